@@ -1,11 +1,11 @@
 """The ``fabkit`` command, also as ``python -m fabkit``. Signals end it quietly from here on."""
 
-from fabkit.core.signals import ignore_signals, stop_quietly
+from fabkit.core.signals import exit_on_signals, ignore_signals
 
 
 def main() -> int:
     """Runs one command and returns its exit code."""
-    stop_quietly()
+    exit_on_signals()
     from fabkit.cli import main as run
 
     code = run()

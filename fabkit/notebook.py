@@ -1,18 +1,18 @@
-"""For notebooks: sets, pieces, challenges and solutions that show themselves.
+"""For notebooks: sets, pieces, challenges and solutions with rich display.
 
 Type in Jupyter, in CQ-Editor or in any Python console::
 
     from fabkit.notebook import load_set
 
     fridgeiq = load_set("fridgeiq")
-    fridgeiq                                   # a table, and the pieces
+    fridgeiq                                   # a table and the pieces
     fridgeiq["L"]                              # one piece
     fridgeiq["L"].solid()                      # the same for CQ-Editor and ocp_vscode: CadQuery
-    fridgeiq.challenge("square_05")            # what is to be covered
-    fridgeiq.challenge("square_05").solve()    # and how
+    fridgeiq.challenge("square_05")            # the region to cover
+    fridgeiq.challenge("square_05").solve()    # a solution
     fridgeiq.challenge("square_05").solve().steps()
 
-All text from a set file is shown as text, whatever it is.
+Text from set files is always escaped.
 """
 
 from __future__ import annotations
@@ -21,37 +21,37 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from fabkit.core.errors import InputError, cut, many, printable
+from fabkit.core.errors import InputError, escape, pluralize, truncate
 from fabkit.core.units import format_mm
 from fabkit.model.catalog import catalog_entries, catalog_path
-from fabkit.model.challengeload import find_challenge, known_names
+from fabkit.model.challenges import challenge_names, find_challenge
 from fabkit.model.entry import Entry, challenge_of, entry_of
 from fabkit.model.lattice import Cell
 from fabkit.model.library import load_set as _load_set
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
-from fabkit.model.profilefile import load_profile
+from fabkit.model.profile_file import load_profile
 from fabkit.model.puzzle import PuzzleSet
 
 if TYPE_CHECKING:
     from fabkit.solid.export import Shape
 
-#: So long, in seconds, a solution is sought unless another time is asked for.
+#: Default time limit for a solution, in seconds.
 BUDGET_S = 60.0
-#: What is said of a challenge without a solution to show, by its status.
-_WITHOUT = {"impossible": "no solution", "unknown": "not solved in the time given"}
+#: Text for a challenge without a solution, by its status.
+_WITHOUT = {"impossible": "no solution", "unknown": "not solved within the time limit"}
 
-#: What a table calls what a set file tells of its origin.
-_ORIGIN = {"credit": "shapes by", "licence": "licence"}
+#: Labels of a set's attribution.
+_ATTRIBUTION = {"credit": "shapes by", "licence": "licence"}
 
 
-def load_set(name: str, *profiles: str, settings: Sequence[str] = ()) -> ShownSet:
-    """Loads a set that shows itself.
+def load_set(name: str, *profiles: str, settings: Sequence[str] = ()) -> SetView:
+    """Load a set with rich display.
 
     Args:
-        name: a shipped set's, or a path to a set file.
-        profiles: presets by name or profile files by path, later ones winning.
-        settings: single settings such as ``"unit=15 mm"``, which have the last word.
+        name: of a shipped set, or a path to a set file.
+        profiles: presets by name or profile files by path; later ones take precedence.
+        settings: single settings such as ``"unit=15 mm"``, which override the profiles.
 
     Raises:
         InputError: when there is no such set or profile, or its file has faults.
@@ -63,12 +63,12 @@ def load_set(name: str, *profiles: str, settings: Sequence[str] = ()) -> ShownSe
         piece Q of FridgeIQ, unit 15 mm
     """
     puzzle = _load_set(name)
-    return ShownSet(puzzle, load_profile(profiles, settings, puzzle.unit_mm))
+    return SetView(puzzle, load_profile(profiles, settings, puzzle.unit_mm))
 
 
 @dataclass(frozen=True, repr=False)
-class ShownSet:
-    """A set, and how it is printed. A notebook shows a table and the drawing of its pieces.
+class SetView:
+    """A set with a print profile. A notebook shows a table and a drawing of its pieces.
 
     Example:
         >>> iqfit = load_set("iqfit")
@@ -81,48 +81,48 @@ class ShownSet:
     puzzle: PuzzleSet
     profile: Profile
 
-    def __getitem__(self, piece_id: str) -> ShownPiece:
-        """A piece by its id, or an InputError."""
-        return ShownPiece(self.puzzle, self.puzzle.piece(piece_id), self.profile)
+    def __getitem__(self, piece_id: str) -> PieceView:
+        """Return a piece by its id, or raise an InputError."""
+        return PieceView(self.puzzle, self.puzzle.piece(piece_id), self.profile)
 
-    def __iter__(self) -> Iterator[ShownPiece]:
-        """The pieces, in the set's order."""
-        return (ShownPiece(self.puzzle, piece, self.profile) for piece in self.puzzle.pieces)
+    def __iter__(self) -> Iterator[PieceView]:
+        """Iterate over the pieces in the set's order."""
+        return (PieceView(self.puzzle, piece, self.profile) for piece in self.puzzle.pieces)
 
     def __len__(self) -> int:
-        """How many pieces there are."""
+        """Return the number of pieces."""
         return len(self.puzzle.pieces)
 
     def __contains__(self, piece_id: object) -> bool:
-        """Whether there is a piece of that name."""
+        """Return whether there is a piece with this id."""
         return any(piece.id == piece_id for piece in self.puzzle.pieces)
 
     @property
     def challenges(self) -> list[str]:
-        """The names that `challenge` knows: of challenges, boards and snowflakes.
+        """Ids for `challenge`: of challenges, boards, snowflakes and starting positions.
 
         Example:
-            >>> load_set("iqblock").challenges
-            ['square']
+            >>> load_set("iqblock").challenges[:2]
+            ['square', 'start-001']
         """
         made = [str(entry["id"]) for entry in catalog_entries(self.puzzle)]
-        return list(dict.fromkeys([*known_names(self.puzzle), *made]))
+        return list(dict.fromkeys([*challenge_names(self.puzzle), *made]))
 
-    def challenge(self, name: str) -> ShownChallenge:
-        """A challenge, a board that all pieces cover, or a snowflake, by its id, or an InputError."""
+    def challenge(self, name: str) -> ChallengeView:
+        """Return a challenge, whole board, snowflake or starting position by its id."""
         made = [one for one in catalog_entries(self.puzzle) if one["id"] == name]
-        if made and name not in known_names(self.puzzle):
-            from fabkit.model.catalog import read_snowflakes
+        if made and name not in challenge_names(self.puzzle):
+            from fabkit.model.catalog import read_catalog
 
             source = catalog_path(self.puzzle).name
-            (entry,) = read_snowflakes({"challenges": made}, self.puzzle, source)
+            (entry,) = read_catalog({"challenges": made}, self.puzzle, source)
         else:
             entry = entry_of(find_challenge(self.puzzle, name))
-        return ShownChallenge(self.puzzle, entry, self.profile)
+        return ChallengeView(self.puzzle, entry, self.profile)
 
     def __repr__(self) -> str:
         unit = format_mm(self.profile.unit_mm)
-        return f"{_plain(self.puzzle.title)}: {many(len(self), 'piece')}, unit {unit}"
+        return f"{_plain(self.puzzle.title)}: {pluralize(len(self), 'piece')}, unit {unit}"
 
     def _repr_svg_(self) -> str:
         from fabkit.output.pieces import piece_sheet
@@ -130,7 +130,7 @@ class ShownSet:
         return piece_sheet(self.puzzle, self.puzzle.pieces, self.profile)
 
     def _repr_html_(self) -> str:
-        from fabkit.output.html import fact_sheet
+        from fabkit.output.report import fact_sheet
 
         puzzle = self.puzzle
         facts = {
@@ -140,7 +140,7 @@ class ShownSet:
             "boards": ", ".join(board.id for board in puzzle.boards) or "none",
             "challenges": str(len(self.challenges)),
             "profile": _plain(self.profile.title),
-            **{_ORIGIN[key]: _plain(text) for key, text in puzzle.origin.items()},
+            **{_ATTRIBUTION[key]: _plain(text) for key, text in puzzle.attribution.items()},
         }
         return fact_sheet(_plain(puzzle.title), facts, self._repr_svg_())
 
@@ -149,8 +149,8 @@ class ShownSet:
 
 
 @dataclass(frozen=True, repr=False)
-class ShownPiece:
-    """A piece of a set. A notebook shows it as it is printed, with its sizes."""
+class PieceView:
+    """A piece of a set. A notebook shows a drawing of the printed piece with dimensions."""
 
     puzzle: PuzzleSet
     piece: Piece
@@ -158,17 +158,17 @@ class ShownPiece:
 
     @property
     def id(self) -> str:
-        """Its name in commands."""
+        """Id in commands."""
         return self.piece.id
 
     def solid(self, *profiles: str, settings: Sequence[str] = ()) -> Shape:
-        """The solid as it is printed: a CadQuery object, which `show_object` takes.
+        """Return the printed solid as a CadQuery object, for `show_object`.
 
-        Profiles and settings come in place of the set's; see `load_set`.
+        Profiles and settings replace the set's; see `load_set`.
 
         Raises:
-            InputError: when the profile does not suit the piece.
-            OutsideError: when the CAD kernel fails.
+            InputError: when the profile is unsuitable for the piece.
+            ExternalError: when the CAD kernel fails.
 
         Example:
             >>> load_set("fridgeiq")["Q"].solid().isValid()
@@ -193,21 +193,21 @@ class ShownPiece:
 
 
 @dataclass(frozen=True, repr=False)
-class ShownChallenge:
-    """A challenge of a set. A notebook shows what is to be covered."""
+class ChallengeView:
+    """A challenge of a set. A notebook shows the region to cover."""
 
     puzzle: PuzzleSet
     entry: Entry
     profile: Profile
 
-    def solve(self, budget_s: float | None = BUDGET_S) -> ShownSolution:
-        """One solution: that of the shipped catalog, or one that is sought now.
+    def solve(self, budget_s: float | None = BUDGET_S) -> SolutionView:
+        """Return the solution from the shipped catalog, or search for one.
 
         Args:
-            budget_s: give up after so many seconds; None for no end.
+            budget_s: time limit in seconds; None for no limit.
 
         Returns:
-            It; without pieces when there is none, or none was found in time.
+            The solution; without pieces when there is none or the time was up.
 
         Example:
             >>> square = load_set("fridgeiq").challenge("square_01")
@@ -217,19 +217,19 @@ class ShownChallenge:
             [6, 8, 10, 12]
         """
         from fabkit.solve.answer import solve
-        from fabkit.solve.engines.engine import Effort
-        from fabkit.solve.posing import pose
+        from fabkit.solve.encoding import to_exact_cover
+        from fabkit.solve.engines.engine import Budget
 
         entry = self.entry
         if entry.solution is None:
-            posed = pose(self.puzzle, challenge_of(entry))
-            answer = solve(posed, "first", None, Effort(budget_s))
-            found = posed.layout(answer.solutions[0]) if answer.solutions else None
+            encoded = to_exact_cover(self.puzzle, challenge_of(entry))
+            answer = solve(encoded, "first", None, Budget(budget_s))
+            found = encoded.decode(answer.solutions[0]) if answer.solutions else None
             entry = replace(entry, status=answer.status, solution=found)
-        return ShownSolution(self.puzzle, entry, self.profile)
+        return SolutionView(self.puzzle, entry, self.profile)
 
     def __repr__(self) -> str:
-        pieces = many(len(self.entry.pieces), "piece")
+        pieces = pluralize(len(self.entry.pieces), "piece")
         return f"{_plain(self.entry.title)} of {_plain(self.puzzle.title)}: {pieces}"
 
     def _repr_svg_(self) -> str:
@@ -240,10 +240,10 @@ class ShownChallenge:
 
 
 @dataclass(frozen=True, repr=False)
-class ShownSolution:
-    """A solution, if there is one. A notebook shows the challenge, and the pieces in their places.
+class SolutionView:
+    """A solution, if there is one. A notebook shows the challenge with the pieces in place.
 
-    The ``status`` of its entry says whether it is solved.
+    The ``status`` of its entry is ``solved`` if there is one.
     """
 
     puzzle: PuzzleSet
@@ -252,17 +252,17 @@ class ShownSolution:
 
     @property
     def layout(self) -> Mapping[str, frozenset[Cell]]:
-        """For each piece its cells; empty without a solution."""
+        """Cells of each piece; empty without a solution."""
         return self.entry.solution or {}
 
-    def steps(self) -> ShownDrawing:
-        """How it is put together, step by step; an InputError without a solution."""
+    def steps(self) -> DrawingView:
+        """Draw the assembly step by step; raise an InputError without a solution."""
         from fabkit.output.challenge import steps_sheet
 
         if not self.layout:
             message = f"{self.entry.id}: {_WITHOUT[self.entry.status]}, so there are no steps"
             raise InputError.of(self.puzzle.name, message)
-        return ShownDrawing(steps_sheet(self.puzzle, self.entry, self.profile.unit_mm))
+        return DrawingView(steps_sheet(self.puzzle, self.entry, self.profile.unit_mm))
 
     def __repr__(self) -> str:
         of = f"{_plain(self.entry.title)} of {_plain(self.puzzle.title)}"
@@ -277,8 +277,8 @@ class ShownSolution:
 
 
 @dataclass(frozen=True, repr=False)
-class ShownDrawing:
-    """A drawing, which a notebook shows."""
+class DrawingView:
+    """A drawing for display in a notebook."""
 
     svg: str
 
@@ -290,5 +290,5 @@ class ShownDrawing:
 
 
 def _plain(text: str) -> str:
-    """A user's text on one line, of a length that can be read, without what turns it around."""
-    return cut(printable(text))
+    """Return a user's text on one line, truncated and without control characters."""
+    return truncate(escape(text))

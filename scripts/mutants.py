@@ -1,4 +1,4 @@
-"""Do the tests notice faults? Plants those of ``mutants.toml``, each in a copy of the checkout."""
+"""Mutation testing: apply each fault of mutants.toml to a copy of the checkout and run the tests."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 LIST = Path(__file__).with_suffix(".toml")
-#: So many of all have to be found by the default run: nine in ten.
+#: Share of faults that the default run must find.
 LEAST_SHARE = 0.9
-#: A run that takes longer hangs, and so notices something.
+#: Time limit of a run; a run that hangs counts as a failure.
 LIMIT_S = 1200.0
 
 
 def copy_checkout(to: Path) -> None:
-    """The files that git knows, as they are now."""
+    """Copy the files tracked by git, in their current state."""
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True)
     for name in filter(None, listed.stdout.decode().split("\0")):
         if (ROOT / name).is_file():
@@ -30,10 +30,10 @@ def copy_checkout(to: Path) -> None:
 
 
 def plant(copy: Path, mutant: dict[str, str]) -> None:
-    """Writes the fault into the copy.
+    """Write the fault into the copy.
 
     Raises:
-        SystemExit: when the text to replace is not there just once: the code has changed.
+        SystemExit: if the text to replace is not found exactly once, because the code has changed.
     """
     path = copy / mutant["file"]
     text = path.read_text(encoding="utf-8")
@@ -44,7 +44,7 @@ def plant(copy: Path, mutant: dict[str, str]) -> None:
 
 
 def fails(copy: Path, *arguments: str) -> str:
-    """The name of the first test that fails, or why the run ended; empty when all pass."""
+    """Return the first test that fails, or why the run ended; empty if all pass."""
     environment = os.environ | {
         "PYTHONPATH": str(copy),
         "FABKIT_TEST_STORE": str(ROOT / ".pytest_cache" / "built"),
@@ -69,16 +69,14 @@ def fails(copy: Path, *arguments: str) -> str:
 
 
 def main() -> int:
-    """Plants the faults and prints which are found.
+    """Apply the faults and print which are found.
 
     Returns:
-        1 when the default run finds too few, or one is found by no run that was asked.
+        1 if the default run finds too few, or a requested run misses one.
     """
     parser = argparse.ArgumentParser(prog="scripts/mutants", description=__doc__)
-    parser.add_argument(
-        "numbers", nargs="*", type=int, help="which of them; all when none is named"
-    )
-    parser.add_argument("--integration", action="store_true", help="also try the integration run")
+    parser.add_argument("numbers", nargs="*", type=int, help="numbers of faults (default: all)")
+    parser.add_argument("--integration", action="store_true", help="also run the integration tests")
     wanted = parser.parse_args()
     mutants = tomllib.loads(LIST.read_text(encoding="utf-8"))["mutant"]
     numbers = wanted.numbers or range(1, len(mutants) + 1)

@@ -35,7 +35,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    # A shell that starts a run in the background tells it to ignore Ctrl-C or a hangup, and children inherit it.
+    # A shell that starts a run in the background makes it ignore Ctrl-C and hangups, and children inherit that.
     usual = {signal.SIGINT: signal.default_int_handler, signal.SIGHUP: signal.SIG_DFL}
     for one, handler in usual.items():
         if signal.getsignal(one) is signal.SIG_IGN:
@@ -83,7 +83,7 @@ def pair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 @pytest.fixture
-def said(capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
+def run_json(capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
     """Runs a command with --json and returns its document."""
     from fabkit.cli import main
 

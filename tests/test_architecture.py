@@ -38,17 +38,17 @@ PLANTED = [
     ("fabkit/solid/pieces.py", "fabkit.output.svg"),
     ("fabkit/drawing/draft.py", "cadquery"),
     ("fabkit/build/export.py", "trimesh"),
-    ("fabkit/certify/check.py", "fabkit.solve.problem"),
+    ("fabkit/certify/verdict.py", "fabkit.solve.exact_cover"),
     ("fabkit/certify/cover.py", "numba"),
     ("fabkit/solve/answer.py", "ortools"),
     ("fabkit/solve/engines/search.py", "pysat"),
     ("fabkit/jobs/run.py", "distributed"),
     ("fabkit/jobs/cluster.py", "dask"),
-    ("fabkit/printing/plate.py", "fabkit.verify.check"),
+    ("fabkit/printing/plate.py", "fabkit.verify.reports"),
     ("fabkit/mesh/part.py", "fabkit.printing.odds"),
-    ("fabkit/printing/package.py", "lib3mf"),
+    ("fabkit/printing/package3mf.py", "lib3mf"),
     ("fabkit/printing/nesting/nest.py", "spyrrow"),
-    ("fabkit/printing/laser.py", "ezdxf"),
+    ("fabkit/printing/cut_sheets.py", "ezdxf"),
 ]
 
 
@@ -62,14 +62,17 @@ def test_imports_go_down_only_and_planted_ones_are_found(copy_of_house: Path) ->
         path = copy_of_house / file
         path.write_text(path.read_text() + f"\n\ndef planted() -> None:\n    import {imported}\n")
     lattice = copy_of_house / "fabkit" / "model" / "lattice.py"
-    lattice.write_text(f"{lattice.read_text()}\n\nimport fabkit.model.placement\n")
+    lattice.write_text(f"{lattice.read_text()}\n\nimport fabkit.model.piece\n")
     found = lint(copy_of_house)
     assert found.returncode == 1
-    said = " ".join(found.stdout.split())
-    assert "No circles inside a room BROKEN" in said
+    output = " ".join(found.stdout.split())
+    assert "No circles inside a room BROKEN" in output
     for file, imported in PLANTED:
         module = file.removesuffix(".py").replace("/", ".")
-        assert re.search(rf"{re.escape(module)} -> {re.escape(imported)}\b", said), (file, imported)
+        assert re.search(rf"{re.escape(module)} -> {re.escape(imported)}\b", output), (
+            file,
+            imported,
+        )
 
 
 LIGHT = ["--help", "sets", "export-stl --help", "profiles", "show fridgeiq", "certify --help"]
@@ -109,3 +112,52 @@ def test_an_unchanged_export_loads_no_heavy_library(tmp_path: Path) -> None:
     assert loaded([command], "cadquery shapely", tmp_path) == "[]"
     another = "export-svg fridgeiq --piece D -o other"
     assert loaded([another], "cadquery shapely", tmp_path) == "['shapely']"
+
+
+#: Prints every function of fabkit that a command calls, in the order of first calls.
+TRACED = """
+import shlex, sys
+from pathlib import Path
+import fabkit
+from fabkit.cli import main
+
+folder = str(Path(fabkit.__file__).parent) + "/"
+called = {}
+
+def note(frame, event, _):
+    code = frame.f_code
+    if event == "call" and code.co_filename.startswith(folder):
+        module = code.co_filename.removeprefix(folder).removesuffix(".py").replace("/", ".")
+        called.setdefault(f"{module}.{code.co_qualname}")
+
+*before, command = sys.argv[1:]
+for line in before:
+    assert main(shlex.split(line)) == 0
+sys.setprofile(note)
+code = main(shlex.split(command))
+sys.setprofile(None)
+assert code == 0
+print(*called, sep="\\n")
+"""
+
+
+@pytest.mark.parametrize(
+    ("start", "limit", "commands"),
+    [
+        ("### From TOML to STL", 30, ["export-stl pair.toml -q"]),
+        ("### From STL back", 35, ["export-stl pair.toml -q", "verify pair.toml -q"]),
+    ],
+    ids=["out", "back"],
+)
+@pytest.mark.usefixtures("pair")
+def test_the_documented_path_of_an_outline_is_taken(
+    start: str, limit: int, commands: list[str]
+) -> None:
+    """A command calls the functions that the page lists, for the first time in that order."""
+    section = (ROOT / "docs" / "architecture.md").read_text().split(start)[1].split("\n#")[0]
+    listed = re.findall(r"^\d+\. `([\w.]+)`", section, re.MULTILINE)
+    assert 20 < len(listed) <= limit
+    program = [sys.executable, "-c", TRACED, *commands]
+    called = subprocess.run(program, capture_output=True, text=True, check=True).stdout.split()
+    assert [name for name in listed if name not in called] == []
+    assert sorted(listed, key=called.index) == listed

@@ -28,12 +28,12 @@ from typing import Any
 
 import pytest
 
-from fabkit.build.coupon import value_list
+from fabkit.build.coupon import measurement_csv
 from fabkit.cli import main
 from fabkit.drawing.coupon import coupon_places
 from fabkit.model.library import shipped_folder, shipped_names
-from fabkit.model.profilefile import load_profile
-from fabkit.model.setfile import read_set
+from fabkit.model.profile_file import load_profile
+from fabkit.model.set_file import read_set
 from tests.support.mutations import mutated, surprises
 
 BAD = Path(__file__).resolve().parent / "bad"
@@ -105,7 +105,7 @@ def measured(case: Case) -> str:
     """A list of values of the coupon."""
     if "input" in case:
         return str(case["input"])
-    head, *rows = value_list([*coupon_places(load_profile()).values()]).splitlines()
+    head, *rows = measurement_csv([*coupon_places(load_profile()).values()]).splitlines()
     lines = {}
     for at, row in enumerate(rows):
         number, what, nominal, _ = row.split(",")

@@ -1,4 +1,4 @@
-"""The README's pictures: one that is out of date is noticed."""
+"""The pictures of README and documentation: one that is out of date is noticed."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from PIL import Image
 
 from fabkit.cli.main import app
 from tests.conftest import ROOT
+from tests.support.docpages import EVERYTHING, README
 
 SCRIPTS = ROOT / "scripts" / "pictures"
-README = (ROOT / "README.md").read_text()
 GALLERY = "output/gallery/"
 
 
@@ -35,9 +35,9 @@ DRAWING = '<svg width="{}mm"><path fill="red" d="M{} 0" />\n<text>{}</text></svg
 ELSEWHERE = "Plan9 vax"
 
 
-def picture(path: Path, spots: int = 0, by: int = 40) -> None:
+def picture(path: Path, changed: int = 0, by: int = 40) -> None:
     pixels = np.full((60, 96, 3), 200, dtype=np.uint8)
-    pixels.reshape(-1, 3)[:spots] -= by
+    pixels.reshape(-1, 3)[:changed] -= by
     Image.fromarray(pixels).save(path)
 
 
@@ -57,7 +57,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def compared(gallery: Any, folder: Path, kind: str = "", known: Any = ()) -> tuple[list, list]:
-    """Faults and notes of a comparison of ``made`` with ``kept``, which was drawn elsewhere if told."""
+    """Faults and notes of a comparison of ``made`` with ``kept``, which was drawn elsewhere if so marked."""
     pictures = gallery.wanted(folder / "list.toml")
     gallery.write_kind(pictures, folder / "kept")
     if kind:
@@ -118,11 +118,11 @@ def test_a_picture_that_nothing_draws_is_noticed(gallery: Any, folder: Path) -> 
     assert found.faults == [f"{one.file}: is not there" for one in listed]
 
 
-def test_every_picture_of_the_readme_is_drawn_by_a_command(gallery: Any) -> None:
-    shown = re.findall(rf"\]\({GALLERY}([^)]+)\)", README)
+def test_every_picture_of_the_pages_is_drawn_by_a_command(gallery: Any) -> None:
+    shown = re.findall(rf"\]\((?:\.\./)*{GALLERY}([^)]+)\)", EVERYTHING)
     listed = [one.file for one in gallery.wanted()]
-    assert shown
-    assert set(shown) <= set(listed)
+    assert set(re.findall(rf"\]\({GALLERY}([^)]+)\)", README.text)) <= set(shown)
+    assert set(shown) == set(listed)
     assert len(listed) == len(set(listed))
     known = {one.name or one.callback.__name__ for one in app.registered_commands if one.callback}
     for one in gallery.wanted():
@@ -134,7 +134,7 @@ def test_every_picture_of_the_readme_is_drawn_by_a_command(gallery: Any) -> None
 
 
 @pytest.mark.integration
-def test_a_picture_is_drawn_and_a_failing_command_is_told(
+def test_a_picture_is_drawn_and_a_failing_command_is_reported(
     gallery: Any, pair: str, tmp_path: Path
 ) -> None:
     wanted = gallery.Picture

@@ -13,7 +13,7 @@ import pytest
 from fabkit.core.errors import InputError
 from fabkit.model.lattice import Cell
 from fabkit.model.piece import is_image
-from fabkit.notebook import ShownSet, load_set
+from fabkit.notebook import SetView, load_set
 
 SVG = "{http://www.w3.org/2000/svg}"
 #: What a set may be called by somebody who means ill, and as what it may be shown.
@@ -60,11 +60,11 @@ def pieces_in(svg: str) -> int:
 
 
 @pytest.fixture
-def hostile(pair: str) -> ShownSet:
+def hostile(pair: str) -> SetView:
     """A set with hostile texts wherever it has any; its file may not even hold them."""
     shown = load_set(pair)
     puzzle = replace(shown.puzzle, title=HOSTILE, credit=HOSTILE, licence=HOSTILE)
-    return ShownSet(puzzle, shown.profile)
+    return SetView(puzzle, shown.profile)
 
 
 @pytest.mark.parametrize("name", ["fridgeiq", "iqfit"])
@@ -154,7 +154,7 @@ def test_what_has_no_solution_says_so() -> None:
     with pytest.raises(InputError, match="no solution, so there are no steps"):
         found.steps()
     found = load_set("iqblock").challenge("square").solve(budget_s=0.0)
-    assert "not solved in the time given" in str(found)
+    assert "not solved within the time limit" in str(found)
     assert found.entry.status == "unknown"
 
 
@@ -162,7 +162,7 @@ def test_what_has_no_solution_says_so() -> None:
     ("wrong", "message"),
     [
         (lambda: load_set("fridge"), 'there is no set "fridge"; did you mean "fridgeiq"'),
-        (lambda: load_set("fridgeiq", "compct"), 'there is no profile "compct"; shipped are default'),
+        (lambda: load_set("fridgeiq", "compct"), 'there is no profile "compct"; choose from default'),
         (lambda: load_set("fridgeiq", settings=["unt=3"]), "unt"),
         (lambda: load_set("fridgeiq")["l"], 'fridgeiq: has no piece "l"; its pieces are A'),
         (lambda: load_set("fridgeiq")[3], "has no piece 3"),
@@ -170,14 +170,14 @@ def test_what_has_no_solution_says_so() -> None:
         (lambda: load_set("iqfit").challenge("mixed1-1"), "has no challenge"),
     ],
 )  # fmt: skip
-def test_unknown_names_are_told(wrong: Any, message: str) -> None:
-    with pytest.raises(InputError) as told:
+def test_unknown_names_are_reported(wrong: Any, message: str) -> None:
+    with pytest.raises(InputError) as refusal:
         wrong()
-    assert message in str(told.value)
-    assert "\n" not in str(told.value)
+    assert message in str(refusal.value)
+    assert "\n" not in str(refusal.value)
 
 
-def test_hostile_texts_are_text(hostile: ShownSet) -> None:
+def test_hostile_texts_are_text(hostile: SetView) -> None:
     seen = Seen(hostile._repr_html_())
     assert {tag for tag, _ in seen.elements} == HTML_ELEMENTS
     assert seen.text.count(SHOWN) == 3  # title, credit and licence

@@ -1,14 +1,13 @@
-"""What is made from what: a set's output folder, written whole or not at all, and made again only
-where something changed."""
+"""Builds of a set's output folder: atomic, and incremental by content hashes."""
 
-from fabkit.build.export import KINDS, Export, export, kinds_for
-from fabkit.build.targets import Built, Place, Progress, Target, build
+from fabkit.build.export import KINDS, ExportResult, export, kinds_for
+from fabkit.build.targets import BuildResult, OutputPath, Progress, Target, build
 
 __all__ = [
     "KINDS",
-    "Built",
-    "Export",
-    "Place",
+    "BuildResult",
+    "ExportResult",
+    "OutputPath",
     "Progress",
     "Target",
     "build",

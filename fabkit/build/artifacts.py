@@ -1,4 +1,4 @@
-"""What files are made of: each drawing, solid, mesh and layout once, and only when one needs it."""
+"""The artifacts that files are made of: drawings, solids, meshes and layouts, made lazily."""
 
 from __future__ import annotations
 
@@ -8,170 +8,171 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fabkit.core.errors import FabkitError, InputError, OutsideError, printable
+from fabkit.core.errors import ExternalError, FabkitError, InputError, escape
 from fabkit.core.files import temporary_folder
-from fabkit.model.accessory import Thing
+from fabkit.model.accessory import Printable
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 
 if TYPE_CHECKING:
-    from fabkit.drawing.cut import CutPiece
+    from fabkit.drawing.laser import CutPiece
     from fabkit.drawing.part import PartDrawing
-    from fabkit.mesh.body import Body
     from fabkit.mesh.files.writing3mf import Object3mf
-    from fabkit.printing.laser import CutSheet
+    from fabkit.mesh.mesh import Mesh
+    from fabkit.printing.cut_sheets import CutSheet
     from fabkit.printing.plate import Plate
+    from fabkit.solid.builder import SolidBuilder
     from fabkit.solid.export import Shape
-    from fabkit.solid.making import Maker
 
 
 class Artifacts:
-    """Makes drawings, solids, meshes and layouts of a set's pieces and boards, and keeps them.
+    """Drawings, solids, meshes and layouts of a set's pieces and boards, made on demand and cached.
 
-    Drawings and layouts raise an InputError when the profile does not suit the things; libraries
+    Drawings and layouts raise an InputError when the profile does not suit the printables; libraries
     raise types of their own, see `library_failures`.
 
     Args:
-        find_stl: finds STL files, by id, that are up to date: meshes are taken from there.
-        drawings: the things in millimetres, by id, if they are not to be drafted here.
+        find_stl: returns current STL files, by id, to read meshes from.
+        drawings: the printables in millimetres, by id, if they are not to be drafted here.
     """
 
     def __init__(
         self,
         puzzle: PuzzleSet,
-        things: Sequence[Thing],
+        printables: Sequence[Printable],
         profile: Profile,
         find_stl: Callable[[], Mapping[str, Path]] = dict,
         drawings: Mapping[str, PartDrawing] | None = None,
     ) -> None:
-        self.puzzle, self.things, self.profile = puzzle, tuple(things), profile
+        self.puzzle, self.printables, self.profile = puzzle, tuple(printables), profile
         self._find_stl, self._drafted = find_stl, drawings
         self._solids: dict[str, Shape] = {}
-        self._bodies: dict[str, Body] = {}
+        self._meshes: dict[str, Mesh] = {}
 
     @cached_property
-    def blueprints(self) -> Mapping[str, PartDrawing]:
+    def drawings(self) -> Mapping[str, PartDrawing]:
         """The pieces and accessories in millimetres, by id."""
-        from fabkit.drawing.draft import draft_things
+        from fabkit.drawing.draft import draft_all, draft_printable
 
         if self._drafted is not None:
             return self._drafted
-        return {one.piece: one for one in draft_things(self.puzzle, self.things, self.profile)}
+        drawings = draft_all(self.puzzle, self.printables, self.profile, draft_printable)
+        return {one.piece: one for one in drawings}
 
     @cached_property
     def plates(self) -> list[Plate]:
-        """All of them laid out on the printer's bed."""
-        from fabkit.printing.plate import lay_out
+        """The plates: everything laid out on the printer's bed."""
+        from fabkit.printing.plate import arrange_plates
 
-        return lay_out(list(self.blueprints.values()), self.profile)
+        return arrange_plates(list(self.drawings.values()), self.profile)
 
     @cached_property
     def cuts(self) -> dict[str, CutPiece]:
         """The pieces as they are cut from a sheet, by id."""
-        from fabkit.drawing.cut import cut_all
+        from fabkit.drawing.laser import draft_cut_pieces
 
-        flat = [one for one in self.things if isinstance(one, Piece)]
-        return {one.piece: one for one in cut_all(self.puzzle, flat, self.profile)}
+        flat = [one for one in self.printables if isinstance(one, Piece)]
+        return {one.piece: one for one in draft_cut_pieces(self.puzzle, flat, self.profile)}
 
     @cached_property
     def sheets(self) -> list[CutSheet]:
         """The pieces laid out on sheets to be cut."""
-        from fabkit.printing.laser import cut_sheets
+        from fabkit.printing.cut_sheets import nest_cut_sheets
 
-        return cut_sheets(list(self.cuts.values()), self.profile)
+        return nest_cut_sheets(list(self.cuts.values()), self.profile)
 
     @cached_property
-    def _maker(self) -> Maker:
-        from fabkit.solid.making import Maker
+    def _solid_builder(self) -> SolidBuilder:
+        from fabkit.solid.builder import SolidBuilder
 
-        return Maker()
+        return SolidBuilder()
 
     @cached_property
     def stl(self) -> dict[str, Path]:
-        """The STL files that there are, by id; also those that were written by `write_stl`."""
+        """The STL files, by id; including those written by `write_stl`."""
         return dict(self._find_stl())
 
-    def solid(self, thing: Thing) -> Shape:
-        """A thing's solid."""
-        if thing.id not in self._solids:
-            self._solids[thing.id] = self._maker.build(self.blueprints[thing.id])
-        return self._solids[thing.id]
+    def solid(self, printable: Printable) -> Shape:
+        """A printable's solid."""
+        if printable.id not in self._solids:
+            self._solids[printable.id] = self._solid_builder.build(self.drawings[printable.id])
+        return self._solids[printable.id]
 
-    def write_stl(self, thing: Thing, path: Path) -> None:
-        """Writes a thing's STL file, whose triangles all its other files will have."""
+    def write_stl(self, printable: Printable, path: Path) -> None:
+        """Write an STL file; all other files get the same triangles."""
         from fabkit.solid.export import write_stl
 
-        write_stl(self.solid(thing), path)
-        self.stl[thing.id] = path
+        write_stl(self.solid(printable), path)
+        self.stl[printable.id] = path
 
-    def body(self, thing: Thing) -> Body:
-        """A thing's mesh: the very triangles of its STL file."""
-        from fabkit.mesh.files.reading import read_bodies
+    def mesh(self, printable: Printable) -> Mesh:
+        """A printable's mesh, with the triangles of its STL file."""
+        from fabkit.mesh.files.readers import read_meshes
 
-        if thing.id not in self._bodies:
-            if thing.id in self.stl:
-                (self._bodies[thing.id],) = read_bodies(self.stl[thing.id])
+        if printable.id not in self._meshes:
+            if printable.id in self.stl:
+                (self._meshes[printable.id],) = read_meshes(self.stl[printable.id])
             else:
-                self._bodies[thing.id] = _mesh(self.solid(thing))
-        return self._bodies[thing.id]
+                self._meshes[printable.id] = _mesh(self.solid(printable))
+        return self._meshes[printable.id]
 
-    def print_of(self, thing: Thing) -> Object3mf:
-        """A thing as it goes into a 3MF file: its mesh and, with more colours, those of the rest."""
+    def print_of(self, printable: Printable) -> Object3mf:
+        """A printable as an object of a 3MF file: its mesh, and those of its second colour."""
         from fabkit.mesh.files.writing3mf import Object3mf, Solid3mf
 
-        drawing, body, inlays = self.blueprints[thing.id], self.body(thing), []
+        drawing, base, inlays = self.drawings[printable.id], self.mesh(printable), []
         if self.profile.inlay != "none" and drawing.label is not None:
-            from fabkit.solid.making import inlay
+            from fabkit.solid.builder import inlay
 
             inlays.append(("letter", self.profile.letter_colour, _mesh(inlay(drawing))))
-        if self.profile.tones != "plain" and isinstance(thing, Piece) and thing.tones:
+        if self.profile.tones != "plain" and isinstance(printable, Piece) and printable.tones:
             from fabkit.drawing.draft import tones
-            from fabkit.mesh.manifold import parted
+            from fabkit.mesh.manifold import split_by_prism
 
-            tiles = tones(self.puzzle.lattice, thing, drawing, self.profile)
-            body, tile = parted(body, tiles.area, tiles.low_mm, tiles.high_mm)
-            inlays.append(("tones", thing.tone, tile))
-        solids = [Solid3mf(thing.id, thing.colour, body)]
+            tiles = tones(self.puzzle.lattice, printable, drawing, self.profile)
+            base, tile = split_by_prism(base, tiles.area, tiles.low_mm, tiles.high_mm)
+            inlays.append(("tones", printable.tone, tile))
+        solids = [Solid3mf(printable.id, printable.colour, base)]
         for extruder, (name, colour, mesh) in enumerate(inlays, start=2):
-            solids.append(Solid3mf(f"{thing.id} {name}", colour, mesh, extruder))
-        return Object3mf(thing.id, tuple(solids))
+            solids.append(Solid3mf(f"{printable.id} {name}", colour, mesh, extruder))
+        return Object3mf(printable.id, tuple(solids))
 
 
-def _mesh(shape: Shape) -> Body:
+def _mesh(shape: Shape) -> Mesh:
     """A solid's mesh, as an STL file would have it. The kernel hands over its triangles in no
     other way in which they are the same."""
-    from fabkit.mesh.files.reading import read_bodies
+    from fabkit.mesh.files.readers import read_meshes
     from fabkit.solid.export import write_stl
 
     with temporary_folder() as folder:
         path = folder / "mesh.stl"
         write_stl(shape, path)
         try:
-            return read_bodies(path)[0]
+            return read_meshes(path)[0]
         except InputError as error:  # nobody's input: the kernel made it
             raise RuntimeError(f"the mesh that was made is none: {error}") from None
 
 
 @contextlib.contextmanager
 def library_failures(name: str) -> Iterator[None]:
-    """Libraries raise types of their own; whatever they say, the file was not made.
+    """Convert the errors of libraries, which raise types of their own.
 
     Raises:
-        OutsideError: in place of what a library raises.
+        ExternalError: in place of what a library raises.
     """
     try:
         yield
     except (FabkitError, OSError, KeyboardInterrupt, MemoryError):
         raise
     except ImportError as error:
-        reason = printable(str(error))
-        raise OutsideError(
+        reason = escape(str(error))
+        raise ExternalError(
             f"cannot make {name}: {reason}; install fabkit again, nothing was changed"
         ) from error
     except Exception as error:
-        reason = printable(str(error)) or type(error).__name__
-        raise OutsideError(
+        reason = escape(str(error)) or type(error).__name__
+        raise ExternalError(
             f"the CAD kernel or another library failed on {name}: {reason}; nothing was changed. Try "
             "another chamfer or label, and please report the set and profile"
         ) from error

@@ -1,4 +1,4 @@
-"""The booklet of a set: its challenges gathered, its picture drawn, its file written."""
+"""The booklet of a set."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ from functools import partial
 from pathlib import Path
 
 from fabkit.build.cover_image import cover_picture
-from fabkit.build.entries import Selection, gather, solved_ones
-from fabkit.build.export import fresh_meshes
-from fabkit.build.manifest import made_by
-from fabkit.build.targets import Place, Progress, Target, build, silent
+from fabkit.build.entries import Selection, gather, select_solved
+from fabkit.build.export import current_stl_files
+from fabkit.build.manifest import report_recipe
+from fabkit.build.targets import OutputPath, Progress, Target, build, no_progress
 from fabkit.core.files import json_text
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.output.booklet.book import Booklet, booklet
+from fabkit.output.booklet.book import EDITIONS, Booklet, check_edition, render_booklet
 from fabkit.output.booklet.paper import choose_paper
-from fabkit.output.i18n import LANGUAGES, load_words
+from fabkit.output.i18n import LANGUAGES, load_messages
 
-#: What it is called in an output folder.
+#: The file in an output folder.
 BOOKLET = "booklet.pdf"
-#: The keys of a profile that do not show in a booklet, or on a page.
+#: Profile keys that affect neither booklets nor pages.
 NOT_SHOWN = ("price.", "laser.", "filament.", "plate.", "printer.")
-#: What makes it besides the rooms and libraries that make any report.
+#: The packages and libraries it depends on, besides those of all reports.
 _ROOMS, _LIBRARIES = ("build", "solid", "core"), ("reportlab", "cadquery", "cadquery-ocp", "pillow")
 
 
 @dataclass(frozen=True)
 class BookletOptions:
-    """What a booklet shows.
+    """Options of a booklet.
 
     Attributes:
         selection: which challenges.
@@ -36,37 +36,45 @@ class BookletOptions:
         paper: one of `fabkit.output.booklet.paper.PAPERS`; None chooses.
         picture: whether the set is drawn on the cover as it comes from the printer; else its
             pieces are.
+        edition: one of `fabkit.output.booklet.book.EDITIONS`.
+        fold: whether it comes on sheets to fold.
     """
 
     selection: Selection = field(default_factory=Selection)
     language: str = LANGUAGES[0]
     paper: str | None = None
     picture: bool = True
+    edition: str = EDITIONS[0]
+    fold: bool = False
 
     @property
     def file_name(self) -> str:
-        """What it is called in an output folder: a booklet of some challenges is another one.
+        """The file name in an output folder; it differs for selected challenges and editions.
 
         Example:
             >>> BookletOptions(language="de").file_name
             'booklet.pdf'
             >>> BookletOptions(Selection(only=("square_01",))).file_name
             'booklet-square_01.pdf'
+            >>> BookletOptions(edition="full-size").file_name, BookletOptions(fold=True).file_name
+            ('booklet-full-size.pdf', 'booklet-fold.pdf')
         """
         only, files = self.selection.only, self.selection.files
-        if not (only or files):
-            return BOOKLET
-        return f"booklet-{only[0] if len(only) == 1 else 'selection'}.pdf"
+        parts = [Path(BOOKLET).stem]
+        if only or files:
+            parts.append(only[0] if len(only) == 1 else "selection")
+        parts += [self.edition] * (self.edition != EDITIONS[0]) + ["fold"] * self.fold
+        return f"{'-'.join(parts)}.pdf"
 
 
 @dataclass(frozen=True)
-class Made:
-    """A booklet with what is told of it.
+class BookletResult:
+    """A booklet and what it contains.
 
     Attributes:
         booklet: the file, its paper and pages.
         ids: of the challenges in it, as they were gathered.
-        notes: what deserves a look, in sentences.
+        notes: warnings.
     """
 
     booklet: Booklet
@@ -79,9 +87,9 @@ def make_booklet(
     profile: Profile,
     folder: Path,
     options: BookletOptions | None = None,
-    progress: Progress = silent,
-) -> Made:
-    """Makes the booklet of a set.
+    progress: Progress = no_progress,
+) -> BookletResult:
+    """Make the booklet of a set.
 
     Args:
         folder: the set's output folder. A list of challenges may lie there, and meshes that are up
@@ -90,21 +98,25 @@ def make_booklet(
     Raises:
         InputError: when a challenge that was asked for cannot be shown, none can, or paper or
             language are unknown or do not suit them.
-        OutsideError: when a library fails, or files that come with fabkit are missing.
+        ExternalError: when a library fails, or files that come with fabkit are missing.
     """
     options = options or BookletOptions()
-    load_words("booklet", options.language)  # what is unknown is refused before the work
-    choose_paper([], options.paper)
+    load_messages("booklet", options.language)  # refuse unknown values before the work
+    check_edition(options.edition, options.fold)
+    choose_paper([], options.paper, options.fold)
     found = gather(puzzle, options.selection, folder, progress)
-    entries, notes = solved_ones(puzzle, found, options.selection)
+    entries, notes = select_solved(puzzle, found, options.selection)
     cover = None
     if options.picture:
         progress(0, 0, "drawing the cover")
-        find_stl = partial(fresh_meshes, folder, puzzle, profile)
+        find_stl = partial(current_stl_files, folder, puzzle, profile)
         cover = cover_picture(puzzle, entries, profile, find_stl)
     progress(0, 0, "setting the pages")
-    made = booklet(puzzle, entries, profile, options.language, options.paper, cover)
-    return Made(made, tuple(entry.id for entry in entries), (*notes, *made.notes))
+    made = render_booklet(
+        puzzle, entries, profile, options.language, options.paper, cover, options.edition,
+        options.fold,
+    )  # fmt: skip
+    return BookletResult(made, tuple(entry.id for entry in entries), (*notes, *made.notes))
 
 
 def write_booklet(
@@ -114,30 +126,30 @@ def write_booklet(
     options: BookletOptions | None = None,
     always: bool = True,
     force: bool = False,
-    progress: Progress = silent,
-) -> Made | None:
-    """Brings a booklet in an output folder up to date; see `make_booklet`.
+    progress: Progress = no_progress,
+) -> BookletResult | None:
+    """Bring a booklet in an output folder up to date; see `make_booklet`.
 
     Args:
-        always: makes it again, whatever there is.
+        always: rebuild it even if it is up to date.
 
     Returns:
-        The booklet; None when it would come out just so again.
+        The booklet; None if it is up to date.
     """
     options = options or BookletOptions()
-    made: list[Made] = []
+    made: list[BookletResult] = []
 
-    def write(place: Place) -> None:
+    def write(output_path: OutputPath) -> None:
         made.append(make_booklet(puzzle, profile, folder, options, progress))
-        place(options.file_name).write_bytes(made[0].booklet.pdf)
+        output_path(options.file_name).write_bytes(made[0].booklet.pdf)
 
-    said = {
-        "selection": options.selection.said(puzzle, folder),
-        "words": load_words("booklet", options.language),
-        "look": [options.paper, options.picture],
+    inputs = {
+        "selection": options.selection.fingerprint(puzzle, folder),
+        "words": load_messages("booklet", options.language),
+        "look": [options.paper, options.picture, options.edition, options.fold],
     }
-    recipe = made_by(
-        puzzle, profile, json_text(said), rooms=_ROOMS, libraries=_LIBRARIES, but=NOT_SHOWN
+    recipe = report_recipe(
+        puzzle, profile, json_text(inputs), rooms=_ROOMS, libraries=_LIBRARIES, but=NOT_SHOWN
     )
     target = Target((options.file_name,), recipe, write, always=always)
     build(folder, puzzle, profile, [target], force)

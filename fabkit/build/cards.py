@@ -1,4 +1,4 @@
-"""Challenge cards: which starting positions there are, and the files that are made of each."""
+"""Challenge cards of starting positions."""
 
 from __future__ import annotations
 
@@ -6,22 +6,29 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fabkit.build.artifacts import library_failures
-from fabkit.build.entries import listed_in, own_and_listed, read_list, refuse_unknown_ids
+from fabkit.build.entries import (
+    load_list_document,
+    read_list,
+    refuse_unknown_ids,
+    stated_and_generated,
+)
 from fabkit.build.reports import write_contents
-from fabkit.build.targets import Place, Progress, Target, build, silent
-from fabkit.core.errors import InputError, printable
+from fabkit.build.targets import OutputPath, Progress, Target, build, no_progress
+from fabkit.core.errors import InputError, escape
+from fabkit.drawing.boards.csg import BoardDrawing
 from fabkit.drawing.boards.draft import draft_card
-from fabkit.drawing.boards.steps import BoardBlueprint
-from fabkit.drawing.outline import BlueprintError
-from fabkit.model.challengeload import load_challenge
+from fabkit.drawing.outline import DrawingError
+from fabkit.model.catalog import shipped_entries
+from fabkit.model.challenges import load_challenge
 from fabkit.model.entry import Entry, challenge_of, entry_of
+from fabkit.model.library import set_argument
 from fabkit.model.profile import Profile
-from fabkit.model.puzzle import Board, Challenge, PuzzleSet, usual_board
+from fabkit.model.puzzle import Board, Challenge, PuzzleSet, default_board
 from fabkit.output.card import Card, card_sheets, card_svg
 
 
-def starts_of(puzzle: PuzzleSet, file: Path | None, folder: Path) -> list[Entry]:
-    """The starting positions there are.
+def starting_positions(puzzle: PuzzleSet, file: Path | None, folder: Path) -> list[Entry]:
+    """The starting positions of a set or file.
 
     Args:
         file: a challenge file, or a list as `fabkit challenges` writes it; None for the set's own
@@ -37,24 +44,25 @@ def starts_of(puzzle: PuzzleSet, file: Path | None, folder: Path) -> list[Entry]
     if not puzzle.boards:
         raise InputError.of(puzzle.name, "has no board; cards show the pieces given on one")
     if file is not None:
-        several = listed_in(file) is not None
+        several = load_list_document(file) is not None
         found = read_list(file, puzzle) if several else [entry_of(load_challenge(file, puzzle))]
         found = [one for one in found if one.given]
         if not found:
             message = "has no given pieces; a card shows those that are on the board already"
-            raise InputError.of(printable(str(file)), message)
+            raise InputError.of(escape(str(file)), message)
         return found
-    found = [one for one in own_and_listed(puzzle, folder) if one.given]
+    found = [one for one in stated_and_generated(puzzle, folder) if one.given]
+    found = found or [one for one in shipped_entries(puzzle, "start") if not one.of]
     if not found:
         # On an optional board not all pieces need to have room.
-        usual = usual_board(puzzle.boards)
-        makes = f"`fabkit challenges {puzzle.name}` makes some, or " if usual else ""
+        own_board = default_board(puzzle.boards)
+        makes = f"`fabkit challenges {set_argument(puzzle)}` makes some, or " if own_board else ""
         message = f"has no starting positions; {makes}give a challenge file with --file"
         raise InputError.of(puzzle.name, message)
     return found
 
 
-def cards_of(
+def cards_for(
     puzzle: PuzzleSet, starts: Sequence[Entry], ids: Sequence[str] = (), count: int | None = None
 ) -> list[Card]:
     """A card for each starting position, numbered.
@@ -80,20 +88,20 @@ def write_cards(
     cards: Sequence[Card],
     profile: Profile,
     templates: bool = True,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
     force: bool = False,
 ) -> tuple[list[str], list[str]]:
-    """Writes cards into an output folder: ``cards/ID.svg``, ``cards/ID.stl`` and whole sheets.
+    """Write cards into an output folder: ``cards/ID.svg``, ``cards/ID.stl`` and whole sheets.
 
     Args:
         templates: whether the raised templates are made.
 
     Returns:
-        The names of the files, and what deserves a look, in sentences.
+        The names of the files, and warnings.
 
     Raises:
         InputError: when the profile does not suit the templates, or a file is not fabkit's.
-        OutsideError: when the folder is in use or cannot be written, or the CAD kernel fails.
+        ExternalError: when the folder is in use or cannot be written, or the CAD kernel fails.
     """
     sheets = card_sheets(puzzle, cards, profile)
     stem = _free_stem([card.challenge.id for card in cards])
@@ -101,16 +109,16 @@ def write_cards(
     contents |= {f"cards/{stem}-{n}.svg": sheet for n, sheet in enumerate(sheets, start=1)}
     drawings = _templates(puzzle, cards, profile) if templates else []
 
-    def write(place: Place) -> None:
+    def write(output_path: OutputPath) -> None:
         from fabkit.solid.boards import build_board
         from fabkit.solid.export import write_stl
 
-        write_contents(contents, place)
+        write_contents(contents, output_path)
         for done, drawing in enumerate(drawings):
             name = f"cards/{drawing.piece}.stl"
             progress(done, len(drawings), name)
             with library_failures(name):
-                write_stl(build_board(drawing), place(name))
+                write_stl(build_board(drawing), output_path(name))
 
     built = build(folder, puzzle, profile, [Target(("cards/",), "", write)], force)
     warnings = [] if sheets else ["the cards are larger than A4; there are no sheets of them"]
@@ -118,27 +126,27 @@ def write_cards(
 
 
 def _free_stem(ids: Sequence[str]) -> str:
-    """What the names of sheets begin with, so that none is that of a card."""
+    """A prefix for the names of sheets that no card has."""
     stem = "cards"
     while any(one.lower().startswith(f"{stem}-") for one in ids):
         stem += "-all"
     return stem
 
 
-def _templates(puzzle: PuzzleSet, cards: Sequence[Card], profile: Profile) -> list[BoardBlueprint]:
-    """The drawings of the templates, before any file is touched."""
+def _templates(puzzle: PuzzleSet, cards: Sequence[Card], profile: Profile) -> list[BoardDrawing]:
+    """The drawings of the templates."""
     found = []
     for card in cards:
         try:
             found.append(draft_card(puzzle, card.board, card.challenge, profile))
-        except BlueprintError as fault:
+        except DrawingError as fault:
             where = f"{puzzle.name} {card.challenge.id} with profile {profile.name}"
             raise InputError.of(where, f"{fault} (--no-templates)") from None
     return found
 
 
 def _board(puzzle: PuzzleSet, challenge: Challenge) -> Board:
-    """The board that a challenge is to fill."""
+    """The board that a challenge fills."""
     for board in puzzle.boards:
         if board.cells == challenge.region:
             return board

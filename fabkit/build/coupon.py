@@ -1,4 +1,4 @@
-"""The files of a coupon, and of what it calibrates."""
+"""The files of a fit coupon, and of the profile it calibrates."""
 
 from __future__ import annotations
 
@@ -13,25 +13,29 @@ from shapely import affinity, total_bounds
 
 from fabkit.build.artifacts import Artifacts, library_failures
 from fabkit.build.export import write_print
-from fabkit.build.targets import Place as PlaceFile
-from fabkit.build.targets import Progress, Target, build, silent, with_report
-from fabkit.core.errors import InputError, printable
-from fabkit.core.files import write_whole
-from fabkit.drawing.coupon import CouponPart, Place, coupon_parts, in_order, paired_pieces
-from fabkit.drawing.draft import Blueprint
+from fabkit.build.targets import OutputPath, Progress, Target, build, no_progress, with_json_report
+from fabkit.core.errors import InputError, escape
+from fabkit.core.files import write_atomically
+from fabkit.drawing.coupon import (
+    CouponPart,
+    CouponPlace,
+    coupon_parts,
+    fit_test_pieces,
+    places_in_order,
+)
+from fabkit.drawing.draft import FlatDrawing
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
-from fabkit.model.profilefile import dump_profile, load_profile
+from fabkit.model.profile_file import dump_profile, load_profile
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.output.couponsheet import coupon_sheet
-from fabkit.output.residuals import residual_chart
-from fabkit.printing.calibration import Fit
+from fabkit.output.coupon import coupon_sheet, residual_chart
+from fabkit.printing.calibration import MachineFit
 from fabkit.printing.nesting.bin import Placement
 from fabkit.printing.plate import Plate
 
-#: How far to the right the two pieces lie, and how far apart.
+#: The position of the two pieces, and the gap between them.
 _PIECES_MM, _GAP_MM = 62.0, 3.0
-#: What a coupon's values are written into, and what it measures.
+#: The file for measured values, and the report with the nominal ones.
 TEMPLATE, REPORT = "measured.csv", "coupon.json"
 
 
@@ -45,7 +49,7 @@ class Coupon:
         document: as ``coupon.json`` has it.
     """
 
-    places: tuple[Place, ...]
+    places: tuple[CouponPlace, ...]
     pieces: tuple[str, ...]
     files: tuple[str, ...]
     document: dict[str, Any]
@@ -57,10 +61,10 @@ def write_coupon(
     folder: Path,
     laser: bool = False,
     force: bool = False,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
 ) -> Coupon:
-    """Writes a coupon: a 3MF file and STL files to print, or SVG and DXF to cut; and in any case
-    ``coupon.pdf``, ``measured.csv`` and ``coupon.json``.
+    """Write a coupon: 3MF and STL files to print, or SVG and DXF files to cut; with ``coupon.pdf``,
+    ``measured.csv`` and ``coupon.json``.
 
     Args:
         puzzle: the set two of whose pieces are printed with it.
@@ -68,12 +72,12 @@ def write_coupon(
     Raises:
         InputError: when the profile does not suit those pieces, the coupon does not fit the bed,
             the folder is that of a set, or it holds values that somebody has filled in.
-        OutsideError: when the folder is in use or cannot be written; nothing has changed then.
+        ExternalError: when the folder is in use or cannot be written; nothing has changed then.
     """
     profile = replace(profile, inlay="none", tones="plain")
     parts = coupon_parts(profile, laser)
-    pieces = [] if laser else paired_pieces(puzzle, profile)
-    places = in_order(parts)
+    pieces = [] if laser else fit_test_pieces(puzzle, profile)
+    places = places_in_order(parts)
     plate = _plate(parts, pieces, profile)
     document: dict[str, Any] = {
         "set": puzzle.name,
@@ -88,38 +92,42 @@ def write_coupon(
     }
     of_coupon = replace(puzzle, name="coupon", title="Coupon", boards=(), challenges=())
 
-    def write(place: PlaceFile) -> None:
+    def write(output_path: OutputPath) -> None:
         with library_failures("the coupon"):
             if laser:
-                _write_cut(parts[0], place)
+                _write_cut(parts[0], output_path)
             else:
-                drawings = [*(one.blueprint() for one in parts), *pieces]
-                _write_print(of_coupon, drawings, plate, profile, place, progress)
+                drawings = [*(one.drawing() for one in parts), *pieces]
+                _write_print(of_coupon, drawings, plate, profile, output_path, progress)
             title = f"{puzzle.title}, profile {profile.name}"
-            place("coupon.pdf").write_bytes(coupon_sheet(parts, pieces, title, laser))
-        place(TEMPLATE).write_bytes(value_list(places).encode())
+            output_path("coupon.pdf").write_bytes(coupon_sheet(parts, pieces, title, laser))
+        output_path(TEMPLATE).write_bytes(measurement_csv(places).encode())
 
     ends = ("3mf", "svg", "dxf", "pdf")
     names = (TEMPLATE, REPORT, "stl/", *(f"coupon.{one}" for one in ends))
     built = build(
-        folder, of_coupon, profile, [Target(names, "", with_report(REPORT, document, write))], force
+        folder,
+        of_coupon,
+        profile,
+        [Target(names, "", with_json_report(REPORT, document, write))],
+        force,
     )
     return Coupon(tuple(places), tuple(one.piece for one in pieces), tuple(built.files), document)
 
 
-def _plate(parts: Sequence[CouponPart], pieces: Sequence[Blueprint], profile: Profile) -> Plate:
-    """Everything as it lies on the bed, in its middle; what is measured along X lies along X.
+def _plate(parts: Sequence[CouponPart], pieces: Sequence[FlatDrawing], profile: Profile) -> Plate:
+    """The layout of the coupon, centred on the bed and aligned with its axes.
 
     Raises:
         InputError: when the bed is too small.
     """
-    spots = {one.name: one.lies_mm for one in parts}
-    areas = [affinity.translate(one.outline, *one.lies_mm) for one in parts]
+    positions = {one.name: one.origin_mm for one in parts}
+    areas = [affinity.translate(one.outline, *one.origin_mm) for one in parts]
     y_mm = 0.0
     for one in pieces:
         left, low, _, high = one.outline.bounds
-        spots[one.piece] = (_PIECES_MM - left, y_mm - low)
-        areas.append(affinity.translate(one.outline, *spots[one.piece]))
+        positions[one.piece] = (_PIECES_MM - left, y_mm - low)
+        areas.append(affinity.translate(one.outline, *positions[one.piece]))
         y_mm += high - low + _GAP_MM
     left, low, right, high = total_bounds(areas)
     free = [
@@ -133,13 +141,13 @@ def _plate(parts: Sequence[CouponPart], pieces: Sequence[Blueprint], profile: Pr
             "a larger printer.bed_width or printer.bed_depth, or a smaller unit",
         )
     dx, dy = (profile.bed_width_mm - left - right) / 2, (profile.bed_depth_mm - low - high) / 2
-    lying = [Placement(name, 0.0, x + dx, y + dy) for name, (x, y) in spots.items()]
+    placements = [Placement(name, 0.0, x + dx, y + dy) for name, (x, y) in positions.items()]
     used = sum(one.area for one in areas) / (free[0] * free[1])
-    return Plate(1, tuple(lying), None, used)
+    return Plate(1, tuple(placements), None, used)
 
 
-def value_list(places: Iterable[Place], typed: Mapping[int, str] | None = None) -> str:
-    """The list to fill in, as CSV; filled in with what was typed at some numbers."""
+def measurement_csv(places: Iterable[CouponPlace], typed: Mapping[int, str] | None = None) -> str:
+    """The CSV file for measured values, filled in with those already typed, by place number."""
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
     rows.writerow(["number", "what", "nominal mm", "measured"])
@@ -152,25 +160,25 @@ def value_list(places: Iterable[Place], typed: Mapping[int, str] | None = None) 
 
 def _write_print(
     puzzle: PuzzleSet,
-    drawings: Sequence[Blueprint],
+    drawings: Sequence[FlatDrawing],
     plate: Plate,
     profile: Profile,
-    place: PlaceFile,
+    output_path: OutputPath,
     progress: Progress,
 ) -> None:
-    things = tuple(Piece(one.piece, one.piece, one.colour, ()) for one in drawings)
+    printables = tuple(Piece(one.piece, one.piece, one.colour, ()) for one in drawings)
     by_name = {one.piece: one for one in drawings}
-    made_of = Artifacts(replace(puzzle, pieces=things), things, profile, drawings=by_name)
-    made_of.plates = [plate]
-    write_print(made_of, "stl", "coupon", place, progress)
+    artifacts = Artifacts(replace(puzzle, pieces=printables), printables, profile, drawings=by_name)
+    artifacts.plates = [plate]
+    write_print(artifacts, "stl", "coupon", output_path, progress)
 
 
-def _write_cut(comb: CouponPart, place: PlaceFile) -> None:
+def _write_cut(comb: CouponPart, output_path: OutputPath) -> None:
     from fabkit.output.cutting import piece_dxf, piece_svg
 
     piece = comb.cut()
-    place("coupon.svg").write_bytes(piece_svg(piece).encode())
-    place("coupon.dxf").write_bytes(piece_dxf(piece).encode())
+    output_path("coupon.svg").write_bytes(piece_svg(piece).encode())
+    output_path("coupon.dxf").write_bytes(piece_dxf(piece).encode())
 
 
 #: Drawn beside a calibrated profile.
@@ -178,25 +186,25 @@ CHART = "calibration.svg"
 
 
 def refuse_calibrated(*paths: Path) -> None:
-    """Refuses to write over a calibrated profile, or what stands beside one.
+    """Refuse to overwrite a calibrated profile or the files beside it.
 
     Raises:
         InputError: when one of them is there.
     """
-    there = [printable(str(one)) for one in paths if one.exists()]
+    there = [escape(str(one)) for one in paths if one.exists()]
     if there:
-        message = "are there already" if there[1:] else "is there already"
-        do = "write over with --force, or into another folder with -o"
+        message = "exist already" if there[1:] else "exists already"
+        do = "overwrite with --force, or choose another folder with -o"
         raise InputError.of(" and ".join(there), f"{message}; {do}")
 
 
-def write_calibration(profile: Profile, fit: Fit, path: Path, notes: Sequence[str]) -> None:
-    """Writes a calibrated profile, as far as it is not ``default``, and `CHART` beside it.
+def write_calibration(profile: Profile, fit: MachineFit, path: Path, notes: Sequence[str]) -> None:
+    """Write the keys of a calibrated profile that differ from ``default``, and `CHART` beside it.
 
     Raises:
-        OutsideError: when the folder cannot be written.
+        ExternalError: when the folder cannot be written.
     """
     head = "".join(f"# {note[0].upper()}{note[1:]}.\n" for note in notes)
     title = f"{profile.name}: {len(fit.residuals)} values"
-    write_whole(path.with_name(CHART), residual_chart(fit.residuals, title))
-    write_whole(path, head + dump_profile(profile, load_profile()))
+    write_atomically(path.with_name(CHART), residual_chart(fit.residuals, title))
+    write_atomically(path, head + dump_profile(profile, load_profile()))

@@ -1,4 +1,4 @@
-"""The files of the jigs that press magnets in."""
+"""The files of magnet jigs."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 
 from fabkit.build.artifacts import Artifacts, library_failures
 from fabkit.build.export import write_print
-from fabkit.build.targets import Place, Progress, Target, build, silent, with_report
+from fabkit.build.targets import OutputPath, Progress, Target, build, no_progress, with_json_report
 from fabkit.core.errors import InputError
-from fabkit.drawing.draft import draft_things
+from fabkit.drawing.draft import draft_all, draft_printable
 from fabkit.drawing.jig import JIG, Jig, draft_jigs
-from fabkit.drawing.outline import BlueprintError
-from fabkit.model.accessory import as_printed, things
+from fabkit.drawing.outline import DrawingError
+from fabkit.model.accessory import printables, profile_as_made
 from fabkit.model.lattice import LATTICES
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
@@ -36,8 +36,8 @@ _HOW = {
 
 
 @dataclass(frozen=True)
-class MadeJigs:
-    """Jigs that were written.
+class JigResult:
+    """The jigs that were written.
 
     Attributes:
         files: what was written, in the folder.
@@ -53,73 +53,86 @@ def write_jigs(
     folder: Path,
     puzzle: PuzzleSet | None = None,
     force: bool = False,
-    progress: Progress = silent,
-) -> MadeJigs:
-    """Writes a jig for each pole that shows outwards: an STL file of each, a plate, and a drawing of their use.
+    progress: Progress = no_progress,
+) -> JigResult:
+    """Write a jig for each outward pole: STL files, a plate, and a drawing of their use.
 
     Args:
         puzzle: the set whose magnets they press in; None for any with this profile.
 
     Raises:
         InputError: when there is no magnet to press in, or no jig for it.
-        OutsideError: when the folder is in use or cannot be written; nothing has changed then.
+        ExternalError: when the folder is in use or cannot be written; nothing has changed then.
     """
     whose = puzzle or _JIGS
-    jigs = _drafted(profile, puzzle)
+    jigs = _draft_for(profile, puzzle)
     single = replace(profile, inlay="none")  # a name needs no second colour
     drawings = {one.drawing.piece: one.drawing for one in jigs}
     pieces = tuple(Piece(name, one.colour, one.colour, ()) for name, one in drawings.items())
     document = jig_document(jigs, profile, puzzle)
 
-    def write(place: Place) -> None:
-        made_of = Artifacts(replace(_JIGS, pieces=pieces), pieces, single, drawings=drawings)
+    def write(output_path: OutputPath) -> None:
+        artifacts = Artifacts(replace(_JIGS, pieces=pieces), pieces, single, drawings=drawings)
         with library_failures("the jigs"):
-            write_print(made_of, JIG, f"{JIG}/plate", place, progress)
-        place(f"{JIG}/{JIG}.svg").write_bytes(jig_sheet(jigs, profile).encode())
+            write_print(artifacts, JIG, f"{JIG}/plate", output_path, progress)
+        output_path(f"{JIG}/{JIG}.svg").write_bytes(jig_sheet(jigs, profile).encode())
 
-    make = with_report(REPORT, document, write)
+    make = with_json_report(REPORT, document, write)
     built = build(folder, whose, profile, [Target((REPORT, f"{JIG}/"), "", make)], force)
-    return MadeJigs(tuple(built.files), document)
+    return JigResult(tuple(built.files), document)
 
 
-def _drafted(profile: Profile, puzzle: PuzzleSet | None) -> list[Jig]:
-    """The jigs that it takes for a set, or for any."""
+def _draft_for(profile: Profile, puzzle: PuzzleSet | None) -> list[Jig]:
+    """Draft the jigs for a set, or for any."""
     source = f"jig with profile {profile.name}"
     in_turn = ["N", "S"] if profile.polarity == "alternating" else ["N"]
     poles = [""] if profile.polarity == "free" else in_turn
     if puzzle is not None:
         source = f"jig for {puzzle.name} with profile {profile.name}"
-        made = as_printed(puzzle, profile)
-        if puzzle.made_of_balls or (profile.has_recesses and not made.has_recesses):
-            what = "are made of balls" if puzzle.made_of_balls else "stand on stubs"
+        as_made = profile_as_made(puzzle, profile)
+        if puzzle.made_of_balls or (profile.has_recesses and not as_made.has_recesses):
+            what = "are made of balls" if puzzle.made_of_balls else "stand on pegs"
             raise InputError.of(source, f"its pieces {what} and hold no magnets")
-        drawings = draft_things(puzzle, things(puzzle, made, [p.id for p in puzzle.pieces]), made)
+        drawings = draft_all(
+            puzzle,
+            printables(puzzle, as_made, [p.id for p in puzzle.pieces]),
+            as_made,
+            draft_printable,
+        )
         recesses = [recess for one in drawings for recess in one.recesses]
         poles = sorted({recess.pole for recess in recesses}) or poles
     try:
         return draft_jigs(poles, profile)
-    except BlueprintError as error:
+    except DrawingError as error:
         raise InputError.of(source, str(error)) from None
 
 
 def jig_document(
     jigs: Sequence[Jig], profile: Profile, puzzle: PuzzleSet | None = None
 ) -> dict[str, Any]:
-    """What jigs measure and how to use them, for JSON.
+    """The dimensions of jigs and their instructions, for JSON.
 
     Returns:
         ``profile``, ``set`` (its name or None), ``fit``, ``magnet_mm`` (diameter and height),
         ``how`` (sentences) and ``jigs``, each with ``name``, ``pole`` (that shows outwards when it
-        is used), ``tip`` (the counter-magnet's pole towards the tip), ``post_mm``, ``seat_mm`` (how
+        is used), ``tip`` (the counter-magnet's pole towards the tip), ``post_mm``, ``post_height_mm`` (how
         far it stands out of the collar), ``collar_mm``, ``shaft_mm`` (diameters), ``shaft_depth_mm``
         and ``size_mm`` (width, depth, height).
     """
-    told = []
+    documents = []
     for one in jigs:
         left, bottom, right, top = one.drawing.outline.bounds
         size = [round(right - left, 3), round(top - bottom, 3), one.drawing.thickness_mm]
-        keys = ("pole", "tip", "post_mm", "seat_mm", "collar_mm", "shaft_mm", "shaft_depth_mm")
-        told.append(
+        keys = (
+            "pole",
+            "tip",
+            "post_mm",
+            "post_height_mm",
+            "collar_mm",
+            "shaft_mm",
+            "shaft_depth_mm",
+        )
+        documents.append(
             {"name": one.drawing.piece}
             | {key: getattr(one, key) for key in keys}
             | {"size_mm": size}
@@ -134,6 +147,6 @@ def jig_document(
         "set": puzzle and puzzle.name,
         "fit": profile.fit,
         "magnet_mm": [profile.magnet_diameter_mm, profile.magnet_height_mm],
-        "jigs": told,
+        "jigs": documents,
         "how": [f"{', '.join([glue, *tips])}.", f"{snap}. {_HOW[profile.fit]}"],
     }

@@ -1,4 +1,4 @@
-"""``manifest.json``: which files fabkit has written into a folder, and what they were made from."""
+"""``manifest.json``: the files written into a folder, with hashes of their inputs."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 
 from fabkit import __version__
-from fabkit.core.errors import InputError, printable, shown
+from fabkit.core.errors import InputError, escape, quote
 from fabkit.core.files import (
     NewerSchemaError,
     digest,
+    external_errors,
     json_text,
-    outside_failures,
     read_json,
     sha256,
 )
@@ -24,16 +24,16 @@ from fabkit.model.profile import SETTINGS, Profile, Setting
 from fabkit.model.puzzle import PuzzleSet
 
 MANIFEST = "manifest.json"
-#: What makes any report.
+#: The packages and libraries that all reports depend on.
 _ROOMS = ("model", "drawing", "mesh", "solve", "verify", "printing", "output")
 _LIBRARIES = ("numpy", "shapely", "manifold3d", "numba", "python-sat")
 _FileName = Annotated[
-    str, StringConstraints(pattern=r"^([a-z0-9-]+/)?[A-Za-z0-9][A-Za-z0-9._-]{0,79}\.[a-z0-9]+$")
+    str, StringConstraints(pattern=r"^([a-z0-9-]+/)*[A-Za-z0-9][A-Za-z0-9._-]{0,79}\.[a-z0-9]+$")
 ]
 
 
 class PieceNotes(BaseModel):
-    """What people and scripts want to know of a piece beside its files."""
+    """Notes on a piece."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
     magnets_mm: list[list[float]]
@@ -43,18 +43,18 @@ class PieceNotes(BaseModel):
 
 
 class Entry(BaseModel):
-    """What the manifest keeps of one file.
+    """A file in the manifest.
 
     Attributes:
         sha256: of its bytes.
-        recipe: the hash of all that went into it; empty for what is always made again.
+        recipe: the hash of its inputs; empty for files that are always rebuilt.
         profile: the hash of the numbers that shape the pieces.
         kind: the kind of a set's file, such as ``stl``; empty for reports and others.
         files: how many files were made by the same recipe.
-        about: of a report, the folder of the files that it speaks of, and a hash of these files.
+        about: of a report, the folder of the files that it covers, and their hash.
         pieces: the pieces in it.
         challenges: of a page, the challenges on it.
-        notes: of a page, what deserves a look.
+        notes: of a page, its warnings.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -69,17 +69,17 @@ class Entry(BaseModel):
     notes: list[str] = []
 
     def is_in(self, path: Path) -> bool:
-        """Whether a file is there, and just as fabkit wrote it.
+        """Whether a file exists with the same content.
 
         Raises:
-            OutsideError: when it cannot be read.
+            ExternalError: when it cannot be read.
         """
-        with outside_failures(f"cannot read {printable(str(path))}"):
+        with external_errors(f"cannot read {escape(str(path))}"):
             return path.is_file() and sha256(path) == self.sha256
 
 
 class Manifest(BaseModel):
-    """What fabkit has written into a folder.
+    """The files that fabkit has written into a folder.
 
     Attributes:
         set: the name of the set.
@@ -103,23 +103,23 @@ class Manifest(BaseModel):
         return json_text({**self.model_dump(exclude={"files"}), "files": files})
 
     def about(self, folder: str) -> str:
-        """What a report that speaks of the files in a folder keeps of them; empty for none."""
+        """The `Entry.about` of a report on the files in a folder; empty for none."""
         names = sorted(name for name in self.files if folder and name.startswith(f"{folder}/"))
         parts = [part for name in names for part in (name, self.files[name].sha256)]
         return f"{folder}/{digest(*parts)}" if folder else ""
 
 
 def read_manifest(folder: Path, puzzle: PuzzleSet, force: bool = False) -> Manifest:
-    """The folder's manifest; an empty one when there is none, or, by force, when it is broken.
+    """Read the manifest of a folder; an empty one if there is none, or, with force, if it is broken.
 
     Raises:
         InputError: when the manifest is broken or newer, or the folder holds another set.
-        OutsideError: when it cannot be read.
+        ExternalError: when it cannot be read.
     """
     path = folder / MANIFEST
-    name = printable(str(path))
+    name = escape(str(path))
     try:
-        with outside_failures(f"cannot read {name}"):
+        with external_errors(f"cannot read {name}"):
             if not path.exists():
                 return Manifest(set=puzzle.name)
             document = read_json(path)
@@ -133,25 +133,23 @@ def read_manifest(folder: Path, puzzle: PuzzleSet, force: bool = False) -> Manif
         if isinstance(error, ValidationError):
             first = error.errors()[0]
             place, message = ".".join(map(str, first["loc"])), first["msg"]
-            fault = (
-                f"{name}: is not a manifest that fabkit wrote ({printable(f'{place}: {message}')})"
-            )
-        raise InputError.of("", f"{fault}; --force builds everything again") from None
+            fault = f"{name}: is not a manifest that fabkit wrote ({escape(f'{place}: {message}')})"
+        raise InputError.of("", f"{fault}; rebuild everything with --force") from None
     if manifest.set != puzzle.name:
-        found = f"holds the set {shown(manifest.set)}, not {shown(puzzle.name)}"
-        raise InputError.of(printable(str(folder)), f"{found}; choose another folder with -o")
+        found = f"holds the set {quote(manifest.set)}, not {quote(puzzle.name)}"
+        raise InputError.of(escape(str(folder)), f"{found}; choose another folder with -o")
     return manifest
 
 
-def inputs(puzzle: PuzzleSet, profile: Profile) -> dict[str, Any]:
-    """The manifest's account of what was read: of fabkit, the set's file and the profile."""
+def input_digests(puzzle: PuzzleSet, profile: Profile) -> dict[str, Any]:
+    """The manifest's hashes of the set's file and the profile, and fabkit's version."""
     found = {"set": puzzle.digest, "profile": profile_digest(profile)}
     return {"fabkit": __version__, "inputs": found}
 
 
 def profile_digest(profile: Profile, reads: Sequence[str] = ()) -> str:
     """A hash of the numbers that shape the pieces, and of those whose keys begin with `reads`."""
-    counted = [one for one in SETTINGS if one.shapes or one.key.startswith(tuple(reads))]
+    counted = [one for one in SETTINGS if one.affects_shape or one.key.startswith(tuple(reads))]
     return digest(*_numbers(profile, counted))
 
 
@@ -161,7 +159,7 @@ def _numbers(profile: Profile, counted: Sequence[Setting]) -> list[str]:
 
 @cache
 def generator_digest(rooms: tuple[str, ...], libraries: tuple[str, ...]) -> str:
-    """A hash of what makes files: fabkit's own code in some rooms, its fonts, the libraries."""
+    """A hash of the code that makes files: packages of fabkit, its fonts, and libraries."""
     return digest(*(f"{name} {_version(name)}" for name in libraries), *map(_room_digest, rooms))
 
 
@@ -182,7 +180,7 @@ def _version(library: str) -> str:
         return "unknown"
 
 
-def made_by(
+def report_recipe(
     puzzle: PuzzleSet,
     profile: Profile,
     *more: str,
@@ -203,7 +201,7 @@ def made_by(
 
 
 def pieces_in(entries: Mapping[str, Entry]) -> dict[str, dict[str, Any]]:
-    """What files tell of the pieces in them."""
+    """The notes on the pieces in files."""
     return {
         piece: notes.model_dump() for one in entries.values() for piece, notes in one.pieces.items()
     }

@@ -1,4 +1,4 @@
-"""Meshes read back, for `fabkit check` and `verify`, and the reports on those just made."""
+"""Meshes read back, for `fabkit check` and `verify`, and reports on the set's own meshes."""
 
 from __future__ import annotations
 
@@ -8,64 +8,63 @@ from dataclasses import replace
 from pathlib import Path
 
 from fabkit.build.export import PROFILE
-from fabkit.build.manifest import made_by
+from fabkit.build.manifest import report_recipe
 from fabkit.build.reports import check_contents, verify_contents, write_contents
-from fabkit.build.targets import Place, Progress, Target, build
-from fabkit.core.errors import InputError, printable
-from fabkit.mesh.files.reading import read_bodies
+from fabkit.build.targets import OutputPath, Progress, Target, build
+from fabkit.core.errors import InputError, escape
+from fabkit.mesh.files.readers import read_meshes
 from fabkit.model.profile import Profile
-from fabkit.model.profilefile import load_profile, preset_names
+from fabkit.model.profile_file import load_profile, preset_names
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.verify.check import CheckReport, VerifyReport, check, verify
-from fabkit.verify.taking import Taken, recognise
-from fabkit.verify.taking import take as take_bodies
+from fabkit.verify.reports import CheckReport, VerifyReport, check, verify
+from fabkit.verify.scan import ScannedSet, match_profile, scan_set
 
 
-def take(
+def load_scan(
     files: Sequence[Path],
     puzzle: PuzzleSet,
-    asked: Profile,
+    requested: Profile,
     progress: Progress,
     known: bool = False,
-) -> tuple[Taken, Profile]:
-    """Reads meshes, and finds out with which profile they were made.
+) -> tuple[ScannedSet, Profile]:
+    """Read meshes, and identify the profile they were made with.
 
-    That may be the one beside them, the one that is asked for, or a shipped one. `make`, `check`
+    That may be the one beside them, the one that is requested for, or a shipped one. `make`, `check`
     and `verify` all read meshes with the unit of that profile alone, so that they agree.
 
     Args:
         files: the mesh files.
         puzzle: the set.
-        asked: the profile that was asked for, or the usual one.
-        progress: told before each file.
-        known: whether it is known to be the right one.
+        requested: the profile of the command.
+        progress: called before each file.
+        known: whether `requested` is the right profile.
 
     Returns:
         The parts; and the profile. When it is none of them that is the one that the pieces show
-        themselves, called `MEASURED`; or what was asked for, when they do not show any.
+        themselves, called `MEASURED`; or what was requested for, when they do not show any.
     """
-    bodies = []
+    meshes = []
     for done, path in enumerate(files):
-        progress(done, len(files), f"reading {printable(path.name)}")
-        bodies += read_bodies(path)
+        progress(done, len(files), f"reading {escape(path.name)}")
+        meshes += read_meshes(path)
     if known:
-        return take_bodies(bodies, puzzle, asked.unit_mm), asked
-    candidates = [asked, *(load_profile([name], (), puzzle.unit_mm) for name in preset_names())]
-    candidates = [*_beside(files, candidates), *candidates]
+        return scan_set(meshes, puzzle, requested.unit_mm), requested
+    candidates = [requested, *(load_profile([name], (), puzzle.unit_mm) for name in preset_names())]
+    candidates = [*_nearby_profiles(files, candidates), *candidates]
     likely_mm = candidates[0].unit_mm
-    taken = take_bodies(bodies, puzzle, likely_mm)
-    found = recognise(taken, candidates)
-    if (found is None and not taken.agrees_with(likely_mm)) or (
+    scan = scan_set(meshes, puzzle, likely_mm)
+    found = match_profile(scan, candidates)
+    if (found is None and not scan.agrees_with(likely_mm)) or (
         found or candidates[0]
     ).unit_mm != likely_mm:
-        taken = take_bodies(bodies, puzzle, *dict.fromkeys(one.unit_mm for one in candidates))
-        found = recognise(taken, candidates)
+        scan = scan_set(meshes, puzzle, *dict.fromkeys(one.unit_mm for one in candidates))
+        found = match_profile(scan, candidates)
         if found is not None and puzzle.boards:
-            taken = take_bodies(bodies, puzzle, found.unit_mm)
-    return taken, found or taken.shown(asked)
+            scan = scan_set(meshes, puzzle, found.unit_mm)
+    return scan, found or scan.measured_profile(requested)
 
 
-def _beside(files: Sequence[Path], known: Sequence[Profile]) -> list[Profile]:
+def _nearby_profiles(files: Sequence[Path], known: Sequence[Profile]) -> list[Profile]:
     """The profile in the output folder that files are in; where it is a known one, that first.
 
     It has no name of its own.
@@ -89,23 +88,23 @@ def check_and_verify(
     force: bool,
     progress: Progress,
 ) -> tuple[CheckReport, VerifyReport] | None:
-    """Brings the reports of both up to date; None when nothing has changed since they were made.
+    """Bring the reports of check and verify up to date; None if they are already.
 
     Args:
         files: those of the set as it is now: there may be others, of pieces that it had.
     """
     found: list[tuple[CheckReport, VerifyReport]] = []
 
-    def write(place: Place) -> None:
+    def write(output_path: OutputPath) -> None:
         stl = [folder / name for name in files if name.startswith("stl/")]
-        taken, _ = take(stl, puzzle, profile, progress, known=True)
-        verified = verify(taken, profile, budget_s, progress)
-        # Solved and put together once, for both.
-        checked = check(taken, profile, budget_s, progress, answers=verified.challenges)
+        scan, _ = load_scan(stl, puzzle, profile, progress, known=True)
+        verified = verify(scan, profile, budget_s, progress)
+        # Solved and assembled once, for both.
+        checked = check(scan, profile, budget_s, progress, answers=verified.challenges)
         found.append((checked, verified))
-        write_contents(check_contents(checked) | verify_contents(verified), place)
+        write_contents(check_contents(checked) | verify_contents(verified), output_path)
 
-    recipe = made_by(puzzle, profile, f"{budget_s}", but=("price.", "laser.", "filament."))
+    recipe = report_recipe(puzzle, profile, f"{budget_s}", but=("price.", "laser.", "filament."))
     target = Target(("check.json", "check.html", "verify.json"), recipe, write, about="stl")
     build(folder, puzzle, profile, [target], force)
     return found[0] if found else None

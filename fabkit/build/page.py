@@ -1,101 +1,76 @@
-"""The page of a set: its challenges to play, its pieces in space, its files to download."""
+"""The web page of a set: challenges, pieces in 3D and downloads."""
 
 from __future__ import annotations
 
+import io
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from fabkit.build.artifacts import Artifacts
+from fabkit.build.artifacts import Artifacts, library_failures
 from fabkit.build.assembly_layout import picture_artifacts
 from fabkit.build.booklet import NOT_SHOWN
 from fabkit.build.cover_image import cover_picture
-from fabkit.build.entries import Selection, gather, solved_ones
-from fabkit.build.export import Export, export, fresh_meshes, shown_files
-from fabkit.build.manifest import MANIFEST, made_by
-from fabkit.build.page_assets import glb_models, models_data, models_script
+from fabkit.build.entries import Selection, gather, select_solved
+from fabkit.build.export import PROFILE, current_stl_files, file_summaries, targets_for
+from fabkit.build.manifest import MANIFEST, report_recipe
+from fabkit.build.page_assets import models_data, models_script
 from fabkit.build.reports import write_contents
-from fabkit.build.targets import Place, Progress, Target, build, silent
-from fabkit.core.errors import InputError, printable
-from fabkit.core.files import digest, json_text, read_json
-from fabkit.model.accessory import accessories, things
+from fabkit.build.targets import FolderResult, OutputPath, Progress, Target, build, no_progress
+from fabkit.core.errors import InputError, escape
+from fabkit.core.files import digest, json_text, read_json, temporary_folder, zip_bytes
+from fabkit.model.accessory import accessories, printables
 from fabkit.model.entry import Entry
 from fabkit.model.profile import Profile
+from fabkit.model.profile_file import dump_profile
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.output.i18n import LANGUAGES, load_words
-from fabkit.output.theme import font_file
+from fabkit.output.i18n import LANGUAGES, load_messages
 from fabkit.output.web import document
-from fabkit.output.web.document import Download, page_files, static
-from fabkit.printing.nesting.bin import fitting_turns
-from fabkit.printing.plate import outline_from_above, room_of
+from fabkit.output.web.document import Download, page_files
+from fabkit.printing.nesting.bin import fitting_rotations
+from fabkit.printing.plate import bed_bin, outline_from_above
 
 #: What it is called in an output folder, and the file that a browser opens.
 PAGE, INDEX = "page", "index.html"
-#: Its folder of files to print, and that of the meshes in space; what is shown where a browser
-#: cannot show these.
-FILES, MODELS, STILL = "files", "models", "still.png"
-#: What of the view in space is the same for every set.
-_VIEWER = (
-    "viewer.js",
-    "viewer-rows.js",
-    "viewer-stage.js",
-    "viewer-thing.js",
-    "vendor/three.js",
-    "vendor/three-LICENSE.txt",
-)
-#: All that a page has in its folder, besides the meshes.
-_OWN = (
-    *(INDEX, "fabkit.css", "icon.svg", "data.js", "models.js", "play.js", "play-"),
-    *("viewer.js", "viewer-", "vendor/", "fonts/"),
-)
+#: The meshes in space, what is shown where a browser cannot show these, and the folder of files to
+#: print.
+MODELS, STILL, FILES = "models.js", "still.webp", "files"
+#: The quality of the still picture, of 100.
+_QUALITY = 88
+#: What can be shared by several pages.
+SHARED = ("fabkit.css", "icon.svg", "play.js", "play-", "viewer.js", "viewer-", "vendor/", "fonts/")
 #: What makes it besides the rooms and libraries that make any report.
 _ROOMS, _LIBRARIES = ("build", "solid", "core"), ("trimesh", "cadquery", "cadquery-ocp", "pillow")
 
 
 @dataclass(frozen=True)
-class Page:
-    """A page, and what was done for it.
+class PageResult(FolderResult):
+    """The result of building a page.
 
     Attributes:
-        folder: where it is.
         ids: of the challenges on it.
-        files: every file of it, those to print aside, with its ``sha256`` and whether it was
-            ``written`` now.
-        exported: the files to print.
-        notes: what deserves a look, in sentences.
+        notes: warnings.
     """
 
-    folder: Path
     ids: tuple[str, ...]
-    files: dict[str, dict[str, Any]]
-    exported: Export
     notes: tuple[str, ...]
 
-    @property
-    def all_files(self) -> dict[str, dict[str, Any]]:
-        """Those to print, too."""
-        return self.files | {f"{FILES}/{name}": one for name, one in self.exported.files.items()}
 
-    @property
-    def written(self) -> int:
-        """How many files were written now; the others were up to date."""
-        return sum(file["written"] for file in self.all_files.values())
-
-
-def page_folder(folder: Path) -> Path:
-    """Where a page goes that a user wants in a folder: into it if it is new, empty or a page's;
-    else into a folder of its own there, not among what is there already."""
+def page_folder(folder: Path, name: str = PAGE) -> Path:
+    """The folder of a page: the given one if it is new, empty or a page's, else a subfolder, so that
+    the page does not mix with other files."""
     try:
-        is_page = INDEX in read_json(folder / MANIFEST).get("files", {})
+        is_page = read_json(folder / MANIFEST).get("files", {}).keys() & {INDEX, SHARED[0]}
     except (InputError, OSError):
         is_page = False
     others = folder.is_dir() and any(one.name[0] != "." for one in folder.iterdir())
-    return folder / PAGE if others and not is_page else folder
+    return folder / name if others and not is_page else folder
 
 
-class _PageMaker:
-    """Makes what is on a page, each thing when it is first needed."""
+class _PageBuilder:
+    """Builds the contents of a page on demand."""
 
     def __init__(
         self,
@@ -105,78 +80,115 @@ class _PageMaker:
         selection: Selection,
         language: str,
         lists_in: Path | None,
-        force: bool,
+        known: Path | None,
+        shared: str,
         progress: Progress,
+        room: Path,
     ) -> None:
-        self.puzzle, self.profile, self.folder = puzzle, profile, folder
-        self.selection, self.language, self.lists_in = selection, language, lists_in
-        self.force, self.progress = force, progress
-        self.made, self.large = _fitting(puzzle, profile)
+        self.puzzle, self.profile, self.selection = puzzle, profile, selection
+        self.language, self.lists_in, self.shared = language, lists_in, shared
+        self.progress, self.room = progress, room
+        self.printable, self.large = _without_large_boards(puzzle, profile)
+        whole, made = printables(self.printable, profile), self.printable
+        self.prints = Artifacts(
+            made, whole, profile, lambda: current_stl_files(known, made, profile) if known else {}
+        )
+        self.pictured = picture_artifacts(made, whole, profile, lambda: self.meshes)
+        #: The files to print that are there already, or were made now.
+        self.files = {name: folder / name for one in self._files() for name in one.names}
 
     @cached_property
     def entries(self) -> tuple[list[Entry], list[str]]:
-        """The challenges on it, and what is to be said of others and of boards."""
+        """The challenges on the page, and warnings on others and on boards."""
         found = gather(self.puzzle, self.selection, self.lists_in, self.progress)
-        entries, notes = solved_ones(self.puzzle, found, self.selection)
+        entries, notes = select_solved(self.puzzle, found, self.selection)
         for one in self.large:
             board = f"{one} is larger than the printer's bed"
-            notes.append(f"{board}: it is not among the files, and not in 3D")
+            notes.append(f"{board}: omitted from files and 3D view")
         return entries, notes
 
     @cached_property
-    def exported(self) -> Export:
-        """The files to print."""
-        kinds, folder = ["stl", "3mf"], self.folder / FILES
-        return export(self.made, self.profile, kinds, folder, (), self.force, self.progress)
+    def meshes(self) -> Mapping[str, Path]:
+        """All STL files: those of the output folder that are up to date, the others made now."""
+        for done, one in enumerate(self.prints.printables):
+            if one.id not in self.prints.stl:
+                self.progress(done, len(self.prints.printables), f"{one.id}.stl")
+                with library_failures(f"{one.id}.stl"):
+                    self.prints.write_stl(one, self.room / f"{one.id}.stl")
+        return self.prints.stl
 
-    @cached_property
-    def shown(self) -> Artifacts:
-        """What is shown in space: the meshes of the files to print."""
-        folder, every = self.exported.folder, things(self.made, self.profile)
-        find_stl = partial(fresh_meshes, folder, self.made, self.profile)
-        return picture_artifacts(self.made, every, self.profile, find_stl)
+    def targets(self) -> list[Target]:
+        """The targets of the folder."""
+        selected = self.selection.fingerprint(self.puzzle, self.lists_in)
+        texts = [load_messages(part, one) for part in ("page", "booklet") for one in LANGUAGES]
+        page = [self.language, self.shared, texts, static_digest()]
+        names = (INDEX, "data.js", *(() if self.shared else SHARED))
+        return [
+            *self._files(),
+            Target((MODELS,), self._recipe(), self._write_models),
+            Target((STILL,), self._recipe(selected), self._write_still),
+            Target(names, self._recipe(selected, page), self._write_page, lambda: self.entries),
+        ]
 
-    @cached_property
-    def models(self) -> dict[str, bytes]:
-        """The GLB files: those just made, or those that are there."""
-        folder = self.folder / MODELS
-        return {one.id: (folder / f"{one.id}.glb").read_bytes() for one in self.shown.things}
-
-    def write_assets(self, place: Place) -> None:
-        """What takes longest: meshes and picture. No text is in them."""
-        entries, _ = self.entries  # which may be refused, before the first file
-        self.models = glb_models(self.shown, self.progress)
-        self.progress(0, 0, STILL)
-        picture = cover_picture(self.made, entries, self.profile, lambda: self.shown.stl)
-        contents = {f"{MODELS}/{one}.glb": model for one, model in self.models.items()}
-        write_contents({**contents, STILL: picture}, place)
-
-    def write_page(self, place: Place) -> None:
-        """All the rest; the page comes last."""
-        entries, notes = self.entries
-        downloads, unit_mm = _downloads(self.exported), self.profile.unit_mm
-        files = page_files(self.made, entries, unit_mm, self.language, downloads)
-        index = files.pop(INDEX)
-        files |= {name: static(name) for name in _VIEWER}
-        files["fonts/OpenSans-LICENSE.txt"] = font_file().with_name("OpenSans.LICENSE").read_bytes()
-        data = models_data(self.shown, entries, self.models)
-        files["models.js"] = models_script(data).encode()
-        write_contents(files, place)
-        ids = [one.id for one in entries]
-        place(INDEX, challenges=ids, notes=notes).write_bytes(index)
-
-    def recipe(self, language: str) -> str:
-        """By what a page is known to be up to date."""
-        said = {
-            "selection": self.selection.said(self.puzzle, self.lists_in),
-            "words": [load_words(part, language) for part in ("page", "booklet")],
-            "large": self.large,
-            "static": _static_digest(),
-        }
-        more = json_text(said), language
-        return made_by(
-            self.puzzle, self.profile, *more, rooms=_ROOMS, libraries=_LIBRARIES, but=NOT_SHOWN
+    def _recipe(self, *selected: object) -> str:
+        """The recipe of files; see `fabkit.build.manifest.Entry`."""
+        text = json_text({"said": selected, "large": self.large})
+        return report_recipe(
+            self.puzzle, self.profile, text, rooms=_ROOMS, libraries=_LIBRARIES, but=NOT_SHOWN
         )
+
+    def _files(self) -> list[Target]:
+        """The files to print: everything on its plates, and the STL files in one archive."""
+        planned = targets_for(self.prints, ["stl", "3mf"])
+        found = [
+            replace(one, names=(f"{FILES}/{name}",), make=partial(self._write_plates, one), kind="")
+            for one in planned
+            for name in one.names
+            if "/" not in name
+        ]
+        name = f"{FILES}/{self.puzzle.name}-stl.zip"
+        recipe = digest(*(one.recipe for one in planned), dump_profile(self.profile))
+        return [*found, Target((name,), recipe, partial(self._write_archive, name))]
+
+    def _write_plates(self, one: Target, output_path: OutputPath) -> None:
+        _ = self.meshes  # to share their triangles
+
+        def keep(name: str, **more: Any) -> Path:
+            path = self.files[f"{FILES}/{name}"] = output_path(f"{FILES}/{name}", **more)
+            return path
+
+        one.make(keep)
+
+    def _write_archive(self, name: str, output_path: OutputPath) -> None:
+        contents = {f"{one}.stl": path.read_bytes() for one, path in self.meshes.items()}
+        contents[PROFILE] = dump_profile(self.profile).encode()
+        self.files[name] = output_path(name)
+        self.files[name].write_bytes(zip_bytes(contents))
+
+    def _write_models(self, output_path: OutputPath) -> None:
+        data = models_data(self.pictured, self.progress)
+        output_path(MODELS).write_text(models_script(data))
+
+    def _write_still(self, output_path: OutputPath) -> None:
+        from PIL import Image
+
+        self.progress(0, 0, STILL)
+        picture = cover_picture(self.printable, self.entries[0], self.profile, lambda: self.meshes)
+        with Image.open(io.BytesIO(picture)) as image:
+            image.save(output_path(STILL), "WEBP", quality=_QUALITY, method=6)
+
+    def _write_page(self, output_path: OutputPath) -> None:
+        (entries, notes), unit_mm = self.entries, self.profile.unit_mm
+        sizes = {name: path.stat().st_size / 1e6 for name, path in self.files.items()}
+        downloads = [
+            Download(name, Path(name).name, f"{size:.1f} MB") for name, size in sizes.items()
+        ]
+        files = page_files(
+            self.printable, entries, unit_mm, self.language, downloads, shared=self.shared
+        )
+        index = files.pop(INDEX)
+        write_contents(files, output_path)
+        output_path(INDEX, challenges=[one.id for one in entries], notes=notes).write_bytes(index)
 
 
 def make_page(
@@ -184,69 +196,64 @@ def make_page(
     profile: Profile,
     folder: Path,
     selection: Selection,
-    language: str = LANGUAGES[0],
+    language: str = "",
     lists_in: Path | None = None,
     force: bool = False,
-    progress: Progress = silent,
-) -> Page:
-    """Makes the page of a set, or brings it up to date.
+    progress: Progress = no_progress,
+    shared: str = "",
+) -> PageResult:
+    """Bring the page of a set up to date.
 
     Args:
         selection: which challenges it shows.
-        lists_in: the set's output folder, where a list of challenges may lie.
+        language: in which it starts; the reader's own, if there are texts in it, when empty.
+        lists_in: the set's output folder, where a list of challenges may lie; meshes there that
+            are up to date are not built again.
         force: makes every file again, and writes over those that somebody has changed.
+        shared: where what is the same on every page lies, if not with this one: ``../``.
 
     Raises:
         InputError: before any file of the page is touched, when a challenge that was asked for
             cannot be shown or none can, there are no texts in the language, the profile does not
             suit the set, or the folder holds another set or files that are not fabkit's.
-        OutsideError: when a folder is in use or cannot be written, or a library fails.
+        ExternalError: when a folder is in use or cannot be written, or a library fails.
     """
-    maker = _PageMaker(puzzle, profile, folder, selection, language, lists_in, force, progress)
-    assets = Target((f"{MODELS}/", STILL), maker.recipe(LANGUAGES[0]), maker.write_assets)
-    page = Target(_OWN, maker.recipe(language), maker.write_page)
-    built = build(folder, puzzle, profile, [assets, page], force, progress, accounted=True)
-    index, exported = built.files[INDEX], maker.exported
-    notes = (*index.notes, *exported.warnings)
-    return Page(folder, tuple(index.challenges), shown_files(built), exported, notes)
+    load_messages("page", language or LANGUAGES[0])  # what is unknown is refused before the work
+    with temporary_folder() as room:
+        known = None if force else lists_in
+        maker = _PageBuilder(
+            puzzle, profile, folder, selection, language, lists_in, known, shared, progress, room
+        )
+        built = build(folder, puzzle, profile, maker.targets(), force, progress, accounted=True)
+    index = built.files[INDEX]
+    return PageResult(folder, file_summaries(built), tuple(index.challenges), tuple(index.notes))
 
 
-def _fitting(puzzle: PuzzleSet, profile: Profile) -> tuple[PuzzleSet, list[str]]:
-    """The set whose things are shown and exported: without boards larger than the printer's bed.
+def _without_large_boards(puzzle: PuzzleSet, profile: Profile) -> tuple[PuzzleSet, list[str]]:
+    """The set without boards larger than the printer's bed, for export and the 3D view.
 
-    They can be played on all the same.
+    They can still be played on.
 
     Returns:
         The set with such boards only made when all are asked for, and the ids of those boards and
         their lids.
     """
     there = accessories(puzzle, profile)
-    made_of, room = Artifacts(puzzle, there, profile), room_of(profile)
+    artifacts, room = Artifacts(puzzle, there, profile), bed_bin(profile)
     large = [
         one
         for one in there
-        if not fitting_turns(outline_from_above(made_of.blueprints[one.id]), room)
+        if not fitting_rotations(outline_from_above(artifacts.drawings[one.id]), room)
     ]
     without = {one.board.id for one in large}
     boards = tuple(
         replace(board, optional=board.optional or board.id in without) for board in puzzle.boards
     )
-    return replace(puzzle, boards=boards), [printable(one.id) for one in large]
+    return replace(puzzle, boards=boards), [escape(one.id) for one in large]
 
 
-def _static_digest() -> str:
+def static_digest() -> str:
     """A hash of what is the same on every page."""
     folder = Path(document.__file__).parent / "static"
     paths = sorted(path for path in folder.rglob("*") if path.is_file())
     return digest(*(part for path in paths for part in (path.name, path.read_bytes())))
-
-
-def _downloads(exported: Export) -> list[Download]:
-    """The files to print: all in one, then each."""
-    names = [name for name in exported.files if "/" not in name]
-    names += [name for name in exported.files if name.startswith("stl/")]
-    sizes = [max(1, round((exported.folder / name).stat().st_size / 1000)) for name in names]
-    return [
-        Download(f"{FILES}/{name}", Path(name).name, f"{size} kB")
-        for name, size in zip(names, sizes, strict=True)
-    ]

@@ -1,110 +1,156 @@
-"""What a page shows in space: the meshes of a set, and how they lie in each solution."""
+"""The 3D data of a page: simplified meshes, and the placements of each orientation."""
 
 from __future__ import annotations
 
 import base64
 import json
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
+from itertools import chain
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fabkit.build.artifacts import Artifacts
-from fabkit.build.assembly_layout import boards_of, laid, lumps
-from fabkit.build.targets import Progress, silent
-from fabkit.mesh.files.glb import GlbPart, write_glb
-from fabkit.model.accessory import LID, Accessory
-from fabkit.model.entry import Entry
-from fabkit.output.render.laying import Motion
-from fabkit.output.render.scene import corner_normals
+from fabkit.build.artifacts import Artifacts, library_failures
+from fabkit.build.assembly_layout import placement_on
+from fabkit.build.targets import Progress, no_progress
+from fabkit.drawing.boards.csg import BoardDrawing
+from fabkit.mesh.mesh import Faces, Mesh, Points
+from fabkit.model.accessory import LID, Accessory, Printable
+from fabkit.model.piece import Piece
+from fabkit.output.render.scene import corner_normals, face_normals
+from fabkit.output.render.transform import RigidTransform
+from fabkit.output.web.playdata import PieceOrientations
 
-#: Motions are told to so many decimals of a mm, and of a rotation's entries.
+#: What is shown deviates from what is printed by at most so much; its corners lie on a grid of
+#: so many steps to a mm, and the parts of its normals are whole numbers up to `_NORMAL`.
+_COARSE_MM, _STEPS, _NORMAL = 0.07, 64, 127
+#: Decimals of transforms: of their shifts in mm, and of the entries of their rotations.
 _DECIMALS = 6
+#: Bytes of a whole number in a packed mesh.
+_BYTES = 3
 
 
-def glb_models(made_of: Artifacts, progress: Progress = silent) -> dict[str, bytes]:
-    """A GLB file of every piece, board and lid by its id. A piece lies there as in its STL file.
-
-    Raises:
-        InputError: when the profile does not suit a thing.
-        OutsideError: when a library fails.
-    """
-    found = {}
-    for done, thing in enumerate(made_of.things):
-        progress(done, len(made_of.things), f"models/{thing.id}.glb")
-        parts = [
-            GlbPart(one.name, one.colour, one.vertices, one.faces, normals)
-            for one in lumps(made_of, thing, Motion())
-            for normals in [corner_normals(one.vertices, one.faces)]
-        ]
-        found[thing.id] = write_glb(parts)
-    return found
-
-
-def models_data(
-    made_of: Artifacts, entries: Sequence[Entry], models: Mapping[str, bytes]
-) -> dict[str, Any]:
-    """What the page's viewer knows besides the challenges.
+def models_data(artifacts: Artifacts, progress: Progress = no_progress) -> dict[str, Any]:
+    """The data of the page's 3D viewer.
 
     Returns:
-        ``pieces``, ``boards`` and ``lids``: for each its GLB file, packed as zlib does and in
-        base64. ``solutions``: for each entry with a solution the ``board`` that it lies in, if
-        any, and for each piece a pair of its matrix, 16 numbers column by column, in mm with z up,
-        and the way that it moves when the pieces are shown apart, in mm.
+        ``pieces``, ``boards`` and ``lids`` by id: each with the ``colours`` of its parts, how many
+        ``corners`` and ``triangles`` these have, and its ``mesh``; see `pack_mesh`. Pieces also have
+        for each way of the play data the matrix, 16 numbers column by column, in mm with z up,
+        with which they lie so on height 0; null where none does. Boards have the ``cells`` that
+        they hold, in a flat list, and at which height pieces ``rest`` in them.
+
+    Raises:
+        InputError: when the profile does not suit a printable.
+        ExternalError: when a library fails.
     """
-    pieces = {piece.id for piece in made_of.puzzle.pieces}
-    lids = {one.id for one in made_of.things if isinstance(one, Accessory) and one.kind == LID}
-    boards = models.keys() - pieces - lids
-    return {
-        "pieces": _packed(models, pieces),
-        "boards": _packed(models, boards),
-        "lids": _packed(models, lids),
-        "solutions": {entry.id: _solution(made_of, entry) for entry in entries if entry.solution},
-    }
+    found: dict[str, Any] = {"pieces": {}, "boards": {}, "lids": {}}
+    for done, printable in enumerate(artifacts.printables):
+        progress(done, len(artifacts.printables), printable.id)
+        model = _model(artifacts, printable)
+        if isinstance(printable, Piece):
+            orientations = PieceOrientations(artifacts.puzzle.lattice, printable, flips=True).all
+            model["orientations"] = [
+                _matrix(artifacts, printable, one.cells) for one in orientations
+            ]
+            found["pieces"][printable.id] = model
+        elif isinstance(printable, Accessory) and printable.kind == LID:
+            found["lids"][printable.id] = model
+        else:
+            drawing = artifacts.drawings[printable.id]
+            assert isinstance(drawing, BoardDrawing)
+            model["rest"] = drawing.rest_mm
+            model["cells"] = [*chain.from_iterable(sorted(printable.board.cells))]
+            found["boards"][printable.id] = model
+    return found
 
 
 def models_script(data: Mapping[str, Any]) -> str:
     """The data as a script, which a page can load from a disk.
 
     Example:
-        >>> print(models_script({"pieces": {"A": "Z2xURg=="}}), end="")
-        window.FABKIT_MODELS = {"pieces":{"A":"Z2xURg=="}};
+        >>> print(models_script({"lids": {}}), end="")
+        window.FABKIT_MODELS = {"lids":{}};
     """
     text = json.dumps(data, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
     return f"window.FABKIT_MODELS = {text};\n"
 
 
-def _packed(models: Mapping[str, bytes], ids: Iterable[str]) -> dict[str, str]:
-    wanted = set(ids)
-    return {
-        one: base64.b64encode(zlib.compress(content, 9)).decode()
-        for one, content in models.items()
-        if one in wanted
-    }
-
-
-def _solution(made_of: Artifacts, entry: Entry) -> dict[str, Any]:
-    """How an entry's pieces lie when it is solved."""
-    assert entry.solution is not None
-    boards = boards_of(made_of.puzzle, entry.region, made_of.profile, entry.halves)
-    motions = laid(made_of, entry.region, entry.solution, boards, entry.halves)
-    return {
-        "board": next((one.id for one in boards if one.kind != LID), None),
-        "pieces": {
-            piece: [_matrix(motion), _rounded(away_mm)]
-            for piece, (motion, away_mm) in motions.items()
-        },
-    }
-
-
-def _matrix(motion: Motion) -> list[float]:
-    """A motion's matrix, column by column, as WebGL has it."""
-    columns = np.column_stack([motion.rows, motion.shift_mm])
-    return _rounded(np.vstack([columns, (0.0, 0.0, 0.0, 1.0)]).T.ravel().tolist())
-
-
-def _rounded(values: Iterable[float]) -> list[float]:
-    """Rounded, and whole numbers as such: they are shorter."""
-    rounded = [round(value, _DECIMALS) + 0.0 for value in values]
+def _matrix(artifacts: Artifacts, piece: Piece, cells: Any) -> list[float] | None:
+    """A transform's matrix, column by column, as WebGL has it; whole numbers as such."""
+    try:
+        transform: RigidTransform = placement_on(artifacts, piece, cells)
+    except ValueError:  # mirror images of balls, which lie in no way
+        return None
+    columns = np.column_stack([transform.rows, transform.shift_mm])
+    matrix = np.vstack([columns, (0.0, 0.0, 0.0, 1.0)]).T.ravel()
+    rounded = (round(value, _DECIMALS) + 0.0 for value in matrix.tolist())
     return [int(value) if value == int(value) else value for value in rounded]
+
+
+def _model(artifacts: Artifacts, printable: Printable) -> dict[str, Any]:
+    """The model of a printable, placed as in its STL file."""
+    with library_failures(f"the model of {printable.id}"):
+        solids = artifacts.print_of(printable).solids
+        parts = [pack_mesh(one.mesh) for one in solids]
+    content = zlib.compress(b"".join(part for part, _, _ in parts), 9)
+    return {
+        "colours": [one.colour for one in solids],
+        "corners": [corners for _, corners, _ in parts],
+        "triangles": [triangles for _, _, triangles in parts],
+        "mesh": base64.b64encode(content).decode(),
+    }
+
+
+def pack_mesh(mesh: Mesh) -> tuple[bytes, int, int]:
+    """Pack a mesh, simplified for viewing, into bytes that compress well.
+
+    Returns:
+        Its bytes, and how many corners and triangles it has. The bytes are those of x of all
+        corners, y and z, in 64ths of a mm, each less the one before; of the normals' x, y and z,
+        a byte each; and of the triangles' corners, each as how far it is below the next new one.
+        Whole numbers are doubled, and negative ones turned to odd ones; first come the lowest
+        bytes of all of them, then the middle ones, then the highest.
+    """
+    coarse = mesh.manifold.simplify(_COARSE_MM).to_mesh64()
+    vertices = np.asarray(coarse.vert_properties)[:, :3]
+    faces = np.asarray(coarse.tri_verts).astype(np.int64)
+    if not len(faces):  # which is closed nowhere
+        vertices, faces = mesh.vertices, mesh.faces
+    normals = np.rint(_normals(mesh, vertices, faces) * _NORMAL)
+    keys = np.column_stack([faces.ravel(), normals]).astype(np.int64)
+    corners, first, which = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(first)  # as the triangles come to them
+    corners, which = corners[order], np.argsort(order)[which.ravel()]
+    places = np.rint(vertices[corners[:, 0]] * _STEPS).astype(np.int64)
+    new = np.maximum.accumulate(np.append(-1, which))[:-1] + 1
+    content = [*(_bytes(np.diff(axis, prepend=0)) for axis in places.T)]
+    content += [corners[:, 1:].T.astype(np.int8).tobytes(), _bytes(new - which)]
+    return b"".join(content), len(corners), len(faces)
+
+
+def _bytes(numbers: NDArray[np.int64]) -> bytes:
+    """Whole numbers, byte by byte; see `pack_mesh`."""
+    folded = (numbers << 1 ^ numbers >> 63).astype("<u4")
+    return folded.view(np.uint8).reshape(-1, 4)[:, :_BYTES].T.tobytes()
+
+
+def _normals(mesh: Mesh, vertices: Points, faces: Faces) -> Points:
+    """The normals at the corners of a coarser mesh of a body's, shape (3 m, 3): of the fine ones
+    at each place the one that looks most the triangle's way."""
+    from scipy.spatial import cKDTree
+
+    fine = corner_normals(mesh.vertices, mesh.faces).reshape(-1, 3)
+    corners = mesh.faces.ravel()
+    by_vertex, counts = np.argsort(corners, kind="stable"), np.bincount(corners)
+    at = cKDTree(mesh.vertices).query(vertices)[1][faces.ravel()]
+    neighbours = counts[at]
+    ends = np.cumsum(neighbours)
+    corner_of = np.repeat(np.arange(len(at)), neighbours)
+    starts = (np.cumsum(counts) - counts)[at] - (ends - neighbours)
+    normal_of = by_vertex[np.repeat(starts, neighbours) + np.arange(len(corner_of))]
+    directions = face_normals(vertices, faces)[0][corner_of // 3]
+    cosines = (fine[normal_of] * directions).sum(axis=1)
+    return np.asarray(fine[normal_of[np.lexsort((cosines, corner_of))[ends - 1]]])

@@ -7,23 +7,23 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fabkit.build.targets import Built, Place, Target, build
-from fabkit.core.errors import printable
-from fabkit.core.files import json_text, outside_failures, read_json
+from fabkit.build.targets import BuildResult, OutputPath, Target, build
+from fabkit.core.errors import escape
+from fabkit.core.files import external_errors, json_text, read_json
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 
 if TYPE_CHECKING:
-    from fabkit.verify.check import CheckReport, VerifyReport
+    from fabkit.verify.reports import CheckReport, VerifyReport
 
 #: Texts and bytes by the names of their files.
 Contents = Mapping[str, str | bytes]
 
 
-def write_contents(contents: Contents, place: Place) -> None:
-    """Writes files whose contents are known."""
+def write_contents(contents: Contents, output_path: OutputPath) -> None:
+    """Write files."""
     for name, content in contents.items():
-        place(name).write_bytes(content if isinstance(content, bytes) else content.encode())
+        output_path(name).write_bytes(content if isinstance(content, bytes) else content.encode())
 
 
 def write_reports(
@@ -34,16 +34,16 @@ def write_reports(
     about: str = "",
     force: bool = False,
     lenient: bool = False,
-) -> Built:
-    """Writes reports that were just made, about the files in a folder there; see `build`."""
+) -> BuildResult:
+    """Write reports on the files in the subfolder `about`; see `build`."""
     target = Target(tuple(contents), "", partial(write_contents, contents), about=about)
     return build(folder, puzzle, profile, [target], force, lenient=lenient)
 
 
 def check_contents(report: CheckReport) -> dict[str, str]:
     """``check.json`` and ``check.html``."""
-    from fabkit.output.checkpage import check_page
-    from fabkit.verify.page import check_sheet
+    from fabkit.output.report import check_page
+    from fabkit.verify.check_sheet import check_sheet
 
     page = check_page(check_sheet(report))
     return {"check.json": json_text(report.document()), "check.html": page}
@@ -54,10 +54,10 @@ def verify_contents(report: VerifyReport) -> dict[str, str]:
     return {"verify.json": json_text(report.document())}
 
 
-def stored(folder: Path, name: str) -> dict[str, Any]:
-    """A report that is up to date, as it is in the folder."""
+def read_report(folder: Path, name: str) -> dict[str, Any]:
+    """Read a report in an output folder."""
     path = folder / name
-    with outside_failures(f"cannot read {printable(str(path))}"):
+    with external_errors(f"cannot read {escape(str(path))}"):
         document = read_json(path)
     document.pop("schema")
     return document

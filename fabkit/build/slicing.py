@@ -1,35 +1,36 @@
-"""A slicer's verdict on the plates of a set, with the G-code beside it."""
+"""The slicer's report on the plates of a set, and the bill of materials that builds on it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 from fabkit.build.export import PLATES
-from fabkit.build.manifest import made_by, read_manifest
-from fabkit.build.reports import stored
-from fabkit.build.targets import Place, Progress, Target, build, silent
-from fabkit.core.errors import InputError, printable
+from fabkit.build.manifest import read_manifest, report_recipe
+from fabkit.build.reports import read_report, write_reports
+from fabkit.build.targets import OutputPath, Progress, Target, build, no_progress
+from fabkit.core.errors import InputError, escape
 from fabkit.core.files import json_text
-from fabkit.drawing.draft import draft_things
+from fabkit.drawing.draft import draft_all, draft_printable, tones
 from fabkit.drawing.part import PartDrawing
-from fabkit.model.accessory import things
+from fabkit.model.accessory import printables
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.printing.package import extruders
-from fabkit.printing.slicer.finding import Slicer
-from fabkit.printing.slicer.slicing import LIMIT_S, slice_plate
-from fabkit.printing.slicer.verdict import Expected, features_of
+from fabkit.printing.bom import Bom, SliceTotals, bom_csv, make_bom
+from fabkit.printing.package3mf import extruder_count
+from fabkit.printing.slicer.program import Slicer
+from fabkit.printing.slicer.slicing import TIME_LIMIT_S, slice_plate
+from fabkit.printing.slicer.verdict import ExpectedPrint, features_of
 
 REPORT = "slice.json"
 
 
 @dataclass(frozen=True)
 class SliceReport:
-    """What a slicer makes of a set.
+    """A slicer's report on a set.
 
     Attributes:
         document: as ``slice.json`` has it.
@@ -46,16 +47,16 @@ class SliceReport:
 
 
 def _target(puzzle: PuzzleSet, profile: Profile) -> Target:
-    """The files. A slicer never sees prices, and what is cut from a sheet."""
-    recipe = made_by(puzzle, profile, "slice", but=("price.", "laser.", "gap."))
-    return Target((REPORT, "gcode/"), recipe, lambda place: None, about="plates")
+    """The target, which does not depend on prices and cutting."""
+    recipe = report_recipe(puzzle, profile, "slice", but=("price.", "laser.", "gap."))
+    return Target((REPORT, "gcode/"), recipe, lambda output_path: None, about="plates")
 
 
 def sliced_before(folder: Path, puzzle: PuzzleSet, profile: Profile) -> dict[str, Any] | None:
-    """What a slicer said of the plates that are in a folder; None when they changed since."""
+    """The slicer's report on the plates in a folder; None if they changed since."""
     manifest = read_manifest(folder, puzzle, force=True)
-    is_fresh = _target(puzzle, profile).is_fresh(manifest, folder)
-    return stored(folder, REPORT) if is_fresh else None
+    is_current = _target(puzzle, profile).is_current(manifest, folder)
+    return read_report(folder, REPORT) if is_current else None
 
 
 def slice_set(
@@ -63,11 +64,11 @@ def slice_set(
     puzzle: PuzzleSet,
     profile: Profile,
     slicer: Slicer,
-    limit_s: float = LIMIT_S,
+    limit_s: float = TIME_LIMIT_S,
     force: bool = False,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
 ) -> SliceReport:
-    """Slices the plates that are in a folder, and writes ``slice.json`` and ``gcode/``.
+    """Slice the plates in a folder; writes ``slice.json`` and ``gcode/``.
 
     Args:
         folder: the output folder, with plates that are up to date.
@@ -75,48 +76,48 @@ def slice_set(
         force: slices again what has not changed since.
 
     Raises:
-        OutsideError: when the slicer fails, or the folder cannot be written. Nothing changes then.
+        ExternalError: when the slicer fails, or the folder cannot be written. Nothing changes then.
     """
     before, name = sliced_before(folder, puzzle, profile), str(slicer)
     if before and before["slicer"] == name and not force:
         return SliceReport(before, is_new=False)
 
-    def make(place: Place) -> None:
-        drawn = draft_things(puzzle, things(puzzle, profile), profile)
-        drawings, documents = {one.piece: one for one in drawn}, []
-        plates = stored(folder, PLATES).get("plates")
+    def make(output_path: OutputPath) -> None:
+        drafts = draft_all(puzzle, printables(puzzle, profile), profile, draft_printable)
+        drawings, documents = {one.piece: one for one in drafts}, []
+        plates = read_report(folder, PLATES).get("plates")
         if not isinstance(plates, list):
-            message = "is not what fabkit wrote; --force makes it again"
-            raise InputError.of(printable(str(folder / PLATES)), message)
+            message = "has been changed; rebuild it with --force"
+            raise InputError.of(escape(str(folder / PLATES)), message)
         for done, plate in enumerate(plates):
             progress(done, len(plates), plate["file"])
             gcode = f"gcode/plate-{plate['number']}.gcode"
             expected = _expected(plate, puzzle, drawings, profile)
             model = folder / plate["file"]
-            verdict = slice_plate(slicer, model, place(gcode), profile, expected, limit_s)
+            verdict = slice_plate(slicer, model, output_path(gcode), profile, expected, limit_s)
             documents.append({"file": plate["file"], "gcode": gcode} | verdict)
         report = json_text(_document(puzzle, profile, name, documents))
-        place(REPORT).write_bytes(report.encode())
+        output_path(REPORT).write_bytes(report.encode())
 
-    # Another slicer says something else of the same plates.
+    # Another slicer's report differs for the same plates.
     target = replace(_target(puzzle, profile), make=make, always=True)
     build(folder, puzzle, profile, [target], force)
-    return SliceReport(stored(folder, REPORT), is_new=True)
+    return SliceReport(read_report(folder, REPORT), is_new=True)
 
 
 def _expected(
     plate: Mapping[str, Any],
     puzzle: PuzzleSet,
-    blueprints: Mapping[str, PartDrawing],
+    drawings: Mapping[str, PartDrawing],
     profile: Profile,
-) -> Expected:
+) -> ExpectedPrint:
     names = tuple(piece["piece"] for piece in plate["pieces"])
-    drawings = [blueprints[name] for name in names]
-    return Expected(
+    drafted = [drawings[name] for name in names]
+    return ExpectedPrint(
         objects=names,
         pause_height_mm=plate["pause_height_mm"],
-        extruders=extruders(puzzle, drawings, profile),
-        features=features_of(drawings),
+        extruders=extruder_count(puzzle, drafted, profile),
+        features=features_of(drafted),
     )
 
 
@@ -139,3 +140,39 @@ def _document(
         "metres": total([plate["metres"] for plate in plates]),
         "plates": plates,
     }
+
+
+def write_bom(folder: Path, puzzle: PuzzleSet, profile: Profile, force: bool = False) -> Bom:
+    """Write the bill of materials as ``bom.csv`` and ``bom.json``.
+
+    Raises:
+        InputError: when the profile does not suit the pieces, or a file is not fabkit's.
+        ExternalError: when the folder cannot be written.
+    """
+    drawings = draft_all(puzzle, printables(puzzle, profile), profile, draft_printable)
+    found = sliced_before(folder, puzzle, profile)
+    sliced = None
+    if found and found["printable"]:
+        grams = tuple(found["extruder_grams"]) if found["extruder_grams"] else None
+        sliced = SliceTotals(found["slicer"], found["seconds"], grams, len(found["plates"]))
+    colours = _second_colours(puzzle, drawings, profile)
+    bom = make_bom(puzzle.name, drawings, profile, sliced, colours)
+    texts = {"bom.csv": bom_csv(bom), "bom.json": json_text(bom.document())}
+    write_reports(folder, puzzle, profile, texts, force=force)
+    return bom
+
+
+def _second_colours(
+    puzzle: PuzzleSet, drawings: Sequence[PartDrawing], profile: Profile
+) -> dict[str, tuple[str, float]]:
+    """The second colour of each piece that has one, and its volume in mm3."""
+    if profile.tones == "plain":
+        return {}
+    pieces = {piece.id: piece for piece in puzzle.pieces if piece.tones}
+    found = {}
+    for drawing in drawings:
+        if piece := pieces.get(drawing.piece):
+            tiles = tones(puzzle.lattice, piece, drawing, profile)
+            area_mm2 = tiles.area.intersection(drawing.face).area
+            found[piece.id] = piece.tone, area_mm2 * (tiles.high_mm - tiles.low_mm)
+    return found

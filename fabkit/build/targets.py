@@ -1,4 +1,4 @@
-"""One way to write files into a folder: say what is stale, make it, move it into place."""
+"""Incremental builds of files in a folder: find stale targets, make them, move them into place."""
 
 from __future__ import annotations
 
@@ -9,47 +9,54 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from fabkit.build.manifest import MANIFEST, Entry, Manifest, inputs, profile_digest, read_manifest
-from fabkit.core.errors import InputError, OutsideError, printable
+from fabkit.build.manifest import (
+    MANIFEST,
+    Entry,
+    Manifest,
+    input_digests,
+    profile_digest,
+    read_manifest,
+)
+from fabkit.core.errors import ExternalError, InputError, escape
 from fabkit.core.files import (
     Staging,
+    external_errors,
     folder_lock,
     json_text,
-    outside_failures,
     remove_leftovers,
     sha256,
 )
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 
-#: Called with the number of files done, of files in all, and what comes next.
+#: Called with the number of finished files, the total, and the next one.
 Progress = Callable[[int, int, str], None]
 #: Where the file of a name in the folder is to be written; keywords are kept in its `Entry`.
-Place = Callable[..., Path]
-_MOST_NAMED = 5
+OutputPath = Callable[..., Path]
+_MAX_NAMED = 5
 
 
-def with_report(
-    report: str, document: dict[str, Any], write: Callable[[Place], object]
-) -> Callable[[Place], None]:
-    """What writes files, and beside them a JSON report that names each with its SHA-256."""
+def with_json_report(
+    report: str, document: dict[str, Any], write: Callable[[OutputPath], object]
+) -> Callable[[OutputPath], None]:
+    """A function that writes files, and a JSON report with their SHA-256."""
 
-    def make(place: Place) -> None:
+    def make(output_path: OutputPath) -> None:
         files: dict[str, Path] = {}
 
         def keep(name: str) -> Path:
-            files[name] = place(name)
+            files[name] = output_path(name)
             return files[name]
 
         write(keep)
         document["files"] = {name: sha256(path) for name, path in files.items()}
-        place(report).write_bytes(json_text(document).encode())
+        output_path(report).write_bytes(json_text(document).encode())
 
     return make
 
 
-def silent(done: int, total: int, name: str) -> None:
-    """Progress that nobody wants to see."""
+def no_progress(done: int, total: int, name: str) -> None:
+    """Ignore progress."""
 
 
 @dataclass(frozen=True)
@@ -59,19 +66,19 @@ class Target:
     Attributes:
         names: their paths in the folder, with slashes. One that ends with a slash or a
             hyphen means all that begin so, since their number shows when they are made.
-        recipe: the hash of all that goes into them; empty for what is always made again.
-        make: writes them where it is told to. Until it first asks where, nothing is touched, and
+        recipe: the hash of their inputs; empty for files that are always rebuilt.
+        make: writes them to the paths that it asks for. Until it first asks, nothing is touched, and
             the folder is free.
         prepare: what may be refused, before anything at all is made.
         kind: of a set's files; see `fabkit.build.manifest.Entry`.
         about: of a report, the folder of the files that it speaks of.
-        always: whether they are made again whatever there is.
-        edited_as: where one goes that somebody has changed; empty to refuse to write over it.
+        always: whether they are rebuilt even if up to date.
+        edited_as: the new name of an edited file; empty to refuse to overwrite it.
     """
 
     names: tuple[str, ...]
     recipe: str
-    make: Callable[[Place], object]
+    make: Callable[[OutputPath], object]
     prepare: Callable[[], object] = lambda: None
     kind: str = ""
     about: str = ""
@@ -79,11 +86,11 @@ class Target:
     edited_as: str = ""
 
     def owns(self, name: str) -> bool:
-        """Whether a file is one of these."""
+        """Whether a file belongs to the target."""
         return any(name == one or (one[-1] in "/-" and name.startswith(one)) for one in self.names)
 
     def files(self, manifest: Manifest) -> dict[str, Entry]:
-        """Those that were made by this recipe, and speak of the files that are there now."""
+        """The files made by this recipe, about the current files."""
         about = manifest.about(self.about)
         return {
             name: entry
@@ -91,11 +98,11 @@ class Target:
             if self.owns(name) and entry.recipe == self.recipe and entry.about == about
         }
 
-    def is_fresh(self, manifest: Manifest, folder: Path) -> bool:
-        """Whether they would come out just so again, and are there as they were written.
+    def is_current(self, manifest: Manifest, folder: Path) -> bool:
+        """Whether the files are up to date and unchanged.
 
         Raises:
-            OutsideError: when one cannot be read.
+            ExternalError: when one cannot be read.
         """
         files = self.files(manifest) if self.recipe and not self.always else {}
         return bool(files) and all(
@@ -105,14 +112,14 @@ class Target:
 
 
 @dataclass
-class Built:
-    """What `build` did.
+class BuildResult:
+    """The result of `build`.
 
     Attributes:
         files: of all targets.
-        made: those that were made now.
-        written: the names of those whose bytes are new; the others were there already.
-        warnings: what deserves a look, in sentences.
+        made: those rebuilt now.
+        written: the names of those with new content.
+        warnings: as sentences.
     """
 
     files: dict[str, Entry] = field(default_factory=dict)
@@ -121,32 +128,50 @@ class Built:
     warnings: list[str] = field(default_factory=list)
 
 
+@dataclass(frozen=True)
+class FolderResult:
+    """What a command reports of a folder.
+
+    Attributes:
+        folder: the output folder.
+        files: for each file its ``sha256``, and whether it was ``written`` now.
+    """
+
+    folder: Path
+    files: dict[str, dict[str, Any]]
+
+    @property
+    def written(self) -> int:
+        """The number of files written; the others were up to date."""
+        return sum(file["written"] for file in self.files.values())
+
+
 def build(
     folder: Path,
     puzzle: PuzzleSet,
     profile: Profile,
     targets: Sequence[Target],
     force: bool = False,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
     accounted: bool = False,
     lenient: bool = False,
-) -> Built:
-    """Brings files in a folder up to date: all that are stale, or none.
+) -> BuildResult:
+    """Bring files in a folder up to date: all stale ones, or none.
 
     Args:
-        force: makes everything again, and writes over files of others.
+        force: rebuild everything, and overwrite foreign files.
         accounted: whether the manifest also says what set and profile were read.
         lenient: leaves a manifest alone that is broken or of another set, and writes all the same.
 
     Raises:
         InputError: before anything is touched, when a target cannot be made, the folder belongs
             to another set, or a file would be written over that fabkit has not written.
-        OutsideError: when the folder is in use or cannot be written; nothing has changed then.
+        ExternalError: when the folder is in use or cannot be written; nothing has changed then.
     """
     if folder.exists() and not folder.is_dir():
-        raise InputError.of(printable(str(folder)), "is a file; expected a folder")
+        raise InputError.of(escape(str(folder)), "is a file; expected a folder")
     remove_leftovers(folder)
-    built = Built()
+    built = BuildResult()
     try:
         manifest = read_manifest(folder, puzzle, force)
     except InputError as error:
@@ -154,8 +179,8 @@ def build(
             raise
         built.warnings.append(f"{MANIFEST} was left as it is: {error}")
         manifest, force = Manifest(set=""), True
-    account = inputs(puzzle, profile) if accounted else {}
-    stale = [one for one in targets if force or not one.is_fresh(manifest, folder)]
+    account = input_digests(puzzle, profile) if accounted else {}
+    stale = [one for one in targets if force or not one.is_current(manifest, folder)]
     gone = any(not (folder / name).is_file() for name in manifest.files)
     if stale or (accounted and (gone or manifest.model_copy(update=account) != manifest)):
         names = {
@@ -167,16 +192,16 @@ def build(
         _refuse(folder, names, manifest, force)
         for one in stale:
             one.prepare()
-        doing = f"cannot write in {printable(str(folder))}"
-        with ExitStack() as held, outside_failures(doing):
+        doing = f"cannot write in {escape(str(folder))}"
+        with ExitStack() as held, external_errors(doing):
 
             @cache
             def staging() -> Staging:
                 held.enter_context(folder_lock(folder))
                 if manifest.set and read_manifest(folder, puzzle, force) != manifest:
-                    raise OutsideError(
-                        f"the files in {printable(str(folder))} changed meanwhile; nothing was "
-                        "written. Give the command again"
+                    raise ExternalError(
+                        f"the files in {escape(str(folder))} changed meanwhile; nothing was "
+                        "written. Run the command again"
                     )
                 return held.enter_context(Staging(folder))
 
@@ -196,14 +221,14 @@ def build(
 def _make(
     one: Target, profile: Profile, manifest: Manifest, staging: Callable[[], Staging]
 ) -> dict[str, Entry]:
-    """Makes the files of a target."""
+    """Make the files of a target."""
     found: dict[str, tuple[Path, dict[str, Any]]] = {}
 
-    def place(name: str, **more: Any) -> Path:
+    def output_path(name: str, **more: Any) -> Path:
         found[name] = staging().path(name), more
         return found[name][0]
 
-    one.make(place)
+    one.make(output_path)
     return {
         name: Entry(
             sha256=sha256(path),
@@ -224,9 +249,9 @@ def _commit(
     manifest: Manifest,
     account: dict[str, Any],
     force: bool,
-    built: Built,
+    built: BuildResult,
 ) -> Manifest:
-    """Moves what is new into place, the manifest last; returns that."""
+    """Move new files into place, the manifest last; return it."""
     folder = staging.target
     for name, entry in built.made.items():
         if not force and entry.is_in(folder / name):
@@ -246,28 +271,28 @@ def _commit(
     if manifest.set and after != manifest:
         staging.path(MANIFEST).write_bytes(after.text().encode())
     staging.commit()
-    for name in outdated:  # a plate that is not needed must not be printed
+    for name in outdated:  # outdated plates must not be printed
         if manifest.files[name].is_in(folder / name):
             (folder / name).unlink()
     return after
 
 
 def _keep_edited(
-    one: Target, folder: Path, manifest: Manifest, staging: Staging, built: Built
+    one: Target, folder: Path, manifest: Manifest, staging: Staging, built: BuildResult
 ) -> None:
-    """Keeps a file that somebody has changed, by another name."""
+    """Keep an edited file under another name."""
     (name,) = one.names
     path, entry = folder / name, manifest.files.get(name)
     if path.is_file() and not built.made[name].is_in(path) and not (entry and entry.is_in(path)):
         staging.path(one.edited_as).write_bytes(path.read_bytes())
-        kept = printable(str(folder / one.edited_as))
+        kept = escape(str(folder / one.edited_as))
         built.warnings.append(
-            f"{name} had been changed by hand; it is kept, and used when passed with -p {kept}"
+            f"{name} was edited; the edited version is kept, use it with -p {kept}"
         )
 
 
 def _refuse(folder: Path, names: Iterable[str], manifest: Manifest, force: bool) -> None:
-    """Refuses to write over what fabkit has not written, or through a link to elsewhere.
+    """Refuse to overwrite files that fabkit has not written, or to write through a symbolic link.
 
     Raises:
         InputError: naming the files.
@@ -278,7 +303,7 @@ def _refuse(folder: Path, names: Iterable[str], manifest: Manifest, force: bool)
         if (folder / parent).is_symlink():
             message = "is a symbolic link, and nothing is written through it; remove the link, or "
             message += "choose another folder with -o"
-            raise InputError.of(printable(str(folder / parent)), message)
+            raise InputError.of(escape(str(folder / parent)), message)
     files = manifest.files
     foreign = [
         name
@@ -286,10 +311,10 @@ def _refuse(folder: Path, names: Iterable[str], manifest: Manifest, force: bool)
         if (folder / name).is_file() and not (name in files and files[name].is_in(folder / name))
     ]
     if foreign and not force:
-        more = f" and {len(foreign) - _MOST_NAMED} more" if len(foreign) > _MOST_NAMED else ""
+        more = f" and {len(foreign) - _MAX_NAMED} more" if len(foreign) > _MAX_NAMED else ""
         message = (
             f"was not written by fabkit, or has been changed since: "
-            f"{', '.join(foreign[:_MOST_NAMED])}{more}; move it away, choose another folder with "
-            "-o, or write over it with --force"
+            f"{', '.join(foreign[:_MAX_NAMED])}{more}; move it away, choose another folder with "
+            "-o, or overwrite it with --force"
         )
-        raise InputError.of(printable(str(folder)), message)
+        raise InputError.of(escape(str(folder)), message)

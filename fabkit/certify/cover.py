@@ -1,4 +1,4 @@
-"""The exact cover problem that a certificate speaks of, derived from its outlines."""
+"""The exact cover problem of a certificate, derived from its outlines."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ from math import factorial, prod
 import numpy as np
 from numpy.typing import NDArray
 
-from fabkit.certify.document import Problem
-from fabkit.certify.outline import Images, cells_inside, images_of
-from fabkit.certify.tiling import TILINGS, Keys, RefusedError, Tiling
-from fabkit.core.errors import InputError, shown
+from fabkit.certify.document import ProblemStatement
+from fabkit.certify.outline import Orientations, cells_inside, orientations_of
+from fabkit.certify.tiling import TILINGS, Keys, ProofError, Tiling
+from fabkit.core.errors import InputError, quote
 
-#: Bounds on options, on the cells in them, and on looks at cells while they are found.
+#: Limits on options, on the cells in them, and on cell tests while they are found.
 MAX_OPTIONS = 200_000
 MAX_CELLS_IN_OPTIONS = 5_000_000
-MAX_LOOKS = 1_000_000_000
+MAX_CELL_TESTS = 1_000_000_000
 
 Permutation = tuple[int, ...]
 
 
-#: The ids of pieces that can do the same, with their images.
-Kind = tuple[tuple[str, ...], Images]
+#: The ids of identical pieces, with their orientations.
+Kind = tuple[tuple[str, ...], Orientations]
 
 
 @dataclass(frozen=True)
 class Option:
-    """What a choice covers: one placement, or several that a symmetry carries round.
+    """One placement, or an orbit of several under a symmetry.
 
     Attributes:
         kind: the number of the kind, from 0.
-        cells: the numbers of the cells, sorted.
-        copies: how many pieces lie there.
+        cells: sorted cell numbers.
+        copies: number of pieces.
     """
 
     kind: int
@@ -43,17 +43,17 @@ class Option:
 
 
 @dataclass(frozen=True)
-class Cover:
-    """The remaining region, the remaining pieces, and every way to lay one into it.
+class CoverProblem:
+    """The region and the pieces without the given ones, and all placements.
 
     Attributes:
-        cells: how many cells remain.
-        kinds: the ids of the remaining pieces, those that can do the same together.
+        cells: number of cells.
+        kinds: the ids of the pieces, identical ones together.
         options: sorted by kind, then cells.
-        group: the symmetries of the remaining region, sorted, the identity first; each permutes
-            the cells, then the kinds.
+        group: the symmetries of the region, sorted, the identity first; each permutes the cells,
+            then the kinds.
         leftover: whether cells may stay uncovered.
-        pieces_count: how many of the remaining pieces are used; None for all.
+        pieces_count: number of pieces used; None for all.
     """
 
     cells: int
@@ -65,20 +65,20 @@ class Cover:
 
     @property
     def copies(self) -> tuple[int, ...]:
-        """How many pieces there are of each kind."""
+        """The number of pieces of each kind."""
         return tuple(map(len, self.kinds))
 
     def labelled(self, count: int) -> int | None:
-        """How many of so many solutions there are with identical pieces told apart, if it follows."""
+        """Convert a count of solutions to one with identical pieces distinguished, if it follows."""
         if count and self.pieces_count is not None and max(self.copies, default=0) > 1:
             return None
         return count * prod(factorial(copies) for copies in self.copies)
 
     def images(self, permutation: Permutation) -> list[int]:
-        """For each option the number of the option that a symmetry makes of it.
+        """Return the number of every option's image under a symmetry.
 
         Raises:
-            RefusedError: when there is none: then it is no symmetry.
+            ProofError: if the image is not an option, so that it is not a symmetry.
         """
         images = []
         for option in self.options:
@@ -86,7 +86,7 @@ class Cover:
             kind = permutation[self.cells + option.kind] - self.cells
             number = self._numbers.get((kind, cells))
             if number is None:
-                raise RefusedError("a symmetry of the region does not carry options to options")
+                raise ProofError("a symmetry of the region does not carry options to options")
             images.append(number)
         return images
 
@@ -95,11 +95,7 @@ class Cover:
         return {(option.kind, option.cells): i for i, option in enumerate(self.options)}
 
     def orbits(self, images: Sequence[Sequence[int]]) -> list[frozenset[int]]:
-        """The options that symmetries carry into each other, each orbit once.
-
-        Returns:
-            Sets of option numbers, by their least.
-        """
+        """Return the orbits of options under symmetries, as sets of option numbers."""
         orbits, seen = [], set[int]()
         for start in range(len(self.options)):
             if start in seen:
@@ -115,96 +111,98 @@ class Cover:
         return orbits
 
 
-def derive(problem: Problem) -> Cover:
-    """The cells, kinds, options and symmetries that remain once the given pieces lie.
+def derive_problem(problem: ProblemStatement) -> CoverProblem:
+    """Derive the cover problem that remains once the given pieces are placed.
 
     Raises:
-        InputError: when an outline is not drawn along the lattice, or all is too large.
-        RefusedError: when a given piece does not lie as it must.
+        InputError: if an outline is not on the lattice, or the problem is too large.
+        ProofError: if a given piece is not placed correctly.
     """
     tiling = TILINGS[problem.lattice]
     region = cells_inside(tiling, problem.region, "problem.region")
     images = {
-        piece.id: images_of(tiling, piece, problem.flips, f"problem.pieces[{i}]")
+        piece.id: orientations_of(tiling, piece, problem.flips, f"problem.pieces[{i}]")
         for i, piece in enumerate(problem.pieces)
     }
-    remaining = region[~np.isin(region, _taken(problem, tiling, region, images))]
-    numbers = numbers_of(tiling, remaining)
-    lying = {given.piece for given in problem.given}
-    kinds = kinds_of({one: images[one] for one in images if one not in lying})
+    remaining = region[~np.isin(region, _given_cells(problem, tiling, region, images))]
+    numbers = number_cells(tiling, remaining)
+    given_ids = {given.piece for given in problem.given}
+    kinds = group_identical({one: images[one] for one in images if one not in given_ids})
     some = problem.pieces_count
-    return Cover(
+    return CoverProblem(
         cells=len(remaining),
         kinds=tuple(pieces for pieces, _ in kinds),
-        options=tuple(options_in(tiling, remaining, numbers, kinds, "problem")),
-        group=_group(tiling, remaining, numbers, problem.flips, kinds),
+        options=tuple(enumerate_options(tiling, remaining, numbers, kinds, "problem")),
+        group=_symmetry_group(tiling, remaining, numbers, problem.flips, kinds),
         leftover=problem.leftover,
         pieces_count=None if some is None else some - len(problem.given),
     )
 
 
-def _taken(problem: Problem, tiling: Tiling, region: Keys, images: dict[str, Images]) -> Keys:
-    """The cells of the given pieces."""
-    lying: list[tuple[str, Keys]] = []
+def _given_cells(
+    problem: ProblemStatement, tiling: Tiling, region: Keys, images: dict[str, Orientations]
+) -> Keys:
+    """Return the cells of the given pieces."""
+    earlier: list[tuple[str, Keys]] = []
     for index, given in enumerate(problem.given):
         place = f"given[{index}]"
         keys = cells_inside(tiling, given.outline, f"problem.{place}.outline")
         if tiling.to_origin(keys).tobytes() not in images[given.piece]:
-            raise RefusedError(f"{place} is not piece {shown(given.piece)} as it may be moved")
+            raise ProofError(f"{place} is not an allowed orientation of piece {quote(given.piece)}")
         if not np.isin(keys, region).all():
-            raise RefusedError(f"{place} lies partly outside the region")
-        for before, (piece, others) in enumerate(lying):
+            raise ProofError(f"{place} lies partly outside the region")
+        for before, (piece, others) in enumerate(earlier):
             if piece == given.piece:
-                raise RefusedError(f"{place} is piece {shown(piece)} again, as given[{before}] is")
+                raise ProofError(f"{place} repeats piece {quote(piece)} of given[{before}]")
             if np.isin(keys, others).any():
-                raise RefusedError(f"given[{before}] overlaps {place}")
-        lying.append((given.piece, keys))
-    return np.concatenate([np.empty(0, dtype=np.int64), *(keys for _, keys in lying)])
+                raise ProofError(f"given[{before}] overlaps {place}")
+        earlier.append((given.piece, keys))
+    return np.concatenate([np.empty(0, dtype=np.int64), *(keys for _, keys in earlier)])
 
 
-def numbers_of(tiling: Tiling, remaining: Keys) -> NDArray[np.int64]:
-    """The numbers of cells sorted by key: by x, then y, of the centroid in frame points."""
-    x, y = tiling.frame(tiling.centroids(remaining)).T
+def number_cells(tiling: Tiling, remaining: Keys) -> NDArray[np.int64]:
+    """Number cells (sorted by key) by x, then y, of the centroid in frame points."""
+    x, y = tiling.to_frame(tiling.centroids(remaining)).T
     numbers = np.empty(len(remaining), dtype=np.int64)
     numbers[np.lexsort((y, x))] = np.arange(len(remaining))
     return numbers
 
 
-def kinds_of(images: dict[str, Images]) -> list[Kind]:
-    """Pieces with the same images are one kind; in order of their first pieces."""
+def group_identical(images: dict[str, Orientations]) -> list[Kind]:
+    """Group pieces with the same orientations into kinds, in order of their first pieces."""
     alike: dict[frozenset[bytes], list[str]] = {}
     for piece, its_images in images.items():
         alike.setdefault(frozenset(its_images), []).append(piece)
     return [(tuple(pieces), images[pieces[0]]) for pieces in alike.values()]
 
 
-def options_in(
+def enumerate_options(
     tiling: Tiling, remaining: Keys, numbers: NDArray[np.int64], kinds: Sequence[Kind], key: str
 ) -> Iterator[Option]:
-    """Every option among cells that are sorted by key, in order: by kind, then cells.
+    """Yield every option on cells sorted by key, in order of kind, then cells.
 
     Raises:
-        InputError: when there are too many.
+        InputError: if there are too many.
     """
     looks = options = cells = 0
     for kind, (_, images) in enumerate(kinds):
         found: list[tuple[int, ...]] = []
         for image in images.values():
             looks += len(image) * len(remaining)
-            if looks > MAX_LOOKS:
-                raise InputError.of("", "is too large to be checked", key)
+            if looks > MAX_CELL_TESTS:
+                raise InputError.of("", "is too large to check", key)
             shifts = _shifts(tiling, remaining, image)
             options, cells = options + len(shifts), cells + len(shifts) * len(image)
             if options > MAX_OPTIONS or cells > MAX_CELLS_IN_OPTIONS:
                 most = f"more than {MAX_OPTIONS} options, or {MAX_CELLS_IN_OPTIONS} cells in them"
-                raise InputError.of("", f"is too large to be checked: {most}", key)
+                raise InputError.of("", f"is too large to check: {most}", key)
             places = np.searchsorted(remaining, shifts[:, None] + image[None, :])
             found.extend(map(tuple, np.sort(numbers[places], axis=1).tolist()))
         yield from (Option(kind, one) for one in sorted(found))
 
 
 def _shifts(tiling: Tiling, remaining: Keys, image: Keys) -> Keys:
-    """The translations, as numbers added to keys, that carry an image into the region."""
+    """Return the translations, as key offsets, that move an orientation into the region."""
     shifts: Keys = remaining - image[0]
     shifts = shifts[shifts % len(tiling.cells) == 0]
     for key in image:
@@ -212,22 +210,22 @@ def _shifts(tiling: Tiling, remaining: Keys, image: Keys) -> Keys:
     return shifts
 
 
-def _group(
+def _symmetry_group(
     tiling: Tiling,
     remaining: Keys,
     numbers: NDArray[np.int64],
     flips: bool,
     kinds: Sequence[Kind],
 ) -> tuple[Permutation, ...]:
-    """The moves that, with a translation after, carry the remaining region to itself."""
+    """Return the moves that, followed by a translation, map the region to itself."""
     same = tuple(range(len(remaining), len(remaining) + len(kinds)))
     if not len(remaining):
         return (same,)
-    mirror = same if flips else _twins(tiling, kinds, len(remaining))
+    mirror = same if flips else _mirror_kinds(tiling, kinds, len(remaining))
     found = set()
     for turn, flip in tiling.moves(flips or mirror != same):
-        image = tiling.carried(remaining, turn, flip)
-        # Only this can be the translation: what carries the least cell to the least cell.
+        image = tiling.transform(remaining, turn, flip)
+        # The translation must map the least cell to the least cell.
         shift = remaining[0] - image.min()
         image += shift
         if shift % len(tiling.cells) == 0 and (np.sort(image) == remaining).all():
@@ -237,16 +235,16 @@ def _group(
     return tuple(sorted(found))
 
 
-def _twins(tiling: Tiling, kinds: Sequence[Kind], cells: int) -> tuple[int, ...]:
-    """The kinds of the pieces' mirror images, numbered after the cells.
+def _mirror_kinds(tiling: Tiling, kinds: Sequence[Kind], cells: int) -> tuple[int, ...]:
+    """Return the kinds of the pieces' mirror images, as items.
 
-    Where the pieces do not hold them all, as often as the pieces, each kind is its own: pieces
-    that may not be turned over then have no mirrors.
+    If the mirror image of a kind is missing, or has another number of copies, each kind is its own:
+    there are then no reflections.
     """
     number = {frozenset(images): index for index, (_, images) in enumerate(kinds)}
     twins = []
     for pieces, images in kinds:
-        mirrored = (tiling.to_origin(tiling.carried(one, 0, True)) for one in images.values())
+        mirrored = (tiling.to_origin(tiling.transform(one, 0, True)) for one in images.values())
         twin = number.get(frozenset(image.tobytes() for image in mirrored))
         if twin is None or len(kinds[twin][0]) != len(pieces):
             return tuple(range(cells, cells + len(kinds)))

@@ -1,6 +1,6 @@
-"""Following arguments: sums that do not add up, and transcripts.
+"""Checking arguments: sums that do not add up, and transcripts.
 
-A transcript is a search tree in preorder, of which only the branchings are written.
+A transcript lists the items branched on in a search tree, in preorder.
 """
 
 from __future__ import annotations
@@ -8,32 +8,29 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from fabkit.certify.cover import Cover, Option
-from fabkit.certify.tiling import RefusedError
-from fabkit.core.errors import InputError, shown
+from fabkit.certify.cover import CoverProblem, Option
+from fabkit.certify.tiling import ProofError
+from fabkit.core.errors import InputError, quote
 
-#: How many items are read between two reports of progress.
+#: Number of items read between two progress reports.
 _PACE = 2048
 
 
-def kind_at_root(first: int, items: Sequence[int], cells: int, copies: Sequence[int]) -> int:
-    """The kind of which a transcript says that its root branches on one placement of each orbit.
+def root_kind(first: int, items: Sequence[int], cells: int, copies: Sequence[int]) -> int:
+    """Return the number of the kind at the root, of which one placement of each orbit is tried.
 
-    Returns:
-        Its number, from 0; `first` is its item, which comes after the cells.
+    `first` is its item; items of kinds come after those of cells.
 
     Raises:
-        RefusedError: when the item is no kind, or one with copies, or the root branches on another.
+        ProofError: if the item is not a kind with one copy, or the root branches on another.
     """
     kind = first - cells
     if not 0 <= kind < len(copies):
-        raise RefusedError(f"branch_first: {shown(first)} is not the number of a kind")
+        raise ProofError(f"branch_first: {quote(first)} is not the number of a kind")
     if copies[kind] != 1:
-        raise RefusedError(
-            f"branch_first: kind {first} has {copies[kind]} copies; it must have one"
-        )
+        raise ProofError(f"branch_first: kind {first} has {copies[kind]} copies; it must have one")
     if items and items[0] != first:
-        raise RefusedError(f"items[0]: branches on {shown(items[0])}, not on branch_first {first}")
+        raise ProofError(f"items[0]: branches on {quote(items[0])}, not on branch_first {first}")
     return kind
 
 
@@ -42,10 +39,10 @@ class _State(NamedTuple):
 
     Attributes:
         blocked: covered cells as bits, and above them the kinds of which no copy is left.
-        todo: how many pieces are left in all.
-        left: how many copies are left of each kind.
-        floors: for each kind the least option that may still be chosen.
-        weight: how many solutions each one found below stands for.
+        todo: number of pieces left.
+        left: number of copies left of each kind.
+        floors: the first option of each kind that may still be chosen.
+        weight: multiplicity of the solutions below.
     """
 
     blocked: int
@@ -55,31 +52,31 @@ class _State(NamedTuple):
     weight: int
 
 
-class Choices(NamedTuple):
-    """What can be chosen, in order; each sequence says something of every option.
+class OptionTable(NamedTuple):
+    """The options in order, as parallel sequences.
 
     Attributes:
-        masks: the cells that it covers, as bits.
-        kinds: the number of its kind.
-        takes: how many copies of its kind lie there.
-        at: tells the numbers of the options at an item, ascending; it is asked again and again.
+        masks: the cells covered, as bits.
+        kinds: the number of the kind.
+        copies_used: the number of copies used.
+        at: returns the ascending numbers of the options at an item; called often.
     """
 
     masks: Sequence[int]
     kinds: Sequence[int]
-    takes: Sequence[int]
+    copies_used: Sequence[int]
     at: Callable[[int], Sequence[int]]
 
     @classmethod
-    def of(cls, cover: Cover, options: Sequence[Option]) -> Choices:
-        """The choices of a cover problem."""
+    def of(cls, cover: CoverProblem, options: Sequence[Option]) -> OptionTable:
+        """Create the table of some options of a cover problem."""
         at: list[list[int]] = [[] for _ in range(cover.cells + len(cover.kinds))]
         for number, option in enumerate(options):
             for item in (*option.cells, cover.cells + option.kind):
                 at[item].append(number)
         masks = [sum(1 << cell for cell in option.cells) for option in options]
-        kinds, takes = [one.kind for one in options], [one.copies for one in options]
-        return cls(masks, kinds, takes, at.__getitem__)
+        kinds, copies_used = [one.kind for one in options], [one.copies for one in options]
+        return cls(masks, kinds, copies_used, at.__getitem__)
 
 
 class Replay:
@@ -92,13 +89,13 @@ class Replay:
         self,
         cells: int,
         copies: tuple[int, ...],
-        choices: Choices,
+        choices: OptionTable,
         leftover: bool = False,
         pieces_count: int | None = None,
     ) -> None:
         self._cells, self._copies = cells, copies
         self._leftover, self._pieces_count = leftover, pieces_count
-        masks, self._kinds, self._takes, self._at = choices
+        masks, self._kinds, self._copies_used, self._at = choices
         self._all_cells = (1 << cells) - 1
         #: An option's cells, and the bit of its kind.
         pairs = zip(masks, self._kinds, strict=True)
@@ -110,28 +107,25 @@ class Replay:
         self,
         items: Sequence[int],
         place: str,
-        told: Callable[[int], None] = lambda read: None,
+        on_progress: Callable[[int], None] = lambda read: None,
         at_root: Mapping[int, int] | None = None,
     ) -> int:
-        """Follows a transcript to its end.
+        """Replay a transcript and return the number of solutions.
 
         Args:
-            items: what was branched on, in preorder.
+            items: the items branched on, in preorder.
             place: the transcript's place in the certificate, for messages.
-            told: is called now and then with the number of items read.
-            at_root: the options that the root may choose, and for each how many it stands for;
-                None: all of them, each for itself.
-
-        Returns:
-            The number of solutions.
+            on_progress: called now and then with the number of items read.
+            at_root: the options allowed at the root, with their multiplicities; None for all, with
+                multiplicity 1.
 
         Raises:
-            RefusedError: when the transcript breaks a rule, ends early, or goes on too long.
+            ProofError: if the transcript breaks a rule, ends early, or is too long.
         """
         todo = sum(self._copies) if self._pieces_count is None else self._pieces_count
         root = _State(0, todo, self._copies, (0,) * len(self._copies), 1)
-        # A stack of open branches, so that a deep tree is no deep recursion; each makes its
-        # states one by one, so that a wide one takes no memory.
+        # A stack of open branches, so that a deep tree needs no deep recursion; each yields its
+        # states one by one, so that a wide tree needs no memory.
         waiting: list[Iterator[_State]] = [iter((root,))]
         solutions = read = 0
         while waiting:
@@ -143,33 +137,33 @@ class Replay:
                 solutions += 0 if state.todo else state.weight
                 continue
             if read == len(items):
-                raise RefusedError(f"{place}: the transcript ends while a branch is open")
+                raise ProofError(f"{place}: the transcript ends while a branch is open")
             item = items[read]
             self._refuse_item(item, state, f"{place}[{read}]")
             weights = at_root if read == 0 else None
             waiting.append(self._all_below(state, item, weights))
             read += 1
             if read % _PACE == 0:
-                told(read)
+                on_progress(read)
         if read < len(items):
-            raise RefusedError(f"{place}[{read}]: items go on after the tree is complete")
-        told(read)
+            raise ProofError(f"{place}[{read}]: extra items after the complete tree")
+        on_progress(read)
         return solutions
 
     def _is_leaf(self, state: _State) -> bool:
-        """Whether nothing is left to do; or to be covered, where pieces need not be used."""
+        """Return whether nothing is left to do, or to cover if pieces need not be used."""
         covered = state.blocked & self._all_cells == self._all_cells
         if state.todo:
             return covered and self._pieces_count is not None
         return covered or self._leftover
 
     def _refuse_item(self, item: int, state: _State, place: str) -> None:
-        """Refuses to branch on what cannot be branched on, or proves nothing."""
+        """Refuse an item that cannot be branched on, or proves nothing."""
         cells, last = self._cells, self._cells + len(self._copies) - 1
         is_cell, why = item < cells, ""
         if item > last:
             known = f"cells are 0 to {cells - 1}, kinds {cells} to {last}"
-            raise RefusedError(f"{place}: there is no item {shown(item)}; {known}")
+            raise ProofError(f"{place}: there is no item {quote(item)}; {known}")
         if is_cell and self._leftover:
             why = f"branches on cell {item}, which may stay uncovered"
         elif not is_cell and self._pieces_count is not None:
@@ -177,10 +171,10 @@ class Replay:
         elif state.blocked >> item & 1:
             why = f"cell {item} is already covered" if is_cell else f"kind {item} has no copy left"
         if why:
-            raise RefusedError(f"{place}: {why}")
+            raise ProofError(f"{place}: {why}")
 
     def _choices(self, item: int, state: _State) -> list[int]:
-        """The options at an item that still fit, in order."""
+        """Return the options at an item that still fit, in order."""
         masks, blocked = self._masks, state.blocked
         fitting = [number for number in self._at(item) if not masks[number] & blocked]
         if not self._counts:
@@ -189,13 +183,13 @@ class Replay:
             number
             for number in fitting
             if number >= state.floors[kind := self._kinds[number]]
-            and self._takes[number] <= min(state.left[kind], state.todo)
+            and self._copies_used[number] <= min(state.left[kind], state.todo)
         ]
 
     def _all_below(
         self, state: _State, item: int, weights: Mapping[int, int] | None
     ) -> Iterator[_State]:
-        """The states below an item; with weights only those of the options that have one."""
+        """Yield the states below an item; with weights, only for options that have one."""
         for number in self._choices(item, state):
             below = self._below(state, item, number)
             if weights is None:
@@ -204,81 +198,81 @@ class Replay:
                 yield below._replace(weight=weights[number])
 
     def _below(self, state: _State, item: int, number: int) -> _State:
-        """The state once an option is chosen at an item."""
+        """Return the state after choosing an option at an item."""
         if not self._counts:
             blocked = state.blocked | self._masks[number]
             return _State(blocked, state.todo - 1, state.left, state.floors, state.weight)
         kind, left, floors = self._kinds[number], state.left, state.floors
-        copies = left[kind] - self._takes[number]
-        # The kind's bit is set once its last copy lies.
+        copies = left[kind] - self._copies_used[number]
+        # The kind's bit is set once its last copy is placed.
         mask = self._masks[number] if not copies else self._masks[number] & self._all_cells
         left = (*left[:kind], copies, *left[kind + 1 :])
-        if item >= self._cells:  # copies are chosen in increasing order, so each set once
+        if item >= self._cells:  # copies are chosen in increasing order, to count each set once
             floors = (*floors[:kind], number + 1, *floors[kind + 1 :])
         blocked = state.blocked | mask
-        return _State(blocked, state.todo - self._takes[number], left, floors, state.weight)
+        return _State(blocked, state.todo - self._copies_used[number], left, floors, state.weight)
 
 
-# --- sums: what the pieces can add up to is not what the region has ----------------------------------
+# --- sums: the pieces cannot add up to the region ----------------------------------
 
 
-def follow_area(cover: Cover) -> None:
-    """Follows the argument that the pieces cannot have the region's area.
+def check_area(cover: CoverProblem) -> None:
+    """Check the argument that the pieces cannot have the region's area.
 
     Raises:
-        RefusedError: when they can.
+        ProofError: if they can.
     """
     values = _values(cover, [1] * cover.cells)
     if cover.leftover and all(of_kind for of_kind, _ in values):  # else one fits nowhere
         least = sum(min(of_kind) * copies for of_kind, copies in values)
         if least <= cover.cells:
-            raise RefusedError(f"argument: the pieces need only {least} of {cover.cells} cells")
-    elif not cover.leftover and _attained(values, cover.cells, cover.pieces_count):
-        raise RefusedError(f"argument: the pieces can cover {cover.cells} cells, as many as remain")
+            raise ProofError(f"argument: the pieces need only {least} of {cover.cells} cells")
+    elif not cover.leftover and _is_attainable(values, cover.cells, cover.pieces_count):
+        raise ProofError(f"argument: the pieces can cover {cover.cells} cells, as many as remain")
 
 
-def follow_colouring(cover: Cover, weights: Sequence[int]) -> None:
-    """Follows the argument that the pieces cannot cover the region's weight.
+def check_colouring(cover: CoverProblem, weights: Sequence[int]) -> None:
+    """Check the argument that the pieces cannot cover the region's weight.
 
     Raises:
-        InputError: when there are too many or too few weights.
-        RefusedError: when the pieces can, or cells may stay uncovered.
+        InputError: if there are too many or too few weights.
+        ProofError: if the pieces can, or cells may stay uncovered.
     """
     place = "argument.weights"
     if len(weights) != cover.cells:
         message = f"has {len(weights)} weights; expected {cover.cells}, one for each cell"
         raise InputError.of("", message, place)
     if cover.leftover:
-        raise RefusedError("argument: a colouring shows nothing where cells may stay uncovered")
-    if _attained(_values(cover, weights), sum(weights), cover.pieces_count):
-        raise RefusedError(f"{place}: the pieces can cover the weight {sum(weights)} of the region")
+        raise ProofError("argument: a colouring proves nothing if cells may stay uncovered")
+    if _is_attainable(_values(cover, weights), sum(weights), cover.pieces_count):
+        raise ProofError(f"{place}: the pieces can cover the weight {sum(weights)} of the region")
 
 
-def _values(cover: Cover, weights: Sequence[int]) -> list[tuple[set[int], int]]:
-    """For each kind what one of it can cover, by weight, and the number of copies."""
+def _values(cover: CoverProblem, weights: Sequence[int]) -> list[tuple[set[int], int]]:
+    """Return for each kind the weights that one copy can cover, and the number of copies."""
     values: list[set[int]] = [set() for _ in cover.kinds]
     for option in cover.options:
         values[option.kind].add(sum(weights[cell] for cell in option.cells))
     return list(zip(values, cover.copies, strict=True))
 
 
-def _attained(
+def _is_attainable(
     summands: Sequence[tuple[set[int], int]], total: int, pieces_count: int | None
 ) -> bool:
-    """Whether a total is a sum that takes one of the values for each copy of each kind.
+    """Return whether a total is the sum of one value for each copy of each kind.
 
-    With `pieces_count`, so many copies are taken, whichever; else all.
+    With `pieces_count`, any selection of that many copies is used; else all.
     """
-    taken = sum(copies for _, copies in summands) if pieces_count is None else pieces_count
+    selected = sum(copies for _, copies in summands) if pieces_count is None else pieces_count
     low = min((value for values, _ in summands for value in values), default=0)
-    # For each number of copies taken the sums of values, each less the lowest, as bits.
+    # By number of copies used: the sums of values, each minus the lowest, as bits.
     sums = {0: 1}
     for values, copies in summands:
         for _ in range(copies):
             more = {} if pieces_count is None else dict(sums)
             for used, bits in sums.items():
-                for value in values if used < taken else ():
+                for value in values if used < selected else ():
                     more[used + 1] = more.get(used + 1, 0) | bits << (value - low)
             sums = more
-    rest = total - taken * low
-    return rest >= 0 and bool(sums.get(taken, 0) >> rest & 1)
+    rest = total - selected * low
+    return rest >= 0 and bool(sums.get(selected, 0) >> rest & 1)

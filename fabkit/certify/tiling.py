@@ -1,7 +1,7 @@
-"""The cells of a lattice as polygons in the plane, in grid units: drawn anew for the checker.
+"""The cells of a lattice as polygons in the plane, in grid units, for the checker only.
 
-A cell has a *key*, one integer. Moving by a translation of the lattice adds the same number to
-the key of every cell, so sets of cells move, and are compared, by adding numbers.
+A cell has an integer *key*. A translation of the lattice adds the same number to the key of every
+cell, so sets of cells are moved and compared by adding numbers.
 """
 
 from __future__ import annotations
@@ -16,31 +16,29 @@ import shapely
 from numpy.typing import NDArray
 
 
-class RefusedError(Exception):
-    """The file is well formed, but does not hold; the sentence says where and why."""
+class ProofError(Exception):
+    """The file is well formed but does not hold; the message says where and why."""
 
 
 Keys = NDArray[np.int64]
 Points = NDArray[np.float64]
 Corner = tuple[float, float]
 
-#: How far a computed point may lie from where it should be, in grid units.
+#: Tolerance of computed points, in grid units.
 TOLERANCE = 1e-6
 
-#: Keys count cells across, up, and within the period; a lattice is never so high.
+#: Keys count cells across, up, and within the period; no region is this high.
 _HEIGHT = 1 << 22
 
 
 @dataclass(frozen=True)
 class Tiling:
-    """A lattice: the cells of one period, and the two translations that repeat them.
+    """A lattice: the cells of one period, and the two translations `across` and `up`.
 
     Attributes:
         step: the length of a frame step along x and y.
-        across: the first translation.
-        up: the second translation.
         cells: the cells of one period, each by its corners.
-        turn_degrees: the lattice's least turn about the origin.
+        turn_degrees: the smallest rotation of the lattice about the origin.
     """
 
     step: Corner
@@ -58,7 +56,7 @@ class Tiling:
         return np.array([self.across, self.up])
 
     def _split(self, keys: Keys) -> tuple[Points, Keys]:
-        """How far each cell is moved, and which cell of the period it is."""
+        """Return the translation of each cell, and which cell of the period it is."""
         periods, kind = np.divmod(keys, len(self.cells))
         across = (periods + _HEIGHT // 2) // _HEIGHT
         counts = np.column_stack([across, periods - across * _HEIGHT])
@@ -69,24 +67,24 @@ class Tiling:
         return keys
 
     def to_origin(self, keys: Keys) -> Keys:
-        """The same cells, sorted, with the translation divided out."""
+        """Return the cells, sorted and moved to the origin."""
         keys = np.sort(keys)
         at_origin: Keys = keys - keys[0] // len(self.cells) * len(self.cells)
         return at_origin
 
     def centroids(self, keys: Keys) -> Points:
-        """The centroid of each cell."""
+        """Return the centroid of each cell."""
         moves, kind = self._split(keys)
         return np.asarray(self._centroids[kind] + moves)
 
     def corners(self, keys: Keys, shrunk: float = 0.0) -> NDArray[Any]:
-        """The corners of each cell, in rows, drawn towards its centroid by a part of its size."""
+        """Return the corners of each cell, in rows, shrunk towards its centroid by a share."""
         moves, kind = self._split(keys)
         corners = np.array(self.cells) * (1 - shrunk) + self._centroids[:, None, :] * shrunk
         return np.asarray(corners[kind] + moves[:, None, :])
 
-    def looked_up(self, centroids: Points) -> tuple[Keys, NDArray[np.bool_]]:
-        """The cells that have these centroids, and which of the points are no cell's centroid."""
+    def find_cells(self, centroids: Points) -> tuple[Keys, NDArray[np.bool_]]:
+        """Return the cells with these centroids, and which of the points are not centroids."""
         found = np.full(len(centroids), -1, dtype=np.int64)
         missing = np.ones(len(centroids), dtype=bool)
         for kind, first in enumerate(self._centroids):
@@ -98,35 +96,35 @@ class Tiling:
             missing &= ~here
         return found, missing
 
-    def carried(
+    def transform(
         self, keys: Keys, turn_degrees: int, flip: bool, centre: Corner = (0.0, 0.0)
     ) -> Keys:
-        """Where a move about a point carries each cell: mirrored if wished, then turned.
+        """Reflect (with `flip`), then rotate each cell about a point.
 
         Raises:
-            RefusedError: when a cell is carried to none.
+            ProofError: if the image of a cell is not a cell.
         """
         cos, sin = math.cos(math.radians(turn_degrees)), math.sin(math.radians(turn_degrees))
         points = (self.centroids(keys) - centre) * (-1 if flip else 1, 1)
-        found, missing = self.looked_up(points @ np.array([(cos, sin), (-sin, cos)]) + centre)
+        found, missing = self.find_cells(points @ np.array([(cos, sin), (-sin, cos)]) + centre)
         if missing.any():
-            raise RefusedError("a symmetry of the lattice does not carry cells to cells")
+            raise ProofError("a symmetry of the lattice does not carry cells to cells")
         return found
 
-    def frame(self, points: NDArray[Any]) -> NDArray[np.int64]:
-        """Points of the plane in frame points.
+    def to_frame(self, points: NDArray[Any]) -> NDArray[np.int64]:
+        """Convert points of the plane to frame points.
 
         Raises:
-            RefusedError: when one is not a frame point.
+            ProofError: if one is not a frame point.
         """
         steps = points / np.array(self.step)
         whole = np.rint(steps)
         if (np.abs(steps - whole) > TOLERANCE).any():
-            raise RefusedError("a centroid or a corner is not a frame point")
+            raise ProofError("a centroid or a corner is not a frame point")
         return np.asarray(whole, dtype=np.int64)
 
-    def within(self, box: Points, most: int) -> Keys | None:
-        """All cells that meet a box, given by its four corners, and some around; None: too many."""
+    def cells_in_box(self, box: Points, most: int) -> Keys | None:
+        """Return all cells that meet a box (four corners), and some around; None if too many."""
         counts = box @ np.linalg.inv(self._translations)
         least, most_counts = np.floor(counts.min(axis=0)) - 1, np.ceil(counts.max(axis=0)) + 2
         if np.prod(most_counts - least) * len(self.cells) > most:
@@ -137,22 +135,22 @@ class Tiling:
         return np.sort(np.concatenate([self._keys(across, up, kind) for kind in kinds]))
 
     def moves(self, flips: bool) -> list[tuple[int, bool]]:
-        """The turns, in degrees, and whether the mirror comes first; the identity leads."""
+        """Return the moves as rotation in degrees and whether to reflect first; identity first."""
         turns = range(0, 360, self.turn_degrees)
         return [(turn, flip) for flip in ([False, True] if flips else [False]) for turn in turns]
 
 
 _SQUARE = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))
-#: Around the origin, with two upright sides that are a unit apart.
+#: Around the origin, with two vertical sides one unit apart.
 _HEXAGON = tuple(
     (math.cos(math.radians(angle)) / math.sqrt(3), math.sin(math.radians(angle)) / math.sqrt(3))
     for angle in range(30, 390, 60)
 )
 
-#: The lattices by the names that certificates use.
+#: The lattices by their names in certificates.
 TILINGS = {
     "square": Tiling((1 / 2, 1 / 2), (1.0, 0.0), (0.0, 1.0), (_SQUARE,), 90),
-    "quarter-square": Tiling(  # the unit square, cut from its middle to its corners
+    "quarter-square": Tiling(  # the unit square, cut along its diagonals
         step=(1 / 6, 1 / 6),
         across=(1.0, 0.0),
         up=(0.0, 1.0),

@@ -1,97 +1,117 @@
-"""What `fabkit solve` says."""
+"""The output of `fabkit solve`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import zip_longest
 from typing import Any
 
 from fabkit.cli.report import Report
-from fabkit.core.errors import many
-from fabkit.solve.answer import IMPOSSIBLE, SOLVED, UNKNOWN, Answer, starts
-from fabkit.solve.difficulty import Difficulty, difficulty
-from fabkit.solve.engines.engine import Effort
-from fabkit.solve.posing import PosedChallenge
-from fabkit.solve.told import picture, verdict
+from fabkit.core.errors import pluralize
+from fabkit.model.catalog import challenge_level
+from fabkit.model.entry import entry_of
+from fabkit.solve.answer import IMPOSSIBLE, SOLVED, UNKNOWN, Answer, count_starts
+from fabkit.solve.difficulty import Difficulty, difficulty, solving_order
+from fabkit.solve.encoding import EncodedChallenge, Layout
+from fabkit.solve.engines.engine import Budget
+from fabkit.solve.rendering import TERMINAL_COLUMNS, text_picture, verdict
 
-#: How many solutions remain with a piece, by its kind, on some cells.
+#: The number of solutions with a piece, by its kind, on some cells.
 Counts = Mapping[tuple[int, tuple[int, ...]], int]
-_MOST_SHOWN = 3
-_MOST_LISTED = 10
+_MAX_SHOWN = 3
 
 
-def tell(
-    posed: PosedChallenge, question: str, answer: Answer, rating: Difficulty | None, report: Report
+def print_answer(
+    encoded: EncodedChallenge,
+    question: str,
+    answer: Answer,
+    rating: Difficulty | None,
+    report: Report,
 ) -> None:
-    """Says what was found."""
+    """Print solutions, the verdict and the rating."""
     if not report.json:
-        for solution in answer.solutions[:_MOST_SHOWN]:
-            for line in picture(posed, posed.layout(solution)):
-                report.say(line)
-            report.say("")
-        if len(answer.solutions) > _MOST_SHOWN:
-            report.say(f"… and {len(answer.solutions) - _MOST_SHOWN} more, with --json")
-    report.say(f"{posed.challenge.id}: {verdict(posed, question, answer)}")
+        for solution in answer.solutions[:_MAX_SHOWN]:
+            for line in text_picture(encoded, encoded.decode(solution)):
+                report.info(line)
+            report.info("")
+        if len(answer.solutions) > _MAX_SHOWN:
+            report.info(f"… and {len(answer.solutions) - _MAX_SHOWN} more, with --json")
+    report.info(f"{encoded.challenge.id}: {verdict(encoded, question, answer)}")
     if rating is not None:
-        report.say(
-            f"difficulty {rating.score:.1f} ({rating.level}): {rating.tries:.0f} tries, "
-            f"{rating.free_moves:.1f} free moves on the way"
-        )
+        for line in _rated(encoded, answer, rating):
+            report.info(line)
     unit = "state" if answer.engine == "count" else "node"
-    report.detail(f"engine {answer.engine}, {many(answer.nodes, unit)}, {answer.seconds:.2f} s")
+    report.detail(
+        f"engine {answer.engine}, {pluralize(answer.nodes, unit)}, {answer.seconds:.2f} s"
+    )
 
 
-def rating(posed: PosedChallenge, answer: Answer, budget_s: float | None) -> Difficulty | None:
-    """How hard the challenge is; None when it has no solution, or none is found in time."""
+def _rated(encoded: EncodedChallenge, answer: Answer, rating: Difficulty) -> Iterator[str]:
+    """The lines of a rating: its score, and the first step of a person."""
+    pieces, tried = encoded.problem.pieces_used, pluralize(round(rating.tries), "piece")
+    goal = "it fits" if pieces == 1 else f"all {pieces} fit"
+    level = challenge_level(encoded.puzzle, encoded.challenge, rating.score)
+    yield f"difficulty {rating.score:.1f} ({level}): about {tried} tried before {goal}"
+    solution = next(iter(answer.solutions), rating.solution)
+    if solution is None or not pieces:
+        return
+    entry = replace(entry_of(encoded.challenge), solution=encoded.decode(solution))
+    steps = solving_order(encoded.puzzle, entry)
+    forced, first = sum(step.options == 1 for step in steps), steps[0]
+    yield f"in the best order, {forced} of {pluralize(pieces, 'piece')} have only one place"
+    on = "" if first.cell is None else f" at {list(encoded.row_col(first.cell))}"
+    yield f"start with {first.piece}{on}: {first}"
+
+
+def rating(encoded: EncodedChallenge, answer: Answer, budget_s: float | None) -> Difficulty | None:
+    """The difficulty of a challenge; None without a solution, or if the time limit is reached."""
     if answer.status == IMPOSSIBLE:
         return None
-    return difficulty(posed.problem, answer.count, Effort(budget_s))
+    return difficulty(encoded.problem, answer.count, Budget(budget_s))
 
 
-def tell_starts(posed: PosedChallenge, effort: Effort, report: Report) -> int:
-    """Says how many solutions every start leaves; returns the exit code."""
-    found = starts(posed, effort)
-    document: dict[str, Any] = {"set": posed.puzzle.name, "challenge": posed.challenge.id}
+def print_starts(encoded: EncodedChallenge, budget: Budget, report: Report) -> int:
+    """Print how many solutions each starting position has; return the exit code."""
+    found = count_starts(encoded, budget)
+    document: dict[str, Any] = {"set": encoded.puzzle.name, "challenge": encoded.challenge.id}
     if found is None:
-        report.say(f"{posed.challenge.id}: unknown: the budget was spent before all was counted")
+        report.info(f"{encoded.challenge.id}: unknown: time limit reached before counting finished")
         report.document({**document, "status": UNKNOWN, "count": None})
         return 1
-    options, solved = posed.problem.options, SOLVED if found.solutions else IMPOSSIBLE
+    options, solved = encoded.problem.options, SOLVED if found.solutions else IMPOSSIBLE
     document |= {"status": solved, "count": found.solutions}
-    report.say(f"{posed.challenge.id}: {many(found.solutions, 'solution')}")
+    report.info(f"{encoded.challenge.id}: {pluralize(found.solutions, 'solution')}")
     placed = {(options[at].kind, options[at].cells): n for at, n in found.placements.items()}
     clues: Counts = {(kind, (cell,)): n for (kind, cell), n in found.clues.items()}
-    title = "clues of one cell and the piece that covers it"
-    document["placements"] = _tell_counts("starts of one placed piece", placed, posed, report)
-    document["clues"] = _tell_counts(title, clues, posed, report)
+    title = "starts with one cell of a piece"
+    document["placements"] = _print_counts("starts with one placed piece", placed, encoded, report)
+    document["clues"] = _print_counts(title, clues, encoded, report)
     report.document(document)
     return 0 if found.solutions else 1
 
 
-def _tell_counts(
-    title: str, counts: Counts, posed: PosedChallenge, report: Report
+def _print_counts(
+    title: str, counts: Counts, encoded: EncodedChallenge, report: Report
 ) -> dict[str, Any]:
-    """Says how many solutions remain with a piece on some cells; returns what scripts are told."""
+    """Print how many solutions remain with a piece on some cells; return the JSON document."""
     possible = [count for count in counts.values() if count]
-    report.say(f"{title}: {len(counts)}, of which {len(possible)} have a solution")
+    report.info(f"{title}: {len(counts)}, of which {len(possible)} have a solution")
     least = min(possible, default=0)
     each: list[Any] = []
-    best: list[str] = []
-    never: list[str] = []
-    for (kind, cells), count in counts.items():
-        piece = posed.kinds[kind][0]
-        drawn_as, drawn = posed.drawn(frozenset(posed.cells[one] for one in cells))
-        each.append({"piece": piece, drawn_as: drawn, "count": count})
+    best: list[Layout] = []
+    never: list[Layout] = []
+    for (kind, positions), count in counts.items():
+        piece, cells = encoded.kinds[kind][0], frozenset(encoded.cells[one] for one in positions)
+        drawn_as, region = encoded.cells_or_outline(cells)
+        each.append({"piece": piece, drawn_as: region, "count": count})
         if count in (0, least):
-            (best if count else never).append(f"{piece} {_spelt(drawn)}")
+            (best if count else never).append({piece: cells})
     if best:
         what = "exactly one solution" if least == 1 else f"the fewest, {least} solutions"
-        report.say(f"  with {what}: {len(best)}")
-        for start in best[:_MOST_LISTED]:
-            report.say(f"    {start}")
-        if len(best) > _MOST_LISTED:
-            report.say(f"    … and {len(best) - _MOST_LISTED} more, with --json")
-        if 0 < len(never) <= _MOST_LISTED:
-            report.say(f"  impossible: {', '.join(never)}")
+        _print_pictures(f"with {what}", best, encoded, report)
+        if never:
+            _print_pictures("without a solution", never, encoded, report)
     return {
         "total": len(each),
         "possible": len(possible),
@@ -101,8 +121,18 @@ def _tell_counts(
     }
 
 
-def _spelt(drawn: list[Any]) -> str:
-    """Cells or an outline's corners on one line; holes after a bar."""
-    if isinstance(drawn[0][0], tuple):
-        return " | ".join(map(_spelt, drawn))
-    return " ".join(map(str, drawn))
+def _print_pictures(
+    title: str, layouts: Sequence[Layout], encoded: EncodedChallenge, report: Report
+) -> None:
+    """Print the number of layouts, and pictures of the first ones, side by side."""
+    report.info(f"  {title}: {len(layouts)}")
+    pictures = [text_picture(encoded, layout) for layout in layouts[:_MAX_SHOWN]]
+    widths = [max(map(len, lines)) + 2 for lines in pictures]
+    across = 1 if 2 + sum(widths) > TERMINAL_COLUMNS else len(pictures)
+    for at in range(0, len(pictures), across):
+        for row in zip_longest(*pictures[at : at + across], fillvalue=""):
+            cells = (line.ljust(width) for line, width in zip(row, widths[at:], strict=False))
+            report.info(f"    {''.join(cells)}".rstrip())
+        report.info("")
+    if len(layouts) > len(pictures):
+        report.info(f"  … and {len(layouts) - len(pictures)} more, with --json")

@@ -5,31 +5,32 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fabkit.cli import options
-from fabkit.cli.context import NO_EXIT, Context, takes
+from fabkit.cli.context import FAILURE_EXIT, Context, with_options
 from fabkit.cli.options import option
 from fabkit.cli.report import Report
-from fabkit.core.errors import InputError, many, shown
-from fabkit.model.puzzle import Board, PuzzleSet
+from fabkit.core.errors import InputError, pluralize, quote
+from fabkit.model.entry import LEVELS
+from fabkit.model.puzzle import PuzzleSet
 
 if TYPE_CHECKING:
-    from fabkit.puzzles.graded.making import Made
+    from fabkit.puzzles.graded.generate import GeneratedChallenges
 
-MOST_COUNT, MOST_SEED = 10_000, 2**32 - 1
-#: So much of a budget, and of the work, is finding challenges; the rest is proving them again.
+MAX_COUNT, MAX_SEED = 10_000, 2**32 - 1
+#: The share of the time limit for finding challenges; the rest is for proving them.
 _FINDING = 0.8
-_MOST_DRAWN = 3
-_MINIMAL, LEVELS = "minimal", ("starter", "junior", "expert", "master", "wizard")
+_MAX_DRAWN = 3
+_MINIMAL = "minimal"
 
 
-@takes("set", "output")
+@with_options("set", "output")
 def challenges(
     context: Context,
     count: int = option(
-        "--count N", "Number of challenges (default: 20).", 20, read=options.whole(1, MOST_COUNT)
+        "--count N", "Number of challenges (default: 20).", 20, read=options.whole(1, MAX_COUNT)
     ),
     given: str | None = option(
         "--given N|minimal",
-        "Number of given pieces, or minimal for none to spare (default: a mix).",
+        "Number of given pieces, or minimal for as few as possible (default: a mix).",
     ),
     difficulty: str | None = option(
         "--difficulty LEVEL,...",
@@ -41,74 +42,86 @@ def challenges(
         "--seed N",
         "Random seed; equal seeds give equal results (default: 1).",
         1,
-        read=options.whole(0, MOST_SEED),
+        read=options.whole(0, MAX_SEED),
     ),
-    board: str | None = option("--board ID", "The board (default: the set's first board)."),
+    board: str | None = option("--board ID", "The board to fill (default: the set's first board)."),
+    of: str | None = option(
+        "--of ID,...",
+        "Starting positions of these challenges and snowflakes instead of a board, or `all`.",
+    ),
     budget_s: float | None = option(
-        "--budget SECONDS", "Stop after this time with what was found (default: no limit)."
+        "--budget SECONDS", "Time limit; keeps the challenges found so far (default: none)."
     ),
 ) -> int:
-    """Make challenges with exactly one solution, graded.
+    """Generate graded challenges with exactly one solution.
 
-    Exit code 1 if there are fewer than asked for.
+    Exit code 1 if fewer than --count are found.
     """
-    from fabkit.puzzles.graded import challengelist, subsets
-    from fabkit.puzzles.graded.making import StartsQuery, board_named, make
-    from fabkit.solve.engines.engine import Effort
+    from fabkit.puzzles.graded import challenge_list, subsets
+    from fabkit.puzzles.graded.generate import ChallengeQuery, find_board, generate
+    from fabkit.solve.engines.engine import Budget
 
     report, puzzle, folder, begin = context.report, context.puzzle, context.folder, context.begin
-    place = board_named(puzzle, board)
+    place = find_board(puzzle, board)
     levels = tuple(difficulty or LEVELS)
-    query = StartsQuery(count, place, _given(puzzle, place, given), levels, seed)
-    if place is None:
-        subsets.refuse_unsuited(puzzle)
-    challengelist.refuse_folder(folder, puzzle)
+    if of and board:
+        raise InputError.of("--of", "excludes --board; choose one")
+    begun = tuple(filter(None, map(str.strip, (of or "").split(","))))
+    given_pieces = _given(puzzle, bool(place or begun), given)
+    query = ChallengeQuery(count, place, given_pieces, levels, seed, begun)
+    if place is None and not begun:
+        subsets.refuse_unsuitable(puzzle)
+    challenge_list.refuse_folder(folder, puzzle)
     finding_s = None if budget_s is None else _FINDING * budget_s
-    with report.shares("of the work") as told:
-        finding = Effort(finding_s, lambda share: told(_FINDING * share), begin)
-        proving = Effort(budget_s, lambda share: told(_FINDING + (1 - _FINDING) * share), begin)
-        made = make(puzzle, query, finding, proving)
-    if made.graded:
-        written = challengelist.write(folder, made)
-        _tell(made, report)
-        first, last = [folder / challengelist.file_name(made.graded[at]) for at in (0, -1)]
+    with report.shares("of the work") as on_progress:
+        finding = Budget(finding_s, lambda share: on_progress(_FINDING * share), begin)
+        proving = Budget(
+            budget_s, lambda share: on_progress(_FINDING + (1 - _FINDING) * share), begin
+        )
+        generated = generate(puzzle, query, finding, proving)
+    if generated.graded:
+        written = challenge_list.write_list(folder, generated)
+        _print_results(generated, report)
+        first, last = [folder / challenge_list.file_name(generated.graded[at]) for at in (0, -1)]
         more = f" to {last.name}" if last != first else ""
-        report.say(f"wrote {written}, and for `fabkit solve --file` {first}{more}")
-    report.document(challengelist.document(made))
-    if len(made.graded) < count:
-        report.say(f"{len(made.graded)} of {many(count, 'challenge')}: {made.reason}")
-        return NO_EXIT
-    few = [level for level, found in made.levels.items() if len(found) < count // len(levels)]
+        report.info(f"Wrote {written}, and {first}{more} for `fabkit solve --file`")
+    report.document(challenge_list.document(generated))
+    if len(generated.graded) < count:
+        report.info(
+            f"Found {len(generated.graded)} of {pluralize(count, 'challenge')}: {generated.reason}"
+        )
+        return FAILURE_EXIT
+    few = [level for level, found in generated.levels.items() if len(found) < count // len(levels)]
     if few:
-        report.say(f"no more of {' and '.join(few)} were found; other levels make up for it")
+        report.info(f"Found no more of {' and '.join(few)}; other levels fill the list")
     return 0
 
 
-def _tell(made: Made, report: Report) -> None:
-    """The levels and how many; with ``-v`` every challenge, and drawings of the first."""
+def _print_results(generated: GeneratedChallenges, report: Report) -> None:
+    """Print the levels; with ``-v`` also every challenge, and pictures of the first."""
     from fabkit.cli import answers
-    from fabkit.puzzles.graded.challengelist import table, title
+    from fabkit.puzzles.graded.challenge_list import level_table, title
     from fabkit.solve.answer import SOLVED, Answer
 
-    report.table(*table(made))
-    plain = Report(report.json, report.quiet)  # no engine is asked here that could be told of
-    for one in made.graded[: _MOST_DRAWN if report.verbose else 0]:
+    report.table(*level_table(generated))
+    plain = Report(report.json, report.quiet)  # without details on an engine: none ran
+    for one in generated.graded[: _MAX_DRAWN if report.verbose else 0]:
         solved = Answer(SOLVED, "search", solutions=(one.solution,))
-        answers.tell(one.posed, "first", solved, one.rating, plain)
-    for one in made.graded:
-        report.detail(f"{one.posed.challenge.id}: {title(one)}")
+        answers.print_answer(one.encoded, "first", solved, one.rating, plain)
+    for one in generated.graded:
+        report.detail(f"{one.encoded.challenge.id}: {title(one)}")
 
 
-def _given(puzzle: PuzzleSet, board: Board | None, given: str | None) -> int | str | None:
-    """What ``--given`` asks for.
+def _given(puzzle: PuzzleSet, is_start: bool, given: str | None) -> int | str | None:
+    """Read ``--given``.
 
     Raises:
-        InputError: when it is no number of pieces that leaves one to place.
+        InputError: when it leaves no piece to place.
     """
     if given is None:
         return None
-    if board is None:
-        message = f"goes with a board, and {puzzle.name} has none; leave it out"
+    if not is_start:
+        message = f"requires a board, and {puzzle.name} has none; omit it"
         raise InputError.of("--given", message)
     if given == _MINIMAL:
         return given
@@ -118,7 +131,7 @@ def _given(puzzle: PuzzleSet, board: Board | None, given: str | None) -> int | s
     except InputError:
         message = (
             f"expected minimal, or a whole number from 1 to {most}, since {puzzle.name} has "
-            f"{many(most + 1, 'piece')}; found {shown(given)}"
+            f"{pluralize(most + 1, 'piece')}; found {quote(given)}"
         )
         raise InputError.of("--given", message) from None
     return found

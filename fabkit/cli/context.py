@@ -1,4 +1,4 @@
-"""What every command is handed: which set, how it is printed, where to, and where to report."""
+"""The options that commands share, and what they resolve to: set, profile, folder, report."""
 
 from __future__ import annotations
 
@@ -14,27 +14,28 @@ from typing import Any
 from fabkit.cli import options
 from fabkit.cli.options import argument, flag, option
 from fabkit.cli.report import Report
-from fabkit.core.errors import printable
-from fabkit.core.signals import at_stop
+from fabkit.core.errors import escape
+from fabkit.core.signals import cleanup_on_signal
+from fabkit.core.units import format_duration
 from fabkit.model.library import load_set, shipped_names
 from fabkit.model.profile import Profile
-from fabkit.model.profilefile import load_profile, preset_names
+from fabkit.model.profile_file import load_profile, preset_names
 from fabkit.model.puzzle import PuzzleSet
 
-#: When the answer is no: something fails, or there is no solution.
-NO_EXIT = 1
-#: Why a challenge has no solution to show.
-NOT_IN_TIME = "was not solved in time (--budget)"
-#: Shared options of commands that print a set into its folder.
-PRINTED = ("set", "output", "profiles", "settings")
+#: The exit code when a check fails or there is no solution.
+FAILURE_EXIT = 1
+#: Completes "CHALLENGE ...".
+OUT_OF_TIME = "was not solved within the time limit (--budget)"
+#: The shared options of commands that write a set's files into its folder.
+PRINT_OPTIONS = ("set", "output", "profiles", "settings")
 
 
 @dataclass
 class Context:
-    """What the options that commands share turn into; a command takes those that `takes` names.
+    """The values of shared options; `with_options` selects those of a command.
 
     Attributes:
-        begin: when the command began, by the monotonic clock: reading files is part of a budget.
+        begin: the start of the command, by the monotonic clock: a time limit includes reading.
     """
 
     set: str = ""
@@ -51,53 +52,57 @@ class Context:
 
     @cached_property
     def report(self) -> Report:
-        """Where output goes."""
+        """The printer of output."""
         return Report(self.json, self.quiet, self.verbose)
 
     @cached_property
     def puzzle(self) -> PuzzleSet:
-        """The set."""
+        """The puzzle set."""
         return load_set(self.set)
 
     @cached_property
     def profile(self) -> Profile:
-        """The effective profile; a set's own unit yields to what the user asks for."""
+        """The effective profile; options override the set's own unit."""
         unit_mm = self.puzzle.unit_mm if self.set else None
         return load_profile(self.profiles, self.settings, unit_mm)
 
     @cached_property
     def folder(self) -> Path:
-        """The output folder: what ``-o`` names, else ``output/SET``."""
+        """The output folder: that of ``-o``, else ``output/SET``."""
         if self.output is not None:
             return self.output
         folder = Path("output") / self.puzzle.name
         options.refuse_file(folder, "the output folder")
         return folder
 
-    def keeping(self) -> AbstractContextManager[None]:
-        """For later steps of a command: when it is stopped, what the earlier ones wrote is there."""
-        kept = printable(str(self.folder))
-        message = f"stopped; what was finished is kept in {kept}, and the same command goes on"
-        return at_stop(lambda: message)
+    @property
+    def elapsed(self) -> str:
+        """The time since the command began, in brackets."""
+        seconds = time.monotonic() - self.begin
+        return f"({seconds:.1f} s)" if seconds < 60 else f"({format_duration(seconds)})"
+
+    def resumable(self) -> AbstractContextManager[None]:
+        """On a signal, report that finished files are kept; for the later steps of a command."""
+        kept = escape(str(self.folder))
+        message = f"stopped; finished files are kept in {kept}; run the same command to continue"
+        return cleanup_on_signal(lambda: message)
 
 
 Command = Callable[..., int | None]
 
 #: The shared options, each declared once.
-_SHARED: dict[str, tuple[Any, Any]] = {
+_SHARED_OPTIONS: dict[str, tuple[Any, Any]] = {
     "set": (
         str,
-        argument(
-            "SET", "A shipped set (see `fabkit sets`) or a set's TOML file.", shipped_names, True
-        ),
+        argument("SET", "A shipped set (see `fabkit sets`) or a TOML file.", shipped_names, True),
     ),
     "output": (Path | None, option("-o --output DIR", "Output folder (default: output/SET).")),
-    "pieces": (list[str], option("--piece ID", "Only this piece; repeatable.", [])),
+    "pieces": (list[str], option("--piece ID", "Only this piece (repeatable).", [])),
     "profiles": (
         list[str],
         option(
             "-p --profile NAME|FILE",
-            "A print profile (see `fabkit profiles`) or a TOML file; repeatable, later ones win.",
+            "A print profile (see `fabkit profiles`) or a TOML file (repeatable, later ones win).",
             [],
             complete=preset_names,
         ),
@@ -106,13 +111,13 @@ _SHARED: dict[str, tuple[Any, Any]] = {
         list[str],
         option(
             "-s --set KEY=VALUE",
-            'Override a profile value, such as "unit=15 mm"; repeatable, takes precedence.',
+            'Override a profile value, such as "unit=15 mm" (repeatable, takes precedence over -p).',
             [],
         ),
     ),
     "force": (
         bool,
-        flag("--force", "Rebuild files that are up to date, and overwrite files of others."),
+        flag("--force", "Rebuild everything and overwrite foreign or edited files."),
     ),
     "budget_s": (
         float,
@@ -124,11 +129,11 @@ _SHARED: dict[str, tuple[Any, Any]] = {
 }
 
 
-def takes(*shared: str) -> Callable[[Command], Command]:
-    """Gives a command shared options, by their names in `Context`, and those on reporting.
+def with_options(*shared: str) -> Callable[[Command], Command]:
+    """Add shared options to a command, by their names in `Context`, and those on reporting.
 
-    The command is written with a `Context` first, then its own options; it is called with the
-    shared argument first, its own ones, then shared options.
+    The command is defined with a `Context` and its own options. Its help lists the set first, then
+    its own options, then the shared ones.
     """
     names = [*shared, "json", "quiet", "verbose"]
     kind = inspect.Parameter.KEYWORD_ONLY
@@ -138,7 +143,7 @@ def takes(*shared: str) -> Callable[[Command], Command]:
         own = [one.replace(kind=kind) for one in own]
         given = {
             name: inspect.Parameter(
-                name, kind, annotation=_SHARED[name][0], default=_SHARED[name][1]
+                name, kind, annotation=_SHARED_OPTIONS[name][0], default=_SHARED_OPTIONS[name][1]
             )
             for name in names
         }
@@ -148,9 +153,9 @@ def takes(*shared: str) -> Callable[[Command], Command]:
             return command(Context(**{name: values.pop(name) for name in names}), **values)
 
         first = [given.pop("set")] if "set" in given else []
-        every = [*first, *own, *given.values()]
-        run.__signature__ = inspect.Signature(every)  # type: ignore[attr-defined]
-        run.__annotations__ = {one.name: one.annotation for one in every}
+        parameters = [*first, *own, *given.values()]
+        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {one.name: one.annotation for one in parameters}
         return run
 
     return decorate

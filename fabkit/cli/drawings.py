@@ -1,4 +1,4 @@
-"""The options of commands that draw, and how drawings are written."""
+"""Options of commands that draw, and the files they draw to."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from fabkit.cli.options import one_of, option, refuse, whole
 from fabkit.cli.report import Report
 from fabkit.core.errors import InputError
-from fabkit.core.files import write_whole
+from fabkit.core.files import write_atomically
 
 #: What ``--theme`` is when it is not given.
 AUTO = "auto"
@@ -23,50 +23,52 @@ def _width(text: str, name: str) -> int:
 
 THEME = option(
     "--theme auto|light|dark",
-    "Draw for light or dark pages (default: auto, which follows the reader's).",
+    "Colours for light or dark pages (default: auto, which follows the viewer).",
     read=one_of((AUTO, "light", "dark")),
 )
-WIDTH = option("--width PX", "Width of a PNG picture in pixels.", read=_width)
+WIDTH = option(
+    "--width PX", "Width of a PNG file, in pixels (default: that of the drawing).", read=_width
+)
 
 
 @dataclass(frozen=True)
-class Target:
-    """A file to draw into, SVG or PNG; the width of a picture is None for what suits it."""
+class DrawingFile:
+    """A file to draw to, SVG or PNG; `width_px` of None is that of the drawing."""
 
     path: Path
     theme: str
     width_px: int | None
 
     def write(self, svg: str, report: Report) -> None:
-        """Writes a drawing, and says which letters a picture lacks; readers of SVG may have them.
+        """Write a drawing; for PNG, warn of characters that the font lacks.
 
         Raises:
-            InputError: when it would be too high as a picture.
-            OutsideError: when the fonts are missing or the folder cannot be written to.
+            InputError: when the PNG file would be too high.
+            ExternalError: when the fonts are missing or the folder cannot be written.
         """
         if self.path.suffix.lower() == ".svg":
-            write_whole(self.path, svg)
+            write_atomically(self.path, svg)
         else:
-            from fabkit.output.png import missing_glyphs, png_of
-            from fabkit.output.theme import missing_note
+            from fabkit.output.png import missing_glyphs, svg_to_png
+            from fabkit.output.theme import missing_glyphs_note
 
             try:
-                write_whole(self.path, png_of(svg, self.width_px))
+                write_atomically(self.path, svg_to_png(svg, self.width_px))
             except InputError as error:
-                raise InputError("--width", error.faults) from None
+                raise InputError("--width", error.errors) from None
             if unknown := missing_glyphs(svg):
-                report.warn(missing_note(unknown, "an empty box"))
+                report.warn(missing_glyphs_note(unknown, "an empty box"))
 
 
-def target(path: Path | None, theme: str | None, width_px: int | None) -> Target | None:
-    """What ``-o``, ``--theme`` and ``--width`` ask for; None without ``-o``.
+def drawing_file(path: Path | None, theme: str | None, width_px: int | None) -> DrawingFile | None:
+    """The file of ``-o``, ``--theme`` and ``--width``; None without ``-o``.
 
     Raises:
-        InputError: when one of them is of no use without another.
+        InputError: when an option requires another one.
     """
     if path is None:
-        refuse({"--theme": theme}, "is the look of a drawing; add -o FILE.svg, or leave it out")
+        refuse({"--theme": theme}, "requires a drawing; add -o FILE.svg, or omit it")
     if path is None or path.suffix.lower() != ".png":
-        message = "is how many pixels wide a PNG picture is; add -o FILE.png, or leave it out"
+        message = "requires a PNG file; add -o FILE.png, or omit it"
         refuse({"--width": width_px}, message)
-    return None if path is None else Target(path, theme or AUTO, width_px)
+    return None if path is None else DrawingFile(path, theme or AUTO, width_px)

@@ -1,4 +1,4 @@
-"""The command line itself, and the only place that turns errors into exit codes."""
+"""The command line, and the only place that turns errors into exit codes."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ from fabkit.cli.printing import (
     slice_plates,
 )
 from fabkit.cli.report import to_stderr
-from fabkit.cli.shipped import dump, profiles, schema, sets
+from fabkit.cli.shipped import docs, dump, profiles, schema, sets
 from fabkit.cli.show import show
 from fabkit.cli.snowflakes import snowflakes
 from fabkit.cli.solve import solve
-from fabkit.core.errors import FabkitError, InputError, did_you_mean, shown
-from fabkit.core.signals import STOPPED, stop_quietly
+from fabkit.core.errors import FabkitError, InputError, did_you_mean, quote
+from fabkit.core.signals import STOPPED, exit_on_signals
 
 USAGE_EXIT = 2
 OUTSIDE_EXIT = 3
@@ -48,7 +48,7 @@ INTERRUPTED_EXIT = 130
 
 #: The commands, as `fabkit --help` groups them.
 COMMANDS: dict[str, dict[str, Command]] = {
-    "Look": {"sets": sets, "show": show, "picture": picture, "schema": schema},
+    "Look": {"sets": sets, "show": show, "picture": picture, "schema": schema, "docs": docs},
     "Make": {"make": make} | {f"export-{kind}": export_command(kind) for kind in EXPORTS},
     "Print": {
         "coupon": coupon,
@@ -66,7 +66,7 @@ COMMANDS: dict[str, dict[str, Command]] = {
 
 
 class _PlainHelp:
-    """Help that names no types: typer would put ``<bool>`` beside every flag."""
+    """Help without types: typer would print ``<bool>`` beside every flag."""
 
     def get_params(self, ctx: Any) -> Any:
         found = super().get_params(ctx)  # type: ignore[misc]
@@ -79,7 +79,7 @@ class _PlainHelp:
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         pieces = super().collect_usage_pieces(ctx)  # type: ignore[misc]
-        # What is spelt with brackets already gets no more of them.
+        # A metavar with brackets of its own gets no more of them.
         return [re.sub(r"^\[(\[.*\.\.\.)\]\.*$", r"\1", piece.strip("{}")) for piece in pieces]
 
 
@@ -97,7 +97,7 @@ def _app(**options: Any) -> typer.Typer:
 
 
 def _add(app: typer.Typer, name: str, command: Command, panel: str | None = None) -> None:
-    """Adds a command; its docstring becomes its help, each paragraph on one line."""
+    """Add a command; its docstring becomes its help, each paragraph on one line."""
     paragraphs = (inspect.getdoc(command) or "").split("\n\n")
     text = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
     app.command(name, cls=_PlainCommand, help=text, rich_help_panel=panel)(command)
@@ -128,25 +128,25 @@ def _fabkit(
         ),
     ] = False,
 ) -> None:
-    """From one drawing per piece to a printed, magnetic packing puzzle."""
+    """Turn packing puzzles into printable sets, and prove that the prints solve them."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs one command.
+    """Run one command.
 
     Args:
-        arguments: without the program's name; those of the process when None.
+        arguments: without the program's name; None for those of the process.
 
     Returns:
-        The exit code: 0 done · 1 the answer is no · 2 bad input · 3 something outside failed
-        · 130, 143, 129 stopped by Ctrl-C, a polite kill, the end of the terminal.
+        The exit code: 0 success · 1 a check failed or there is no solution · 2 bad input ·
+        3 an external failure · 130, 143, 129 stopped by SIGINT, SIGTERM, SIGHUP.
     """
-    # Large libraries make hundreds of thousands of objects that stay: looking through them for
-    # garbage again and again takes a tenth of the time of a short command.
+    # Large libraries create hundreds of thousands of long-lived objects: collecting garbage among
+    # them takes a tenth of the time of a short command.
     gc.set_threshold(100_000)
-    if arguments is None:  # else this is a part of another program, which has handlers of its own
-        stop_quietly()
-    if isinstance(sys.stdout, io.TextIOWrapper):  # titles may hold what the terminal cannot show
+    if arguments is None:  # else another program calls this, with its own handlers
+        exit_on_signals()
+    if isinstance(sys.stdout, io.TextIOWrapper):  # for titles that the terminal cannot show
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         code = _run(sys.argv[1:] if arguments is None else list(arguments))
@@ -158,10 +158,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return _fail(STOPPED, INTERRUPTED_EXIT)
     except MemoryError:
-        return _fail(
-            "the memory ran out; close other programs, or try something smaller", OUTSIDE_EXIT
-        )
-    except BrokenPipeError:  # the reader of a pipe went away, as in `fabkit sets | head -1`
+        return _fail("out of memory; close other programs, or try a smaller input", OUTSIDE_EXIT)
+    except BrokenPipeError:  # as in `fabkit sets | head -1`
         _give_up_stdout()
         return 0
     except OSError as error:
@@ -169,9 +167,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _fail_outside(error: OSError) -> int:
-    """For what the system refuses: a name that is too long is bad input, all else is not."""
+    """Report a system error: a name that is too long is bad input, all else an external failure."""
     if error.errno == errno.ENAMETOOLONG and error.filename:
-        name = shown(str(error.filename))
+        name = quote(str(error.filename))
         return _fail(f"{name}: the name is too long; choose a shorter one", InputError.exit_code)
     reason = "the disk is full" if error.errno == errno.ENOSPC else error.strerror or str(error)
     _give_up_stdout()
@@ -179,51 +177,51 @@ def _fail_outside(error: OSError) -> int:
 
 
 def _give_up_stdout() -> None:
-    """Points standard output at nothing, so that Python does not try again on its way out."""
+    """Redirect standard output to nothing, so that Python does not flush it again at exit."""
     if sys.stdout is not None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @cache
 def _parser() -> Any:
-    """The command line parser, which takes longer to build than many a command to run."""
+    """The command line parser, which takes longer to build than many commands to run."""
     return typer.main.get_command(app)
 
 
 def _run(arguments: list[str]) -> int:
-    """Runs the command line parser and the command, and renders the parser's own errors."""
+    """Run the parser and the command, and report usage errors."""
     command = _parser()
     usage_error: Any = typer.BadParameter.__mro__[1]
     try:
         result = command.main(args=arguments, prog_name="fabkit", standalone_mode=False)
     except usage_error as error:
-        if not error.format_message():  # only help was asked for, and it has been printed
+        if not error.format_message():  # help was printed already
             return USAGE_EXIT
         return _fail(_usage_message(error, command, arguments), USAGE_EXIT)
     except typer.Abort:
         raise KeyboardInterrupt from None
     except SystemExit as stop:
-        if stop.code == 1:  # how the parser answers a reader that went away
+        if stop.code == 1:  # the parser's answer to a closed pipe
             raise BrokenPipeError from None
         raise
-    if result == INTERRUPTED_EXIT:  # how the parser hands on Ctrl-C
+    if result == INTERRUPTED_EXIT:  # the parser's answer to Ctrl-C
         raise KeyboardInterrupt
     return result if isinstance(result, int) else 0
 
 
 def _usage_message(error: Any, command: Any, arguments: list[str]) -> str:
-    """What is wrong with a command line, the same with every version of the parser."""
+    """The message of a usage error, the same with every version of the parser."""
     place, rest = "fabkit", list(arguments)
     while rest and rest[0] in getattr(command, "commands", {}):
         command, place = command.commands[rest[0]], f"{place} {rest.pop(0)}"
     see = f"see `{place} --help`"
     if rest and hasattr(command, "commands") and not rest[0].startswith("-"):
         hint = did_you_mean(rest[0], list(command.commands))
-        message = f"there is no command {shown(rest[0])}{hint}"
+        message = f"there is no command {quote(rest[0])}{hint}"
     elif type(error).__name__ == "NoSuchOption":
         options = [flag for parameter in command.params for flag in parameter.opts]
         wrong = error.option_name
-        message = f"there is no option {shown(wrong)}{did_you_mean(wrong, options)}"
+        message = f"there is no option {quote(wrong)}{did_you_mean(wrong, options)}"
     else:
         message = error.format_message().rstrip(".").replace("argument(s)", "argument")
         message = message[:1].lower() + message[1:]

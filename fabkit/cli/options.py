@@ -1,7 +1,7 @@
-"""How options are declared, and how what follows them is read: one message for each mistake.
+"""Declarations of options and arguments, and readers of their values.
 
-A reader takes the text behind an option and the option's name; it returns a value, or raises an
-`InputError` that says what was found and what was expected.
+A reader takes an option's text and name; it returns a value, or raises an `InputError` with what
+was found and what was expected.
 """
 
 from __future__ import annotations
@@ -15,34 +15,32 @@ from typing import Any
 
 import typer
 
-from fabkit.core.errors import InputError, did_you_mean, printable, shown
+from fabkit.core.errors import InputError, did_you_mean, escape, quote
 from fabkit.core.units import format_mm, parse_length_mm
 
 Reader = Callable[[str, str], Any]
 
 
 def option(
-    spelt: str,
+    declaration: str,
     help: str,
     default: Any = None,
     read: Reader | None = None,
     complete: Callable[[], Iterable[str]] | None = None,
     panel: str | None = None,
 ) -> Any:
-    """An option of a command, as the default of its parameter; its help says what it is without.
+    """An option of a command, as the default of its parameter.
 
     Args:
-        spelt: its names and what stands for its value, as in the help: ``-o --output DIR``.
-            Messages use the first name. Behind ``DIR``, ``FILE``, ``FILE.svg`` or ``SECONDS`` such
-            a value is read.
-        help: what it does.
-        default: its value when it is not given.
-        read: turns any other text into a value.
-        complete: the values that a shell proposes; those of ``one|two|three`` are known.
-        panel: the heading in the help below which it stands.
+        declaration: its names and metavar, as in the help: ``-o --output DIR``. Messages use the first
+            name. ``DIR``, ``FILE``, ``FILE.svg`` and ``SECONDS`` imply a reader.
+        help: its description, with the default value where there is one.
+        read: the reader of other values.
+        complete: the values that a shell completes; implied by ``one|two|three``.
+        panel: its heading in the help.
     """
-    names = [word for word in spelt.split() if word.startswith("-")]
-    metavar = " ".join(spelt.split()[len(names) :])
+    names = [word for word in declaration.split() if word.startswith("-")]
+    metavar = " ".join(declaration.split()[len(names) :])
     if metavar.startswith("FILE."):
         read = file(*(f".{ending}" for ending in re.findall(r"\w+", metavar)[1:]))
     read = read or {"DIR": folder, "FILE": path("a file"), "SECONDS": seconds}.get(metavar)
@@ -62,9 +60,9 @@ def option(
     )
 
 
-def flag(spelt: str, help: str, panel: str | None = None) -> Any:
+def flag(declaration: str, help: str, panel: str | None = None) -> Any:
     """An option without a value."""
-    return option(spelt, help, False, panel=panel)
+    return option(declaration, help, False, panel=panel)
 
 
 def argument(
@@ -73,7 +71,7 @@ def argument(
     complete: Callable[[], Iterable[str]] | None = None,
     required: bool = False,
 ) -> Any:
-    """An argument of a command, as the default of its parameter; its help says what it is without."""
+    """An argument of a command, as the default of its parameter."""
     completer = _completer(metavar, complete)
     default = ... if required else None
     return typer.Argument(
@@ -92,26 +90,26 @@ def _completer(
 
 
 def exclusive(given: Mapping[str, object]) -> str:
-    """The option that is given of some; empty when none is.
+    """Return the name of the one option that is given; empty if none is.
 
     Raises:
-        InputError: when several are.
+        InputError: when several are given.
     """
     names = [name for name, value in given.items() if value]
     if len(names) > 1:
-        raise InputError.of("", f"{' and '.join(names)} exclude each other; choose one")
+        raise InputError.of("", f"{' and '.join(names)} are mutually exclusive; choose one")
     return "".join(names)
 
 
 def refuse(given: Mapping[str, object], message: str) -> None:
-    """Refuses options that are of no use here."""
+    """Raise an `InputError` if one of these options is given."""
     for name, value in given.items():
         if value:
             raise InputError.of(name, message)
 
 
 def path(expected: str) -> Reader:
-    """Reads the path of something that is there; `expected` says of what, in messages."""
+    """A reader of a path; `expected` describes it in messages."""
 
     def read(text: str, option: str) -> Path:
         if not text.strip():
@@ -122,22 +120,22 @@ def path(expected: str) -> Reader:
 
 
 def folder(text: str, option: str) -> Path:
-    """Reads the path of a folder to write to, which need not be there yet."""
+    """Read the path of a folder to write to, which need not exist."""
     found = _writable("a folder", text, option)
     refuse_file(found, option)
     return found
 
 
 def file(*endings: str) -> Reader:
-    """Reads the path of a file to write, whose name has one of some endings."""
+    """A reader of the path of a file to write, with one of these suffixes."""
 
     def read(text: str, option: str) -> Path:
         found = _writable("a file", text, option)
         if found.is_dir() or found.suffix.lower() not in endings:
             wrong = "is a folder" if found.is_dir() else f"does not end in {' or '.join(endings)}"
             name = f"{found.stem.strip('.') or 'file'}{endings[0]}"
-            example = printable(str(found / name) if found.is_dir() else name)
-            raise InputError.of(printable(text), f"{wrong}; expected a file such as {example}")
+            example = escape(str(found / name) if found.is_dir() else name)
+            raise InputError.of(escape(text), f"{wrong}; expected a file such as {example}")
         refuse_file(found.parent, option)
         return found
 
@@ -146,38 +144,38 @@ def file(*endings: str) -> Reader:
 
 def _writable(expected: str, text: str, option: str) -> Path:
     if not text.isprintable():
-        raise InputError.of(option, f"{shown(text)} holds characters that cannot be printed")
+        raise InputError.of(option, f"{quote(text)} contains unprintable characters")
     found: Path = path(expected)(text, option)
     return found
 
 
 def refuse_file(folder: Path, option: str) -> None:
-    """Refuses a folder where a file is, or below a file."""
+    """Refuse a folder if its path, or a parent's, is a file."""
     there = next((one for one in (folder, *folder.parents) if one.exists()), None)
     if there is not None and not there.is_dir():
-        raise InputError.of(option, f"{shown(str(there))} is a file; expected a folder")
+        raise InputError.of(option, f"{quote(str(there))} is a file; expected a folder")
 
 
 def seconds(text: str, option: str) -> float:
-    """Reads a time in seconds, from 0 on."""
+    """Read a time in seconds, at least 0."""
     try:
         value = float(text)
     except ValueError:
         value = math.nan
     if not 0 <= value < math.inf:
-        message = f"expected seconds such as 30 or 0.5, from 0 on, found {shown(text)}"
+        message = f"expected seconds such as 30 or 0.5, at least 0, found {quote(text)}"
         raise InputError.of(option, message)
     return value
 
 
 def whole(least: int, most: int) -> Reader:
-    """Reads a whole number between two others."""
+    """A reader of whole numbers in a range."""
 
     def read(text: str, option: str) -> int:
         digits = text.lstrip("0") or text[:1]
         plain = digits.isascii() and digits.isdigit() and len(digits) <= len(str(most))
         if not (plain and least <= int(digits) <= most):
-            message = f"expected a whole number from {least} to {most}, found {shown(text)}"
+            message = f"expected a whole number from {least} to {most}, found {quote(text)}"
             raise InputError.of(option, message)
         return int(digits)
 
@@ -185,7 +183,7 @@ def whole(least: int, most: int) -> Reader:
 
 
 def length(most_mm: float) -> Reader:
-    """Reads a length with its unit, from 0 to a greatest one, as millimetres."""
+    """A reader of lengths with a unit, from 0 to `most_mm`; values are in millimetres."""
 
     def read(text: str, option: str) -> float:
         try:
@@ -201,13 +199,13 @@ def length(most_mm: float) -> Reader:
 
 
 def some_of(known: Sequence[str], noun: str, they_are: str) -> Reader:
-    """Reads names between commas, each a noun's such as ``level``, in their known order."""
+    """A reader of comma-separated names, returned in their known order; `noun` is for messages."""
 
     def read(text: str, option: str) -> tuple[str, ...]:
         wanted = [name.strip() for name in text.split(",")]
         for name in wanted:
             if name not in known:
-                message = f"there is no {noun} {shown(name)}; {they_are} {', '.join(known)}"
+                message = f"there is no {noun} {quote(name)}; {they_are} {', '.join(known)}"
                 raise InputError.of(option, message + did_you_mean(name.lower(), known))
         return tuple(name for name in known if name in wanted)
 
@@ -215,11 +213,11 @@ def some_of(known: Sequence[str], noun: str, they_are: str) -> Reader:
 
 
 def one_of(known: Sequence[str]) -> Reader:
-    """Reads one of a few names."""
+    """A reader of one of a few names."""
 
     def read(text: str, option: str) -> str:
         if text not in known:
-            message = f"expected {', '.join(known[:-1])} or {known[-1]}, found {shown(text)}"
+            message = f"expected {', '.join(known[:-1])} or {known[-1]}, found {quote(text)}"
             raise InputError.of(option, message + did_you_mean(text.lower(), known))
         return text
 

@@ -1,4 +1,4 @@
-"""`fabkit picture`: the assembled set, as it will come from the printer."""
+"""`fabkit picture`: a rendering of the assembled set."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fabkit.cli.context import NO_EXIT, NOT_IN_TIME, Context, takes
+from fabkit.cli.context import FAILURE_EXIT, OUT_OF_TIME, Context, with_options
 from fabkit.cli.options import flag, option
-from fabkit.core.errors import InputError, shown
-from fabkit.core.files import write_whole
-from fabkit.model.challengeload import find_challenge
+from fabkit.core.errors import InputError, quote
+from fabkit.core.files import write_atomically
+from fabkit.model.challenges import find_challenge
 from fabkit.model.puzzle import Challenge
 
 if TYPE_CHECKING:
-    from fabkit.solve.posing import Layout
+    from fabkit.solve.encoding import Layout
 
-_USUAL_SIZE = 1600, 1000
+_DEFAULT_SIZE = 1600, 1000
 
 
 def _size(text: str, name: str) -> tuple[int, int]:
-    """Reads width and height in pixels."""
+    """Read a width and height in pixels."""
     from fabkit.output.render.scene import LEAST_PIXELS, MOST_PIXELS
 
     found = re.fullmatch(r"(\d{1,5})x(\d{1,5})", text, re.ASCII)
@@ -28,81 +28,81 @@ def _size(text: str, name: str) -> tuple[int, int]:
     if not all(LEAST_PIXELS <= one <= MOST_PIXELS for one in (width, height)):
         message = (
             f"expected WIDTHxHEIGHT such as 1600x1000, each from {LEAST_PIXELS} to {MOST_PIXELS} "
-            f"pixels, found {shown(text)}"
+            f"pixels, found {quote(text)}"
         )
         raise InputError.of(name, message)
     return width, height
 
 
-@takes("set", "profiles", "settings", "budget_s")
+@with_options("set", "profiles", "settings", "budget_s")
 def picture(
     context: Context,
-    path: Path = option("-o --output FILE.png", "Draw to this file.", ...),
+    path: Path = option("-o --output FILE.png", "Output file.", ...),
     challenge: str | None = option(
         "--challenge ID",
-        "The challenge to solve (default: the set's first board, or the challenge with the "
+        "The challenge to assemble (default: the set's first board, or the challenge with the "
         "most pieces).",
     ),
     size: Any = option(
-        "--size WxH", "Width and height in pixels (default: 1600x1000).", _USUAL_SIZE, read=_size
+        "--size WxH", "Width and height in pixels (default: 1600x1000).", _DEFAULT_SIZE, read=_size
     ),
-    apart: bool = flag("--apart", "Exploded view: pieces above their places."),
+    exploded: bool = flag("--apart", "Exploded view, with the pieces above their places."),
     no_board: bool = flag("--no-board", "Omit the board."),
     transparent: bool = flag("--transparent", "Omit the background."),
 ) -> int:
-    """Draw the assembled set from its printed meshes, as a PNG file.
+    """Render the assembled set from its meshes, as a PNG file.
 
     Exit code 1 if the challenge has no solution.
     """
     from fabkit.build.assembly_layout import assembled
-    from fabkit.build.cover_image import usual
+    from fabkit.build.cover_image import default_challenge
     from fabkit.output.render.picture import render
     from fabkit.output.render.scene import View
 
     width, height = size
     report, puzzle = context.report, context.puzzle
-    asked = find_challenge(puzzle, usual(puzzle) if challenge is None else challenge)
+    chosen = find_challenge(puzzle, default_challenge(puzzle) if challenge is None else challenge)
     profile = context.profile
-    layout = _solution(asked, context)
+    layout = _solution(chosen, context)
     if layout is None:
-        return NO_EXIT
-    lumps = assembled(puzzle, asked, layout, profile, board=not no_board, apart=apart)
+        return FAILURE_EXIT
+    meshes = assembled(puzzle, chosen, layout, profile, board=not no_board, exploded=exploded)
     view = View(width, height, background=None if transparent else "#ffffff")
-    write_whole(path, render(lumps, view))
-    report.say(f"drew {asked.id} of {puzzle.title} in {path}")
+    write_atomically(path, render(meshes, view))
+    report.info(f"Wrote {path}: {chosen.id} of {puzzle.title}")
     report.document(
         {
             "set": puzzle.name,
-            "challenge": asked.id,
+            "challenge": chosen.id,
             "file": str(path),
             "width": width,
             "height": height,
-            "shown": [lump.name for lump in lumps],
-            "triangles": sum(len(lump.faces) for lump in lumps),
+            "shown": [mesh.name for mesh in meshes],
+            "triangles": sum(len(mesh.faces) for mesh in meshes),
         }
     )
     return 0
 
 
 def _solution(challenge: Challenge, context: Context) -> Layout | None:
-    """A solution of the challenge; None, told, when there is none or none was found in time."""
-    from fabkit.build.cover_image import faces_up
+    """A solution of the challenge; if there is none, or none in time, report that and return None."""
+    from fabkit.build.cover_image import solve_face_up
     from fabkit.solve.answer import IMPOSSIBLE, solve
-    from fabkit.solve.engines.engine import Effort
-    from fabkit.solve.posing import pose
+    from fabkit.solve.encoding import to_exact_cover
+    from fabkit.solve.engines.engine import Budget
 
     report, puzzle, budget_s = context.report, context.puzzle, context.budget_s
     begin = context.begin
     if challenge.flips:
-        layout = faces_up(puzzle, challenge, Effort(budget_s, None, begin))
+        layout = solve_face_up(puzzle, challenge, Budget(budget_s, None, begin))
         if layout is not None:
             return layout
-    posed = pose(puzzle, challenge)
-    with report.shares("of the search") as told:
-        answer = solve(posed, "first", None, Effort(budget_s, told, begin))
+    encoded = to_exact_cover(puzzle, challenge)
+    with report.shares("of the search") as on_progress:
+        answer = solve(encoded, "first", None, Budget(budget_s, on_progress, begin))
     if answer.solutions:
-        return posed.layout(answer.solutions[0])
-    why = "has no solution" if answer.status == IMPOSSIBLE else NOT_IN_TIME
-    report.say(f"{challenge.id} {why}; nothing was drawn")
+        return encoded.decode(answer.solutions[0])
+    why = "has no solution" if answer.status == IMPOSSIBLE else OUT_OF_TIME
+    report.info(f"{challenge.id} {why}; nothing was drawn")
     report.document({"set": puzzle.name, "challenge": challenge.id, "file": None})
     return None

@@ -1,44 +1,63 @@
-"""`fabkit booklet`, `page` and `cards`: challenges on paper and in a browser."""
+"""`fabkit booklet`, `page` and `cards`: challenges on paper and in the browser."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fabkit.cli import options
-from fabkit.cli.context import PRINTED, Context, takes
+from fabkit.cli.context import PRINT_OPTIONS, Context, with_options
 from fabkit.cli.options import argument, flag, option
-from fabkit.core.errors import many
-from fabkit.core.files import write_whole
+from fabkit.cli.report import Report
+from fabkit.core.errors import InputError, pluralize
+from fabkit.core.files import write_atomically
+from fabkit.model.library import shipped_names
+
+if TYPE_CHECKING:
+    from fabkit.build.targets import FolderResult
+
+    pass
 
 CHALLENGES = option(
     "--challenges FILE",
-    "Only what this challenge file, list or catalog holds; repeatable (default: the set's "
-    "challenges, its catalog, and challenges.json in the output folder).",
+    "Only the challenges in this challenge file, list or catalog (repeatable; default: those of "
+    "the set, of its catalog, and of challenges.json in the output folder).",
     [],
 )
-ONLY = option("--only ID", "Only this challenge; repeatable.", [])
-LANGUAGE = option("--language en|de|it|fr", "Language of the texts (default: en).", "en")
+ONLY = option("--only ID", "Only this challenge (repeatable).", [])
+LANGUAGE = option("--language en|de|it|fr", "Language (default: en).", "en")
 
 
-@takes("set", "profiles", "settings", "budget_s", "force")
+@with_options("set", "profiles", "settings", "budget_s", "force")
 def booklet(
     context: Context,
     path: Path | None = option(
         "-o --output FILE.pdf",
-        "Write to this file (default: output/SET/booklet.pdf; booklet-ID.pdf with --only ID).",
+        "Output file (default: output/SET/booklet.pdf; booklet-ID.pdf with --only ID).",
+    ),
+    edition: str = option(
+        "--edition play|full-size",
+        "Several challenges per page, or each at 1:1 to lay pieces on (default: play).",
+        "play",
+    ),
+    fold: bool = flag(
+        "--fold",
+        "Impose two pages on each side of a sheet, to print double-sided, fold and staple.",
     ),
     challenges: list[Path] = CHALLENGES,
     only: list[str] = ONLY,
     language: str = LANGUAGE,
     paper: str | None = option(
         "--paper a5|a4|letter",
-        "Page size (default: the smallest that most challenges fit on).",
+        "Page size (default: a5, or the one that fits most challenges at 1:1); with --fold, sheet "
+        "size, a4 or letter (default: a4).",
     ),
-    no_picture: bool = flag("--no-picture", "Omit the picture on the cover; quicker."),
+    no_picture: bool = flag("--no-picture", "Omit the cover picture (faster)."),
 ) -> None:
-    """Write a booklet to print, as a PDF file.
+    """Write a printable booklet, as a PDF file.
 
-    Shows the pieces and the challenges at 1:1, with solutions at the back.
+    Shows the pieces and the challenges by level, with solutions at the back.
     """
     from fabkit.build import booklet as making
     from fabkit.build.entries import Selection
@@ -46,7 +65,9 @@ def booklet(
     selection = Selection(tuple(challenges), tuple(only), context.budget_s)
     report, puzzle, effective = context.report, context.puzzle, context.profile
     folder = context.folder
-    wanted = making.BookletOptions(selection, language, paper and paper.lower(), not no_picture)
+    wanted = making.BookletOptions(
+        selection, language, paper and paper.lower(), not no_picture, edition, fold
+    )
     own = folder / wanted.file_name
     with report.progress() as progress:
         if path is None or path.resolve() == own.resolve():
@@ -55,9 +76,17 @@ def booklet(
             assert made is not None
         else:
             made = making.make_booklet(puzzle, effective, folder, wanted, progress)
-            write_whole(path, made.booklet.pdf)
-    pages = f"{many(made.booklet.pages, 'page')} of {made.booklet.paper.capitalize()}"
-    report.say(f"wrote {path}: {many(len(made.ids), 'challenge')} on {pages}; print at 100 %")
+            write_atomically(path, made.booklet.pdf)
+    pages, name = pluralize(made.booklet.pages, "page"), made.booklet.paper.capitalize()
+    if fold:
+        pages += f", {pluralize(made.booklet.sheets, 'sheet')}"
+    report.info(f"Wrote {path}: {pluralize(len(made.ids), 'challenge')} on {pages} of {name}")
+    if fold:
+        report.info(
+            "Print at 100 %, double-sided, flipped on the short edge; fold, and staple the fold"
+        )
+    else:
+        report.info("Print at 100 %")
     report.warn(*made.notes)
     report.document(
         {
@@ -65,32 +94,55 @@ def booklet(
             "file": str(path),
             "profile": effective.name,
             "language": language,
+            "edition": edition,
             "paper": made.booklet.paper,
             "pages": made.booklet.pages,
+            "sheets": made.booklet.sheets,
             "challenges": list(made.ids),
             "notes": list(made.notes),
         }
     )
 
 
-@takes("set", "profiles", "settings", "budget_s", "force")
+@with_options("profiles", "settings", "budget_s", "force")
 def page(
     context: Context,
+    sets: list[str] | None = argument(
+        "[SET]...",
+        "Shipped sets (see `fabkit sets`) or TOML files; several get one folder with a front page.",
+        shipped_names,
+    ),
+    all_sets: bool = flag("--all", "Include all shipped sets, in one folder with a front page."),
     output: Path | None = option(
         "-o --output DIR",
-        "The page's folder (default: output/SET/page); DIR/page in a folder of other files.",
+        "Output folder (default: output/SET/page, or output/site for several sets); a subfolder if "
+        "DIR holds other files.",
     ),
     challenges: list[Path] = CHALLENGES,
     only: list[str] = ONLY,
-    language: str = LANGUAGE,
+    language: str | None = option(
+        "--language en|de|it|fr", "Initial language (default: that of the browser, or English)."
+    ),
 ) -> None:
-    """Write a web page to play on, with the pieces in 3D.
+    """Write a web page to play, with the pieces in 3D.
 
-    It works from the disk: open index.html.
+    Open index.html from the disk, or upload the folder to any static host.
     """
     from fabkit.build import page as making
     from fabkit.build.entries import Selection
 
+    options.exclusive({"SET": sets, "--all": all_sets})
+    names = list(shipped_names()) if all_sets else sets or []
+    if not names:
+        raise InputError.of("", "missing argument 'SET', or --all; see `fabkit page --help`")
+    if all_sets or len(names) > 1:
+        options.refuse(
+            {"--challenges": challenges, "--only": only},
+            "requires a single set; several were given",
+        )
+        _site(context, names, output, language)
+        return
+    context.set = names[0]
     selection = Selection(tuple(challenges), tuple(only), context.budget_s)
     report, puzzle, effective = context.report, context.puzzle, context.profile
     own = context.folder
@@ -100,16 +152,9 @@ def page(
         folder = making.page_folder(output)
     with report.progress() as progress:
         made = making.make_page(
-            puzzle, effective, folder, selection, language, own, context.force, progress
+            puzzle, effective, folder, selection, language or "", own, context.force, progress
         )
-    for name, file in made.all_files.items():
-        report.detail(f"{'wrote' if file['written'] else 'kept '} {folder / name}")
-    shows = many(len(made.ids), "challenge")
-    if made.written:
-        report.say(f"wrote {many(made.written, 'file')} to {folder}: {shows}")
-    else:
-        report.say(f"already up to date: the page in {folder}, with {shows}")
-    report.say(f"open {folder / making.INDEX}")
+    _print_files(report, folder, made, pluralize(len(made.ids), "challenge"))
     report.warn(*made.notes)
     report.document(
         {
@@ -119,39 +164,94 @@ def page(
             "profile": effective.name,
             "language": language,
             "written": made.written,
-            "files": made.all_files,
+            "files": made.files,
             "challenges": list(made.ids),
             "notes": list(made.notes),
         }
     )
 
 
-@takes(*PRINTED, "force")
+def _site(context: Context, names: list[str], output: Path | None, language: str | None) -> None:
+    """Write the pages of several sets into one folder."""
+    from fabkit.build import site as making
+    from fabkit.build.page import INDEX, page_folder
+
+    report = context.report
+    puzzles = [replace(context, set=name) for name in names]
+    folder = page_folder(
+        output or options.folder(str(Path("output") / making.SITE), "the output folder"),
+        making.SITE,
+    )
+    with report.progress() as progress:
+        made = making.make_site(
+            [(one.puzzle, one.profile) for one in puzzles],
+            folder,
+            context.budget_s,
+            language or "",
+            context.force,
+            progress,
+        )
+    count = sum(len(page.ids) for page in made.pages.values())
+    shows = f"{pluralize(len(made.pages), 'set')}, {pluralize(count, 'challenge')}"
+    _print_files(report, folder, made, shows)
+    for name, page in made.pages.items():
+        report.warn(*(f"{name}: {note}" for note in page.notes))
+    report.document(
+        {
+            "output": str(folder),
+            "page": str(folder / INDEX),
+            "language": language,
+            "written": made.written,
+            "files": made.files,
+            "sets": {
+                name: {
+                    "page": str(page.folder / INDEX),
+                    "challenges": list(page.ids),
+                    "notes": list(page.notes),
+                }
+                for name, page in made.pages.items()
+            },
+        }
+    )
+
+
+def _print_files(report: Report, folder: Path, made: FolderResult, shows: str) -> None:
+    """Print the written files, and the file to open."""
+    for name, file in made.files.items():
+        report.detail(f"{'Wrote' if file['written'] else 'Kept '} {folder / name}")
+    if made.written:
+        report.info(f"Wrote {pluralize(made.written, 'file')} to {folder}: {shows}")
+    else:
+        report.info(
+            f"Already up to date: {pluralize(len(made.files), 'file')} in {folder}: {shows}"
+        )
+    report.info(f"Open {folder / 'index.html'}")
+
+
+@with_options(*PRINT_OPTIONS, "force")
 def cards(
     context: Context,
-    challenge: list[str] | None = argument(
-        "[CHALLENGE]...", "Starting positions by name (default: all)."
-    ),
+    challenge: list[str] | None = argument("[CHALLENGE]...", "Starting positions (default: all)."),
     file: Path | None = option(
         "--file FILE",
-        "A challenge file, or a list that `fabkit challenges` wrote (default: the set's "
-        "challenges, and challenges.json in the output folder).",
+        "A challenge file, or a list from `fabkit challenges` (default: the set's challenges, and "
+        "challenges.json in the output folder).",
     ),
     most: int | None = option(
-        "--count N", "Only the first N (default: all).", read=options.whole(1, 10_000)
+        "--count N", "Maximum number of cards (default: all).", read=options.whole(1, 10_000)
     ),
-    no_templates: bool = flag("--no-templates", "Omit the raised templates; paper only."),
+    no_templates: bool = flag("--no-templates", "Omit the raised templates."),
 ) -> None:
-    """Write challenge cards to print.
+    """Write printable challenge cards.
 
-    Writes cards/ID.svg at 1:1, raised templates as cards/ID.stl, and sheets of A4.
+    Writes cards/ID.svg at 1:1, raised templates as cards/ID.stl, and A4 sheets.
     """
     from fabkit.build import cards as making
 
     report, puzzle, effective = context.report, context.puzzle, context.profile
     folder = context.folder
-    starts = making.starts_of(puzzle, file, folder)
-    made = making.cards_of(puzzle, starts, challenge or (), most)
+    starts = making.starting_positions(puzzle, file, folder)
+    made = making.cards_for(puzzle, starts, challenge or (), most)
     with report.progress() as progress:
         names, warnings = making.write_cards(
             folder, puzzle, made, effective, not no_templates, progress, context.force
@@ -159,15 +259,15 @@ def cards(
     rows: list[list[object]] = []
     document: list[dict[str, object]] = []
     for card in made:
-        said = {"id": card.challenge.id, "number": card.number, "board": card.board.id}
-        said |= {"level": card.level or None, "score": card.score}
+        fields = {"id": card.challenge.id, "number": card.number, "board": card.board.id}
+        fields |= {"level": card.level or None, "score": card.score}
         given = [one.piece for one in card.challenge.given]
-        document.append({**said, "given": given})
-        rows.append([said["id"], card.number, card.difficulty or "not known", " ".join(given)])
+        document.append({**fields, "given": given})
+        rows.append([fields["id"], card.number, card.difficulty or "unknown", " ".join(given)])
     report.table(["card", "number", "difficulty", "given"], rows)
     for name in names:
-        report.detail(f"wrote {folder / name}")
-    report.say(f"wrote {many(len(made), 'card')} to {folder / 'cards'}; print at 100 %")
+        report.detail(f"Wrote {folder / name}")
+    report.info(f"Wrote {pluralize(len(made), 'card')} to {folder / 'cards'}; print at 100 %")
     report.warn(*warnings)
     report.document(
         {

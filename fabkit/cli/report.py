@@ -1,4 +1,4 @@
-"""Printing: tables and sentences for people, one JSON document for scripts, progress for both."""
+"""Output of commands: tables and lines for people, one JSON document for scripts, progress."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from fabkit.core.errors import printable
+from fabkit.core.errors import escape
 from fabkit.core.files import json_text
-from fabkit.core.signals import at_stop
+from fabkit.core.signals import cleanup_on_signal
 
 if TYPE_CHECKING:
     from fabkit.build import Progress
@@ -20,12 +20,12 @@ _SECONDS_BETWEEN_LINES = 2.0
 
 
 class Report:
-    """Where a command's output goes.
+    """Print a command's output.
 
     Args:
-        json: standard output carries one JSON document; all else goes to standard error.
-        quiet: only errors and the JSON document are printed.
-        verbose: details are printed too.
+        json: print one JSON document to standard output, and all else to standard error.
+        quiet: print only errors and the JSON document.
+        verbose: also print details.
     """
 
     def __init__(self, json: bool = False, quiet: bool = False, verbose: bool = False) -> None:
@@ -33,36 +33,32 @@ class Report:
         self.quiet = quiet
         self.verbose = verbose
 
-    def say(self, text: str) -> None:
-        """A sentence of the result."""
+    def info(self, text: str) -> None:
+        """Print a line of the result."""
         if self.quiet:
             return
         if self.json:
             to_stderr(text)
         else:
-            print(printable(text))
+            print(escape(text))
 
     def detail(self, text: str) -> None:
-        """A sentence that only ``-v`` asks for."""
+        """Print a line with ``-v`` only."""
         if self.verbose:
-            self.say(text)
-
-    def finding(self, ok: bool, text: str) -> None:
-        """Something that was looked at: said if it fails, else only with ``-v``."""
-        (self.detail if ok else self.say)(text)
+            self.info(text)
 
     def warn(self, *texts: str) -> None:
-        """What deserves a look."""
+        """Print warnings to standard error."""
         for text in () if self.quiet else texts:
-            to_stderr(f"note: {text}")
+            to_stderr(f"warning: {text}")
 
     def document(self, document: dict[str, Any]) -> None:
-        """The JSON document, when it was asked for."""
+        """Print the JSON document with ``--json``."""
         if self.json:
             print(json_text(document), end="")
 
     def table(self, head: Sequence[str], values: Sequence[Sequence[object]]) -> None:
-        """Aligned columns for people; numbers to the right."""
+        """Print aligned columns, numbers to the right; not with ``--json``."""
         if self.json:
             return
         rows = [[str(value) for value in row] for row in values]
@@ -74,11 +70,11 @@ class Report:
                 cell.rjust(width) if is_right else cell.ljust(width)
                 for cell, width, is_right in zip(row, widths, right, strict=True)
             )
-            self.say("  ".join(cells).rstrip())
+            self.info("  ".join(cells).rstrip())
 
     @contextmanager
     def progress(self) -> Iterator[Progress]:
-        """A progress bar on a terminal, a line every other second elsewhere, nothing with -q."""
+        """Show a bar on a terminal, a line every two seconds elsewhere, nothing with ``-q``."""
         with self._showing() as show:
             yield lambda done, total, name: show(
                 f"{done}/{total} {name}" if total and name else name, done / max(total, 1)
@@ -86,23 +82,23 @@ class Report:
 
     @contextmanager
     def stages(self) -> Iterator[Callable[[str, float], None]]:
-        """The same for work in several stages, each of which begins anew at nothing.
+        """Show the progress of work in several stages.
 
         Yields:
-            What to call with what is being done and the share of it that is done.
+            A function of the stage, such as ``of the search``, and the share of it that is done.
         """
         with self._showing() as show:
             yield lambda of, share: show(f"{share:.1%} {of}", share)
 
     @contextmanager
     def shares(self, of: str) -> Iterator[Callable[[float], None]]:
-        """The same for one stage, such as ``of the search``."""
-        with self.stages() as told:
-            yield lambda share: told(of, share)
+        """Show the progress of one stage, such as ``of the search``."""
+        with self.stages() as on_progress:
+            yield lambda share: on_progress(of, share)
 
     @contextmanager
     def _showing(self) -> Iterator[Callable[[str, float], None]]:
-        """Shows a text, and a share of 1 as a bar."""
+        """Yield a function that shows a text and a share, from 0 to 1."""
         if self.quiet:
             yield lambda text, share: None
         elif sys.stderr is None or not sys.stderr.isatty():
@@ -115,7 +111,10 @@ class Report:
 
             columns = (BarColumn(), TextColumn("{task.description}"))
             console = Console(stderr=True)
-            with at_stop(_clear_line), Bar(*columns, console=console, transient=True) as bar:
+            with (
+                cleanup_on_signal(_clear_line),
+                Bar(*columns, console=console, transient=True) as bar,
+            ):
                 task = bar.add_task("", total=1.0)
                 yield lambda text, share: bar.update(
                     task, completed=share, description=escape(text)
@@ -123,14 +122,14 @@ class Report:
 
 
 def to_stderr(text: str) -> None:
-    """A line on standard error. That nobody can read it (closed, full) must not stop the work."""
+    """Print to standard error. A stream that is closed or full must not stop the work."""
     if sys.stderr is not None:
         with suppress(OSError, ValueError):
-            print("\n".join(map(printable, text.splitlines())), file=sys.stderr, flush=True)
+            print("\n".join(map(escape, text.splitlines())), file=sys.stderr, flush=True)
 
 
 def _clear_line() -> None:
-    """Takes a bar away, and shows the cursor that it has hidden."""
+    """Remove the bar, and show the cursor again."""
     os.write(sys.stderr.fileno(), b"\r\33[2K\33[?25h")
 
 

@@ -1,30 +1,42 @@
-"""`fabkit sets`, `profiles` and `schema`: what comes with fabkit."""
+"""`fabkit sets`, `profiles`, `schema` and `docs`: what comes with fabkit."""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import typer
 
-from fabkit.cli.context import Context, takes
-from fabkit.cli.options import argument
-from fabkit.core.errors import InputError, did_you_mean, shown
+from fabkit.cli import options
+from fabkit.cli.context import Context, with_options
+from fabkit.cli.options import argument, flag, option
+from fabkit.core.errors import InputError, did_you_mean, pluralize, quote
 from fabkit.core.units import format_mm
 from fabkit.model.catalog import catalog_entries
 from fabkit.model.library import SCHEMAS, load_set, schema_of, shipped_names
 from fabkit.model.profile import SETTINGS, Profile
-from fabkit.model.profilefile import dump_profile, load_profile, preset_names
+from fabkit.model.profile_file import dump_profile, load_profile, preset_names
 from fabkit.model.puzzle import PuzzleSet
 
 
-@takes()
+@with_options()
 def sets(context: Context) -> None:
     """List the shipped sets."""
     report = context.report
     found = [load_set(name) for name in shipped_names()]
     report.table(
-        ["set", "title", "pieces", "boards", "challenges", "snowflakes", "lattice", "moves"],
+        [
+            "set",
+            "title",
+            "pieces",
+            "boards",
+            "challenges",
+            "starts",
+            "snowflakes",
+            "lattice",
+            "moves",
+        ],
         [
             [
                 puzzle.name,
@@ -32,18 +44,19 @@ def sets(context: Context) -> None:
                 len(puzzle.pieces),
                 len(puzzle.boards),
                 len(puzzle.challenges),
-                len(catalog_entries(puzzle)),
+                len(catalog_entries(puzzle, "start")),
+                len(catalog_entries(puzzle, "snowflake")),
                 puzzle.lattice.name + (" (balls)" if puzzle.made_of_balls else ""),
                 "rotations and flips" if puzzle.flips else "rotations",
             ]
             for puzzle in found
         ],
     )
-    report.document({"sets": [summary(puzzle) for puzzle in found]})
+    report.document({"sets": [describe_set(puzzle) for puzzle in found]})
 
 
-def summary(puzzle: PuzzleSet) -> dict[str, Any]:
-    """What is said of a set, for JSON."""
+def describe_set(puzzle: PuzzleSet) -> dict[str, Any]:
+    """A set's description, for JSON."""
     return {
         "set": puzzle.name,
         "title": puzzle.title,
@@ -53,11 +66,12 @@ def summary(puzzle: PuzzleSet) -> dict[str, Any]:
         "pieces": [piece.id for piece in puzzle.pieces],
         "boards": [board.id for board in puzzle.boards],
         "challenges": [challenge.id for challenge in puzzle.challenges],
-        "snowflakes": [entry["id"] for entry in catalog_entries(puzzle)],
+        "starts": [entry["id"] for entry in catalog_entries(puzzle, "start")],
+        "snowflakes": [entry["id"] for entry in catalog_entries(puzzle, "snowflake")],
     }
 
 
-@takes()
+@with_options()
 def profiles(context: Context, called: typer.Context) -> None:
     """List the print profiles, or print one as TOML."""
     called.obj, report = context, context.report
@@ -65,7 +79,7 @@ def profiles(context: Context, called: typer.Context) -> None:
         return
     found = [load_profile([name]) for name in preset_names()]
     report.table(
-        ["profile", "unit", "thick", "inset", "magnet", "fit", "what for"],
+        ["profile", "unit", "thickness", "inset", "magnet", "fit", "description"],
         [
             [
                 profile.name,
@@ -82,7 +96,7 @@ def profiles(context: Context, called: typer.Context) -> None:
     report.document({"profiles": [_values(profile) for profile in found]})
 
 
-@takes("profiles", "settings")
+@with_options("profiles", "settings")
 def dump(
     context: Context,
     called: typer.Context,
@@ -90,7 +104,7 @@ def dump(
         "NAME", "A shipped profile, or a TOML file (default: `default`).", preset_names
     ),
 ) -> None:
-    """Print the effective profile as TOML: a start for your own."""
+    """Print the effective profile as TOML, to start your own."""
     own = [] if name is None else [name]
     effective = load_profile([*own, *context.profiles], context.settings)
     report = called.obj.report if called.obj.json else context.report
@@ -100,7 +114,7 @@ def dump(
 
 
 def _values(profile: Profile) -> dict[str, Any]:
-    """A profile for scripts: keys as in the TOML file, lengths as numbers in mm, angles in degrees."""
+    """A profile for JSON: keys as in the TOML file, lengths in mm, angles in degrees."""
     return {
         "name": profile.name,
         "title": profile.title,
@@ -108,16 +122,51 @@ def _values(profile: Profile) -> dict[str, Any]:
     }
 
 
-@takes()
+@with_options()
 def schema(
     context: Context,
     kind: str = argument("set|profile|challenge", "The kind of file.", required=True),
 ) -> None:
     """Print the JSON schema of a set, profile or challenge file.
 
-    Editors complete and check a TOML file whose first line names it: `#:schema set.schema.json`.
+    For completion and checks in editors, start a TOML file with `#:schema set.schema.json`.
     """
     if kind not in SCHEMAS:
-        message = f"there is no schema {shown(kind)}; there are {', '.join(SCHEMAS)}"
+        message = f"there is no schema {quote(kind)}; there are {', '.join(SCHEMAS)}"
         raise InputError.of("", message + did_you_mean(kind, SCHEMAS))
     print(json.dumps(schema_of(kind), indent=2, ensure_ascii=False))
+
+
+@with_options("force")
+def docs(
+    context: Context,
+    output: Path | None = option(
+        "-o --output DIR",
+        "Output folder (default: output/docs); a folder in DIR if other files are there.",
+    ),
+    no_open: bool = flag("--no-open", "Only build it and print the path, as with --json."),
+) -> None:
+    """Open the documentation in the browser.
+
+    Builds it first if needed; it works without a network.
+    """
+    import webbrowser
+
+    from fabkit.build.docs import DOCS, make_docs
+    from fabkit.build.export import file_summaries
+    from fabkit.build.page import INDEX, page_folder
+
+    report = context.report
+    default = options.folder(str(Path("output") / DOCS), "the output folder")
+    folder = page_folder(output or default, DOCS)
+    built = make_docs(folder, context.force)
+    page, files = folder / INDEX, file_summaries(built)
+    if built.written:
+        report.info(f"Wrote {pluralize(len(built.written), 'file')} to {folder}")
+    else:
+        report.info(f"Already up to date: documentation in {folder}")
+    opened = not (no_open or report.json) and webbrowser.open(page.resolve().as_uri())
+    report.info(f"{'Opened' if opened else 'Open'} {page}")
+    report.document(
+        {"output": str(folder), "page": str(page), "written": len(built.written), "files": files}
+    )

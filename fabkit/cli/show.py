@@ -1,4 +1,4 @@
-"""`fabkit show`: the pieces of a set, its snowflakes, or one of its challenges."""
+"""`fabkit show`: the pieces of a set, its snowflakes, or a challenge."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from fabkit.cli import drawings, options
-from fabkit.cli.context import NO_EXIT, NOT_IN_TIME, Context, takes
+from fabkit.cli.context import FAILURE_EXIT, OUT_OF_TIME, Context, with_options
 from fabkit.cli.options import flag, option
-from fabkit.cli.shipped import summary
-from fabkit.core.errors import InputError, many, printable
+from fabkit.cli.shipped import describe_set
+from fabkit.core.errors import InputError, escape, pluralize
 from fabkit.core.units import format_mm
 from fabkit.model.catalog import catalog_entries
 from fabkit.model.entry import Entry
@@ -20,58 +20,57 @@ from fabkit.model.piece import Piece, orientations
 from fabkit.model.puzzle import PuzzleSet, area
 
 
-@takes("set", "pieces", "profiles", "settings", "budget_s")
+@with_options("set", "pieces", "profiles", "settings", "budget_s")
 def show(
     context: Context,
-    path: Path | None = option("-o --output FILE.svg|.png", "Draw to this file."),
-    catalog: bool = flag("--catalog", "Show the set's snowflakes instead, if it has any."),
-    challenge: str | None = option(
-        "--challenge ID", "Show this challenge, board or snowflake instead."
-    ),
+    path: Path | None = option("-o --output FILE.svg|.png", "Also draw to this file."),
+    catalog: bool = flag("--catalog", "Show the set's catalog of snowflakes."),
+    challenge: str | None = option("--challenge ID", "Show this challenge, board or snowflake."),
     file: Path | None = option("--file FILE", "Show the challenge in this file, list or catalog."),
-    solution: bool = flag("--solution", "With a challenge: draw a solution beside it."),
-    steps: bool = flag("--steps", "With a challenge: draw the solution step by step."),
-    grid: bool = flag("--grid", "With a challenge: draw the cells of its silhouette."),
+    solution: bool = flag("--solution", "Draw a solution beside the challenge."),
+    steps: bool = flag("--steps", "Draw the solution step by step."),
+    grid: bool = flag("--grid", "Draw the cells of the challenge's silhouette."),
     theme: str | None = drawings.THEME,
     width_px: int | None = drawings.WIDTH,
 ) -> int:
     """Show the pieces of a set, its snowflakes, or a challenge.
 
-    Prints a table; with -o also draws to a file, pieces at 1:1. Exit code 1 if a solution is asked
-    for and there is none.
+    Prints a table; with -o, also draws to a file, pieces at 1:1.
+
+    Exit code 1 if --solution or --steps finds no solution.
     """
-    target = drawings.target(path, theme, width_px)
-    asked = challenge is not None or file is not None
+    target = drawings.drawing_file(path, theme, width_px)
+    of_challenge = challenge is not None or file is not None
     first = "--file" if challenge is None else "--challenge"
-    options.exclusive({first: asked, "--piece": context.pieces, "--catalog": catalog})
+    options.exclusive({first: of_challenge, "--piece": context.pieces, "--catalog": catalog})
     options.exclusive({"--solution": solution, "--steps": steps})
-    if not asked:
-        drawn = {"--solution": solution, "--steps": steps, "--grid": grid}
-        options.refuse(drawn, "is about a challenge; add --challenge ID or --file FILE")
+    if not of_challenge:
+        challenge_only = {"--solution": solution, "--steps": steps, "--grid": grid}
+        options.refuse(challenge_only, "requires a challenge; add --challenge ID or --file FILE")
         return (_show_catalog if catalog else _show_pieces)(context, target)
-    from fabkit.build.entries import the_one
+    from fabkit.build.entries import find_entry
 
     puzzle = context.puzzle
-    with context.report.progress() as told:
-        entry = the_one(puzzle, challenge, file, context.budget_s, context.folder, told)
+    with context.report.progress() as on_progress:
+        entry = find_entry(puzzle, challenge, file, context.budget_s, context.folder, on_progress)
     lacking = (solution or steps) and entry.solution is None
     if target is not None and not lacking:
         from fabkit.output.challenge import challenge_sheet, steps_sheet
 
-        unit_mm, look = context.profile.unit_mm, target.theme
+        unit_mm = context.profile.unit_mm
         shown = entry if solution else replace(entry, solution=None)
         target.write(
-            steps_sheet(puzzle, entry, unit_mm, look)
+            steps_sheet(puzzle, entry, unit_mm, target.theme)
             if steps
-            else challenge_sheet(puzzle, shown, unit_mm, theme=look, grid=grid),
+            else challenge_sheet(puzzle, shown, unit_mm, theme=target.theme, grid=grid),
             context.report,
         )
-    _tell_challenge(context, entry)
+    _print_challenge(context, entry)
     if lacking:
-        why = "has no solution" if entry.status == "impossible" else NOT_IN_TIME
-        context.report.say(f"{entry.id} {why}; nothing was drawn")
+        why = "has no solution" if entry.status == "impossible" else OUT_OF_TIME
+        context.report.info(f"{entry.id} {why}; nothing was drawn")
     elif target is not None:
-        context.report.say(f"drawn in {target.path}")
+        context.report.info(f"Wrote {target.path}")
     context.report.document(
         {
             "set": context.puzzle.name,
@@ -89,10 +88,10 @@ def show(
             "file": None if target is None or lacking else str(target.path),
         }
     )
-    return NO_EXIT if lacking else 0
+    return FAILURE_EXIT if lacking else 0
 
 
-def _show_pieces(context: Context, target: drawings.Target | None) -> int:
+def _show_pieces(context: Context, target: drawings.DrawingFile | None) -> int:
     report, puzzle, profile = context.report, context.puzzle, context.profile
     pieces = puzzle.select(context.pieces)
     rows: list[dict[str, Any]] = [
@@ -110,41 +109,41 @@ def _show_pieces(context: Context, target: drawings.Target | None) -> int:
         from fabkit.output.pieces import piece_sheet
 
         target.write(piece_sheet(puzzle, pieces, profile, target.theme, report.warn), report)
-    told = [row | {"area": " / ".join(f"{one:g}" for one in row["area"])} for row in rows]
-    report.table(list(rows[0]), [list(row.values()) for row in told])
-    count, unit = many(len(pieces), "piece"), format_mm(profile.unit_mm)
-    report.say(f"{puzzle.title}: {count}, area {puzzle.area_of(pieces):g}, unit {unit}")
+    cells = [row | {"area": " / ".join(f"{one:g}" for one in row["area"])} for row in rows]
+    report.table(list(rows[0]), [list(row.values()) for row in cells])
+    count, unit = pluralize(len(pieces), "piece"), format_mm(profile.unit_mm)
+    report.info(f"{puzzle.title}: {count}, area {puzzle.area_of(pieces):g}, unit {unit}")
     if target is not None:
-        report.say(f"drawn in {target.path}")
-    alike = _alike(pieces)
+        report.info(f"Wrote {target.path}")
+    alike = _shared_labels(pieces)
     if alike:
-        report.warn(f"pieces have the same label: {alike}; give them others in {puzzle.source}")
-    report.document({**summary(puzzle), "pieces": rows})
+        report.warn(f"different pieces share a label: {alike}; change them in {puzzle.source}")
+    report.document({**describe_set(puzzle), "pieces": rows})
     return 0
 
 
-def _alike(pieces: Sequence[Piece]) -> str:
-    """Which unequal pieces have a label in common: ``A (alpha, apple)``; empty when none have."""
+def _shared_labels(pieces: Sequence[Piece]) -> str:
+    """Labels that different pieces share, as ``A (alpha, apple)``; empty if there are none."""
     named: dict[str, list[Piece]] = {}
     for piece in pieces:
         named.setdefault(piece.label, []).append(piece)
     return ", ".join(
-        f"{printable(label)} ({', '.join(one.id for one in alike)})"
+        f"{escape(label)} ({', '.join(one.id for one in alike)})"
         for label, alike in named.items()
         if len({one.forms for one in alike}) > 1
     )
 
 
-def _show_catalog(context: Context, target: drawings.Target | None) -> int:
-    """The snowflakes that come with a set.
+def _show_catalog(context: Context, target: drawings.DrawingFile | None) -> int:
+    """Show the shipped snowflakes of a set.
 
     Raises:
         InputError: when there are none.
     """
     report, puzzle = context.report, context.puzzle
-    entries = catalog_entries(puzzle)
+    entries = catalog_entries(puzzle, "snowflake")
     if not entries:
-        raise InputError.of(puzzle.name, f"comes without a catalog{_how_to_make_one(puzzle)}")
+        raise InputError.of(puzzle.name, f"has no catalog{_how_to_make_one(puzzle)}")
     if target is not None:
         from fabkit.output.challenge import snowflake_sheet
 
@@ -154,23 +153,23 @@ def _show_catalog(context: Context, target: drawings.Target | None) -> int:
         count, score = known_count(one["count"], one["count_complete"]), one["difficulty"]["score"]
         rows.append([one["id"], one["parity"], _moves(one["flips"]), count, score])
     report.table(["snowflake", "parity", "moves", "solutions", "difficulty"], rows)
-    report.say(f"{puzzle.title}: {many(len(entries), 'snowflake')}")
+    report.info(f"{puzzle.title}: {pluralize(len(entries), 'snowflake')}")
     if target is not None:
-        report.say(f"drawn in {target.path}")
+        report.info(f"Wrote {target.path}")
     report.document({"set": puzzle.name, "challenges": list(entries)})
     return 0
 
 
 def _how_to_make_one(puzzle: PuzzleSet) -> str:
-    """By which command a set gets a catalog, or why by none."""
+    """The command that makes a set's catalog, or why there is none."""
     from fabkit.puzzles.snowflakes.query import SnowflakeQuery
 
     command = f"`fabkit snowflakes {set_argument(puzzle)}`"
     try:
         SnowflakeQuery(puzzle, tuple(piece.id for piece in puzzle.pieces), flips=puzzle.flips)
     except InputError as error:
-        return f", and {command} cannot make one: it {error.faults[0].message}"
-    return f"; {command} makes one"
+        return f", and {command} cannot make one: it {error.errors[0].message}"
+    return f"; run {command} to make one"
 
 
 def _moves(flips: bool) -> str:
@@ -178,7 +177,7 @@ def _moves(flips: bool) -> str:
 
 
 def known_count(count: int, complete: bool) -> str:
-    """How many solutions there are, as a table says it.
+    """A number of solutions, for tables.
 
     Example:
         >>> known_count(24, True), known_count(63404, False)
@@ -187,17 +186,17 @@ def known_count(count: int, complete: bool) -> str:
     return f"{count:,}" if complete else f"{count:,} or more"
 
 
-def _tell_challenge(context: Context, entry: Entry) -> None:
-    """Prints a table of what is known of a challenge."""
-    count = known_count(entry.count, entry.count_complete) if entry.count else "not known"
+def _print_challenge(context: Context, entry: Entry) -> None:
+    """Print a table of a challenge's properties."""
+    count = known_count(entry.count, entry.count_complete) if entry.count else "unknown"
     score = "" if entry.score is None else f"{entry.score:.1f}"
     row = {
         "challenge": entry.id,
         "kind": entry.kind,
-        "pieces": many(len(entry.pieces), "piece"),
+        "pieces": pluralize(len(entry.pieces), "piece"),
         "given": " ".join(one.piece for one in entry.given),
         "moves": _moves(entry.flips),
         "solutions": "none" if entry.status == "impossible" else count,
-        "difficulty": f"{entry.level} {score}".strip() or "not known",
+        "difficulty": f"{entry.level} {score}".strip() or "unknown",
     }
     context.report.table(list(row), [list(row.values())])

@@ -1,11 +1,11 @@
-"""Documents held against models: every key is known, every fault of a file comes out at once.
+"""Validate TOML and JSON documents: unknown keys are refused, all errors are reported at once.
 
-A `Table` is a pydantic model of one table of a TOML or JSON file; its fields are annotated with a
-`Check`, which also says what an editor may offer (`json_schema`). `Table.read` notes what is wrong
-in a `Faults` and returns the table as far as it is sound, so that whoever goes on with its values
-finds the other faults in the same pass. One mistake makes one fault: ask `Table.failed` first.
+A `Table` is a pydantic model of one table of a file; its fields are annotated with a `Validator`,
+which also provides the JSON schema for editors (`json_schema`). `Table.read` collects errors in an
+`ErrorList` and returns the valid part of the table, so that later checks add their errors to the same
+report. One mistake makes one error: check `Table.has_error` first.
 
-Only reading needs pydantic, so this is imported where files are read.
+Only reading needs pydantic, so this module is imported where files are read.
 """
 
 from __future__ import annotations
@@ -15,15 +15,16 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
 from typing import Any, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler, PrivateAttr
 from pydantic_core import core_schema
 
-from fabkit.core.errors import Fault, InputError, cut, name_some, nearest, printable, shown
+from fabkit.core.errors import ErrorDetail, InputError, escape, join_names, nearest, quote, truncate
 from fabkit.core.units import (
-    LARGEST,
-    LENGTH,
+    LENGTH_PATTERN,
+    MAX_MAGNITUDE,
     format_degrees,
     format_mm,
     format_number,
@@ -32,7 +33,7 @@ from fabkit.core.units import (
     parse_number,
 )
 
-_MAX_FAULTS = 50
+_MAX_ERRORS = 50
 _MOST_TABLES = 10_000
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
@@ -42,36 +43,36 @@ _WINDOWS_NAMES = {"con", "prn", "aux", "nul"} | {
 }
 
 
-class Faults:
-    """The faults of one file, as they are found. The first fifty are kept, the others counted.
+class ErrorList:
+    """The errors of one file. The first fifty are kept, the others counted.
 
-    ``source`` is the name that messages begin with.
+    ``source`` begins the message.
     """
 
     def __init__(self, source: str) -> None:
         self.source = source
         self.count = 0
-        self._kept: list[Fault] = []
+        self._kept: list[ErrorDetail] = []
 
     def add(self, key: str, message: str) -> None:
-        """Notes a fault at a place such as ``piece[3].outline`` and goes on."""
+        """Record an error at a place such as ``piece[3].outline``."""
         self.count += 1
-        if len(self._kept) < _MAX_FAULTS:
-            self._kept.append(Fault(key, message))
+        if len(self._kept) < _MAX_ERRORS:
+            self._kept.append(ErrorDetail(key, message))
 
-    def finish(self) -> None:
-        """Raises `InputError` with every fault noted so far, if any."""
+    def raise_if_any(self) -> None:
+        """Raise `InputError` with all recorded errors, if any."""
         if self.count:
             raise InputError(self.source, self._kept, self.count - len(self._kept))
 
 
 @dataclass(frozen=True)
-class Check:
-    """How a key's value is read: the annotation of a field of a `Table`.
+class Validator:
+    """Reads a key's value: the annotation of a field of a `Table`.
 
     Attributes:
-        read: takes what the file says and returns the value, or raises ValueError with a sentence.
-        expected: what a file should say, for messages.
+        read: converts the parsed value, or raises ValueError with a message.
+        expected: what messages ask for, such as ``a string``.
         schema: the same as JSON schema.
     """
 
@@ -88,114 +89,114 @@ class Check:
         return dict(self.schema)
 
 
-def anything(expected: str, **schema: Any) -> Check:
-    """A value that is judged later, by someone who knows more than its key."""
-    return Check(lambda value: value, expected, schema)
+def any_value(expected: str, **schema: Any) -> Validator:
+    """Accept any value; a later step with more context validates it."""
+    return Validator(lambda value: value, expected, schema)
 
 
-def _a_text(value: object, expected: str = "a text") -> str:
+def _a_string(value: object, expected: str = "a string") -> str:
     if not isinstance(value, str):
-        raise ValueError(f"expected {expected}, found {shown(value)}")
+        raise ValueError(f"expected {expected}, found {quote(value)}")
     return value
 
 
-def text(longest: int = 200) -> Check:
-    """A printable string that says something."""
+def text(longest: int = 200) -> Validator:
+    """Read a printable string that is not blank."""
 
     def read(value: object) -> str:
-        found = _a_text(value)
+        found = _a_string(value)
         if len(found) > longest:
             raise ValueError(f"is {len(found)} characters long; at most {longest} are allowed")
         if not found.strip():
             raise ValueError("is empty")
         if not found.isprintable():
-            raise ValueError(f"{shown(found)} holds characters that cannot be printed")
+            raise ValueError(f"{quote(found)} contains unprintable characters")
         return found
 
-    return Check(read, "a text", {"type": "string", "minLength": 1, "maxLength": longest})
+    return Validator(read, "a string", {"type": "string", "minLength": 1, "maxLength": longest})
 
 
-def choice(*choices: str) -> Check:
-    """One of a few words.
+def choice(*choices: str) -> Validator:
+    """Read one of several strings.
 
     Example:
         >>> choice("square", "triangular").read("squar")
         Traceback (most recent call last):
         ...
-        ValueError: "squar" is not known; did you mean "square"?
+        ValueError: "squar" is not a valid value; did you mean "square"?
     """
     quoted = [f'"{one}"' for one in choices]
     expected = " or ".join([", ".join(quoted[:-1]), quoted[-1]] if len(quoted) > 1 else quoted)
 
     def read(value: object) -> str:
-        found = _a_text(value, expected)
+        found = _a_string(value, expected)
         if found not in choices:
             near = nearest(found, choices)
             hint = f'did you mean "{near}"?' if near else f"expected {expected}"
-            raise ValueError(f"{shown(found)} is not known; {hint}")
+            raise ValueError(f"{quote(found)} is not a valid value; {hint}")
         return found
 
-    return Check(read, expected, {"enum": list(choices)})
+    return Validator(read, expected, {"enum": list(choices)})
 
 
 def _measure(
     parse: Callable[[object], Any],
-    spell: Callable[[Any], str],
+    format_value: Callable[[Any], str],
     expected: str,
     low: float,
     high: float,
     **schema: Any,
-) -> Check:
-    """What can be parsed, and lies between two bounds; those of a number stand in its schema."""
+) -> Validator:
+    """Read what ``parse`` accepts, within two bounds; those of a number are in its schema."""
 
     def read(value: object) -> Any:
         found = parse(value)
         if not low <= found <= high:
-            written = spell(found) if abs(found) < LARGEST else shown(value)
-            raise ValueError(f"is {written}; expected {spell(low)} to {spell(high)}")
+            written = format_value(found) if abs(found) < MAX_MAGNITUDE else quote(value)
+            raise ValueError(f"is {written}; expected {format_value(low)} to {format_value(high)}")
         return found
 
     bounds = {} if "pattern" in schema else {"minimum": low, "maximum": high}
-    return Check(read, expected, schema | bounds)
+    return Validator(read, expected, schema | bounds)
 
 
-def whole(low: int, high: int) -> Check:
-    """A whole number in ``low..high``."""
+def integer(low: int, high: int) -> Validator:
+    """Read a whole number in ``low..high``."""
 
     def parse(value: object) -> object:
         if type(value) is not int:
-            raise ValueError(f"expected a whole number, found {shown(value)}")
+            raise ValueError(f"expected a whole number, found {quote(value)}")
         return value
 
     return _measure(parse, str, "a whole number", low, high, type="integer")
 
 
-def number(low: int, high: int) -> Check:
-    """A number in ``low..high``."""
+def number(low: int, high: int) -> Validator:
+    """Read a number in ``low..high``."""
 
     def parse(value: object) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise ValueError(f"expected a number, found {shown(value)}")
+            raise ValueError(f"expected a number, found {quote(value)}")
         return parse_number(value)
 
     return _measure(parse, format_number, "a number", low, high, type="number")
 
 
-def decimal(low: float, high: float) -> Check:
-    """A number, which ``-s`` gives as a text."""
+def decimal(low: float, high: float) -> Validator:
+    """Read a number, also from a string, as ``-s`` gives it."""
     return _measure(parse_number, format_number, "a number", low, high, type="number")
 
 
-def length_mm(low_mm: float, high_mm: float) -> Check:
-    """A length with its unit, such as ``"20 mm"``, in millimetres."""
-    spell, pattern = partial(format_mm, digits=6), rf"^{LENGTH}$"
+def length_mm(low_mm: float, high_mm: float) -> Validator:
+    """Read a length with its unit, such as ``"20 mm"``, in millimetres."""
+    format_value, pattern = partial(format_mm, digits=6), rf"^{LENGTH_PATTERN}$"
     return _measure(
-        parse_length_mm, spell, "a length", low_mm, high_mm, type="string", pattern=pattern
+        parse_length_mm, format_value, "a length", low_mm, high_mm, type="string", pattern=pattern
     )
 
 
-def degrees(low: float, high: float) -> Check:
-    """An angle with its unit, such as ``"45 deg"``."""
+def degrees(low: float, high: float) -> Validator:
+    """Read an angle with its unit, such as ``"45 deg"``."""
     pattern = r"^\s*[+-]?[0-9.]+\s*(deg|°)\s*$"
     return _measure(
         parse_degrees, format_degrees, "an angle", low, high, type="string", pattern=pattern
@@ -204,138 +205,164 @@ def degrees(low: float, high: float) -> Check:
 
 def _read_flag(value: object) -> bool:
     if not isinstance(value, bool):
-        raise ValueError(f"expected true or false, found {shown(value)}")
+        raise ValueError(f"expected true or false, found {quote(value)}")
     return value
 
 
 def _read_colour(value: object) -> str:
-    if not _COLOUR.fullmatch(_a_text(value)):
-        raise ValueError(f'expected a colour such as "#e69f00", found {shown(value)}')
+    if not _COLOUR.fullmatch(_a_string(value)):
+        raise ValueError(f'expected a colour such as "#e69f00", found {quote(value)}')
     return str(value).lower()
 
 
 def read_identifier(value: object) -> str:
-    """A text that is safe as a file name on every system; ValueError says why it is not."""
+    """Read a string that is a safe file name on every system; ValueError explains why it is not."""
     if not isinstance(value, str) or not value.strip():
-        return str(text().read(value))  # which says what is wrong
+        return str(text().read(value))  # raises with the reason
     if not _IDENTIFIER.fullmatch(value):
         rule = "use up to 40 of A-Z, a-z, 0-9, - and _, beginning with a letter or digit"
-        raise ValueError(f"{shown(value)} is not safe as a file name; {rule}")
+        raise ValueError(f"{quote(value)} is not safe as a file name; {rule}")
     if value.lower() in _WINDOWS_NAMES:
-        raise ValueError(f"{shown(value)} is a name that Windows keeps for itself; choose another")
+        raise ValueError(f"{quote(value)} is a reserved name on Windows; choose another")
     return value
 
 
-FLAG = Check(_read_flag, "true or false", {"type": "boolean"})
+BOOLEAN = Validator(_read_flag, "true or false", {"type": "boolean"})
 _COLOUR_SCHEMA = {"type": "string", "format": "color", "pattern": f"^{_COLOUR.pattern}$"}
-COLOUR = Check(_read_colour, "a colour", _COLOUR_SCHEMA)
+COLOUR = Validator(_read_colour, "a colour", _COLOUR_SCHEMA)
 _IDENTIFIER_SCHEMA = {"type": "string", "pattern": f"^{_IDENTIFIER.pattern}$"}
-IDENTIFIER = Check(read_identifier, "a text", _IDENTIFIER_SCHEMA)
+IDENTIFIER = Validator(read_identifier, "a string", _IDENTIFIER_SCHEMA)
 
 
 class Table(BaseModel):
-    """One table of a file: the keys that it may have, and no others."""
+    """One table of a file with its allowed keys."""
 
     model_config = ConfigDict(extra="forbid")
     _failed: set[str] = PrivateAttr(default_factory=set)
 
     @classmethod
     def read(
-        cls, data: Any, faults: Faults, place: str = "", elsewhere: Sequence[str] = ()
+        cls,
+        data: Any,
+        errors: ErrorList,
+        place: str = "",
+        elsewhere: Sequence[str] = (),
+        renamed: Mapping[str, str] = MappingProxyType({}),
     ) -> Self:
-        """The table, as far as it is sound; a key with a fault has its default, or None.
+        """Read a table as far as it is sound; a key with an error gets its default, or None.
 
-        A misspelt key is not also a missing one; it may have meant one of ``elsewhere``, full keys of
-        other tables. ``place`` is the table's in the file.
+        A misspelt key is not reported as missing, too.
+
+        Args:
+            data: the parsed table.
+            errors: collects the errors.
+            place: the table's key in the file, such as ``piece[3]``.
+            elsewhere: full keys of other tables, one of which an unknown key may have meant.
+            renamed: full keys of earlier versions, and their new names.
         """
         fields = cls.model_fields
         table = cls.model_construct(**{key: None for key in fields if fields[key].is_required()})
         if not isinstance(data, dict):
             header = f"[{_header(place)}]" if place.endswith("]") else _header(place)
-            faults.add(place, f"expected a table {header}, found {shown(data)}")
+            errors.add(place, f"expected a table {header}, found {quote(data)}")
             table._failed = {*fields}
             return table
         for key in data if cls.model_config["extra"] == "forbid" else ():
             if key not in fields:
                 near = nearest(key, list(fields)) or nearest(key, elsewhere)
-                hint = f'did you mean "{near}"?' if near else f"known are {name_some([*fields])}"
-                faults.add(_below(place, key), f"unknown key; {hint}")
+                where = _below(place, key)
+                errors.add(where, unknown_key(where, near, list(fields), renamed))
                 table._failed |= {near} - data.keys()
         for key, field in fields.items():
-            where, before = _below(place, key), faults.count
-            check = next((one for one in field.metadata if isinstance(one, Check)), None)
+            where, before = _below(place, key), errors.count
+            check = next((one for one in field.metadata if isinstance(one, Validator)), None)
             if key not in data:
                 if field.is_required() and key not in table._failed:
                     expected = check.expected if check else field.description
-                    faults.add(where, f"is missing; expected {expected}")
+                    errors.add(where, f"is missing; expected {expected}")
             elif check is None:
                 kinds = get_args(field.annotation)
                 most = [one.max_length for one in field.metadata if hasattr(one, "max_length")]
-                stated = tables_at(data[key], where, faults, *most) if kinds else ()
+                stated = [(where, data[key])]
+                if kinds:
+                    stated = read_tables(data[key], where, errors, *most)
                 model: Any = kinds[0] if kinds else field.annotation
-                found = [model.read(one, faults, at) for at, one in stated]
-                setattr(table, key, found if kinds else model.read(data[key], faults, where))
+                found = [model.read(one, errors, at, renamed=renamed) for at, one in stated]
+                setattr(table, key, found if kinds else found[0])
             else:
                 try:
                     setattr(table, key, check.read(data[key]))
-                except ValueError as fault:
-                    faults.add(where, str(fault))
-            if faults.count > before:
+                except ValueError as error:
+                    errors.add(where, str(error))
+            if errors.count > before:
                 table._failed.add(key)
         return table
 
-    def failed(self, *names: str) -> bool:
-        """Whether one of these keys has a fault that is noted already."""
+    def has_error(self, *names: str) -> bool:
+        """Return whether an error was recorded for one of these keys."""
         return not self._failed.isdisjoint(names)
 
 
-def tables_at(
-    value: Any, place: str, faults: Faults, most: int = _MOST_TABLES
+def unknown_key(key: str, near: str, known: Sequence[str], renamed: Mapping[str, str]) -> str:
+    """Return the message for an unknown key: its new name, the nearest known key, or all keys."""
+    if key in renamed:
+        return f'unknown key; it is now called "{renamed[key]}"'
+    return (
+        f'unknown key; did you mean "{near}"?'
+        if near
+        else f"unknown key; known are {join_names(known)}"
+    )
+
+
+def read_tables(
+    value: Any, place: str, errors: ErrorList, most: int = _MOST_TABLES
 ) -> list[tuple[str, Any]]:
-    """What stands in a list of tables, each with its place in the file."""
+    """Return the items of a list of tables, each with its place in the file."""
     if not isinstance(value, list):
-        faults.add(
-            place, f"expected tables [{_header(place)}] in double brackets, found {shown(value)}"
+        errors.add(
+            place, f"expected tables [{_header(place)}] in double brackets, found {quote(value)}"
         )
     elif len(value) > most:
-        faults.add(place, f"has {len(value)} items; at most {most} are allowed")
+        errors.add(place, f"has {len(value)} items; at most {most} are allowed")
     else:
         return [(f"{place}[{index}]", one) for index, one in enumerate(value)]
     return []
 
 
 def _header(place: str) -> str:
-    """What stands above a table, in single brackets."""
+    """Return the TOML header of a table, in single brackets."""
     return "[" + re.sub(r"\[\d+\]", "", place) + "]"
 
 
 def _below(place: str, key: str) -> str:
-    """The place of a key, which is quoted where TOML would quote it."""
+    """Return the place of a key, quoted where TOML would quote it."""
     if not _BARE_KEY.fullmatch(key):
-        key = json.dumps(cut(key), ensure_ascii=False)
-    return place + ("." if place else "") + cut(printable(key))
+        key = json.dumps(truncate(key), ensure_ascii=False)
+    return place + ("." if place else "") + truncate(escape(key))
 
 
-def one_of(faults: Faults, place: str, table: Table, names: Sequence[str], required: bool) -> str:
-    """Which of several keys a table has; it may only be one. Empty when none is sound."""
+def exactly_one(
+    errors: ErrorList, place: str, table: Table, names: Sequence[str], required: bool
+) -> str:
+    """Return which of several exclusive keys a table has; empty after an error."""
     there = [name for name in names if name in table.model_fields_set]
     expected = f"expected one of {', '.join(names)}; found"
     if len(there) > 1:
-        faults.add(_below(place, there[-1]), f"{expected} {' and '.join(there)}")
+        errors.add(_below(place, there[-1]), f"{expected} {' and '.join(there)}")
         return ""
-    if required and not there and not table.failed(*names):
-        faults.add(place, f"{expected} none")
+    if required and not there and not table.has_error(*names):
+        errors.add(place, f"{expected} none")
     return there[0] if there else ""
 
 
 def json_schema(model: type[Table], title: str) -> dict[str, Any]:
-    """What editors need to complete and check a file: a JSON schema of its model."""
+    """Return the JSON schema of a model, for completion and validation in editors."""
     schema = _plain(model.model_json_schema())
     return {"$schema": "http://json-schema.org/draft-07/schema#", "title": title, **schema}
 
 
 def _plain(node: Any) -> Any:
-    """A schema without what only repeats the keys: titles, and defaults that say nothing."""
+    """Drop titles that repeat keys, and defaults that are None or empty."""
     if isinstance(node, list):
         return [_plain(one) for one in node]
     if not isinstance(node, dict):

@@ -1,6 +1,6 @@
-"""What can go wrong, as data: who is at fault decides the exit code, a fault says where.
+"""Errors as data: the class decides the exit code, each detail names the place.
 
-Only ``fabkit.cli`` turns these into text on a terminal and an exit code.
+Only ``fabkit.cli`` prints them and exits.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ _SHOWN_DEPTH = 4
 _MAX_NAMED = 40
 
 
-def shown(value: object) -> str:
-    r"""A value from outside as it may appear in a message: as TOML writes it, short, printable.
+def quote(value: object) -> str:
+    r"""Format an untrusted value for a message: TOML notation, truncated, printable.
 
     Example:
-        >>> shown("red\x1b[31m"), shown([True, 2.5, ["a"]])
+        >>> quote("red\x1b[31m"), quote([True, 2.5, ["a"]])
         ('"red\\x1b[31m"', '[true, 2.5, ["a"]]')
     """
     if isinstance(value, str):
-        return f'"{cut(printable(value))}"'
-    return cut(printable(_as_toml(value, _SHOWN_DEPTH)))
+        return f'"{truncate(escape(value))}"'
+    return truncate(escape(_as_toml(value, _SHOWN_DEPTH)))
 
 
 def _as_toml(value: object, depth: int) -> str:
@@ -45,46 +45,46 @@ def _as_toml(value: object, depth: int) -> str:
         return "a number of thousands of digits"
 
 
-def printable(text: str) -> str:
-    """Text without line breaks, control characters or direction marks; as long as it was."""
+def escape(text: str) -> str:
+    """Escape line breaks, control characters and direction marks; the rest is unchanged."""
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
-def cut(text: str) -> str:
-    """Text of at most 60 characters."""
-    return text if len(text) <= _SHOWN_LENGTH else text[: _SHOWN_LENGTH - 1] + "…"
+def truncate(text: str, most: int = _SHOWN_LENGTH) -> str:
+    """Truncate text to at most ``most`` characters."""
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def many(count: int, noun: str) -> str:
-    """A count with its noun, and commas between thousands.
+def pluralize(count: int, noun: str) -> str:
+    """Format a count with its noun and thousands separators.
 
     Example:
-        >>> many(1, "magnet"), many(2100, "magnet")
+        >>> pluralize(1, "magnet"), pluralize(2100, "magnet")
         ('1 magnet', '2,100 magnets')
     """
     return f"{count} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-def name_some(names: Sequence[str], most: int = _MAX_NAMED) -> str:
-    """The names in a row; of very many only the first.
+def join_names(names: Sequence[str], most: int = _MAX_NAMED) -> str:
+    """Join names with commas; of very many only the first.
 
     Example:
-        >>> name_some(["A", "B", "C"], most=2)
+        >>> join_names(["A", "B", "C"], most=2)
         'A, B and 1 more'
     """
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
 
 
-def to_install(extra: str) -> str:
-    """How one of fabkit's extras is installed, for messages."""
-    # `scripts/fabkit` runs in an environment of its own, which holds the checkout itself.
+def install_hint(extra: str) -> str:
+    """Explain in a message how to install an extra of fabkit."""
+    # `scripts/fabkit` runs in its own environment with an editable install.
     pip = ".venv/bin/pip install -e" if Path(sys.prefix).name == ".venv" else "pip install"
     return f"in a clone of fabkit: {pip} '.[{extra}]'"
 
 
 def nearest(name: str, known: Sequence[str]) -> str:
-    """The known name that was probably meant: one that begins so, or looks alike; or none."""
+    """Return the known name that was probably meant, by prefix or similarity; empty if none."""
     beginning = [one for one in known if len(name) > 2 and one.startswith(name)]
     ending = [one for one in known if one.endswith(f".{name}")]
     alike = difflib.get_close_matches(name[:80], known, n=1, cutoff=0.6)
@@ -92,14 +92,14 @@ def nearest(name: str, known: Sequence[str]) -> str:
 
 
 def did_you_mean(name: str, known: Sequence[str]) -> str:
-    """A question to add to a message, or nothing when no known name is near."""
+    """Return a question to append to a message; empty when no known name is similar."""
     near = nearest(name, known)
     return f'; did you mean "{near}"?' if near else ""
 
 
 @dataclass(frozen=True)
-class Fault:
-    """One thing that is wrong, and where: ``piece[3].outline``, or empty for the whole source."""
+class ErrorDetail:
+    """One error and its place, such as ``piece[3].outline``; empty for the whole source."""
 
     key: str
     message: str
@@ -109,47 +109,47 @@ class Fault:
 
 
 class FabkitError(Exception):
-    """Every error that fabkit raises on purpose. ``exit_code`` is the command's."""
+    """Base of all errors that fabkit raises deliberately, with the command's ``exit_code``."""
 
     exit_code = 1
 
 
 class InputError(FabkitError):
-    """The input is wrong: a file, a value, an argument. Carries all faults found.
+    """Invalid input: a file, a value, an argument. Carries all errors found.
 
     Attributes:
-        source: the file or option at fault, such as ``mine.toml``; may be empty.
-        faults: at least one, in the order in which they were found.
-        unkept: how many more there were.
+        source: the offending file or option, such as ``mine.toml``; may be empty.
+        errors: at least one, in the order found.
+        omitted: how many more there were.
     """
 
     exit_code = 2
 
-    def __init__(self, source: str, faults: Iterable[Fault], unkept: int = 0) -> None:
+    def __init__(self, source: str, errors: Iterable[ErrorDetail], omitted: int = 0) -> None:
         self.source = source
-        self.faults = tuple(faults)
-        self.unkept = unkept
+        self.errors = tuple(errors)
+        self.omitted = omitted
         super().__init__(self.render())
 
-    def __reduce__(self) -> tuple[Any, ...]:  # from another process
-        return type(self), (self.source, self.faults, self.unkept)
+    def __reduce__(self) -> tuple[Any, ...]:  # pickled by worker processes
+        return type(self), (self.source, self.errors, self.omitted)
 
     @classmethod
     def of(cls, source: str, message: str, key: str = "") -> InputError:
-        """An error with a single fault."""
-        return cls(source, [Fault(key, message)])
+        """Create an error with a single detail."""
+        return cls(source, [ErrorDetail(key, message)])
 
     def render(self) -> str:
-        """The whole message: one line for one fault, a list for several."""
-        prefix, count = f"{self.source}: " if self.source else "", len(self.faults) + self.unkept
+        """Return the whole message: one line for one error, a list for several."""
+        prefix, count = f"{self.source}: " if self.source else "", len(self.errors) + self.omitted
         if count == 1:
-            return f"{prefix}{self.faults[0]}"
-        lines = [f"{prefix}{count} faults", *(f"  {fault}" for fault in self.faults)]
-        lines += [f"  … and {self.unkept} more"] if self.unkept else []
+            return f"{prefix}{self.errors[0]}"
+        lines = [f"{prefix}{count} errors", *(f"  {error}" for error in self.errors)]
+        lines += [f"  … and {self.omitted} more"] if self.omitted else []
         return "\n".join(lines)
 
 
-class OutsideError(FabkitError):
-    """Something outside failed: a full disk, a folder in use, a missing program."""
+class ExternalError(FabkitError):
+    """An external failure: a full disk, a folder in use, a missing program."""
 
     exit_code = 3

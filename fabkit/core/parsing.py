@@ -1,4 +1,4 @@
-"""Text that may be anything, parsed: TOML and JSON, neither larger nor deeper than is sane."""
+"""Parse untrusted TOML and JSON, with limits on size and nesting."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ import tomllib
 from pathlib import Path
 from typing import Any, NoReturn
 
-from fabkit.core.errors import InputError, cut, printable, shown
+from fabkit.core.errors import InputError, escape, quote, truncate
 from fabkit.core.files import read_bytes
 
-#: A set or profile larger than this is not a drawing any more.
+#: Larger files are refused.
 MAX_BYTES = 8 * 1024 * 1024
 
-#: Keys of very many parts, on which the parser would spend seconds and gigabytes.
+#: Dotted keys with very many parts cost the parser seconds and gigabytes.
 _DEEP_KEY = re.compile(r"""(?<![\w"'-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){300}""")
 
 
 def read_text(path: Path, source: str, expected: str) -> str:
-    """Reads a text file that a person wrote, without a byte order mark; see `read_bytes`.
+    """Read a UTF-8 text file, without its byte order mark; see `read_bytes`.
 
     Raises:
         InputError: when the file cannot be read, is too large or is not UTF-8.
@@ -35,48 +35,48 @@ def read_text(path: Path, source: str, expected: str) -> str:
 
 
 def read_toml(path: Path, source: str) -> dict[str, Any]:
-    """Reads a TOML file; see `read_text` and `parse_toml`."""
+    """Read a TOML file; see `read_text` and `parse_toml`."""
     return parse_toml(read_text(path, source, "a TOML file"), source)
 
 
 def parse_toml(text: str, source: str) -> dict[str, Any]:
-    """Parses TOML; InputError when it is none, or nested too deeply."""
+    """Parse TOML; raise InputError when it is invalid or nested too deeply."""
     if _DEEP_KEY.search(text):
         raise InputError.of(source, "is nested too deeply")
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         reason = re.sub(r"\('([^']*)',\)", r"[\1]", str(error))
-        sentence, at, place = reason.rpartition(" (at ")  # the place in the file is kept whole
-        reason = f"{cut(printable(sentence))}{at}{place}" if at else cut(printable(reason))
+        sentence, at, place = reason.rpartition(" (at ")  # never truncate the position
+        reason = f"{truncate(escape(sentence))}{at}{place}" if at else truncate(escape(reason))
         raise InputError.of(source, f"is not TOML: {reason}") from None
     except RecursionError:
         raise InputError.of(source, "is nested too deeply") from None
-    except ValueError:  # an integer of more digits than Python will convert
+    except ValueError:  # an integer with more digits than Python converts
         raise InputError.of(source, "is not TOML: a number has too many digits") from None
 
 
 def parse_json(text: str, source: str) -> dict[str, Any]:
-    """Parses a JSON object as strictly as TOML is: no key twice, no null, no NaN, no infinity.
+    """Parse a JSON object as strictly as TOML: no duplicate keys, null, NaN or infinity.
 
     Raises:
         InputError: when it is not such an object, or nested too deeply.
     """
     document = strict_json(text, source)
     if not isinstance(document, dict):
-        raise InputError.of(source, f"expected a JSON object, found {shown(document)}")
+        raise InputError.of(source, f"expected a JSON object, found {quote(document)}")
     waiting: list[Any] = [document]
     while waiting:
         value = waiting.pop()
         if value is None:
-            raise InputError.of(source, "holds null, which says nothing here; leave the key out")
+            raise InputError.of(source, "contains null; omit the key instead")
         if isinstance(value, dict | list):
             waiting += value.values() if isinstance(value, dict) else value
     return document
 
 
 def strict_json(text: str, source: str) -> Any:
-    """Parses any JSON value but NaN and infinity, no key twice; InputError when it is none."""
+    """Parse any JSON value except NaN and infinity; raise InputError for duplicate keys."""
     try:
         return json.loads(text, object_pairs_hook=_each_once, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
@@ -86,23 +86,23 @@ def strict_json(text: str, source: str) -> Any:
         reason = str(refused)
     except RecursionError:
         raise InputError.of(source, "is nested too deeply") from None
-    except ValueError:  # an integer of more digits than Python will convert
+    except ValueError:  # an integer with more digits than Python converts
         reason = "a number has too many digits"
     raise InputError.of(source, f"is not JSON: {reason}")
 
 
 class _RefusedError(ValueError):
-    """Something that Python's parser would let pass."""
+    """Input that Python's parser accepts and fabkit does not."""
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found:
-            raise _RefusedError(f"the key {shown(key)} stands twice")
+            raise _RefusedError(f"the key {quote(key)} is duplicated")
         found[key] = value
     return found
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise _RefusedError(f"{cut(printable(name))} is not a number")
+    raise _RefusedError(f"{truncate(escape(name))} is not a number")

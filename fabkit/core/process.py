@@ -1,4 +1,4 @@
-"""Programs in processes of their own: they may crash, hang, talk without end or leave children."""
+"""Child processes: they may crash, hang, produce endless output or leave children behind."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from fabkit.core.files import outside_failures
-from fabkit.core.signals import at_stop, held
+from fabkit.core.files import external_errors
+from fabkit.core.signals import cleanup_on_signal, defer_signals
 
-#: So often at least one who waits for a child can look whether it should go on.
+#: How often a waiting caller gets control, at least.
 _POLL_S = 0.05
-#: How long the end of what was said may take to arrive. A pipe that is open after that is held by
-#: a process that has left the child's group.
-LAST_WORDS_S = 2.0
+#: How long to wait for remaining output. A pipe still open after that is held by a process outside
+#: the child's group.
+DRAIN_TIMEOUT_S = 2.0
 
 
-class Child:
-    """A program that runs inside the block. At its end it is dead, and so is its process group.
+class ChildProcess:
+    """A program that runs inside the block; at its end the whole process group is killed.
 
-    Its session is its own, so that the terminal's Ctrl-C reaches fabkit alone.
+    It gets its own session, so that the terminal's Ctrl-C reaches fabkit only.
 
     Args:
         command: the program and its arguments.
-        doing: ``"cannot start the slicer"``, for the `OutsideError` that entering it may raise.
-        task: what it reads from standard input, which then stays open; None for nothing.
-        longest_line: longer lines are cut in pieces.
+        doing: ``"cannot start the slicer"``, for the `ExternalError` raised when that fails.
+        task: sent to standard input, which then stays open; None for no input.
+        longest_line: longer lines are split.
         options: of `subprocess.Popen`.
     """
 
@@ -47,11 +47,11 @@ class Child:
         self._command, self._doing, self._task = command, doing, task
         self._longest, self._options = longest_line, options
         self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-        self._courier = threading.Thread(target=self._carry, daemon=True)
-        self._held = contextlib.ExitStack()
+        self._reader = threading.Thread(target=self._exchange, daemon=True)
+        self._stack = contextlib.ExitStack()
 
-    def __enter__(self) -> Child:
-        with held(), outside_failures(self._doing):
+    def __enter__(self) -> ChildProcess:
+        with defer_signals(), external_errors(self._doing):
             self.process = subprocess.Popen(  # noqa: S603 - this Python, or a user's slicer
                 self._command,
                 stdin=subprocess.DEVNULL if self._task is None else subprocess.PIPE,
@@ -59,32 +59,32 @@ class Child:
                 start_new_session=True,
                 **self._options,
             )
-            self._held.enter_context(at_stop(self.end))
-        self._courier.start()
+            self._stack.enter_context(cleanup_on_signal(self.end))
+        self._reader.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self.end()
-        self._courier.join(LAST_WORDS_S)
-        if not self._courier.is_alive():
+        self._reader.join(DRAIN_TIMEOUT_S)
+        if not self._reader.is_alive():
             for pipe in (self.process.stdin, self.process.stdout):
-                with contextlib.suppress(OSError):  # a part of the task may still wait in it
+                with contextlib.suppress(OSError):  # part of the task may still be buffered
                     if pipe is not None:
                         pipe.close()
-        self._held.close()
+        self._stack.close()
 
     def end(self) -> None:
-        """Kills it and those that it has started, as far as they are of its group."""
+        """Kill it and all processes of its group."""
         if hasattr(os, "killpg"):
-            with contextlib.suppress(ProcessLookupError, PermissionError):  # nobody is left
+            with contextlib.suppress(ProcessLookupError, PermissionError):  # all have ended
                 os.killpg(self.process.pid, signal.SIGKILL)
         self.process.kill()
         self.process.wait()
 
-    def _carry(self) -> None:
-        """Takes the task to the child and brings its lines; a pipe that is full would stop it."""
+    def _exchange(self) -> None:
+        """Send the task and read lines, in a thread: a full pipe would block the child."""
         if self.process.stdin is not None:
-            with contextlib.suppress(OSError):  # it is gone; its answers are missed elsewhere
+            with contextlib.suppress(OSError):  # it has exited; the caller notices missing answers
                 self.process.stdin.write(self._task or b"")
                 self.process.stdin.flush()
         assert self.process.stdout is not None
@@ -93,7 +93,7 @@ class Child:
         self._lines.put(None)
 
     def lines(self) -> Iterator[bytes]:
-        """Its lines as they come, and empty ones many times a second while there are none."""
+        """Yield lines as they arrive, and empty ones many times a second in between."""
         ended_s = None
         while True:
             try:
@@ -101,17 +101,17 @@ class Child:
             except queue.Empty:
                 line = b""
                 if self.process.poll() is not None:
-                    self.end()  # a process of its group may hold the pipe
+                    self.end()  # a process of its group may keep the pipe open
                     ended_s = ended_s or time.monotonic()
-                    if time.monotonic() > ended_s + LAST_WORDS_S:
+                    if time.monotonic() > ended_s + DRAIN_TIMEOUT_S:
                         return
             if line is None:
                 return
             yield line
 
 
-def die_with(parent: int) -> None:
-    """Lets this process end when the process of this number does, even by force."""
+def exit_with_parent(parent: int) -> None:
+    """End this process when the parent process ends, even if killed."""
 
     def watch() -> None:
         while os.getppid() == parent:
@@ -119,12 +119,12 @@ def die_with(parent: int) -> None:
         os._exit(1)
 
     if sys.platform == "linux":
-        # Compiled code may hold Python's lock, and then no thread would wake up to watch.
+        # Compiled code may hold the GIL, and then no watching thread would run.
         import ctypes
 
         parent_death_signal = 1
         ctypes.CDLL(None).prctl(parent_death_signal, signal.SIGKILL)
-        if os.getppid() != parent:  # it ended before that
+        if os.getppid() != parent:  # the parent ended before the call
             os._exit(1)
     else:
         threading.Thread(target=watch, daemon=True).start()

@@ -1,8 +1,8 @@
-"""Ctrl-C and polite kills: a command ends at any moment, and at no moment that does harm.
+"""Ctrl-C and SIGTERM: a command can be interrupted at any moment without doing harm.
 
-An exception that a signal raises may come up anywhere: inside a library that is being loaded,
-which then says that it is broken; inside a compiler, which crashes; inside a ``__del__``, which
-ignores it. So a command raises none. It removes what is half-written, says one line and ends.
+An exception raised by a signal handler may surface anywhere: during an import, which then reports a
+broken library; inside a compiler, which crashes; inside ``__del__``, which ignores it. So the handler
+raises none. It removes half-written files, prints one line and exits.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 STOPPED = "stopped; no file is half-written"
-#: Ctrl-C, a polite kill, and the end of the terminal.
+#: Ctrl-C, a plain kill, and a closed terminal.
 _NUMBERS = [
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 ]
 _cleanups: list[Callable[[], str | None]] = []
 
 
-def stop_quietly() -> None:
-    """From now on signals end this process: exit code 130 for Ctrl-C, 143 and 129 for the others.
+def exit_on_signals() -> None:
+    """Install handlers that exit: with code 130 for Ctrl-C, 143 and 129 for the others.
 
-    Those that are switched off, as by ``nohup``, stay so.
+    Signals that are ignored, as under ``nohup``, stay ignored.
     """
     for number in _NUMBERS:
         if signal.getsignal(number) not in (signal.SIG_IGN, None):
@@ -34,18 +34,18 @@ def stop_quietly() -> None:
 
 
 def ignore_signals() -> None:
-    """From now on signals come too late: all is done."""
+    """Ignore signals from now on: the work is done."""
     for number in _NUMBERS:
         signal.signal(number, signal.SIG_IGN)
 
 
 def _stop(number: int, _frame: Any) -> None:
-    ignore_signals()  # nobody wants to stop twice
+    ignore_signals()  # a second Ctrl-C must not interrupt the cleanup
     message = STOPPED
     for cleanup in reversed(_cleanups):
         with suppress(Exception):
             message = cleanup() or message
-    with suppress(Exception):  # standard output may be closed, or this may be inside a print
+    with suppress(Exception):  # stdout may be closed, or a print may be in progress
         sys.stdout.flush()
     with suppress(Exception):
         os.write(sys.stderr.fileno(), f"fabkit: {message}\n".encode())
@@ -53,10 +53,10 @@ def _stop(number: int, _frame: Any) -> None:
 
 
 @contextmanager
-def at_stop(cleanup: Callable[[], str | None]) -> Iterator[None]:
-    """What a signal that comes inside does before it ends the process; the last is done first.
+def cleanup_on_signal(cleanup: Callable[[], str | None]) -> Iterator[None]:
+    """Run ``cleanup`` if a signal ends the process inside the block; the innermost runs first.
 
-    On all other ways out, the caller does it. It may return what to say instead of the usual words.
+    On every other way out the caller cleans up. It may return a message that replaces the default.
     """
     _cleanups.append(cleanup)
     try:
@@ -66,20 +66,20 @@ def at_stop(cleanup: Callable[[], str | None]) -> Iterator[None]:
 
 
 @contextmanager
-def held() -> Iterator[None]:
-    """Signals that come inside take effect at the end.
+def defer_signals() -> Iterator[None]:
+    """Defer signals until the end of the block.
 
-    Without `stop_quietly`, as in a notebook, that is as the handler of others has it.
+    Without `exit_on_signals`, as in a notebook, the previously installed handler receives them.
     """
     if threading.current_thread() is not threading.main_thread():
         yield  # signals reach the main thread only
         return
     waiting: list[int] = []
-    with ExitStack() as stack:  # which goes on when a signal disturbs a step
+    with ExitStack() as stack:  # unwinds fully even if a signal interrupts a step
         stack.callback(lambda: signal.raise_signal(waiting[0]) if waiting else None)
         for number in _NUMBERS:
-            usual = signal.getsignal(number)
-            if usual not in (signal.SIG_IGN, None):  # None is a handler of another language
-                stack.callback(signal.signal, number, usual)
+            previous = signal.getsignal(number)
+            if previous not in (signal.SIG_IGN, None):  # None: a handler not set from Python
+                stack.callback(signal.signal, number, previous)
                 signal.signal(number, lambda number, _: waiting.append(number))
         yield

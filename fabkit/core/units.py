@@ -1,5 +1,5 @@
-"""Lengths and angles as people write them. They are parsed once, at the border; inside, lengths are
-millimetres and angles degrees."""
+"""Parse and format lengths and angles. Input is converted once; internally lengths are millimetres
+and angles degrees."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import math
 import re
 from fractions import Fraction
 
-from fabkit.core.errors import shown
+from fabkit.core.errors import quote
 
-#: Millimetres in one of each unit that may be written.
+#: Millimetres per unit.
 MM_PER_UNIT = {
     "mm": Fraction(1),
     "cm": Fraction(10),
@@ -19,16 +19,16 @@ MM_PER_UNIT = {
     "in": Fraction(254, 10),
 }
 _NUMBER = r"\s*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))\s*"
-#: A length in any of them, as a regular expression.
-LENGTH = rf"{_NUMBER}({'|'.join(MM_PER_UNIT)})\s*"
+#: A regular expression for a length with its unit.
+LENGTH_PATTERN = rf"{_NUMBER}({'|'.join(MM_PER_UNIT)})\s*"
 _LONGEST = 40
-_DIGITS = 6  # nanometres: what is read can be written down exactly
-#: A larger number is no measure of anything here.
-LARGEST = 1e9
+_DIGITS = 6  # nanometres: values survive a round trip exactly
+#: Larger numbers are refused.
+MAX_MAGNITUDE = 1e9
 
 
 def _match(value: object, unit: str) -> tuple[Fraction, str] | None:
-    """The number of a text, and what stands behind it; None when it is not ``number unit``."""
+    """Split a string into number and unit; None when it is not ``number unit``."""
     if not isinstance(value, str) or len(value) > _LONGEST:
         return None
     match = re.fullmatch(rf"{_NUMBER}({unit})\s*", value)
@@ -36,30 +36,30 @@ def _match(value: object, unit: str) -> tuple[Fraction, str] | None:
 
 
 def parse_length_mm(text: object) -> float:
-    """Reads a length with its unit, in millimetres; ValueError says what is wrong with it.
+    """Parse a length with its unit into millimetres; ValueError explains what is wrong.
 
     Example:
         >>> parse_length_mm("20 mm"), parse_length_mm("0.5in"), parse_length_mm("150 um")
         (20.0, 12.7, 0.15)
     """
     is_number = isinstance(text, int | float) and not isinstance(text, bool)
-    if is_number and abs(text) <= LARGEST:  # type: ignore[arg-type]
-        raise ValueError(f'a length needs its unit: "{shown(text)} mm" instead of {shown(text)}')
+    if is_number and abs(text) <= MAX_MAGNITUDE:  # type: ignore[arg-type]
+        raise ValueError(f'a length needs its unit: "{quote(text)} mm" instead of {quote(text)}')
     match = _match(text, "[a-zA-Zµμ]*")
     if match is None:
-        raise ValueError(f'expected a length such as "20 mm", found {shown(text)}')
+        raise ValueError(f'expected a length such as "20 mm", found {quote(text)}')
     number, unit = match
     if not unit:
         bare = str(text).strip()
         raise ValueError(f'a length needs its unit: "{bare} mm" instead of "{bare}"')
     if unit not in MM_PER_UNIT:
         known = ", ".join(dict.fromkeys(unit.replace("μ", "µ") for unit in MM_PER_UNIT))
-        raise ValueError(f"unknown unit {shown(unit)} in {shown(text)}; known are {known}")
+        raise ValueError(f"unknown unit {quote(unit)} in {quote(text)}; known are {known}")
     return float(round(number * MM_PER_UNIT[unit], _DIGITS))
 
 
 def format_mm(value_mm: float, digits: int = 3) -> str:
-    """A length for people and files, without needless zeros.
+    """Format a length without trailing zeros.
 
     Example:
         >>> format_mm(20.0), format_mm(0.1), format_mm(1.8249999)
@@ -72,35 +72,35 @@ def format_mm(value_mm: float, digits: int = 3) -> str:
 
 
 def parse_degrees(text: object) -> float:
-    """Reads an angle with its unit, such as ``45 deg`` or ``52.5°``; see `parse_length_mm`."""
+    """Parse an angle with its unit, such as ``45 deg`` or ``52.5°``; see `parse_length_mm`."""
     match = _match(text, "deg|°")
     if match is None:
-        raise ValueError(f'expected an angle such as "45 deg", found {shown(text)}')
+        raise ValueError(f'expected an angle such as "45 deg", found {quote(text)}')
     return float(round(match[0], _DIGITS))
 
 
 def format_degrees(value: float) -> str:
-    """An angle for people and files, without needless zeros."""
+    """Format an angle without trailing zeros."""
     return f"{format_number(value)} deg"
 
 
 def parse_number(value: object) -> float:
-    """Reads a number without a unit, also when it is given as a text; see `parse_length_mm`."""
+    """Parse a number without a unit, given as a number or a string; see `parse_length_mm`."""
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value) if abs(value) <= LARGEST else math.inf * (1 if value > 0 else -1)
+        return float(value) if abs(value) <= MAX_MAGNITUDE else math.inf * (1 if value > 0 else -1)
     match = _match(value, "")
     if match is None:
-        raise ValueError(f"expected a number such as 25 or 0.5, found {shown(value)}")
+        raise ValueError(f"expected a number such as 25 or 0.5, found {quote(value)}")
     return float(round(match[0], _DIGITS))
 
 
 def format_number(value: float) -> str:
-    """A number for people, without needless zeros."""
+    """Format a number without trailing zeros."""
     return f"{value:.{_DIGITS}f}".rstrip("0").rstrip(".")
 
 
 def format_duration(seconds: float | None) -> str:
-    """A time for people; a question mark when it is not known.
+    """Format a duration; a question mark when unknown.
 
     Example:
         >>> format_duration(29554), format_duration(95)

@@ -1,1 +1,1 @@
-"""What a piece will measure, in millimetres, before any solid exists: printed outline, recesses, letter."""
+"""Drawings in millimetres, from which solids are built: outlines, recesses, letters, boards, jigs."""

@@ -1,11 +1,12 @@
-"""Drafting a piece that is made of balls: how it lies as it is printed, and its shape.
+"""Drafting ball pieces: their orientation on the bed and their shape.
 
-Its spine lies on the bed. Every other ball lies there, too, or stands on a link right above one
-that does. That is a way to lie on a board turned over, so there is one if nothing hangs in the air.
+The spine is on the bed. Every other ball is on the bed as well, or on an upright link right above a
+ball on the bed. This is an orientation of the piece on a board, turned over, so it exists if nothing
+overhangs.
 
-The balls and links on the bed are cut by its plane. There a ball leans by some angle from the
-vertical. The underside of each link that lies goes down to the bed in two planes that lean by the
-same angle and touch the link's circle, so that nothing leans more than the balls do at the bed.
+The plane of the bed cuts off balls and links, whose surfaces overhang there by some angle from the
+vertical. The underside of each horizontal link goes down to the bed in two planes tangent to the link
+with the same overhang, so nothing overhangs more than the balls at the bed.
 """
 
 from __future__ import annotations
@@ -19,23 +20,23 @@ import numpy as np
 from shapely import LineString, Point, Polygon, union_all
 
 from fabkit.core.units import format_degrees, format_mm
-from fabkit.drawing.outline import BlueprintError
+from fabkit.drawing.outline import DrawingError
 from fabkit.drawing.part import PartDrawing
-from fabkit.model.balls import Ball, BallBody, BallError, Rotation, flat_poses, turned
+from fabkit.model.balls import Ball, BallBody, BallError, Rotation, flat_poses, rotate_ball
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 
 #: A point in mm: to the right, to the back, up.
-Place = tuple[float, float, float]
+Point3Mm = tuple[float, float, float]
 
-#: A quarter of a circle is drawn with so many chords: they are 0.0005 mm off on a 12 mm ball.
+#: Chords per quarter circle: they are 0.0005 mm off on a 12 mm ball.
 _ARC_SEGMENTS = 32
-#: What such a polygon's area is short of its circle's, as a factor on the radius.
+#: Factor on the radius that gives such a polygon the area of its circle.
 _FULL_AREA = math.sqrt(math.pi / (2 * _ARC_SEGMENTS * math.sin(math.pi / (2 * _ARC_SEGMENTS))))
-#: Sections between two heights at which the shape changes its kind, for a volume (Gauss-Legendre).
+#: Sections between two heights at which the kind of shape changes, for volumes (Gauss-Legendre).
 _NODES, _WEIGHTS = (values.tolist() for values in np.polynomial.legendre.leggauss(6))
-#: A surface is how fast the volume grows with the shape; it is made larger and smaller by this.
+#: Step of the finite difference that gives the surface area as the derivative of the volume.
 _GROWTH_MM = 0.05
 
 
@@ -44,14 +45,13 @@ class BallShape:
     """Balls and links in mm, the bed at height 0.
 
     Attributes:
-        balls_mm: the balls' centres; each lies `flat_mm` above the bed or stands right above one
-            that does.
+        balls_mm: the balls' centres; each is `flat_mm` above the bed or right above one that is.
         bonds: pairs of indices into `balls_mm`, joined by a link.
-        flat_mm: from the middles of the balls on the bed down to it.
-        lean_degrees: how far the balls lean at the bed, from the vertical, and the links below.
+        flat_mm: height above the bed of the centres of the balls on it.
+        lean_degrees: overhang of balls and links at the bed, from the vertical.
     """
 
-    balls_mm: tuple[Place, ...]
+    balls_mm: tuple[Point3Mm, ...]
     bonds: tuple[tuple[int, int], ...]
     ball_mm: float
     link_mm: float
@@ -68,40 +68,40 @@ class BallShape:
         """How far below the middle of a link the two planes of its underside would meet."""
         return self.link_mm / 2 / math.sin(math.radians(self.lean_degrees))
 
-    def bonds_mm(self) -> Iterator[tuple[Place, Place]]:
-        """The ends of each link, the lower one first."""
+    def bonds_mm(self) -> Iterator[tuple[Point3Mm, Point3Mm]]:
+        """Yield the ends of each link, the lower one first."""
         for bond in self.bonds:
             low, high = sorted((self.balls_mm[i] for i in bond), key=lambda place: place[2])
             yield low, high
 
     def half_link_mm(self, above_mm: float) -> float:
-        """Half the width of a link that lies, at a height above its middle; below it if negative."""
+        """Return half the width of a horizontal link at a height above its axis (below if negative)."""
         lean, radius = math.radians(self.lean_degrees), self.link_mm / 2
         if above_mm > -radius * math.sin(lean):
             return math.sqrt(max(0.0, radius**2 - above_mm**2))
         return max(0.0, (self.ridge_mm + above_mm) * math.tan(lean))
 
     def section(self, height_mm: float) -> Polygon:
-        """What is cut at a height above the bed, from 0 to `top_mm`, seen from above.
+        """Return the section at a height above the bed, from 0 to `top_mm`.
 
-        It is one polygon, or several where prongs stand apart. Circles are inscribed polygons.
+        It is one polygon, or several where prongs are separate. Circles are inscribed polygons.
         """
         return self._section(height_mm, 1.0)
 
     def silhouette(self) -> Polygon:
-        """All of it, seen from above."""
+        """Return the silhouette from above."""
         discs = [_disc(x, y, self.ball_mm / 2) for x, y, _ in self.balls_mm]
         return union_all([*discs, *self._bars(self.link_mm / 2)])
 
     def volume_mm3(self) -> float:
-        """The volume, right to 0.03 %: sections are integrated over the height."""
+        """Return the volume, accurate to 0.03 %: the integral of the sections over the height."""
         ball, link, first = self.ball_mm / 2, self.link_mm / 2, self.flat_mm
         turning = first - link * math.sin(math.radians(self.lean_degrees))
         heights = {0.0, turning, first + link}
         for middle in {z for _, _, z in self.balls_mm}:
             # Where an upright link leaves a ball, and where a ball begins and ends.
             waist = math.sqrt(ball**2 - link**2)
-            heights |= {middle + way for way in (-ball, -waist, 0.0, waist, ball)}
+            heights |= {middle + offset for offset in (-ball, -waist, 0.0, waist, ball)}
         cuts = sorted(height for height in heights if height >= 0)
         return math.fsum(
             (high - low)
@@ -113,11 +113,11 @@ class BallShape:
         )
 
     def area_mm2(self) -> float:
-        """The area of the whole surface: how fast the volume grows when all is made larger."""
-        larger, smaller = self._grown(_GROWTH_MM), self._grown(-_GROWTH_MM)
+        """Return the surface area: the derivative of the volume when everything is offset."""
+        larger, smaller = self._offset_by(_GROWTH_MM), self._offset_by(-_GROWTH_MM)
         return (larger.volume_mm3() - smaller.volume_mm3()) / (2 * _GROWTH_MM)
 
-    def _grown(self, by_mm: float) -> BallShape:
+    def _offset_by(self, by_mm: float) -> BallShape:
         return replace(
             self,
             balls_mm=tuple((x, y, z + by_mm) for x, y, z in self.balls_mm),
@@ -127,7 +127,7 @@ class BallShape:
         )
 
     def _section(self, height_mm: float, widened: float) -> Polygon:
-        """The section, with the radii of all circles multiplied by a factor."""
+        """Return the section, with the radii of all circles multiplied by a factor."""
         areas = self._bars(self.half_link_mm(height_mm - self.flat_mm))
         for x, y, z in self.balls_mm:
             squared = (self.ball_mm / 2) ** 2 - (height_mm - z) ** 2
@@ -139,7 +139,7 @@ class BallShape:
         return union_all(areas)
 
     def _bars(self, half_mm: float) -> list[Polygon]:
-        """The links that lie, of some width, seen from above."""
+        """Return the horizontal links as bars of some width, seen from above."""
         return [
             LineString([low[:2], high[:2]]).buffer(half_mm, cap_style="flat")
             for low, high in self.bonds_mm()
@@ -152,16 +152,16 @@ def _disc(x: float, y: float, radius_mm: float) -> Polygon:
 
 
 def print_pose(body: BallBody) -> tuple[Rotation, tuple[Ball, ...]]:
-    """The pose in which a ball piece is printed: the rotation of space, and its balls after it.
+    """Return the orientation in which a ball piece is printed: the rotation, and the rotated balls.
 
-    Of the possible ones it has most balls on the bed, then its spine along x, and then the least
-    places: the same for a piece however its file turns it.
+    Of the possible orientations it is the one with most balls on the bed, then the spine along x,
+    and then the smallest coordinates: the same whichever way the file draws the piece.
 
     Returns:
-        Balls in pitches; the least of x, y and z are 0.
+        Balls in pitches; the minima of x, y and z are 0.
 
     Raises:
-        BlueprintError: when a part would hang in the air in every pose, or no pose is flat.
+        DrawingError: when a part would hang in the air in every pose, or no pose is flat.
 
     Example:
         >>> from fabkit.model.library import load_set
@@ -169,15 +169,15 @@ def print_pose(body: BallBody) -> tuple[Rotation, tuple[Ball, ...]]:
         ((0, 0, 0), (1, 0, 0), (2, 0, 0), (0, 1, 0), (1, 1, 0), (1, 0, 1))
     """
     try:
-        lying, spine = flat_poses(body), body.spine()
+        candidates, spine = flat_poses(body), body.spine()
     except BallError as fault:
-        raise BlueprintError(f"it {fault}") from None
+        raise DrawingError(f"it {fault}") from None
     poses = []
-    for pose in lying:
+    for pose in candidates:
         # Turned over by half a turn around x.
         first, (a, b, c), (d, e, f) = pose.rotation
         rotation = first, (-a, -b, -c), (-d, -e, -f)
-        places = [turned(rotation, ball) for ball in body.balls]
+        places = [rotate_ball(rotation, ball) for ball in body.balls]
         x0, y0, z0 = (min(values) for values in zip(*places, strict=True))
         poses.append((rotation, tuple((x - x0, y - y0, z - z0) for x, y, z in places)))
 
@@ -189,49 +189,49 @@ def print_pose(body: BallBody) -> tuple[Rotation, tuple[Ball, ...]]:
     found = next((pose for pose in poses if _hanging(body, pose[1]) is None), None)
     if found is None:
         hanging = _hanging(body, poses[0][1])
-        raise BlueprintError(f"{hanging}, and so it is in every way to lay it down")
+        raise DrawingError(f"{hanging}; the same holds for every other orientation")
     return found
 
 
 def _hanging(body: BallBody, balls: Sequence[Ball]) -> str | None:
-    """What hangs in the air, and what to do; None when nothing does."""
+    """Describe what overhangs without support, and what to do; None if nothing does."""
     upright = [bond for bond in body.bonds if balls[bond[0]][2] != balls[bond[1]][2]]
     standing = {i for bond in upright for i in bond}
     for i, ball in enumerate(balls):
         if ball[2] and i not in standing:
             return (
-                f"ball {list(body.balls[i])} would hang in the air when the longest row lies on the "
-                "bed: no link joins it to a ball right below; expected such a link, or the ball in "
-                "the plane of the row"
+                f"ball {list(body.balls[i])} would hang in the air with the longest row on the bed: no "
+                "link joins it to a ball right below; add such a link, or move the ball into the plane "
+                "of the row"
             )
     for i, j in body.bonds:
         if balls[i][2] and balls[j][2]:
             return (
                 f"the link between balls {list(body.balls[i])} and {list(body.balls[j])} would hang "
-                "in the air when the longest row lies on the bed; leave it out of bonds"
+                "in the air with the longest row on the bed; leave it out of bonds"
             )
     return None
 
 
-#: What lies on the bed below a link is at least so many nozzles wide: two lines, side by side.
-LEAST_FOOT_NOZZLES = 2.0
-#: A link is at most so much of the ball: beyond, the kernel cannot tell where one leaves the other.
-MOST_LINK = 0.99
-#: The corner where two links meet on the bed is so far, or farther, from the edge of their ball's
-#: flat: nearer than 0.006 mm, the kernel's mesh has been seen to have facets of no extent.
+#: Least width of a link's flat on the bed, in nozzles: two lines side by side.
+MIN_FOOT_NOZZLES = 2.0
+#: Greatest diameter of a link relative to the ball's; beyond, the kernel fails to intersect them.
+MAX_LINK_RATIO = 0.99
+#: Least distance on the bed from the corner between two links to the edge of their ball's flat: below
+#: 0.006 mm, the kernel's mesh was seen to have degenerate facets.
 GRAZE_MM = 0.02
 _ROUNDING = 1e-6
 
 
 @dataclass(frozen=True, kw_only=True)
-class BallBlueprint(BallShape, PartDrawing):
-    """One ball piece in mm, as it is printed: its spine on the bed, prongs there or upright.
+class BallDrawing(BallShape, PartDrawing):
+    """One ball piece in mm, as it is printed: its spine on the bed, prongs on the bed or upright.
 
-    Its balls lie on a grid of squares as wide as the pitch, whose corner is the origin: the first
-    column of them has its middles half a pitch to the right of it.
+    Its balls are on a square grid of the pitch with a corner at the origin: the centres of the first
+    column are half a pitch to the right of it.
 
     Attributes:
-        pose: the rotation that brings the drawn balls there.
+        pose: the rotation from the drawn balls to these.
     """
 
     pitch_mm: float
@@ -240,25 +240,23 @@ class BallBlueprint(BallShape, PartDrawing):
     surface_mm2: float
 
 
-def draft_ball(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> BallBlueprint:
-    """Drafts one ball piece.
+def draft_ball_piece(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> BallDrawing:
+    """Draft one ball piece.
 
     Raises:
-        BlueprintError: when it is not made of balls, cannot be printed without support, or when
-            the profile's lengths do not go together.
+        DrawingError: when it is not made of balls, cannot be printed without support, or when
+            the profile's lengths contradict each other.
 
     Example:
         >>> from fabkit.model.library import load_set
-        >>> from fabkit.model.profilefile import load_profile
+        >>> from fabkit.model.profile_file import load_profile
         >>> iqfit = load_set("iqfit")
-        >>> blue = draft_ball(iqfit, iqfit.piece("blue"), load_profile(unit_mm=iqfit.unit_mm))
+        >>> blue = draft_ball_piece(iqfit, iqfit.piece("blue"), load_profile(unit_mm=iqfit.unit_mm))
         >>> blue.pitch_mm, blue.thickness_mm, len(blue.balls_mm), round(blue.solid_mm3, -1)
         (15.0, 25.2, 7, 7860.0)
     """
     if piece.body is None:
-        raise BlueprintError(
-            f"is a flat piece of {puzzle.name}; expected one that is made of balls"
-        )
+        raise DrawingError(f"is a flat piece of {puzzle.name}; expected one that is made of balls")
     rotation, balls = print_pose(piece.body)
     _refuse_balls(profile)
     _refuse_links(profile, stands=any(z for _, _, z in balls))
@@ -274,7 +272,7 @@ def draft_ball(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> BallBluepri
         flat_mm=flat_mm,
         lean_degrees=math.degrees(math.asin(2 * flat_mm / profile.ball_mm)),
     )
-    return BallBlueprint(
+    return BallDrawing(
         **vars(shape),
         piece=piece.id,
         colour=piece.colour,
@@ -289,56 +287,56 @@ def draft_ball(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> BallBluepri
 
 
 def _refuse_balls(profile: Profile) -> None:
-    """Refuses balls that touch their neighbours, or lean too much where they stand on the bed."""
+    """Refuse balls that touch their neighbours, or overhang too much at the bed."""
     ball_mm, flat_mm, steepest = profile.ball_mm, profile.ball_flat_mm, profile.overhang_degrees
     if ball_mm >= profile.unit_mm:
-        raise BlueprintError(
-            f"balls of {format_mm(ball_mm)} do not fit beside each other, {format_mm(profile.unit_mm)} "
-            "apart; choose a smaller ball.diameter or a larger unit"
+        raise DrawingError(
+            f"balls of {format_mm(ball_mm)} do not fit a pitch of {format_mm(profile.unit_mm)}; choose "
+            "a smaller ball.diameter or a larger unit"
         )
     most_mm = ball_mm / 2 * math.sin(math.radians(steepest))
     if flat_mm <= most_mm + _ROUNDING:
         return
     lean = _degrees(math.asin(2 * flat_mm / ball_mm))
-    raise BlueprintError(
-        f"balls of {format_mm(ball_mm)} with their middles {format_mm(flat_mm)} above the bed would "
-        f"lean {lean} from the vertical there, and printer.overhang is {format_degrees(steepest)}; "
+    raise DrawingError(
+        f"balls of {format_mm(ball_mm)} with their centres {format_mm(flat_mm)} above the bed would "
+        f"overhang by {lean} there, and printer.overhang is {format_degrees(steepest)}; "
         f"choose a ball.flat of {_down(most_mm)} or less, or larger balls"
     )
 
 
 def _refuse_links(profile: Profile, stands: bool) -> None:
-    """Refuses links that are too wide or too narrow for their balls, which are sound.
+    """Refuse links that are too wide or too narrow for their balls.
 
-    Some ball stands on an upright link if `stands` says so.
+    `stands` is true if some ball is on an upright link.
     """
     ball_mm, link_mm, flat_mm = profile.ball_mm, profile.link_mm, profile.ball_flat_mm
-    if link_mm > MOST_LINK * ball_mm + _ROUNDING:
-        raise BlueprintError(
+    if link_mm > MAX_LINK_RATIO * ball_mm + _ROUNDING:
+        raise DrawingError(
             f"a link of {format_mm(link_mm)} is too wide for balls of {format_mm(ball_mm)}: "
-            f"{_down(MOST_LINK * ball_mm)} is the most; choose a smaller ball.link"
+            f"the limit is {_down(MAX_LINK_RATIO * ball_mm)}; choose a smaller ball.link"
         )
     sine = 2 * flat_mm / ball_mm
     cosine = math.sqrt(1 - sine**2)
     foot_mm = (link_mm - 2 * flat_mm * sine) / cosine
-    least_foot_mm = LEAST_FOOT_NOZZLES * profile.nozzle_mm
+    least_foot_mm = MIN_FOOT_NOZZLES * profile.nozzle_mm
     if foot_mm < least_foot_mm - _ROUNDING:
-        raise BlueprintError(
-            f"links of {format_mm(link_mm)} with their middles {format_mm(flat_mm)} above the bed "
-            f"would lie on less than {format_mm(least_foot_mm)} of it; choose a ball.link of "
+        raise DrawingError(
+            f"links of {format_mm(link_mm)} with their axes {format_mm(flat_mm)} above the bed "
+            f"would touch less than {format_mm(least_foot_mm)} of it; choose a ball.link of "
             f"{_up(least_foot_mm * cosine + 2 * flat_mm * sine)} or more, or a smaller ball.flat"
         )
     if abs(foot_mm / math.sqrt(2) - ball_mm / 2 * cosine) < GRAZE_MM:
-        raise BlueprintError(
-            f"where two links of {format_mm(link_mm)} meet, their corner on the bed would lie on the "
-            f"edge of the ball's flat, {format_mm(flat_mm)} below its middle, and the solid would "
+        raise DrawingError(
+            f"where two links of {format_mm(link_mm)} meet, their corner on the bed would be on the "
+            f"edge of the ball's flat, {format_mm(flat_mm)} below its centre, and the solid would "
             "have slivers; choose a ball.link or ball.flat that is 0.1 mm larger or smaller"
         )
     least_mm = ball_mm * math.cos(math.radians(profile.overhang_degrees))
     if stands and link_mm < least_mm - _ROUNDING:
-        raise BlueprintError(
-            f"a ball of {format_mm(ball_mm)} on an upright link of {format_mm(link_mm)} would lean "
-            f"{_degrees(math.acos(link_mm / ball_mm))} from the vertical, and printer.overhang is "
+        raise DrawingError(
+            f"a ball of {format_mm(ball_mm)} on an upright link of {format_mm(link_mm)} would overhang "
+            f"by {_degrees(math.acos(link_mm / ball_mm))}, and printer.overhang is "
             f"{format_degrees(profile.overhang_degrees)}; choose a ball.link of {_up(least_mm)} or more"
         )
 
@@ -348,10 +346,10 @@ def _degrees(radians: float) -> str:
 
 
 def _down(value_mm: float) -> str:
-    """A length that is written down not larger than it is."""
+    """Format a length, rounded down."""
     return format_mm(math.floor(value_mm * 1000 + _ROUNDING) / 1000)
 
 
 def _up(value_mm: float) -> str:
-    """A length that is written down not smaller than it is."""
+    """Format a length, rounded up."""
     return format_mm(math.ceil(value_mm * 1000 - _ROUNDING) / 1000)

@@ -1,6 +1,6 @@
 """The coupon: a small print, or cut, whose numbered places are measured to calibrate a machine.
 
-The table beside this module has its parts and places; what depends on the magnet is worked out here.
+Its parts and places are in the table beside this module; those that depend on the magnet are computed.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from shapely import Point, Polygon, box, union_all
 from shapely.geometry.polygon import orient
 
 from fabkit.core.errors import InputError
-from fabkit.drawing.cut import FLAT_MM, CutPiece
-from fabkit.drawing.draft import Blueprint, draft
-from fabkit.drawing.glyphs import Lettering, chords, lettering, strokes_are_at_least
+from fabkit.drawing.draft import FlatDrawing, draft_flat_piece
+from fabkit.drawing.glyphs import Lettering, flatten_contour, lettering, strokes_are_at_least
 from fabkit.drawing.label import Label
+from fabkit.drawing.laser import CHORD_TOLERANCE_MM, CutPiece
 from fabkit.drawing.outline import (
-    BlueprintError,
+    DrawingError,
     PointMm,
     canonical_outline,
-    chamfered,
-    mitred,
+    chamfer_outline,
+    mitre_offset,
     rings_mm,
 )
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 
-#: What is measured at a place of each kind, in words.
+#: Description of each kind of place.
 KINDS = {
     "step": "outside",
     "slot": "inside",
@@ -48,24 +48,23 @@ KINDS = {
 STROKE_MM, DEPTH_MM = 0.8, 0.4
 #: Between holes and around them, and the strip above them that carries their numbers.
 _WALL_MM, _NUMBERS_MM = 2.0, 5.2
-#: A hole for a magnet smaller or larger than this is not drawn: jaws would not enter, or the coupon
-#: would take an hour.
-_LEAST_MM, _MOST_MM = 6.0, 20.0
-_CHORDS = 32  # in a quarter of a hole: its flats are 0.003 mm nearer at 10 mm
-#: Two pieces of the set are printed as frames so high and at most so wide: their sides are what is
-#: tried. Long ones get narrower ones, of three lines at the least, and so many mm² for both.
-_FRAME_HEIGHT_MM, _FRAME_MM, _LEAST_FRAME_MM, _FRAMES_MM2 = 1.0, 2.7, 1.35, 500.0
+#: Range of hole diameters: the jaws of a calliper must enter, and the coupon must not take an hour.
+_MIN_MM, _MAX_MM = 6.0, 20.0
+_CHORDS = 32  # per quarter of a hole: 0.003 mm off at 10 mm
+#: The two test pieces are frames of this height and at most this width; long ones are narrower, with
+#: at least three lines, so that both together have this area (mm²).
+_FRAME_HEIGHT_MM, _FRAME_MM, _MIN_FRAME_MM, _FRAMES_MM2 = 1.0, 2.7, 1.35, 500.0
 
 
 @dataclass(frozen=True)
-class Place:
+class CouponPlace:
     """One place to measure.
 
     Attributes:
         kind: ``step``, ``slot``, ``hole``, ``foot`` or ``height``; on what is cut ``tab`` or ``gap``.
         axis: ``x`` or ``y``; ``z`` for a height.
-        line_mm: from where to where, in the frame of its part; empty for a height.
-        at_mm: the middle of its number.
+        line_mm: start and end, in the frame of its part; empty for a height.
+        at_mm: centre of its number.
     """
 
     number: int
@@ -79,11 +78,11 @@ class Place:
 
     @property
     def what(self) -> str:
-        """In words, as lists have it."""
+        """The description in lists."""
         return KINDS[self.kind] + (f" {self.axis.upper()}" if self.axis != "z" else "")
 
     def lettering(self) -> Lettering:
-        """Its number where it is engraved, with strokes that are wide enough."""
+        """Return its number, placed, with strokes that are wide enough to engrave."""
         letters, cap_mm = lettering(str(self.number)), 3.8
         while not strokes_are_at_least(letters.moved(0, 0, cap_mm).polygon(), STROKE_MM):
             cap_mm = round(cap_mm + 0.1, 6)
@@ -100,27 +99,29 @@ class CouponPart:
 
     Attributes:
         chamfer_mm: around its lower edges.
-        lies_mm: where its origin lies, on the bed as on the drawing.
+        origin_mm: place of its origin on the bed and on the drawing.
     """
 
     name: str
     outline: Polygon
     thickness_mm: float
     chamfer_mm: float
-    lies_mm: PointMm
-    places: tuple[Place, ...]
+    origin_mm: PointMm
+    places: tuple[CouponPlace, ...]
 
-    def blueprint(self) -> Blueprint:
-        """As it is printed, its numbers engraved."""
+    def drawing(self) -> FlatDrawing:
+        """Return its drawing for printing, with engraved numbers."""
         contours = [c for one in self.places for c in one.lettering().contours]
         label = Label(self.name, 0.0, DEPTH_MM, "front", (0.0, 0.0), Lettering((*contours,)), None)
-        return Blueprint(
+        return FlatDrawing(
             piece=self.name,
             colour="#56b4e9",
             canonical=self.outline,
             outline=self.outline,
             face=self.outline,
-            foot=chamfered(self.outline, self.chamfer_mm) if self.chamfer_mm else self.outline,
+            foot=chamfer_outline(self.outline, self.chamfer_mm)
+            if self.chamfer_mm
+            else self.outline,
             thickness_mm=self.thickness_mm,
             top_chamfer_mm=0.0,
             foot_chamfer_mm=self.chamfer_mm,
@@ -128,17 +129,19 @@ class CouponPart:
         )
 
     def cut(self) -> CutPiece:
-        """As it is cut, along its very outline: nothing makes up for the kerf."""
+        """Return its drawing for cutting, along its outline without kerf compensation."""
         contours = [c for one in self.places for c in one.lettering().contours]
-        engraving = tuple(tuple(chords(contour, FLAT_MM)) for contour in contours)
+        engraving = tuple(
+            tuple(flatten_contour(contour, CHORD_TOLERANCE_MM)) for contour in contours
+        )
         return CutPiece(self.name, self.outline, self.outline, engraving, ())
 
 
 def coupon_parts(profile: Profile, laser: bool = False) -> list[CouponPart]:
-    """The parts, with their places; of what is cut only the comb, whose teeth then are tabs.
+    """Return the parts with their places; for cutting only the comb, whose teeth are tabs then.
 
     Example:
-        >>> from fabkit.model.profilefile import load_profile
+        >>> from fabkit.model.profile_file import load_profile
         >>> parts = coupon_parts(load_profile())
         >>> [(one.name, len(one.places)) for one in parts]
         [('comb', 13), ('holes', 6), ('bar', 7)]
@@ -165,13 +168,13 @@ def coupon_parts(profile: Profile, laser: bool = False) -> list[CouponPart]:
     return [replace(comb, places=tuple(tabs))]
 
 
-def coupon_places(profile: Profile, laser: bool = False) -> dict[int, Place]:
-    """All places by number, in order."""
-    return {one.number: one for one in in_order(coupon_parts(profile, laser))}
+def coupon_places(profile: Profile, laser: bool = False) -> dict[int, CouponPlace]:
+    """Return all places by number, in order."""
+    return {one.number: one for one in places_in_order(coupon_parts(profile, laser))}
 
 
-def in_order(parts: Sequence[CouponPart]) -> list[Place]:
-    """The places of all parts, by their numbers."""
+def places_in_order(parts: Sequence[CouponPart]) -> list[CouponPlace]:
+    """Return the places of all parts, in the order of their numbers."""
     return sorted((one for part in parts for one in part.places), key=lambda one: one.number)
 
 
@@ -180,22 +183,22 @@ def _table() -> Any:
     return tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
-def _place(part: str, row: dict[str, Any], thickness_mm: float) -> Place:
+def _place(part: str, row: dict[str, Any], thickness_mm: float) -> CouponPlace:
     number, kind, at = row["number"], row["kind"], (*row["at"],)
     if "line" not in row:
-        return Place(number, kind, "z", part, thickness_mm, (), at)
+        return CouponPlace(number, kind, "z", part, thickness_mm, (), at)
     ax, ay, bx, by = row["line"]
     nominal_mm = round(math.hypot(bx - ax, by - ay), 3)
     axis = "x" if ay == by else "y"
     line = ((ax, ay), (bx, by))
-    return Place(number, kind, axis, part, nominal_mm, line, at, row.get("turned", False))
+    return CouponPlace(number, kind, axis, part, nominal_mm, line, at, row.get("turned", False))
 
 
 def _holes(
     times: Sequence[float], rows: Sequence[dict[str, Any]], magnet_mm: float
 ) -> tuple[Polygon, list[dict[str, Any]]]:
-    """A strip with its holes, and the rows of the table with their lines and numbers."""
-    magnet_mm = min(max(magnet_mm, _LEAST_MM), _MOST_MM)
+    """Return a strip with its holes, and the rows of the table with their lines and numbers."""
+    magnet_mm = min(max(magnet_mm, _MIN_MM), _MAX_MM)
     across = [round(magnet_mm * one, 1) for one in times]
     rights = list(
         itertools.accumulate((max(d, 2 * _NUMBERS_MM) + _WALL_MM for d in across), initial=_WALL_MM)
@@ -206,37 +209,38 @@ def _holes(
         columns.append(box(left - _WALL_MM, 0, right, diameter + _WALL_MM + _NUMBERS_MM))
         circles.append(Point(x, y).buffer(diameter / 2, quad_segs=_CHORDS))
         middles.append((x, y))
-    drawn = []
+    placed = []
     for row in rows:
         (x, y), radius, is_x = middles[row["hole"]], across[row["hole"]] / 2, row["axis"] == "x"
         line = [x - radius, y, x + radius, y] if is_x else [x, y - radius, x, y + radius]
         at = [x + (-2.6 if is_x else 2.6), y + radius + _NUMBERS_MM / 2]
-        drawn.append(row | {"line": line, "at": at})
-    return orient(shapely.simplify(union_all(columns), 0) - union_all(circles)), drawn
+        placed.append(row | {"line": line, "at": at})
+    return orient(shapely.simplify(union_all(columns), 0) - union_all(circles)), placed
 
 
-def paired_pieces(puzzle: PuzzleSet, profile: Profile) -> list[Blueprint]:
-    """The two pieces with the shortest outlines that have a side of the same length, as low frames.
+def fit_test_pieces(puzzle: PuzzleSet, profile: Profile) -> list[FlatDrawing]:
+    """Return two pieces to test a calibration: those with the shortest outlines that have a side of the
+    same length, as low frames.
 
-    Their sides are those of real pieces of the profile: they try a calibration. None of a set whose
-    pieces are made of balls, which touch nothing but their board.
+    Their sides are those of the real pieces with this profile. None for a set of ball pieces, which
+    touch only their board.
 
     Raises:
-        InputError: when the profile does not suit them.
+        InputError: when they are impossible with the profile.
     """
     flat = [one for one in puzzle.pieces if one.body is None]
     unit_mm = profile.unit_mm
-    drawn = [canonical_outline(puzzle.lattice, one.forms[0].rings, unit_mm) for one in flat]
+    outlines = [canonical_outline(puzzle.lattice, one.forms[0].rings, unit_mm) for one in flat]
     sides = [
         {
             round(math.dist(a, b), 3)
             for ring in rings_mm(one)
             for a, b in itertools.pairwise((*ring, ring[0]))
         }
-        for one in drawn
+        for one in outlines
     ]
     pairs = [
-        (drawn[i].length + drawn[j].length, i, j)
+        (outlines[i].length + outlines[j].length, i, j)
         for i, j in itertools.combinations(range(len(flat)), 2)
         if sides[i] & sides[j]
     ]
@@ -248,22 +252,22 @@ def paired_pieces(puzzle: PuzzleSet, profile: Profile) -> list[Blueprint]:
         facing="up",
         top_chamfer_mm=0.0,
         foot_chamfer_mm=min(profile.foot_chamfer_mm, 0.4),
-        stub_height_mm=0.0,
+        peg_height_mm=0.0,
     )
     try:
-        both = [draft(puzzle, flat[i], thin) for i in min(pairs)[1:]] if pairs else []
-    except BlueprintError as error:
+        both = [draft_flat_piece(puzzle, flat[i], thin) for i in min(pairs)[1:]] if pairs else []
+    except DrawingError as error:
         raise InputError.of(f"{puzzle.name} with profile {profile.name}", str(error)) from None
     around_mm = sum(one.outline.length for one in both)
-    wide_mm = min(_FRAME_MM, max(_LEAST_FRAME_MM, _FRAMES_MM2 / max(around_mm, 1.0)))
+    wide_mm = min(_FRAME_MM, max(_MIN_FRAME_MM, _FRAMES_MM2 / max(around_mm, 1.0)))
     return [_frame(one, wide_mm) for one in both]
 
 
-def _frame(piece: Blueprint, wide_mm: float) -> Blueprint:
-    """A piece without its inside."""
-    inside = mitred(piece.outline, -wide_mm)
+def _frame(piece: FlatDrawing, wide_mm: float) -> FlatDrawing:
+    """Return a piece without its inside."""
+    inside = mitre_offset(piece.outline, -wide_mm)
     if inside.geom_type != "Polygon" or inside.is_empty:
         return piece
     outline = orient(piece.outline - inside)
-    foot = chamfered(outline, piece.foot_chamfer_mm) if piece.foot_chamfer_mm else outline
+    foot = chamfer_outline(outline, piece.foot_chamfer_mm) if piece.foot_chamfer_mm else outline
     return replace(piece, outline=outline, face=outline, foot=foot)

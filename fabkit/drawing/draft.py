@@ -1,190 +1,225 @@
-"""Drafting: from a piece on its lattice and a profile to all its measures in millimetres; and whatever
-else a set prints: ball pieces, boards, trays and lids."""
+"""Drafting: from a piece on its lattice and a profile to its drawing in mm; and the same for everything
+else that a set prints: ball pieces, boards, trays and lids."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from shapely import Point, Polygon, union_all
 from shapely.geometry.base import BaseGeometry
 
+from fabkit.core.errors import ErrorDetail, InputError
 from fabkit.core.units import format_mm
-from fabkit.drawing.ball import draft_ball
+from fabkit.drawing.ball import draft_ball_piece
 from fabkit.drawing.boards.draft import draft_board, draft_lid
-from fabkit.drawing.cells import Stub, celled_outline, place_stubs
+from fabkit.drawing.cells import Peg, cell_shape_outline, place_pegs
 from fabkit.drawing.label import Label, place_label
 from fabkit.drawing.magnets import (
     ARC_SEGMENTS,
     Recess,
+    assign_poles,
     magnet_count,
     place_recesses,
     poles,
-    with_poles,
 )
 from fabkit.drawing.outline import (
-    BlueprintError,
+    DrawingError,
     canonical_outline,
-    chamfered,
+    chamfer_outline,
     largest_chamfer_mm,
-    printed_outline,
+    offset_outline,
 )
-from fabkit.drawing.part import PartDrawing, draft_each
-from fabkit.model.accessory import LID, Thing, as_printed, has_stubs
+from fabkit.drawing.part import PartDrawing
+from fabkit.model.accessory import LID, Printable, has_pegs, profile_as_made
 from fabkit.model.lattice import Lattice
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
-from fabkit.model.puzzle import PuzzleSet, rings_in_units
+from fabkit.model.puzzle import PuzzleSet, rings_to_units
+
+_Drawing = TypeVar("_Drawing")
+_One = TypeVar("_One", bound=Printable)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Blueprint(PartDrawing):
+class FlatDrawing(PartDrawing):
     """One flat piece in mm, seen from its lettered face, y up, its back at height 0.
 
-    That is how it lies in its files, whichever face lies on the bed. Against the elephant foot
-    there is the foot chamfer, or the top chamfer if the face is printed downwards. A piece with
-    stubs stands on them: then their ends are at height 0, and its back above. `outline` is that
-    between both chamfers, `face` is inside the top chamfer, `foot` inside the foot chamfer.
+    This is the frame of its files, whichever face is on the bed. The foot chamfer (or the top chamfer
+    if the face is printed downwards) compensates for the elephant foot. The ends of pegs are at height
+    0, with the back above them. `outline` is the one between both chamfers, `face` is inside the top
+    chamfer, `foot` inside the foot chamfer.
 
     Attributes:
         canonical: the outline as drawn.
         top_chamfer_mm: around the face.
         foot_chamfer_mm: around the back.
-        stubs: below the back, one for each cell; none for a piece that lies on its back.
+        pegs: below the back, one for each cell; none without pegs.
     """
 
     canonical: Polygon
     top_chamfer_mm: float
     foot_chamfer_mm: float
-    stubs: tuple[Stub, ...] = ()
+    pegs: tuple[Peg, ...] = ()
 
     @property
     def back_mm(self) -> float:
-        """The height of the back: that of the stubs, or 0."""
-        return self.stubs[0].height_mm if self.stubs else 0.0
+        """The height of the back: that of the pegs, or 0."""
+        return self.pegs[0].height_mm if self.pegs else 0.0
 
 
-def draft(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> Blueprint:
-    """Drafts one piece.
+def draft_flat_piece(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> FlatDrawing:
+    """Draft one flat piece.
 
     Raises:
-        BlueprintError: when the profile does not suit the piece.
+        DrawingError: when the piece is impossible with the profile.
 
     Example:
         >>> from fabkit.model.library import load_set
-        >>> from fabkit.model.profilefile import load_profile
+        >>> from fabkit.model.profile_file import load_profile
         >>> fridgeiq = load_set("fridgeiq")
-        >>> b = draft(fridgeiq, fridgeiq.piece("B"), load_profile())
+        >>> b = draft_flat_piece(fridgeiq, fridgeiq.piece("B"), load_profile())
         >>> b.outline.bounds, b.recesses[0].centre_mm, b.label.cap_height_mm
         ((0.1, 0.1, 39.9, 19.9), (20.0, 10.0), 7.0)
     """
-    form, stubbed = piece.forms[0], has_stubs(puzzle, profile)
-    profile = as_printed(puzzle, profile)
+    form, pegged = piece.forms[0], has_pegs(puzzle, profile)
+    profile = profile_as_made(puzzle, profile)
     canonical = canonical_outline(puzzle.lattice, form.rings, profile.unit_mm)
-    if stubbed:
-        outline = celled_outline(puzzle.lattice, form, profile)
+    if pegged:
+        outline = cell_shape_outline(puzzle.lattice, form, profile)
     else:
-        outline = printed_outline(canonical, profile)
+        outline = offset_outline(canonical, profile)
     limit_mm, edge_mm = largest_chamfer_mm(outline)
     for key in ("top_chamfer", "foot_chamfer"):
         chamfer_mm = getattr(profile, f"{key}_mm")
         if chamfer_mm > limit_mm:
-            raise BlueprintError(
+            raise DrawingError(
                 f"{key} {format_mm(chamfer_mm)} is too large: the shortest edge, {format_mm(edge_mm)} "
-                f"long, bears at most {format_mm(int(limit_mm * 1000) / 1000)}; choose a smaller "
+                f"long, allows at most {format_mm(int(limit_mm * 1000) / 1000)}; choose a smaller "
                 f"{key} or a larger tip_flat"
             )
-    face = chamfered(outline, profile.top_chamfer_mm)
-    foot = chamfered(outline, profile.foot_chamfer_mm)
-    stubs = place_stubs(puzzle.lattice, form, foot, profile) if stubbed else ()
+    face = chamfer_outline(outline, profile.top_chamfer_mm)
+    foot = chamfer_outline(outline, profile.foot_chamfer_mm)
+    pegs = place_pegs(puzzle.lattice, form, foot, profile) if pegged else ()
     recesses: tuple[Recess, ...] = ()
     if profile.has_recesses:
         count = magnet_count(canonical, profile.unit_mm)
         recesses = place_recesses(outline, foot, count, profile)
-        recesses = with_poles(recesses, poles(puzzle, piece, profile), foot, profile)
+        recesses = assign_poles(recesses, poles(puzzle, piece, profile), foot, profile)
     smaller = min(face, foot, key=lambda area: area.area) if profile.faces == "both" else face
-    return Blueprint(
+    return FlatDrawing(
         piece=piece.id,
         colour=piece.colour,
         canonical=canonical,
         outline=outline,
         face=face,
         foot=foot,
-        thickness_mm=round(profile.thickness_mm + (stubs[0].height_mm if stubs else 0.0), 6),
+        thickness_mm=round(profile.thickness_mm + (pegs[0].height_mm if pegs else 0.0), 6),
         top_chamfer_mm=profile.top_chamfer_mm,
         foot_chamfer_mm=profile.foot_chamfer_mm,
         recesses=recesses,
         label=_label(piece, smaller, outline, recesses, profile),
         facing=profile.facing,
-        stubs=stubs,
+        pegs=pegs,
     )
 
 
 def _label(
     piece: Piece, face: Polygon, outline: Polygon, recesses: Sequence[Recess], profile: Profile
 ) -> Label | None:
-    """The letter, beside the holes by which magnets are pushed out.
+    """Place the letter beside the push-out holes.
 
     Raises:
-        BlueprintError: when there is no room for it, and what to do.
+        DrawingError: when there is no room for it.
     """
     balance = outline.centroid
     if not any(recess.release for recess in recesses):
         return place_label(piece.label, face, balance, profile)
-    # place_label keeps the margin from holes in the face; plastic is to be as thick as a roof.
+    # place_label keeps its margin from holes in the face; the plastic must be as thick as a roof.
     more_mm = profile.release_mm / 2 + max(0.0, profile.roof_mm - profile.label_margin_mm)
     holes = [Point(recess.centre_mm).buffer(more_mm * 1.001, ARC_SEGMENTS) for recess in recesses]
     try:
         return place_label(piece.label, face.difference(union_all(holes)), balance, profile)
-    except BlueprintError:
-        place_label(piece.label, face, balance, profile)  # else it is not for the hole
+    except DrawingError:
+        place_label(piece.label, face, balance, profile)  # raises if the hole is not the reason
         release, roof = format_mm(profile.release_mm), format_mm(profile.roof_mm)
-        raise BlueprintError(
+        raise DrawingError(
             f"beside a hole of {release} (recess.release) there is no room for the letter, {roof} "
             "(recess.roof) away from it; choose a smaller recess.release, a smaller label.stroke or "
             "label.margin, a larger unit or label.faces none"
         ) from None
 
 
-def draft_all(puzzle: PuzzleSet, pieces: Sequence[Piece], profile: Profile) -> list[Blueprint]:
-    """Drafts several pieces.
+def draft_printable(puzzle: PuzzleSet, printable: Printable, profile: Profile) -> PartDrawing:
+    """Draft a piece or an accessory.
 
     Raises:
-        InputError: with every piece that the profile does not suit. Pieces with the same fault
+        DrawingError: when it is impossible with the profile.
+    """
+    if isinstance(printable, Piece):
+        return (draft_ball_piece if printable.body else draft_flat_piece)(
+            puzzle, printable, profile
+        )
+    return (draft_lid if printable.kind == LID else draft_board)(puzzle, printable, profile)
+
+
+def draft_all(
+    puzzle: PuzzleSet,
+    printables: Sequence[_One],
+    profile: Profile,
+    draft: Callable[[PuzzleSet, _One, Profile], _Drawing],
+    purpose: str = "",
+) -> list[_Drawing]:
+    """Draft several pieces, boards or lids of a set.
+
+    Raises:
+        InputError: when a piece is made of balls and the purpose is one for flat pieces only; or with
+            everything that is impossible with the profile, where equal errors share a line.
+    """
+    if purpose and any(isinstance(one, Piece) and one.body for one in printables):
+        raise InputError.of(
+            puzzle.name, f"its pieces are made of balls; only flat pieces can be {purpose}"
+        )
+    drawings = []
+    faults: dict[str, list[_One]] = defaultdict(list)
+    for one in printables:
+        try:
+            drawings.append(draft(puzzle, one, profile))
+        except DrawingError as fault:
+            faults[str(fault)].append(one)
+    if faults:
+        where = []
+        for some in faults.values():
+            kind = "piece" if all(isinstance(one, Piece) for one in some) else "board"
+            ids = ", ".join(one.id for one in some)
+            where.append(f"{kind}s {ids}" if len(some) > 1 else f"{kind} {ids}")
+        source = f"{puzzle.name} with profile {profile.name}"
+        raise InputError(source, list(map(ErrorDetail, where, faults)))
+    return drawings
+
+
+def draft_flat_pieces(
+    puzzle: PuzzleSet, pieces: Sequence[Piece], profile: Profile
+) -> list[FlatDrawing]:
+    """Draft several flat pieces.
+
+    Raises:
+        InputError: for all pieces that are impossible with the profile. Pieces with the same error
             share a line.
     """
-    return draft_each(puzzle, pieces, profile, draft, "drafted for printing")
-
-
-def draft_thing(puzzle: PuzzleSet, thing: Thing, profile: Profile) -> PartDrawing:
-    """Drafts a piece or an accessory.
-
-    Raises:
-        BlueprintError: when the profile does not suit it.
-    """
-    if isinstance(thing, Piece):
-        return draft_ball(puzzle, thing, profile) if thing.body else draft(puzzle, thing, profile)
-    return (draft_lid if thing.kind == LID else draft_board)(puzzle, thing, profile)
-
-
-def draft_things(puzzle: PuzzleSet, things: Sequence[Thing], profile: Profile) -> list[PartDrawing]:
-    """Drafts several pieces and accessories.
-
-    Raises:
-        InputError: with everything that the profile does not suit. Things with the same fault
-            share a line.
-    """
-    return draft_each(puzzle, things, profile, draft_thing)
+    return draft_all(puzzle, pieces, profile, draft_flat_piece, "drafted for printing")
 
 
 @dataclass(frozen=True)
 class Tones:
-    """Where a piece has its second colour.
+    """The part of a piece in its second colour.
 
     Attributes:
-        area: the cells, seen from above, in the frame of the piece's drawing.
-        low_mm: from this height …
-        high_mm: … to this one, the face.
+        area: the cells from above, in the frame of the piece's drawing.
+        low_mm: lower end.
+        high_mm: upper end, the face.
     """
 
     area: BaseGeometry
@@ -193,11 +228,11 @@ class Tones:
 
 
 def tones(lattice: Lattice, piece: Piece, drawing: PartDrawing, profile: Profile) -> Tones:
-    """The second colour of a flat piece: as deep as its letter."""
+    """Return the part of a flat piece in its second colour, as deep as its letter."""
     cells = [
         Polygon([(x * profile.unit_mm, y * profile.unit_mm) for x, y in ring])
         for cell in sorted(piece.tones)
-        for ring in rings_in_units(lattice, [lattice.ring(cell)])
+        for ring in rings_to_units(lattice, [lattice.ring(cell)])
     ]
     high_mm = drawing.thickness_mm
     return Tones(union_all(cells), high_mm - profile.label_depth_mm, high_mm)

@@ -1,7 +1,7 @@
-"""Letters as outlines, from the one font that is shipped: curves for solids, polygons for checks.
+"""Letters as outlines from the shipped font: curves for solids, polygons for checks.
 
-The font file is read directly: a CAD kernel's own text falls back silently to another font,
-and measures sizes differently from one font to the next.
+The font file is read directly: a CAD kernel's own text silently falls back to another font, and its
+size depends on the font.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import Any
 from shapely import Polygon, get_parts, union_all
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.core.errors import shown
-from fabkit.drawing.outline import BlueprintError, PointMm
+from fabkit.core.errors import quote
+from fabkit.drawing.outline import DrawingError, PointMm
 
 FONT = Path(__file__).resolve().parent / "fonts" / "OpenSans-ExtraBold.ttf"
 
@@ -43,7 +43,7 @@ class Lettering:
 
     def parts(self) -> list[tuple[Contour, list[Contour]]]:
         """The separate parts of the text, each an outer contour with its counters."""
-        shapes = [(Polygon(chords(contour)), contour) for contour in self.contours]
+        shapes = [(Polygon(flatten_contour(contour)), contour) for contour in self.contours]
         shapes.sort(key=lambda shape: -shape[0].area)
         around = [
             [j for j in range(i) if shapes[j][0].contains(shape)]
@@ -62,7 +62,10 @@ class Lettering:
     def polygon(self) -> BaseGeometry:
         """The text's area, with curves as short chords."""
         return union_all(
-            [Polygon(chords(outer), [*map(chords, inner)]) for outer, inner in self.parts()]
+            [
+                Polygon(flatten_contour(outer), [*map(flatten_contour, inner)])
+                for outer, inner in self.parts()
+            ]
         )
 
     def moved(
@@ -80,10 +83,10 @@ class Lettering:
 
 @lru_cache(maxsize=256)
 def lettering(text: str) -> Lettering:
-    """A text with capitals 1 mm high.
+    """Set a text with capitals 1 mm high.
 
     Raises:
-        BlueprintError: when the font has no outline for a character.
+        DrawingError: when the font has no outline for a character.
 
     Example:
         >>> width, height = lettering("H").polygon().bounds[2:]
@@ -95,7 +98,7 @@ def lettering(text: str) -> Lettering:
     for character in text:
         glyph, advance = _glyph(character)
         if not glyph:
-            raise BlueprintError(f"the font has no letter {shown(character)}; choose another label")
+            raise DrawingError(f"the font has no letter {quote(character)}; choose another label")
         contours += Lettering(glyph).moved(pen_x, 0.0).contours
         pen_x += advance
     points = [point for contour in contours for segment in contour for point in segment]
@@ -106,22 +109,21 @@ def lettering(text: str) -> Lettering:
 
 
 def strokes_are_at_least(area: BaseGeometry, width_mm: float) -> bool:
-    """Whether no stroke of a text is thinner than a width.
+    """Return whether no stroke of a text is thinner than a width.
 
-    A disc of that diameter must get everywhere but into the corners (a morphological opening;
-    what it cannot reach of a thin stroke is longer than a corner), and it must get there
-    without leaving the text: where it cannot pass a waist, as that of a 3, its way falls into
-    parts, or is cut open where it went around a counter.
+    A disc of that diameter must reach everything except the corners (a morphological opening; the
+    unreachable part of a thin stroke is larger than a corner) without leaving the text: if it cannot
+    pass a waist, as that of a 3, the area of its centres falls into parts, or opens around a counter.
 
     Example:
         >>> bar = Polygon([(0, 0), (5, 0), (5, 1), (0, 1)])
         >>> strokes_are_at_least(bar, 0.9), strokes_are_at_least(bar, 1.1)
         (True, False)
     """
-    way = area.buffer(-width_mm / 2)
-    if _parts_and_counters(way) != _parts_and_counters(area):
+    centres = area.buffer(-width_mm / 2)
+    if _parts_and_counters(centres) != _parts_and_counters(area):
         return False
-    rest = area.difference(way.buffer(width_mm / 2 * 1.001))
+    rest = area.difference(centres.buffer(width_mm / 2 * 1.001))
     return all(part.area <= _CORNER_AREA * width_mm**2 for part in get_parts(rest))
 
 
@@ -175,8 +177,8 @@ def _glyph(character: str) -> tuple[tuple[Contour, ...], float]:
     return tuple(contours), glyphs[names[ord(character)]].width / cap_height
 
 
-def chords(contour: Contour, off_mm: float | None = None) -> list[PointMm]:
-    """The corners of a contour: a fixed number on each curve, or as many as keep chords that near."""
+def flatten_contour(contour: Contour, off_mm: float | None = None) -> list[PointMm]:
+    """Flatten a contour: a fixed number of chords on each curve, or as many as a tolerance requires."""
     corners = []
     for segment in contour:
         (ax, ay), (bx, by), (cx, cy) = segment[0], segment[-2], segment[-1]

@@ -1,4 +1,4 @@
-"""Where a piece's letter goes, and the title of a set on a lid or floor; and how large they can be."""
+"""Placing and sizing the letter of a piece, and the title of a set on a lid or floor."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from shapely.ops import nearest_points
 
 from fabkit.core.units import format_mm
 from fabkit.drawing.glyphs import Lettering, lettering, strokes_are_at_least
-from fabkit.drawing.outline import BlueprintError, PointMm, polygons
+from fabkit.drawing.outline import DrawingError, PointMm, polygons
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 
 _SIZE_STEP_MM = 0.1
-_ROOMIER = (4, 2)
+_MARGIN_FACTORS = (4, 2)
 
 
 @dataclass(frozen=True)
@@ -45,15 +45,15 @@ class Label:
 
 
 def place_label(text: str, face: Polygon, balance: Point, profile: Profile) -> Label | None:
-    """Places a letter on a face, as near to the balance as it can lie.
+    """Place a letter on a face, as near to the balance as possible.
 
-    It has the profile's cap height, or up to half as much more if its strokes need that to be
-    wide enough, or the largest that fits.
+    It has the profile's cap height, or up to half as much more if its strokes are too thin otherwise,
+    or the largest cap height that fits.
 
-    The face is its flat part, inside the chamfer, in mm.
+    The face is the flat part inside the chamfer, in mm.
 
     Raises:
-        BlueprintError: when only a letter with strokes thinner than the profile's would fit.
+        DrawingError: when only a letter with strokes thinner than the profile's would fit.
     """
     if profile.faces == "none":
         return None
@@ -64,12 +64,12 @@ def place_label(text: str, face: Polygon, balance: Point, profile: Profile) -> L
     wanted_mm = _wanted_height_mm(letters, profile)
     cap_height_mm, places = _largest_place(shape, face, wanted_mm, profile.label_margin_mm)
     if cap_height_mm == 0:
-        raise BlueprintError(
+        raise DrawingError(
             f"label.margin {format_mm(profile.label_margin_mm)} leaves no room for a letter; choose a "
             "smaller margin, a larger unit or label.faces none"
         )
     if not strokes_are_at_least(_scaled(letters, cap_height_mm), profile.stroke_mm):
-        raise BlueprintError(_too_thin(cap_height_mm, wanted_mm, profile))
+        raise DrawingError(_too_thin(cap_height_mm, wanted_mm, profile))
     nearest, _ = nearest_points(places, balance)
     x_mm, y_mm = round(nearest.x, 3), round(nearest.y, 3)
     both = profile.faces == "both"
@@ -85,7 +85,7 @@ def place_label(text: str, face: Polygon, balance: Point, profile: Profile) -> L
 
 
 def _too_thin(cap_height_mm: float, wanted_mm: float, profile: Profile) -> str:
-    """Why a letter of that height cannot be engraved; a larger one helps only where there is room."""
+    """Return why a letter of that height cannot be engraved; a larger one helps only if it fits."""
     stroke = f"thinner than label.stroke {format_mm(profile.stroke_mm)}"
     if cap_height_mm < wanted_mm:
         return (
@@ -94,14 +94,13 @@ def _too_thin(cap_height_mm: float, wanted_mm: float, profile: Profile) -> str:
             "label.faces none"
         )
     return (
-        f"the strokes of a letter of label.cap_height {format_mm(wanted_mm)} are {stroke}, and of one "
-        f"half as high again, too; choose a larger label.cap_height, a smaller label.stroke or "
-        "label.faces none"
+        f"the strokes of a letter of label.cap_height {format_mm(wanted_mm)} are {stroke}, also at 1.5 "
+        "times this height; choose a larger label.cap_height, a smaller label.stroke or label.faces none"
     )
 
 
 def _wanted_height_mm(unscaled: BaseGeometry, profile: Profile) -> float:
-    """The profile's cap height; up to half as much more if the strokes were too thin at that."""
+    """Return the profile's cap height, or up to half as much more if its strokes are too thin."""
 
     def wide_enough(cap_height_mm: float) -> bool:
         return strokes_are_at_least(_scaled(unscaled, cap_height_mm), profile.stroke_mm)
@@ -116,16 +115,15 @@ def _wanted_height_mm(unscaled: BaseGeometry, profile: Profile) -> float:
 def _largest_place(
     shape: BaseGeometry, face: Polygon, wanted_mm: float, margin_mm: float
 ) -> tuple[float, BaseGeometry]:
-    """The largest cap height that fits, and where the letter may then lie (0 if nowhere).
+    """Return the largest cap height that fits (0 if none), and the possible places of the letter.
 
-    At full size the letter takes more room than the margin if the face has it; the margin
-    itself is for pieces that are tight.
+    At full size a multiple of the margin is tried first; the margin itself is for tight pieces.
     """
 
     def places(cap_height_mm: float, margin_mm: float) -> BaseGeometry:
         return _places(_scaled(shape, cap_height_mm), face.buffer(-margin_mm))
 
-    for times in (*_ROOMIER, 1):
+    for times in (*_MARGIN_FACTORS, 1):
         found = places(wanted_mm, margin_mm * times)
         if not found.is_empty:
             return wanted_mm, found
@@ -144,10 +142,10 @@ def _scaled(shape: BaseGeometry, factor: float) -> BaseGeometry:
 
 
 def _places(shape: BaseGeometry, room: BaseGeometry) -> BaseGeometry:
-    """Where the origin of a shape may lie so that its convex hull stays inside the room.
+    """Return where the origin of a shape may be so that its convex hull stays inside the room.
 
-    The hull meets an edge of the room exactly when the origin lies in the sweep of the
-    mirrored hull along that edge (a Minkowski sum), so all sweeps are cut away.
+    The hull meets an edge of the room exactly when the origin is in the sweep of the mirrored hull
+    along that edge (a Minkowski sum), so all sweeps are subtracted.
     """
     mirrored = -shapely.get_coordinates(shape.convex_hull.exterior)
     sweeps: list[BaseGeometry] = []
@@ -159,43 +157,45 @@ def _places(shape: BaseGeometry, room: BaseGeometry) -> BaseGeometry:
     return room.difference(union_all(sweeps)) if sweeps else room
 
 
-#: Between two words, and from line to line, in heights of a capital.
+#: Space between two words, and line height, in cap heights.
 _SPACE, _LINE = 0.45, 1.7
-#: A title may be so much higher than wanted if its strokes are too thin otherwise.
-_MOST_TIMES = 1.5
-#: Between the title and the edge of its room, at the least.
+#: Greatest factor on the title's height if its strokes are too thin otherwise.
+_MAX_TIMES = 1.5
+#: Least margin between the title and the edge of its room.
 _MARGIN_MM = 2.0
-#: Part of the widest ceiling that a letter cut into the bottom may be high: some letters are
-#: wider than they are high.
+#: Greatest height of a letter in the bottom, relative to the widest bridge: some letters are wider
+#: than high.
 _BRIDGED = 0.6
 
 
 def place_title(
     puzzle: PuzzleSet, room: BaseGeometry, profile: Profile, mirrored: bool = False
 ) -> Label | None:
-    """The title, as large as ``board.title`` says or as the room allows, in its middle.
+    """Place the title in the middle of a room, with the height ``board.title`` or the largest that fits.
 
-    It is broken into lines where that makes it larger. If the font lacks one of its letters, or if
-    it would have to be so small that its strokes are thinner than ``label.stroke``, the set's short
-    name takes its place. A room that is too small for that, too, remains without a title.
+    It is broken into lines if that makes it larger. If the font lacks one of its letters, or its
+    strokes would be thinner than ``label.stroke``, the set's short name is used instead. If that does
+    not fit either, there is no title.
 
-    One that is cut into the bottom, where it is read from below, is mirrored.
+    A title cut into the bottom, where it is read from below, is mirrored.
     """
     if profile.title_mm == 0:
         return None
     inner = room.buffer(-_MARGIN_MM)
     texts = dict.fromkeys((puzzle.title, puzzle.name))
-    labels = (_placed(one, inner, profile, mirrored) for text in texts for one in _broken(text))
+    labels = (
+        _fit_title(one, inner, profile, mirrored) for text in texts for one in _line_breaks(text)
+    )
     return next((label for label in labels if label is not None), None)
 
 
-def _placed(
+def _fit_title(
     lines: tuple[str, ...], room: BaseGeometry, profile: Profile, mirrored: bool
 ) -> Label | None:
-    """Lines in the largest size that fits into the room, or None."""
+    """Place lines in the largest size that fits the room; None if none fits."""
     try:
-        letters = _set(lines)
-    except BlueprintError:
+        letters = _typeset(lines)
+    except DrawingError:
         return None
     if not letters.contours:
         return None
@@ -203,7 +203,7 @@ def _placed(
     least = _least_height_mm(lines, profile.stroke_mm)
     if math.isinf(least):
         return None
-    most = max(profile.title_mm, min(least, profile.title_mm * _MOST_TIMES))
+    most = max(profile.title_mm, min(least, profile.title_mm * _MAX_TIMES))
     if mirrored:
         most = min(most, profile.max_bridge_mm * _BRIDGED)
     first, last = math.ceil(least / _SIZE_STEP_MM - 1e-6), math.floor(most / _SIZE_STEP_MM + 1e-6)
@@ -218,7 +218,7 @@ def _placed(
 
 
 def _middles(room: BaseGeometry) -> list[PointMm]:
-    """Where a title may have its middle: that of the room's box, then those of its parts."""
+    """Return candidates for the middle of a title: of the room's box, then of its parts."""
     left, bottom, right, top = room.bounds if not room.is_empty else (0.0,) * 4
     found = [Point((left + right) / 2, (bottom + top) / 2)]
     found += [one.centroid for one in polygons(room)]
@@ -226,8 +226,8 @@ def _middles(room: BaseGeometry) -> list[PointMm]:
     return [(round(one.x, 3), round(one.y, 3)) for one in found]
 
 
-def _broken(text: str) -> list[tuple[str, ...]]:
-    """A text on one line, on two, … each as even as can be."""
+def _line_breaks(text: str) -> list[tuple[str, ...]]:
+    """Break a text into one line, two lines, … each time as evenly as possible."""
     words = text.split()
     found = []
     for count in range(1, len(words) + 1):
@@ -235,28 +235,28 @@ def _broken(text: str) -> list[tuple[str, ...]]:
         left = words
         for after in range(count - 1, -1, -1):
             share = sum(map(len, left)) / (after + 1)
-            taken = 1
+            size = 1
             while (
-                taken < len(left) - after
-                and sum(map(len, left[:taken])) + len(left[taken]) / 2 <= share
+                size < len(left) - after
+                and sum(map(len, left[:size])) + len(left[size]) / 2 <= share
             ):
-                taken += 1
-            lines.append(" ".join(left[: taken if after else len(left)]))
-            left = left[taken:]
+                size += 1
+            lines.append(" ".join(left[: size if after else len(left)]))
+            left = left[size:]
         found.append(tuple(lines))
     return found
 
 
-def _set(lines: tuple[str, ...]) -> Lettering:
-    """Lines of words below each other, each in the middle, with capitals 1 mm high."""
+def _typeset(lines: tuple[str, ...]) -> Lettering:
+    """Set centred lines of words below each other, with capitals 1 mm high."""
     contours: list[Lettering] = []
     for number, line in enumerate(lines):
-        words, pen = [], 0.0
+        letterings, pen = [], 0.0
         for word in line.split():
-            standing, width = _standing(word)
-            words.append(standing.moved(pen, -_LINE * number))
+            standing, width = _on_baseline(word)
+            letterings.append(standing.moved(pen, -_LINE * number))
             pen += width + _SPACE
-        contours += [one.moved(-(pen - _SPACE) / 2, 0.0) for one in words]
+        contours += [one.moved(-(pen - _SPACE) / 2, 0.0) for one in letterings]
     whole = Lettering(tuple(c for one in contours for c in one.contours))
     if not whole.contours:
         return whole
@@ -264,11 +264,11 @@ def _set(lines: tuple[str, ...]) -> Lettering:
     return whole.moved(-(left + right) / 2, -(bottom + top) / 2)
 
 
-def _standing(word: str) -> tuple[Lettering, float]:
-    """A word that begins at the origin and stands on the line, and its width.
+def _on_baseline(word: str) -> tuple[Lettering, float]:
+    """Return a word that begins at the origin and is on the baseline, and its width.
 
-    A word's contours lie around its middle, which says nothing of the line it stands on: an H
-    is set before it, which does stand on it and is 1 mm high, and then taken away.
+    A word's contours are centred, so its baseline is not known: an H is put before it, which is on
+    the baseline and 1 mm high, and then removed.
     """
     with_stem = lettering("H" + word)
     stem, letters = Lettering(with_stem.contours[:1]), Lettering(with_stem.contours[1:])
@@ -278,8 +278,8 @@ def _standing(word: str) -> tuple[Lettering, float]:
 
 @lru_cache(maxsize=64)
 def _least_height_mm(lines: tuple[str, ...], stroke_mm: float) -> float:
-    """The smallest cap height at which no stroke is thinner than a width; infinite above 60 mm."""
-    shape = _set(lines).polygon()
+    """Return the least cap height at which no stroke is thinner than a width; infinite above 60 mm."""
+    shape = _typeset(lines).polygon()
     sizes = [round(step * _SIZE_STEP_MM, 6) for step in range(1, 601)]
 
     found = bisect_left(

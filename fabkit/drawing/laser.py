@@ -1,9 +1,8 @@
-"""What a laser or a cutting plotter follows: a piece cut from a sheet, its letter and its magnets.
+"""Drawings for a laser or a cutting plotter: a piece cut from a sheet, its letter and its magnets.
 
-A cut takes away a strip as wide as the kerf. So there are two outlines: the *finished* one, which
-the piece has in the end, and the *path* of the beam's or knife's middle, half a kerf outside of
-it. A round beam cannot cut a sharp inner corner: there a fillet with a radius of half the kerf
-stays, as on every machine.
+A cut removes a strip as wide as the kerf, so there are two outlines: the *finished* one of the piece,
+and the *path* of the middle of the beam or knife, half a kerf outside of it. A round beam cannot cut a
+sharp inner corner: it leaves a fillet with a radius of half the kerf, as on every machine.
 """
 
 from __future__ import annotations
@@ -18,30 +17,30 @@ from shapely import Point, Polygon, affinity
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.core.units import format_mm
-from fabkit.drawing.glyphs import chords
+from fabkit.drawing.draft import draft_all
+from fabkit.drawing.glyphs import flatten_contour
 from fabkit.drawing.label import place_label
 from fabkit.drawing.magnets import magnet_count, place_recesses
 from fabkit.drawing.outline import (
-    BlueprintError,
+    DrawingError,
     PointMm,
     RingMm,
     canonical_outline,
+    inset_outline,
     inset_ring,
-    moved_in,
     rings_mm,
 )
-from fabkit.drawing.part import draft_each
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 
-#: How far chords may lie off the curves of a letter.
-FLAT_MM = 0.01
-#: Between the path of a piece on its own and the edge of its sheet.
-EDGE_MM = 1.0
-#: So much farther an outline must still be movable: less than that is not left of anything.
+#: Greatest distance of chords from the curves of a letter.
+CHORD_TOLERANCE_MM = 0.01
+#: Margin around the path of a piece on its own sheet.
+SHEET_MARGIN_MM = 1.0
+#: An outline must bear this much more offset, so that nothing is left thinner.
 _SPARE_MM = 0.005
-#: Half a kerf and an inset are sought in these steps for messages.
+#: Step of the limits in messages.
 _STEP_MM = 0.01
 
 
@@ -63,9 +62,9 @@ class CutPiece:
     """One piece as it is cut from a sheet, in mm, seen from its lettered face, y up.
 
     Attributes:
-        outline: what the piece is in the end.
-        path: where the middle of the beam or knife goes, half a kerf outside of the outline.
-        engraving: the closed contours of the letter, curves as chords within `FLAT_MM`; none
+        outline: the finished outline.
+        path: of the middle of the beam or knife, half a kerf outside the outline.
+        engraving: the closed contours of the letter, curves as chords within `CHORD_TOLERANCE_MM`; none
             without a letter.
     """
 
@@ -76,7 +75,7 @@ class CutPiece:
     magnets: tuple[Circle, ...]
 
     def moved(self, degrees: float, x_mm: float, y_mm: float) -> CutPiece:
-        """Turned counter-clockwise about the origin of its frame, then moved.
+        """Return the piece rotated counter-clockwise about the origin, then moved.
 
         Example:
             >>> square = Polygon([(0, 0), (2, 0), (2, 1), (0, 1)])
@@ -102,29 +101,29 @@ class CutPiece:
             ),
         )
 
-    def alone(self) -> tuple[CutPiece, float, float]:
-        """The piece on a sheet that is just large enough, and that sheet's width and depth."""
+    def on_own_sheet(self) -> tuple[CutPiece, float, float]:
+        """Return the piece on a sheet that is just large enough, and that sheet's width and depth."""
         left, bottom, right, top = self.path.bounds
-        moved = self.moved(0.0, EDGE_MM - left, EDGE_MM - bottom)
-        return moved, right - left + 2 * EDGE_MM, top - bottom + 2 * EDGE_MM
+        moved = self.moved(0.0, SHEET_MARGIN_MM - left, SHEET_MARGIN_MM - bottom)
+        return moved, right - left + 2 * SHEET_MARGIN_MM, top - bottom + 2 * SHEET_MARGIN_MM
 
 
-def cut_piece(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> CutPiece:
-    """Works out what is cut for one piece.
+def draft_cut_piece(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> CutPiece:
+    """Draft one piece for cutting.
 
     The finished outline is the canonical one, inset by ``laser.inset``; its tips stay sharp and
-    nothing is chamfered. Letter and magnets go where they would go on a printed piece of that
-    outline; a letter is only on the front.
+    nothing is chamfered. Letter and magnets have the places of a printed piece with that outline;
+    a letter is only on the front.
 
     Raises:
-        BlueprintError: when the inset swallows an edge or a neck, when the kerf swallows a hole
-            or a notch, or when letter or magnets do not fit.
+        DrawingError: when the inset removes an edge or a neck, when the kerf removes a hole or a
+            notch, or when letter or magnets do not fit.
 
     Example:
         >>> from fabkit.model.library import load_set
-        >>> from fabkit.model.profilefile import load_profile
+        >>> from fabkit.model.profile_file import load_profile
         >>> fridgeiq = load_set("fridgeiq")
-        >>> piece = cut_piece(fridgeiq, fridgeiq.piece("B"), load_profile((), ["laser.kerf=0.2 mm"]))
+        >>> piece = draft_cut_piece(fridgeiq, fridgeiq.piece("B"), load_profile((), ["laser.kerf=0.2 mm"]))
         >>> piece.outline.bounds, piece.path.bounds
         ((0.0, 0.0, 40.0, 20.0), (-0.1, -0.1, 40.1, 20.1))
         >>> piece.magnets
@@ -141,49 +140,51 @@ def cut_piece(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> CutPiece:
         piece.id,
         outline,
         path,
-        tuple(tuple(chords(contour, FLAT_MM)) for contour in contours),
+        tuple(tuple(flatten_contour(contour, CHORD_TOLERANCE_MM)) for contour in contours),
         _magnets(canonical, outline, profile),
     )
 
 
-def cut_all(puzzle: PuzzleSet, pieces: Sequence[Piece], profile: Profile) -> list[CutPiece]:
-    """Works out what is cut for several pieces.
+def draft_cut_pieces(
+    puzzle: PuzzleSet, pieces: Sequence[Piece], profile: Profile
+) -> list[CutPiece]:
+    """Draft several pieces for cutting.
 
     Raises:
-        InputError: with every piece that the profile does not suit. Pieces with the same fault
+        InputError: for all pieces that are impossible with the profile. Pieces with the same error
             share a line.
     """
-    return draft_each(puzzle, pieces, profile, cut_piece, "cut from a sheet")
+    return draft_all(puzzle, pieces, profile, draft_cut_piece, "cut from a sheet")
 
 
 def _offset(
-    outline: Polygon, distance_mm: float, key: str, asked_mm: float, swallows: str
+    outline: Polygon, distance_mm: float, key: str, setting_mm: float, removed: str
 ) -> Polygon:
-    """An outline moved inwards (outwards if negative) by an inset, or by half of a kerf."""
+    """Offset an outline inwards (outwards if negative) by an inset, or by half a kerf."""
     if not _bears(outline, distance_mm):
-        share, steps = distance_mm / asked_mm, range(1, math.ceil(asked_mm / _STEP_MM))
-        # The greatest hundredth of a millimetre that is borne.
+        share, steps = distance_mm / setting_mm, range(1, math.ceil(setting_mm / _STEP_MM))
+        # The greatest possible hundredth of a millimetre.
         most_mm = _STEP_MM * bisect_left(
             steps, True, key=lambda step: not _bears(outline, share * (step * _STEP_MM))
         )
-        raise BlueprintError(
-            f"{key} {format_mm(asked_mm)} swallows {swallows} of the piece, which bears "
-            f"{format_mm(most_mm)} at most; choose a smaller {key} or a larger unit"
+        raise DrawingError(
+            f"{key} {format_mm(setting_mm)} removes {removed} of the piece; the limit is "
+            f"{format_mm(most_mm)}; choose a smaller {key} or a larger unit"
         )
-    return moved_in(outline, distance_mm)
+    return inset_outline(outline, distance_mm)
 
 
 def _magnets(canonical: Polygon, outline: Polygon, profile: Profile) -> tuple[Circle, ...]:
-    """Where the magnets go: as in a printed piece, but one without chamfers."""
+    """Place the magnets as in a printed piece without chamfers."""
     if not profile.has_recesses:
         return ()
-    upright = replace(profile, top_chamfer_mm=0.0, foot_chamfer_mm=0.0, mouth_mm=0.0)
+    upright = replace(profile, top_chamfer_mm=0.0, foot_chamfer_mm=0.0, lead_in_mm=0.0)
     count = magnet_count(canonical, profile.unit_mm)
     recesses = place_recesses(outline, outline, count, upright)
-    bore_mm = recesses[0].bores.widest_mm
+    bore_mm = recesses[0].bore.widest_mm
     if bore_mm < profile.kerf_mm + _SPARE_MM:
-        raise BlueprintError(
-            f"laser.kerf {format_mm(profile.kerf_mm)} swallows the hole for a magnet, which is "
+        raise DrawingError(
+            f"laser.kerf {format_mm(profile.kerf_mm)} removes the hole for a magnet, which is "
             f"{format_mm(bore_mm)} across; choose a smaller laser.kerf, a larger magnet or "
             "recess.fit none"
         )
@@ -192,11 +193,11 @@ def _magnets(canonical: Polygon, outline: Polygon, profile: Profile) -> tuple[Ci
 
 
 def _bears(outline: Polygon, distance_mm: float) -> bool:
-    """Whether an outline can be moved so far, and a little farther, and keeps all that it has."""
+    """Return whether an outline keeps all its edges and necks at an offset and a little beyond."""
     further_mm = distance_mm + math.copysign(_SPARE_MM, distance_mm)
     rings = rings_mm(outline)
     moved = [inset_ring(ring, further_mm) for ring in rings]
-    # An edge that has vanished goes the other way; a neck or notch that has makes a crossing.
+    # A vanished edge is reversed; a vanished neck or notch makes a crossing.
     onwards = all(
         (np.diff([*was, was[0]], axis=0) * np.diff([*now, now[0]], axis=0)).sum(axis=1).min() > 0
         for was, now in zip(rings, moved, strict=True)

@@ -1,8 +1,8 @@
-"""Magnets: their recesses, where in a piece they go, and which pole of each shows outwards.
+"""Magnets: their recesses, their places in a piece, and which pole of each faces outwards.
 
-When poles alternate, a magnet that is put in the wrong way round repels where it should hold. So
-every south pole has a round dimple, where one sees it while putting the magnet in: in the back
-beside an open recess, in the floor of a closed cavity.
+When poles alternate, a magnet inserted the wrong way round repels where it should hold. So every
+south pole is marked by a round dimple that is visible when inserting the magnet: in the back beside
+an open recess, in the floor of a closed cavity.
 """
 
 from __future__ import annotations
@@ -18,35 +18,35 @@ from shapely.geometry.base import BaseGeometry
 from shapely.ops import nearest_points
 
 from fabkit.core.units import format_mm
-from fabkit.drawing.outline import BlueprintError, PointMm, canonical_outline, chamfered
+from fabkit.drawing.outline import DrawingError, PointMm, canonical_outline, chamfer_outline
 from fabkit.model.layers import MARK_DIAMETER_MM, mark_span, recess_span, release_step_mm
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 
-#: Arcs are drawn with so many chords to a quarter circle.
+#: Chords per quarter circle of an arc.
 ARC_SEGMENTS = 64
-#: To this the largest value that holds is found, in mm.
-STEP_MM = 0.002
+#: Precision of a bisection, in mm.
+BISECT_STEP_MM = 0.002
 
 _DIRECTIONS = 180
 _SAFETY_MM = 0.0015  # positions are rounded to a micrometre and arcs are chords
 
 
-def eroded(area: Polygon, distance_mm: float) -> BaseGeometry:
-    """The points of an area that are at least so far from its boundary.
+def erode(area: Polygon, distance_mm: float) -> BaseGeometry:
+    """Return the points of an area at a distance or more from its boundary.
 
     Example:
         >>> square = Polygon([(0, 0), (9, 0), (9, 9), (0, 9)])
-        >>> [round(value, 1) for value in eroded(square, 3.0).bounds]
+        >>> [round(value, 1) for value in erode(square, 3.0).bounds]
         [3.0, 3.0, 6.0, 6.0]
     """
     safe_mm = distance_mm * (1 + 1e-4) + _SAFETY_MM
-    eroded = area.buffer(-safe_mm, quad_segs=ARC_SEGMENTS)
+    inner = area.buffer(-safe_mm, quad_segs=ARC_SEGMENTS)
     # GEOS leaves a sliver where an area is only just too narrow; no point of it is far enough.
     parts = [
         part
-        for part in getattr(eroded, "geoms", [eroded])
+        for part in getattr(inner, "geoms", [inner])
         if area.boundary.distance(part.representative_point()) >= distance_mm
     ]
     return union_all(parts)
@@ -55,9 +55,9 @@ def eroded(area: Polygon, distance_mm: float) -> BaseGeometry:
 def farthest_pair(
     allowed: BaseGeometry, balance: Point, farthest_mm: float
 ) -> list[PointMm] | None:
-    """Two points of a region as far apart as possible, up to a limit; None if there are none.
+    """Return two points of a region as far apart as possible, up to a limit; None if there are none.
 
-    They lie as evenly about the balance as possible.
+    They are as symmetric about the balance as possible.
 
     Example:
         >>> bar = Polygon([(0, 0), (50, 0), (50, 2), (0, 2)])
@@ -79,7 +79,7 @@ def farthest_pair(
         off_mm = round(middle.distance(balance), 3)
         if best is None or off_mm < best[0]:
             ends = [Point(middle.x - dx, middle.y - dy), Point(middle.x + dx, middle.y + dy)]
-            best = off_mm, [rounded(end) for end in ends]
+            best = off_mm, [round_point(end) for end in ends]
     if best:
         return best[1]
     # Small islands, none of them that far from another: then less than the limit apart.
@@ -87,31 +87,31 @@ def farthest_pair(
 
 
 def _most_apart(area: BaseGeometry, limit_mm: float) -> tuple[float, list[PointMm] | None]:
-    """The two corners that are farthest apart among those within a limit, and their distance."""
-    corners = sorted({rounded(Point(x, y)) for x, y in get_coordinates(area)})
+    """Return the two corners farthest apart among those within a limit, and their distance."""
+    corners = sorted({round_point(Point(x, y)) for x, y in get_coordinates(area)})
     pairs = itertools.combinations_with_replacement(corners, 2)
     near = ((round(math.dist(a, b), 6), [a, b]) for a, b in pairs)
     return max((pair for pair in near if pair[0] <= limit_mm), default=(0.0, None))
 
 
-def rounded(point: Point) -> PointMm:
-    """A point to the micrometre.
+def round_point(point: Point) -> PointMm:
+    """Round a point to the micrometre.
 
     Example:
-        >>> rounded(Point(1.23456, 2))
+        >>> round_point(Point(1.23456, 2))
         (1.235, 2.0)
     """
     return round(point.x, 3), round(point.y, 3)
 
 
-def largest(holds: Callable[[float], bool], low: float, high: float) -> float:
-    """The largest value between two that still holds, to a micrometre or two.
+def bisect_largest(holds: Callable[[float], bool], low: float, high: float) -> float:
+    """Bisect for the largest value between two that still holds, to a micrometre or two.
 
     Example:
-        >>> round(largest(lambda value: value < 3, 0.0, 10.0), 2)
+        >>> round(bisect_largest(lambda value: value < 3, 0.0, 10.0), 2)
         3.0
     """
-    while high - low > STEP_MM:
+    while high - low > BISECT_STEP_MM:
         middle = (low + high) / 2
         low, high = (middle, high) if holds(middle) else (low, middle)
     return low
@@ -120,13 +120,13 @@ def largest(holds: Callable[[float], bool], low: float, high: float) -> float:
 #: A piece this many units long gets two magnets, else one.
 TWO_MAGNETS_FROM_UNITS = 3
 #: Two magnets are as far apart as the walls allow, up to this many units.
-FARTHEST_UNITS = 2
+MAX_SPACING_UNITS = 2
 
 _SMALLEST_MAGNET_MM = 1.0
 
 
 @dataclass(frozen=True)
-class Bores:
+class BoreDiameters:
     """The diameters of a recess, in mm.
 
     Attributes:
@@ -139,8 +139,8 @@ class Bores:
 
 
 @dataclass(frozen=True)
-class Mark:
-    """A round dimple that says: here a south pole shows outwards.
+class PoleMark:
+    """A round dimple that marks a south pole facing outwards.
 
     Attributes:
         centre_mm: seen from the lettered face, in the frame of the outline.
@@ -155,13 +155,13 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class Release:
-    """A round hole from a recess's end to the face, by which a pin pushes the magnet out.
+class ReleaseHole:
+    """A round hole from a recess's end to the face, through which a pin pushes the magnet out.
 
     Attributes:
         low_mm: height of the recess's end above the back.
         high_mm: height of the face above the back.
-        step_mm: how high the slot is by which it begins, and the square after it; 0 without these,
+        step_mm: height of the slot at its beginning, and of the square after it; 0 without these,
             see `fabkit.model.layers.release_step_mm`.
         slot_mm: length of the slot, along x.
     """
@@ -174,7 +174,7 @@ class Release:
 
     @property
     def volume_mm3(self) -> float:
-        """What it takes from the piece."""
+        """The volume removed from the piece."""
         wide_mm, radius_mm = self.diameter_mm, self.slot_mm / 2
         half = math.asin(wide_mm / self.slot_mm)  # of the angle that an end of the slot spans
         slot_mm2 = radius_mm**2 * (2 * half + math.sin(2 * half))
@@ -190,23 +190,22 @@ class Recess:
         centre_mm: seen from the lettered face, in the frame of the outline.
         low_mm: height of its lower end above the back; 0 where it is open there.
         high_mm: height of its upper end above the back.
-        mouth_mm: 45-degree chamfer at the open end; 0 for a closed cavity.
+        lead_in_mm: 45-degree chamfer at the open end; 0 for a closed cavity.
         rib_width_mm: of each crush rib at its root.
-        release: by what its magnet can be pushed out, if by anything.
-        pole: which one shows outwards, towards the back: ``N``, ``S``, or nothing where it may
-            be either.
-        mark: what says so where the magnet goes in; south poles have one when poles alternate.
+        release: the hole through which its magnet can be pushed out, if any.
+        pole: the one that faces outwards, towards the back: ``N``, ``S``, or empty for either.
+        mark: the dimple where the magnet goes in; south poles have one when poles alternate.
     """
 
     centre_mm: PointMm
     low_mm: float
     high_mm: float
-    bores: Bores
-    mouth_mm: float
+    bore: BoreDiameters
+    lead_in_mm: float
     rib_width_mm: float
-    release: Release | None = None
+    release: ReleaseHole | None = None
     pole: str = ""
-    mark: Mark | None = None
+    mark: PoleMark | None = None
 
     @property
     def is_open(self) -> bool:
@@ -215,24 +214,24 @@ class Recess:
 
     @property
     def circles(self) -> tuple[tuple[PointMm, float], ...]:
-        """What a drawing shows of it, as centres and diameters in mm: the bore, the hole through
-        which its magnet is pushed out, and the mark."""
+        """Its circles in a drawing, as centres and diameters in mm: the bore, the push-out hole and
+        the mark."""
         holes = [(self.centre_mm, self.release.diameter_mm)] if self.release else []
         marks = [(self.mark.centre_mm, self.mark.diameter_mm)] if self.mark else []
-        return ((self.centre_mm, self.bores.widest_mm), *holes, *marks)
+        return ((self.centre_mm, self.bore.widest_mm), *holes, *marks)
 
     def at_origin(self) -> Recess:
-        """The same hollow, centred on the origin, whatever its pole and without its mark."""
+        """Return the same recess centred on the origin, without pole and mark."""
         return replace(self, centre_mm=(0.0, 0.0), pole="", mark=None)
 
 
-def bores(profile: Profile) -> Bores:
-    """The bore diameters for the profile's fit.
+def bore_diameters(profile: Profile) -> BoreDiameters:
+    """Return the bore diameters for the profile's fit.
 
     Example:
-        >>> from fabkit.model.profilefile import load_profile
-        >>> bores(load_profile()), bores(load_profile((), ["recess.fit=ribs"]))
-        (Bores(widest_mm=10.1, crest_mm=None), Bores(widest_mm=10.5, crest_mm=9.9))
+        >>> from fabkit.model.profile_file import load_profile
+        >>> bore_diameters(load_profile()), bore_diameters(load_profile((), ["recess.fit=ribs"]))
+        (BoreDiameters(widest_mm=10.1, crest_mm=None), BoreDiameters(widest_mm=10.5, crest_mm=9.9))
     """
     magnet_mm = profile.magnet_diameter_mm
     added_mm = {
@@ -242,11 +241,11 @@ def bores(profile: Profile) -> Bores:
         "embedded": profile.embedded_mm,
     }[profile.fit]
     crest_mm = round(magnet_mm + profile.rib_crest_mm, 6) if profile.fit == "ribs" else None
-    return Bores(round(magnet_mm + added_mm, 6), crest_mm)
+    return BoreDiameters(round(magnet_mm + added_mm, 6), crest_mm)
 
 
 def magnet_count(canonical: Polygon, unit_mm: float) -> int:
-    """How many magnets a piece gets, for its outline as it is drawn.
+    """Return the number of magnets of a piece with a canonical outline.
 
     Example:
         >>> from shapely import box
@@ -261,10 +260,10 @@ def magnet_count(canonical: Polygon, unit_mm: float) -> int:
 def place_recesses(
     outline: Polygon, foot: Polygon, count: int, profile: Profile
 ) -> tuple[Recess, ...]:
-    """Decides where the magnets of a piece go.
+    """Place the magnets of a piece.
 
-    One magnet lies as near to the piece's balance as the walls allow; two lie as far apart as
-    the walls allow, up to `FARTHEST_UNITS`, and then as evenly about the balance as possible.
+    One magnet is as near to the piece's balance as the walls allow; two are as far apart as the walls
+    allow, up to `MAX_SPACING_UNITS`, and then as symmetric about the balance as possible.
 
     Args:
         outline: the printed outline, in mm.
@@ -274,75 +273,75 @@ def place_recesses(
         profile: gives unit, magnet, fit and walls.
 
     Raises:
-        BlueprintError: when the magnet does not fit: the wall there is, the wall asked for,
+        DrawingError: when the magnet does not fit: the wall there is, the wall asked for,
             and the largest magnet that would fit.
     """
-    span, bore, mouth_mm = recess_span(profile), bores(profile), profile.mouth_mm
+    span, bore, lead_in_mm = recess_span(profile), bore_diameters(profile), profile.lead_in_mm
     # The narrowest section over the bore's height, if a chamfer reaches that far.
     chamfer_from_mm = profile.thickness_mm - profile.top_chamfer_mm
-    into_foot_mm = profile.foot_chamfer_mm - (span.low_mm or mouth_mm)
+    into_foot_mm = profile.foot_chamfer_mm - (span.low_mm or lead_in_mm)
     inset_mm = max(0.0, into_foot_mm, span.high_mm - chamfer_from_mm)
-    beside_bore = chamfered(outline, inset_mm) if inset_mm else outline
+    beside_bore = chamfer_outline(outline, inset_mm) if inset_mm else outline
 
     def centres(bore_mm: float, wall_mm: float, bed_wall_mm: float | None) -> list[PointMm] | None:
-        """The best centres for a bore and walls, if any; without a bed wall only that beside counts."""
+        """Return the best centres for a bore and walls, if any; None ignores the wall at the bed."""
         between_mm = wall_mm
-        allowed = eroded(beside_bore, bore_mm / 2 + wall_mm)
+        allowed = erode(beside_bore, bore_mm / 2 + wall_mm)
         if bed_wall_mm is not None and not profile.embedded:
-            allowed = allowed.intersection(eroded(foot, bore_mm / 2 + mouth_mm + bed_wall_mm))
-            between_mm = max(wall_mm, 2 * mouth_mm + bed_wall_mm)
+            allowed = allowed.intersection(erode(foot, bore_mm / 2 + lead_in_mm + bed_wall_mm))
+            between_mm = max(wall_mm, 2 * lead_in_mm + bed_wall_mm)
         if allowed.is_empty:
             return None
         if count == 1:
-            return [rounded(nearest_points(allowed, outline.centroid)[0])]
-        pair = farthest_pair(allowed, outline.centroid, FARTHEST_UNITS * profile.unit_mm)
+            return [round_point(nearest_points(allowed, outline.centroid)[0])]
+        pair = farthest_pair(allowed, outline.centroid, MAX_SPACING_UNITS * profile.unit_mm)
         return pair if pair and math.dist(*pair) >= bore_mm + between_mm else None
 
     found = centres(bore.widest_mm, profile.wall_mm, profile.bed_wall_mm)
     if found is None:
         widest_mm = maximum_inscribed_circle(outline).length
         magnets = "two magnets" if count == 2 else "a magnet"
-        raise BlueprintError(f"{magnets} of {_why_not(centres, widest_mm, profile)}")
-    mouth_mm, release = 0.0 if profile.embedded else mouth_mm, None
+        raise DrawingError(f"{magnets} of {_fit_error(centres, widest_mm, profile)}")
+    lead_in_mm, release = 0.0 if profile.embedded else lead_in_mm, None
     if profile.release_mm:
         slot_mm = bore.widest_mm if bore.crest_mm is None else bore.crest_mm
         step_mm, face_mm = release_step_mm(profile), profile.thickness_mm
-        release = Release(profile.release_mm, span.high_mm, face_mm, step_mm, slot_mm)
+        release = ReleaseHole(profile.release_mm, span.high_mm, face_mm, step_mm, slot_mm)
     return tuple(
-        Recess(centre, span.low_mm, span.high_mm, bore, mouth_mm, profile.rib_width_mm, release)
+        Recess(centre, span.low_mm, span.high_mm, bore, lead_in_mm, profile.rib_width_mm, release)
         for centre in sorted(found)
     )
 
 
-def _why_not(
+def _fit_error(
     centres: Callable[[float, float, float | None], list[PointMm] | None],
     widest_mm: float,
     profile: Profile,
 ) -> str:
-    """Why the profile's magnet does not fit into a piece with so wide a place, in numbers."""
-    magnet_mm, bore_mm = profile.magnet_diameter_mm, bores(profile).widest_mm
+    """Return why the profile's magnet does not fit a piece, and the largest one that does."""
+    magnet_mm, bore_mm = profile.magnet_diameter_mm, bore_diameters(profile).widest_mm
 
     def wall_there(holds: Callable[[float], object]) -> float:
-        return largest(lambda wall: holds(wall) is not None, -bore_mm / 2, widest_mm)
+        return bisect_largest(lambda wall: holds(wall) is not None, -bore_mm / 2, widest_mm)
 
     there_mm = wall_there(lambda wall: centres(bore_mm, wall, None))
-    asked_mm, key = profile.wall_mm, "recess.wall"
-    if there_mm >= asked_mm - STEP_MM:
-        wall_mm, asked_mm, key = min(there_mm, asked_mm), profile.bed_wall_mm, "recess.bed_wall"
+    need_mm, key = profile.wall_mm, "recess.wall"
+    if there_mm >= need_mm - BISECT_STEP_MM:
+        wall_mm, need_mm, key = min(there_mm, need_mm), profile.bed_wall_mm, "recess.bed_wall"
         there_mm = wall_there(lambda bed_wall: centres(bore_mm, wall_mm, bed_wall))
     found = f"break through the side by {format_mm(-there_mm, 1)}"
     if there_mm > 0:
         # With as many digits as it takes to see that it is less.
         there = format_mm(there_mm, 2)
-        if there == format_mm(asked_mm):
+        if there == format_mm(need_mm):
             there = format_mm(math.floor(there_mm * 1000) / 1000)
         found = f"leave a wall of {there}"
 
     def fits(diameter_mm: float) -> bool:
-        bore_mm = bores(replace(profile, magnet_diameter_mm=diameter_mm)).widest_mm
+        bore_mm = bore_diameters(replace(profile, magnet_diameter_mm=diameter_mm)).widest_mm
         return centres(bore_mm, profile.wall_mm, profile.bed_wall_mm) is not None
 
-    largest_mm = math.floor(largest(fits, 0.0, magnet_mm) * 10 + 1e-6) / 10
+    largest_mm = math.floor(bisect_largest(fits, 0.0, magnet_mm) * 10 + 1e-6) / 10
     remedy = (
         f"the largest that fits is {format_mm(largest_mm)} across; choose that, a larger unit or "
         "recess.fit none"
@@ -351,29 +350,29 @@ def _why_not(
         remedy = "no magnet fits here, choose a larger unit or recess.fit none"
     return (
         f"{magnet_mm:g} x {format_mm(profile.magnet_height_mm)} (bore {format_mm(bore_mm)}) would "
-        f"{found}, and {key} asks for a wall of {format_mm(asked_mm)}; {remedy}"
+        f"{found}, and {key} asks for a wall of {format_mm(need_mm)}; {remedy}"
     )
 
 
-#: Two magnets less than this part of a grid unit apart from left to right lie above each other.
+#: Two magnets with a horizontal distance below this, in grid units, are above each other.
 _ABOVE_UNITS = 0.05
-#: Places whose distances from a recess differ by less than this (mm) are equally near.
+#: Distances from a recess that differ by less than this (mm) are equal.
 _AS_NEAR_MM = 0.01
 
 
 def poles(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> tuple[str, ...]:
-    """Which pole of each magnet of a piece shows outwards, from left to right.
+    """Return which pole of each magnet of a piece faces outwards, from left to right.
 
-    In turn means: north, south, north … through all magnets of the set, piece after piece, so
-    that in all there is at most one more of the one than of the other. How many magnets the
-    pieces before this one have depends on their drawings alone.
+    Alternating means: north, south, north … through all magnets of the set, piece after piece, so
+    that their numbers differ by one at most. The number of magnets in the preceding pieces depends
+    only on their drawings.
 
     Returns:
-        ``N``, ``S``, or nothing for either, once for each magnet.
+        ``N``, ``S``, or empty for either, once for each magnet.
 
     Example:
         >>> from fabkit.model.library import load_set
-        >>> from fabkit.model.profilefile import load_profile
+        >>> from fabkit.model.profile_file import load_profile
         >>> puzzle, profile = load_set("fridgeiq"), load_profile((), ["magnet.polarity=alternating"])
         >>> [poles(puzzle, piece, profile) for piece in puzzle.pieces[:5]]
         [('N',), ('S',), ('N',), ('S', 'N'), ('S',)]
@@ -390,16 +389,15 @@ def poles(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> tuple[str, ...]:
     return tuple("NS"[(before + number) % 2] for number in range(count))
 
 
-def left_to_right(centres: Sequence[PointMm], unit_mm: float) -> list[int]:
-    """The order of magnets from left to right, of those above each other from below.
+def left_to_right_order(centres: Sequence[PointMm], unit_mm: float) -> list[int]:
+    """Return the order of magnets from left to right, and from below if they are above each other.
 
-    Magnets that lie above each other but for a rounding are told from below, so that drawings
-    and meshes have them in the same order.
+    A tolerance on "above each other" gives drawings and meshes the same order.
 
     Example:
-        >>> left_to_right([(30.0, 5.0), (10.0, 9.0)], 20.0)
+        >>> left_to_right_order([(30.0, 5.0), (10.0, 9.0)], 20.0)
         [1, 0]
-        >>> left_to_right([(10.0, 9.0), (10.001, 5.0)], 20.0)
+        >>> left_to_right_order([(10.0, 9.0), (10.001, 5.0)], 20.0)
         [1, 0]
     """
 
@@ -411,10 +409,10 @@ def left_to_right(centres: Sequence[PointMm], unit_mm: float) -> list[int]:
     return sorted(range(len(centres)), key=cmp_to_key(compare))
 
 
-def with_poles(
+def assign_poles(
     recesses: Sequence[Recess], in_turn: Sequence[str], foot: Polygon, profile: Profile
 ) -> tuple[Recess, ...]:
-    """Recesses with their poles, and marks where poles alternate and the south pole shows.
+    """Give recesses their poles, and marks where poles alternate and the south pole faces outwards.
 
     Args:
         recesses: of one piece.
@@ -423,33 +421,35 @@ def with_poles(
         profile: gives unit, layers and walls.
 
     Raises:
-        BlueprintError: when there is no room in the back for a mark beside an open recess.
+        DrawingError: when there is no room in the back for a mark beside an open recess.
     """
     found = list(recesses)
-    order = left_to_right([recess.centre_mm for recess in recesses], profile.unit_mm)
+    order = left_to_right_order([recess.centre_mm for recess in recesses], profile.unit_mm)
     for which, pole in zip(order, in_turn, strict=True):
         recess, mark = recesses[which], None
         if pole == "S" and profile.polarity == "alternating":
             centre, span = recess.centre_mm, mark_span(profile)
-            centre = _beside(which, recesses, foot, profile) if recess.is_open else centre
-            mark = Mark(centre, span.low_mm, span.high_mm, MARK_DIAMETER_MM)
+            centre = _mark_centre(which, recesses, foot, profile) if recess.is_open else centre
+            mark = PoleMark(centre, span.low_mm, span.high_mm, MARK_DIAMETER_MM)
         found[which] = replace(recess, pole=pole, mark=mark)
     return tuple(found)
 
 
-def _beside(which: int, recesses: Sequence[Recess], foot: Polygon, profile: Profile) -> PointMm:
-    """The place in the back that is nearest to a recess, with a wall all around.
+def _mark_centre(
+    which: int, recesses: Sequence[Recess], foot: Polygon, profile: Profile
+) -> PointMm:
+    """Return the place for a mark in the back nearest to its recess, with a wall all around.
 
-    It is nearer to this recess than to another one. Of places that are equally near, it is the
-    one farthest from the other recess, and of these the lowest.
+    It is nearer to this recess than to any other. Of equally near places, it is the one farthest from
+    the other recess, and of these the lowest.
     """
     recess, wall_mm = recesses[which], profile.bed_wall_mm
     others = [Point(one.centre_mm) for one in recesses if one is not recess]
-    room = eroded(foot, MARK_DIAMETER_MM / 2 + wall_mm)
+    room = erode(foot, MARK_DIAMETER_MM / 2 + wall_mm)
     middle = Point(recess.centre_mm)
     for other in recesses:
-        reach_mm = other.bores.widest_mm / 2 + other.mouth_mm + wall_mm + MARK_DIAMETER_MM / 2
-        # A polygon's corners lie on the circle and its sides within: grown so that none is nearer.
+        reach_mm = other.bore.widest_mm / 2 + other.lead_in_mm + wall_mm + MARK_DIAMETER_MM / 2
+        # A polygon's sides are inside the circle: enlarged so that none is nearer.
         disc = Point(other.centre_mm).buffer(reach_mm * (1 + 1e-4) + 0.002, ARC_SEGMENTS)
         room = room.difference(disc)
     near = [Point(x, y) for x, y in get_coordinates(room)]
@@ -460,13 +460,13 @@ def _beside(which: int, recesses: Sequence[Recess], foot: Polygon, profile: Prof
     def off_others(place: Point) -> float:
         return round(min((place.distance(other) for other in others), default=0.0), 2)
 
-    near.sort(key=lambda point: (-off_others(point), *rounded(point)[::-1]))
-    mouth_mm = recess.bores.widest_mm + 2 * recess.mouth_mm
+    near.sort(key=lambda point: (-off_others(point), *round_point(point)[::-1]))
+    open_mm = recess.bore.widest_mm + 2 * recess.lead_in_mm
     if not near or (others and off_others(near[0]) < least_mm + _AS_NEAR_MM):
-        raise BlueprintError(
+        raise DrawingError(
             f"there is no room in the back for the mark of a south pole, {format_mm(MARK_DIAMETER_MM)} "
-            f"across, beside a recess with a mouth of {format_mm(mouth_mm)}: recess.bed_wall asks "
+            f"across, beside a recess that opens to {format_mm(open_mm)}: recess.bed_wall asks "
             f"for {format_mm(wall_mm)} around it; choose a smaller magnet or bed_wall, a larger unit, "
             "or another magnet.polarity"
         )
-    return rounded(near[0])
+    return round_point(near[0])

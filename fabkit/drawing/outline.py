@@ -1,4 +1,5 @@
-"""The printed outline: the canonical outline, inset by the profile, its acute tips cut to a flat."""
+"""Outlines in mm: the canonical one, the offset one to print (inset, acute tips cut to a flat), chamfers
+and regions."""
 
 from __future__ import annotations
 
@@ -14,96 +15,96 @@ from fabkit.core.units import format_mm
 from fabkit.model.lattice import Cell, Lattice, Ring
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.profile import Profile
-from fabkit.model.puzzle import rings_in_units
+from fabkit.model.puzzle import rings_to_units
 
 PointMm = tuple[float, float]
 RingMm = tuple[PointMm, ...]
 
 #: Mitres at the sharpest notch of a lattice (45 degrees) reach 2.6 insets out.
 _MITRE_LIMIT = 10
-#: Part of an edge that a chamfer must leave. The kernel builds a sliver; a printer does not.
+#: Share of an edge that a chamfer must leave. The kernel builds slivers; a printer does not.
 _EDGE_LEFT = 0.01
-#: Part of an edge that the cut of one tip may take; there may be a tip at its other end.
-_MOST_CUT = 1 / 2.2
+#: Share of an edge that cutting one tip may take; there may be a tip at its other end.
+_MAX_CUT = 1 / 2.2
 
 
-class BlueprintError(ValueError):
-    """A piece that cannot be made with this profile; the sentence says why and what to do."""
+class DrawingError(ValueError):
+    """A drawing that is impossible with this profile; the message says why and what to do."""
 
 
 def canonical_outline(lattice: Lattice, rings: Sequence[Ring], unit_mm: float) -> Polygon:
-    """The outline as drawn, in mm, counter-clockwise; holes are its interiors.
+    """Return the outline as drawn, in mm, counter-clockwise; holes are its interiors.
 
     Example:
         >>> from fabkit.model.lattice import LATTICES
         >>> canonical_outline(LATTICES["square"], [((0, 0), (4, 0), (4, 2), (0, 2))], 20).bounds
         (0.0, 0.0, 40.0, 20.0)
     """
-    scaled = [[(x * unit_mm, y * unit_mm) for x, y in r] for r in rings_in_units(lattice, rings)]
+    scaled = [[(x * unit_mm, y * unit_mm) for x, y in r] for r in rings_to_units(lattice, rings)]
     outer = max(scaled, key=lambda ring: Polygon(ring).area)
     return orient(Polygon(outer, [ring for ring in scaled if ring is not outer]))
 
 
-def printed_outline(canonical: Polygon, profile: Profile) -> Polygon:
-    """The outline at mid-height.
+def offset_outline(canonical: Polygon, profile: Profile) -> Polygon:
+    """Return the outline to print, at mid-height: inset, with acute tips cut to a flat.
 
     Raises:
-        BlueprintError: when the inset swallows an edge, or a tip is too short for its flat.
+        DrawingError: when the inset removes an edge, or a tip is too short for its flat.
 
     Example:
-        >>> from fabkit.model.profilefile import load_profile
+        >>> from fabkit.model.profile_file import load_profile
         >>> square = Polygon([(0, 0), (20, 0), (20, 20), (0, 20)])
-        >>> printed_outline(square, load_profile()).bounds
+        >>> offset_outline(square, load_profile()).bounds
         (0.1, 0.1, 19.9, 19.9)
     """
-    inset = mitred(canonical, -profile.inset_mm)
+    inset = mitre_offset(canonical, -profile.inset_mm)
     if inset.geom_type != "Polygon" or _corners(inset) != _corners(canonical):
-        raise BlueprintError(
-            f"an inset of {format_mm(profile.inset_mm)} swallows an edge; choose a smaller inset "
+        raise DrawingError(
+            f"an inset of {format_mm(profile.inset_mm)} removes an edge; choose a smaller inset "
             "or a larger unit"
         )
     rings = [cut_tips(ring, profile.tip_flat_mm) for ring in rings_mm(orient(inset))]
     return Polygon(rings[0], rings[1:])
 
 
-def mitred(area: BaseGeometry, distance_mm: float) -> BaseGeometry:
-    """An area that has grown by a distance, or shrunk if that is negative, its corners kept sharp."""
+def mitre_offset(area: BaseGeometry, distance_mm: float) -> BaseGeometry:
+    """Offset an area outwards (inwards if negative), keeping its corners sharp."""
     return area.buffer(distance_mm, join_style="mitre", mitre_limit=_MITRE_LIMIT)
 
 
 def rings_mm(polygon: Polygon) -> list[RingMm]:
-    """A polygon's rings without the repeated last corner, the outer one first."""
+    """Return a polygon's rings without the repeated last corner, the outer one first."""
     rings = [polygon.exterior, *polygon.interiors]
     return [tuple((x, y) for x, y in ring.coords[:-1]) for ring in rings]
 
 
 def inset_ring(ring: RingMm, distance_mm: float) -> RingMm:
-    """A ring moved inwards with mitred corners, corner by corner.
+    """Move a ring inwards with mitred corners, corner by corner.
 
-    Shapely would do the same, but says nothing of which corner went where; the sides of a
-    chamfer need that. Material is on the left, and there are as many corners in the same order.
+    The material is on the left. Unlike shapely's buffer, this keeps the number and order of corners,
+    which the sides of a chamfer need.
 
     Example:
         >>> inset_ring(((0, 0), (4, 0), (4, 4), (0, 4)), 1.0)
         ((1.0, 1.0), (3.0, 1.0), (3.0, 3.0), (1.0, 3.0))
     """
     moved = []
-    for before, here, after in triples(ring):
+    for before, here, after in corner_triples(ring):
         (ax, ay), (bx, by) = _normal(before, here), _normal(here, after)
-        # The corner moves along the sum of both normals so that it stays on both moved edges.
+        # A corner moves along the sum of both normals to stay on both moved edges.
         reach = distance_mm / (1 + ax * bx + ay * by)
         moved.append((here[0] + reach * (ax + bx), here[1] + reach * (ay + by)))
     return tuple(moved)
 
 
-def moved_in(outline: Polygon, distance_mm: float) -> Polygon:
-    """An outline moved inwards (outwards if negative), with sharp corners whatever their angle."""
+def inset_outline(outline: Polygon, distance_mm: float) -> Polygon:
+    """Move an outline inwards (outwards if negative), with sharp corners at any angle."""
     outer, *holes = (inset_ring(ring, distance_mm) for ring in rings_mm(outline))
     return Polygon(outer, holes)
 
 
 def largest_chamfer_mm(outline: Polygon) -> tuple[float, float]:
-    """The largest chamfer around an outline, and the length of the edge that limits it.
+    """Return the largest chamfer around an outline, and the length of the edge that limits it.
 
     A chamfer of width c shortens an edge by c * (cot(a/2) + cot(b/2)), for the angles a and b
     at its ends. For the flat of a 45-degree tip (two angles of 112.5 degrees) that is 1.336 c:
@@ -119,7 +120,7 @@ def largest_chamfer_mm(outline: Polygon) -> tuple[float, float]:
     """
     limits = []
     for ring in rings_mm(outline):
-        shrink = [1 / math.tan(angle(*triple) / 2) for triple in triples(ring)]
+        shrink = [1 / math.tan(angle(*triple) / 2) for triple in corner_triples(ring)]
         for i, (start, end) in enumerate(zip(ring, (*ring[1:], ring[0]), strict=True)):
             rate = shrink[i] + shrink[(i + 1) % len(ring)]
             if rate > 0:
@@ -128,24 +129,24 @@ def largest_chamfer_mm(outline: Polygon) -> tuple[float, float]:
     return min(limits)
 
 
-def chamfered(outline: Polygon, chamfer_mm: float) -> Polygon:
-    """The outline on the far side of a 45-degree chamfer.
+def chamfer_outline(outline: Polygon, chamfer_mm: float) -> Polygon:
+    """Return the outline at the end of a 45-degree chamfer.
 
     Raises:
-        BlueprintError: when the chamfer eats up an edge or a neck of the piece.
+        DrawingError: when the chamfer removes an edge or a neck of the piece.
     """
-    inner = moved_in(outline, chamfer_mm)
+    inner = inset_outline(outline, chamfer_mm)
     largest_mm, _ = largest_chamfer_mm(outline)
     if chamfer_mm > largest_mm or not inner.is_valid:
-        raise BlueprintError(f"a chamfer of {format_mm(chamfer_mm)} eats up a neck of the piece")
+        raise DrawingError(f"a chamfer of {format_mm(chamfer_mm)} removes a neck of the piece")
     return inner
 
 
 def cut_tips(ring: RingMm, flat_mm: float) -> RingMm:
-    """Replaces each acute corner of a ring, material on its left, by a flat across it.
+    """Replace each acute corner of a ring, material on its left, by a flat across it.
 
     Raises:
-        BlueprintError: when a flat takes too much of an edge.
+        DrawingError: when a flat takes too much of an edge.
 
     Example:
         >>> tip = ((0, 0), (8, 0), (0, 8))
@@ -153,17 +154,17 @@ def cut_tips(ring: RingMm, flat_mm: float) -> RingMm:
         [(0, 0), (6.693, 0.0), (7.076, 0.924), (0.924, 7.076), (0.0, 6.693)]
     """
     cut: list[PointMm] = []
-    for before, here, after in triples(ring):
+    for before, here, after in corner_triples(ring):
         sharp = angle(before, here, after)
         if sharp > math.pi / 2 - 1e-6:
             cut.append(here)
             continue
         back_mm = flat_mm / 2 / math.sin(sharp / 2)
         edge_mm = min(math.dist(before, here), math.dist(here, after))
-        if back_mm > _MOST_CUT * edge_mm:
-            raise BlueprintError(
+        if back_mm > _MAX_CUT * edge_mm:
+            raise DrawingError(
                 f"a tip flat of {format_mm(flat_mm)} cuts {format_mm(back_mm)} off an edge of "
-                f"{format_mm(edge_mm)}, and {format_mm(_MOST_CUT * edge_mm)} is the most; choose a "
+                f"{format_mm(edge_mm)}, and the limit is {format_mm(_MAX_CUT * edge_mm)}; choose a "
                 "smaller tip_flat or a larger unit"
             )
         for other in (before, after):
@@ -177,26 +178,26 @@ def _corners(polygon: Polygon) -> list[int]:
     return sorted(len(ring) for ring in rings_mm(polygon))
 
 
-def triples(ring: RingMm) -> zip[tuple[PointMm, PointMm, PointMm]]:
-    """Each corner between its neighbours."""
+def corner_triples(ring: RingMm) -> zip[tuple[PointMm, PointMm, PointMm]]:
+    """Iterate over the corners, each between its neighbours."""
     return zip((ring[-1], *ring[:-1]), ring, (*ring[1:], ring[0]), strict=True)
 
 
 def angle(before: PointMm, here: PointMm, after: PointMm) -> float:
-    """The angle on the material's side (left), in 0..2 pi."""
+    """Return the angle on the material's side (left), in 0..2 pi."""
     ax, ay = after[0] - here[0], after[1] - here[1]
     bx, by = before[0] - here[0], before[1] - here[1]
     return math.atan2(ax * by - ay * bx, ax * bx + ay * by) % (2 * math.pi)
 
 
 def _normal(start: PointMm, end: PointMm) -> PointMm:
-    """The unit vector to the left of an edge."""
+    """Return the unit vector to the left of an edge."""
     length = math.dist(start, end)
     return (start[1] - end[1]) / length, (end[0] - start[0]) / length
 
 
 def region_mm(lattice: Lattice, cells: Iterable[Cell], unit_mm: float) -> BaseGeometry:
-    """The area that cells cover, in mm, in the frame of the lattice.
+    """Return the area that cells cover, in mm, in the frame of the lattice.
 
     Returns:
         A polygon with its holes; several if the region falls into parts that share no edge.
@@ -207,15 +208,15 @@ def region_mm(lattice: Lattice, cells: Iterable[Cell], unit_mm: float) -> BaseGe
         >>> region_mm(block.lattice, block.boards[0].cells, 20.0).bounds
         (0.0, -160.0, 160.0, 0.0)
     """
-    rings = rings_in_units(lattice, rings_of_cells(lattice, cells))
+    rings = rings_to_units(lattice, rings_of_cells(lattice, cells))
     # A ring around cells that meet in a point touches itself there.
     areas = [make_valid(Polygon([(x * unit_mm, y * unit_mm) for x, y in ring])) for ring in rings]
-    # What lies within an odd number of rings: a hole is no part of the region, an island in it is.
+    # Even-odd rule: a hole is not part of the region, an island in it is.
     return reduce(symmetric_difference, areas, Polygon())
 
 
 def polygons(area: BaseGeometry) -> list[Polygon]:
-    """The separate polygons of an area, from left to right.
+    """Return the separate polygons of an area, from left to right.
 
     Example:
         >>> from shapely import box

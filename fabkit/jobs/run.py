@@ -1,4 +1,4 @@
-"""Working through tasks: what the checkpoint holds is not done again, what is done is put there."""
+"""Run tasks, skipping those in the checkpoint and storing each result there."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from typing import Any, Self
 
-from fabkit.core.errors import FabkitError, OutsideError, many, shown
-from fabkit.core.process import die_with
-from fabkit.core.signals import at_stop, held
+from fabkit.core.errors import ExternalError, FabkitError, pluralize, quote
+from fabkit.core.process import exit_with_parent
+from fabkit.core.signals import cleanup_on_signal, defer_signals
 from fabkit.jobs.checkpoint import Checkpoint
 
-#: So often Python looks for signals where waiting hides them (on Windows).
+#: Waiting blocks signal handlers on Windows, so wait in steps of this length.
 _POLL_S = 0.2
-#: For Python's process that tidies after workers: it complains when we are killed.
+#: Silences Python's resource tracker, which warns when this process is killed.
 _SILENT = "ignore:resource_tracker:UserWarning"
 
 
 @dataclass(frozen=True)
 class Task:
-    """A part of long work: a call whose result is bytes.
+    """A part of a long run: a call whose result is bytes.
 
-    The same call always has to return the same bytes: after a kill it may be made again.
+    The call must be deterministic: after a kill it may be repeated.
 
     Attributes:
-        key: its name, unique within the work, such as ``"even/search"``.
-        call: a function at the top of a module that every worker can import.
-        arguments: what to call it with; pickled on the way to a worker.
-        weight: its part of the progress, in proportion to the work that is expected of it.
+        key: unique within the run, such as ``"even/search"``.
+        call: a module-level function that every worker can import.
+        arguments: pickled on the way to a worker.
+        weight: share of the progress, proportional to the expected work.
     """
 
     key: str
@@ -54,23 +54,22 @@ def run_tasks(
     pool: Pool,
     on_progress: Callable[[float], None] = lambda share: None,
 ) -> list[bytes]:
-    """Does the tasks that the checkpoint does not hold yet, and puts each there as it ends.
+    """Run the tasks missing from the checkpoint and store each result as it arrives.
 
     Args:
-        tasks: begun in this order: with the longest first, all workers are busy to the end.
-        checkpoint: open.
-        pool: where to work.
-        on_progress: called with the share that is done, from 0 to 1, with that of earlier runs.
-            What it raises stops the work.
+        tasks: started in this order; put the longest first to keep all workers busy to the end.
+        checkpoint: entered already.
+        on_progress: called with the share done, from 0 to 1, including earlier runs.
+            An exception from it stops the run.
 
     Returns:
-        Their results in the order of `tasks`, whatever order they ended in.
+        The results in the order of `tasks`.
 
     Raises:
-        OutsideError: when workers break down again and again, or the checkpoint cannot be
-            written. What had ended before is in the checkpoint.
+        ExternalError: when workers fail repeatedly, or the checkpoint cannot be written.
+            Finished tasks remain in the checkpoint.
         InputError: when a result in the checkpoint is damaged.
-        BaseException: what a task raises.
+        BaseException: whatever a task raises.
 
     Example:
         >>> import tempfile
@@ -95,63 +94,63 @@ def run_tasks(
             checkpoint.put(task.key, result)
             results[task.key] = result
             del left[task.key]
-            done += task.weight  # the sum may be rounded to an end that it has not reached
+            done += task.weight  # rounding must not reach 1 early
             on_progress(min(done / total, 1.0) if left else 1.0)
     return [result for result in results.values() if result is not None]
 
 
-class LostError(Exception):
-    """A task was lost with its worker and has to be done once more; says why."""
+class WorkerLostError(Exception):
+    """A task was lost with its worker and must be repeated; the message explains why."""
 
 
 class Pool:
-    """Where tasks are done: here, one after the other, or by the workers of a subclass.
+    """Runs tasks in this process, one after another; subclasses use workers.
 
-    Use it as a context manager: leaving it ends all work at once.
+    Use it as a context manager: leaving it ends all work immediately.
 
     Attributes:
-        window: so many tasks are with the workers at a time.
+        max_pending: number of tasks submitted at a time.
     """
 
-    window = 1
+    max_pending = 1
 
     def __init__(self) -> None:
-        self._held = contextlib.ExitStack()
+        self._stack = contextlib.ExitStack()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.cancel(())
-        self._held.close()
+        self._stack.close()
 
     def submit(self, task: Task) -> Any:
-        """Sends a task to the workers: its future."""
+        """Submit a task and return its future."""
         future: Future[bytes] = Future()
         future.set_result(task.call(*task.arguments))
         return future
 
     def result(self, future: Any, task: Task) -> bytes | BaseException:
-        """The `outcome` of a future that is done; or an `OutsideError`, when no try is worth it.
+        """Return the `call_outcome` of a finished future, or an `ExternalError` if retrying is useless.
 
         Raises:
-            LostError: when there is none, and the task is worth another try.
+            WorkerLostError: when the result was lost and the task should be retried.
         """
         found: bytes | BaseException = future.result()
         return found
 
     def cancel(self, futures: Iterable[Any]) -> None:
-        """Ends work that nobody waits for any more."""
+        """Cancel work whose results are no longer needed."""
 
     def results(self, tasks: Sequence[Task]) -> Generator[tuple[Task, bytes], None, None]:
-        """Yields tasks and their results, in the order in which they end; close it to stop.
+        """Yield tasks and their results in the order of completion; close it to stop.
 
-        What is lost with a worker is sent again. One that fails stops all: what others had
-        finished by then is yielded first.
+        Tasks lost with a worker are resubmitted. A failing task stops the run: results that are
+        already finished are yielded first.
 
         Raises:
-            OutsideError: when workers break down twice, and nothing is done in between.
-            BaseException: what a task raised.
+            ExternalError: when workers fail twice without progress in between.
+            BaseException: whatever a task raised.
         """
         waiting, futures, lost = deque(tasks), dict[Any, Task](), list[Task]()
         finished: queue.SimpleQueue[Any] = queue.SimpleQueue()
@@ -159,7 +158,7 @@ class Pool:
         reason, idle, moved = "", 0, False
         try:
             while (waiting or futures) and (failure is None or not finished.empty()):
-                while waiting and len(futures) < self.window and not (lost or failure):
+                while waiting and len(futures) < self.max_pending and not (lost or failure):
                     future = self.submit(waiting[0])
                     futures[future] = waiting.popleft()
                     future.add_done_callback(finished.put)
@@ -170,7 +169,7 @@ class Pool:
                 task = futures.pop(future)
                 try:
                     result = self.result(future, task)
-                except LostError as error:
+                except WorkerLostError as error:
                     reason = str(error)
                     lost.append(task)
                 else:
@@ -179,12 +178,14 @@ class Pool:
                     else:
                         moved = True
                         yield task, result
-                if lost and not futures:  # nobody is at work: begin anew
+                if lost and not futures:  # all workers are idle: start over
                     idle, moved = 0 if moved else idle + 1, False
                     if idle == 2:
-                        where = f"the task {shown(lost[0].key)}"
-                        where = where if len(lost) == 1 else f"one of {many(len(lost), 'task')}"
-                        raise OutsideError(f"{reason}, twice at {where}")
+                        where = f"the task {quote(lost[0].key)}"
+                        where = (
+                            where if len(lost) == 1 else f"one of {pluralize(len(lost), 'task')}"
+                        )
+                        raise ExternalError(f"{reason}, twice at {where}")
                     waiting.extendleft(reversed(lost))
                     lost.clear()
         finally:
@@ -194,10 +195,10 @@ class Pool:
             raise failure
 
 
-def outcome(call: Callable[..., bytes], arguments: tuple[Any, ...]) -> bytes | BaseException:
-    """The result of a task's call, or what it raised, in a form that pickle carries as it is.
+def call_outcome(call: Callable[..., bytes], arguments: tuple[Any, ...]) -> bytes | BaseException:
+    """Return the result of a task's call, or the exception it raised, in a picklable form.
 
-    What is a bug says where in the worker it happened.
+    Unexpected exceptions carry the traceback from the worker as a note.
     """
     try:
         return call(*arguments)
@@ -214,23 +215,23 @@ def outcome(call: Callable[..., bytes], arguments: tuple[Any, ...]) -> bytes | B
 
 
 def local_pool(workers: int) -> Pool:
-    """A pool on this machine, of so many processes; a single one is this process itself."""
+    """Return a pool of ``workers`` local processes; with one worker, this process itself."""
     return Pool() if workers == 1 else _Processes(workers)
 
 
 class _Processes(Pool):
-    """Several tasks at a time, in processes that start when they are needed, and stay.
+    """Runs several tasks at a time, in processes that start on demand and stay.
 
-    They are new Python processes, not forks: these would inherit the lock of the checkpoint's
-    folder, and locks that other threads held at that moment.
+    They are spawned, not forked: forks would inherit the lock of the checkpoint's folder, and locks
+    held by other threads at that moment.
     """
 
     def __init__(self, workers: int) -> None:
         super().__init__()
-        self.window, self._workers = 2 * workers + 1, workers
+        self.max_pending, self._workers = 2 * workers + 1, workers
         self._executor: ProcessPoolExecutor | None = None
         self._processes: set[Any] = set()
-        self._held.enter_context(at_stop(self._kill))
+        self._stack.enter_context(cleanup_on_signal(self._kill))
 
     def submit(self, task: Task) -> Future[Any]:
         """See `Pool.submit`."""
@@ -241,9 +242,9 @@ class _Processes(Pool):
             self._executor = ProcessPoolExecutor(
                 self._workers, multiprocessing.get_context("spawn"), _begin, (os.getpid(),)
             )
-        with held(), _children_without_ctrl_c():
+        with defer_signals(), _children_without_ctrl_c():
             try:
-                future = self._executor.submit(outcome, task.call, task.arguments)
+                future = self._executor.submit(call_outcome, task.call, task.arguments)
             except BrokenProcessPool as error:
                 future = Future()
                 future.set_exception(error)
@@ -251,7 +252,7 @@ class _Processes(Pool):
         return future
 
     def result(self, future: Any, task: Task) -> bytes | BaseException:
-        """See `Pool.result`; when one worker ends by itself, all others are ended."""
+        """See `Pool.result`; when one worker dies, all others are terminated."""
         try:
             return super().result(future, task)
         except BrokenProcessPool:
@@ -259,13 +260,13 @@ class _Processes(Pool):
                 self._executor.shutdown()
                 self._executor = None
         codes = {process.exitcode for process in self._processes}
-        own = codes - {None, 0, -signal.SIGTERM} or codes  # the others were ended so
+        own = codes - {None, 0, -signal.SIGTERM} or codes  # the others were terminated this way
         if -signal.SIGKILL in own:
-            raise LostError(
+            raise WorkerLostError(
                 "a worker process was killed, most likely because memory ran out "
-                "(fewer workers need less)"
+                "(use fewer workers)"
             )
-        raise LostError(f"a worker process broke down (exit code {', '.join(map(str, own))})")
+        raise WorkerLostError(f"a worker process broke down (exit code {', '.join(map(str, own))})")
 
     def cancel(self, futures: Iterable[Any]) -> None:
         """See `Pool.cancel`."""
@@ -280,20 +281,20 @@ class _Processes(Pool):
 
 
 def _begin(parent: int) -> None:
-    """What a worker process does first."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what Ctrl-C ends
-    die_with(parent)
-    os.dup2(2, 1)  # what libraries print is no result of the command
+    """Initialize a worker process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
+    exit_with_parent(parent)
+    os.dup2(2, 1)  # output of libraries must not mix with the command's
 
 
 @contextlib.contextmanager
 def _children_without_ctrl_c() -> Iterator[None]:
-    """Processes that start inside are deaf to the terminal's Ctrl-C, also before they begin."""
+    """Block SIGINT in processes started inside, from their first moment on."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    usual = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    previous = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, usual)
+        signal.pthread_sigmask(signal.SIG_SETMASK, previous)

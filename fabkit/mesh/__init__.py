@@ -1,1 +1,1 @@
-"""Meshes, wherever they come from: read, inspected as parts, put together, read back as outlines."""
+"""Meshes from any source: read, fitted to the lattice, checked against rules, and assembled."""

@@ -1,10 +1,10 @@
-"""Recognising pieces of balls: every piece of the set, in every pose, is held against the mesh.
+"""Fitting ball pieces: every piece of the set, in every pose, is compared with the mesh.
 
-How far a drawing reaches in each direction is, for any one rotation, a sum in which its pitch, its
-radius and its place are plain factors. So a rotation is judged by linear least squares against how
-far the mesh reaches, whatever its facets, its unit of length, and what it is inside. The best poses
-of all pieces and of their mirror images are laid over the surface, and the one that explains most
-of it wins. Then its balls, their lattice and its links are measured.
+For any rotation, the support function of a drawing (its extent in each direction) is linear in its
+pitch, radius and position. So a rotation is fitted to the support function of the mesh by linear
+least squares, whatever its facets, unit of length and interior. The best poses of all pieces and
+their mirror images are scored on the surface, and the one that explains most of it wins. Then its
+balls, their lattice and its links are measured.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ import shapely
 from numpy.typing import NDArray
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.mesh.body import Body, Points
-from fabkit.mesh.features import sphere_through
-from fabkit.mesh.part import BALLS, Balls, Part, length_mm_of
-from fabkit.model.balls import ROTATIONS, BallBody, turned
+from fabkit.mesh.features import fit_sphere
+from fabkit.mesh.mesh import Mesh, Points
+from fabkit.mesh.part import BALLS, Balls, Part, length_unit_mm
+from fabkit.model.balls import ROTATIONS, BallBody, rotate_ball
 from fabkit.model.puzzle import PuzzleSet
 
-#: Corners that spread by more than this part of the radius are not all of them on the ball; so
-#: many tell a ball reliably.
+#: Vertices that spread by more than this part of the radius are not all on the ball; so many
+#: determine a ball reliably.
 _SPREAD, _ENOUGH_CORNERS = 0.002, 8
 
 
-class _Shape(NamedTuple):
-    """What a part may be: pieces of the set that are alike, or their mirror image."""
+class _TargetShape(NamedTuple):
+    """A candidate: equal pieces of the set, or their mirror image."""
 
     alike: tuple[str, ...]
     mirrored: bool
-    drawn: BallBody
+    body: BallBody
 
     @property
-    def called(self) -> str:
+    def description(self) -> str:
         """In messages."""
         return ("the mirror image of " if self.mirrored else "") + self.alike[0]
 
@@ -49,7 +49,7 @@ class _Shape(NamedTuple):
 class _Pose(NamedTuple):
     """Balls at their places in a mesh: ball ``b`` is at ``origin + pitch * turn @ b``, nearly."""
 
-    drawn: BallBody
+    body: BallBody
     pitch: float
     turn: Points
     origin: Points
@@ -57,40 +57,41 @@ class _Pose(NamedTuple):
     off: float = 0.0  # how far the worst ball's middle lies from its place
 
 
-def take_in_balls(
-    bodies: Sequence[Body], puzzle: PuzzleSet, *pitches_mm: float
+def fit_ball_pieces(
+    meshes: Sequence[Mesh], puzzle: PuzzleSet, *pitches_mm: float
 ) -> tuple[list[Part], float]:
-    """Recognises pieces of a set of balls, whatever way they lie, and measures them.
+    """Fit meshes to the ball pieces of a set, in any orientation, and measure them.
 
-    What the distance of neighbouring balls may be decides only in which unit of length files are.
+    The candidates `pitches_mm` for the distance of neighbouring balls only determine the files' unit
+    of length.
 
     Returns:
-        A part for each body, and the files' unit of length in mm.
+        A part for each mesh, and the files' unit of length in mm.
     """
-    shapes = _shapes(tuple((piece.id, piece.body) for piece in puzzle.pieces if piece.body))
-    found = [_explained(body, shapes) for body in bodies]
+    shapes = _target_shapes(tuple((piece.id, piece.body) for piece in puzzle.pieces if piece.body))
+    found = [_best_pose(mesh, shapes) for mesh in meshes]
     pitches = [pose.pitch for _, pose in found if pose]
-    length_mm = length_mm_of(median(pitches), pitches_mm) if pitches else 1.0
-    return [_measured(part, pose, shapes, length_mm) for part, pose in found], length_mm
+    length_mm = length_unit_mm(median(pitches), pitches_mm) if pitches else 1.0
+    return [_part(part, pose, shapes, length_mm) for part, pose in found], length_mm
 
 
 @lru_cache
-def _shapes(pieces: tuple[tuple[str, BallBody], ...]) -> dict[object, _Shape]:
-    """The different shapes of pieces and their mirror images, by their images."""
-    found: dict[object, _Shape] = {}
-    for way, (name, body) in product((1, -1), pieces):
-        drawn = BallBody(tuple((way * x, y, z) for x, y, z in body.balls), body.bonds)
-        shape = found.setdefault(images := _images(drawn), _Shape((), way < 0, drawn))
-        if shape.mirrored == (way < 0):
+def _target_shapes(pieces: tuple[tuple[str, BallBody], ...]) -> dict[object, _TargetShape]:
+    """The different shapes of pieces and their mirror images, by their rotated images."""
+    found: dict[object, _TargetShape] = {}
+    for sign, (name, piece) in product((1, -1), pieces):
+        body = BallBody(tuple((sign * x, y, z) for x, y, z in piece.balls), piece.bonds)
+        shape = found.setdefault(images := _images(body), _TargetShape((), sign < 0, body))
+        if shape.mirrored == (sign < 0):
             found[images] = shape._replace(alike=(*shape.alike, name))
     return found
 
 
 def _images(shape: BallBody) -> object:
-    """All images of a shape: the same for those that can be turned alike."""
+    """All rotated images of a shape, equal for shapes that differ by a rotation."""
     images = set()
     for rotation in ROTATIONS:
-        balls = np.array([turned(rotation, ball) for ball in shape.balls])
+        balls = np.array([rotate_ball(rotation, ball) for ball in shape.balls])
         places = [tuple(ball) for ball in (balls - balls.min(axis=0)).tolist()]
         bonds = frozenset(frozenset((places[i], places[j])) for i, j in shape.bonds)
         images.add((frozenset(places), bonds))
@@ -98,8 +99,8 @@ def _images(shape: BallBody) -> object:
 
 
 @lru_cache
-class _Tables:
-    """How far shapes reach in every direction, in many rotations."""
+class _PoseTable:
+    """Support functions of shapes in many rotations."""
 
     def __init__(self, shapes: tuple[BallBody, ...]) -> None:
         from scipy.spatial.transform import Rotation
@@ -113,18 +114,18 @@ class _Tables:
         self.rotations = Rotation.from_quat(some).as_matrix()
         rows = self.rotations.reshape(-1, 9)
         self.near = np.argsort(-(rows @ rows.T), axis=1)[:, :12]
-        looks = self.directions @ self.rotations
-        self._reaches = self._plain(np.array([(looks @ b.T).max(axis=2) for b in self.balls]))
+        turned = self.directions @ self.rotations
+        self._reaches = self._plain(np.array([(turned @ b.T).max(axis=2) for b in self.balls]))
 
     def _plain(self, reach: Points) -> Points:
-        """Reach without what a place and a radius account for, its size made 1."""
+        """A support function normalized: without the share of position and radius, scaled to 1."""
         around = self.directions
         rest = reach - reach.mean(axis=-1, keepdims=True)
         rest -= 3 / len(around) * (reach @ around) @ around.T
         return np.asarray(rest / np.maximum(np.linalg.norm(rest, axis=-1, keepdims=True), 1e-9))
 
     def poses(self, vertices: Points) -> list[_Pose]:
-        """The poses in which shapes reach as far as a mesh does, the best first."""
+        """The poses of shapes that match the support function of a mesh, the best first."""
         from scipy.spatial.transform import Rotation
 
         reach = (vertices @ self.directions.T).max(axis=0)
@@ -139,9 +140,9 @@ class _Tables:
         ones = np.ones((*around.shape[:2], 1))
         weights, factors = ones, np.full((len(turns), 8), np.ptp(reach) / 4)
         for _ in range(6):
-            shown = balls @ turns.transpose(0, 2, 1)
-            along = around @ shown.transpose(0, 2, 1)
-            outermost = np.take_along_axis(shown, along.argmax(axis=2)[:, :, None], axis=1)
+            rotated = balls @ turns.transpose(0, 2, 1)
+            along = around @ rotated.transpose(0, 2, 1)
+            outermost = np.take_along_axis(rotated, along.argmax(axis=2)[:, :, None], axis=1)
             turning = factors[:, :1, None] * np.cross(outermost, around)
             columns = np.concatenate([along.max(axis=2)[:, :, None], around, ones, turning], axis=2)
             weighted = (columns * weights).transpose(0, 2, 1)
@@ -157,7 +158,7 @@ class _Tables:
         for row in np.argsort(np.median(np.abs(off), axis=1)[:, 0]).tolist():
             shape, turn = self.shapes[which[row]], turns[row]
             pitch, *middle, radius = factors[row, :5].tolist()
-            same = (np.trace(turn.T @ one.turn) for one in found if one.drawn is shape)
+            same = (np.trace(turn.T @ one.turn) for one in found if one.body is shape)
             new = all(trace < 1 + 2 * math.cos(math.radians(20)) for trace in same)
             if min(pitch, radius) > 0 and new and len(found) < 8:
                 origin = middle - pitch * turn @ np.mean(shape.balls, axis=0)
@@ -167,48 +168,48 @@ class _Tables:
 
 @lru_cache
 def _directions(fine: int) -> Points:
-    """Directions of length 1, spread evenly over all, each with its opposite: 42 of 1, 162 of 2."""
+    """Evenly spread unit vectors, each with its opposite: 42 for 1, 162 for 2."""
     from trimesh.creation import icosphere
 
     return np.asarray(icosphere(fine).vertices)
 
 
-def _explained(body: Body, shapes: dict[object, _Shape]) -> tuple[Part, _Pose | None]:
-    """A body as its file has it, how well the best shape explains it, and that shape in its pose."""
+def _best_pose(mesh: Mesh, shapes: dict[object, _TargetShape]) -> tuple[Part, _Pose | None]:
+    """A mesh as its file has it, how well the best shape explains it, and that shape in its pose."""
     from trimesh.sample import sample_surface
 
-    part = Part(body, body.vertices, BALLS)
-    tables = _Tables(tuple(shape.drawn for shape in shapes.values()))
-    has_extent = len(body.faces) > 0 and np.ptp(body.vertices, axis=0).any()
-    poses = tables.poses(body.vertices) if has_extent else []
+    part = Part(mesh, mesh.vertices, BALLS)
+    tables = _PoseTable(tuple(shape.body for shape in shapes.values()))
+    has_extent = len(mesh.faces) > 0 and np.ptp(mesh.vertices, axis=0).any()
+    poses = tables.poses(mesh.vertices) if has_extent else []
     if not poses:
-        return replace(part, why="it is no piece of the set: it has no extent"), None
+        return replace(part, reason="it is not a piece of the set: it has no extent"), None
     # So many that those on one side of a hollow ball's wall leave no gaps there.
-    points = sample_surface(body.as_trimesh, 5000, seed=0)[0]
-    overlays = [(_overlay(points, pose), pose) for pose in poses]
+    points = sample_surface(mesh.as_trimesh, 5000, seed=0)[0]
+    overlays = [(_score(points, pose), pose) for pose in poses]
     (score, _), best = max(overlays, key=lambda one: one[0])
     # Of those with the same balls the links decide, which are measured.
-    own = _images(BallBody(best.drawn.balls, ()))
+    own = _images(BallBody(best.body.balls, ()))
     others = [
-        (shapes[_images(pose.drawn)].called, explained)
+        (shapes[_images(pose.body)].description, explained)
         for (explained, _), pose in overlays
-        if _images(BallBody(pose.drawn.balls, ())) != own
+        if _images(BallBody(pose.body.balls, ())) != own
     ]
-    why, placed = _placed(body, best)
+    why, placed = _refined(mesh, best)
     if placed:
-        score, outside = _overlay(points, placed)
-        why = "" if outside <= 0.01 else "there is more than that in it"  # than specks
-    part = replace(part, score=score, second=max(others, key=lambda one: one[1], default=None))
+        score, outside = _score(points, placed)
+        why = "" if outside <= 0.01 else "it has additional material"  # than specks
+    part = replace(part, score=score, runner_up=max(others, key=lambda one: one[1], default=None))
     if not why:
         return part, placed
-    nearest = shapes[_images(best.drawn)].called
-    why = f"it is no piece of the set: {nearest} comes nearest, but {why}"
-    why = why if score >= 0.6 else "it has the balls of no piece of the set"
-    return replace(part, why=why), None
+    nearest = shapes[_images(best.body)].description
+    why = f"it is not a piece of the set: {nearest} is closest, but {why}"
+    why = why if score >= 0.6 else "no piece of the set has such balls"
+    return replace(part, reason=why), None
 
 
-def _overlay(points: Points, pose: _Pose) -> tuple[float, float]:
-    """How well a pose explains points of a surface, from 0 to 1; and which part lies far outside.
+def _score(points: Points, pose: _Pose) -> tuple[float, float]:
+    """How well a pose explains points of a surface, from 0 to 1; and the share that is far outside.
 
     The share of these that are not outside the union of balls and links, times the share of the
     union's balls which has one of these near. Links are taken for three quarters as thick.
@@ -216,65 +217,69 @@ def _overlay(points: Points, pose: _Pose) -> tuple[float, float]:
     from scipy.spatial import cKDTree
 
     at = (points - pose.origin) @ pose.turn / pose.pitch
-    balls, bonds = np.array(pose.drawn.balls, float), pose.drawn.bonds
+    balls, bonds = np.array(pose.body.balls, float), pose.body.bonds
     radius = median(pose.diameters) / 2 / pose.pitch
 
     def outside(points: Points) -> NDArray[np.float64]:
-        in_links = from_middles(points, balls, bonds) - 0.75 * radius
-        return np.minimum(from_middles(points, balls, ()) - radius, in_links)
+        in_links = distance_to_skeleton(points, balls, bonds) - 0.75 * radius
+        return np.minimum(distance_to_skeleton(points, balls, ()) - radius, in_links)
 
-    shown = (balls[:, None] + radius * _directions(1)).reshape(-1, 3)
-    near = cKDTree(at).query(shown[outside(shown) > -1e-6])[0] < 0.1
+    ball_points = (balls[:, None] + radius * _directions(1)).reshape(-1, 3)
+    near = cKDTree(at).query(ball_points[outside(ball_points) > -1e-6])[0] < 0.1
     off = outside(at)
     return float((off < 0.1).mean() * near.mean()), float((off > 0.25).mean())
 
 
-def from_middles(
+def distance_to_skeleton(
     points: Points, places: Points, bonds: Sequence[tuple[int, int]]
 ) -> NDArray[np.float64]:
-    """How far points (n, 3) are from the nearest ball's middle, or line between bonded ones."""
+    """The distances of points (n, 3) from the nearest ball's middle or link's axis."""
     found = []
     for one, other in [*((i, i) for i in range(len(places))), *bonds]:
-        way = places[other] - places[one]
-        along = np.clip((points - places[one]) @ way / (float(way @ way) or 1.0), 0.0, 1.0)
-        found.append(np.linalg.norm(points - places[one] - along[:, None] * way, axis=1))
+        axis = places[other] - places[one]
+        along = np.clip((points - places[one]) @ axis / (float(axis @ axis) or 1.0), 0.0, 1.0)
+        found.append(np.linalg.norm(points - places[one] - along[:, None] * axis, axis=1))
     return np.asarray(np.min(found, axis=0))
 
 
-# --- measured ---------------------------------------------------------------------------------
+# --- measuring ---------------------------------------------------------------------------------
 
 
-def _placed(body: Body, about: _Pose) -> tuple[str, _Pose | None]:
+def _refined(mesh: Mesh, about: _Pose) -> tuple[str, _Pose | None]:
     """Balls fitted to the surface near them, and their lattice to these, however facets are
     turned; or why they are not there."""
     from trimesh.registration import procrustes
 
-    wanted, found = np.array(about.drawn.balls, float), []
+    wanted, found = np.array(about.body.balls, float), []
     middles = about.origin + about.pitch * wanted @ about.turn.T
-    away = [np.linalg.norm(body.vertices - middle, axis=1) for middle in middles]
-    owners = np.argmin(away, axis=0)[body.faces]
+    away = [np.linalg.norm(mesh.vertices - middle, axis=1) for middle in middles]
+    owners = np.argmin(away, axis=0)[mesh.faces]
     for at, middle in enumerate(middles):
-        ball = _ball(body, (owners == at).any(axis=1), middle, about.diameters[0] / 2)
+        ball = _fit_ball(mesh, (owners == at).any(axis=1), middle, about.diameters[0] / 2)
         if ball is None:
             return f"ball {at} is not at its place", None
         found.append(ball)
-    seen = np.array([middle for middle, _ in found])
-    matrix, _, _ = procrustes(wanted, seen, reflection=False)
+    fitted = np.array([middle for middle, _ in found])
+    matrix, _, _ = procrustes(wanted, fitted, reflection=False)
     pitch = float(np.linalg.norm(matrix[:3, 0]))
     turn, origin = matrix[:3, :3] / pitch, matrix[:3, 3]
-    off = np.linalg.norm(seen - origin - pitch * wanted @ turn.T, axis=1)
+    off = np.linalg.norm(fitted - origin - pitch * wanted @ turn.T, axis=1)
     if off.max() > 0.15 * pitch:
         return f"ball {off.argmax()} is not at its place", None
     diameters = tuple(2 * radius for _, radius in found)
-    return "", _Pose(about.drawn, pitch, turn, origin, diameters, float(off.max()))
+    return "", _Pose(about.body, pitch, turn, origin, diameters, float(off.max()))
 
 
-def _ball(
-    body: Body, near: NDArray[np.bool_], middle: Points, radius: float
+def _fit_ball(
+    mesh: Mesh, near: NDArray[np.bool_], middle: Points, radius: float
 ) -> tuple[Points, float] | None:
-    """The sphere on which facets near it lie; None when too little of it is there."""
-    mesh, faces = body.as_trimesh, body.faces[near]
-    corners, normals, areas = body.vertices[faces], mesh.face_normals[near], mesh.area_faces[near]
+    """Fit a sphere to the facets near it; None if too little of it is there."""
+    triangles, faces = mesh.as_trimesh, mesh.faces[near]
+    corners, normals, areas = (
+        mesh.vertices[faces],
+        triangles.face_normals[near],
+        triangles.area_faces[near],
+    )
     for tolerance in (0.15, 0.08, 0.08):  # of the radius, ever nearer
         off = np.linalg.norm(corners - middle, axis=2) - radius
         away = ((corners[:, 0] - middle) * normals).sum(axis=1)
@@ -285,18 +290,18 @@ def _ball(
         # Where a link or the flat cuts a ball of chords, the new corners lie a little inside it.
         inner = np.setdiff1d(faces[on_ball], faces[~on_ball])
         inner = inner if len(inner) >= _ENOUGH_CORNERS else np.unique(faces[on_ball])
-        fitted = _sphere((body.vertices[inner] - middle) / radius)
+        fitted = _fit_outer_sphere((mesh.vertices[inner] - middle) / radius)
         if fitted is None:
             return None
         middle, radius = middle + radius * fitted[0], radius * fitted[1]
     return middle, radius
 
 
-def _sphere(points: Points) -> tuple[Points, float] | None:
-    """The sphere on which the outer ones of points lie: others are middles of chords."""
+def _fit_outer_sphere(points: Points) -> tuple[Points, float] | None:
+    """Fit a sphere to the outer points; the others are midpoints of chords."""
     while True:
-        middle, radius, is_told = sphere_through(points)
-        if not is_told:
+        middle, radius, is_determined = fit_sphere(points)
+        if not is_determined:
             return None
         off = np.linalg.norm(points - middle, axis=1) - radius
         usual = float(np.median(off))
@@ -307,8 +312,8 @@ def _sphere(points: Points) -> tuple[Points, float] | None:
         points = points[outer]
 
 
-def _measured(
-    part: Part, pose: _Pose | None, shapes: dict[object, _Shape], length_mm: float
+def _part(
+    part: Part, pose: _Pose | None, shapes: dict[object, _TargetShape], length_mm: float
 ) -> Part:
     """A part in mm, on the lattice of its balls."""
     if pose is None:
@@ -316,16 +321,16 @@ def _measured(
     pitch_mm = pose.pitch * length_mm
     diameters_mm = tuple(diameter * length_mm for diameter in pose.diameters)
     part = replace(part, vertices=(part.vertices - pose.origin) @ pose.turn * length_mm)
-    links = _link_widths(part, pose.drawn, pitch_mm, median(diameters_mm))
-    own = BallBody(pose.drawn.balls, tuple(links))
+    links = _link_widths(part, pose.body, pitch_mm, median(diameters_mm))
+    own = BallBody(pose.body.balls, tuple(links))
     # Of pieces that differ by links alone it is the one that has just these.
-    same, nearest = shapes.get(_images(own)), shapes[_images(pose.drawn)]
+    same, nearest = shapes.get(_images(own)), shapes[_images(pose.body)]
     alike, mirrored = same.alike if same else nearest.alike[:1], (same or nearest).mirrored
     sizes = pitch_mm, diameters_mm, tuple(links.values()), pose.off * length_mm
     return replace(part, balls=Balls(own, *sizes, alike, mirrored, as_linked=same is not None))
 
 
-def neighbours(shape: BallBody) -> Iterator[tuple[int, int]]:
+def adjacent_pairs(shape: BallBody) -> Iterator[tuple[int, int]]:
     """The pairs of balls that lie one pitch apart: the bonded ones as they stand, then others."""
     yield from shape.bonds
     bonded = {frozenset(bond) for bond in shape.bonds}
@@ -335,7 +340,7 @@ def neighbours(shape: BallBody) -> Iterator[tuple[int, int]]:
 
 
 def _link_widths(
-    part: Part, drawn: BallBody, pitch_mm: float, ball_mm: float
+    part: Part, body: BallBody, pitch_mm: float, ball_mm: float
 ) -> dict[tuple[int, int], float]:
     """The links that are there, whichever are drawn, each with its least width.
 
@@ -344,26 +349,26 @@ def _link_widths(
     lies on the bed is cut by the flat there, and is less high than wide.
     """
     found, heights = {}, np.linspace(-1, 1, 9) * (pitch_mm / 2 - ball_mm / 4)
-    for pair in neighbours(drawn):
-        ends = pitch_mm * np.array([drawn.balls[i] for i in pair], float)
-        hulls = cuts_between(part.straight.as_trimesh, ends, heights.tolist())
+    for pair in adjacent_pairs(body):
+        ends = pitch_mm * np.array([body.balls[i] for i in pair], float)
+        hulls = cross_sections(part.aligned.as_trimesh, ends, heights.tolist())
         if hulls[4].contains(shapely.Point(0, 0)):
             found[pair] = min(map(_width, hulls))
     return found
 
 
-def cuts_between(mesh: Any, ends: Points, heights: Sequence[float]) -> list[BaseGeometry]:
+def cross_sections(mesh: Any, ends: Points, heights: Sequence[float]) -> list[BaseGeometry]:
     """Sections of a `trimesh.Trimesh` across the line between two points, so far from halfway.
 
     Of each the convex hull of what is nearer to that line than to other places, the line at 0, 0.
     """
     from trimesh.intersections import mesh_multiplane
 
-    way, found = ends[1] - ends[0], []
-    sections, _, _ = mesh_multiplane(mesh, ends.mean(axis=0), way, heights)
+    axis, found = ends[1] - ends[0], []
+    sections, _, _ = mesh_multiplane(mesh, ends.mean(axis=0), axis, heights)
     for section in sections:
         lines = shapely.linestrings(section)
-        near = shapely.distance(lines, shapely.Point(0, 0)) < np.linalg.norm(way) / 2
+        near = shapely.distance(lines, shapely.Point(0, 0)) < np.linalg.norm(axis) / 2
         found.append(shapely.multilinestrings(lines[near]).convex_hull)
     return found
 

@@ -1,4 +1,4 @@
-"""Which board, tray or lid of a set a mesh is, and how it lies: each explanation is tried.
+"""Fitting boards and lids: every explanation of a mesh is tried, and the best wins.
 
 A mesh may stand on any of its largest flat faces, either way up. For each way three explanations
 are scored, as parts of 1: its round holes as those over a board's cells; its floor, within walls,
@@ -19,14 +19,14 @@ from shapely import Polygon, affinity
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.outline import region_mm
-from fabkit.mesh.body import Body, Points, area_vectors, moved
-from fabkit.mesh.features import Circle, circle_of
+from fabkit.mesh.features import Circle, fit_circle
+from fabkit.mesh.lattice_fit import candidate_orientations
+from fabkit.mesh.mesh import Mesh, Points, area_vectors, moved
 from fabkit.mesh.part import Part
-from fabkit.mesh.recognise import ways_to_stand
-from fabkit.mesh.section import DOWN, UP, Sections, hollows, parts
-from fabkit.model.accessory import HOLES, LID, SEATS, TRAY
+from fabkit.mesh.section import DOWN, UP, Sections, holes_in, polygons_by_size
+from fabkit.model.accessory import HOLES, LID, SOCKETS, TRAY
 from fabkit.model.lattice import Lattice
-from fabkit.model.puzzle import Board, PuzzleSet, in_units, rings_in_units
+from fabkit.model.puzzle import Board, PuzzleSet, rings_to_units, to_units
 
 #: Level faces, and round holes, count from this area (mm2).
 _LEAST_MM2 = 2.0
@@ -39,107 +39,111 @@ _REACH_MM = 3.2
 _Region = tuple[Board, float, BaseGeometry]
 
 
-def read_boards(
-    bodies: Sequence[Body], puzzle: PuzzleSet, *units_mm: float, length_mm: float = 1.0
+def fit_boards(
+    meshes: Sequence[Mesh], puzzle: PuzzleSet, *units_mm: float, length_mm: float = 1.0
 ) -> list[Part]:
-    """Finds out which board or lid each body is, and how it lies: a part for each, in their order.
+    """Fit each mesh to a board or lid of the set: one part for each, in the given order.
 
     Where a board has symmetries, it lies so that more of it is at the back (y up), then to the
     right; so it lies alike, however its file has it. Boards of one shape cannot be told apart: of
-    several bodies each is another one, as long as there are any.
+    several meshes each is another one, as long as there are any.
 
     The set's grid unit may be any of `units_mm`, the likeliest first; round holes tell it by
-    themselves. `length_mm` is the unit of length of the bodies' files. What is no board says so.
+    themselves. `length_mm` is the unit of length of the meshes' files. What is no board says so.
     """
     found: list[Part] = []
-    for body in bodies:
-        in_mm, explained = Body(body.name, body.vertices * length_mm, body.faces), list[Part]()
-        standing = _ways_up(in_mm)
-        ways = [(Part(body, one), _covered(one, puzzle, units_mm)) for one in standing]
-        for (way, regions), explain in itertools.product(ways, (_by_circles, _by_floor)):
+    for mesh in meshes:
+        in_mm, explained = Mesh(mesh.name, mesh.vertices * length_mm, mesh.faces), list[Part]()
+        standing = _upright_vertices(in_mm)
+        candidates = [
+            (Part(mesh, one), _covered_regions(one, puzzle, units_mm)) for one in standing
+        ]
+        for (part, regions), explain in itertools.product(candidates, (_fit_holes, _fit_trays)):
             if regions and not any(one.score > 0.9 for one in explained):  # then it is sure
-                explained += explain(way, puzzle, regions)
-        explained = explained or list(_as_lid(ways[:2]))
+                explained += explain(part, puzzle, regions)
+        explained = explained or list(_fit_lids(candidates[:2]))
         if explained:
-            found.append(_best(explained, {_what(one) for one in found if one.board}))
+            found.append(_best(explained, {_identity(one) for one in found if one.board}))
             continue
         names = ", ".join(board.id for board in puzzle.boards)
         units = " or ".join(f"{unit_mm:g} mm" for unit_mm in dict.fromkeys(units_mm))
         why = (
-            "it has no lattice of round holes, no floor within walls, and is no plate for a lid, "
-            f"that would suit a board of {puzzle.name} ({names}) with a unit of {units}"
+            "neither its round holes, nor its floor within walls, nor its plate as a lid match a board "
+            f"of {puzzle.name} ({names}) with a unit of {units}"
         )
-        found.append(Part(body, in_mm.vertices, "", why=why))
+        found.append(Part(mesh, in_mm.vertices, "", reason=why))
     return found
 
 
-def _what(part: Part) -> tuple[str, bool]:
-    """Of which board it is, and whether it is the lid."""
+def _identity(part: Part) -> tuple[str, bool]:
+    """The id of the board, and whether it is the lid."""
     assert part.board is not None
     return part.board.id, part.kind == LID
 
 
-def _best(found: Sequence[Part], taken: Collection[tuple[str, bool]]) -> Part:
-    """The best explanation, of boards alike one not taken, its surface's middle farthest back."""
+def _best(found: Sequence[Part], used: Collection[tuple[str, bool]]) -> Part:
+    """The best explanation: of equal boards an unused one, its centroid farthest back."""
     most = max(one.score for one in found) - 1e-6  # as good are boards of one shape
-    best = min((one for one in found if one.score >= most), key=lambda one: _what(one) in taken)
-    # A tray's notch may make its floor a little unlike; a cell more or less is another way to lie.
+    best = min((one for one in found if one.score >= most), key=lambda one: _identity(one) in used)
+    # A tray's notch may make its floor differ a little; a cell more or less is another orientation.
     cells = best.board.cells if best.board else ()
     less = min(0.03, 1 / len(cells)) if best.kind == TRAY else 1e-6
     alike = [
         one
         for one in found
-        if _what(one) == _what(best) and abs(one.unit_mm - best.unit_mm) < 1e-6
+        if _identity(one) == _identity(best) and abs(one.unit_mm - best.unit_mm) < 1e-6
         if one.kind == best.kind and one.score > best.score - less
     ]
-    x, y, _ = np.array([one.straight.as_trimesh.centroid for one in alike]).T
+    x, y, _ = np.array([one.aligned.as_trimesh.centroid for one in alike]).T
     back = y > y.max() - 2e-4  # mm, by which one is surely farther back
     chosen = alike[int((back & (x > x[back].max() - 2e-4)).argmax())]
-    others = [(_what(one)[0], one.score) for one in found if one.board != best.board]
+    others = [(_identity(one)[0], one.score) for one in found if one.board != best.board]
     return replace(
-        chosen, score=best.score, second=max(others, key=lambda one: one[1], default=None)
+        chosen, score=best.score, runner_up=max(others, key=lambda one: one[1], default=None)
     )
 
 
 # --- how large something is, and how it may stand ---------------------------------------------
 
 
-def is_accessory(body: Body, puzzle: PuzzleSet, *units_mm: float, length_mm: float = 1.0) -> bool:
-    """Whether a body, lying in any way, is so large that it can only be a board or lid.
+def is_board_sized(mesh: Mesh, puzzle: PuzzleSet, *units_mm: float, length_mm: float = 1.0) -> bool:
+    """Whether a mesh, in any orientation, is so large that it can only be a board or lid.
 
     Seen as a plate it covers a board's region, and has not the box of a piece: where the grid unit
     may be one of several, a piece can be as large as a board with a smaller unit. `length_mm` is
-    the unit of length of the body's file.
+    the unit of length of the mesh's file.
     """
-    in_mm = Body(body.name, body.vertices * length_mm, body.faces)
+    in_mm = Mesh(mesh.name, mesh.vertices * length_mm, mesh.faces)
     regions = [region_mm(puzzle.lattice, one.cells, min(units_mm)) for one in puzzle.boards]
     # Nothing covers more than the square of the diagonal of the box around it.
-    most_mm2 = np.square(np.ptp(in_mm.vertices, axis=0)).sum() if len(body.faces) else 0.0
+    most_mm2 = np.square(np.ptp(in_mm.vertices, axis=0)).sum() if len(mesh.faces) else 0.0
     if all(region.area > most_mm2 for region in regions):
         return False
     rings = [form.rings[:1] for piece in puzzle.pieces for form in piece.forms]
-    outlines = [np.array(rings_in_units(puzzle.lattice, outer)[0]) for outer in rings]
-    pieces = np.array([_sides(_straightened(outline)) for outline in outlines])
+    outlines = [np.array(rings_to_units(puzzle.lattice, outer)[0]) for outer in rings]
+    pieces = np.array([_sides(_aligned_to_axes(outline)) for outline in outlines])
     units = np.reshape(units_mm, (-1, 1, 1))
     # A small board with deep holes has its largest face on a side.
-    for standing in _ways_up(in_mm)[::2]:
+    for standing in _upright_vertices(in_mm)[::2]:
         smaller_mm = pieces * units - _sides(standing)
         # Balls and discs do not fill their cells.
         fits = (smaller_mm > -0.5) & (smaller_mm < 0.3 * units)
-        if not fits.all(axis=2).any() and _covered(standing, puzzle, units_mm):
+        if not fits.all(axis=2).any() and _covered_regions(standing, puzzle, units_mm):
             return True
     return False
 
 
-def _covered(standing: Points, puzzle: PuzzleSet, units_mm: Sequence[float]) -> list[_Region]:
-    """The regions that the hull around something covers, middle on middle, in a quarter turn."""
+def _covered_regions(
+    standing: Points, puzzle: PuzzleSet, units_mm: Sequence[float]
+) -> list[_Region]:
+    """The regions that the convex hull covers, centred, in any quarter turn."""
     # Not the box: a triangle covers half of a square. A lid may be printed smaller, by 2 mm.
     hull = shapely.multipoints(standing[:, :2]).convex_hull.buffer(1.0)
     hulls = [affinity.rotate(hull, 90 * turns, origin=(0, 0)) for turns in range(4)]
     found = []
     for board, unit_mm in itertools.product(puzzle.boards, dict.fromkeys(units_mm)):
         region = region_mm(puzzle.lattice, board.cells, unit_mm)
-        there = Polygon(_straightened(shapely.get_coordinates(region.convex_hull)))
+        there = Polygon(_aligned_to_axes(shapely.get_coordinates(region.convex_hull)))
         if shapely.area(shapely.intersection(hulls, there)).max() > 0.97 * there.area:
             found.append((board, unit_mm, region))
     return found
@@ -150,16 +154,16 @@ def _sides(points: Points) -> Points:
     return np.sort(np.ptp(points[:, :2], axis=0))[::-1]
 
 
-def _ways_up(body: Body) -> list[Points]:
-    """Its corners, each direction of large faces up and down, the likeliest and the file's first."""
-    ways = ways_to_stand(body) if len(body.faces) else []
-    faces = (one.vertices for one in ways)
-    return [_straightened(one * np.array([1, way, way])) for one in faces for way in (1, -1)]
+def _upright_vertices(mesh: Mesh) -> list[Points]:
+    """The vertices with each large face up and down, the likeliest and the file's way first."""
+    oriented = candidate_orientations(mesh) if len(mesh.faces) else []
+    faces = (one.vertices for one in oriented)
+    return [_aligned_to_axes(one * np.array([1, sign, sign])) for one in faces for sign in (1, -1)]
 
 
-def _straightened(points: Points) -> Points:
-    """Points of the plane or of space, the longer side of the rectangle around them along x, its
-    middle at the origin, the lowest at height 0."""
+def _aligned_to_axes(points: Points) -> Points:
+    """Align points with the axes: the longer side of their bounding rectangle along x, its centre at
+    the origin, the lowest at height 0."""
     box = shapely.minimum_rotated_rectangle(shapely.multipoints(points[:, :2]))
     ring = shapely.get_coordinates(box) @ [1, 1j]
     if len(ring) > 3:
@@ -174,49 +178,49 @@ def _straightened(points: Points) -> Points:
 # --- levels and lines ---------------------------------------------------------------------
 
 
-class Slab(NamedTuple):
-    """What lies between two neighbouring heights at which a body has level faces."""
+class ZRange(NamedTuple):
+    """The range between two neighbouring heights with level faces."""
 
     low_mm: float
     middle_mm: float
     high_mm: float
 
 
-def slabs(sections: Sections) -> list[Slab]:
-    """The slabs of a body, from low to high; its highest and lowest corners end them, too."""
+def z_ranges(sections: Sections) -> list[ZRange]:
+    """The ranges between heights with level faces, ascending, from the lowest to the highest point."""
     levels = {height for (height, _), area in sections.flats().items() if area > _LEAST_MM2}
     pairs = itertools.pairwise(sorted(levels | {sections.low, sections.high}))
-    return [Slab(low, (low + high) / 2, high) for low, high in pairs if high - low > 0.15]
+    return [ZRange(low, (low + high) / 2, high) for low, high in pairs if high - low > 0.15]
 
 
-def surfaces_at(body: Body, points: Points) -> list[list[float]]:
-    """At what heights, rising, upright lines through points (…, 2) pass a surface, closed or open."""
-    normals = area_vectors(body.vertices, body.faces)
+def surface_heights(mesh: Mesh, points: Points) -> list[list[float]]:
+    """The heights, ascending, where vertical lines through points (…, 2) cross a surface."""
+    normals = area_vectors(mesh.vertices, mesh.faces)
     leans = normals[:, 2] != 0
-    normals, corners = normals[leans], body.vertices[body.faces[leans]]
+    normals, corners = normals[leans], mesh.vertices[mesh.faces[leans]]
     # A little aside, so that lines seldom meet an edge of the mesh.
     places = np.reshape(points, (-1, 2)) + np.array([1.7e-5, 0.9e-5])
-    seen = shapely.STRtree(shapely.polygons(corners[:, :, :2]))
-    line, face = seen.query(shapely.points(places), predicate="intersects")
+    tree = shapely.STRtree(shapely.polygons(corners[:, :, :2]))
+    line, face = tree.query(shapely.points(places), predicate="intersects")
     first, across = corners[face, 0], normals[face]
     rise = ((places[line] - first[:, :2]) * across[:, :2]).sum(axis=1) / across[:, 2]
     return [np.sort((first[:, 2] - rise)[line == at]).tolist() for at in range(len(places))]
 
 
-def tops_at(body: Body, points: Points) -> Points:
-    """The highest point of a body over each of some points; 0, the bed, where there is none."""
-    return np.array([heights[-1] if heights else 0.0 for heights in surfaces_at(body, points)])
+def top_heights(mesh: Mesh, points: Points) -> Points:
+    """The height of a mesh at several points; 0, the bed, where there is none."""
+    return np.array([heights[-1] if heights else 0.0 for heights in surface_heights(mesh, points)])
 
 
-def material_along(
-    section: BaseGeometry, starts: Points, ways: Points, reach_mm: float
+def raycast(
+    section: BaseGeometry, starts: Points, directions: Points, reach_mm: float
 ) -> tuple[Points, Points]:
-    """Where level lines, unit vectors so many times as long, first run through a section's material.
+    """Cast rays in a section: where each first enters material.
 
     How far from their starts that is, and for how long, both of shape (n,) in mm; infinite for
     lines that meet none.
     """
-    lines = shapely.linestrings(np.stack([starts, starts + reach_mm * ways], axis=1))
+    lines = shapely.linestrings(np.stack([starts, starts + reach_mm * directions], axis=1))
     cuts, line = shapely.get_parts(shapely.intersection(lines, section), return_index=True)
     cuts, line = cuts[shapely.length(cuts) > 0], line[shapely.length(cuts) > 0]
     away = shapely.distance(shapely.points(starts[line]), cuts)
@@ -227,10 +231,10 @@ def material_along(
     return start, length
 
 
-def stops(region: BaseGeometry) -> tuple[Points, Points]:
-    """Points about every millimetre along the edges of a region, but for their ends.
+def edge_samples(region: BaseGeometry) -> tuple[Points, Points]:
+    """Sample the edges of a region about every millimetre, away from their ends.
 
-    The points and, unit vectors, the ways out there; both of shape (n, 2).
+    The points and, as unit vectors, the outward directions there; both of shape (n, 2).
     """
     points, outwards = [], []
     for ring in shapely.get_rings(shapely.orient_polygons(region)):
@@ -245,83 +249,83 @@ def stops(region: BaseGeometry) -> tuple[Points, Points]:
     return np.concatenate(points), np.concatenate(outwards)
 
 
-def gaps(section: BaseGeometry, points: Points, outwards: Points) -> Points:
-    """How far it is from each of a region's `stops` to a wall of a section, straight out.
+def wall_distances(section: BaseGeometry, points: Points, outwards: Points) -> Points:
+    """How far it is from each of a region's `edge_samples` to a wall of a section, straight out.
 
     Negative where one stands inside the region, infinite where none is near: beyond `_REACH_MM`.
     """
     starts = points - _REACH_MM * outwards
-    return material_along(section, starts, outwards, 2 * _REACH_MM)[0] - _REACH_MM
+    return raycast(section, starts, outwards, 2 * _REACH_MM)[0] - _REACH_MM
 
 
 # --- boards with round holes, trays, lids -------------------------------------------------
 
 
 def round_holes(section: BaseGeometry) -> list[Circle]:
-    """The holes of a section that are round."""
-    holes = [one for one in hollows(section) if not one.interiors and one.area > _LEAST_MM2]
-    circles = [(circle_of(hole), hole.area) for hole in holes]
+    """The round holes of a section."""
+    holes = [one for one in holes_in(section) if not one.interiors and one.area > _LEAST_MM2]
+    circles = [(fit_circle(hole), hole.area) for hole in holes]
     return [one for one, area in circles if area > 0.93 * math.pi / 4 * one.outer_mm**2]
 
 
-def middles_of(circles: Sequence[Circle]) -> Points:
-    """Their middles, shape (n, 2)."""
+def centres_of(circles: Sequence[Circle]) -> Points:
+    """The centres of circles, shape (n, 2)."""
     return np.reshape([(one.x_mm, one.y_mm) for one in circles], (-1, 2))
 
 
-def middles_mm(lattice: Lattice, board: Board, unit_mm: float) -> Points:
+def cell_centres_mm(lattice: Lattice, board: Board, unit_mm: float) -> Points:
     """The middles of a board's cells, shape (n, 2), in the order of the cells."""
-    return np.array(in_units(lattice, sorted(board.cells))) * unit_mm
+    return np.array(to_units(lattice, sorted(board.cells))) * unit_mm
 
 
 def hole_at(circles: Sequence[Circle], middle: Points, unit_mm: float) -> Circle | None:
-    """The round hole of the cell whose middle is at a place, shape (2,); None without one."""
-    away = np.linalg.norm(middles_of(circles) - middle, axis=1)
+    """The round hole of the cell with this middle, shape (2,); None if there is none."""
+    away = np.linalg.norm(centres_of(circles) - middle, axis=1)
     near = away.min(initial=math.inf) <= _NEAR_UNITS * unit_mm
     return circles[int(away.argmin())] if near else None
 
 
-def posts_mm(part: Part, lattice: Lattice) -> Points:
-    """The heights of what stands between the holes of a board, at the corners of its cells."""
+def post_heights_mm(part: Part, lattice: Lattice) -> Points:
+    """The heights of the posts between the holes of a board, at the corners of its cells."""
     assert part.board is not None
-    middles = middles_mm(lattice, part.board, part.unit_mm)[:, None]
-    rings = np.array([in_units(lattice, lattice.ring(cell)) for cell in sorted(part.board.cells)])
+    middles = cell_centres_mm(lattice, part.board, part.unit_mm)[:, None]
+    rings = np.array([to_units(lattice, lattice.ring(cell)) for cell in sorted(part.board.cells)])
     # Nearly at the corners, neither in a hole nor in a channel.
-    return tops_at(part.straight, middles + 0.9 * (rings * part.unit_mm - middles))
+    return top_heights(part.aligned, middles + 0.9 * (rings * part.unit_mm - middles))
 
 
-def _by_circles(standing: Part, puzzle: PuzzleSet, _: Sequence[_Region]) -> Iterator[Part]:
-    """As a board of holes or seats, if it stands the right way up."""
-    lattice, levels = puzzle.lattice, slabs(standing.sections)
+def _fit_holes(standing: Part, puzzle: PuzzleSet, _: Sequence[_Region]) -> Iterator[Part]:
+    """Fit a board of holes or sockets, if it is the right way up."""
+    lattice, levels = puzzle.lattice, z_ranges(standing.sections)
     for slab in levels:
         circles = round_holes(standing.sections.at(slab.middle_mm))
-        places = middles_of(circles)
+        places = centres_of(circles)
         matches = [
             (board, match)
             for board, turns in itertools.product(puzzle.boards, range(4))
-            if (match := _match(places, lattice, board, turns))
+            if (match := _match_cells(places, lattice, board, turns))
         ]
         if not matches:
             continue
-        # Seats are blind, and open above; holes go through, round from the bottom.
-        top_mm = float(np.median(tops_at(standing.straight, places)))
+        # Sockets are blind, and open above; holes go through, round from the bottom.
+        top_mm = float(np.median(top_heights(standing.aligned, places)))
         if top_mm > slab.middle_mm or (top_mm == 0 and slab is not levels[0]):
             return
-        kind = SEATS if top_mm else HOLES
+        kind = SOCKETS if top_mm else HOLES
         for board, (score, scale, shift) in matches:
             turn = abs(scale) / scale
-            laid = moved(standing.vertices, turn, -shift * turn)
-            part = Part(standing.body, laid, kind, board=board, unit_mm=abs(scale), score=score)
-            yield replace(part, rest_mm=float(np.median(posts_mm(part, lattice))))
+            vertices = moved(standing.vertices, turn, -shift * turn)
+            part = Part(standing.mesh, vertices, kind, board=board, unit_mm=abs(scale), score=score)
+            yield replace(part, rest_mm=float(np.median(post_heights_mm(part, lattice))))
         return
 
 
-def _match(
+def _match_cells(
     places: Points, lattice: Lattice, board: Board, quarter_turns: int
 ) -> tuple[float, complex, complex] | None:
     """Which part of holes and cells belong together, if they are a board's; and what carries cells,
     in grid units, to the holes: the factor (turn and unit) and the shift."""
-    holes, cells = (some @ [1, 1j] for some in (places, middles_mm(lattice, board, 1.0)))
+    holes, cells = (some @ [1, 1j] for some in (places, cell_centres_mm(lattice, board, 1.0)))
     # Most have to belong together.
     if min(len(holes), len(cells)) < 2 or not 0.6 <= len(holes) / len(cells) <= 1 / 0.6:
         return None
@@ -342,23 +346,23 @@ def _match(
         usual = near & (off <= max(0.02, 4 * float(np.median(off[near]))))
         columns = np.column_stack([cells[nearest[usual]], np.ones(usual.sum())])
         scale, shift = map(complex, np.linalg.lstsq(columns, holes[usual], rcond=None)[0])
-    seen = len(set(nearest[near].tolist()))
-    score = seen / (len(cells) + len(holes) - seen)
+    matched = len(set(nearest[near].tolist()))
+    score = matched / (len(cells) + len(holes) - matched)
     return (score, scale, shift) if abs(scale) > unit / 2 else None
 
 
-def _by_floor(standing: Part, _: PuzzleSet, regions: Sequence[_Region]) -> list[Part]:
-    """As a tray, if it stands the right way up: by its largest floor that is one."""
+def _fit_trays(standing: Part, _: PuzzleSet, regions: Sequence[_Region]) -> list[Part]:
+    """Fit a tray, if it is the right way up, by its largest matching floor."""
     sections, areas = standing.sections, standing.sections.flats()
-    floors = [slab for slab in slabs(sections)[1:] if (slab.low_mm, UP) in areas]
+    floors = [slab for slab in z_ranges(sections)[1:] if (slab.low_mm, UP) in areas]
     for slab in sorted(floors, key=lambda one: -areas[one.low_mm, UP]):
         # A title's letters are small parts.
-        found = parts(sections.flat(slab.low_mm, UP))
+        found = polygons_by_size(sections.flat(slab.low_mm, UP))
         floor = shapely.union_all([one for one in found if one.area > found[0].area / 10])
         # Just above the floor: higher up walls may lean.
         cut = sections.at(0.7 * slab.low_mm + 0.3 * slab.high_mm)
-        ways = itertools.product(regions, range(4))
-        if trays := [tray for way in ways if (tray := _tray(standing, floor, cut, *way))]:
+        turned = itertools.product(regions, range(4))
+        if trays := [one for where in turned if (one := _tray(standing, floor, cut, *where))]:
             return [replace(one, rest_mm=slab.low_mm) for one in trays]
     return []
 
@@ -366,7 +370,7 @@ def _by_floor(standing: Part, _: PuzzleSet, regions: Sequence[_Region]) -> list[
 def _tray(
     standing: Part, floor: BaseGeometry, cut: BaseGeometry, there: _Region, quarter_turns: int
 ) -> Part | None:
-    """A tray where its region is; None where the floor is not it, or no walls are around it."""
+    """A tray placed on its region; None if the floor does not match or has no walls around it."""
     board, unit_mm, region = there
     floor, cut = (affinity.rotate(one, 90 * quarter_turns, origin=(0, 0)) for one in (floor, cut))
     # A notch may reach to the floor on one side, so one of two opposite sides is laid on the
@@ -374,35 +378,35 @@ def _tray(
     low, high = np.reshape(region.bounds, (2, 2)) - np.reshape(floor.bounds, (2, 2))
     shifts = itertools.product(*zip((low + high) / 2, low, high, strict=True))
 
-    def unlike(shift: tuple[float, float]) -> float:
+    def mismatch(shift: tuple[float, float]) -> float:
         here = affinity.translate(floor, *shift)
         return round(float(here.symmetric_difference(region).area / region.area), 9)
 
-    score, start = min((unlike(shift), shift) for shift in shifts)
+    score, start = min((mismatch(shift), shift) for shift in shifts)
     if score > 0.15:
         return None
-    shift, along = np.array(start), stops(region)
-    ways, which = np.unique(along[1].round(6), axis=0, return_inverse=True)
+    shift, along = np.array(start), edge_samples(region)
+    directions, which = np.unique(along[1].round(6), axis=0, return_inverse=True)
     for _ in range(3):
-        away = gaps(affinity.translate(cut, *shift), *along)
+        away = wall_distances(affinity.translate(cut, *shift), *along)
         near = np.isfinite(away)
         if near.mean() < 0.5:  # of its outline it has walls along
             return None
         # Walls all around are evenly away from the region, most of each.
         sides = np.unique(which[near])
         middles = [np.median(away[near & (which.ravel() == side)]) for side in sides]
-        columns = np.column_stack([np.ones(len(sides)), ways[sides]])
+        columns = np.column_stack([np.ones(len(sides)), directions[sides]])
         shift -= np.linalg.lstsq(columns, np.array(middles), rcond=None)[0][1:]
-    laid = moved(standing.vertices, 1j**quarter_turns, complex(*shift))
-    return Part(standing.body, laid, TRAY, board=board, unit_mm=unit_mm, score=1 - score)
+    vertices = moved(standing.vertices, 1j**quarter_turns, complex(*shift))
+    return Part(standing.mesh, vertices, TRAY, board=board, unit_mm=unit_mm, score=1 - score)
 
 
-def _as_lid(ways: Sequence[tuple[Part, Sequence[_Region]]]) -> Iterator[Part]:
-    """As a plate that covers a region, its larger face down; scored by the part that it covers."""
-    if not ways:
+def _fit_lids(candidates: Sequence[tuple[Part, Sequence[_Region]]]) -> Iterator[Part]:
+    """Fit a plate that covers a region, its larger face down; scored by the share it covers."""
+    if not candidates:
         return
-    standing, regions = max(ways, key=lambda way: way[0].sections.flat(0.0, DOWN).area)
-    lowest = slabs(standing.sections)[:1]
+    standing, regions = max(candidates, key=lambda one: one[0].sections.flat(0.0, DOWN).area)
+    lowest = z_ranges(standing.sections)[:1]
     plate = standing.sections.at(lowest[0].middle_mm) if lowest else Polygon()
     if plate.area == 0 or plate.area < 0.7 * plate.convex_hull.area:
         return
@@ -413,5 +417,5 @@ def _as_lid(ways: Sequence[tuple[Part, Sequence[_Region]]]) -> Iterator[Part]:
         for turn in range(4):
             # A lid of a region that is wider than deep is wider than deep itself.
             if abs(wide - deep) < 1e-6 or (turn % 2 == 0) == (wide > deep):
-                laid = moved(standing.vertices, 1j**turn, complex(*(low + high) / 2))
-                yield Part(standing.body, laid, LID, board=board, unit_mm=unit_mm, score=score)
+                vertices = moved(standing.vertices, 1j**turn, complex(*(low + high) / 2))
+                yield Part(standing.mesh, vertices, LID, board=board, unit_mm=unit_mm, score=score)

@@ -1,5 +1,5 @@
-"""Features of a flat part, found once by following what its sections leave open: recesses for magnets,
-letters, marks of poles, holes and hollows; and what stands out of its back and face."""
+"""Features of a flat part, found by following open areas through its sections: recesses for magnets,
+letters, pole marks, holes and hollows; and protrusions from its back and face."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from numpy.typing import NDArray
 from shapely import Point, Polygon, get_coordinates, union_all
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.mesh.body import Points, welded
-from fabkit.mesh.manifold import slab
+from fabkit.mesh.manifold import trim_mesh
+from fabkit.mesh.mesh import Points, welded
 from fabkit.mesh.part import Part
-from fabkit.mesh.section import DOWN, UP, filled, hollows, parts
+from fabkit.mesh.section import DOWN, UP, filled, holes_in, polygons_by_size
 from fabkit.model.layers import MARK_DIAMETER_MM
 
-#: What cavities are: see `Features`.
+#: Kinds of cavities; see `Features`.
 _KINDS = "recesses", "releases", "labels", "through", "marks", "hollows"
-#: Positions in a list.
+#: Indices into a list.
 _Positions = NDArray[np.int64]
 
-#: What is left open counts from this area (mm2); what is less is noise of single precision.
+#: Smaller open areas (mm2) are noise of single precision.
 _LEAST_MM2 = 0.02
-#: A notch in the side counts when a disc of this diameter (mm) finds room beside the outline.
+#: A notch in the side is at least as wide as a disc of this diameter (mm).
 _NOTCH_MM = 0.8
-#: What stands out by less (mm) than a nub is unevenness of the mesh.
+#: Smaller protrusions (mm) are unevenness of the mesh, not nubs.
 _NUB_MM = 0.02
 
 
 class Slice(NamedTuple):
-    """A cut at one height, the heights of the next corners below and above it, and how far inside
-    the part's outline its own lies, at most of its sides: what chamfer, rounding or taper take."""
+    """A cross-section, the heights of the next vertices below and above it, and the inset of its
+    outline from the part's at most of its sides, due to chamfer, fillet or taper."""
 
     height_mm: float
     low_mm: float
@@ -49,12 +49,12 @@ class Slice(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Cavity:
-    """Something that is open inside a part's outline, from one height to another.
+    """An open space inside a part's outline, from one height to another.
 
     Attributes:
-        below, above: whether it is open at the back, and at the face.
-        cuts: from low to high, its areas, and the slices they are in.
-        beside, in_side: whether it breaks through the side, and is nothing but a notch there.
+        below, above: whether it is open at the back and at the face.
+        cuts: its slices and areas, from low to high.
+        beside, in_side: whether it breaks through the side, and whether it is only a notch there.
     """
 
     low_mm: float
@@ -67,7 +67,7 @@ class Cavity:
 
     @property
     def depth_mm(self) -> float:
-        """How high it is."""
+        """Its height."""
         return self.high_mm - self.low_mm
 
     @cached_property
@@ -77,27 +77,27 @@ class Cavity:
         return min(self.cuts, key=lambda cut: abs(cut[0].height_mm - height))[1]
 
     @property
-    def mouth_mm(self) -> float:
-        """How much wider its lower rim is than its middle, on each side, at 45 degrees."""
+    def lead_in_mm(self) -> float:
+        """The width of its lead-in: how much wider the lower rim is, on each side, at 45 degrees."""
         cut, rim = self.cuts[0]
-        wider_mm = circle_of(rim).diameter_mm - circle_of(self.middle).diameter_mm
+        wider_mm = fit_circle(rim).diameter_mm - fit_circle(self.middle).diameter_mm
         return wider_mm / 2 + cut.height_mm
 
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """What is open in a part, and what stands out of it.
+    """The cavities of a part, and its protrusions.
 
     Attributes:
         cuts: its slices, from low to high.
         recesses: for magnets.
-        releases: the holes from their ends to the face, by which magnets are pushed out.
-        labels: letters, or parts of them; also those that stand in a pocket.
-        through: holes from face to back that are no part of the outline.
-        marks: the dimples that mark south poles, in the back or in the ends of closed recesses.
-        hollows: wide cavities that are none of these.
-        nubs_mm: how far something stands out of the back, and out of the face.
-        level: the part without that, its back at height 0: all heights here are its.
+        releases: push-out holes from the ends of recesses to the face.
+        labels: letters or parts of them, also raised ones in a pocket.
+        through: holes from face to back that are not in the outline.
+        marks: dimples that mark south poles, in the back or in the ends of closed recesses.
+        hollows: other wide cavities.
+        nubs_mm: the height of protrusions from the back and from the face.
+        level: the part without these, its back at height 0; all heights here refer to it.
     """
 
     cuts: Sequence[Slice]
@@ -111,15 +111,15 @@ class Features:
     level: Part
 
 
-def features(part: Part) -> Features:
-    """Finds a part's recesses, letters, marks and holes, and tells them apart.
+def find_features(part: Part) -> Features:
+    """Find and classify a part's recesses, letters, marks and holes.
 
-    Rounded and chamfered edges, leaning sides and holes of the outline are none.
+    Fillets, chamfers, slanted sides and holes of the outline are not features.
     """
     part, nubs_mm = _without_nubs(_without_inlays(part))
     open_, found = _Open(part), defaultdict[str, list[Cavity]](list)
     for space in open_.groups(np.arange(len(open_.areas))):
-        for kind, cavity in _told_apart(part, open_, space):
+        for kind, cavity in _classified(part, open_, space):
             found[kind].append(cavity)
     # What is open inside of letters that stand in a pocket is what they leave open.
     pockets = union_all([filled(pocket.middle) for pocket in found["pockets"]])
@@ -133,10 +133,10 @@ def features(part: Part) -> Features:
     return Features(cuts=open_.cuts, nubs_mm=nubs_mm, level=part, **kinds)
 
 
-def _told_apart(part: Part, open_: _Open, space: _Positions) -> Iterator[tuple[str, Cavity]]:
-    """What an open space is made of, called as `Features` does.
+def _classified(part: Part, open_: _Open, space: _Positions) -> Iterator[tuple[str, Cavity]]:
+    """Classify the parts of an open space by the names of `Features`.
 
-    Of letters that stand in a pocket there are the ``pockets``, and the ``letters``.
+    Raised letters in a pocket yield ``pockets`` and ``letters``.
     """
     whole = open_.cavity(space)
     if whole.below and whole.above:
@@ -176,7 +176,7 @@ def _told_apart(part: Part, open_: _Open, space: _Positions) -> Iterator[tuple[s
 
 
 def _released(open_: _Open, space: _Positions, thickness_mm: float) -> list[tuple[str, Cavity]]:
-    """A recess, and the narrow hole from its end to the face, round there; none of other holes."""
+    """A recess and the narrow push-out hole from its end, round at the face; else nothing."""
     below, *rest = open_.groups(space, at_steps=True)
     if not rest:
         return []
@@ -188,7 +188,7 @@ def _released(open_: _Open, space: _Positions, thickness_mm: float) -> list[tupl
 
 
 def _slices(part: Part) -> Iterator[Slice]:
-    """Cuts just above and below the main heights at which corners lie, from low to high.
+    """Sections just above and below the main heights with vertices, ascending.
 
     Between two such heights every side is straight, so walls are thinnest at these cuts. They are
     those of level faces, and the dozen others with most corners: an engraving has corners at many
@@ -200,7 +200,7 @@ def _slices(part: Part) -> Iterator[Slice]:
     corners = np.bincount(np.maximum(below, 0), minlength=len(levels))
     others = [i for i in np.argsort(-corners, kind="stable") if levels[i] not in main]
     main |= {levels[i] for i in others[:12]}
-    ring = get_coordinates(part.shadow.exterior)
+    ring = get_coordinates(part.silhouette.exterior)
     sides = shapely.points((ring[1:] + ring[:-1]) / 2)
     for low, high in itertools.pairwise(sorted(main)):
         if high - low < 2 * part.sections.noise_mm:
@@ -213,7 +213,7 @@ def _slices(part: Part) -> Iterator[Slice]:
 
 
 def _without_nubs(part: Part) -> tuple[Part, tuple[float, float]]:
-    """A part without what stands out of its back and face, if it is solid; and how far that does.
+    """Remove protrusions from back and face, if the part is solid; and their heights.
 
     Back and face are where a quarter of the outline is filled.
     """
@@ -222,36 +222,36 @@ def _without_nubs(part: Part) -> tuple[Part, tuple[float, float]]:
     def nub_mm(end: float, inwards: int) -> float:
         def more_mm2(away: float) -> float:
             there = filled(part.sections.at(end + inwards * away))
-            return float(there.area - part.shadow.area / 4)
+            return float(there.area - part.silhouette.area / 4)
 
         most_mm = part.thickness_mm / 2
         is_nub = more_mm2(_NUB_MM) < 0 <= more_mm2(most_mm)
         return bisect(more_mm2, _NUB_MM, most_mm, xtol=1e-4) + 1e-4 if is_nub else 0.0
 
     low_mm, high_mm = nub_mm(part.sections.low, 1), nub_mm(part.sections.high, -1)
-    if low_mm + high_mm and part.straight.is_solid:
-        body = slab(part.straight, low_mm, part.thickness_mm - high_mm)
-        if len(body.faces):  # it may be thinner than what stands out of it
-            part = replace(part, body=body, vertices=body.vertices)
+    if low_mm + high_mm and part.aligned.is_solid:
+        mesh = trim_mesh(part.aligned, low_mm, part.thickness_mm - high_mm)
+        if len(mesh.faces):  # it may be thinner than what stands out of it
+            part = replace(part, mesh=mesh, vertices=mesh.vertices)
     return part, (low_mm, high_mm)
 
 
 def _without_inlays(part: Part) -> Part:
-    """A part without smaller bodies beside it, such as letters inlaid in an engraving."""
+    """Remove smaller separate bodies, such as letters inlaid in an engraving."""
     others = (
         [one.faces for one in part.shells[1:] if one.volume_mm3 > 0]
-        if part.straight.is_solid
+        if part.aligned.is_solid
         else []
     )
     if not others:
         return part
-    kept = np.delete(part.body.faces, np.concatenate(others), axis=0)
-    body = welded(part.name, part.vertices, kept)
-    return replace(part, body=body, vertices=body.vertices)
+    kept = np.delete(part.mesh.faces, np.concatenate(others), axis=0)
+    mesh = welded(part.name, part.vertices, kept)
+    return replace(part, mesh=mesh, vertices=mesh.vertices)
 
 
 class _Open:
-    """The open areas of a part's slices, and which of them open into each other."""
+    """The open areas of a part's slices, and their connections."""
 
     def __init__(self, part: Part) -> None:
         self.cuts = list(_slices(part))
@@ -270,7 +270,7 @@ class _Open:
         self.is_step = (layers[:, 0] != layers[:, 1]) & (large > 2 * small)
 
     def groups(self, some: _Positions, at_steps: bool = False) -> list[_Positions]:
-        """Some areas, in order, in groups that open into each other; parted at steps or not."""
+        """Group connected areas, given in order; split at steps or not."""
         from trimesh.graph import connected_component_labels
 
         pairs = self.pairs[~self.is_step] if at_steps else self.pairs
@@ -279,7 +279,7 @@ class _Open:
         return [some[labels == label] for label in np.unique(labels)]
 
     def cavity(self, some: _Positions) -> Cavity:
-        """Areas that open into each other as one thing."""
+        """One cavity from connected areas."""
         levels = np.unique(self.levels[some]).tolist()
         areas = [union_all(self.areas[some[self.levels[some] == level]]) for level in levels]
         cuts = [self.cuts[level] for level in levels]
@@ -290,35 +290,35 @@ class _Open:
 
 
 def _open_areas(part: Part, cut: Slice) -> Iterator[tuple[BaseGeometry, bool]]:
-    """What is open at a slice: holes, and notches where something breaks through the side; and
-    whether it is a notch."""
-    yield from ((hole, False) for hole in hollows(cut.material) if hole.area > _LEAST_MM2)
+    """The holes of a slice, and the notches where something breaks through the side; and whether
+    each is a notch."""
+    yield from ((hole, False) for hole in holes_in(cut.material) if hole.area > _LEAST_MM2)
     # Chamfers, roundings and leaning sides leave a ring open all around, which is no notch.
-    inset = part.shadow.buffer(-cut.inside_mm, join_style="mitre", mitre_limit=10)
+    inset = part.silhouette.buffer(-cut.inside_mm, join_style="mitre", mitre_limit=10)
     beside = inset.difference(filled(cut.material)).buffer(-_NOTCH_MM / 2)
-    for one in parts(beside):
-        yield one.buffer(_NOTCH_MM / 2 + cut.inside_mm) & part.shadow, True
+    for one in polygons_by_size(beside):
+        yield one.buffer(_NOTCH_MM / 2 + cut.inside_mm) & part.silhouette, True
 
 
 def _is_hollow(part: Part, cavity: Cavity) -> bool:
     """Whether a cavity is wider (by a fifth of a unit) than the strokes of letters, and for a
     recess too shallow or not round."""
-    unit_mm = part.outline.unit_mm if part.outline else math.sqrt(part.shadow.area) / 2
+    unit_mm = part.outline.unit_mm if part.outline else math.sqrt(part.silhouette.area) / 2
     area = filled(cavity.middle) if _is_pocket(cavity) else cavity.middle
     return _disc_mm(area) > 0.2 * unit_mm and not _is_recess(cavity, part.thickness_mm)
 
 
 def _is_pocket(cavity: Cavity) -> bool:
-    """Whether a cavity is a round pocket, mostly open, in which a letter may stand or be sunk."""
+    """Whether a cavity is a round, mostly open pocket for a raised or engraved letter."""
     disc = filled(cavity.middle)
     return cavity.middle.area > 0.6 * disc.area and _fills(disc) > 0.97
 
 
 def _standing_in(pocket: Cavity) -> Cavity | None:
-    """The letter that stands in a round pocket, as if it were engraved; None without one."""
+    """The raised letter in a round pocket, as if it were engraved; None without one."""
     cuts = []
     for cut, area in pocket.cuts:
-        stands = parts(filled(area).intersection(cut.material))
+        stands = polygons_by_size(filled(area).intersection(cut.material))
         if stands := [one for one in stands if one.area > _LEAST_MM2]:
             cuts.append((cut, union_all(stands)))
     if not cuts:
@@ -346,7 +346,7 @@ def _is_recess(cavity: Cavity, thickness_mm: float) -> bool:
 
 
 def _fills(area: BaseGeometry) -> float:
-    """Which part of the circle around it an area fills, a square 0.64; of several nothing."""
+    """The share of its bounding circle that an area fills, a square 0.64; 0 for several polygons."""
     if not isinstance(area, Polygon):
         return 0.0
     return float(area.area / (math.pi * shapely.minimum_bounding_radius(area) ** 2))
@@ -354,14 +354,16 @@ def _fills(area: BaseGeometry) -> float:
 
 def _disc_mm(area: BaseGeometry) -> float:
     """The diameter of the largest disc in an area."""
-    return 2 * max((shapely.maximum_inscribed_circle(one).length for one in parts(area)), default=0)
+    return 2 * max(
+        (shapely.maximum_inscribed_circle(one).length for one in polygons_by_size(area)), default=0
+    )
 
 
 def can_be_turned_over(part: Part, found: Features) -> bool:
-    """Whether a part can be played on either face: no recess is open, and both faces are alike."""
-    front, back = (any(getattr(x, way) for x in found.labels) for way in ("above", "below"))
+    """Whether a part can be played on either face: no recess is open, and both faces look alike."""
+    front, back = (any(getattr(x, side) for x in found.labels) for side in ("above", "below"))
     foot_mm, top_mm = (
-        part.shadow.exterior.distance(filled(part.sections.flat(height, facing)).boundary)
+        part.silhouette.exterior.distance(filled(part.sections.flat(height, facing)).boundary)
         for height, facing in ((0.0, DOWN), (part.thickness_mm, UP))
     )
     is_open = any(recess.below or recess.above for recess in found.recesses)
@@ -370,8 +372,8 @@ def can_be_turned_over(part: Part, found: Features) -> bool:
 
 @dataclass(frozen=True)
 class Circle:
-    """A circle laid through an outline's corners by least squares: its middle, its diameter, and
-    twice the least and the greatest distance of the outline from the middle."""
+    """A circle fitted to an outline's vertices by least squares: its centre, its diameter, and twice
+    the smallest and the largest distance of the outline from the centre."""
 
     x_mm: float
     y_mm: float
@@ -380,44 +382,46 @@ class Circle:
     outer_mm: float
 
 
-def circle_of(area: BaseGeometry) -> Circle:
-    """The circle through the corners of an area's outline.
+def fit_circle(area: BaseGeometry) -> Circle:
+    """Fit a circle to the vertices of an area's outline.
 
-    Of a bore with crush ribs the fit is through the roots: the corners in the outer half.
+    For a recess with crush ribs, only the vertices in the outer half count.
 
     Example:
         >>> from shapely import Point
-        >>> round(circle_of(Point(3, 4).buffer(5, quad_segs=16)).diameter_mm, 6)
+        >>> round(fit_circle(Point(3, 4).buffer(5, quad_segs=16)).diameter_mm, 6)
         10.0
     """
-    outline = parts(filled(area))[0]
+    outline = polygons_by_size(filled(area))[0]
     points = get_coordinates(outline)[:-1]
     centre = get_coordinates(outline.centroid)[0]
     radii = np.hypot(*(points - centre).T)
     outer = points[radii >= (radii.min() + radii.max()) / 2] if np.ptp(radii) > 0.1 else points
-    middle, radius, _ = sphere_through((outer if len(outer) >= 3 else points) - centre)
+    middle, radius, _ = fit_sphere((outer if len(outer) >= 3 else points) - centre)
     x, y = (centre + middle).tolist()
     inner, outer = outline.exterior.distance(Point(x, y)), np.hypot(*(points - (x, y)).T).max()
     return Circle(x, y, 2 * radius, 2 * inner, 2 * float(outer))
 
 
-def sphere_through(points: Points) -> tuple[Points, float, bool]:
-    """The middle and the radius of the circle or sphere that lies nearest to points near the
-    origin, shape (n, 2 or 3), and whether they tell it: by least squares for
-    |p|^2 = 2 c p + d, with c the middle."""
+def fit_sphere(points: Points) -> tuple[Points, float, bool]:
+    """Fit a circle or sphere to points near the origin, shape (n, 2 or 3).
+
+    By least squares for |p|^2 = 2 c p + d, with the centre c. Returns centre, radius, and whether the
+    points determine them.
+    """
     columns = np.column_stack([2 * points, np.ones(len(points))])
     squares = (points**2).sum(axis=1)
     (*middle, rest), _, rank, _ = np.linalg.lstsq(columns, squares, rcond=None)
     squared = float(rest + np.dot(middle, middle))
-    is_told = bool(rank > points.shape[1] and squared > 0)
-    return np.array(middle), math.sqrt(max(0.0, squared)), is_told
+    is_determined = bool(rank > points.shape[1] and squared > 0)
+    return np.array(middle), math.sqrt(max(0.0, squared)), is_determined
 
 
 def cylinders_mm(areas: Sequence[BaseGeometry]) -> tuple[float, float]:
-    """The diameters of the largest upright cylinder inside a bore, and of the smallest around it.
+    """The diameters of the largest vertical cylinder inside a hole, and of the smallest around it.
 
-    They are measured on its cuts as they are, chords and all, but for what stands free in them: a
-    bore of 16 sides with its corners on a circle of 10.1 mm takes 9.91 mm.
+    They are measured on its polygonal sections, without islands: a hole of 16 sides with its corners
+    on a circle of 10.1 mm has room for 9.91 mm.
 
     Example:
         >>> from shapely import Point, affinity
@@ -426,6 +430,6 @@ def cylinders_mm(areas: Sequence[BaseGeometry]) -> tuple[float, float]:
         [9.8, 10.2]
     """
     cuts = [filled(area) for area in areas]
-    room = parts(shapely.intersection_all(cuts))
+    room = polygons_by_size(shapely.intersection_all(cuts))
     inside_mm = 2 * shapely.maximum_inscribed_circle(room[0], 1e-3).length if room else 0.0
     return inside_mm, 2 * float(shapely.minimum_bounding_radius(union_all(cuts)))

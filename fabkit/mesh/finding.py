@@ -1,31 +1,50 @@
-"""A finding: what one rule says of one part, with the number, its limit and a sentence."""
+"""Findings: the verdict of one rule on one part, with the value, its limit and a sentence.
+
+`rules.toml` lists the rules. Findings, `check.html` and the documentation take their texts from it.
+"""
 
 from __future__ import annotations
 
 import math
+import tomllib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from shapely.geometry.base import BaseGeometry
 
-#: What single precision and chords of curves may cost, in mm; limits are kept to this.
+#: Slack on lengths for single precision and for chords of curves.
 TINY_MM = 5e-4
-#: Less overlap than this (mm3) is what single precision makes of faces that touch.
+#: Faces that touch overlap by less than this in single precision.
 TINY_MM3 = 1e-3
 #: Digits kept of a measured value: turned meshes differ in the next one.
 DIGITS = 3
 
-#: A limit: at least or at most a number, or between two.
+#: A lower or upper limit, or both.
 Limit = float | tuple[float, float] | None
+
+#: Titles of rules, by what a group applies to and requires (``subject: requirement``), and by name.
+RULE_GROUPS: dict[str, dict[str, str]] = tomllib.loads(
+    Path(__file__).with_name("rules.toml").read_text("utf-8")
+)
+
+#: Title and requirement of each rule, by its name, in the order of reports. Rules of one group share
+#: the requirement.
+RULES = {
+    name: (title, group.partition(": ")[2])
+    for group, names in RULE_GROUPS.items()
+    for name, title in names.items()
+}
 
 
 @dataclass(frozen=True, eq=False)
 class Finding:
-    """What one rule, by its id, says.
+    """The verdict of one rule.
 
     Attributes:
         value: what was measured; None when there is nothing to measure.
-        limit: what is asked for: one number, or the least and the greatest.
+        limit: a lower or an upper limit, or both.
         unit: of both, such as ``mm``; empty for counts.
         message: one sentence.
         where: the place, seen from above in the part's frame, for a drawing; None for the whole.
@@ -48,7 +67,32 @@ class Finding:
         return {key: found[key] for key in found if key != "where"}
 
 
-def between(
+def check_limits(
+    rule: str,
+    measured: float | Iterable[tuple[float, BaseGeometry | None]],
+    least: float = -math.inf,
+    most: float = math.inf,
+    *,
+    unit: str = "mm",
+    what: str = "",
+) -> Iterator[Finding]:
+    """Check a value, or the worst of several with their places, against limits.
+
+    Without any value there is no finding. The sentence begins with the rule's title, unless `what`
+    is given.
+
+    Example:
+        >>> [one.message for one in check_limits("wall", [(2.1, None), (1.2, None)], 2.0)]
+        ['the wall beside the recess is 1.2 mm; expected at least 2 mm']
+    """
+    if found := [(measured, None)] if isinstance(measured, float | int) else list(measured):
+        value, where = max(found, key=lambda one: max(least - one[0], one[0] - most))
+        title, _ = RULES[rule]
+        what = what or f"the {title}"
+        yield limit_finding(rule, value, (least, most), unit, what, where)
+
+
+def limit_finding(
     rule: str,
     value: float,
     limit: tuple[float, float],
@@ -56,38 +100,40 @@ def between(
     what: str,
     where: BaseGeometry | None = None,
 ) -> Finding:
-    """A finding on a value that must lie between two, one of which may be infinite.
+    """The finding on a value with a lower and an upper limit, one of which may be infinite.
 
-    A value that is not finite could not be measured. What was measured begins the sentence.
+    A value that is not finite could not be measured. The sentence begins with `what`.
 
     Example:
-        >>> between("wall", 1.2, (2.0, math.inf), "mm", "the wall").message
-        'the wall is 1.2 mm; at least 2 mm is asked for'
+        >>> limit_finding("wall", 1.2, (2.0, math.inf), "mm", "the wall").message
+        'the wall is 1.2 mm; expected at least 2 mm'
     """
     low, high = round(limit[0], 6), round(limit[1], 6)
-    asked: Limit = low if math.isinf(high) else high if math.isinf(low) else (low, high)
+    suffix = f" {unit}" * bool(unit)
+    allowed: Limit = low if math.isinf(high) else high if math.isinf(low) else (low, high)
     if not math.isfinite(value):
-        return Finding(rule, False, None, asked, unit, f"{what} cannot be measured", where)
-    bounds = dict.fromkeys(_text(one, unit) for one in (low, high) if math.isfinite(one))
+        return Finding(rule, False, None, allowed, unit, f"{what} cannot be measured", where)
+    bounds = dict.fromkeys(_text(one) for one in (low, high) if math.isfinite(one))
     least_or_most = "at least " if math.isinf(high) else "at most " if math.isinf(low) else ""
-    message = f"{what} is {_text(value, unit)}; {least_or_most}{' to '.join(bounds)} is asked for"
+    expected = least_or_most + " to ".join(bounds)
+    message = f"{what} is {_text(value)}{suffix}; expected {expected}{suffix}"
     ok = low - TINY_MM <= value <= high + TINY_MM
-    return Finding(rule, ok, value, asked, unit, message, where)
+    return Finding(rule, ok, value, allowed, unit, message, where)
 
 
-def counted(
+def count_finding(
     rule: str, value: int, limit: int, what: str, where: BaseGeometry | None = None
 ) -> Finding:
-    """A finding on a number of things that must be exact.
+    """The finding on a count that must be exact.
 
     Example:
-        >>> counted("shells", 2, 1, "bodies in the mesh").message
-        'bodies in the mesh: 2, where 1 is right'
+        >>> count_finding("shells", 2, 1, "bodies in the mesh").message
+        'bodies in the mesh: 2; expected 1'
     """
     ok = value == limit
-    message = f"{what}: {value}" + ("" if ok else f", where {limit} is right")
+    message = f"{what}: {value}" + ("" if ok else f"; expected {limit}")
     return Finding(rule, ok, value, limit, "", message, where)
 
 
-def _text(value: float, unit: str) -> str:
-    return f"{round(value, 3) + 0.0:.3f}".rstrip("0").rstrip(".") + f" {unit}" * bool(unit)
+def _text(value: float) -> str:
+    return f"{round(value, 3) + 0.0:.3f}".rstrip("0").rstrip(".")

@@ -1,4 +1,4 @@
-"""Which piece of a set each part is: by its letter, by its outline or its balls, or both."""
+"""Identification of parts as pieces of a set, by letter, by outline or balls, or both."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ from shapely import Polygon, affinity, union_all
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.glyphs import lettering
-from fabkit.drawing.outline import BlueprintError
+from fabkit.drawing.outline import DrawingError
 from fabkit.mesh.features import Cavity, Circle, Features
-from fabkit.mesh.finding import DIGITS, Finding, between, counted
+from fabkit.mesh.finding import DIGITS, Finding, count_finding, limit_finding
+from fabkit.mesh.lattice_fit import normalized, similarities
 from fabkit.mesh.part import BALLS, FLAT, Part
-from fabkit.mesh.recognise import normal, overlays
 from fabkit.model.piece import is_image
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 
-#: It is told what a part is when its score is better than that of anything else by this.
+#: A part is identified if its score leads the next best shape by this.
 _SURE = 0.005
-#: What an engraving may be when it is no piece's label.
+#: Letters that an engraving may show if it is no piece's label.
 _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-#: A letter is read when so much of it and of the font's letter is common to both, and of no other
-#: letter but this less; one that is as much like itself when turned looks the same.
+#: A letter is recognised if its overlap with the font's letter is at least the first, and larger by
+#: the second than with any other letter. A rotation within the second looks the same.
 _ALIKE, _BETTER = 0.9, 0.02
 
 
 @dataclass(frozen=True)
 class Letter:
-    """A letter that was read.
+    """A recognised letter.
 
     Attributes:
-        likeness: the common part of the letter seen and the font's: 1 when they are the same.
-        turns: quarter turns (sixths on a triangular lattice), counter-clockwise, after which
-            the font's letter lies as the one seen.
+        likeness: the overlap with the font's letter: 1 when they are the same.
+        turns: quarter turns (sixths on a triangular lattice), counter-clockwise, from the font's
+            letter to this one.
     """
 
     text: str
@@ -50,66 +50,66 @@ class Letter:
 
 
 @dataclass(frozen=True, eq=False)
-class OnStubs:
-    """A part that stands on stubs.
+class PeggedPart:
+    """A part with pegs.
 
     Attributes:
-        whole: the part with its stubs, their ends at height 0.
-        plate: the part without, its back at height 0.
-        stubs: their circles at half height, in the part's frame, from left to right.
-        height_mm: of the stubs.
+        whole: the part with its pegs, their ends at height 0.
+        plate: the part without them, its back at height 0.
+        pegs: their circles at half height, in the part's frame, from left to right.
+        height_mm: of the pegs.
     """
 
     whole: Part
     plate: Part
-    stubs: tuple[Circle, ...]
+    pegs: tuple[Circle, ...]
     height_mm: float
 
 
 @dataclass(frozen=True, eq=False)
-class ReadPart:
-    """A part as it was read, what it is, and what was found on it.
+class ScannedPart:
+    """A scanned part: what it is, and the findings on it.
 
     Attributes:
-        part: of one on `stubs` the plate above them.
-        key: its name in reports, different from all others': the piece's id, with a number behind
-            it for a second one; or ``unknown-1``.
-        letter, back: the letters engraved on face and back, if they were read; `strange` that on
-            the face, if no piece has it.
-        alike: the ids of the pieces that have its outline, or its balls and links; `mirrored` if
-            they have it only when turned over, or in a mirror.
+        part: without its `pegs`, if it has any.
+        key: its unique name in reports: the piece's id, numbered from the second one on; or
+            ``unknown-1``.
+        letter, back_letter: the letters on face and back, if recognised; `unknown_letter` is that
+            on the face, if no piece has it.
+        alike: the ids of the pieces with its outline, or its balls and links; `mirrored` if only
+            their mirror images match.
     """
 
     part: Part
     features: Features | None = None
-    stubs: OnStubs | None = None
+    pegs: PeggedPart | None = None
     findings: tuple[Finding, ...] = ()
     key: str = ""
     piece: str | None = None
     letter: Letter | None = None
     alike: tuple[str, ...] = ()
     mirrored: bool = False
-    strange: Letter | None = None
-    back: Letter | None = None
+    unknown_letter: Letter | None = None
+    back_letter: Letter | None = None
 
     @property
     def as_drawn(self) -> bool:
-        """Whether it has the shape of its piece, as the set's file draws it."""
+        """Whether it has the shape of its piece as drawn."""
         return self.piece in self.alike and not self.mirrored
 
     @property
     def name(self) -> str:
-        """The file that it was in."""
+        """Its file."""
         return self.part.name
 
     @property
     def is_piece(self) -> bool:
-        """Whether it may be a piece: it is no board and no lid."""
+        """Whether it may be a piece, not a board or lid."""
         return self.part.kind in (FLAT, BALLS)
 
     @property
-    def words(self) -> str:
-        """What it is, for people: ``A``, or ``same shape as E and R``."""
+    def description(self) -> str:
+        """A description, such as ``A`` or ``same shape as E and R``."""
         if not self.is_piece:
             return self.part.kind or "not read"
         if self.letter or len(self.alike) < 2:
@@ -118,16 +118,16 @@ class ReadPart:
 
     @property
     def failed(self) -> list[Finding]:
-        """The findings of the rules that it does not keep."""
+        """The failed findings."""
         return [finding for finding in self.findings if not finding.ok]
 
-    def reading(self) -> dict[str, Any]:
-        """What it is and how it was read, for JSON."""
+    def summary(self) -> dict[str, Any]:
+        """Its identity and fit, for JSON."""
         part = self.part
         if not self.is_piece:
             board = part.board.id if part.board else None
             return {"file": self.name, "kind": part.kind or None, "board": board}
-        found: dict[str, Any] = {"file": self.name, "piece": self.piece, "is": self.words}
+        found: dict[str, Any] = {"file": self.name, "piece": self.piece, "is": self.description}
         if part.outline:
             numbers: dict[str, Any] = {
                 "cells": len(part.outline.cells),
@@ -148,14 +148,14 @@ class ReadPart:
                 ],
             }
         else:
-            return found | {"read": False} | ({"why": part.why} if part.why else {})
+            return found | {"read": False} | ({"why": part.reason} if part.reason else {})
         return found | {"read": True, "as_drawn": self.as_drawn} | numbers
 
     def document(self) -> dict[str, Any]:
         """For JSON."""
         return {
             "ok": not self.failed,
-            **self.reading(),
+            **self.summary(),
             "watertight": all(one.ok for one in self.findings if one.rule == "watertight"),
             "volume_mm3": round(self.part.volume_mm3, DIGITS),
             "bbox_mm": np.ptp(self.part.vertices, axis=0).round(DIGITS).tolist(),
@@ -165,96 +165,96 @@ class ReadPart:
 
 def identify(
     parts: Sequence[Part], found: Sequence[Features | None], puzzle: PuzzleSet
-) -> list[ReadPart]:
-    """Which piece of the set each part is, given what is open in it (None for pieces of balls).
+) -> list[ScannedPart]:
+    """Identify each part as a piece of the set, given its features (None for ball pieces).
 
-    The letter decides; without one that can be read, the outline or the balls. Those with letters
-    choose first; of several parts alike the order of their volumes decides, so that names do not
-    depend on the order of files. One with the balls of a piece but other links is not `alike`.
+    The letter decides, or else the outline or the balls. Parts with letters come first; equal parts
+    are ordered by volume, so that names do not depend on the order of files. A part with the balls of
+    a piece but other links is not `alike`.
     """
-    seen = [_seen(part, one, puzzle) for part, one in zip(parts, found, strict=True)]
+    scanned = [_scanned_part(part, one, puzzle) for part, one in zip(parts, found, strict=True)]
 
     def first(i: int) -> tuple[object, ...]:
-        """What tells parts alike apart however they are turned, named or ordered."""
-        around = parts[i].shadow.length if parts[i].kind == FLAT else 0.0
-        return not seen[i].letter, round(parts[i].volume_mm3, 2), round(around, 2), i
+        """A sort key that does not depend on the rotation, name or order of parts."""
+        around = parts[i].silhouette.length if parts[i].kind == FLAT else 0.0
+        return not scanned[i].letter, round(parts[i].volume_mm3, 2), round(around, 2), i
 
-    taken, result = Counter[str](), list(seen)
+    used, result = Counter[str](), list(scanned)
     for i in sorted(range(len(parts)), key=first):
-        alike, letter = seen[i].alike, seen[i].letter
+        alike, letter = scanned[i].alike, scanned[i].letter
         if letter:  # which several pieces may have
             lettered = [piece.id for piece in puzzle.pieces if piece.label == letter.text]
             alike = tuple(one for one in lettered if one in alike) or tuple(lettered)
-        piece = next((one for one in alike if one not in taken), alike[0] if alike else None)
-        key = numbered(piece or "unknown", taken, piece is not None)
+        piece = next((one for one in alike if one not in used), alike[0] if alike else None)
+        key = unique_key(piece or "unknown", used, piece is not None)
         balls = parts[i].balls
-        alike = () if balls and not balls.as_linked else seen[i].alike
-        result[i] = replace(seen[i], key=key, piece=piece, alike=alike)
+        alike = () if balls and not balls.as_linked else scanned[i].alike
+        result[i] = replace(scanned[i], key=key, piece=piece, alike=alike)
     return result
 
 
-def numbered(stem: str, taken: Counter[str], is_known: bool) -> str:
-    """A key of its own for what is called so: the first that is known needs no number."""
-    taken[stem] += 1
-    return stem if is_known and taken[stem] == 1 else f"{stem}-{taken[stem]}"
+def unique_key(stem: str, used: Counter[str], is_known: bool) -> str:
+    """A unique key: the stem, numbered unless it is known and the first."""
+    used[stem] += 1
+    return stem if is_known and used[stem] == 1 else f"{stem}-{used[stem]}"
 
 
-def _seen(part: Part, found: Features | None, puzzle: PuzzleSet) -> ReadPart:
-    """What a part shows, without a name."""
+def _scanned_part(part: Part, found: Features | None, puzzle: PuzzleSet) -> ScannedPart:
+    """A part with its letters and matching pieces, not yet named."""
     if part.balls:
-        return ReadPart(part, alike=part.balls.alike, mirrored=part.balls.mirrored)
+        return ScannedPart(part, alike=part.balls.alike, mirrored=part.balls.mirrored)
     if part.outline is None or found is None:
-        return ReadPart(part, found)
+        return ScannedPart(part, found)
     texts, lattice = [piece.label for piece in puzzle.pieces], puzzle.lattice
     read = partial(read_letter, found.labels, turns=len(lattice.moves(False)))
     letter, back = read(texts), read(texts, back=True)
-    strange = None if letter else read(_ALPHABET)
-    shown = ReadPart(part, found, letter=letter, strange=strange, back=back)
+    unknown = None if letter else read(_ALPHABET)
+    scanned = ScannedPart(part, found, letter=letter, unknown_letter=unknown, back_letter=back)
     for flips in (False, True):
         cells, pieces = part.outline.cells, puzzle.pieces
         if alike := tuple(one.id for one in pieces if is_image(lattice, one, cells, flips)):
-            return replace(shown, alike=alike, mirrored=flips)
-    return shown
+            return replace(scanned, alike=alike, mirrored=flips)
+    return scanned
 
 
-def unsure(rule: str, part: Part, what: str) -> Finding | None:
-    """A finding on a part that is as much like something else; None when it is clear what it is.
+def ambiguity_finding(rule: str, part: Part, what: str) -> Finding | None:
+    """The failed finding on a part that matches two shapes equally well; None if it is unambiguous.
 
-    Nothing else that is measured on it would mean anything.
+    Other measurements of such a part would be meaningless.
     """
     # One cell more or less is another board, however many it has.
     least = min(_SURE, 0.5 / len(part.board.cells)) if part.board else _SURE
-    if part.second is None or part.margin >= least:
+    if part.runner_up is None or part.margin >= least:
         return None
-    other, score = part.second
+    other, score = part.runner_up
     message = (
-        f"it is as much like {what} ({part.score:.3f}) as like {other} ({score:.3f}): it cannot be "
-        "told which it is"
+        f"it cannot be identified: {what} ({part.score:.3f}) and {other} ({score:.3f}) match equally "
+        "well"
     )
-    return Finding(rule, False, part.margin, least, "", message, part.shadow.boundary)
+    return Finding(rule, False, part.margin, least, "", message, part.silhouette.boundary)
 
 
-def identity_findings(one: ReadPart, profile: Profile) -> Iterator[Finding]:
-    """What the outline and the letter say of a part: is it a piece of the set?"""
+def identity_findings(one: ScannedPart, profile: Profile) -> Iterator[Finding]:
+    """Findings on whether a part is a piece of the set, by outline and letter."""
     part, outline = one.part, one.part.outline
     if outline is None:
-        message = "its outline does not lie on the set's lattice"
-        yield Finding("read-back", False, None, None, "mm", message, part.shadow.boundary)
+        message = "its outline is not on the set's lattice"
+        yield Finding("read-back", False, None, None, "mm", message, part.silhouette.boundary)
         return
-    what = f"how far the outline is off ({part.area_off:+.1%} of its area)"
+    what = f"the deviation of the outline from the lattice (area {part.area_off:+.1%})"
     # Tips cut back by a tenth of edges of two units, and usual roundings, stay below.
     limit = -math.inf, round(0.2 * outline.unit_mm, 3)
-    yield between("read-back", part.hausdorff_mm, limit, "mm", what, part.shadow.boundary)
+    yield limit_finding("read-back", part.hausdorff_mm, limit, "mm", what, part.silhouette.boundary)
     yield _shape(one)
     if profile.faces != "none":
         yield _letter("letter", one.letter, one)
     if profile.faces == "both":
-        yield _letter("letter-back", one.back, one)
+        yield _letter("letter-back", one.back_letter, one)
 
 
-def _shape(one: ReadPart) -> Finding:
+def _shape(one: ScannedPart) -> Finding:
     part, piece, alike = one.part, one.piece, " and ".join(one.alike)
-    if found := unsure("shape", part, alike or "one shape"):
+    if found := ambiguity_finding("shape", part, alike or "one shape"):
         return found
     shaped = ("the mirror image of " if one.mirrored else "") + alike
     message = f"it has the outline of {shaped or 'no piece of the set'}"
@@ -263,41 +263,44 @@ def _shape(one: ReadPart) -> Finding:
     elif one.mirrored:
         message = f"it is {shaped}"
     ok = one.as_drawn
-    return Finding("shape", ok, None, None, "", message, None if ok else part.shadow.boundary)
+    return Finding("shape", ok, None, None, "", message, None if ok else part.silhouette.boundary)
 
 
-def _letter(rule: str, letter: Letter | None, one: ReadPart) -> Finding:
-    """What is to be said of the letter on one side, beside that there is one."""
-    strange, face = one.strange if rule == "letter" else None, one.letter
-    seen, ok = letter or strange, False
-    if seen is None:
-        message = "there is no letter that can be read"
+def _letter(rule: str, letter: Letter | None, one: ScannedPart) -> Finding:
+    """The finding on which letter is on one side."""
+    unknown, face = one.unknown_letter if rule == "letter" else None, one.letter
+    recognised, ok = letter or unknown, False
+    if recognised is None:
+        message = "no letter can be read"
     elif letter is None:
-        message = f"the letter is {seen.text}, and no piece of the set has that"
+        message = f"the letter is {recognised.text}, which no piece of the set has"
     elif letter.mirrored:
-        message = f"the letter {letter.text} is seen as in a mirror"
+        message = f"the letter {letter.text} is a mirror image"
     else:
         ok, message = face is None or letter.text == face.text, f"the letter is {letter.text}"
-        message += "" if ok or not face else f", and the one on the face is {face.text}"
-    return Finding(rule, ok, seen.likeness if seen else None, None, "", message)
+        message += "" if ok or not face else f", but the one on the face is {face.text}"
+    return Finding(rule, ok, recognised.likeness if recognised else None, None, "", message)
 
 
-def set_findings(parts: Sequence[ReadPart], puzzle: PuzzleSet) -> list[Finding]:
-    """Whether the parts are the whole set: nothing missing, nothing there twice or strange.
+def set_findings(parts: Sequence[ScannedPart], puzzle: PuzzleSet) -> list[Finding]:
+    """Findings on whether the parts are the whole set: no missing, duplicate or unknown parts.
 
-    A part that could not be told may be one that is missing.
+    An unknown part may be one of those missing.
     """
     ids, pieces = [piece.id for piece in puzzle.pieces], Counter(one.piece for one in parts)
     rules = {
-        "missing": ("pieces of the set that are missing", [one for one in ids if not pieces[one]]),
-        "twice": ("pieces that are there more than once", [one for one in ids if pieces[one] > 1]),
-        "strange": (
-            "parts that are no piece of the set",
+        "missing": ("missing pieces", [one for one in ids if not pieces[one]]),
+        "duplicate": (
+            "duplicate pieces",
+            [one for one in ids if pieces[one] > 1],
+        ),
+        "unknown-part": (
+            "parts that are not in the set",
             [one.key for one in parts if one.piece is None],
         ),
     }
     return [
-        counted(rule, len(names), 0, f"{what} ({', '.join(names)})" if names else what)
+        count_finding(rule, len(names), 0, f"{what} ({', '.join(names)})" if names else what)
         for rule, (what, names) in rules.items()
     ]
 
@@ -308,33 +311,38 @@ def set_findings(parts: Sequence[ReadPart], puzzle: PuzzleSet) -> list[Finding]:
 def read_letter(
     labels: Sequence[Cavity], texts: Sequence[str], turns: int, back: bool = False
 ) -> Letter | None:
-    """Which of several texts is engraved on a part's face, or back as seen from there.
+    """Recognise which of several texts is engraved on a part's face, or on its back.
 
-    Of cavities that are labels; the part may be turned in so many ways on its lattice. None when
-    there is no letter, it is of another font, or two are equally near.
+    `labels` are its engraved cavities, `turns` the number of rotations of its lattice. None if there
+    is no letter, it is in another font, or two texts match equally well.
     """
     area = union_all([label.middle for label in labels if label.above != back])
     if area.is_empty:
         return None
-    ways = list(product(dict.fromkeys(texts), range(turns), (False, True)))
-    glyphs = np.array([_glyph(text, turn / turns, mirrored) for text, turn, mirrored in ways])
-    seen = overlays(normal(affinity.scale(area, xfact=-1 if back else 1, origin=(0, 0))), glyphs)
-    found = [Letter(text, alike, *way) for (text, *way), alike in zip(ways, seen, strict=True)]
+    variants = list(product(dict.fromkeys(texts), range(turns), (False, True)))
+    glyphs = np.array([_glyph(text, turn / turns, mirrored) for text, turn, mirrored in variants])
+    likenesses = similarities(
+        normalized(affinity.scale(area, xfact=-1 if back else 1, origin=(0, 0))), glyphs
+    )
+    found = [
+        Letter(text, alike, *variant)
+        for (text, *variant), alike in zip(variants, likenesses, strict=True)
+    ]
     # Letters that are their own mirror image, or look the same when turned, are read straight.
     best = min(found, key=lambda one: (-round(one.likeness, 2), one.mirrored, one.turns))
     rival = max((one.likeness for one in found if one.text != best.text), default=0.0)
     return best if best.likeness >= max(_ALIKE, rival + _BETTER) else None
 
 
-def turns_alike(text: str, turns: int) -> tuple[int, ...]:
-    """Of all turns that a lattice has, those that leave a label looking the same.
+def symmetry_turns(text: str, turns: int) -> tuple[int, ...]:
+    """The rotations of a lattice, of `turns`, that leave a label looking the same.
 
     Example:
-        >>> turns_alike("N", 4), turns_alike("A", 4)
+        >>> symmetry_turns("N", 4), symmetry_turns("A", 4)
         ((0, 2), (0,))
     """
     glyphs = np.array([_glyph(text, turn / turns, mirrored=False) for turn in range(turns)])
-    alike = overlays(glyphs[0], glyphs)
+    alike = similarities(glyphs[0], glyphs)
     return tuple(turn for turn in range(turns) if turn == 0 or alike[turn] > 1 - _BETTER)
 
 
@@ -343,6 +351,6 @@ def _glyph(text: str, turn: float, mirrored: bool) -> BaseGeometry:
     """The font's letter at area 1, turned by a part of a full turn; empty if the font has none."""
     try:
         area = lettering(text).moved(0.0, 0.0, 1.0, mirrored).polygon()
-    except BlueprintError:
+    except DrawingError:
         return Polygon()
-    return normal(area, -2 * math.pi * turn)
+    return normalized(area, -2 * math.pi * turn)

@@ -1,12 +1,11 @@
-"""Recognising flat pieces: which way is up, in which unit, turned how, and which piece it is.
+"""Fitting flat pieces to the lattice: which side is up, unit, rotation, and which piece it is.
 
-Nothing of this is read off a single feature, which a rounding, a taper or noise could feign. Each
-body gets hypotheses: a few directions in which it may stand, with the turns that suit its edges,
-and each is scored by laying the body's silhouette over the outlines of the set's pieces, both
-brought to one area. The grid unit is the one with which all bodies together are explained best;
-with that unit each body's best hypothesis wins. Where a body is no piece of the set, the lattice
-alone tells which cells it fills. Only then is anything measured: along each edge of the outline,
-by least squares (`_fitted`).
+No single feature decides, since a fillet, a taper or noise could mimic it. Each mesh gets
+hypotheses: a few directions that may be up, with rotations that suit its edges. Each is scored by the
+overlap of the mesh's silhouette with the outlines of the set's pieces, both scaled to one area. The
+grid unit is the one that fits all meshes together best, and with it the best hypothesis of each mesh
+wins. A mesh that is not a piece of the set is fitted by the cells of the lattice that it fills. Only
+then is anything measured: along each edge of the outline, by least squares (`_refined`).
 """
 
 from __future__ import annotations
@@ -24,40 +23,40 @@ from shapely import LineString, Polygon, affinity, union_all
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.outline import canonical_outline
-from fabkit.mesh.body import Body, Points, area_vectors
-from fabkit.mesh.part import LENGTHS_MM, Outline, Part, length_mm_of
-from fabkit.mesh.section import hollows
+from fabkit.mesh.mesh import Mesh, Points, area_vectors
+from fabkit.mesh.part import LENGTH_UNITS_MM, Outline, Part, length_unit_mm
+from fabkit.mesh.section import holes_in
 from fabkit.model.lattice import Cell, Lattice
-from fabkit.model.piece import least_turn, orientations
+from fabkit.model.piece import canonical_turn, orientations
 from fabkit.model.polygon import parts_of_cells, rings_of_cells
-from fabkit.model.puzzle import PuzzleSet, in_units
+from fabkit.model.puzzle import PuzzleSet, to_units
 
-#: Faces whose normals are this near (radians) look in one direction, …
+#: Faces with normals this close (radians) have one direction, …
 _ONE_DIRECTION = 0.03
-#: … and so many directions are tried, the largest first, and the one across the whole body.
+#: … and so many directions are tried, those with the largest faces first, and the thinnest one.
 _DIRECTIONS = 3
-#: The last one counts so much less, as do those whose level faces are at many heights.
+#: The weight of the thinnest direction, and of those with level faces at many heights.
 _NO_FACE = 0.95
-#: What stands this nearly (degrees) upright in its file, or upside down, was laid so on purpose.
-_LAID = 3.0
-#: An outline is that of a piece when the overlay is at least this (tips that are cut, discs), …
+#: A mesh this close (degrees) to upright or upside down in its file is so on purpose.
+_UPRIGHT_DEGREES = 3.0
+#: An outline is that of a piece if the overlap is at least this (cut tips, discs), …
 _ALIKE = 0.86
-#: … that where it lies with the set's unit at least this, …
+#: … at least this once it is placed with the set's unit, …
 _THERE = 0.88
-#: … and surely, whatever its unit, from this on.
+#: … and surely from this on, whatever its unit.
 _SURE = 0.95
-#: Units that differ by less than this part may be one: clearances and roundings take that much.
+#: Units that differ by less than this part may be equal: clearances and fillets account for it.
 _ONE_UNIT = 0.06
-#: Edges are measured at these parts of their lengths: away from tips and roundings.
+#: Edges are measured at these parts of their lengths, away from tips and fillets.
 _ALONG = np.array([0.3, 0.4, 0.5, 0.6, 0.7])
 
 
-# --- what a body may be laid on ---------------------------------------------------------------
+# --- target shapes ---------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
-class _Shape:
-    """An outline of the set, in one of the ways its lattice has to turn it, in grid units."""
+class _TargetShape:
+    """An outline of the set in one orientation of its lattice, in grid units."""
 
     cells: frozenset[Cell]  # moved to the lattice's anchor
     outline: Polygon
@@ -66,29 +65,31 @@ class _Shape:
     kind: int  # pieces of one outline share it, mirror images apart
 
 
-def _shapes(puzzle: PuzzleSet) -> list[_Shape]:
-    """Every image of every piece's outline, each once."""
-    found: dict[frozenset[Cell], _Shape] = {}
+def _target_shapes(puzzle: PuzzleSet) -> list[_TargetShape]:
+    """All orientations of all outlines, each once."""
+    found: dict[frozenset[Cell], _TargetShape] = {}
     for flips, piece in itertools.product((False, True), puzzle.pieces):
         kind = len(found)
         for image in orientations(puzzle.lattice, piece, flips):
             if image.cells not in found:
                 outline = canonical_outline(puzzle.lattice, image.rings, 1.0)
-                found[image.cells] = _Shape(image.cells, outline, normal(outline), flips, kind)
+                found[image.cells] = _TargetShape(
+                    image.cells, outline, normalized(outline), flips, kind
+                )
     return list(found.values())
 
 
-def normal(area: BaseGeometry, turn: float = 0.0) -> BaseGeometry:
-    """An area turned back by an angle (radians), brought to size 1, its centroid to the origin."""
+def normalized(area: BaseGeometry, turn: float = 0.0) -> BaseGeometry:
+    """Normalize an area: rotated back by an angle (radians), scaled to 1, centred on the origin."""
     matrix = _rotation(turn) / math.sqrt(area.area)
     x, y = matrix @ area.centroid.coords[0]
     return affinity.affine_transform(area, [*matrix.ravel(), -x, -y])
 
 
-def overlays(area: BaseGeometry, others: NDArray[np.object_]) -> list[float]:
-    """How alike an area is to each of some others, as `normal` has them: what is common to both.
+def similarities(area: BaseGeometry, others: NDArray[np.object_]) -> list[float]:
+    """The intersection over union of a normalized area with each of several others.
 
-    A part of what they cover together; 0 for those with boxes of another size.
+    It is 0 for those with bounding boxes of another size.
     """
     shapely.prepare(area)
     near = np.abs(shapely.bounds(others) - area.bounds).max(axis=1) < 0.3
@@ -98,25 +99,25 @@ def overlays(area: BaseGeometry, others: NDArray[np.object_]) -> list[float]:
 
 
 def _rotation(angle: float) -> Points:
-    """The matrix that turns points back by an angle."""
+    """The matrix that rotates points back by an angle."""
     cos, sin = math.cos(angle), math.sin(angle)
     return np.array([[cos, sin], [-sin, cos]])
 
 
-# --- how a body may stand and lie -------------------------------------------------------------
+# --- candidate orientations -------------------------------------------------------------
 
 
-def ways_to_stand(body: Body, most: int = _DIRECTIONS) -> list[Part]:
-    """The ways in which a body may stand, upwards in its file, the likeliest first.
+def candidate_orientations(mesh: Mesh, most: int = _DIRECTIONS) -> list[Part]:
+    """The likely orientations of a mesh, upwards in its file, the best first.
 
-    Those, so many, in which most of its surface looks, and the one in which it is thinnest; with
-    the score by which they count.
+    They are the `most` directions that most of its surface faces, and the one in which it is thinnest.
+    The score of each part is its weight.
     """
-    corners, normals = body.vertices[body.faces], area_vectors(body.vertices, body.faces)
+    corners, normals = mesh.vertices[mesh.faces], area_vectors(mesh.vertices, mesh.faces)
     areas = np.linalg.norm(normals, axis=1)
     solid = areas > 0
     if not solid.any():
-        return [Part(body, body.vertices, score=1.0)]
+        return [Part(mesh, mesh.vertices, score=1.0)]
     normals, areas, corners = normals[solid] / areas[solid, None], areas[solid], corners[solid]
     # A coarse grid of directions, opposite ones made one.
     cells = np.rint(normals / _ONE_DIRECTION) @ [1, 100, 10_000]
@@ -134,7 +135,9 @@ def ways_to_stand(body: Body, most: int = _DIRECTIONS) -> list[Part]:
         along = normals @ normals[near][areas[near].argmax()]
         level = near & (np.abs(along) > math.cos(_ONE_DIRECTION / 10))
         level = level if areas[level].sum() > areas[near].sum() / 2 else near
-        up = _across(corners[level], normals[level] * np.sign(along[level])[:, None], areas[level])
+        up = _plane_normal(
+            corners[level], normals[level] * np.sign(along[level])[:, None], areas[level]
+        )
         # A piece is level at its ends; on its side it is so at many heights. (Pockets are small.)
         heights, all_heights = corners[near] @ up, corners @ up
         low, high = float(all_heights.min()), float(all_heights.max())
@@ -146,10 +149,10 @@ def ways_to_stand(body: Body, most: int = _DIRECTIONS) -> list[Part]:
     thin = np.linalg.eigh(spread.T @ spread)[1][:, 0]
     if all(abs(thin @ up) < 1 - _ONE_DIRECTION**2 for up, _ in found):
         found.append((thin, _NO_FACE))
-    return [_standing(body, up if up[2] >= -1e-9 else -up, score) for up, score in found]
+    return [_turned_up(mesh, up if up[2] >= -1e-9 else -up, score) for up, score in found]
 
 
-def _across(corners: Points, normals: Points, areas: NDArray[np.float64]) -> Points:
+def _plane_normal(corners: Points, normals: Points, areas: NDArray[np.float64]) -> Points:
     """The unit vector across faces that are level: so that each of their heights is one.
 
     The mean of their normals is as good while corners are exact; noise turns small faces, and
@@ -174,28 +177,28 @@ def _across(corners: Points, normals: Points, areas: NDArray[np.float64]) -> Poi
     return np.asarray(up if is_flat else mean)
 
 
-def _standing(body: Body, up: Points, score: float) -> Part:
-    """A body turned the shortest way so that a unit vector is up, its lowest corner at height 0."""
+def _turned_up(mesh: Mesh, up: Points, score: float) -> Part:
+    """A mesh turned the shortest way so that a unit vector is up, its lowest corner at height 0."""
     vertical = np.array([0.0, 0.0, 1.0])
     middle = up + vertical
     turn = np.eye(3) + 2 * np.outer(vertical, up) - np.outer(middle, middle) / middle[2]
-    vertices = body.vertices @ turn.T
+    vertices = mesh.vertices @ turn.T
     vertices[:, 2] -= vertices[:, 2].min()
     tilt = math.degrees(math.acos(min(1.0, max(-1.0, float(up[2])))))
-    return Part(body, vertices, tilt_degrees=tilt, score=score)
+    return Part(mesh, vertices, tilt_degrees=tilt, score=score)
 
 
-def _back_is_below(way: Part) -> bool | None:
-    """Whether the back, into which a magnet goes, is down; None when nothing tells.
+def _back_is_below(part: Part) -> bool | None:
+    """Whether the back, the side with recesses, is down; None if nothing shows it.
 
     Without a magnet's pocket the back is the side without a letter. Pockets that open at one of the
     first three heights and are at one or two of the next are shallow, as letters are; scratches
     have no room for a disc.
     """
-    height = way.sections.high
-    room = 0.04 * min(height, np.ptp(way.vertices[:, :2], axis=0).max())
-    parts = (0.02, 0.05, 0.1, 0.25, 0.4, 0.6, 0.75, 0.9, 0.95, 0.98)
-    cuts = [union_all(hollows(way.sections.at(part * height))) for part in parts]
+    height = part.sections.high
+    room = 0.04 * min(height, np.ptp(part.vertices[:, :2], axis=0).max())
+    shares = (0.02, 0.05, 0.1, 0.25, 0.4, 0.6, 0.75, 0.9, 0.95, 0.98)
+    cuts = [union_all(holes_in(part.sections.at(share * height))) for share in shares]
     through = shapely.intersection_all(cuts)
 
     def depth(cuts: Sequence[BaseGeometry]) -> int:
@@ -214,18 +217,18 @@ def _back_is_below(way: Part) -> bool | None:
 
 
 def _turns(silhouette: Polygon, lattice: Lattice) -> list[float]:
-    """By how much (radians) a silhouette may be turned against a lattice; its own turns left out."""
-    edges = (in_units(lattice, edge) for cell in lattice.first for edge in lattice.cell_edges(cell))
+    """Candidate rotations (radians) of a silhouette from the lattice, up to the lattice's own."""
+    edges = (to_units(lattice, edge) for cell in lattice.first for edge in lattice.cell_edges(cell))
     angles = {round(math.atan2(y1 - y0, x1 - x0) % math.pi, 9) for (x0, y0), (x1, y1) in edges}
     step = math.pi / len(angles)  # between neighbouring directions of its edges
     rough = silhouette.simplify(2e-4 * max(np.ptp(np.reshape(silhouette.bounds, (2, 2)), axis=0)))
     box = rough.minimum_rotated_rectangle.exterior
     found: list[float] = []
     for rings in ((rough.exterior, *rough.interiors), (LineString(box.coords[:2]),)):
-        ways = np.concatenate([np.diff(np.asarray(ring.coords), axis=0) for ring in rings])
-        phases = np.arctan2(ways[:, 1], ways[:, 0]) * 2 * math.pi / step
+        edge_vectors = np.concatenate([np.diff(np.asarray(ring.coords), axis=0) for ring in rings])
+        phases = np.arctan2(edge_vectors[:, 1], edge_vectors[:, 0]) * 2 * math.pi / step
         # Squares of lengths: many short edges of a rounding weigh nothing.
-        total = ((ways**2).sum(axis=1) * np.exp(1j * phases)).sum()
+        total = ((edge_vectors**2).sum(axis=1) * np.exp(1j * phases)).sum()
         turn = (float(np.angle(total)) / (2 * math.pi) * step - min(angles)) % step
         if all(abs((turn - other + step / 2) % step - step / 2) > 0.01 for other in found):
             found.append(turn)
@@ -238,53 +241,53 @@ def _turns(silhouette: Polygon, lattice: Lattice) -> list[float]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Lie:
-    """One explanation of a body: how it lies on the lattice, in the file's lengths."""
+class _Fit:
+    """A hypothesis: a mesh placed on the lattice, in the file's unit of length."""
 
-    way: Part  # as it stands
+    part: Part  # as oriented
     turn: float  # radians, by which the lattice is turned
     origin: Points  # the lattice's, in the turned frame
     unit: float  # the grid unit: that with which areas agree, then as measured
     cells: frozenset[Cell]
     score: float = 0.0  # the common part of both outlines at one area: 1 when they are the same
-    shape: _Shape | None = None  # None of what is no piece of the set
-    second: float = 0.0  # the score of the next best outline
+    shape: _TargetShape | None = None  # None of what is no piece of the set
+    runner_up: float = 0.0  # the score of the next best outline
     own_unit: float | None = None  # as its edges alone show it; None where its shape does not tell
     inset: float = 0.0  # by how much its edges lie inside the outline, on average
     edge_insets: tuple[float, float] = (0.0, 0.0)  # least and greatest
 
     @property
-    def straight(self) -> Polygon:
-        """The body's silhouette on the lattice's frame."""
+    def aligned(self) -> Polygon:
+        """The mesh's silhouette on the lattice's frame."""
         return affinity.affine_transform(
-            self.way.sides, [*_rotation(self.turn).ravel(), *-self.origin]
+            self.part.sides, [*_rotation(self.turn).ravel(), *-self.origin]
         )
 
 
-def _explained(way: Part, lattice: Lattice, shapes: Sequence[_Shape]) -> Iterator[_Lie]:
-    """All likely explanations of a body that stands, whatever its size."""
-    if way.sides.is_empty:
+def _hypotheses(part: Part, lattice: Lattice, shapes: Sequence[_TargetShape]) -> Iterator[_Fit]:
+    """All likely hypotheses for an oriented mesh, whatever its size."""
+    if part.sides.is_empty:
         return
     # Recesses and letters may be cut through; then they are holes, and no part of the outline.
-    areas = [way.sides, Polygon(way.sides.exterior)][: 1 + len(way.sides.interiors)]
+    areas = [part.sides, Polygon(part.sides.exterior)][: 1 + len(part.sides.interiors)]
     normals = np.array([shape.normal for shape in shapes])
-    for turn, area in itertools.product(_turns(way.sides, lattice), areas):
+    for turn, area in itertools.product(_turns(part.sides, lattice), areas):
         middle = _rotation(turn) @ area.centroid.coords[0]
-        for shape, score in zip(shapes, overlays(normal(area, turn), normals), strict=True):
+        for shape, score in zip(shapes, similarities(normalized(area, turn), normals), strict=True):
             if score > 0.8:
                 unit = math.sqrt(area.area / shape.outline.area)
                 origin = middle - unit * np.array(shape.outline.centroid.coords[0])
-                yield _Lie(way, turn, origin, unit, shape.cells, score * way.score, shape)
+                yield _Fit(part, turn, origin, unit, shape.cells, score * part.score, shape)
 
 
-def _common_unit(lies: Sequence[Sequence[_Lie]], expected: Sequence[float]) -> float | None:
-    """The unit with which all bodies together are explained best; None when none is.
+def _common_unit(fits: Sequence[Sequence[_Fit]], expected: Sequence[float]) -> float | None:
+    """The unit that fits all meshes together best; None if none fits any.
 
-    Of units that explain as many bodies as pieces of the set, the expected goes first, then the
+    Of units that explain as many meshes as pieces of the set, the expected goes first, then the
     better overlays, then the larger unit. (What lies on the quarter-square lattice may also lie,
     turned by 45 degrees, on one 1.41 times as wide.)
     """
-    likely = [[one for one in some if one.score > _ALIKE] for some in lies]
+    likely = [[one for one in some if one.score > _ALIKE] for some in fits]
     ranks = []
     tried = 0.0
     for unit in sorted(one.unit for some in likely for one in some):
@@ -292,8 +295,8 @@ def _common_unit(lies: Sequence[Sequence[_Lie]], expected: Sequence[float]) -> f
             tried = unit
             near = [[one for one in some if _is_near(one.unit, unit)] for some in likely]
             best = [max(some, key=lambda one: one.score) for some in near if some]
-            shown, total = median(one.unit for one in best), sum(one.score for one in best)
-            ranks.append((len(best), _is_near(shown, *expected), round(total, 2), shown))
+            fitted, total = median(one.unit for one in best), sum(one.score for one in best)
+            ranks.append((len(best), _is_near(fitted, *expected), round(total, 2), fitted))
     return max(ranks)[-1] if ranks else None
 
 
@@ -301,71 +304,71 @@ def _is_near(unit: float, *others: float) -> bool:
     return any(abs(unit / other - 1) < _ONE_UNIT for other in others)
 
 
-def _lie_of(
-    lies: Sequence[_Lie], lattice: Lattice, shapes: Sequence[_Shape], unit: float
-) -> _Lie | None:
-    """How a body lies as its best explanation with the set's unit says; None if it is no piece."""
+def _best_fit(
+    fits: Sequence[_Fit], lattice: Lattice, shapes: Sequence[_TargetShape], unit: float
+) -> _Fit | None:
+    """The best fit of a mesh with the set's unit; None if it is not a piece."""
 
-    def near_unit(lies: Iterable[_Lie]) -> list[_Lie]:
+    def near_unit(fits: Iterable[_Fit]) -> list[_Fit]:
         # A clearance takes most of small pieces, which so show a smaller unit.
-        return [one for one in lies if 0.9 < one.unit / unit < 1 + _ONE_UNIT]
+        return [one for one in fits if 0.9 < one.unit / unit < 1 + _ONE_UNIT]
 
-    near = near_unit(lies)
+    near = near_unit(fits)
     best = max(near, key=lambda one: one.score, default=None)
     if best is None or best.shape is None or best.score < _ALIKE:
         return None
-    is_back = _back_is_below(best.way)
-    if is_back is None and best.way.tilt_degrees > _LAID:
-        is_back = not best.shape.mirrored  # not laid flat on purpose: it lies as its piece is drawn
+    is_back = _back_is_below(best.part)
+    if is_back is None and best.part.tilt_degrees > _UPRIGHT_DEGREES:
+        is_back = not best.shape.mirrored  # not oriented on purpose: it is turned as drawn
     if is_back is False:
-        over = replace(best.way.turned_over(), score=1.0)
-        again = near_unit(_explained(over, lattice, shapes))
-        near = [one for one in near if one.way is not best.way] + again
+        over = replace(best.part.turned_over(), score=1.0)
+        again = near_unit(_hypotheses(over, lattice, shapes))
+        near = [one for one in near if one.part is not best.part] + again
         best = max(again, key=lambda one: one.score, default=best)
     kind = best.shape and best.shape.kind
     others = [one.score for one in near if one.shape and one.shape.kind != kind]
-    lie = _fitted(best, lattice, unit)
-    lie = replace(lie, second=max(others, default=0.0))
-    return lie if _likeness(lie, lattice) > _THERE else None
+    fit = _refined(best, lattice, unit)
+    fit = replace(fit, runner_up=max(others, default=0.0))
+    return fit if _overlap_ratio(fit, lattice) > _THERE else None
 
 
 # --- measuring --------------------------------------------------------------------------------
 
 
-def _fitted(lie: _Lie, lattice: Lattice, unit: float | None = None) -> _Lie:
-    """The lie, measured along the edges of its cells' outline by least squares.
+def _refined(fit: _Fit, lattice: Lattice, unit: float | None = None) -> _Fit:
+    """The fit, measured along the edges of its cells' outline by least squares.
 
     An edge lies so far out of its line on the lattice: n . shift - inset + more * k, with the
     outward normal n, the line's exact place k in grid units, and more of a grid unit. Each edge
     counts by the middle one of some points along it, so that a bump does not. Without the set's
-    grid unit, this body's edges tell it.
+    grid unit, this mesh's edges tell it.
     """
-    rings = [np.array(in_units(lattice, ring)) for ring in rings_of_cells(lattice, lie.cells)]
+    rings = [np.array(to_units(lattice, ring)) for ring in rings_of_cells(lattice, fit.cells)]
     starts = np.concatenate(rings)
     vectors = np.concatenate([np.roll(ring, -1, axis=0) for ring in rings]) - starts
     lengths = np.linalg.norm(vectors, axis=1)
     outwards = np.column_stack([vectors[:, 1], -vectors[:, 0]]) / lengths[:, None]
     columns = np.column_stack([outwards, -np.ones(len(starts)), (starts * outwards).sum(axis=1)])
     for _ in range(4):
-        scale = unit or lie.unit
+        scale = unit or fit.unit
         points = scale * (starts[:, None] + _ALONG[:, None] * vectors[:, None])
-        off = _reaching_out(lie.straight, points, outwards, 0.2 * scale)
+        off = _edge_offsets(fit.aligned, points, outwards, 0.2 * scale)
         kept = np.isfinite(off).sum(axis=1) > len(_ALONG) / 2
         matrix, middle = columns[kept], np.median(np.nan_to_num(off[kept]), axis=1)
         weights = np.sqrt(lengths[kept])
         own = _least_squares(matrix, middle, weights)
         rest = _least_squares(matrix[:, :3], middle, weights)
         if rest is None:  # the edges do not even tell where it lies
-            return lie
+            return fit
         own_unit = None if own is None else scale + float(own[3])
         if unit is None and own is not None and own_unit is not None:
             rest, scale, middle = own[:3], own_unit, middle - own[3] * matrix[:, 3]
         insets = matrix[:, :2] @ rest[:2] - middle
-        turn = _lean(off[kept], lengths[kept] * scale)
-        lie = replace(
-            lie,
-            turn=lie.turn + turn,
-            origin=_rotation(turn) @ (lie.origin + rest[:2]),
+        turn = _skew(off[kept], lengths[kept] * scale)
+        fit = replace(
+            fit,
+            turn=fit.turn + turn,
+            origin=_rotation(turn) @ (fit.origin + rest[:2]),
             unit=scale,
             own_unit=own_unit,
             inset=float(rest[2]),
@@ -373,13 +376,13 @@ def _fitted(lie: _Lie, lattice: Lattice, unit: float | None = None) -> _Lie:
         )
         if np.abs(rest[:2]).max() < 1e-7 * scale and abs(turn) < 1e-8:
             break
-    return lie
+    return fit
 
 
-def _reaching_out(
+def _edge_offsets(
     area: Polygon, points: Points, outwards: Points, reach: float
 ) -> NDArray[np.float64]:
-    """How far an area reaches out of points on edges; not a number where it does not end near."""
+    """How far an area extends beyond points on edges; NaN where it does not end nearby."""
     flat = points.reshape(-1, 2)
     along = np.repeat(outwards, points.shape[1], axis=0)
     rays = shapely.linestrings(np.stack([flat - reach * along, flat + reach * along], axis=1))
@@ -390,24 +393,24 @@ def _reaching_out(
     return off.reshape(points.shape[:2])
 
 
-def _lean(off: NDArray[np.float64], lengths: NDArray[np.float64]) -> float:
-    """By how much (radians) edges are turned, as most of them say, the long ones first.
+def _skew(off: NDArray[np.float64], lengths: NDArray[np.float64]) -> float:
+    """The rotation (radians) of edges: the median, weighted by length.
 
-    The middle one counts, so that a ridge on one side turns nothing.
+    A ridge on one side does not affect a median.
     """
     rise = (off[:, :2] - off[:, :-3:-1]).ravel()
     run = np.outer(lengths, _ALONG[::-1][:2] - _ALONG[:2]).ravel()
-    told = np.isfinite(rise)
-    if not told.any():
+    known = np.isfinite(rise)
+    if not known.any():
         return 0.0
-    slopes, weights = rise[told] / run[told], run[told] ** 2
+    slopes, weights = rise[known] / run[known], run[known] ** 2
     return float(np.quantile(slopes, 0.5, weights=weights, method="inverted_cdf"))
 
 
 def _least_squares(
     matrix: NDArray[np.float64], right: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> NDArray[np.float64] | None:
-    """The least squares solution; None when the columns do not tell: when errors grow too far.
+    """The least-squares solution; None if it is ill-conditioned.
 
     By 50 for pieces; for shapes that do not tell unit from inset (squares) it is by far more.
     """
@@ -417,29 +420,29 @@ def _least_squares(
     return np.asarray(np.linalg.lstsq(matrix, right * weights, rcond=None)[0])
 
 
-def _likeness(lie: _Lie, lattice: Lattice) -> float:
-    """What a body and its outline, with the same inset, have in common where they lie."""
-    outline = canonical_outline(lattice, rings_of_cells(lattice, lie.cells), lie.unit)
-    outline = outline.buffer(-max(0.0, lie.inset), join_style="mitre")
-    areas = lie.straight, Polygon(lie.straight.exterior)
+def _overlap_ratio(fit: _Fit, lattice: Lattice) -> float:
+    """The intersection over union of a mesh and its outline with the same inset."""
+    outline = canonical_outline(lattice, rings_of_cells(lattice, fit.cells), fit.unit)
+    outline = outline.buffer(-max(0.0, fit.inset), join_style="mitre")
+    areas = fit.aligned, Polygon(fit.aligned.exterior)
     return max(float((outline & one).area / (outline | one).area) for one in areas)
 
 
-def _exact_unit(lies: Sequence[_Lie], lattice: Lattice, expected: Sequence[float]) -> float | None:
-    """The grid unit that bodies show: by their own edges; else that with which they have one inset.
+def _exact_unit(fits: Sequence[_Fit], lattice: Lattice, expected: Sequence[float]) -> float | None:
+    """The grid unit of meshes: by their own edges, else the one that gives all the same inset.
 
-    Where they are all of one size, it is the expected one that is nearest.
+    If all have one size, it is the nearest expected one.
     """
-    if not lies:
+    if not fits:
         return None
     # What is explained far worse than the others may be no piece, and tells nothing.
-    least = max(lie.score for lie in lies) - 0.08
-    shown = [lie.own_unit for lie in lies if lie.own_unit and lie.score > least]
-    if shown:
-        return float(np.median(shown))
-    unit = lies[0].unit
+    least = max(fit.score for fit in fits) - 0.08
+    own_units = [fit.own_unit for fit in fits if fit.own_unit and fit.score > least]
+    if own_units:
+        return float(np.median(own_units))
+    unit = fits[0].unit
     here, there = (
-        np.array([_fitted(lie, lattice, size).inset for lie in lies])
+        np.array([_refined(fit, lattice, size).inset for fit in fits])
         for size in (unit, 1.02 * unit)
     )
     slopes = (there - here) / (0.02 * unit)
@@ -449,20 +452,20 @@ def _exact_unit(lies: Sequence[_Lie], lattice: Lattice, expected: Sequence[float
     return nearest if _is_near(unit, nearest) else unit
 
 
-# --- what is no piece of the set ----------------------------------------------------------------
+# --- meshes that are not in the set ----------------------------------------------------------------
 
 
-def _full_cells(lie: _Lie, lattice: Lattice) -> tuple[frozenset[Cell], float]:
-    """The cells that a body fills for more than half, and the least share that is full or empty."""
-    outline = affinity.scale(lie.straight, 1 / lie.unit, 1 / lie.unit, origin=(0, 0))
-    (step,) = np.array(in_units(lattice, [(1, 1)]))
+def _covered_cells(fit: _Fit, lattice: Lattice) -> tuple[frozenset[Cell], float]:
+    """The cells that a mesh fills by more than half, and the least share that is full or empty."""
+    outline = affinity.scale(fit.aligned, 1 / fit.unit, 1 / fit.unit, origin=(0, 0))
+    (step,) = np.array(to_units(lattice, [(1, 1)]))
     tall = lattice.basis[1][1] * step[1]
     left, low, right, high = outline.bounds
     rows = range(math.floor(-high / tall) - 1, math.ceil(-low / tall) + 2)
     columns = range(math.floor(left) - 1, math.ceil(right) + 2)
     cells = [cell for at in itertools.product(rows, columns) for cell in lattice.cells_at(*at)]
     first = list(lattice.cells_at(0, 0))
-    rings = np.array([in_units(lattice, lattice.ring(cell)) for cell in first])
+    rings = np.array([to_units(lattice, lattice.ring(cell)) for cell in first])
     away = np.reshape(cells, (-1, len(first), 2)) - np.array(first)
     shapes = shapely.polygons((rings + (away * step)[:, :, None]).reshape(-1, *rings.shape[1:]))
     shapely.prepare(outline)
@@ -471,22 +474,22 @@ def _full_cells(lie: _Lie, lattice: Lattice) -> tuple[frozenset[Cell], float]:
     return full, float(np.maximum(share, 1 - share).min())
 
 
-def _by_lattice(way: Part, lattice: Lattice, unit: float) -> _Lie | None:
-    """How a body lies that is no piece of the set: so that it fills its cells best, by any of them.
+def _fit_unknown(part: Part, lattice: Lattice, unit: float) -> _Fit | None:
+    """Fit a mesh that is not a piece of the set, so that it fills its cells best.
 
     The lines of its two longest edges cross where lines of the lattice do: in a few places.
     """
-    extent = np.ptp(np.reshape(way.sides.bounds, (2, 2)), axis=0)
-    if not way.sides.area or np.hypot(*extent) > 16 * unit:  # no piece reaches so far
+    extent = np.ptp(np.reshape(part.sides.bounds, (2, 2)), axis=0)
+    if not part.sides.area or np.hypot(*extent) > 16 * unit:  # no piece reaches so far
         return None
     (ux, _), (_, vy) = lattice.basis
     corners = [point for cell in lattice.first for point in lattice.ring(cell)]
     step = int(np.gcd.reduce(np.ravel(corners)))
-    places = in_units(lattice, itertools.product(range(0, ux, step), range(0, vy, step)))
-    best: _Lie | None = None
+    places = to_units(lattice, itertools.product(range(0, ux, step), range(0, vy, step)))
+    best: _Fit | None = None
     most = 0.6  # the share from which on a cell is full, or empty
-    for turn in _turns(way.sides, lattice):
-        turned = affinity.rotate(way.sides, -turn, origin=(0, 0), use_radians=True)
+    for turn in _turns(part.sides, lattice):
+        turned = affinity.rotate(part.sides, -turn, origin=(0, 0), use_radians=True)
         ring = np.asarray(turned.simplify(0.01 * unit).exterior.coords)
         edges = np.diff(ring, axis=0)
         lengths = np.linalg.norm(edges, axis=1)
@@ -497,99 +500,99 @@ def _by_lattice(way: Part, lattice: Lattice, unit: float) -> _Lie | None:
         offsets = (ring[both] * normals[both]).sum(axis=1)
         crossing = np.linalg.lstsq(normals[both], offsets, rcond=None)[0]
         for place in places:
-            lie = _Lie(way, turn, crossing - unit * np.array(place), unit, frozenset())
-            cells, clear = _full_cells(lie, lattice)
+            fit = _Fit(part, turn, crossing - unit * np.array(place), unit, frozenset())
+            cells, clear = _covered_cells(fit, lattice)
             if cells and clear > most + 1e-3 and len(parts_of_cells(lattice, cells)) == 1:
-                best, most = replace(lie, cells=cells), clear
+                best, most = replace(fit, cells=cells), clear
     if best is None:
         return None
-    lie = _fitted(best, lattice)
-    outline = canonical_outline(lattice, rings_of_cells(lattice, lie.cells), lie.unit)
-    lie = replace(lie, score=_likeness(lie, lattice))
-    is_near = lie.straight.hausdorff_distance(outline) < 0.2 * lie.unit
-    return lie if is_near and lie.score > _ALIKE else None
+    fit = _refined(best, lattice)
+    outline = canonical_outline(lattice, rings_of_cells(lattice, fit.cells), fit.unit)
+    fit = replace(fit, score=_overlap_ratio(fit, lattice))
+    is_near = fit.aligned.hausdorff_distance(outline) < 0.2 * fit.unit
+    return fit if is_near and fit.score > _ALIKE else None
 
 
-# --- all bodies together ----------------------------------------------------------------------
+# --- all meshes ----------------------------------------------------------------------
 
 
-def take_in(
-    bodies: Sequence[Body], puzzle: PuzzleSet, *units_mm: float
+def fit_flat_pieces(
+    meshes: Sequence[Mesh], puzzle: PuzzleSet, *units_mm: float
 ) -> tuple[list[Part], float]:
-    """Finds out how bodies stand and lie, which cells they fill and in which unit of length.
+    """Fit flat meshes to the lattice: orientation, cells, grid unit and unit of length.
 
-    What the set's grid unit may be, one or several, decides in which unit of length the files are,
-    and what is assumed of shapes that do not tell the unit from the clearance.
+    The candidates `units_mm` for the set's grid unit determine the files' unit of length, and the grid
+    unit of shapes that do not distinguish it from the clearance.
 
     Returns:
-        A part for each body, and the files' unit of length in mm.
+        A part for each mesh, and the files' unit of length in mm.
     """
-    lattice, shapes = puzzle.lattice, _shapes(puzzle)
-    ways, explained = list[list[Part]](), list[list[_Lie]]()
-    for body in bodies:
+    lattice, shapes = puzzle.lattice, _target_shapes(puzzle)
+    candidates, explained = list[list[Part]](), list[list[_Fit]]()
+    for mesh in meshes:
         for most in (_DIRECTIONS, 4 * _DIRECTIONS):  # the second as of a tower
-            some = ways_to_stand(body, most)
-            found = [lie for way in some for lie in _explained(way, lattice, shapes)]
-            if any(lie.score > _ALIKE for lie in found):
+            some = candidate_orientations(mesh, most)
+            found = [fit for part in some for fit in _hypotheses(part, lattice, shapes)]
+            if any(fit.score > _ALIKE for fit in found):
                 break
-        ways.append(some)
+        candidates.append(some)
         explained.append(found)
-    expected = [unit_mm / length for length in LENGTHS_MM.values() for unit_mm in units_mm]
+    expected = [unit_mm / length for length in LENGTH_UNITS_MM.values() for unit_mm in units_mm]
     unit = _common_unit(explained, expected)
-    lies = [None if unit is None else _lie_of(some, lattice, shapes, unit) for some in explained]
+    fits = [None if unit is None else _best_fit(some, lattice, shapes, unit) for some in explained]
     # What is no piece of the set may still lie on its lattice, with a unit that it may have.
-    read = [lie for lie in lies if lie]
-    units = [median(lie.unit for lie in read)] if read else expected
-    if read and median(lie.score for lie in read) < _SURE and not _is_near(units[0], *expected):
-        lies, units = [None] * len(bodies), expected
+    read = [fit for fit in fits if fit]
+    units = [median(fit.unit for fit in read)] if read else expected
+    if read and median(fit.score for fit in read) < _SURE and not _is_near(units[0], *expected):
+        fits, units = [None] * len(meshes), expected
     for other in units:
         again = [
-            lie or next(filter(None, (_by_lattice(way, lattice, other) for way in some)), None)
-            for lie, some in zip(lies, ways, strict=True)
+            fit or next(filter(None, (_fit_unknown(part, lattice, other) for part in some)), None)
+            for fit, some in zip(fits, candidates, strict=True)
         ]
-        if sum(lie is not None for lie in again) > len(read) / 2:
-            lies = again
+        if sum(fit is not None for fit in again) > len(read) / 2:
+            fits = again
             break
-    exact = _exact_unit([lie for lie in lies if lie], lattice, expected)
-    length_mm = length_mm_of(exact, units_mm) if exact else 1.0
+    exact = _exact_unit([fit for fit in fits if fit], lattice, expected)
+    length_mm = length_unit_mm(exact, units_mm) if exact else 1.0
     parts = [
-        (lie and _part(lie, lattice, exact, length_mm)) or _unread(some, length_mm)
-        for lie, some in zip(lies, ways, strict=True)
+        (fit and _part(fit, lattice, exact, length_mm)) or _unfitted(some, length_mm)
+        for fit, some in zip(fits, candidates, strict=True)
     ]
     return parts, length_mm
 
 
-def _part(lie: _Lie, lattice: Lattice, unit: float | None, length_mm: float) -> Part | None:
-    """A body as it lies, measured with the set's grid unit; None when its edges do not suit that.
+def _part(fit: _Fit, lattice: Lattice, unit: float | None, length_mm: float) -> Part | None:
+    """The part of a fit, measured with the set's grid unit; None if its edges do not match that.
 
-    It is turned by the lattice so that it lies alike however it was turned in its file.
+    It is rotated by the lattice so that it does not depend on the rotation in its file.
     """
-    move = least_turn(lattice, lie.cells)
+    move = canonical_turn(lattice, fit.cells)
     angle = 2 * math.pi * move.turns / len(lattice.moves(False))
-    origin, cells = _rotation(-angle) @ lie.origin, frozenset(map(move, lie.cells))
-    lie = replace(lie, turn=lie.turn - angle, origin=origin, cells=cells)
-    lie = _fitted(lie, lattice, unit)
-    if not -0.04 < lie.inset / lie.unit < 0.12:
+    origin, cells = _rotation(-angle) @ fit.origin, frozenset(map(move, fit.cells))
+    fit = replace(fit, turn=fit.turn - angle, origin=origin, cells=cells)
+    fit = _refined(fit, lattice, unit)
+    if not -0.04 < fit.inset / fit.unit < 0.12:
         return None
-    vertices = lie.way.vertices * length_mm
-    vertices[:, :2] = vertices[:, :2] @ _rotation(lie.turn).T - lie.origin * length_mm
-    rings = rings_of_cells(lattice, lie.cells)
-    least, most = lie.edge_insets
+    vertices = fit.part.vertices * length_mm
+    vertices[:, :2] = vertices[:, :2] @ _rotation(fit.turn).T - fit.origin * length_mm
+    rings = rings_of_cells(lattice, fit.cells)
+    least, most = fit.edge_insets
     outline = Outline(
-        cells=lie.cells,
+        cells=fit.cells,
         rings=rings,
-        unit_mm=lie.unit * length_mm,
-        own_unit_mm=lie.own_unit * length_mm if lie.own_unit else None,
-        inset_mm=lie.inset * length_mm,
+        unit_mm=fit.unit * length_mm,
+        own_unit_mm=fit.own_unit * length_mm if fit.own_unit else None,
+        inset_mm=fit.inset * length_mm,
         edge_insets_mm=(least * length_mm, most * length_mm),
-        canonical=canonical_outline(lattice, rings, lie.unit * length_mm),
+        canonical=canonical_outline(lattice, rings, fit.unit * length_mm),
     )
-    second = ("another piece", lie.second)
-    return replace(lie.way, vertices=vertices, outline=outline, score=lie.score, second=second)
+    second = ("another piece", fit.runner_up)
+    return replace(fit.part, vertices=vertices, outline=outline, score=fit.score, runner_up=second)
 
 
-def _unread(ways: Sequence[Part], length_mm: float) -> Part:
-    """A body that is no piece: as it stands in its file if it can, else on its largest face."""
-    way = next((one for one in ways if one.tilt_degrees < _LAID), ways[0])
-    way = way.turned_over() if _back_is_below(way) is False else way
-    return replace(way, vertices=way.vertices * length_mm, score=0.0)
+def _unfitted(candidates: Sequence[Part], length_mm: float) -> Part:
+    """The part of an unknown mesh: as in its file if it is upright, else on its largest face."""
+    part = next((one for one in candidates if one.tilt_degrees < _UPRIGHT_DEGREES), candidates[0])
+    part = part.turned_over() if _back_is_below(part) is False else part
+    return replace(part, vertices=part.vertices * length_mm, score=0.0)

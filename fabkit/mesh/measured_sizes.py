@@ -1,4 +1,4 @@
-"""What a set is made to: its measures, as most of its pieces show them, and the profile they make."""
+"""The sizes of a set, measured on most of its pieces, and the profile that gives these sizes."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from shapely import Polygon
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.core.units import format_mm
-from fabkit.mesh.features import Features, circle_of
+from fabkit.mesh.features import Features, fit_circle
 from fabkit.mesh.part import Part
-from fabkit.mesh.rules.outline import Common, flats_of_tips, middles_of_sides
+from fabkit.mesh.rules.outline import CommonSizes, edge_midpoints, tip_flats
 from fabkit.mesh.section import DOWN, UP, filled
 from fabkit.model.layers import LEAST_RELEASE_MM, MAX_AIR_MM
 from fabkit.model.profile import Profile
@@ -26,67 +26,67 @@ _NONE_MM = 0.02
 
 
 @dataclass(frozen=True)
-class Made:
-    """What most pieces of a set show.
+class MeasuredSizes:
+    """The sizes of most pieces of a set.
 
     Attributes:
         common: their grid unit, thickness and inset.
-        top_mm: how far the edge around the face is cut back or rounded; `foot_mm` around the back.
-        rounded: whether these edges are rounded rather than chamfered.
-        tip_mm: the width of the flat to which acute tips are cut; None without any.
+        top_mm: the size of the chamfer or fillet around the face; `foot_mm` that around the back.
+        rounded: whether these are fillets rather than chamfers.
+        tip_mm: the width of the flat of acute tips; None without any.
         bore_mm: the diameter of a magnet's recess; None without any.
-        mouth_mm: by how much its rim is wider, on each side; `embedded` if it is closed.
-        release_mm: the diameter of the hole that goes on to the face; 0 without.
-        faces: on which sides letters are: ``none``, ``front`` or ``both``; `label_mm` deep.
+        lead_in_mm: the width of its lead-in, on each side; `embedded` if it is closed.
+        release_mm: the diameter of the push-out hole; 0 without.
+        faces: the sides with letters: ``none``, ``front`` or ``both``; `label_mm` deep.
     """
 
-    common: Common
+    common: CommonSizes
     top_mm: float
     foot_mm: float
     rounded: bool
     tip_mm: float | None
     bore_mm: float | None
     depth_mm: float
-    mouth_mm: float
+    lead_in_mm: float
     release_mm: float
     embedded: bool
     faces: str
     label_mm: float
 
     def rows(self) -> list[tuple[str, str]]:
-        """What is told of it, line by line: a name and a length."""
-        told = partial(format_mm, digits=2)
+        """Rows for a table: name and size."""
+        mm_text = partial(format_mm, digits=2)
         how = "rounded" if self.rounded else "chamfered"
         edges = [
-            f"{how} by {told(mm)}" if mm > _NONE_MM else "sharp"
+            f"{how} by {mm_text(mm)}" if mm > _NONE_MM else "sharp"
             for mm in (self.top_mm, self.foot_mm)
         ]
         recess, letter = "none", "none"
         if self.bore_mm is not None:
-            recess = f"{told(self.bore_mm)} x {told(self.depth_mm)}"
+            recess = f"{mm_text(self.bore_mm)} x {mm_text(self.depth_mm)}"
             if self.embedded:
                 recess += ", closed"
-            elif self.mouth_mm > _NONE_MM:
-                recess += f", {told(self.bore_mm + 2 * self.mouth_mm)} at its mouth"
+            elif self.lead_in_mm > _NONE_MM:
+                recess += f", {mm_text(self.bore_mm + 2 * self.lead_in_mm)} at its mouth"
             if self.release_mm:
-                recess += f", {told(self.release_mm)} through to the face"
+                recess += f", {mm_text(self.release_mm)} through to the face"
         if self.faces != "none":
             where = "on the face" if self.faces == "front" else "on both sides"
-            letter = f"{where}, {told(self.label_mm)} deep"
+            letter = f"{where}, {mm_text(self.label_mm)} deep"
         return [
             ("unit", format_mm(self.common.unit_mm)),
-            ("thickness", told(self.common.thickness_mm)),
-            ("clearance", told(max(0.0, 2 * self.common.inset_mm))),
+            ("thickness", mm_text(self.common.thickness_mm)),
+            ("clearance", mm_text(max(0.0, 2 * self.common.inset_mm))),
             ("edges of the face", edges[0]),
             ("edges of the back", edges[1]),
-            *([] if self.tip_mm is None else [("flat of tips", told(self.tip_mm))]),
+            *([] if self.tip_mm is None else [("flat of tips", mm_text(self.tip_mm))]),
             ("recess", recess),
             ("letter", letter),
         ]
 
     def profile(self, usual: Profile) -> Profile:
-        """The profile that would make these pieces; what they do not show (layers, the printer,
-        boards, prices) is as usual."""
+        """The profile that gives these sizes; what pieces do not show (layers, the printer, boards,
+        prices) is as in `usual`."""
         gap_mm = 2 * self.common.inset_mm
         sizes: dict[str, Any] = {
             "unit_mm": round(self.common.unit_mm, 3),
@@ -113,7 +113,7 @@ class Made:
             sizes["magnet_diameter_mm"] = round(magnet_mm, 2)
             sizes["magnet_height_mm"] = round(height_mm, 1)
             if not self.embedded:
-                sizes["mouth_mm"] = max(0.0, round(self.mouth_mm, 2))
+                sizes["lead_in_mm"] = max(0.0, round(self.lead_in_mm, 2))
                 most_mm = sizes["magnet_diameter_mm"] / 2
                 release_mm = min(max(LEAST_RELEASE_MM, round(self.release_mm, 2)), most_mm)
                 sizes["release_mm"] = release_mm if self.release_mm else 0.0
@@ -121,17 +121,19 @@ class Made:
         return replace(usual, name="measured", title=title, faces=self.faces, fit=fit, **sizes)
 
 
-def made_to(common: Common, parts: Sequence[Part], found: Sequence[Features]) -> Made:
-    """What most of some flat pieces show, given their features, at least one outline read."""
+def measure_sizes(
+    common: CommonSizes, parts: Sequence[Part], found: Sequence[Features]
+) -> MeasuredSizes:
+    """Measure the sizes of most flat pieces, given their features; at least one must be fitted."""
     read = [(part, one) for part, one in zip(parts, found, strict=True) if part.outline]
     recesses = [one for _, some in read for one in some.recesses]
-    bores_mm = [circle_of(one.middle).diameter_mm for one in recesses]
-    mouths_mm = [max(0.0, one.mouth_mm) if one.below else 0.0 for one in recesses]
-    widths = [circle_of(x.cuts[-1][1]).diameter_mm for _, some in read for x in some.releases]
+    bores_mm = [fit_circle(one.middle).diameter_mm for one in recesses]
+    lead_ins_mm = [max(0.0, one.lead_in_mm) if one.below else 0.0 for one in recesses]
+    widths = [fit_circle(x.cuts[-1][1]).diameter_mm for _, some in read for x in some.releases]
     labels = [one for _, some in read for one in some.labels]
     tops = [_inside_mm(part, part.sections.flat(part.thickness_mm, UP)) for part, _ in read]
     feet = [_inside_mm(part, part.sections.flat(0.0, DOWN)) for part, _ in read]
-    tips = [width for part, _ in read for width, _ in flats_of_tips(part)]
+    tips = [width for part, _ in read for width, _ in tip_flats(part)]
     edge_mm = max(median(tops), median(feet))
     widest = read[int(np.argmax(np.maximum(tops, feet)))][0]
     # Halfway up a chamfer a side stands in by half of its width, a rounding by 0.13 of it.
@@ -140,7 +142,7 @@ def made_to(common: Common, parts: Sequence[Part], found: Sequence[Features]) ->
         2 * sum(any(getattr(one, side) for one in some.labels) for _, some in read) > len(read)
         for side in ("above", "below")
     )
-    return Made(
+    return MeasuredSizes(
         common,
         top_mm=median(tops),
         foot_mm=median(feet),
@@ -149,7 +151,7 @@ def made_to(common: Common, parts: Sequence[Part], found: Sequence[Features]) ->
         tip_mm=median(tips) if tips else None,
         bore_mm=median(bores_mm) if 2 * len(bores_mm) > len(read) else None,
         depth_mm=median([one.depth_mm for one in recesses] or [0.0]),
-        mouth_mm=median(mouths_mm or [0.0]),
+        lead_in_mm=median(lead_ins_mm or [0.0]),
         release_mm=median(widths) if 2 * len(widths) > len(recesses) else 0.0,
         embedded=2 * sum(not one.below and not one.above for one in recesses) > len(recesses),
         faces=("both" if backs else "front") if fronts else "none",
@@ -158,7 +160,7 @@ def made_to(common: Common, parts: Sequence[Part], found: Sequence[Features]) ->
 
 
 def _inside_mm(part: Part, area: BaseGeometry) -> float:
-    """How far an area stays inside the part's outline, beside the middles of most long sides."""
+    """The typical inset of an area from the part's outline, at the middles of long sides."""
     rim = filled(area)
-    middles = middles_of_sides(Polygon(part.shadow.exterior))
+    middles = edge_midpoints(Polygon(part.silhouette.exterior))
     return 0.0 if rim.is_empty else median(middle.distance(rim) for middle in middles)

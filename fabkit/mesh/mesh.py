@@ -1,4 +1,4 @@
-"""A mesh: the triangles of one part as a file gave them, and as the libraries take them."""
+"""A mesh: the triangles of one part as read, and as trimesh and manifold3d take them."""
 
 from __future__ import annotations
 
@@ -9,33 +9,35 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-#: Points of space, one a row.
+#: Points in space, one per row.
 Points = NDArray[np.float64]
-#: Triangles, one a row: the positions of their corners, counter-clockwise seen from outside.
+#: Triangles, one per row: indices of their vertices, counter-clockwise seen from outside.
 Faces = NDArray[np.int64]
 
 
 def area_vectors(vertices: Points, faces: Faces) -> Points:
-    """Each triangle's normal, as long as its area is large, shape (m, 3)."""
+    """The normal of each triangle, scaled to its area, shape (m, 3)."""
     a, b, c = (vertices[faces[:, corner]] for corner in range(3))
     return np.asarray(np.cross(b - a, c - a) / 2)
 
 
 def moved(vertices: Points, turn: complex, shift: complex = 0.0) -> Points:
-    """Points of space or the plane turned about the vertical through the origin, then shifted:
-    x + iy, times and plus."""
+    """Points in space or the plane, rotated about the z axis and then shifted.
+
+    `turn` and `shift` are complex: x + iy is multiplied by the one and added to the other.
+    """
     plane = (vertices[:, 0] + 1j * vertices[:, 1]) * turn + shift
     return np.column_stack([plane.real, plane.imag, vertices[:, 2:]])
 
 
 @dataclass(frozen=True, eq=False)
-class Body:
-    """One part of a mesh file. Corners at exactly the same place are one corner.
+class Mesh:
+    """One part of a mesh file, with vertices at exactly the same place merged.
 
     Attributes:
-        name: what messages call it, such as ``A.stl`` or ``plate.3mf: A``.
-        vertices: shape (n, 3); in mm if the file states a unit of length, else in whatever it is in.
-        faces: shape (m, 3), positions in `vertices`.
+        name: its name in messages, such as ``A.stl`` or ``plate.3mf: A``.
+        vertices: shape (n, 3); in mm if the file states a unit of length, else in the unknown unit of the file.
+        faces: shape (m, 3), indices into `vertices`.
     """
 
     name: str
@@ -44,23 +46,23 @@ class Body:
 
     @cached_property
     def as_trimesh(self) -> Any:
-        """It as a `trimesh.Trimesh`, made once of the very arrays: copy it to change it."""
+        """The `trimesh.Trimesh`, cached and on the same arrays; copy it to change it."""
         from trimesh import Trimesh
 
         return Trimesh(self.vertices, self.faces, process=False, validate=False)
 
     @cached_property
     def manifold(self) -> Any:
-        """It as a `manifold3d.Manifold`, made once.
+        """The `manifold3d.Manifold`, cached.
 
-        Nothing (``is_empty()``) where it is not closed, or edges have more than two triangles:
-        where not each edge is passed as often one way as the other, manifold3d can end the process.
+        It is empty (``is_empty()``) if the mesh is not closed or an edge has more than two triangles.
+        manifold3d can crash on edges that are not traversed equally often in both directions.
         """
         import manifold3d
 
         start, end = self.faces.ravel(), np.roll(self.faces, -1, axis=1).ravel()
-        ways, back = start * len(self.vertices) + end, end * len(self.vertices) + start
-        if not np.array_equal(np.sort(ways), np.sort(back)):
+        forward, back = start * len(self.vertices) + end, end * len(self.vertices) + start
+        if not np.array_equal(np.sort(forward), np.sort(back)):
             return manifold3d.Manifold()
         vertices = np.ascontiguousarray(self.vertices)
         return manifold3d.Manifold(manifold3d.Mesh64(vertices, self.faces.astype(np.uint64)))
@@ -71,11 +73,11 @@ class Body:
         return bool(self.manifold.volume() > 0)
 
 
-def welded(name: str, vertices: Points, faces: Faces) -> Body:
-    """A body whose corners at exactly the same place are one.
+def welded(name: str, vertices: Points, faces: Faces) -> Mesh:
+    """Merge vertices at exactly the same place.
 
-    Degenerate triangles stay, in their order and with their winding. Vertices (finite) that no
-    triangle uses go; the others come in the order in which triangles first use them.
+    Triangles keep their order and winding, degenerate ones too. Unused vertices are dropped; the
+    others (all finite) are sorted by their first use.
 
     Example:
         >>> corners = np.array([[0, 0, 0], [1, 0, 0], [-0.0, 0, 0], [0, 1, 0], [9, 9, 9]])
@@ -88,4 +90,4 @@ def welded(name: str, vertices: Points, faces: Faces) -> Body:
     first = order[is_new]  # uses of each place, since equal ones stay in their order
     place = np.empty_like(order)
     place[order] = np.argsort(np.argsort(first))[np.cumsum(is_new) - 1]
-    return Body(name, used[np.sort(first)], place.reshape(-1, 3))
+    return Mesh(name, used[np.sort(first)], place.reshape(-1, 3))

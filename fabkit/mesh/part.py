@@ -1,5 +1,5 @@
-"""A part: a body in mm, as it lies on the lattice where it could be read, and what was read of it:
-the outline of a flat piece, the balls of a ball piece, or which board or lid it is."""
+"""A part: a mesh in mm, aligned with the lattice if it could be fitted, and the result of the fit: the
+outline of a flat piece, the balls of a ball piece, or the board or lid."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from shapely import Polygon, union_all
 from shapely.geometry.base import BaseGeometry
 from shapely.geometry.polygon import orient
 
-from fabkit.mesh.body import Body, Points, area_vectors
-from fabkit.mesh.manifold import shadow_of
-from fabkit.mesh.section import Sections, area_of, filled, parts
+from fabkit.mesh.manifold import silhouette_of
+from fabkit.mesh.mesh import Mesh, Points, area_vectors
+from fabkit.mesh.section import Sections, filled, polygons_by_size, to_shapely
 from fabkit.mesh.topology import Shell, shells, signed_volume
 from fabkit.model.balls import BallBody
 from fabkit.model.lattice import Cell, Ring
 from fabkit.model.puzzle import Board
 
-#: Kinds of pieces; those of boards and lids are `fabkit.model.accessory`'s.
+#: Kinds of pieces. Kinds of boards and lids are in `fabkit.model.accessory`.
 FLAT, BALLS = "flat", "balls"
-#: What a file's unit of length may be, in mm, when the file does not say; the first that fits.
-LENGTHS_MM = {
+#: Candidates for a file's unit of length, in mm, if the file does not state it; the first that fits.
+LENGTH_UNITS_MM = {
     "mm": 1.0,
     "cm": 10.0,
     "inch": 25.4,
@@ -36,13 +36,14 @@ LENGTHS_MM = {
 
 @dataclass(frozen=True, eq=False)
 class Outline:
-    """What was read of a flat piece, in mm on the lattice's frame.
+    """The fitted outline of a flat piece, in mm in the lattice's frame.
 
     Attributes:
         rings: the outline of its cells, in frame points; `canonical` the same in mm.
-        unit_mm: the set's grid unit; `own_unit_mm` that which it shows itself, if its shape tells.
-        inset_mm: by how much its edges lie inside the outline, on average; `edge_insets_mm` the
-            same of single edges, least and greatest.
+        unit_mm: the set's grid unit; `own_unit_mm` the unit of this piece alone, if its shape
+            determines one.
+        inset_mm: the mean inset of its edges from the outline; `edge_insets_mm` the smallest and
+            the largest of single edges.
     """
 
     cells: frozenset[Cell]
@@ -56,15 +57,15 @@ class Outline:
 
 @dataclass(frozen=True, eq=False)
 class Balls:
-    """What was read of a piece that is made of balls.
+    """The fitted balls of a ball piece.
 
     Attributes:
-        shape: its balls, placed as the set's file (or the mirror) has them, and as bonds the links
-            that are there: those of the file in its order, then others.
+        shape: its balls, placed as in the set's file (or mirrored), and its links as bonds: those of
+            the file in their order, then others.
         diameters_mm: of ``shape.balls``.
-        links_mm: the least width of each of ``shape.bonds``; those that lie on the bed are cut by
-            the flat, and so less high than wide.
-        off_mm: how far the worst ball's middle lies from its place.
+        links_mm: the smallest width of each of ``shape.bonds``; links on the bed are cut by the
+            flat, and so are less high than wide.
+        off_mm: the distance of the worst ball's middle from its place.
         alike: the pieces of the set with its balls and, if `as_linked`, its links; `mirrored` if
             it is their mirror image that has them.
     """
@@ -81,27 +82,25 @@ class Balls:
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """A body as it lies on the lattice's frame, or as in its file when it could not be read.
+    """A mesh in the lattice's frame, or as in its file if it could not be fitted.
 
     Attributes:
-        vertices: its corners in mm, shape (n, 3). A flat piece lies on its back, at height 0. The
-            balls of a piece are at their places times the pitch. A board is lowest at height 0, its
-            region where the set draws it; so is a lid, plate down, the middle of its box over that
-            of the region.
-        kind: `FLAT`, `BALLS`, ``tray``, ``holes``, ``seats`` or ``lid``; empty for what can only
-            be a board, and could not be read.
+        vertices: in mm, shape (n, 3). A flat piece lies on its back, at height 0. Balls are at their
+            places times the pitch. The lowest point of a board is at height 0, its region where the
+            set draws it. A lid lies likewise, plate down, centred over the region.
+        kind: `FLAT`, `BALLS`, ``tray``, ``holes``, ``sockets`` or ``lid``; empty for a part
+            as large as a board that could not be fitted.
         tilt_degrees: between the file's vertical and a flat piece's.
-        outline, balls, board: what was read of a flat or a ball piece; the board that it is, or
-            that a lid belongs to. None when it could not be read.
+        outline, balls, board: the fit of a flat or a ball piece; the board, also that of a lid. None
+            if it could not be fitted.
         unit_mm: a board's grid unit as measured; the profile's for a tray or lid, which show none.
-        rest_mm: on what height pieces rest on a board: a tray's floor, the plate around seats, or
-            the middles of seated balls (the top of the posts).
-        why: it could not be read.
-        score: how well it is explained, at most 1; `second` is the next best explanation, another
-            shape, and its score.
+        rest_mm: the height at which pieces rest on a board: a tray's floor, the plate around
+            sockets, or the middles of inserted balls (the top of the posts).
+        reason: why it could not be fitted.
+        score: the quality of the fit, at most 1; `runner_up` is the next best shape and its score.
     """
 
-    body: Body
+    mesh: Mesh
     vertices: Points
     kind: str = FLAT
     tilt_degrees: float = 0.0
@@ -110,78 +109,77 @@ class Part:
     board: Board | None = None
     unit_mm: float = 0.0
     rest_mm: float = 0.0
-    why: str = ""
+    reason: str = ""
     score: float = 0.0
-    second: tuple[str, float] | None = None
+    runner_up: tuple[str, float] | None = None
 
     @property
     def name(self) -> str:
-        """What messages call it."""
-        return self.body.name
+        """Its name in messages."""
+        return self.mesh.name
 
     @property
     def margin(self) -> float:
-        """By how much it is better explained than by the next best explanation."""
-        return self.score - self.second[1] if self.second else math.inf
+        """The lead of its score over the next best shape."""
+        return self.score - self.runner_up[1] if self.runner_up else math.inf
 
     @cached_property
-    def straight(self) -> Body:
-        """The body as it lies here."""
-        return Body(self.name, self.vertices, self.body.faces)
+    def aligned(self) -> Mesh:
+        """The mesh with the vertices of this part."""
+        return Mesh(self.name, self.vertices, self.mesh.faces)
 
     @cached_property
     def sections(self) -> Sections:
-        """To cut it."""
-        return Sections(self.straight)
+        """Its cross-sections."""
+        return Sections(self.aligned)
 
     @property
     def thickness_mm(self) -> float:
-        """From back to face."""
+        """The distance from back to face."""
         return self.sections.high
 
     @cached_property
     def shells(self) -> tuple[Shell, ...]:
-        """Its surfaces that hang together, the largest first."""
-        return shells(self.straight)
+        """The connected components of its surface, the largest first."""
+        return shells(self.aligned)
 
     @cached_property
     def volume_mm3(self) -> float:
         """The volume inside; negative when the mesh is inside out."""
-        return signed_volume(self.straight)
+        return signed_volume(self.aligned)
 
     @cached_property
-    def shadow(self) -> Polygon:
-        """Its outline seen from above, whatever height sticks out, with the holes through it."""
-        return shadow(self.straight)
+    def silhouette(self) -> Polygon:
+        """Its silhouette from above, with the holes through it."""
+        return silhouette(self.aligned)
 
     @cached_property
     def sides(self) -> Polygon:
-        """Its largest part as cuts show it, away from feet, chamfers and roundings."""
+        """The largest polygon of the union of its cross-sections, away from feet, chamfers and fillets."""
         cuts = self.thickness_mm * np.linspace(0.12, 0.88, 7)
-        return largest(union_all([self.sections.at(cut) for cut in cuts.tolist()]))
+        return largest_polygon(union_all([self.sections.at(cut) for cut in cuts.tolist()]))
 
     @cached_property
     def hausdorff_mm(self) -> float:
-        """The greatest distance between the outline as seen and as read; what is cut through the
-        piece inside it is none."""
+        """The Hausdorff distance of the silhouette from the fitted outline, ignoring openings inside."""
         assert self.outline is not None
-        return float(self.filled(self.shadow).hausdorff_distance(self.outline.canonical))
+        return float(self.filled(self.silhouette).hausdorff_distance(self.outline.canonical))
 
     @property
     def area_off(self) -> float:
-        """By which part the area of the outline as seen differs from that as read."""
+        """The relative difference in area of the silhouette and the fitted outline."""
         assert self.outline is not None
-        return float(self.filled(self.shadow).area / self.outline.canonical.area) - 1
+        return float(self.filled(self.silhouette).area / self.outline.canonical.area) - 1
 
     def within_rings(self, area: BaseGeometry) -> list[BaseGeometry]:
-        """What lies within each ring of this part's outline, where an area of it shows that ring.
+        """The area within each ring of the outline, as far as an area of this part shows the ring.
 
-        First what is within the outer ring, all filled: recesses and letters are no rings, also
-        where they are cut through. Then each hole of the outline as read, in its order; empty where
-        the area does not go around it.
+        The first is the area within the outer ring, filled: openings of recesses and letters are not
+        rings of the outline. Then comes each hole of the fitted outline, in order; empty where the
+        area does not surround it.
         """
         found = [filled(area)]
-        open_ = [Polygon(ring) for one in parts(area) for ring in one.interiors]
+        open_ = [Polygon(ring) for one in polygons_by_size(area) for ring in one.interiors]
         for ring in self.outline.canonical.interiors if self.outline else ():
             middle = Polygon(ring).representative_point()
             around = [one for one in open_ if one.contains(middle)]
@@ -189,60 +187,60 @@ class Part:
         return found
 
     def filled(self, area: BaseGeometry) -> BaseGeometry:
-        """An area of this part with recesses and letters filled; holes of its outline stay."""
+        """Fill recesses and letters in an area of this part, but not the holes of its outline."""
         outer, *holes = self.within_rings(area)
         return outer.difference(union_all(holes)) if holes else outer
 
     def turned_over(self) -> Part:
-        """It with its face down, as it could not be read."""
+        """This part with its face down, without a fit."""
         vertices = self.vertices * [1.0, -1.0, -1.0] + [0.0, 0.0, self.vertices[:, 2].max()]
         tilt = 180.0 - self.tilt_degrees
-        return Part(self.body, vertices, tilt_degrees=tilt, score=self.score)
+        return Part(self.mesh, vertices, tilt_degrees=tilt, score=self.score)
 
 
-def length_mm_of(unit: float, units_mm: Sequence[float]) -> float:
-    """The unit of length with which a grid unit is nearly what it should be; mm if none is."""
-    for length in LENGTHS_MM.values():
-        if any(abs(unit * length - asked) < 0.08 * asked for asked in units_mm):
+def length_unit_mm(unit: float, units_mm: Sequence[float]) -> float:
+    """The unit of length in which a measured grid unit is about the expected one; mm if there is none."""
+    for length in LENGTH_UNITS_MM.values():
+        if any(abs(unit * length - expected) < 0.08 * expected for expected in units_mm):
             return length
     return 1.0
 
 
-# --- seen from above --------------------------------------------------------------------------
+# --- silhouettes --------------------------------------------------------------------------
 
 
-def shadow(body: Body) -> Polygon:
-    """The outline of a body, seen from above; holes that go through it are interiors."""
-    if body.is_solid:
-        return largest(shadow_of(body.manifold))
+def silhouette(mesh: Mesh) -> Polygon:
+    """The silhouette of a mesh from above; holes through the mesh are interiors."""
+    if mesh.is_solid:
+        return largest_polygon(silhouette_of(mesh.manifold))
     import manifold3d
 
-    # Of an open body all faces, each turned up.
-    is_up = area_vectors(body.vertices, body.faces)[:, 2:] > 0
-    triangles = body.vertices[np.where(is_up, body.faces, body.faces[:, ::-1]), :2]
-    seen = manifold3d.CrossSection(list(triangles), manifold3d.FillRule.Positive)
-    return largest(area_of(seen, 1e-3))
+    # For an open mesh, the union of all faces, each oriented upwards.
+    is_up = area_vectors(mesh.vertices, mesh.faces)[:, 2:] > 0
+    triangles = mesh.vertices[np.where(is_up, mesh.faces, mesh.faces[:, ::-1]), :2]
+    union = manifold3d.CrossSection(list(triangles), manifold3d.FillRule.Positive)
+    return largest_polygon(to_shapely(union, 1e-3))
 
 
-def largest(area: BaseGeometry) -> Polygon:
-    """The largest part of an area; an empty polygon of none."""
-    found = parts(area)
+def largest_polygon(area: BaseGeometry) -> Polygon:
+    """The largest polygon of an area; an empty one if there is none."""
+    found = polygons_by_size(area)
     return orient(found[0]) if found else Polygon()
 
 
-def inside_mm(shadow: BaseGeometry, area: BaseGeometry) -> float:
-    """How far something, seen from above, keeps inside an area; negative when it reaches out of it.
+def inside_mm(silhouette: BaseGeometry, area: BaseGeometry) -> float:
+    """The distance of a silhouette inside an area from its edge; negative if it protrudes.
 
     Example:
         >>> area = shapely.box(0, 0, 9, 9)
         >>> inside_mm(shapely.box(2, 3, 4, 5), area), inside_mm(shapely.box(2, 3, 4, 10), area)
         (2.0, -1.0)
     """
-    out_mm = reach_out_mm(shadow, area)
-    return -out_mm if out_mm else float(shadow.boundary.distance(area.boundary))
+    out_mm = protrusion_mm(silhouette, area)
+    return -out_mm if out_mm else float(silhouette.boundary.distance(area.boundary))
 
 
-def reach_out_mm(shadow: BaseGeometry, area: BaseGeometry) -> float:
-    """How far something, seen from above, reaches out of an area; 0 when it does not."""
-    rest = shapely.points(shapely.get_coordinates(shadow.difference(area)))
+def protrusion_mm(silhouette: BaseGeometry, area: BaseGeometry) -> float:
+    """How far a silhouette protrudes from an area; 0 if it does not."""
+    rest = shapely.points(shapely.get_coordinates(silhouette.difference(area)))
     return float(shapely.distance(rest, area).max(initial=0.0))

@@ -1,4 +1,4 @@
-"""Sections: what a horizontal cut through a mesh shows, closed or not."""
+"""Horizontal cross-sections of a mesh, closed or open."""
 
 from __future__ import annotations
 
@@ -13,45 +13,47 @@ from numpy.typing import NDArray
 from shapely import MultiPolygon, Polygon
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.mesh.body import Body, Points, area_vectors
+from fabkit.mesh.mesh import Mesh, Points, area_vectors
 
 UP, DOWN = 1, -1
-#: Noise moves corners less than this; what is more is no noise, but a fault.
+#: Noise moves vertices by less than this; larger deviations are faults.
 _MOST_NOISE_MM = 0.045
-#: Smaller areas are what rounding leaves.
+#: Smaller areas are rounding errors.
 _NO_AREA_MM2 = 1e-9
 
 
 class Sections:
-    """Cuts one body at any number of heights; of an open one those lines show that do close.
+    """Cross-sections of a mesh at any height; an open mesh shows only the lines that close.
 
     Example:
         >>> corners = np.array([[0, 0, 0], [4, 0, 0], [0, 4, 0], [0, 0, 4]], float)
         >>> faces = np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]])
-        >>> pyramid = Sections(Body("pyramid", corners, faces))
+        >>> pyramid = Sections(Mesh("pyramid", corners, faces))
         >>> pyramid.at(2.0).area, pyramid.flats()
         (2.0, {(0.0, -1): 8.0})
     """
 
-    def __init__(self, body: Body) -> None:
-        self._body, self.vertices, self.faces = body, body.vertices, body.faces
+    def __init__(self, mesh: Mesh) -> None:
+        self._body, self.vertices, self.faces = mesh, mesh.vertices, mesh.faces
         heights = self.vertices[:, 2]
         self.low, self.high = float(heights.min()), float(heights.max())
         self._cuts: dict[float, BaseGeometry] = {}
 
     def at(self, height: float) -> BaseGeometry:
-        """The material at a height, seen from above; empty beyond the body.
+        """The material at a height; empty above and below the mesh.
 
-        Where corners lie at the height, the cut is that just above it.
+        At a height with vertices, the section is the one just above.
         """
         if height not in self._cuts:
             is_solid = self._body.is_solid
-            cut = area_of(self._body.manifold.slice(height)) if is_solid else self._open_at(height)
+            cut = (
+                to_shapely(self._body.manifold.slice(height)) if is_solid else self._open_at(height)
+            )
             self._cuts[height] = cut
         return self._cuts[height]
 
     def _open_at(self, height: float) -> BaseGeometry:
-        """What lines do close where the mesh is open; two edges of each face that is cut are."""
+        """The areas that closed lines bound in an open mesh; two edges of each cut face are crossed."""
         # Each edge from its first corner in the list, so that neighbours meet in the same place.
         edges = np.sort(self.faces[:, [[0, 1], [1, 2], [2, 0]]], axis=2)
         edges = edges[np.diff(self.vertices[edges, 2] > height, axis=2)[..., 0]]
@@ -59,16 +61,16 @@ class Sections:
         along = (height - start[:, 2:]) / (end - start)[:, 2:]
         lines = (start + along * (end - start))[:, :2].reshape(-1, 2, 2)
         lines = lines[(lines[:, 0] != lines[:, 1]).any(axis=1)]
-        # Lines may cross, where a body cuts into itself.
+        # Lines may cross, where a mesh cuts into itself.
         return shapely.build_area(shapely.union_all(shapely.linestrings(lines)))
 
     def levels(self) -> list[float]:
-        """The heights at which corners lie, from low to high, near ones made one."""
+        """The heights of vertices, ascending, with nearby ones merged."""
         flats, near = np.array(self._flat_levels), self.scatter_mm
         heights = np.unique(self.vertices[:, 2])
         if len(flats):
             heights = heights[np.abs(heights[:, None] - flats).min(axis=1) > near]
-        # Corners scatter around a height, but along a curve they go on and on.
+        # Vertices scatter around one height, but spread out along a curve.
         run = np.cumsum(np.diff(heights, prepend=-np.inf) > near)
         starts = heights[np.searchsorted(run, run)]
         step = ((heights - starts) / (4 * near)).astype(np.int64)
@@ -76,7 +78,7 @@ class Sections:
         return sorted([*self._flat_levels, *heights[first].tolist()])
 
     def flats(self) -> dict[tuple[float, int], float]:
-        """The area of the horizontal surfaces, by height and facing (`UP` or `DOWN`)."""
+        """The area of the horizontal faces, by height and direction (`UP` or `DOWN`)."""
         found: dict[tuple[float, int], float] = {}
         for level in self._flat_levels:
             there = self._projected[self._at_level(level)]
@@ -86,7 +88,7 @@ class Sections:
         return found
 
     def flat(self, height: float, facing: int) -> BaseGeometry:
-        """The horizontal surface at a height that faces up or down, seen from above."""
+        """The horizontal faces at a height that face up or down."""
         import manifold3d
 
         near = min(self._flat_levels, key=lambda level: abs(level - height), default=height)
@@ -94,16 +96,16 @@ class Sections:
         # Where slivers of an uneven flat are folded over, what lies twice there is lessened by
         # what faces the other way: around each point it is once altogether.
         triangles = self.vertices[self.faces[there], :2][:, ::facing]
-        return area_of(manifold3d.CrossSection(list(triangles), manifold3d.FillRule.Positive))
+        return to_shapely(manifold3d.CrossSection(list(triangles), manifold3d.FillRule.Positive))
 
     @property
     def scatter_mm(self) -> float:
-        """Corners this far from a flat's height belong to it; STL files hold single precision."""
+        """Vertices this close to a flat's height belong to it; STL files have single precision."""
         return max(2e-5 * (self.high - self.low), 1e-12, self.noise_mm)
 
     @cached_property
     def noise_mm(self) -> float:
-        """How far noise may have moved corners, as the flats tell; next to 0 for an exact mesh.
+        """How far noise may have moved vertices, estimated from the flats; about 0 for an exact mesh.
 
         It is 2.5 times what single faces of the large flats show, those of a fiftieth of what is
         level (to 1 degree). A mesh without flats, or rougher than 0.045 mm, counts as exact.
@@ -121,32 +123,32 @@ class Sections:
 
     @cached_property
     def _flat_levels(self) -> list[float]:
-        """The heights of the flats, at most 300: those around which most area lies first."""
+        """The heights of the flats, at most 300, those with the most area first."""
         flat = (np.ptp(self._corners, axis=1) < self.scatter_mm) & (self._projected != 0)
         found = _heaviest(self._corners[flat], np.abs(self._projected[flat]), self.scatter_mm)
         return [height for _, height in itertools.islice(found, 300)]
 
     def _at_level(self, height: float) -> NDArray[np.bool_]:
-        """Which faces lie at a height."""
+        """A mask of the faces at a height."""
         return np.asarray(np.abs(self._corners - height).max(axis=1) < self.scatter_mm)
 
     @cached_property
     def _corners(self) -> Points:
-        """How high the corners of each face lie, shape (m, 3)."""
+        """The heights of the vertices of each face, shape (m, 3)."""
         return np.asarray(self.vertices[self.faces, 2])
 
     @cached_property
     def _projected(self) -> NDArray[np.float64]:
-        """Each triangle's area as seen from above, negative where it faces down."""
+        """The projected area of each triangle, negative if it faces down."""
         return area_vectors(self.vertices, self.faces)[:, 2]
 
 
 def _heaviest(
     corners: Points, areas: NDArray[np.float64], near: float
 ) -> Iterator[tuple[NDArray[np.int64], float]]:
-    """Where most area lies within `near` to both sides: which faces, and their middle height.
+    """Cluster faces by height: the indices and mean height of the heaviest cluster, then of the next.
 
-    Then the same of all others, again and again.
+    A cluster holds the most area within `near` of its height.
     """
     middles = corners.mean(axis=1)
     order = np.argsort(middles, kind="stable")
@@ -162,8 +164,8 @@ def _heaviest(
         order = order[rest]
 
 
-def area_of(cut: Any, least_hole_mm2: float = _NO_AREA_MM2) -> BaseGeometry:
-    """A `manifold3d.CrossSection` as an area; points and slivers of no area are left out."""
+def to_shapely(cut: Any, least_hole_mm2: float = _NO_AREA_MM2) -> BaseGeometry:
+    """Convert a `manifold3d.CrossSection`, without points and slivers."""
     found = []
     for one in cut.decompose() if cut.num_contour() > 1 else [cut]:
         # The largest ring goes around.
@@ -177,24 +179,24 @@ def area_of(cut: Any, least_hole_mm2: float = _NO_AREA_MM2) -> BaseGeometry:
     return area
 
 
-def parts(area: BaseGeometry) -> list[Polygon]:
-    """The separate parts of an area, the largest first."""
+def polygons_by_size(area: BaseGeometry) -> list[Polygon]:
+    """The polygons of an area, the largest first."""
     found = [one for one in shapely.get_parts(area) if one.area > 0]
     return sorted(found, key=lambda one: (-one.area, one.bounds))
 
 
 def filled(area: BaseGeometry) -> BaseGeometry:
-    """An area with all its holes filled."""
-    found = [Polygon(part.exterior) for part in parts(area)]
+    """An area with all holes filled."""
+    found = [Polygon(part.exterior) for part in polygons_by_size(area)]
     return found[0] if len(found) == 1 else shapely.union_all(found)
 
 
-def hollows(area: BaseGeometry) -> list[Polygon]:
-    """What is cut out of an area, each hole less the islands in it.
+def holes_in(area: BaseGeometry) -> list[Polygon]:
+    """The holes of an area, each without the islands in it.
 
     Example:
         >>> ring = shapely.box(0, 0, 9, 9) - shapely.box(1, 1, 8, 8)
-        >>> [hole.area for hole in hollows(ring | shapely.box(3, 3, 4, 4))]
+        >>> [hole.area for hole in holes_in(ring | shapely.box(3, 3, 4, 4))]
         [48.0]
     """
-    return parts(filled(area).difference(area))
+    return polygons_by_size(filled(area).difference(area))

@@ -1,4 +1,4 @@
-"""Faces that cut through each other.
+"""Self-intersections: faces that cut through each other.
 
 Two faces cross if they have inner points in common and one would have to be moved by more than
 `TOUCHING_MM` to part them, whether they share corners or not (as when folded flat onto each other).
@@ -22,41 +22,41 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 
-from fabkit.mesh.body import Body, Points
-from fabkit.mesh.topology import FLAT_MM, Positions, heights
+from fabkit.mesh.mesh import Mesh, Points
+from fabkit.mesh.topology import FLAT_MM, Indices, triangle_heights
 
 #: Faces that reach less than this into each other touch: single precision moves corners by up to
 #: 1.3e-5 mm at coordinates of 256 mm, so that those that touched reach up to twice as far.
 TOUCHING_MM = 3e-5
 #: No more pairs are reported.
-MOST_CROSSINGS = 1000
+MAX_INTERSECTIONS = 1000
 #: Pairs that are looked at together at most: a few hundred megabytes.
 _PAIRS_AT_ONCE = 1 << 22
 
 
-def crossings(body: Body, touching_mm: float = TOUCHING_MM) -> Positions:
-    """The pairs of faces that cut through each other, or lie on each other in one plane.
+def self_intersections(mesh: Mesh, touching_mm: float = TOUCHING_MM) -> Indices:
+    """The pairs of faces that intersect, or overlap in one plane.
 
-    At most `MOST_CROSSINGS`, positions of faces, the smaller first, shape (k, 2), sorted. The work
+    At most `MAX_INTERSECTIONS`, positions of faces, the smaller first, shape (k, 2), sorted. The work
     grows about linearly with the faces, but with the square of those around one corner. Faces of no
     extent (`fabkit.mesh.topology.degenerate_faces`) cross nothing. `touching_mm` is more than
     `TOUCHING_MM` for a mesh whose corners are not that exact.
 
     Example:
         >>> corners = np.array([[0.0, 0, 0], [9, 0, 0], [0, 9, 0], [1, 1, -1], [2, 2, -1], [1, 2, 1]])
-        >>> crossings(Body("a pierced face", corners, np.array([[0, 1, 2], [3, 4, 5]]))).tolist()
+        >>> self_intersections(Mesh("a pierced face", corners, np.array([[0, 1, 2], [3, 4, 5]]))).tolist()
         [[0, 1]]
     """
     # As large as it has to be for the limit to be the one that all of this is written for.
-    vertices = body.vertices * (TOUCHING_MM / touching_mm)
-    tall = heights(vertices[body.faces])
+    vertices = mesh.vertices * (TOUCHING_MM / touching_mm)
+    tall = triangle_heights(vertices[mesh.faces])
     # The broad ones come first, since rounding tilts their planes least.
     order = np.argsort(-tall, kind="stable")[: np.count_nonzero(tall >= FLAT_MM)]
-    faces = body.faces[order].T
+    faces = mesh.faces[order].T
     triangles = np.ascontiguousarray(np.moveaxis(vertices[faces], 2, 0))
     normals = np.cross(_side(triangles, 0), _side(triangles, 1), axis=0)
     normals /= np.linalg.norm(normals, axis=0)
-    found, lying = [np.empty((2, 0), dtype=np.int64)], [np.empty((5, 0), dtype=np.int64)]
+    found, edges_inside = [np.empty((2, 0), dtype=np.int64)], [np.empty((5, 0), dtype=np.int64)]
     for pairs in _near_pairs(triangles):
         both_ways = pairs, pairs[::-1]
         # How far the corners of the other face are above the first one's plane, (3, p).
@@ -64,26 +64,26 @@ def crossings(body: Body, touching_mm: float = TOUCHING_MM) -> Positions:
             _along(triangles.take(other, 2) - triangles[:, :1].take(one, 2), normals.take(one, 1))
             for one, other in both_ways
         ]
-        found += _crossing(triangles, normals, pairs, *above)
+        found += _intersecting(triangles, normals, pairs, *above)
         for some, corners_above in zip(both_ways, above, strict=True):
-            lying.append(_lying_edges(faces, triangles, normals, some, corners_above))
-        if sum(some.shape[1] for some in found) >= MOST_CROSSINGS:
+            edges_inside.append(_edges_inside(faces, triangles, normals, some, corners_above))
+        if sum(some.shape[1] for some in found) >= MAX_INTERSECTIONS:
             break
     # A surface goes through where an edge of it lies in a face and it goes on at either side.
-    edges = np.concatenate(lying, axis=1)
+    edges = np.concatenate(edges_inside, axis=1)
     _, edge = np.unique(edges[[0, 2, 3]], axis=1, return_inverse=True)
     sides = [np.bincount(edge.ravel(), edges[4] == up, edges.shape[1]) > 0 for up in (0, 1)]
     found.append(edges[:2, (sides[0] & sides[1])[edge.ravel()]])
-    each = np.sort(order[np.concatenate(found, axis=1)[:, :MOST_CROSSINGS]], axis=0)
+    each = np.sort(order[np.concatenate(found, axis=1)[:, :MAX_INTERSECTIONS]], axis=0)
     return np.unique(each.T, axis=0)
 
 
-def _near_pairs(triangles: Points) -> Iterator[Positions]:
+def _near_pairs(triangles: Points) -> Iterator[Indices]:
     """All pairs of triangles whose boxes meet, the earlier one first, in chunks of shape (2, p)."""
     if not triangles.shape[-1]:
         return
     low, high = triangles.min(axis=1) - TOUCHING_MM, triangles.max(axis=1) + TOUCHING_MM
-    # Along the body's two longest sides a tree knows them apart.
+    # Along the mesh's two longest sides a tree knows them apart.
     x, y, z = np.argsort(low.min(axis=1) - high.max(axis=1))
     boxes = shapely.box(low[x], low[y], high[x], high[y])
     tree = shapely.STRtree(boxes)
@@ -95,9 +95,9 @@ def _near_pairs(triangles: Points) -> Iterator[Positions]:
         yield np.stack([one[near], other[near]])
 
 
-def _crossing(
-    triangles: Points, normals: Points, pairs: Positions, slim_above: Points, broad_above: Points
-) -> tuple[Positions, Positions]:
+def _intersecting(
+    triangles: Points, normals: Points, pairs: Indices, slim_above: Points, broad_above: Points
+) -> tuple[Indices, Indices]:
     """Those of some pairs, the broader one first, that have inner points in common: tilted against
     each other, and lying in one plane."""
     flat = pairs[:, (np.abs(slim_above) <= TOUCHING_MM).all(axis=0)]
@@ -117,9 +117,9 @@ def _crossing(
     return tilted, flat
 
 
-def _lying_edges(
-    faces: Positions, triangles: Points, normals: Points, pairs: Positions, above: Points
-) -> Positions:
+def _edges_inside(
+    faces: Indices, triangles: Points, normals: Points, pairs: Indices, above: Points
+) -> Indices:
     """The edges of the second face of each pair that lie inside the first one, shape (5, k).
 
     The corners of the second face are `above` the first one (3, p). Each column has the two faces,

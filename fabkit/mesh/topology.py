@@ -1,4 +1,4 @@
-"""How the faces of a body hang together: gaps, turned faces, faces of no extent, and shells."""
+"""Topology of a mesh: open edges, flipped, degenerate and duplicate faces, and shells."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fabkit.mesh.body import Body, Points, welded
+from fabkit.mesh.mesh import Mesh, Points, welded
 
-#: Positions of faces or corners.
-Positions = NDArray[np.int64]
+#: Indices of faces or vertices.
+Indices = NDArray[np.int64]
 
 #: A face less high than this has its corners on one line. An STL file's single precision (steps of
 #: 2e-6 mm at 16 mm) puts them there or much farther away; legitimate slivers are 6e-5 mm high.
 FLAT_MM = 1e-6
-#: A shell is a part of its own from this part of the largest one's volume; less is a fault in it.
+#: A shell is a separate part from this share of the largest one's volume; a smaller one is a fault.
 _A_PART = 0.05
-#: Solids whose common part is smaller than this part of the smaller one only touch.
+#: Solids only touch if they overlap by less than this share of the smaller one.
 _TOUCHING = 1e-6
 #: A mesh of more shells than this is no plate.
 _MOST_SHELLS = 300
@@ -27,39 +27,39 @@ _MOST_SHELLS = 300
 # --- edges and faces ----------------------------------------------------------------------
 
 
-def _sides(body: Body) -> tuple[Positions, Positions, NDArray[np.bool_]]:
-    """The sides of all faces that have three different corners, edge by edge.
+def _half_edges(mesh: Mesh) -> tuple[Indices, Indices, NDArray[np.bool_]]:
+    """The half-edges of all faces that have three different corners, sorted by edge.
 
     Returns:
         The edge's number, rising: its smaller corner times the number of corners, and its larger
         one. Whose side it is. Whether the face runs along it from the smaller to the larger one.
     """
-    has_three = np.flatnonzero((body.faces != np.roll(body.faces, 1, axis=1)).all(axis=1))
-    start = body.faces[has_three]
+    has_three = np.flatnonzero((mesh.faces != np.roll(mesh.faces, 1, axis=1)).all(axis=1))
+    start = mesh.faces[has_three]
     end = np.roll(start, -1, axis=1)
-    edges = (np.minimum(start, end) * len(body.vertices) + np.maximum(start, end)).ravel()
+    edges = (np.minimum(start, end) * len(mesh.vertices) + np.maximum(start, end)).ravel()
     order = np.argsort(edges, kind="stable")
     return edges[order], has_three[order // 3], (start < end).ravel()[order]
 
 
-def open_edges(body: Body) -> Positions:
+def open_edges(mesh: Mesh) -> Indices:
     """The edges that are not shared by exactly two faces: their two corners, sorted, (k, 2).
 
     Faces with two equal corners have none.
     """
-    edges, counts = np.unique(_sides(body)[0], return_counts=True)
-    return np.column_stack(np.divmod(edges[counts != 2], len(body.vertices)))
+    edges, counts = np.unique(_half_edges(mesh)[0], return_counts=True)
+    return np.column_stack(np.divmod(edges[counts != 2], len(mesh.vertices)))
 
 
-def turned_faces(body: Body) -> Positions:
-    """The faces that disagree with their neighbours about what is outside.
+def flipped_faces(mesh: Mesh) -> Indices:
+    """The faces whose orientation is inconsistent with their neighbours'.
 
     Two faces that share an edge with each other alone agree if they run along it in opposite
     directions. If turning some faces over makes all agree, the fewer ones are named; otherwise
     (the surface has one side, like a Moebius strip) all that disagree with a neighbour.
-    A body whose faces all face inwards agrees with itself: its volume is below 0.
+    A mesh whose faces all face inwards agrees with itself: its volume is below 0.
     """
-    (edges, faces, rises), count = _sides(body), len(body.faces)
+    (edges, faces, rises), count = _half_edges(mesh), len(mesh.faces)
     _, first, shared_by = np.unique(edges, return_index=True, return_counts=True)
     first = first[shared_by == 2]
     one, other, differ = faces[first], faces[first + 1], rises[first] == rises[first + 1]
@@ -78,30 +78,30 @@ def turned_faces(body: Body) -> Positions:
     return np.flatnonzero(np.where(as_is == over, disagreeing, fewer))
 
 
-def _labels(count: int, one: Positions, other: Positions) -> Positions:
-    """A number for each of so many things, the same for those that links join."""
+def _labels(count: int, one: Indices, other: Indices) -> Indices:
+    """Component labels of `count` nodes, joined by links."""
     from trimesh.graph import connected_component_labels
 
     return np.asarray(connected_component_labels(np.column_stack([one, other]), count))
 
 
-def degenerate_faces(body: Body) -> Positions:
-    """The faces of no extent: two corners are one, or all lie on a line (see `FLAT_MM`)."""
+def degenerate_faces(mesh: Mesh) -> Indices:
+    """The faces without area: two corners coincide, or all are on a line (see `FLAT_MM`)."""
     # Put so that heights which are no number count as none.
-    return np.flatnonzero(~(heights(body.vertices[body.faces]) >= FLAT_MM))
+    return np.flatnonzero(~(triangle_heights(mesh.vertices[mesh.faces]) >= FLAT_MM))
 
 
-def duplicate_faces(body: Body) -> Positions:
-    """The faces that have the same three corners as an earlier one, whichever way round."""
-    return np.flatnonzero(~body.as_trimesh.unique_faces())
+def duplicate_faces(mesh: Mesh) -> Indices:
+    """The faces with the same three corners as an earlier one, in either orientation."""
+    return np.flatnonzero(~mesh.as_trimesh.unique_faces())
 
 
-def heights(triangles: Points) -> NDArray[np.float64]:
+def triangle_heights(triangles: Points) -> NDArray[np.float64]:
     """The least heights of triangles (m, 3, 3), shape (m,): how far a corner is from the longest
     side; 0 for a face whose corners are all at one place.
 
     Example:
-        >>> heights(np.array([[[0.0, 0, 0], [4, 0, 0], [0, 3, 0]]])).tolist()
+        >>> triangle_heights(np.array([[[0.0, 0, 0], [4, 0, 0], [0, 3, 0]]])).tolist()
         [2.4]
     """
     sides = np.roll(triangles, -1, axis=1) - triangles
@@ -117,32 +117,32 @@ class Shell(NamedTuple):
     """Faces (their positions, rising) that hang together by shared edges, and what they bound, as
     `signed_volume` gives it."""
 
-    faces: Positions
+    faces: Indices
     volume_mm3: float
 
 
-def shells(body: Body) -> tuple[Shell, ...]:
-    """The parts of a body that hang together by shared edges, however many faces are at an edge.
+def shells(mesh: Mesh) -> tuple[Shell, ...]:
+    """The components of a mesh that are connected by edges, however many faces share an edge.
 
-    The largest first, whatever its sign. Faces with two equal corners belong to none.
+    The largest absolute volume comes first. Faces with two equal corners belong to none.
     """
     from trimesh.graph import connected_components
 
-    edges, faces, _ = _sides(body)
+    edges, faces, _ = _half_edges(mesh)
     beside = np.flatnonzero(edges[1:] == edges[:-1])
     links = np.column_stack([faces[beside], faces[beside + 1]])
     groups = map(np.array, connected_components(links, nodes=np.unique(faces)))
-    found = [Shell(some, signed_volume(body, some)) for some in groups]
+    found = [Shell(some, signed_volume(mesh, some)) for some in groups]
     return tuple(sorted(found, key=lambda shell: -abs(shell.volume_mm3)))
 
 
-def signed_volume(body: Body, faces: Positions | slice = slice(None)) -> float:
+def signed_volume(mesh: Mesh, faces: Indices | slice = slice(None)) -> float:
     """The volume that faces (all if none are given) bound, in mm³.
 
     It is above 0 if they face outwards, below 0 if inwards, as those of a cavity do. For faces that
     leave gaps it is a rough figure, measured from the middle of their box.
     """
-    triangles = body.vertices[body.faces[faces]]
+    triangles = mesh.vertices[mesh.faces[faces]]
     if not len(triangles):
         return 0.0
     # Far from the origin, the volumes below would be differences of large numbers.
@@ -151,49 +151,48 @@ def signed_volume(body: Body, faces: Positions | slice = slice(None)) -> float:
     return float((a * np.cross(b, c)).sum() / 6)
 
 
-def encloses(body: Body, outer: Shell, inner: Shell) -> bool:
-    """Whether one shell lies inside another, as a cavity lies inside its body.
+def encloses(mesh: Mesh, outer: Shell, inner: Shell) -> bool:
+    """Whether one shell is inside another, as a cavity is inside its body.
 
-    Either may face inwards. Of one that is open nothing is known: it is not said to lie elsewhere.
+    Either may face inwards. An open shell counts as inside, since nothing is known of it.
     """
     if abs(inner.volume_mm3) >= abs(outer.volume_mm3):
         return False
-    beside_mm3 = abs(inner.volume_mm3) - _common_mm3(_outward(body, outer), _outward(body, inner))
+    beside_mm3 = abs(inner.volume_mm3) - _common_mm3(_outward(mesh, outer), _outward(mesh, inner))
     return beside_mm3 < _TOUCHING * abs(inner.volume_mm3)
 
 
-def _outward(body: Body, shell: Shell) -> Body:
-    """A shell of a body, facing outwards."""
-    faces = body.faces[shell.faces][:, :: 1 if shell.volume_mm3 > 0 else -1]
-    return welded("", body.vertices, faces)
+def _outward(mesh: Mesh, shell: Shell) -> Mesh:
+    """A shell of a mesh, facing outwards."""
+    faces = mesh.faces[shell.faces][:, :: 1 if shell.volume_mm3 > 0 else -1]
+    return welded("", mesh.vertices, faces)
 
 
-def _common_mm3(one: Body, other: Body) -> float:
-    """How much two shells have in common; of open ones that is not known, and infinite."""
+def _common_mm3(one: Mesh, other: Mesh) -> float:
+    """The overlap of two shells; infinite if one is open and it is unknown."""
     if not (one.is_solid and other.is_solid):
         return math.inf
     return float((one.manifold ^ other.manifold).volume())
 
 
-def separate(body: Body) -> list[Body]:
-    """The parts of a mesh that lie apart from each other, each with its cavities.
+def split_components(mesh: Mesh) -> list[Mesh]:
+    """Split a mesh into its separate parts, each with its cavities.
 
-    Shells stay together when both take some room, as a cavity and what is around it do, or what
-    overlaps by a fault of one part. Parts come from left to right; a body that is one part is left
-    as it is.
+    Shells that overlap stay together, such as a body and its cavity, or faulty shells of one part.
+    Parts are sorted from left to right; a mesh that is one part is returned unchanged.
 
     Example:
         >>> corners = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
         >>> faces = np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]])
-        >>> two = Body("two", np.vstack([corners, corners + 5]), np.vstack([faces, faces + 4]))
-        >>> [one.name for one in separate(two)]
+        >>> two = Mesh("two", np.vstack([corners, corners + 5]), np.vstack([faces, faces + 4]))
+        >>> [one.name for one in split_components(two)]
         ['two (1)', 'two (2)']
     """
-    found = shells(body)
+    found = shells(mesh)
     if not 1 < len(found) <= _MOST_SHELLS:
-        return [body]
+        return [mesh]
     sizes = np.array([abs(shell.volume_mm3) for shell in found])
-    outward = [_outward(body, shell) for shell in found]
+    outward = [_outward(mesh, shell) for shell in found]
     low, high = (
         np.array([end(one.vertices, axis=0) for one in outward]) for end in (np.min, np.max)
     )
@@ -205,10 +204,10 @@ def separate(body: Body) -> list[Body]:
     group = _labels(len(found), *np.nonzero(meet))
     groups = [np.flatnonzero(group == number) for number in range(group.max() + 1)]
     if len(groups) < 2 or any(sizes[some[0]] <= _A_PART * sizes[0] for some in groups):
-        return [body]
+        return [mesh]
     groups.sort(key=lambda some: tuple(low[some[0]].tolist()))
     together = [np.sort(np.concatenate([found[at].faces for at in some])) for some in groups]
     return [
-        welded(f"{body.name} ({number})", body.vertices, body.faces[some])
+        welded(f"{mesh.name} ({number})", mesh.vertices, mesh.faces[some])
         for number, some in enumerate(together, 1)
     ]

@@ -1,31 +1,30 @@
-"""Accessories: what is printed with a set and is no piece of it: boards, trays and lids."""
+"""Accessories: printed parts of a set that are not pieces: boards, trays and lids."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from fabkit.core.errors import InputError, shown
-from fabkit.model.lattice import LATTICES
+from fabkit.core.errors import InputError, quote
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import Board, PuzzleSet
 
-#: What an accessory is: a tray with a floor, a board of holes for balls, a board of seats for
-#: stubs, or a lid for one of these.
-TRAY, HOLES, SEATS, LID = "tray", "holes", "seats", "lid"
-#: What a lid's id ends with, behind that of its board.
-LID_ENDING = "-lid"
+#: Kinds of accessories: a tray with a floor, a board with holes for balls, a board with sockets for
+#: pegs, and a lid for any of these.
+TRAY, HOLES, SOCKETS, LID = "tray", "holes", "sockets", "lid"
+#: Appended to a board's id to form its lid's.
+LID_SUFFIX = "-lid"
 
 
 @dataclass(frozen=True)
 class Accessory:
-    """One physical thing of a set that is no piece.
+    """A printed part that is not a piece.
 
     Attributes:
-        id: its name in commands and file names: the board's, or that with ``-lid``.
-        kind: one of ``tray``, ``holes``, ``seats`` and ``lid``.
-        board: the board that it is, or covers.
+        id: in commands and file names: the board's, or that with ``-lid``.
+        kind: one of ``tray``, ``holes``, ``sockets`` and ``lid``.
+        board: the board it is, or covers.
         colour: ``#rrggbb``.
     """
 
@@ -35,50 +34,49 @@ class Accessory:
     colour: str
 
 
-#: Whatever a set prints.
-Thing = Piece | Accessory
+#: Any printed part of a set.
+Printable = Piece | Accessory
 
 
-def may_have_stubs(puzzle: PuzzleSet) -> bool:
-    """Whether the set's pieces may stand on stubs: hexagons that may not be turned over."""
-    return puzzle.lattice is LATTICES["triangular"] and not puzzle.flips
+def may_have_pegs(puzzle: PuzzleSet) -> bool:
+    """Return whether pieces can have pegs: hexagons that must not be turned over."""
+    return puzzle.lattice.is_hexagonal and not puzzle.flips
 
 
-def has_stubs(puzzle: PuzzleSet, profile: Profile) -> bool:
-    """Whether the set's pieces stand on stubs, so that they can only lie one way up.
+def has_pegs(puzzle: PuzzleSet, profile: Profile) -> bool:
+    """Return whether the set's pieces have pegs, so that only one side can face up.
 
-    Those of the triangular lattice do that may not be turned over, unless the profile has stubs
-    of no height.
+    Hexagons do if they must not be turned over, unless the profile sets the peg height to 0.
     """
-    return may_have_stubs(puzzle) and profile.stub_height_mm > 0
+    return may_have_pegs(puzzle) and profile.peg_height_mm > 0
 
 
-def keeps_own_gaps(puzzle: PuzzleSet, profile: Profile) -> bool:
-    """Whether pieces leave gaps between them besides the clearance, as discs and stars do."""
-    return has_stubs(puzzle, profile) and profile.cell_shape != "hexagon"
+def cells_leave_gaps(puzzle: PuzzleSet, profile: Profile) -> bool:
+    """Return whether cells leave gaps beyond the clearance, as discs and stars do."""
+    return has_pegs(puzzle, profile) and profile.cell_shape != "hexagon"
 
 
-def as_printed(puzzle: PuzzleSet, profile: Profile) -> Profile:
-    """The profile as the set's pieces are made with it.
+def profile_as_made(puzzle: PuzzleSet, profile: Profile) -> Profile:
+    """Return the profile adapted to the set's pieces.
 
-    Those on stubs are printed face down, hold no magnets and have no letter on their back. All
-    others are made as the profile says.
+    Pieces with pegs are printed face down, hold no magnets and have no letter on the back. For all
+    others the profile is unchanged.
     """
-    if not has_stubs(puzzle, profile):
+    if not has_pegs(puzzle, profile):
         return profile
     faces = "none" if profile.faces == "none" else "front"
     return replace(profile, fit="none", facing="down", faces=faces)
 
 
 def board_kind(puzzle: PuzzleSet, profile: Profile) -> str:
-    """What a board of the set is: ``holes``, ``seats`` or ``tray``."""
+    """Return the kind of the set's boards: ``holes``, ``sockets`` or ``tray``."""
     if puzzle.made_of_balls:
         return HOLES
-    return SEATS if has_stubs(puzzle, profile) else TRAY
+    return SOCKETS if has_pegs(puzzle, profile) else TRAY
 
 
 def accessories(puzzle: PuzzleSet, profile: Profile) -> tuple[Accessory, ...]:
-    """The boards of a set that are made as objects, as the profile says, each followed by its lid."""
+    """Return the boards to print with a profile, each followed by its lid."""
     if profile.boards_made == "none":
         return ()
     kind, found = board_kind(puzzle, profile), []
@@ -87,32 +85,34 @@ def accessories(puzzle: PuzzleSet, profile: Profile) -> tuple[Accessory, ...]:
             continue
         found.append(Accessory(board.id, kind, board, profile.board_colour))
         if profile.lid != "none":
-            found.append(Accessory(board.id + LID_ENDING, LID, board, profile.board_colour))
+            found.append(Accessory(board.id + LID_SUFFIX, LID, board, profile.board_colour))
     return tuple(found)
 
 
-def things(puzzle: PuzzleSet, profile: Profile, ids: Sequence[str] = ()) -> tuple[Thing, ...]:
-    """What a set prints: its pieces, then its accessories; only those of some ids, if there are any.
+def printables(
+    puzzle: PuzzleSet, profile: Profile, ids: Sequence[str] = ()
+) -> tuple[Printable, ...]:
+    """Return the pieces, then the accessories of a set; only those with the given ids, if any.
 
     Raises:
-        InputError: naming every id that is unknown.
+        InputError: naming every unknown id.
     """
-    every: tuple[Thing, ...] = (*puzzle.pieces, *accessories(puzzle, profile))
-    known = [one.id for one in every]
-    unknown = [shown(one) for one in dict.fromkeys(ids) if one not in known]
+    all_printables: tuple[Printable, ...] = (*puzzle.pieces, *accessories(puzzle, profile))
+    known = [one.id for one in all_printables]
+    unknown = [quote(one) for one in dict.fromkeys(ids) if one not in known]
     if unknown:
-        message = f"has no piece {' and no '.join(unknown)}; there are {', '.join(known)}"
-        raise InputError.of(puzzle.name, message + _how_made(puzzle, profile, ids))
-    return tuple(one for one in every if one.id in ids or not ids)
+        message = f"has no piece {' and no '.join(unknown)}; choose from {', '.join(known)}"
+        raise InputError.of(puzzle.name, message + _omission_hint(puzzle, profile, ids))
+    return tuple(one for one in all_printables if one.id in ids or not ids)
 
 
-def _how_made(puzzle: PuzzleSet, profile: Profile, ids: Sequence[str]) -> str:
-    """What of the profile leaves out a board or lid that the set could have."""
+def _omission_hint(puzzle: PuzzleSet, profile: Profile, ids: Sequence[str]) -> str:
+    """Explain which setting omits a requested board or lid."""
     boards = [one.id for one in puzzle.boards]
     made = [one.id for one in accessories(puzzle, profile)]
     if any(one in boards and one not in made for one in ids):
         return '; board.make "all" makes every board of the set'
-    lids = [one + LID_ENDING for one in boards]
+    lids = [one + LID_SUFFIX for one in boards]
     if any(one in lids and one not in made for one in ids):
-        return '; a board has a lid unless lid.kind is "none", or board.make leaves it out'
+        return '; lid.kind "none" omits all lids, board.make may omit a board and its lid'
     return ""

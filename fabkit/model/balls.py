@@ -1,8 +1,8 @@
-"""Pieces made of balls (IQ Fit), and the flat forms in which they lie on a board.
+"""Pieces made of balls (IQ Fit), and the flat forms they show on a board.
 
-A ball piece has a *spine*, its longest straight row of bonded balls, and prongs. It lies on a
-board with the spine flat: every ball is in the board's plane or hangs one pitch below it, in a
-hole. The flat forms are computed by running the 24 rotations of space, never drawn.
+A ball piece has a *spine*, its longest straight row of bonded balls, and prongs. On a board the spine
+is flat: every ball is in the board's plane or hangs one pitch below it, in a hole. The flat forms are
+computed from the 24 rotations of the cube, never drawn.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Rotation = tuple[Ball, Ball, Ball]
 
 
 class BallError(ValueError):
-    """Balls that do not make a piece; the sentence says which and why."""
+    """Balls that do not form a piece; the message says which and why."""
 
 
 #: The 24 rotations of the cube, as rows of matrices with determinant 1.
@@ -33,27 +33,27 @@ ROTATIONS: tuple[Rotation, ...] = tuple(
 )
 
 
-def turned(rotation: Rotation, ball: Ball) -> Ball:
-    """The image of a ball's centre."""
+def rotate_ball(rotation: Rotation, ball: Ball) -> Ball:
+    """Rotate a ball's centre."""
     x, y, z = (sum(r * b for r, b in zip(row, ball, strict=True)) for row in rotation)
     return x, y, z
 
 
 @dataclass(frozen=True)
 class BallBody:
-    """Balls at integer places with right-handed axes, one pitch apart.
+    """Balls at integer coordinates in a right-handed system, in units of the pitch.
 
-    Only bonded neighbours, pairs of indices into ``balls``, are joined by a link.
+    Bonds are pairs of indices into ``balls``; only bonded neighbours are linked.
     """
 
     balls: tuple[Ball, ...]
     bonds: tuple[tuple[int, int], ...]
 
     def spine(self) -> tuple[int, ...]:
-        """The indices of the longest straight row of bonded balls.
+        """Return the indices of the longest straight row of bonded balls.
 
         Raises:
-            BallError: when two rows are equally long, so that "lying flat" means nothing.
+            BallError: when two rows are equally long, so that "flat" is ambiguous.
         """
         runs = sorted(self._runs(), key=len, reverse=True)
         if not runs or (len(runs) > 1 and len(runs[0]) == len(runs[1])):
@@ -61,12 +61,12 @@ class BallBody:
         return runs[0]
 
     def _runs(self) -> Iterable[tuple[int, ...]]:
-        """Every maximal straight row of bonded balls."""
+        """Yield every maximal straight row of bonded balls."""
         index = {ball: i for i, ball in enumerate(self.balls)}
         bonded = {frozenset(bond) for bond in self.bonds}
 
-        def ahead(i: int, axis: int, way: int) -> int | None:
-            x, y, z = (c + way * (k == axis) for k, c in enumerate(self.balls[i]))
+        def ahead(i: int, axis: int, step: int) -> int | None:
+            x, y, z = (c + step * (k == axis) for k, c in enumerate(self.balls[i]))
             j = index.get((x, y, z))
             return j if frozenset((i, j)) in bonded else None
 
@@ -81,12 +81,12 @@ class BallBody:
 
 @dataclass(frozen=True)
 class FlatPose:
-    """One way a ball piece lies on a board.
+    """One way to place a ball piece on a board.
 
     Attributes:
         cells: of the square lattice, seen from above.
         hanging: the cells below which a ball hangs in its hole.
-        rotation: the rotation of space that brings the piece there.
+        rotation: from the piece's own coordinates.
     """
 
     cells: frozenset[Cell]
@@ -95,10 +95,9 @@ class FlatPose:
 
 
 def flat_poses(body: BallBody) -> tuple[FlatPose, ...]:
-    """The poses with the spine flat and every other ball in the plane or one pitch below it.
+    """Return the poses with the spine flat and every other ball in the plane or one pitch below.
 
-    The spine's first ball is at the board's row 0, column 0; each of the 24 rotations that
-    qualifies is there once.
+    The spine's first ball is at row 0, column 0; each qualifying rotation of the 24 appears once.
 
     Raises:
         BallError: when there is no single longest row, or no rotation qualifies.
@@ -106,14 +105,14 @@ def flat_poses(body: BallBody) -> tuple[FlatPose, ...]:
     spine = set(body.spine())
     poses = []
     for rotation in ROTATIONS:
-        balls = [turned(rotation, ball) for ball in body.balls]
+        balls = [rotate_ball(rotation, ball) for ball in body.balls]
         origin = balls[min(spine)]
         balls = [(x - origin[0], y - origin[1], z - origin[2]) for x, y, z in balls]
         flat = all(balls[i][2] == 0 for i in spine)
         if flat and all(z in (0, -1) for _, _, z in balls):
             poses.append(FlatPose(_plane(balls, 0), _plane(balls, -1), rotation))
     if not poses:
-        raise BallError("cannot lie flat: in every rotation some ball stands up or hangs too deep")
+        raise BallError("cannot lie flat: in every rotation some ball sticks up or hangs too deep")
     return tuple(poses)
 
 

@@ -1,41 +1,50 @@
-"""An entry: a challenge with all that a reader or a player is told of it."""
+"""An entry: a challenge with everything known about it, for booklet, page and tables."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any
 
 from fabkit.model.lattice import Cell, Lattice
-from fabkit.model.piece import at_anchor, orientations
+from fabkit.model.piece import normalize_cells, orientations
 from fabkit.model.polygon import cells_of_rings
 from fabkit.model.puzzle import Challenge, Given, PuzzleSet
 
-#: What kinds of challenges there are, in the order in which they are listed: the set's boards, its
-#: own challenges, starting positions, and shapes with the symmetry of a square.
+#: Kinds of challenges in listing order: the set's boards, its own challenges, starting positions, and
+#: shapes with the symmetry of a square.
 KINDS = ("board", "challenge", "start", "snowflake")
+
+#: Prefix for the id of a user's challenge whose name is taken.
+OWN_PREFIX = "made-"
+
+#: Levels as printed on the boxes, from easy to hard.
+LEVELS = ("starter", "junior", "expert", "master", "wizard")
+#: The default thresholds: lowest scores of the second level and those after it.
+DEFAULT_THRESHOLDS = (5.0, 8.0, 11.0, 14.0)
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A challenge, and what is known of it; see `fabkit.model.puzzle.Challenge`.
+    """A challenge and what is known about it; see `fabkit.model.puzzle.Challenge`.
 
     Attributes:
-        title: its name for people, any text; the id when it has no other.
+        title: display name; the id by default.
         kind: one of `KINDS`.
-        halves: cells of the lattice in one of its units' length: 1; or 2 where pieces lie on two
-            lattices half a unit apart. Then `region`, `given` and `solution` are cells of the same
-            kind of lattice with units half as long, four of them in each cell of a piece.
+        halves: subdivision of the grid unit: 1; or 2 where pieces are on two lattices half a unit
+            apart. Then `region`, `given` and `solution` are cells of the same lattice with units half
+            as long, four of them in each cell of a piece.
         parity: of a snowflake, where its centre is: ``even`` at a corner of the grid, ``odd`` in the
             middle of a square, ``mixed`` for pieces on two lattices; empty for anything else.
         status: ``solved``, ``impossible`` or ``unknown``.
-        solution: for each piece its cells, given ones included; None when there is none, or none is
-            known.
-        count: how many solutions are known; None when they were not counted.
+        solution: cells of each piece, including given ones; None when none exists or is known.
+        count: number of known solutions; None when not counted.
         count_complete: whether there are no more.
-        level: how hard it is, such as ``junior``; empty when that is not known.
-        score: the same as a number; None when it is not known.
+        level: difficulty, such as ``junior``; empty when unknown.
+        score: difficulty as a number; None when unknown.
+        of: the id of the challenge that a starting position belongs to; empty for one on a board.
     """
 
     id: str
@@ -54,26 +63,54 @@ class Entry:
     level: str = ""
     score: float | None = None
     pieces_count: int | None = None
+    of: str = ""
+
+
+def level_thresholds(scores: Iterable[float]) -> tuple[float, ...]:
+    """Return the thresholds that put a fifth of the scores, one or more, into each level.
+
+    Equal scores share a level, so levels may differ in size.
+
+    Example:
+        >>> level_thresholds([1, 2, 3, 4, 5, 6, 7, 8, 9, 9])
+        (3, 5, 7, 9)
+    """
+    ranked = sorted(scores)
+    found = []
+    for at in (len(ranked) * place // len(LEVELS) for place in range(1, len(LEVELS))):
+        low, high = bisect_left(ranked, ranked[at]), bisect_right(ranked, ranked[at])
+        found.append(ranked[high if high - at < at - low and high < len(ranked) else low])
+    return tuple(found)
+
+
+def level_of(score: float, thresholds: Sequence[float] = DEFAULT_THRESHOLDS) -> str:
+    """Return the level of a score.
+
+    Example:
+        >>> level_of(6.1), level_of(6.1, (1, 2, 3, 8))
+        ('junior', 'master')
+    """
+    return LEVELS[bisect_right(thresholds, score)]
 
 
 def entry_of(challenge: Challenge, kind: str = "") -> Entry:
-    """A challenge of which nothing more is known; without a kind, a starting position if pieces lie."""
+    """Return an entry for a challenge; its kind defaults to ``start`` if it has given pieces."""
     known = {one.name: getattr(challenge, one.name) for one in fields(Challenge)}
     del known["answer"]
-    title, usual = challenge.title or challenge.id, "start" if challenge.given else "challenge"
-    return Entry(**known | {"title": title, "kind": kind or usual})
+    title, default = challenge.title or challenge.id, "start" if challenge.given else "challenge"
+    return Entry(**known | {"title": title, "kind": kind or default})
 
 
 def challenge_of(entry: Entry) -> Challenge:
-    """What an entry asks, in cells of its own units; see `Entry.halves`."""
-    asked: dict[str, Any] = {one.name: getattr(entry, one.name, "") for one in fields(Challenge)}
-    return Challenge(**asked)
+    """Return the challenge of an entry, in cells of its own units; see `Entry.halves`."""
+    values: dict[str, Any] = {one.name: getattr(entry, one.name, "") for one in fields(Challenge)}
+    return Challenge(**values)
 
 
-def in_halves(lattice: Lattice, cells: Iterable[Cell]) -> frozenset[Cell]:
-    """Cells as cells of the same lattice with units half as long, four for each.
+def subdivide(lattice: Lattice, cells: Iterable[Cell]) -> frozenset[Cell]:
+    """Split each cell into four cells of the same lattice with units half as long.
 
-    It is one of squares, whole or cut: hexagons are not made of smaller ones.
+    Works for lattices of squares, whole or quartered: hexagons cannot be subdivided.
     """
     of_kind = {
         kind: cells_of_rings(lattice, [tuple((2 * x, 2 * y) for x, y in lattice.ring(kind))])
@@ -87,8 +124,8 @@ def in_halves(lattice: Lattice, cells: Iterable[Cell]) -> frozenset[Cell]:
     return frozenset(found)
 
 
-class Images:
-    """The images of a set's pieces under its moves, each worked out once."""
+class PieceImages:
+    """The images of a set's pieces under its moves, cached."""
 
     def __init__(self, puzzle: PuzzleSet) -> None:
         self._puzzle = puzzle
@@ -97,21 +134,20 @@ class Images:
     def has(
         self, piece_id: str, cells: frozenset[Cell], flips: bool = False, halves: int = 1
     ) -> bool:
-        """Whether cells are a piece, turned (or turned over) and moved; see `Entry.halves`."""
-        anchored = at_anchor(self._puzzle.lattice, cells) if cells else None
+        """Return whether cells are an image of a piece; see `Entry.halves`."""
+        anchored = normalize_cells(self._puzzle.lattice, cells) if cells else None
         return anchored in self._of(piece_id, flips, halves)
 
     def _images(self, piece_id: str, flips: bool, halves: int) -> frozenset[frozenset[Cell]]:
         lattice = self._puzzle.lattice
         found = [one.cells for one in orientations(lattice, self._puzzle.piece(piece_id), flips)]
         if halves == 2:
-            found = [in_halves(lattice, cells) for cells in found]
-        return frozenset(at_anchor(lattice, cells) for cells in found)
+            found = [subdivide(lattice, cells) for cells in found]
+        return frozenset(normalize_cells(lattice, cells) for cells in found)
 
 
-def wrong_with(entry: Entry, images: Images) -> str:
-    """Why an entry's solution, of pieces that there are, is none, in a sentence; empty if it is
-    one."""
+def solution_error(entry: Entry, images: PieceImages) -> str:
+    """Explain why an entry's solution, made of existing pieces, is invalid; empty if it is valid."""
     solution = entry.solution or {}
     used = [piece_id for piece_id in entry.pieces if piece_id in solution]
     if not len(used) == len(solution) == (entry.pieces_count or len(entry.pieces)):
@@ -121,12 +157,12 @@ def wrong_with(entry: Entry, images: Images) -> str:
         cells = solution[piece_id]
         if not images.has(piece_id, cells, entry.flips, entry.halves):
             moves = "turns and flips" if entry.flips else "turns"
-            return f"piece {piece_id} has another shape under the moves allowed ({moves})"
+            return f"piece {piece_id} has another shape under the allowed moves ({moves})"
         if overlapped := next((owners[cell] for cell in sorted(cells) if cell in owners), None):
             return f"pieces {overlapped} and {piece_id} overlap"
         owners |= dict.fromkeys(cells, piece_id)
     if owners.keys() != entry.region:
         return "it does not cover the region exactly"
     if moved := [one.piece for one in entry.given if solution.get(one.piece) != one.cells]:
-        return f"piece {moved[0]} lies elsewhere than it is given"
+        return f"piece {moved[0]} is not where it is given"
     return ""

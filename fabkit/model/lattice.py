@@ -1,4 +1,4 @@
-"""The planar lattices, in exact integers.
+"""The planar lattices in exact integer coordinates.
 
 Every lattice measures points in its own *frame*: an integer grid fine enough to hold the
 corners of the cells as well as their centroids. A cell *is* its centroid, an outline is a
@@ -21,7 +21,7 @@ a board: cell ``[0, 0]`` of the square lattice spans x 0..1 and y -1..0.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
@@ -32,10 +32,10 @@ Ring = tuple[Point, ...]
 
 @dataclass(frozen=True)
 class Symmetry:
-    """A linear map of the frame that carries the lattice to itself, exactly.
+    """A linear map of the frame that maps the lattice to itself exactly.
 
     Attributes:
-        turns: counter-clockwise turns by the lattice's smallest angle, made after the flip.
+        turns: counter-clockwise turns by the lattice's smallest angle, after the flip.
         flipped: whether it mirrors (x to -x, before turning).
         doubled: ``(a, b, c, d)`` for ``x' = (a x + b y) / 2`` and ``y' = (c x + d y) / 2``
             (doubled, since a sixth of a turn has halves; on lattice points they come out even).
@@ -46,7 +46,7 @@ class Symmetry:
     doubled: tuple[int, int, int, int]
 
     def __call__(self, point: Point) -> Point:
-        """The image of a frame point."""
+        """Return the image of a frame point."""
         x, y = point
         a, b, c, d = self.doubled
         return (a * x + b * y) // 2, (c * x + d * y) // 2
@@ -54,7 +54,7 @@ class Symmetry:
 
 @dataclass(frozen=True)
 class Lattice:
-    """A planar lattice of cells. There are three: see `LATTICES`.
+    """A planar lattice of cells; `LATTICES` has them all.
 
     Attributes:
         name: as in a set file.
@@ -67,6 +67,8 @@ class Lattice:
             relative to the centroid, counter-clockwise.
         first: the cells in row 0, column 0 of a board.
         symmetries: rotations first (the identity at index 0), then the flipped ones.
+        edges: where edges of outlines run, for messages.
+        kinds: what the kinds of cells are called, for messages, if there are several.
     """
 
     name: str
@@ -76,30 +78,47 @@ class Lattice:
     corners: Mapping[Point, Ring]
     first: tuple[Cell, ...]
     symmetries: tuple[Symmetry, ...]
+    edges: str
+    kinds: Mapping[Point, str] = field(default_factory=dict)
 
     def moves(self, flips: bool) -> tuple[Symmetry, ...]:
-        """The symmetries that may be applied to a piece."""
+        """Return the symmetries that may be applied to a piece."""
         return tuple(s for s in self.symmetries if flips or not s.flipped)
 
     def residue(self, point: Point) -> Point:
-        """The point modulo the lattice's translations."""
+        """Return the point modulo the lattice's translations."""
         (ux, _), (vx, vy) = self.basis
         rows, y = divmod(point[1], vy)
         return (point[0] - rows * vx) % ux, y
 
     def is_cell(self, point: Point) -> bool:
-        """Whether the point is the centroid of a cell."""
+        """Return whether the point is the centroid of a cell."""
         return self.residue(point) in self.corners
 
     def ring(self, cell: Cell) -> Ring:
-        """The cell's corners, counter-clockwise."""
+        """Return the cell's corners, counter-clockwise."""
         x, y = cell
         return tuple((x + dx, y + dy) for dx, dy in self.corners[self.residue(cell)])
 
     def cell_edges(self, cell: Cell) -> Iterable[tuple[Point, Point]]:
-        """The cell's directed edges, counter-clockwise."""
+        """Return the cell's directed edges, counter-clockwise."""
         ring = self.ring(cell)
         return zip(ring, (*ring[1:], ring[0]), strict=True)
+
+    @cached_property
+    def has_outlines(self) -> bool:
+        """Whether files may draw outlines: only where corners have rational coordinates."""
+        return self.step_squared[0] == self.step_squared[1]
+
+    @cached_property
+    def is_hexagonal(self) -> bool:
+        """Whether the cells are hexagons, which may have pegs."""
+        return len(self.corners[self.residue(self.first[0])]) == 6
+
+    @cached_property
+    def is_staggered(self) -> bool:
+        """Whether odd rows of cells are shifted half a cell to the right, as hexagons are."""
+        return self.basis[1][0] != 0
 
     @cached_property
     def cell_area2(self) -> int:
@@ -121,9 +140,9 @@ class Lattice:
         )
 
     def walk(self, start: Point, end: Point) -> list[Point] | None:
-        """The corners of cells along an outline's edge, without its end.
+        """Return the corners of cells along an outline's edge, without its end.
 
-        None when the edge does not run along edges of cells.
+        None when the edge does not follow edges of cells.
 
         Example:
             >>> LATTICES["quarter-square"].walk((0, 0), (6, 6))
@@ -139,10 +158,10 @@ class Lattice:
         return None
 
     def anchor(self, cells: Iterable[Cell]) -> Point:
-        """The translation to divide out of a set of cells.
+        """Return the translation to divide out of a set of cells.
 
-        Two sets of cells differ by a translation of the lattice exactly if they are equal once
-        each is moved back by its anchor: the period of its lowest row's leftmost cell.
+        Two sets of cells differ by a translation of the lattice exactly if they are equal after
+        subtracting each one's anchor: the period of its lowest row's leftmost cell.
         """
         (ux, _), (vx, vy) = self.basis
         rows = [(y // vy, x) for x, y in cells]
@@ -151,15 +170,15 @@ class Lattice:
         return left * ux + low * vx, low * vy
 
     def cells_at(self, row: int, col: int) -> tuple[Cell, ...]:
-        """The cells in a board's row and column; a whole square is four quarters.
+        """Return the cells in a board's row and column; a whole square is four quarters.
 
-        On the triangular lattice odd rows are shifted half a unit to the right.
+        Odd rows of a staggered lattice are shifted half a unit to the right.
         """
         (ux, _), (vx, vy) = self.basis
         return tuple((x + ux * col + vx * (row & 1), y - vy * row) for x, y in self.first)
 
     def row_col(self, cell: Cell) -> tuple[int, int]:
-        """The board's row and column that a cell lies in: the inverse of `cells_at`."""
+        """Return the board's row and column of a cell: the inverse of `cells_at`."""
         (ux, _), (vx, vy) = self.basis
         first_x, first_y = self.first[0]
         row = first_y // vy - cell[1] // vy
@@ -167,7 +186,7 @@ class Lattice:
 
 
 def _symmetries(turn: tuple[int, int, int, int], order: int) -> tuple[Symmetry, ...]:
-    """All symmetries generated by one (doubled) turn and the flip x to -x."""
+    """Return all symmetries generated by one (doubled) turn and the flip x to -x."""
     once = Symmetry(1, False, turn)
     found = []
     for flipped in (False, True):
@@ -189,6 +208,7 @@ _SQUARE = Lattice(
     corners={(1, 1): ((-1, -1), (1, -1), (1, 1), (-1, 1))},
     first=((1, -1),),
     symmetries=_symmetries(_QUARTER_TURN, 4),
+    edges="edges go straight across or up, between whole numbers",
 )
 
 _QUARTER_SQUARE = Lattice(
@@ -204,6 +224,13 @@ _QUARTER_SQUARE = Lattice(
     },
     first=((3, -5), (5, -3), (3, -1), (1, -3)),
     symmetries=_symmetries(_QUARTER_TURN, 4),
+    edges="edges follow grid lines between whole numbers, or diagonals of squares",
+    kinds={
+        (3, 1): "lower quarters",
+        (5, 3): "right quarters",
+        (3, 5): "upper quarters",
+        (1, 3): "left quarters",
+    },
 )
 
 _TRIANGULAR = Lattice(
@@ -214,6 +241,7 @@ _TRIANGULAR = Lattice(
     corners={(0, 0): ((0, -2), (1, -1), (1, 1), (0, 2), (-1, 1), (-1, -1))},
     first=((0, 0),),
     symmetries=_symmetries(_SIXTH_TURN, 6),
+    edges="edges are sides of hexagons",
 )
 
 #: The lattices by name.

@@ -1,7 +1,7 @@
-"""What a recess spans in height. Slicing quantises heights, so recesses end on printed layers.
+"""Heights of recesses. Slicing quantises heights, so recesses end on layer boundaries.
 
-Layers are counted from the bed: from the back of a piece, or from its lettered face if that is
-printed downwards. A piece need not be a whole number of layers thick.
+Layers are counted from the bed: from the back of a piece, or from its lettered face if that is printed
+face down. The thickness of a piece need not be a whole number of layers.
 """
 
 from __future__ import annotations
@@ -12,24 +12,24 @@ from dataclasses import dataclass
 from fabkit.core.units import format_mm
 from fabkit.model.profile import Profile
 
-#: A magnet may lie this deep below the back, or have this much air above it, and no more.
+#: Limit for the air above a magnet, or the depth of its top below the back.
 MAX_AIR_MM = 0.3
-#: A mark of a south pole is so many layers deep: one may close while it is printed.
+#: Depth of the mark of a south pole in layers: one may close during printing.
 MARK_LAYERS = 2
-#: It is round, and so wide: four lines of a 0.4 mm nozzle.
+#: Its diameter: four lines of a 0.4 mm nozzle.
 MARK_DIAMETER_MM = 1.6
-#: A magnet that is closed in is so many times as wide as the mark under it, or wider.
+#: Least ratio between the diameters of an embedded magnet and the mark under it.
 MARK_BORES = 2
-#: Plastic beyond such a mark, if the profile's least roof is not less: two usual layers.
+#: Plastic beyond such a mark, unless the profile's least roof is less: two typical layers.
 BEYOND_MARK_MM = 0.4
-#: The narrowest hole that a printer leaves open, and that a pin goes through.
+#: The narrowest hole that prints open and admits a pin.
 LEAST_RELEASE_MM = 1.0
 _ROUNDING = 1e-6
 
 
 @dataclass(frozen=True)
 class Span:
-    """Heights above the back, in mm, on boundaries of printed layers or on the back itself."""
+    """Heights above the back in mm, on layer boundaries or on the back itself."""
 
     low_mm: float
     high_mm: float
@@ -41,14 +41,14 @@ class Span:
 
 
 def layer_top_mm(profile: Profile, height_mm: float) -> float:
-    """The lowest boundary of a printed layer at or above a height."""
+    """Return the lowest layer boundary at or above a height."""
     above = (height_mm - profile.first_layer_mm) / profile.layer_mm
     count = max(0, math.ceil(above - _ROUNDING))
     return round(profile.first_layer_mm + count * profile.layer_mm, 6)
 
 
 def layer_bottom_mm(profile: Profile, height_mm: float) -> float:
-    """The highest boundary of a printed layer at or below a height; 0, the bed, below the first."""
+    """Return the highest layer boundary at or below a height; 0, the bed, below the first."""
     if height_mm < profile.first_layer_mm - _ROUNDING:
         return 0.0
     count = math.floor((height_mm - profile.first_layer_mm) / profile.layer_mm + _ROUNDING)
@@ -56,20 +56,20 @@ def layer_bottom_mm(profile: Profile, height_mm: float) -> float:
 
 
 def height_as_printed_mm(facing: str, height_mm: float, thickness_mm: float) -> float:
-    """How high above the bed something is printed that lies at a height above the back."""
+    """Convert a height above the back to the height above the bed during printing."""
     return round(thickness_mm - height_mm, 6) if facing == "down" else height_mm
 
 
 def recess_span(profile: Profile) -> Span:
-    """From where to where a recess goes, for the profile's magnet and fit.
+    """Return the heights of a recess for the profile's magnet and fit.
 
-    An open recess is at least as deep as the magnet and its air, so the magnet is never proud;
-    a closed cavity is at least as high, and lies as near to the back as the floor allows. Every
-    horizontal end but the back itself lies on a layer boundary as the piece is printed.
+    An open recess is at least as deep as the magnet and its air, so the magnet never protrudes; a
+    closed cavity is at least as high, and as near to the back as the floor allows. Every horizontal
+    end except the back is on a layer boundary as printed.
 
     Raises:
         ValueError: when the layers leave too much air, or too little plastic remains. The
-            sentence names the numbers.
+            message contains the numbers.
     """
     thickness_mm, magnet_mm = profile.thickness_mm, profile.magnet_height_mm
     needed_mm = magnet_mm + profile.air_mm
@@ -87,8 +87,8 @@ def recess_span(profile: Profile) -> Span:
     if air_mm > MAX_AIR_MM + _ROUNDING:
         raise ValueError(
             f"whole layers make the recess {format_mm(high_mm - low_mm)} high for a magnet of "
-            f"{format_mm(magnet_mm)}: {format_mm(air_mm)} of air, and {format_mm(MAX_AIR_MM)} is the "
-            "most; choose a smaller layers.height"
+            f"{format_mm(magnet_mm)}: {format_mm(air_mm)} of air; the maximum is "
+            f"{format_mm(MAX_AIR_MM)}; choose a smaller layers.height"
         )
     front_mm = profile.label_depth_mm if profile.faces != "none" else 0.0
     slot_mm = release_step_mm(profile)
@@ -111,23 +111,23 @@ def recess_span(profile: Profile) -> Span:
 
 
 def release_step_mm(profile: Profile) -> float:
-    """How high each of the two steps is by which the hole for pushing a magnet out begins.
+    """Return the height of each of the two steps at the start of the hole for pushing a magnet out.
 
-    The end of a recess that is printed as a ceiling cannot be bridged around a round hole. So its
-    first layer leaves a slot from side to side, beside which bridges run from wall to wall; the next
-    one, across these, a square. 0 where the end is printed first, and without a hole.
+    A ceiling cannot be bridged around a round hole. So its first layer leaves a slot from side to side,
+    with bridges from wall to wall beside it; the next layer, bridging across those, leaves a square. 0
+    where the end of the recess is printed first, and without a hole.
     """
     return profile.layer_mm if profile.release_mm and profile.facing == "up" else 0.0
 
 
 def mark_span(profile: Profile) -> Span:
-    """From where to where the mark of a south pole goes, for a profile with recesses.
+    """Return the heights of the mark of a south pole, for a profile with recesses.
 
-    Beside an open recess it goes into the back; of a closed cavity, into the end that is printed
-    first, where one sees it while the print pauses. Its bottom lies on a layer boundary.
+    Beside an open recess it is in the back; for a closed cavity, in the end that is printed first,
+    where it is visible while the print pauses. Its bottom is on a layer boundary.
 
     Raises:
-        ValueError: when too little plastic remains beyond it. The sentence names the numbers.
+        ValueError: when too little plastic remains beyond it. The message contains the numbers.
     """
     deep_mm, thickness_mm = MARK_LAYERS * profile.layer_mm, profile.thickness_mm
     front_mm = thickness_mm - (profile.label_depth_mm if profile.faces != "none" else 0.0)
@@ -151,14 +151,14 @@ def mark_span(profile: Profile) -> Span:
         thicker = "a higher recess.floor" if in_floor else "a thicker piece"
         raise ValueError(
             f"beyond a mark {format_mm(span.depth_mm)} deep there would be {_rest(beyond_mm)} of "
-            f"plastic, and {format_mm(least_mm)} is the least; choose {thicker}, a smaller "
+            f"plastic; the minimum is {format_mm(least_mm)}; choose {thicker}, a smaller "
             "layers.height, or a magnet.polarity that needs no marks"
         )
     return span
 
 
 def beyond_mark_mm(profile: Profile) -> float:
-    """The least plastic beyond the mark of a pole."""
+    """Return the least plastic beyond the mark of a pole."""
     return min(profile.roof_mm, BEYOND_MARK_MM)
 
 

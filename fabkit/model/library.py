@@ -1,4 +1,4 @@
-"""The shipped sets, and how a SET argument becomes a `PuzzleSet`."""
+"""The shipped sets, and loading a `PuzzleSet` from a SET argument."""
 
 from __future__ import annotations
 
@@ -6,46 +6,46 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from fabkit.core.errors import InputError, nearest, printable, shown
+from fabkit.core.errors import InputError, escape, nearest, quote
 from fabkit.core.files import sha256
 from fabkit.model.puzzle import PuzzleSet
 
 
 def shipped_folder() -> Path:
-    """The folder ``pieces``: inside an installed package, beside it in a checkout."""
+    """Return the folder ``pieces``: inside an installed package, beside it in a checkout."""
     package = Path(__file__).resolve().parent.parent
     installed = package / "pieces"
     return installed if installed.is_dir() else package.parent / "pieces"
 
 
 def shipped_names() -> list[str]:
-    """The names of the shipped sets, in alphabetical order."""
+    """Return the names of the shipped sets in alphabetical order."""
     return sorted(path.stem for path in shipped_folder().glob("*.toml"))
 
 
 def is_shipped(puzzle: PuzzleSet) -> bool:
-    """Whether a set is one of those that come with fabkit, and not a file that is called so."""
+    """Return whether a set is a shipped one, not a file with the same name."""
     path = shipped_folder() / f"{puzzle.name}.toml"
     return puzzle.name in shipped_names() and sha256(path) == puzzle.digest
 
 
 def set_argument(puzzle: PuzzleSet) -> str:
-    """What a set is called on a command line: its name, or its file's without the folder."""
+    """Return the SET argument for a set: its name, or its file name without the folder."""
     return puzzle.name if is_shipped(puzzle) else shlex.quote(Path(puzzle.source).name)
 
 
 def load_set(name: str) -> PuzzleSet:
-    """Loads a shipped set by name, or a set file by a path that ends in ``.toml`` or has a folder.
+    """Load a shipped set by name, or a set file by a path that ends in ``.toml`` or has a folder.
 
     Raises:
-        InputError: when there is no such set, or its file has faults.
+        InputError: when there is no such set, or its file has errors.
 
     Example:
         >>> fridgeiq = load_set("fridgeiq")
         >>> len(fridgeiq.pieces), fridgeiq.area
         (16, 40.0)
     """
-    from fabkit.model.setfile import read_set
+    from fabkit.model.set_file import read_set
 
     if name in shipped_names():
         return read_set(shipped_folder() / f"{name}.toml", f"{name}.toml")
@@ -55,23 +55,23 @@ def load_set(name: str) -> PuzzleSet:
     near = [path for path in (f"./{name}", f"./{name}.toml") if Path(path).is_file()]
     near += [nearest(name.lower(), shipped_names())]
     if near[0]:
-        raise InputError.of("", f"there is no set {shown(name)}; did you mean {shown(near[0])}?")
+        raise InputError.of("", f"there is no set {quote(name)}; did you mean {quote(near[0])}?")
     raise InputError.of(
         "",
-        f"there is no set {shown(name)}; shipped are {printable(known)}, or give a path to a .toml file",
+        f"there is no set {quote(name)}; choose from {escape(known)}, or give a path to a .toml file",
     )
 
 
-#: The kinds of files of one's own that have a JSON schema.
+#: The kinds of user files that have a JSON schema.
 SCHEMAS = ("set", "profile", "challenge")
 
 
 def schema_of(kind: str) -> dict[str, Any]:
-    """The JSON schema of a kind of file, by which editors complete and check it."""
+    """Return the JSON schema of a kind of file, for completion and validation in editors."""
     from fabkit.core.documents import Table, json_schema
-    from fabkit.model.challengefile import ChallengeFile
-    from fabkit.model.profilefile import profile_table
-    from fabkit.model.setfile import SetFile
+    from fabkit.model.challenge_file import ChallengeFile
+    from fabkit.model.profile_file import profile_table
+    from fabkit.model.set_file import SetFile
 
     models: dict[str, type[Table]]
     models = {"set": SetFile, "profile": profile_table(), "challenge": ChallengeFile}

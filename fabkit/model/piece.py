@@ -1,8 +1,10 @@
-"""A piece: drawn once, in one or more flat forms, with the label and colour it is printed in."""
+"""Pieces, their orientations under the allowed moves, and their placements inside a region."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -10,16 +12,16 @@ from fabkit.model.balls import BallBody, FlatPose, flat_poses
 from fabkit.model.lattice import LATTICES, Cell, Lattice, Point, Ring, Symmetry
 from fabkit.model.polygon import rings_of_cells
 
-#: Which cells have the second colour: those whose row and column have an even or an odd sum.
+#: Cells of the second colour: those with an even or odd sum of row and column.
 PARITIES = ("even", "odd")
 
 
 @dataclass(frozen=True)
 class Form:
-    """A flat shape that a piece can show: cells of the set's lattice, and the outline around them.
+    """A flat shape of a piece: cells of the set's lattice and their outline in frame points.
 
-    ``name`` is empty for a flat piece; of ball pieces it is ``single``, ``double``, … after the
-    number of prongs in the board's plane. The outer ring comes first, in frame points.
+    ``name`` is empty for a flat piece; forms of ball pieces are called ``single``, ``double``, … after
+    the number of prongs in the board's plane. The outer ring comes first.
     """
 
     name: str
@@ -32,12 +34,12 @@ class Piece:
     """One physical piece.
 
     Attributes:
-        id: its name in commands and file names; unique in its set.
-        label: what is engraved on it.
+        id: in commands and file names; unique in its set.
+        label: the text engraved on it.
         colour: ``#rrggbb``.
         forms: its flat forms; one unless the piece is made of balls.
         body: the balls of a ball piece, else None.
-        tones: the cells of the first form that have a second colour; none of most pieces.
+        tones: cells of the first form that have the second colour; none for most pieces.
         tone: that colour; empty without tones.
     """
 
@@ -51,9 +53,9 @@ class Piece:
 
 
 def forms_of_balls(body: BallBody) -> tuple[Form, ...]:
-    """The flat forms of a ball piece: its poses on a board, turns on the board divided out.
+    """Return the flat forms of a ball piece: its poses on a board up to rotation in the plane.
 
-    Those with fewest balls in the board's plane come first.
+    Those with the fewest balls in the board's plane come first.
 
     Raises:
         BallError: when the piece cannot lie flat.
@@ -62,7 +64,7 @@ def forms_of_balls(body: BallBody) -> tuple[Form, ...]:
     classes: dict[frozenset[frozenset[Cell]], FlatPose] = {}
     for pose in flat_poses(body):
         turned = frozenset(
-            at_anchor(lattice, map(turn, pose.cells)) for turn in lattice.moves(False)
+            normalize_cells(lattice, map(turn, pose.cells)) for turn in lattice.moves(False)
         )
         classes.setdefault(turned, pose)
     forms: dict[str, Form] = {}
@@ -78,36 +80,36 @@ def forms_of_balls(body: BallBody) -> tuple[Form, ...]:
 _FORM_NAMES = {0: "spine", 1: "single", 2: "double", 3: "triple"}
 
 
-def at_anchor(lattice: Lattice, cells: Iterable[Cell]) -> frozenset[Cell]:
-    """Cells moved so that the lattice's anchor is at the origin: translations divided out."""
+def normalize_cells(lattice: Lattice, cells: Iterable[Cell]) -> frozenset[Cell]:
+    """Move cells so that the lattice's anchor is at the origin: translations are divided out."""
     image = frozenset(cells)
     dx, dy = lattice.anchor(image)
     return frozenset((x - dx, y - dy) for x, y in image)
 
 
-def least_turn(lattice: Lattice, cells: Collection[Cell]) -> Symmetry:
-    """The turn after which a shape lies alike however it lay: that to the least of its images."""
+def canonical_turn(lattice: Lattice, cells: Collection[Cell]) -> Symmetry:
+    """Return the turn that maps a shape to its canonical orientation, the least of its images."""
     turns = lattice.moves(False)
-    return min(turns, key=lambda turn: sorted(at_anchor(lattice, map(turn, cells))))
+    return min(turns, key=lambda turn: sorted(normalize_cells(lattice, map(turn, cells))))
 
 
 def moves_onto(
     lattice: Lattice, own: Collection[Cell], cells: Collection[Cell]
 ) -> list[tuple[Symmetry, Point]]:
-    """The moves that carry some cells onto others, each with the frame vector that follows it.
+    """Return the symmetries that map cells onto others, each with the translation that follows.
 
-    Rotations come first; there are none when the cells have another shape.
+    Rotations come first; the list is empty when the shapes differ.
 
     Example:
         >>> moves = moves_onto(LATTICES["square"], [(1, 1), (3, 1)], [(5, 5), (5, 7)])
         >>> [(move.turns, move.flipped, vector) for move, vector in moves]
         [(1, False, (6, 4)), (3, False, (4, 8)), (1, True, (6, 8)), (3, True, (4, 4))]
     """
-    wanted, (to_x, to_y) = at_anchor(lattice, cells), lattice.anchor(cells)
+    wanted, (to_x, to_y) = normalize_cells(lattice, cells), lattice.anchor(cells)
     found = []
     for move in lattice.symmetries:
         image = [move(cell) for cell in own]
-        if at_anchor(lattice, image) == wanted:
+        if normalize_cells(lattice, image) == wanted:
             from_x, from_y = lattice.anchor(image)
             found.append((move, (to_x - from_x, to_y - from_y)))
     return found
@@ -115,9 +117,9 @@ def moves_onto(
 
 @dataclass(frozen=True)
 class Orientation:
-    """A distinct image of a piece under its allowed moves, translations divided out.
+    """A distinct image of a piece under its allowed moves, up to translation.
 
-    ``form`` is an index into the piece's forms, ``symmetry`` the first move that gives this image.
+    ``form`` is an index into the piece's forms, ``symmetry`` the first one that gives this image.
     """
 
     form: int
@@ -127,7 +129,7 @@ class Orientation:
 
 
 def orientations(lattice: Lattice, piece: Piece, flips: bool) -> tuple[Orientation, ...]:
-    """The distinct images of a piece, in the order of forms and moves.
+    """Return the distinct orientations of a piece, in the order of forms and symmetries.
 
     Example:
         >>> from fabkit.model.library import load_set
@@ -138,7 +140,7 @@ def orientations(lattice: Lattice, piece: Piece, flips: bool) -> tuple[Orientati
     return _orientations(lattice.name, piece.forms, flips)
 
 
-@lru_cache(maxsize=1024)  # a set asks for the same ones in each of its challenges
+@lru_cache(maxsize=1024)  # shared by all challenges of a set
 def _orientations(
     lattice_name: str, forms: tuple[Form, ...], flips: bool
 ) -> tuple[Orientation, ...]:
@@ -146,26 +148,73 @@ def _orientations(
     found: dict[frozenset[Cell], Orientation] = {}
     for index, form in enumerate(forms):
         for symmetry in lattice.moves(flips):
-            cells = at_anchor(lattice, map(symmetry, form.cells))
+            cells = normalize_cells(lattice, map(symmetry, form.cells))
             if cells not in found:
                 rings = rings_of_cells(lattice, cells)
                 found[cells] = Orientation(index, symmetry, cells, rings)
     return tuple(found.values())
 
 
+@dataclass(frozen=True)
+class Placement:
+    """An orientation of the piece with this id, moved by a frame vector of the lattice."""
+
+    piece: str
+    orientation: Orientation
+    translation: Point
+
+    @property
+    def cells(self) -> frozenset[Cell]:
+        """The cells that are covered."""
+        dx, dy = self.translation
+        return frozenset((x + dx, y + dy) for x, y in self.orientation.cells)
+
+    @property
+    def rings(self) -> tuple[Ring, ...]:
+        """The outline, in frame points."""
+        dx, dy = self.translation
+        return tuple(tuple((x + dx, y + dy) for x, y in ring) for ring in self.orientation.rings)
+
+
+def placements(
+    lattice: Lattice, piece: Piece, region: AbstractSet[Cell], flips: bool
+) -> list[Placement]:
+    """Return every placement of a piece inside a region once, by orientation, then position."""
+    return list(_placements(lattice, piece, region, flips))
+
+
+def fits_in(lattice: Lattice, piece: Piece, region: AbstractSet[Cell], flips: bool) -> bool:
+    """Return whether a piece fits in a region, without listing its placements."""
+    return any(True for _ in _placements(lattice, piece, region, flips))
+
+
+def _placements(
+    lattice: Lattice, piece: Piece, region: AbstractSet[Cell], flips: bool
+) -> Iterator[Placement]:
+    # Each cell of an orientation matches only cells of its own kind.
+    by_kind: dict[Point, list[Cell]] = defaultdict(list)
+    for cell in sorted(region):
+        by_kind[lattice.residue(cell)].append(cell)
+    for orientation in orientations(lattice, piece, flips):
+        x0, y0 = min(orientation.cells)
+        for x, y in by_kind[lattice.residue((x0, y0))]:
+            dx, dy = x - x0, y - y0
+            if all((cx + dx, cy + dy) in region for cx, cy in orientation.cells):
+                yield Placement(piece.id, orientation, (dx, dy))
+
+
 def is_image(lattice: Lattice, piece: Piece, cells: frozenset[Cell], flips: bool) -> bool:
-    """Whether the cells are one of the piece's forms, turned (or flipped) and moved."""
+    """Return whether the cells are one of the piece's forms, turned (or flipped) and moved."""
     if all(len(form.cells) != len(cells) for form in piece.forms):
         return False
     images = (orientation.cells for orientation in orientations(lattice, piece, flips))
-    return at_anchor(lattice, cells) in images
+    return normalize_cells(lattice, cells) in images
 
 
-def toned_cells(lattice: Lattice, cells: frozenset[Cell], parity: str) -> frozenset[Cell]:
-    """The cells of the second colour, on the square lattice; ``parity`` is one of `PARITIES`.
+def chequered_cells(lattice: Lattice, cells: frozenset[Cell], parity: str) -> frozenset[Cell]:
+    """Return the cells of the second colour, on the square lattice; ``parity`` is in `PARITIES`.
 
-    Rows and columns are counted from the top left of the piece's drawing, which is the corner of
-    what it covers, however it is drawn.
+    Rows and columns are counted from the top left of the bounding box of the cells.
     """
     places = {cell: lattice.row_col(cell) for cell in cells}
     origin = sum(min(values) for values in zip(*places.values(), strict=True))
@@ -176,10 +225,10 @@ def toned_cells(lattice: Lattice, cells: frozenset[Cell], parity: str) -> frozen
     )
 
 
-def tones_on(lattice: Lattice, piece: Piece, cells: frozenset[Cell]) -> frozenset[Cell]:
-    """Which cells have the second colour, where a piece lies with its first form, however moved.
+def tones_at(lattice: Lattice, piece: Piece, cells: frozenset[Cell]) -> frozenset[Cell]:
+    """Return the cells of the second colour of a placed piece with its first form.
 
-    Where several moves lead there, the first is taken; there are none if the piece has one colour.
+    Of several possible moves the first is used; a piece with one colour has none.
     """
     if not piece.tones:
         return frozenset()

@@ -1,8 +1,8 @@
-"""Print profiles: every millimetre that is not in the drawing.
+"""Print profiles: all dimensions that are not in the drawing.
 
-A `Profile` is built from layers (presets, files, ``-s key=value``), later ones winning; see
-`fabkit.model.profilefile`. Each field says how it is written in a file, what it means and what is
-sane, so that reading, dumping, schemas and messages all come from here.
+A `Profile` is built from layers (presets, files, ``-s key=value``), later ones taking precedence;
+see `fabkit.model.profile_file`. Each field defines its key, description and limits, from which reading,
+dumping, schemas and messages are derived.
 """
 
 from __future__ import annotations
@@ -11,37 +11,37 @@ from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Any
 
-#: How a magnet is held. ``none`` leaves the recesses out.
+#: How a magnet is held. ``none`` omits the recesses.
 FITS = ("press", "glue", "ribs", "embedded", "none")
-#: Crush ribs in a bore: fewer are not round, many more do not print (gridfinity-rebuilt).
+#: Crush ribs in a hole: fewer are not round, many more do not print
+#: (gridfinity-rebuilt).
 RIB_COUNT = 8
-#: Part of the bore's circumference that the ribs may take, so that they can be crushed aside.
+#: Limit for the ribs' share of the hole's circumference: crushed plastic needs space.
 MAX_RIB_SHARE = 0.6
 #: Where the letter is engraved.
 FACES = ("front", "both", "none")
-#: What becomes of the engraving: it stays, or a part of a second colour fills it.
+#: Whether the engraving stays open, or a part of a second colour fills it.
 INLAYS = ("none", "letter")
-#: Which pole of a magnet shows outwards: the same everywhere, either in turn, or whichever.
+#: Which pole of a magnet faces outwards: always the same, alternating, or any.
 POLARITIES = ("same", "alternating", "free")
-#: Which way a piece lies on the bed: its lettered face up, or down.
+#: Orientation of the lettered face on the bed.
 FACINGS = ("up", "down")
 
-#: What a cell of a piece with stubs looks like from above.
+#: Shape of a cell of a piece with pegs, seen from above.
 CELL_SHAPES = ("hexagon", "disc", "star")
-#: What becomes of the second colour of chequered pieces: nothing, or a part of its own in 3MF files.
+#: Second colour of chequered pieces: ignored, or a separate part in 3MF files.
 TONES = ("plain", "inlay")
-#: Of which boards an object is made: those that belong to the set, all that its file draws, or none.
+#: Boards to print: those that belong to the set, all that its file defines, or none.
 BOARDS_MADE = ("set", "all", "none")
-#: How a board is closed.
+#: Kinds of lids.
 LIDS = ("sliding", "snap", "none")
 
-#: What a setting is, and so how it is written in a file.
+#: Types of settings, which determine the notation.
 LENGTH, ANGLE, CHOICE, NUMBER, COLOUR, TEXT = (
     "length", "angle", "choice", "number", "colour", "text",
 )  # fmt: skip
-#: Sections and keys that shape no piece: they say what is checked, how pieces are laid out, what
-#: they cost, and how other things are made.
-_SHAPELESS = {
+#: Sections and keys that do not affect the shape of pieces: checks, layout, costs, other parts.
+_NOT_SHAPING = {
     "gap", "printer", "calibration", "plate", "filament", "price", "laser", "board", "lid",
     "magnet.grade", "label.inlay", "label.colour", "cell.tones",
 }  # fmt: skip
@@ -52,10 +52,10 @@ class Setting:
     """One key of a profile file.
 
     Attributes:
-        key: as written, such as ``magnet.diameter``.
-        about: what it means, for people who write profiles.
+        key: such as ``magnet.diameter``.
+        about: description for users.
         kind: one of `LENGTH`, `ANGLE`, `CHOICE`, `NUMBER`, `COLOUR` and `TEXT`.
-        limits: the least and the greatest sane number, or the words of a choice.
+        limits: the least and the greatest number, or the choices.
         attribute: the `Profile` field it fills.
     """
 
@@ -66,10 +66,10 @@ class Setting:
     attribute: str = ""
 
     @property
-    def shapes(self) -> bool:
-        """Whether it shapes the pieces."""
+    def affects_shape(self) -> bool:
+        """Whether it affects the shape of the pieces."""
         section = self.key.partition(".")[0]
-        return self.key == "plate.face" or _SHAPELESS.isdisjoint((section, self.key))
+        return self.key == "plate.face" or _NOT_SHAPING.isdisjoint((section, self.key))
 
 
 def _setting(kind: str, key: str, about: str, *limits: Any) -> Any:
@@ -88,8 +88,8 @@ class Profile:
     Two pieces have a clearance of twice ``inset_mm`` between them.
 
     Attributes:
-        name: of the last preset or file that it was built from.
-        title: one line for people.
+        name: of the last preset or file applied.
+        title: one-line description.
     """
 
     name: str
@@ -113,7 +113,7 @@ class Profile:
     )
     rib_width_mm: float = _mm("recess.rib_width", "width of a crush rib at its root", 0.3, 3)
     embedded_mm: float = _mm("recess.embedded", "added for a closed cavity", 0, 2)
-    mouth_mm: float = _mm("recess.mouth", "45-degree chamfer at an open recess's mouth", 0, 2)
+    lead_in_mm: float = _mm("recess.lead_in", "45-degree chamfer at a recess's open end", 0, 2)
     release_mm: float = _mm("recess.release", "hole to push a magnet out by; 0 for none", 0, 25)
     air_mm: float = _mm("recess.air", "least room over a magnet", 0.1, 0.3)
     floor_mm: float = _mm("recess.floor", "between an embedded magnet and the back", 0.2, 10)
@@ -161,20 +161,20 @@ class Profile:
     ball_mm: float = _mm("ball.diameter", "diameter of a ball", 1, 100)
     link_mm: float = _mm("ball.link", "diameter of the link between two balls", 0.5, 100)
     ball_flat_mm: float = _mm("ball.flat", "from a ball's middle down to the bed", 0.2, 50)
-    cell_shape: str = _choice("cell.shape", "look of a cell of a piece with stubs", *CELL_SHAPES)
+    cell_shape: str = _choice("cell.shape", "look of a cell of a piece with pegs", *CELL_SHAPES)
     tones: str = _choice("cell.tones", "whether second colours are parts apart", *TONES)
     cell_link_mm: float = _mm("cell.link", "width of the bar between two discs or stars", 0.5, 100)
-    stub_mm: float = _mm("stub.diameter", "diameter of the stub below each cell", 1, 100)
-    stub_height_mm: float = _mm("stub.height", "of that; 0 for pieces without stubs", 0, 20)
+    peg_mm: float = _mm("peg.diameter", "diameter of the peg below each cell", 1, 100)
+    peg_height_mm: float = _mm("peg.height", "of that; 0 for pieces without pegs", 0, 20)
     boards_made: str = _choice("board.make", "of which boards an object is made", *BOARDS_MADE)
     board_clearance_mm: float = _mm("board.clearance", "from frame to region, per side", 0, 3)
-    board_floor_mm: float = _mm("board.floor", "of a tray's floor, or below a seat", 0.4, 20)
+    board_floor_mm: float = _mm("board.floor", "of a tray's floor, or below a socket", 0.4, 20)
     board_wall_mm: float = _mm("board.wall", "thickness of a board's frame", 1, 50)
     relief_mm: float = _mm("board.relief", "radius of the relief in the corners of a tray", 0, 5)
     notch_mm: float = _mm("board.notch", "width of the notch for a finger; 0 for none", 0, 60)
     hole_mm: float = _mm("board.hole", "diameter of a hole for a ball", 1, 120)
     channel_mm: float = _mm("board.channel", "between a link and the side of its channel", 0, 3)
-    seat_mm: float = _mm("board.seat", "between a stub and its seat, per side", 0, 3)
+    socket_mm: float = _mm("board.socket", "between a peg and its socket, per side", 0, 3)
     title_mm: float = _mm("board.title", "cap height of the title; 0 for none", 0, 40)
     title_depth_mm: float = _mm("board.title_depth", "depth of its engraving", 0.1, 5)
     board_colour: str = _colour("board.colour", "of boards and lids")
@@ -197,7 +197,7 @@ class Profile:
         return self.fit == "embedded"
 
 
-#: Every key of a profile file, in the order in which they are written.
+#: Every key of a profile file, in the order of writing.
 SETTINGS: tuple[Setting, ...] = tuple(
     replace(one.metadata["setting"], attribute=one.name) for one in fields(Profile) if one.metadata
 )

@@ -1,4 +1,4 @@
-"""Layers of a profile: presets, files and single settings, read strictly and merged."""
+"""Load profiles: presets, files and single settings, validated and merged."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tomli_w
 
-from fabkit.core.errors import Fault, InputError, cut, name_some, nearest, printable, shown
+from fabkit.core.errors import ErrorDetail, InputError, escape, nearest, quote, truncate
 from fabkit.core.parsing import read_toml
 from fabkit.core.units import format_degrees, format_mm
 from fabkit.model.layers import (
@@ -35,17 +35,26 @@ from fabkit.model.profile import (
 )
 
 if TYPE_CHECKING:
-    from fabkit.core.documents import Check, Table
+    from fabkit.core.documents import Table, Validator
 
 _PRESETS = Path(__file__).resolve().parent / "presets"
 _LONGEST_TITLE = 200
 _LONGEST_TEXT = 40
 
+#: Keys of earlier versions and their new names.
+_RENAMED = {
+    "stub": "peg",
+    "stub.diameter": "peg.diameter",
+    "stub.height": "peg.height",
+    "board.seat": "board.socket",
+    "recess.mouth": "recess.lead_in",
+}
+
 _BY_KEY = {setting.key: setting for setting in SETTINGS}
 
 
 def preset_names() -> list[str]:
-    """The shipped profiles, ``default`` first."""
+    """Return the names of the shipped profiles, ``default`` first."""
     names = sorted(path.stem for path in _PRESETS.glob("*.toml"))
     return sorted(names, key=lambda name: name != "default")
 
@@ -55,16 +64,16 @@ def load_profile(
     settings: Sequence[str] = (),
     unit_mm: float | None = None,
 ) -> Profile:
-    """Builds the effective profile.
+    """Build the effective profile.
 
     Args:
-        chosen: presets by name or files by path, later ones winning; ``default`` lies under all.
-        settings: single settings such as ``"unit=15 mm"``, which have the last word.
-        unit_mm: a set's own unit; it yields to ``chosen`` and ``settings``.
+        chosen: presets by name or files by path, on top of ``default``; later ones take precedence.
+        settings: single settings such as ``"unit=15 mm"``; they override all of these.
+        unit_mm: a set's own unit; ``chosen`` and ``settings`` override it.
 
     Raises:
-        InputError: for an unknown preset or key, a bad value, or numbers that contradict each
-            other; every fault of one layer at once.
+        InputError: for an unknown preset or key, an invalid value, or contradicting numbers; with
+            all errors of one layer.
     """
     values = _read_layer("default")
     if unit_mm is not None:
@@ -75,29 +84,29 @@ def load_profile(
     if settings:
         values["title"] = f"{values['title']}; changed: {', '.join(settings)}"[:_LONGEST_TITLE]
     profile = Profile(**values)
-    faults = list(contradictions(profile))
-    if faults:
+    errors = list(contradictions(profile))
+    if errors:
         raise InputError(
-            " with ".join([f"profile {profile.name}"] + ["-s"] * bool(settings)), faults
+            " with ".join([f"profile {profile.name}"] + ["-s"] * bool(settings)), errors
         )
     return profile
 
 
 def dump_profile(profile: Profile, but: Profile | None = None) -> str:
-    """A profile as the TOML file that gives exactly this profile; without what another one has, too."""
+    """Return the TOML that reproduces a profile; only what differs from ``but``, if given."""
     document: dict[str, Any] = {"title": profile.title}
-    spell: dict[str, Any] = {LENGTH: partial(format_mm, digits=6), ANGLE: format_degrees}
+    formats: dict[str, Any] = {LENGTH: partial(format_mm, digits=6), ANGLE: format_degrees}
     for setting in SETTINGS:
         section, _, key = setting.key.rpartition(".")
         value = getattr(profile, setting.attribute)
         if but is None or value != getattr(but, setting.attribute):
             table = document.setdefault(section, {}) if section else document
-            table[key] = spell.get(setting.kind, lambda value: value)(value)
+            table[key] = formats.get(setting.kind, lambda value: value)(value)
     return tomli_w.dumps(document)
 
 
-def contradictions(profile: Profile) -> Iterable[Fault]:
-    """What in a profile cannot be together, whatever the piece."""
+def contradictions(profile: Profile) -> Iterable[ErrorDetail]:
+    """Yield the contradictions in a profile that hold for any piece."""
     thickness_mm, inset_mm, depth_mm = (
         profile.thickness_mm,
         profile.inset_mm,
@@ -105,33 +114,33 @@ def contradictions(profile: Profile) -> Iterable[Fault]:
     )
     room_mm = thickness_mm - profile.top_chamfer_mm - profile.foot_chamfer_mm
     if room_mm < 0.5:
-        yield Fault(
+        yield ErrorDetail(
             "thickness",
             f"{format_mm(thickness_mm)} less both chamfers leaves {format_mm(room_mm)} of "
-            "straight side; 0.5 mm is the least",
+            "straight side; the minimum is 0.5 mm",
         )
     if profile.unit_mm < 8 * inset_mm:
-        yield Fault("inset", f"{format_mm(inset_mm)} is more than an eighth of the unit")
+        yield ErrorDetail("inset", f"{format_mm(inset_mm)} is more than an eighth of the unit")
     if profile.gap_min_mm > profile.gap_max_mm:
         most = f"is more than gap.max, {format_mm(profile.gap_max_mm)}"
-        yield Fault("gap.min", f"{format_mm(profile.gap_min_mm)} {most}")
+        yield ErrorDetail("gap.min", f"{format_mm(profile.gap_min_mm)} {most}")
     if profile.faces == "both" and profile.fit not in ("embedded", "none"):
-        yield Fault(
+        yield ErrorDetail(
             "label.faces",
             'is "both", but the back has open recesses; choose recess.fit "embedded" or "none"',
         )
     if profile.faces != "none" and depth_mm >= thickness_mm / 3:
         third = f"is a third or more of the thickness {format_mm(thickness_mm)}"
-        yield Fault("label.depth", f"{format_mm(depth_mm)} {third}")
+        yield ErrorDetail("label.depth", f"{format_mm(depth_mm)} {third}")
     ball_mm, radius_mm = profile.ball_mm, round(profile.ball_mm / 2, 6)
     if profile.link_mm >= ball_mm:
-        yield Fault(
+        yield ErrorDetail(
             "ball.link",
             f"{format_mm(profile.link_mm)} is as wide as a ball, {format_mm(ball_mm)}, or wider; "
             "choose a smaller ball.link or a larger ball.diameter",
         )
     if profile.ball_flat_mm >= radius_mm:
-        yield Fault(
+        yield ErrorDetail(
             "ball.flat",
             f"{format_mm(profile.ball_flat_mm)} below a ball's middle is not inside a ball of "
             f"{format_mm(ball_mm)}; choose less than {format_mm(radius_mm)}",
@@ -142,40 +151,42 @@ def contradictions(profile: Profile) -> Iterable[Fault]:
         try:
             span = recess_span(profile)
         except ValueError as error:
-            yield Fault("recess", str(error))
+            yield ErrorDetail("recess", str(error))
         else:
             yield from _recess_contradictions(profile, span.depth_mm)
 
 
-def _rib_contradictions(profile: Profile) -> Iterable[Fault]:
+def _rib_contradictions(profile: Profile) -> Iterable[ErrorDetail]:
     magnet_mm = profile.magnet_diameter_mm
     root_mm, crest_mm = magnet_mm + profile.rib_root_mm, magnet_mm + profile.rib_crest_mm
     if crest_mm >= root_mm:
-        yield Fault("recess.rib_crest", "must be smaller than recess.rib_root, or there is no rib")
+        yield ErrorDetail(
+            "recess.rib_crest", "must be smaller than recess.rib_root, or there is no rib"
+        )
     elif crest_mm < magnet_mm / 2:
-        yield Fault(
+        yield ErrorDetail(
             "recess.rib_crest",
             f"{format_mm(profile.rib_crest_mm)} leaves no hole between the ribs for a magnet "
             f"{format_mm(magnet_mm)} across; choose a value nearer to 0 mm",
         )
     elif RIB_COUNT * profile.rib_width_mm > MAX_RIB_SHARE * math.pi * root_mm:
-        yield Fault(
+        yield ErrorDetail(
             "recess.rib_width",
             f"{format_mm(profile.rib_width_mm)} is too wide for {RIB_COUNT} ribs in a bore of "
             f"{format_mm(root_mm)}; choose a smaller width or another recess.fit",
         )
 
 
-def _recess_contradictions(profile: Profile, depth_mm: float) -> Iterable[Fault]:
-    """The mouth's cone, which goes on down to the ribs' crests, must end inside the recess; south
-    poles are marked, those of closed cavities in the floor."""
+def _recess_contradictions(profile: Profile, depth_mm: float) -> Iterable[ErrorDetail]:
+    """Check that the lead-in, which continues down to the ribs' crests, ends inside the recess, and
+    that marks of south poles fit; those of closed cavities are in the floor."""
     ribs_mm = (profile.rib_root_mm - profile.rib_crest_mm) / 2 if profile.fit == "ribs" else 0.0
-    if not profile.embedded and profile.mouth_mm + ribs_mm >= depth_mm:
+    if not profile.embedded and profile.lead_in_mm + ribs_mm >= depth_mm:
         with_ribs = f", with the {format_mm(ribs_mm)} of the ribs," if ribs_mm else ""
-        yield Fault(
-            "recess.mouth",
-            f"{format_mm(profile.mouth_mm)}{with_ribs} is deeper than the recess, "
-            f"{format_mm(depth_mm)}; choose a smaller mouth",
+        yield ErrorDetail(
+            "recess.lead_in",
+            f"{format_mm(profile.lead_in_mm)}{with_ribs} is deeper than the recess, "
+            f"{format_mm(depth_mm)}; choose a smaller lead-in",
         )
     yield from _release_contradictions(profile)
     if profile.polarity != "alternating":
@@ -183,10 +194,10 @@ def _recess_contradictions(profile: Profile, depth_mm: float) -> Iterable[Fault]
     try:
         mark_span(profile)
     except ValueError as error:
-        yield Fault("magnet.polarity", str(error))
+        yield ErrorDetail("magnet.polarity", str(error))
     least_mm = MARK_BORES * MARK_DIAMETER_MM
     if profile.embedded and profile.magnet_diameter_mm < least_mm:
-        yield Fault(
+        yield ErrorDetail(
             "magnet.polarity",
             f'is "alternating", and the mark of a south pole, {format_mm(MARK_DIAMETER_MM)} across, '
             f"would fill the floor under a magnet of {format_mm(profile.magnet_diameter_mm)}; "
@@ -194,19 +205,19 @@ def _recess_contradictions(profile: Profile, depth_mm: float) -> Iterable[Fault]
         )
 
 
-def _release_contradictions(profile: Profile) -> Iterable[Fault]:
-    """A pin must go through the hole that pushes a magnet out, and no magnet."""
+def _release_contradictions(profile: Profile) -> Iterable[ErrorDetail]:
+    """Check that a pin fits through the hole for pushing a magnet out, and a magnet does not."""
     release_mm, most_mm = profile.release_mm, profile.magnet_diameter_mm / 2
     if not release_mm:
         return
     if profile.embedded:
-        yield Fault(
+        yield ErrorDetail(
             "recess.release",
             "a magnet in a closed cavity cannot be pushed out; choose 0 mm, or recess.fit press, glue "
             "or ribs",
         )
     elif release_mm < LEAST_RELEASE_MM or release_mm > most_mm:
-        yield Fault(
+        yield ErrorDetail(
             "recess.release",
             f"is {format_mm(release_mm)}; expected 0 mm for none, or {format_mm(LEAST_RELEASE_MM)} (a "
             f"pin) to {format_mm(most_mm)} (half the magnet's diameter)",
@@ -214,19 +225,20 @@ def _release_contradictions(profile: Profile) -> Iterable[Fault]:
 
 
 def _read_layer(name: str) -> dict[str, Any]:
-    """The values of a preset or a file."""
-    from fabkit.core.documents import Faults
+    """Read the values of a preset or a file."""
+    from fabkit.core.documents import ErrorList
 
     if name in preset_names():
         path, source = _PRESETS / f"{name}.toml", f"profile {name}"
     elif name.endswith(".toml") or "/" in name or "\\" in name:
-        path, source = Path(name), printable(name)
+        path, source = Path(name), escape(name)
     else:
-        message = f"there is no profile {shown(name)}; shipped are {', '.join(preset_names())}"
+        message = f"there is no profile {quote(name)}; choose from {', '.join(preset_names())}"
         raise InputError.of("", f"{message}, or give a path to a .toml file")
-    faults = Faults(source)
-    layer: Any = profile_table().read(read_toml(path, source), faults, elsewhere=[*_BY_KEY])
-    faults.finish()
+    errors = ErrorList(source)
+    document = read_toml(path, source)
+    layer: Any = profile_table().read(document, errors, elsewhere=[*_BY_KEY], renamed=_RENAMED)
+    errors.raise_if_any()
     values: dict[str, Any] = {"name": path.stem, "title": layer.title or path.stem}
     for setting in SETTINGS:
         value = layer
@@ -239,12 +251,12 @@ def _read_layer(name: str) -> dict[str, Any]:
 
 @cache
 def profile_table() -> type[Table]:
-    """The model of a profile file, made of `SETTINGS`."""
+    """Build the model of a profile file from `SETTINGS`."""
     from pydantic import Field, create_model
 
     from fabkit.core.documents import Table, text
 
-    title = (Annotated[str, text(_LONGEST_TITLE)], Field(None, description="one line for people"))
+    title = (Annotated[str, text(_LONGEST_TITLE)], Field(None, description="one-line description"))
     tables: dict[str, dict[str, Any]] = {"": {"title": title}}
     for setting in SETTINGS:
         section, _, key = setting.key.rpartition(".")
@@ -257,37 +269,36 @@ def profile_table() -> type[Table]:
 
 
 def _read_settings(settings: Sequence[str]) -> dict[str, Any]:
-    """The values of ``-s key=value`` options, the last one of a key."""
-    from fabkit.core.documents import Faults
+    """Read the values of ``-s key=value`` options; the last one of a key applies."""
+    from fabkit.core.documents import ErrorList, unknown_key
 
-    faults = Faults("-s")
+    errors = ErrorList("-s")
     stated, values = dict[str, str](), dict[str, Any]()
     for text in settings:
         key, equals, value = text.partition("=")
         if not equals or not key.strip():
-            faults.add("", f'expected key=value such as "unit=15 mm", found {shown(text)}')
+            errors.add("", f'expected key=value such as "unit=15 mm", found {quote(text)}')
         stated[key.strip()] = value.strip()
-    faults.finish()
+    errors.raise_if_any()
     for key, value in stated.items():
         if key not in _BY_KEY:
             near = nearest(key, [*_BY_KEY])
-            hint = f'did you mean "{near}"?' if near else f"known are {name_some([*_BY_KEY])}"
-            faults.add(cut(printable(key)), f"unknown key; {hint}")
+            errors.add(truncate(escape(key)), unknown_key(key, near, [*_BY_KEY], _RENAMED))
             continue
         try:
             values[_BY_KEY[key].attribute] = _check(_BY_KEY[key]).read(value)
         except ValueError as error:
-            faults.add(key, str(error))
-    faults.finish()
+            errors.add(key, str(error))
+    errors.raise_if_any()
     return values
 
 
-def _check(setting: Setting) -> Check:
-    """How a setting's value is read."""
+def _check(setting: Setting) -> Validator:
+    """Return the validator of a setting."""
     from fabkit.core.documents import COLOUR as A_COLOUR
     from fabkit.core.documents import choice, decimal, degrees, length_mm, text
 
-    ways: dict[str, Any] = {
+    validators: dict[str, Any] = {
         LENGTH: length_mm,
         ANGLE: degrees,
         NUMBER: decimal,
@@ -295,5 +306,5 @@ def _check(setting: Setting) -> Check:
         TEXT: lambda: text(_LONGEST_TEXT),
         COLOUR: lambda: A_COLOUR,
     }
-    check: Check = ways[setting.kind](*setting.limits)
+    check: Validator = validators[setting.kind](*setting.limits)
     return check

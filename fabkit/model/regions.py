@@ -1,7 +1,7 @@
-"""How shapes are written in set and challenge files: outlines, rows, cells, balls, SVG files.
+"""Read shapes in set and challenge files: outlines, rows, cells, balls, SVG files.
 
-Every function takes what stands at one key, notes what is wrong there, and returns something
-usable in any case, so that all faults of a file come out together.
+Every function takes the value of one key, records its errors, and returns something usable in any
+case, so that all errors in a file are reported together.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from fabkit.core.errors import shown
+from fabkit.core.errors import quote
 from fabkit.model.balls import Ball, BallBody, BallError
-from fabkit.model.lattice import LATTICES, Cell, Lattice, Point, Ring
+from fabkit.model.lattice import Cell, Lattice, Point, Ring
 from fabkit.model.piece import Form, forms_of_balls
 from fabkit.model.polygon import (
     LARGEST_COORDINATE,
@@ -27,24 +27,24 @@ from fabkit.model.polygon import (
 from fabkit.model.svg import SvgError, SvgFolder
 
 if TYPE_CHECKING:
-    from fabkit.core.documents import Faults
+    from fabkit.core.documents import ErrorList
 
-#: More cells than this in all its drawings is not a file about puzzles any more.
+#: Limit for the cells of all drawings of a file.
 MAX_CELLS_OF_FILE = 200_000
-#: A board or a piece is at most so many rows high and cells wide.
+#: Limit for the rows and columns of a board or piece.
 LONGEST_SIDE = 100
 _FEWEST_BALLS, _MOST_BALLS = 2, 100
 _WHOLE = f"whole numbers up to {LARGEST_COORDINATE}"
-#: What stands for no cell in rows of text; every letter stands for one.
+#: Characters without a cell in rows of text; every letter is a cell.
 _NO_CELL = ". "
 
 
 @dataclass(frozen=True)
-class Numbering:
-    """The names of cells on a board, or inside a region that was drawn instead of one.
+class CellNumbering:
+    """The numbers of cells on a board or in a drawn region.
 
-    Without cells there is no board, or it has a fault that is noted elsewhere. ``lack`` says why
-    cells have no numbers here, if they have none.
+    Without cells there is no board, or its error is recorded elsewhere. ``lack`` explains why cells
+    have no numbers here, if they have none.
     """
 
     lattice: Lattice
@@ -53,42 +53,40 @@ class Numbering:
 
     @cached_property
     def places(self) -> tuple[tuple[int, int], ...]:
-        """The lattice's row and column of each of the board's cells, in reading order."""
+        """Row and column on the lattice of each cell of the board, in reading order."""
         return tuple(sorted({self.lattice.row_col(cell) for cell in self.cells}))
 
     @cached_property
     def origin(self) -> tuple[int, int]:
-        """The lattice's row and column that are the board's ``[0, 0]``."""
+        """Row and column on the lattice of the board's ``[0, 0]``."""
         return (self.places[0][0], min(col for _, col in self.places)) if self.places else (0, 0)
 
 
 class _DrawingError(ValueError):
-    """What is wrong with a drawing, and where below its key."""
+    """An error in a drawing and its place relative to the key."""
 
     def __init__(self, message: str, below: str = "") -> None:
         super().__init__(message)
         self.below = below
 
 
-class Regions:
-    """Reads the regions of one file, and counts their cells against what a file may hold.
+class RegionReader:
+    """Reads the regions of one file and limits their total number of cells.
 
     Args:
-        lattice: the set's.
-        faults: where faults go.
-        drawings: the SVG files beside the set file; None where none are read.
-        unit_mm: length of a grid unit in them; None when the set names none.
+        drawings: the SVG files beside the set file; None where none are allowed.
+        unit_mm: grid unit of SVG files; None when the set defines none.
     """
 
     def __init__(
         self,
         lattice: Lattice,
-        faults: Faults,
+        errors: ErrorList,
         drawings: SvgFolder | None = None,
         unit_mm: float | None = None,
     ) -> None:
         self.lattice = lattice
-        self.faults = faults
+        self.errors = errors
         self._drawings = drawings
         self._unit_mm = unit_mm
         self._cells_left = MAX_CELLS_OF_FILE
@@ -99,81 +97,80 @@ class Regions:
         kind: str,
         value: Any,
         key: str,
-        numbering: Numbering | None = None,
+        numbering: CellNumbering | None = None,
         piece: bool = False,
     ) -> frozenset[Cell]:
-        """The cells of a drawing; none after a fault.
+        """Return the cells of a drawing; none after an error.
 
         Args:
             kind: ``outline``, ``cells``, ``rows``, ``size`` or ``svg``.
-            value: what the file says.
             key: the place in the file.
-            numbering: where rows and columns begin, and what plain numbers mean; None when they
-                mean nothing, as in a piece.
-            piece: whether it is one: its outline meets itself nowhere, its rows are texts.
+            numbering: the origin of rows and columns and the meaning of plain numbers; None for a
+                piece, where plain numbers have none.
+            piece: whether it draws a piece: its outline must not touch itself, its rows are strings.
         """
         if self._cells_left <= 0:
             return frozenset()
-        before, lattice, faults = self.faults.count, self.lattice, self.faults
+        before, lattice, errors = self.errors.count, self.lattice, self.errors
         cells = frozenset[Cell]()
         try:
             if kind == "outline":
-                cells = read_outline(value, lattice, key, faults, may_touch=not piece)
+                cells = read_outline(value, lattice, key, errors, may_touch=not piece)
             elif kind == "cells":
-                cells = _read_cells(value, lattice, key, faults, numbering)
+                cells = _read_cells(value, lattice, key, errors, numbering)
             elif kind == "svg":
                 cells = self._read_svg(value, may_touch=not piece)
             else:
                 cells = _read_rows(value, lattice, lengths=not piece, is_size=kind == "size")
-        except _DrawingError as fault:
-            faults.add(key + fault.below, str(fault))
+        except _DrawingError as error:
+            errors.add(key + error.below, str(error))
         self._cells_left -= len(cells)
         if self._cells_left <= 0:
-            faults.add(key, f"the file holds more than {MAX_CELLS_OF_FILE} cells in all")
-        return cells if faults.count == before else frozenset()
+            errors.add(key, f"the file contains more than {MAX_CELLS_OF_FILE} cells in all")
+        return cells if errors.count == before else frozenset()
 
     def _read_svg(self, wanted: str, may_touch: bool) -> frozenset[Cell]:
-        """The cells inside a shape of an SVG file. A fault of a whole file is noted once."""
+        """Return the cells inside a shape of an SVG file; errors of a whole file are recorded once."""
         if self._drawings is None:
             return frozenset()
-        if self.lattice is LATTICES["triangular"]:
-            raise _DrawingError(_NO_OUTLINES)
+        if not self.lattice.has_outlines:
+            raise _DrawingError(_NO_OUTLINES.format(self.lattice.name))
         if self._unit_mm is None:
             need = 'shapes are drawn at 1:1, so the set needs its unit, such as unit = "20 mm"'
             raise _DrawingError(f"{need} in [set]")
         try:
             return self._drawings.cells(wanted, self.lattice, self._unit_mm, may_touch)
-        except SvgError as fault:
-            if str(fault) in self._noted:
+        except SvgError as error:
+            if str(error) in self._noted:
                 return frozenset()
-            self._noted.add(str(fault))
-            raise _DrawingError(str(fault)) from None
+            self._noted.add(str(error))
+            raise _DrawingError(str(error)) from None
 
 
-_NO_OUTLINES = "the triangular lattice has no outlines; draw it with rows or cells"
+_NO_OUTLINES = "the {} lattice has no outlines; draw it with rows or cells"
 
 
 def read_outline(
-    outline: Any, lattice: Lattice, key: str, faults: Faults, may_touch: bool
+    outline: Any, lattice: Lattice, key: str, errors: ErrorList, may_touch: bool
 ) -> frozenset[Cell]:
-    """The cells inside an outline: one ring, a list of rings, or a list of those.
+    """Return the cells inside an outline: one ring, a list of rings, or a list of those.
 
     Coordinates are ``[x, y]`` in grid units, whole numbers or halves; holes follow their
     outer ring; no ring repeats its first corner at the end.
     """
     try:
-        if lattice is LATTICES["triangular"]:
-            raise OutlineError(_NO_OUTLINES)
+        if not lattice.has_outlines:
+            raise OutlineError(_NO_OUTLINES.format(lattice.name))
         return cells_of_rings(lattice, _rings(outline, lattice), may_touch)
-    except OutlineError as fault:
-        faults.add(key, str(fault))
-    except _DrawingError as fault:
-        faults.add(key + fault.below, str(fault))
+    except OutlineError as error:
+        errors.add(key, str(error))
+    except _DrawingError as error:
+        errors.add(key + error.below, str(error))
     return frozenset()
 
 
 def _rings(outline: Any, lattice: Lattice) -> list[Ring]:
-    """The rings of an outline, however deep they are nested."""
+    """Flatten the rings of an outline from any nesting depth."""
     rings: list[Any] = [outline]
     while rings and all(isinstance(ring, list) and ring and _holds_rings(ring) for ring in rings):
         rings = [inner for ring in rings for inner in ring]
@@ -183,14 +180,14 @@ def _rings(outline: Any, lattice: Lattice) -> list[Ring]:
     for index, ring in enumerate(rings):
         below = "" if rings[0] is outline else f" ring {index}"
         if not isinstance(ring, list) or not ring:
-            raise _DrawingError(f"expected a list of [x, y] corners, found {shown(ring)}", below)
+            raise _DrawingError(f"expected a list of [x, y] corners, found {quote(ring)}", below)
         corners = enumerate(ring)
         found.append(tuple(_frame_point(lattice, one, f"{below}[{i}]") for i, one in corners))
     return found
 
 
 def _holds_rings(value: list[Any]) -> bool:
-    """Whether a list is one of rings: its first item's first item is a list itself."""
+    """Return whether a list contains rings: its first item's first item is a list."""
     first = value[0]
     return isinstance(first, list) and bool(first) and isinstance(first[0], list)
 
@@ -198,22 +195,22 @@ def _holds_rings(value: list[Any]) -> bool:
 def _frame_point(lattice: Lattice, corner: Any, below: str) -> Point:
     if not _is_point(corner, dimensions=2, whole=False):
         expected = f"expected [x, y] with finite numbers up to {LARGEST_COORDINATE}"
-        raise _DrawingError(f"{expected}, found {shown(corner)}", below)
+        raise _DrawingError(f"{expected}, found {quote(corner)}", below)
     if any(value * 2 != int(value * 2) for value in corner):
         not_on = "is not on the lattice; coordinates are whole numbers or halves"
-        raise _DrawingError(f"{shown(corner)} {not_on}", below)
+        raise _DrawingError(f"{quote(corner)} {not_on}", below)
     x, y = (int(value * 2) * lattice.per_unit // 2 for value in corner)
     return x, y
 
 
 def _read_cells(
-    items: Any, lattice: Lattice, key: str, faults: Faults, numbering: Numbering | None
+    items: Any, lattice: Lattice, key: str, errors: ErrorList, numbering: CellNumbering | None
 ) -> frozenset[Cell]:
-    """The cells of a list of ``[row, column]``, rows counted downwards; see `Regions.read`."""
+    """Read a list of ``[row, column]``, rows counted downwards; see `RegionReader.read`."""
     numbers = numbering is not None and numbering.cells and not numbering.lack
     expected = "[row, column] or a cell's number" if numbers else "[row, column]"
     if not isinstance(items, list):
-        raise _DrawingError(f"expected a list, found {shown(items)}")
+        raise _DrawingError(f"expected a list, found {quote(items)}")
     if len(items) > MAX_SIZE:
         raise _DrawingError(f"has {len(items)} items; at most {MAX_SIZE} are allowed")
     if not items:
@@ -224,122 +221,125 @@ def _read_cells(
             place = _row_col(item, numbering, expected)
             cells = lattice.cells_at(*place) if place else ()
             if cells and found.issuperset(cells):
-                raise ValueError(f"{shown(item)} is listed twice")
+                raise ValueError(f"{quote(item)} is listed twice")
             found.update(cells)
-        except ValueError as fault:
-            faults.add(f"{key}[{index}]", str(fault))
+        except ValueError as error:
+            errors.add(f"{key}[{index}]", str(error))
             if numbering and numbering.lack and type(item) is int:
                 break
     return frozenset(found)
 
 
-def _row_col(item: Any, numbering: Numbering | None, expected: str) -> tuple[int, int] | None:
-    """The lattice's row and column that an item names; None on a board with a fault.
+def _row_col(item: Any, numbering: CellNumbering | None, expected: str) -> tuple[int, int] | None:
+    """Return row and column on the lattice of an item; None on a board with an error.
 
     Raises:
-        ValueError: with a sentence, when it names none.
+        ValueError: with a message, when the item is invalid.
     """
     if _is_point(item, dimensions=2, whole=True):
         row, col = numbering.origin if numbering else (0, 0)
         return item[0] + row, item[1] + col
     if numbering is None or type(item) is not int:
-        raise ValueError(f"expected {expected}, {_WHOLE}, found {shown(item)}")
+        raise ValueError(f"expected {expected}, {_WHOLE}, found {quote(item)}")
     if numbering.lack:
-        number = f"{shown(item)} is the number of a cell"
+        number = f"{quote(item)} is the number of a cell"
         raise ValueError(f"{number}, but {numbering.lack}; write [row, column]")
     if numbering.cells and not 0 <= item < len(numbering.places):
         numbered = f"the board's cells are numbered 0 to {len(numbering.places) - 1}"
-        raise ValueError(f"there is no cell {shown(item)}; {numbered}")
+        raise ValueError(f"there is no cell {quote(item)}; {numbered}")
     return numbering.places[item] if numbering.cells else None
 
 
 def _is_point(value: object, dimensions: int, whole: bool) -> bool:
-    """Whether a value is a list of that many numbers of sane size."""
+    """Return whether a value is a list of ``dimensions`` numbers within the limits."""
     return (
         isinstance(value, list)
         and len(value) == dimensions
         and all(
             isinstance(number, int if whole else int | float)
             and not isinstance(number, bool)
-            and abs(number) <= LARGEST_COORDINATE  # which nan is not
+            and abs(number) <= LARGEST_COORDINATE  # False for nan
             for number in value
         )
     )
 
 
 def _read_rows(rows: Any, lattice: Lattice, lengths: bool, is_size: bool) -> frozenset[Cell]:
-    """The cells of ``rows``, or of ``size = [rows, columns]``.
+    """Read the cells of ``rows``, or of ``size = [rows, columns]``.
 
-    Rows are texts, in which a letter is a cell, or, for a board, the length of each row. Odd rows
-    of the triangular lattice lie half a cell to the right; a letter is a whole square of the
+    Rows are strings, in which a letter is a cell, or, for a board, the length of each row. Odd rows
+    of the triangular lattice are shifted half a cell to the right; a letter is a whole square of the
     quarter-square lattice.
     """
     bounded = isinstance(rows, list) and 0 < len(rows) <= LONGEST_SIDE
     numbers = bounded and all(type(one) is int and 0 < one <= LONGEST_SIDE for one in rows)
-    sane = f"with numbers from 1 to {LONGEST_SIDE}"
+    bounds = f"with numbers from 1 to {LONGEST_SIDE}"
     if is_size:
         if not numbers or len(rows) != 2:
-            raise _DrawingError(f"expected [rows, columns], {sane}, found {shown(rows)}")
+            raise _DrawingError(f"expected [rows, columns], {bounds}, found {quote(rows)}")
         return _cells_of(lattice, [range(rows[1])] * rows[0])
     if numbers and lengths:
         return _cells_of(lattice, [range(length) for length in rows])
     if not isinstance(rows, list) or not any(isinstance(row, str) for row in rows):
-        per_row = f"the number of cells in each row, {sane}, or " if lengths else ""
-        raise _DrawingError(f'expected {per_row}texts such as ["XX.", ".XX"], found {shown(rows)}')
+        per_row = f"the number of cells in each row, {bounds}, or " if lengths else ""
+        raise _DrawingError(
+            f'expected {per_row}strings such as ["XX.", ".XX"], found {quote(rows)}'
+        )
     if not bounded:
         raise _DrawingError(f"has {len(rows)} rows; at most {LONGEST_SIDE} are allowed")
     for index, row in enumerate(rows):
-        if fault := _fault_of_row(row, rows[0]):
-            raise _DrawingError(fault, f"[{index}]")
+        if error := _row_error(row, rows[0]):
+            raise _DrawingError(error, f"[{index}]")
     cols = [[col for col, one in enumerate(row) if one not in _NO_CELL] for row in rows]
     if not any(cols):
-        raise _DrawingError("holds no letter; a letter is a cell, and . or a blank is none")
+        raise _DrawingError("contains no letter; a letter is a cell, . or a space is none")
     return _cells_of(lattice, cols)
 
 
-def _fault_of_row(row: Any, first: Any) -> str:
-    """What is wrong with a row of text; empty when nothing is."""
+def _row_error(row: Any, first: Any) -> str:
+    """Return the error in a row of text; empty if there is none."""
     if not isinstance(row, str):
-        return f'expected a text such as "XX.", found {shown(row)}'
+        return f'expected a string such as "XX.", found {quote(row)}'
     if len(row) > LONGEST_SIDE:
         return f"is {len(row)} long; at most {LONGEST_SIDE} are allowed"
     for one in row:
         if one not in _NO_CELL and not one.isalpha():
-            return f"{shown(one)} in {shown(row)} is no letter (a cell), and no . or blank (none)"
+            return f"{quote(one)} in {quote(row)} is neither a letter (a cell) nor . or a space (no cell)"
     if len(row) != len(first):
-        same = "all rows are equally long; fill them up with ."
-        return f"{shown(row)} is {len(row)} long, and the first row {len(first)}; {same}"
+        same = "pad all rows to the same length with ."
+        return f"{quote(row)} is {len(row)} long, but the first row is {len(first)}; {same}"
     return ""
 
 
 def _cells_of(lattice: Lattice, rows: Sequence[Sequence[int]]) -> frozenset[Cell]:
-    """The cells of some columns in each row."""
+    """Return the cells of the given columns in each row."""
     return frozenset(
         cell for row, cols in enumerate(rows) for col in cols for cell in lattice.cells_at(row, col)
     )
 
 
-def flat_form(lattice: Lattice, cells: frozenset[Cell], key: str, faults: Faults) -> Form | None:
-    """The form of a flat piece, if its cells hang together by their edges."""
+def flat_form(lattice: Lattice, cells: frozenset[Cell], key: str, errors: ErrorList) -> Form | None:
+    """Return the form of a flat piece, if its cells are connected by edges."""
     if not cells:
         return None
     parts = len(parts_of_cells(lattice, cells))
     if parts > 1:
-        faults.add(key, f"falls into {parts} parts; the cells of a piece share edges")
+        errors.add(key, f"consists of {parts} parts; the cells of a piece must share edges")
         return None
     rings = rings_of_cells(lattice, cells)
     try:
-        cells_of_rings(lattice, rings)
-    except OutlineError:  # the cells close around a hole in a single point
+        found = cells_of_rings(lattice, rings)
+    except OutlineError:  # the cells enclose a hole at a single point
         touching = sorted(map(lattice.row_col, _cells_that_touch(lattice, cells)))
         where = " and ".join(str(list(cell)) for cell in touching)
-        faults.add(key, f"{where} touch at a corner only; a piece would break there")
+        errors.add(key, f"{where} touch at a corner only; a piece would break there")
         return None
+    assert found == cells  # else the lattice's cells and edges do not agree
     return Form("", cells, rings)
 
 
 def _cells_that_touch(lattice: Lattice, cells: frozenset[Cell]) -> tuple[Cell, Cell]:
-    """Two cells at a corner where the outline passes twice, from its two sides."""
+    """Return two cells that touch at a corner which the outline passes twice."""
     visits: dict[Point, list[Cell]] = defaultdict(list)
     edges = {edge: cell for cell in cells for edge in lattice.cell_edges(cell)}
     for (start, end), cell in edges.items():
@@ -350,37 +350,37 @@ def _cells_that_touch(lattice: Lattice, cells: frozenset[Cell]) -> tuple[Cell, C
 
 
 def read_balls(
-    items: Any, pairs: Any, place: str, faults: Faults
+    items: Any, pairs: Any, place: str, errors: ErrorList
 ) -> tuple[BallBody, tuple[Form, ...]] | None:
-    """A ball piece with its computed flat forms; without bonds, all neighbours are joined."""
-    key, before = f"{place}.balls", faults.count
+    """Read a ball piece and compute its flat forms; without bonds, all neighbours are joined."""
+    key, before = f"{place}.balls", errors.count
     try:
-        balls = _places(items, key, faults)
+        balls = _places(items, key, errors)
         if not balls:
             return None
         near = [
             (i, j) for j in range(len(balls)) for i in range(j) if _are_near(balls[i], balls[j])
         ]
-        bonds = near if pairs is None else _bonds(pairs, near, f"{place}.bonds", faults)
-        if faults.count == before:
+        bonds = near if pairs is None else _bonds(pairs, near, f"{place}.bonds", errors)
+        if errors.count == before:
             _refuse_loose_ball(balls, bonds)
             body = BallBody(tuple(balls), tuple(bonds))
             return body, forms_of_balls(body)
-    except BallError as fault:
-        faults.add(key, str(fault))
+    except BallError as error:
+        errors.add(key, str(error))
     return None
 
 
-def _places(items: Any, key: str, faults: Faults) -> list[Ball]:
-    """The places of balls; none after a fault that is noted."""
+def _places(items: Any, key: str, errors: ErrorList) -> list[Ball]:
+    """Read the coordinates of balls; none after a recorded error."""
     if not isinstance(items, list):
-        raise BallError(f"expected a list, found {shown(items)}")
+        raise BallError(f"expected a list, found {quote(items)}")
     if len(items) > _MOST_BALLS:
         raise BallError(f"has {len(items)} items; at most {_MOST_BALLS} are allowed")
     wrong = [i for i, item in enumerate(items) if not _is_point(item, dimensions=3, whole=True)]
     for index in wrong:
         expected = f"expected [x, y, z], {_WHOLE}"
-        faults.add(f"{key}[{index}]", f"{expected}, found {shown(items[index])}")
+        errors.add(f"{key}[{index}]", f"{expected}, found {quote(items[index])}")
     if wrong:
         return []
     balls = [(x, y, z) for x, y, z in items]
@@ -390,27 +390,27 @@ def _places(items: Any, key: str, faults: Faults) -> list[Ball]:
 
 
 def _bonds(
-    pairs: Any, near: Sequence[tuple[int, int]], key: str, faults: Faults
+    pairs: Any, near: Sequence[tuple[int, int]], key: str, errors: ErrorList
 ) -> list[tuple[int, int]]:
-    """Pairs of joined neighbours, as far as they are."""
+    """Read pairs of joined neighbours, without invalid ones."""
     bonds: list[tuple[int, int]] = []
     if not isinstance(pairs, list) or len(pairs) > _MOST_BALLS**2:
-        faults.add(key, f"expected a list of two indices of balls each, found {shown(pairs)}")
+        errors.add(key, f"expected a list of two indices of balls each, found {quote(pairs)}")
         return bonds
     for index, item in enumerate(pairs):
         pair = (min(item), max(item)) if _is_point(item, dimensions=2, whole=True) else (-1, -1)
         if pair not in near:
             expected = "expected two indices of neighbouring balls"
-            faults.add(f"{key}[{index}]", f"{expected}, found {shown(item)}")
+            errors.add(f"{key}[{index}]", f"{expected}, found {quote(item)}")
         elif pair in bonds:
-            faults.add(f"{key}[{index}]", f"{shown(item)} is listed twice")
+            errors.add(f"{key}[{index}]", f"{quote(item)} is listed twice")
         else:
             bonds.append(pair)
     return bonds
 
 
 def _refuse_loose_ball(balls: list[Ball], bonds: list[tuple[int, int]]) -> None:
-    """Raises `BallError` when the bonds do not hold all balls together."""
+    """Raise `BallError` when the bonds do not connect all balls."""
     joined, frontier = {0}, [0]
     while frontier:
         i = frontier.pop()
@@ -418,12 +418,12 @@ def _refuse_loose_ball(balls: list[Ball], bonds: list[tuple[int, int]]) -> None:
             if i in bond and (j := sum(bond) - i) not in joined:
                 joined.add(j)
                 frontier.append(j)
-    loose = sorted(set(range(len(balls))) - joined)
-    for i in loose:
+    unbonded = sorted(set(range(len(balls))) - joined)
+    for i in unbonded:
         if not any(_are_near(balls[i], other) for other in balls):
             places = "the places of neighbours differ by 1 in one coordinate"
             raise BallError(f"ball {list(balls[i])} touches no other; {places}")
-    for i in loose[:1]:
+    for i in unbonded[:1]:
         near = [j for j in sorted(joined) if _are_near(balls[i], balls[j])][:1]
         hint = f"; add the bond {sorted((*near, i))}" if near else ""
         raise BallError(f"ball {list(balls[i])} is not joined to the first one{hint}")

@@ -1,9 +1,9 @@
-"""Challenges and solutions on a page at any scale: the region to be covered, and its pieces."""
+"""Drawings of challenges and solutions at any scale: the region to cover, and its pieces."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import shapely
@@ -11,38 +11,38 @@ from shapely import Point, Polygon
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.outline import PointMm, RingMm, rings_mm
-from fabkit.model.entry import Entry, in_halves
+from fabkit.model.entry import Entry, subdivide
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.lattice import Point as FramePoint
-from fabkit.model.piece import Piece, tones_on
+from fabkit.model.piece import Piece, tones_at
 from fabkit.model.polygon import rings_of_cells
-from fabkit.model.puzzle import PuzzleSet, in_units
-from fabkit.output.canvas import Canvas
-from fabkit.output.labels import ends_and_middles, label_at, label_place, rooms, write_label
-from fabkit.output.pieces import BALL_OF_PITCH
+from fabkit.model.puzzle import PuzzleSet, to_units
+from fabkit.output.canvas import Canvas, Points
+from fabkit.output.labels import (
+    clearances,
+    draw_label_text,
+    label_area,
+    place_label,
+    vertices_and_midpoints,
+)
+from fabkit.output.pieces import BALL_DIAMETER_IN_PITCHES
 from fabkit.output.theme import LIGHT, Theme, ink_on
 
-#: Line widths and the height of a capital, in grid units, with the widest a line may be in mm.
-_GRID, _EDGE, _JOINT, _RIM, _LABEL = 0.016, 0.05, 0.014, 0.04, 0.36
-_WIDEST_MM = 0.6
-#: A scale of one to this is easy to reckon with.
+#: The cells of each piece, by id.
+Layout = Mapping[str, frozenset[Cell]]
+#: Line widths and the height of a capital, in grid units, and the widest a line may be in mm.
+_GRID, _EDGE, _JOINT, _RIM, _LABEL, _WIDEST_MM = 0.016, 0.05, 0.014, 0.04, 0.36, 0.6
+#: Preferred scales, 1 to these.
 _EASY = (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200)
-#: How much of its colour a piece keeps that lies there already, and one of balls below its balls.
+#: The opacity of pieces placed before, and of the area below balls.
 _PALE, _BELOW_BALLS = 0.3, 0.4
 
 
 @dataclass
 class BoardDrawing:
-    """Cells of a lattice at one place of a page.
-
-    Attributes:
-        unit_mm: length of the pieces' grid unit.
-        origin_mm: where on the page the lattice's origin comes to lie.
-        balls: whether pieces are made of balls, and cells are seats for them.
-        theme: the colours of everything but the pieces.
-        halves: cells of the lattice in one grid unit's length; see `fabkit.model.entry.Entry`.
-        written: whether labels are text instead of areas: many small ones take less room.
-    """
+    """A board on a page, with the lattice's origin at `origin_mm`; with `balls` its cells are sockets.
+    `halves` is as in `fabkit.model.entry.Entry`; with `written`, labels are text instead of areas,
+    which takes fewer bytes."""
 
     canvas: Canvas
     lattice: Lattice
@@ -54,178 +54,147 @@ class BoardDrawing:
     written: bool = False
     _outlines: dict[frozenset[Cell], list[list[PointMm]]] = field(default_factory=dict)
 
-    @property
-    def _ball_mm(self) -> float:
-        return BALL_OF_PITCH * self.unit_mm
-
-    def region(self, cells: frozenset[Cell]) -> None:
-        """What is to be covered: a light ground with faint cells, or seats for balls."""
-        style = self.theme.filled("ground", "region")
-        self.canvas.polygon(self._outline(cells), **style)
-        if self.balls:
-            seat = self.theme.filled("seat")
-            for x, y in self._at(sorted(cells)):
-                self.canvas.circle(x, y, self._ball_mm / 2, **seat)
-            return
-        # The cells of two lattices half a unit apart would be no help.
-        edges = [self._at(edge) for edge in self._inner_edges(cells)] if self.halves == 1 else []
-        if edges:
-            self.canvas.polygon(edges, fill="none", **self._line("faint", _GRID))
-
-    def silhouette(self, cells: frozenset[Cell]) -> None:
-        """What is to be covered as one plain area, with its holes."""
-        self.canvas.polygon(self._outline(cells), **self.theme.filled("silhouette", "region"))
+    def region(self, cells: frozenset[Cell], plain: bool = False) -> None:
+        """Draw the region to cover: a light ground with cells or ball sockets, or a `plain` area."""
+        ground = self.theme.filled("silhouette" if plain else "ground", "region")
+        self.canvas.polygon(self._outline(cells), **ground)
+        if self.balls and not plain:
+            self._balls(cells, **self.theme.filled("socket"))
+        # Cells of two lattices half a unit apart would only confuse.
+        elif not plain and self.halves == 1 and (edges := self._inner_edges(cells)):
+            self._stroke(edges, "faint", _GRID)
 
     def rim(self, cells: frozenset[Cell]) -> None:
-        """The line around a region, drawn last."""
-        self.canvas.polygon(self._outline(cells), fill="none", **self._line("ink", _RIM))
+        """Draw the line around a region; comes last."""
+        self._stroke(self._outline(cells), "ink", _RIM)
 
-    def pieces(self, lying: Sequence[tuple[Piece, frozenset[Cell]]], pale: bool = False) -> None:
-        """Pieces in their colours, with thin joints between them and their labels.
-
-        A joint is a light line in a dark one, since one of both stands out from any colour. Pale
-        ones only show what lies there already.
-        """
-        for piece, cells in lying:
-            self._area(piece, cells, _PALE if pale else 1.0)
-        outlines = [ring for _, cells in lying for ring in self._outline(cells)]
+    def pieces(
+        self, placements: Sequence[tuple[Piece, frozenset[Cell]]], pale: bool = False
+    ) -> None:
+        """Draw pieces with labels and outlines; pale if they were placed before."""
+        for piece, cells in placements:
+            self._area(piece, cells, pale)
+        outlines = [ring for _, cells in placements for ring in self._outline(cells)]
         if outlines:
-            self.canvas.polygon(outlines, fill="none", **self._line("edge", _EDGE))
-            self.canvas.polygon(outlines, fill="none", **self._line("joint", _JOINT))
-        for piece, cells in lying:
+            self._stroke(outlines, "edge", _EDGE)
+            self._stroke(outlines, "joint", _JOINT)
+        for piece, cells in placements:
             self._label(piece, cells, pale)
 
-    def _area(self, piece: Piece, cells: frozenset[Cell], strength: float) -> None:
-        """What a piece fills, in one colour or two."""
+    def _area(self, piece: Piece, cells: frozenset[Cell], pale: bool) -> None:
+        """Draw the area of a piece, in one colour or two."""
+        strength, outline = _PALE if pale else 1.0, self._outline(cells)
         full = f"{strength:.2g}"
         below = f"{strength * _BELOW_BALLS:.2g}" if self.balls else full
-        outline = self._outline(cells)
-        if strength < 1 and not self.balls:  # else the grid below would seem to cut the piece
+        if pale and not self.balls:  # else the grid would show through the piece
             self.canvas.polygon(outline, **self.theme.filled("ground", "below"))
         self.canvas.polygon(outline, fill=piece.colour, fill_opacity=below, class_="piece")
-        toned = self._toned(piece, cells)
-        if toned:
-            style = {"fill": piece.tone, "fill_opacity": full, "class_": "tone"}
-            self.canvas.polygon(self._outline(toned), **style)
-        for x, y in self._at(sorted(cells)) if self.balls else ():
-            self.canvas.circle(x, y, self._ball_mm / 2, fill=piece.colour, fill_opacity=full)
+        if toned := self._outline(self._toned(piece, cells)):
+            self.canvas.polygon(toned, fill=piece.tone, fill_opacity=full, class_="tone")
+        if self.balls:
+            self._balls(cells, fill=piece.colour, fill_opacity=full)
+
+    def _balls(self, cells: frozenset[Cell], **style: str) -> None:
+        for x, y in self._at(sorted(cells)):
+            self.canvas.circle(x, y, BALL_DIAMETER_IN_PITCHES * self.unit_mm / 2, **style)
 
     def _toned(self, piece: Piece, cells: frozenset[Cell]) -> frozenset[Cell]:
-        """Which cells have the piece's second colour."""
+        """Return the cells in the piece's second colour."""
         if piece.tones and self.halves > 1:
-            form = piece.forms[0]
-            whole = replace(form, cells=in_halves(self.lattice, form.cells))
-            tones = in_halves(self.lattice, piece.tones)
-            piece = replace(piece, forms=(whole,), tones=tones)
-        return tones_on(self.lattice, piece, cells)
+            form, tones = (
+                subdivide(self.lattice, one) for one in (piece.forms[0].cells, piece.tones)
+            )
+            piece = replace(piece, forms=(replace(piece.forms[0], cells=form),), tones=tones)
+        return tones_at(self.lattice, piece, cells)
 
-    def _line(self, role: str, units: float) -> dict[str, str]:
-        """The style of a line around pieces and regions."""
-        width = f"{min(units * self.unit_mm, _WIDEST_MM):.2f}"
-        return self.theme.lined(role) | {"stroke_width": width, "stroke_linejoin": "round"}
+    def _stroke(self, rings: Sequence[Points], role: str, units: float) -> None:
+        """Draw lines around or between areas."""
+        width = {"stroke_width": f"{min(units * self.unit_mm, _WIDEST_MM):.2f}"}
+        round_line = {"fill": "none", **self.theme.lined(role), **width, "stroke_linejoin": "round"}
+        self.canvas.polygon(rings, **round_line)
 
     def _label(self, piece: Piece, cells: frozenset[Cell], pale: bool) -> None:
-        """The label, as near to the middle of the piece as it lies well inside."""
+        """Draw the label as near to the piece's centroid as it fits."""
 
         def ink(colour: str, name: str) -> dict[str, str]:
             quiet = self.theme.filled("quiet", name)
             return quiet if pale else {"fill": ink_on(colour), "class_": name}
 
-        toned = self._toned(piece, cells)
-        place, height_mm = self._label_place(piece, cells, bool(toned))
-        area = None if self.written else label_at(piece.label, place, height_mm)
-        squares = shapely.union_all(
-            [Polygon(self._at(self.lattice.ring(one))) for one in sorted(toned)]
-        )
+        toned, places = sorted(self._toned(piece, cells)), self._at(sorted(cells))
+        x, y = (math.fsum(values) / len(places) for values in zip(*places, strict=True))
+        free_mm = [BALL_DIAMETER_IN_PITCHES * self.unit_mm / 2] * len(places)
+        if not self.balls:
+            if not toned:  # else it stays in one square
+                places += vertices_and_midpoints(map(self._at, self._edges(cells)))
+            places, free_mm = clearances(places, self._outline(cells))
+        room = places, free_mm, (x, y), _LABEL * self.unit_mm
+        place, height_mm = place_label(piece.label, *room)
+        area = None if self.written else label_area(piece.label, place, height_mm)
+        squares = shapely.union_all([Polygon(self._at(self.lattice.ring(one))) for one in toned])
         if area is None:
             below = piece.tone if squares.contains(Point(place)) else piece.colour
-            write_label(self.canvas, piece.label, place, height_mm, **ink(below, "label title"))
-            return
-        # All parts of it in one path.
-        self.canvas.polygon(_rings(area), **ink(piece.colour, "label"))
-        on_tones = area.intersection(squares)
-        if not on_tones.is_empty:
-            self.canvas.polygon(_rings(on_tones), **ink(piece.tone, "label-on-tone"))
+            draw_label_text(self.canvas, piece.label, place, height_mm, **ink(below, "label title"))
+        else:  # all parts in one path
+            self.canvas.polygon(polygon_rings(area), **ink(piece.colour, "label"))
+            if on_tones := area.intersection(squares):
+                self.canvas.polygon(polygon_rings(on_tones), **ink(piece.tone, "label-on-tone"))
 
-    def _label_place(
-        self, piece: Piece, cells: frozenset[Cell], chequered: bool
-    ) -> tuple[PointMm, float]:
-        """Where the label goes, and its height. On balls and squares of two colours it is in one."""
-        places = self._at(sorted(cells))
-        x, y = (math.fsum(values) / len(places) for values in zip(*places, strict=True))
-        if self.balls:
-            free_mm = [self._ball_mm / 2] * len(places)
-        else:
-            if not chequered:
-                edges = {edge for cell in cells for edge in self.lattice.cell_edges(cell)}
-                places += ends_and_middles(self._at(edge) for edge in edges)
-            places, free_mm = rooms(places, self._outline(cells))
-        return label_place(piece.label, places, free_mm, (x, y), _LABEL * self.unit_mm)
+    def _edges(self, cells: frozenset[Cell]) -> set[tuple[FramePoint, FramePoint]]:
+        return {edge for cell in cells for edge in self.lattice.cell_edges(cell)}
 
-    def _inner_edges(self, cells: frozenset[Cell]) -> Iterator[tuple[FramePoint, FramePoint]]:
-        """The edges between cells, each once; not the diagonals that quarter a square."""
-        inside = {edge for cell in cells for edge in self.lattice.cell_edges(cell)}
-        quarters = self.lattice.cells_per_unit > 1
-        for (ax, ay), (bx, by) in sorted(inside):
-            diagonal = quarters and ax != bx and ay != by
-            if (ax, ay) < (bx, by) and ((bx, by), (ax, ay)) in inside and not diagonal:
-                yield (ax, ay), (bx, by)
+    def _inner_edges(self, cells: frozenset[Cell]) -> list[list[PointMm]]:
+        """Return the edges between cells, each once, without the diagonals of quartered squares."""
+        edges, quarters = self._edges(cells), self.lattice.cells_per_unit > 1
+        return [
+            self._at((a, b))
+            for a, b in sorted(edges)
+            if a < b and (b, a) in edges and not (quarters and a[0] != b[0] and a[1] != b[1])
+        ]
 
     def _outline(self, cells: frozenset[Cell]) -> list[list[PointMm]]:
         if cells not in self._outlines:
-            rings = rings_of_cells(self.lattice, cells)
-            self._outlines[cells] = [self._at(ring) for ring in rings]
+            self._outlines[cells] = [self._at(one) for one in rings_of_cells(self.lattice, cells)]
         return self._outlines[cells]
 
     def _at(self, points: Iterable[FramePoint]) -> list[PointMm]:
-        """Frame points on the page."""
-        left, bottom = self.origin_mm
-        cell_mm = self.unit_mm / self.halves
+        """Convert frame points to the page."""
+        (left, bottom), cell_mm = self.origin_mm, self.unit_mm / self.halves
         return [
-            (left + x * cell_mm, bottom + y * cell_mm) for x, y in in_units(self.lattice, points)
+            (left + x * cell_mm, bottom + y * cell_mm) for x, y in to_units(self.lattice, points)
         ]
 
 
-def _rings(area: BaseGeometry) -> list[RingMm]:
-    """Every ring of an area."""
+def polygon_rings(area: BaseGeometry) -> list[RingMm]:
+    """Return all rings of an area."""
     parts = [part for part in getattr(area, "geoms", [area]) if part.geom_type == "Polygon"]
     return [ring for part in parts for ring in rings_mm(part)]
 
 
 def extent(lattice: Lattice, cells: Collection[Cell]) -> tuple[float, float, float, float]:
-    """Left, bottom, width and height of some cells, in grid units.
-
-    Example:
-        >>> from fabkit.model.library import load_set
-        >>> block = load_set("iqblock")
-        >>> extent(block.lattice, block.boards[0].cells)
-        (0.0, -8.0, 8.0, 8.0)
-    """
+    """Return left, bottom, width and height of cells, in grid units."""
     corners = [point for ring in rings_of_cells(lattice, cells) for point in ring]
-    xs, ys = zip(*in_units(lattice, corners), strict=True)
+    xs, ys = zip(*to_units(lattice, corners), strict=True)
     return min(xs), min(ys), max(xs) - min(xs), max(ys) - min(ys)
 
 
 def size_mm(puzzle: PuzzleSet, entry: Entry, unit_mm: float) -> tuple[float, float]:
-    """Width and height of a challenge's region."""
+    """Return width and height of a challenge's region."""
     _, _, wide, high = extent(puzzle.lattice, entry.region)
     return wide * unit_mm / entry.halves, high * unit_mm / entry.halves
 
 
-def easy_scale(size: tuple[float, float], room: tuple[float, float]) -> float:
-    """One to what something is drawn so that its width and height fit into a room.
-
-    The least easy number; a less easy one when even 1 : 200 is too large.
+def preferred_scale(size: tuple[float, float], room: tuple[float, float]) -> float:
+    """Return the smallest preferred scale (1 to this) at which a size fits into a room.
 
     Example:
-        >>> easy_scale((160, 160), (60, 50))
+        >>> preferred_scale((160, 160), (60, 50))
         4
     """
-    least = max(want / there for want, there in zip(size, room, strict=True))
+    least = max(needed / there for needed, there in zip(size, room, strict=True))
     return next((scale for scale in _EASY if scale >= least - 1e-6), least)
 
 
-def board_at(
+def board_for(
     canvas: Canvas,
     puzzle: PuzzleSet,
     entry: Entry,
@@ -234,43 +203,31 @@ def board_at(
     theme: Theme = LIGHT,
     written: bool = False,
 ) -> BoardDrawing:
-    """The lattice of a challenge, where its region's lower left corner is at a place."""
-    left, bottom, _, _ = extent(puzzle.lattice, entry.region)
-    cell_mm = unit_mm / entry.halves
-    origin = corner[0] - left * cell_mm, corner[1] - bottom * cell_mm
-    lattice, balls = puzzle.lattice, puzzle.made_of_balls
-    return BoardDrawing(canvas, lattice, unit_mm, origin, balls, theme, entry.halves, written)
+    """Return the board of a challenge, with the lower left corner of its region at a place."""
+    lattice, balls, halves = puzzle.lattice, puzzle.made_of_balls, entry.halves
+    left, bottom, _, _ = extent(lattice, entry.region)
+    origin = corner[0] - left * (unit_mm / halves), corner[1] - bottom * (unit_mm / halves)
+    return BoardDrawing(canvas, lattice, unit_mm, origin, balls, theme, halves, written)
 
 
 def draw_challenge(
     board: BoardDrawing, puzzle: PuzzleSet, entry: Entry, grid: bool = False
 ) -> None:
-    """What is to be covered, with the pieces that are given.
-
-    A plain silhouette, unless there is more to see: a board of the set shows its cells or seats,
-    and so does a region on which pieces lie already, or any with `grid`.
-    """
-    if grid or entry.given or any(one.cells == entry.region for one in puzzle.boards):
-        board.region(entry.region)
-    else:
-        board.silhouette(entry.region)
+    """Draw the region to cover with the given pieces. It is a plain silhouette; cells or sockets show
+    on boards of the set, with given pieces, and with `grid`."""
+    known = grid or entry.given or any(one.cells == entry.region for one in puzzle.boards)
+    board.region(entry.region, plain=not known)
     draw_pieces(board, puzzle, {given.piece: given.cells for given in entry.given})
     board.rim(entry.region)
 
 
 def draw_solution(board: BoardDrawing, puzzle: PuzzleSet, entry: Entry) -> None:
-    """A challenge's solution, with all of its pieces; see `draw_challenge`."""
+    """Draw the solution of a challenge; see `draw_challenge`."""
     board.region(entry.region)
     draw_pieces(board, puzzle, entry.solution or {})
     board.rim(entry.region)
 
 
-def draw_pieces(
-    board: BoardDrawing,
-    puzzle: PuzzleSet,
-    layout: Mapping[str, frozenset[Cell]],
-    pale: bool = False,
-) -> None:
-    """Pieces where they lie, in the set's order; see `BoardDrawing.pieces`."""
-    lying = [(piece, layout[piece.id]) for piece in puzzle.pieces if piece.id in layout]
-    board.pieces(lying, pale)
+def draw_pieces(board: BoardDrawing, puzzle: PuzzleSet, layout: Layout, pale: bool = False) -> None:
+    """Draw placed pieces in the set's order; see `BoardDrawing.pieces`."""
+    board.pieces([(one, layout[one.id]) for one in puzzle.pieces if one.id in layout], pale)

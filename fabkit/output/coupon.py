@@ -1,92 +1,92 @@
-"""The drawing of a coupon, to be printed beside it: where to measure, and a table to fill in."""
+"""The sheets of a calibration: where to measure a coupon, and the residuals of the fit."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from shapely import affinity
 
-from fabkit.drawing.coupon import CouponPart, Place, in_order
+from fabkit.drawing.coupon import CouponPart, CouponPlace, places_in_order
 from fabkit.drawing.outline import PointMm
 from fabkit.drawing.part import PartDrawing
-from fabkit.output.booklet.pdf import PdfBook
-from fabkit.output.canvas import Canvas, draw_area, scale_bar
+from fabkit.output.canvas import Canvas, draw_area, draw_scale_bar
+from fabkit.output.pdf import PdfPage, draw_pdf
+from fabkit.output.svg import Drawing
 from fabkit.output.theme import LIGHT
 
-#: A5 on its side, for a second page on which the parts are drawn larger.
-_LARGE_PAGE = (210.0, 148.0)
-#: A4, upright: of the page, its margin, and where parts are drawn.
-_PAGE, _LEFT, _TOP, _PARTS_Y = (210.0, 297.0), 12.0, 285.0, 186.0
+#: A4 portrait, A5 landscape for the enlarged parts; the left margin, the top, and the base of the parts.
+_PAGE, _LARGE_PAGE, _LEFT, _TOP, _PARTS_Y = (210.0, 297.0), (210.0, 148.0), 12.0, 285.0, 186.0
 _ROW_MM, _COLUMN_MM, _BLANK_MM, _LARGER = 7.2, 96.0, 27.0, 2.5
+_WRONG = "#d55e00"
+_AREA = {"fill": LIGHT.socket, "stroke": LIGHT.ink, "stroke_width": "0.18"}
+_LINE = {"stroke": _WRONG, "stroke_width": "0.25"}
+_CHART_ROW_MM, _CHART_HEAD_MM, _CHART_LEFT_MM = 5.0, 22.0, 52.0
+_CHART_WIDTH_MM, _CHART_MARGIN_MM = 110.0, 8.0
 _PRINTED = (
-    "Print at 100 %: the bar below is 100 mm long. Let the coupon cool down, and take off burrs.",
-    "Measure at each number along its line (page 2 shows them larger), and write down what you read,",
-    "in mm. Leave out what you cannot reach; of several readings write all. X is as 10 lies, Y as 20.",
-    "Outside: hold the jaws at half the height. At the bed: let them rest on the table, so that the",
-    "lowest layer counts. Inside and holes: turn and tilt a little; of a hole the most counts.",
+    "Print at 100%: the bar below must be 100 mm long. Let the coupon cool down and remove any burrs.",
+    "At each number, measure along its line (enlarged on page 2) and write down the reading in mm.",
+    "Skip what you cannot reach; write down repeated readings, too. Line 10 runs along X, line 20 along Y.",
+    "Outside: hold the jaws at half height. At the bed: rest them on the table, so that they touch the",
+    "lowest layer. Inside and holes: turn and tilt a little; for a hole, the largest reading counts.",
 )
 _CUT = (
-    "Print at 100 %: the bar below is 100 mm long. Cut with the settings that you will cut with, and",
-    "no kerf compensation. Measure tabs with the outside jaws and slots with the inside jaws, and",
-    "write down what you read, in mm. Leave out what you cannot reach.",
+    "Print at 100%: the bar below must be 100 mm long. Cut with the settings you will use for the set,",
+    "without kerf compensation. Measure tabs with the outside jaws and slots with the inside jaws, and",
+    "write down the readings in mm. Skip what you cannot reach.",
 )
 
 
 def coupon_sheet(
     parts: Sequence[CouponPart], pieces: Sequence[PartDrawing], title: str, laser: bool
 ) -> bytes:
-    """An A4 page at 1:1, as PDF.
+    """Draw the coupon at 1:1 on an A4 page, as PDF: parts with the places to measure, a table to fill
+    in, and two pieces that fit side by side. The title names what the coupon is for. A second page
+    shows the parts enlarged."""
 
-    Args:
-        parts: with the places to measure.
-        pieces: two that belong side by side; they are drawn beside the parts.
-        title: what it is made for.
-    """
-    book = PdfBook(f"Coupon: {title}", "places to measure, and a table to fill in", "en")
-    page = book.add_page(*_PAGE, "coupon")
-    page.text(_LEFT, _TOP - 4, f"Coupon · {title[:60]}", 5.5, class_="title")
-    for row, line in enumerate(_CUT if laser else _PRINTED):
-        page.text(_LEFT, _TOP - 12 - 4.6 * row, line, 3.3)
-    scale_bar(page, (_LEFT, _TOP - 41), 100.0, LIGHT)
-    for part in parts:
-        _part(page, part, (_LEFT + 6 + part.lies_mm[0], _PARTS_Y + part.lies_mm[1]))
-    left = 140.0
-    for piece in pieces:
-        x, y, right, _ = piece.outline.bounds
-        moved = affinity.scale(piece.outline, 0.5, 0.5, origin=(x, y))
-        draw_area(page, moved, (left - x, _PARTS_Y + 12 - y), **_AREA)
-        left += (right - x) / 2 + 3
-    if pieces:
-        names = " and ".join(one.piece for one in pieces)
-        page.text(140.0, _PARTS_Y + 4, f"{names} (drawn 1 : 2), side by side: do they", 2.8)
-        page.text(140.0, _PARTS_Y, "go together once the profile is calibrated?", 2.8)
-    places = in_order(parts)
-    half = math.ceil(len(places) / 2)
-    for column, some in enumerate((places[:half], places[half:])):
-        _rows(page, some, _LEFT + column * _COLUMN_MM, _PARTS_Y - 22)
-    large = book.add_page(*_LARGE_PAGE, "large")
-    large.text(_LEFT, _LARGE_PAGE[1] - 9, f"The same, drawn {_LARGER:g} : 1", 5.5, class_="title")
-    with large.shrunk((_LEFT + 20, 6.0), 1 / _LARGER):
+    def draw(page: PdfPage) -> None:
+        page.text(_LEFT, _TOP - 4, f"Coupon · {title[:60]}", 5.5, class_="title")
+        for row, line in enumerate(_CUT if laser else _PRINTED):
+            page.text(_LEFT, _TOP - 12 - 4.6 * row, line, 3.3)
+        draw_scale_bar(page, (_LEFT, _TOP - 41), 100.0, LIGHT)
         for part in parts:
-            _part(large, part, part.lies_mm)
-            _numbers(large, part, part.lies_mm)
-    return book.finish()
+            _part(page, part, (_LEFT + 6 + part.origin_mm[0], _PARTS_Y + part.origin_mm[1]))
+        left = 140.0
+        for piece in pieces:
+            x, y, right, _ = piece.outline.bounds
+            moved = affinity.scale(piece.outline, 0.5, 0.5, origin=(x, y))
+            draw_area(page, moved, (left - x, _PARTS_Y + 12 - y), **_AREA)
+            left += (right - x) / 2 + 3
+        if pieces:
+            names = " and ".join(one.piece for one in pieces)
+            page.text(140.0, _PARTS_Y + 4, f"{names} (drawn 1 : 2), side by side: do they", 2.8)
+            page.text(140.0, _PARTS_Y, "fit together once the profile is calibrated?", 2.8)
+        places = places_in_order(parts)
+        half = math.ceil(len(places) / 2)
+        for column, some in enumerate((places[:half], places[half:])):
+            _rows(page, some, _LEFT + column * _COLUMN_MM, _PARTS_Y - 22)
 
+    def draw_large(page: PdfPage) -> None:
+        heading = f"Enlarged {_LARGER:g} : 1"
+        page.text(_LEFT, _LARGE_PAGE[1] - 9, heading, 5.5, class_="title")
+        with page.scaled((_LEFT + 20, 6.0), 1 / _LARGER):
+            for part in parts:
+                _part(page, part, part.origin_mm)
+                _numbers(page, part, part.origin_mm)
 
-_AREA = {"fill": LIGHT.seat, "stroke": LIGHT.ink, "stroke_width": "0.18"}
-_LINE = {"stroke": "#d55e00", "stroke_width": "0.25"}
+    about = "places to measure and a table to fill in"
+    return draw_pdf(f"Coupon: {title}", about, [(*_PAGE, draw), (*_LARGE_PAGE, draw_large)])
 
 
 def _part(canvas: Canvas, part: CouponPart, by_mm: PointMm) -> None:
-    """A part, its numbers where they are engraved, and its lines between two ticks."""
-    dx, dy = by_mm
+    """Draw a part, its engraved numbers, and its measuring lines between two ticks."""
     draw_area(canvas, part.outline, by_mm, **_AREA)
     for one in part.places:
         draw_area(canvas, one.lettering().polygon(), by_mm, fill=LIGHT.ink)
     for one in part.places:
         if one.line_mm:
-            ends = [(x + dx, y + dy) for x, y in one.line_mm]
+            ends = [(x + by_mm[0], y + by_mm[1]) for x, y in one.line_mm]
             canvas.line(ends, **_LINE)
             tick = (0.0, 0.8) if one.axis == "x" else (0.8, 0.0)
             for x, y in ends:
@@ -94,7 +94,7 @@ def _part(canvas: Canvas, part: CouponPart, by_mm: PointMm) -> None:
 
 
 def _numbers(canvas: Canvas, part: CouponPart, by_mm: PointMm) -> None:
-    """The numbers of places once more, where their lines end; of a slot in it, beside its line."""
+    """Repeat the numbers of places at the ends of their lines; inside a slot, beside its line."""
     for one in part.places:
         if one.line_mm:
             (ax, ay), (x, y) = ((x + by_mm[0], y + by_mm[1]) for x, y in one.line_mm)
@@ -106,13 +106,60 @@ def _numbers(canvas: Canvas, part: CouponPart, by_mm: PointMm) -> None:
             canvas.text(*at, str(one.number), 1.6, text_anchor="middle", fill=_LINE["stroke"])
 
 
-def _rows(canvas: Canvas, places: Sequence[Place], x: float, top: float) -> None:
-    """A table with room to write into."""
-    for at, words in ((0, "No."), (11, "what"), (48, "nominal"), (63, "measured, mm")):
-        canvas.text(x + at, top, words, 3.0, class_="quiet")
+def _rows(canvas: Canvas, places: Sequence[CouponPlace], x: float, top: float) -> None:
+    """Draw a table with room to write in."""
+    for at, heading in ((0, "No."), (11, "feature"), (48, "nominal"), (63, "measured, mm")):
+        canvas.text(x + at, top, heading, 3.0, class_="quiet")
     for row, one in enumerate(places, start=1):
         y = top - _ROW_MM * row
         canvas.text(x, y, str(one.number), 4.0, class_="title")
         canvas.text(x + 11, y, one.what, 3.4)
         canvas.text(x + 48, y, f"{one.nominal_mm:.2f}", 3.4)
         canvas.line([(x + 63, y - 1), (x + 63 + _BLANK_MM, y - 1)], **_LINE | {"stroke": LIGHT.ink})
+
+
+@dataclass(frozen=True)
+class Residual:
+    """The residual of a value: measured minus expected, in mm, with half its 95% interval. An outlier
+    is `left_out` of the fit."""
+
+    name: str
+    off_mm: float
+    half_mm: float
+    left_out: bool
+
+
+def residual_chart(residuals: Sequence[Residual], title: str) -> str:
+    """Draw a row for each value: its residual as a dot, its 95% interval as a bar. Outliers are red, at
+    the edge if they lie beyond it. Returns an SVG document in mm."""
+    largest = max(abs(one.off_mm) + one.half_mm for one in residuals if not one.left_out)
+    step = next(one for one in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1) if 4 * one >= largest)
+    span = max(step, -(-largest // step) * step)
+    height = _CHART_HEAD_MM + _CHART_ROW_MM * (len(residuals) + 1) + _CHART_MARGIN_MM
+    drawing = Drawing(_CHART_LEFT_MM + _CHART_WIDTH_MM + 2 * _CHART_MARGIN_MM, height, title)
+
+    def x_of(off_mm: float) -> float:
+        return _CHART_LEFT_MM + _CHART_WIDTH_MM / 2 * (1 + min(1.04, max(-1.04, off_mm / span)))
+
+    drawing.text(_CHART_MARGIN_MM, height - 10, title, 4.6, class_="title")
+    subtitle = "measured minus expected, in mm, with 95% intervals"
+    drawing.text(_CHART_MARGIN_MM, height - 16, subtitle, 3.2, class_="quiet")
+    theme, bottom, top = drawing.theme, _CHART_MARGIN_MM + _CHART_ROW_MM, height - _CHART_HEAD_MM
+    for number in range(-round(span / step), round(span / step) + 1):
+        mark, line = round(step * number, 3), theme.lined("faint" if number else "quiet")
+        drawing.line([(x_of(mark), bottom), (x_of(mark), top)], stroke_width="0.25", **line)
+        drawing.text(x_of(mark), bottom - 4, f"{mark:g}", 3.0, text_anchor="middle")
+    for row, one in enumerate(residuals):
+        y, off, wrong = top - _CHART_ROW_MM * (row + 0.5), one.off_mm, one.left_out
+        drawing.text(
+            _CHART_MARGIN_MM, y - 1.1, one.name, 3.2, **({"fill": _WRONG} if wrong else {})
+        )
+        ends = [(x_of(off + side), y) for side in (-one.half_mm, one.half_mm)]
+        line = {"stroke": _WRONG} if wrong else theme.lined("ink")
+        drawing.line(ends, stroke_width="0.4", **line)
+        drawing.circle(x_of(off), y, 0.9, **({"fill": _WRONG} if wrong else theme.filled("ink")))
+        if wrong:
+            by_mm, anchor = (-2, "end") if off > 0 else (2, "start")
+            at, label = (x_of(off) + by_mm, y + 1), f"{off:+.2f}, excluded"
+            drawing.text(*at, label, 3.0, text_anchor=anchor, fill=_WRONG)
+    return drawing.source()

@@ -1,4 +1,4 @@
-"""The texts of booklet and page in several languages, which lie beside this file."""
+"""Messages of the booklet and the page in several languages, from the folder ``messages``."""
 
 from __future__ import annotations
 
@@ -7,60 +7,61 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
-from fabkit.core.errors import InputError, OutsideError, did_you_mean, shown
+from fabkit.core.errors import ExternalError, InputError, did_you_mean, quote
 
-#: The languages there are, by their codes of two letters; the first is the usual one.
+#: The supported languages by their two-letter codes; the first is the default.
 LANGUAGES = ("en", "de", "it", "fr")
 
 
-def load_words(part: str, language: str) -> dict[str, str]:
-    """The texts of ``booklet`` or ``page`` by key, with places such as ``{title}`` to be filled.
+def load_messages(part: str, language: str) -> dict[str, str]:
+    """Load the messages of ``booklet`` or ``page`` by key, with placeholders such as ``{title}``.
 
     Raises:
-        InputError: when there is no such language.
-        OutsideError: when the file with the texts is missing or damaged.
-
-    Example:
-        >>> load_words("booklet", "de")["index"]
-        'Verzeichnis'
+        InputError: when the language is not supported.
+        ExternalError: when the message file is missing or damaged.
     """
     if language not in LANGUAGES:
-        known = ", ".join(LANGUAGES)
-        message = f"there are no texts in {shown(language)}; the languages are {known}"
+        known = f"the languages are {', '.join(LANGUAGES)}"
+        message = f"there are no texts in {quote(language)}; {known}"
         raise InputError.of("--language", message + did_you_mean(language, LANGUAGES))
-    return dict(_read(part, language))
+    return dict(_read_messages(part, language))
 
 
-def counted(words: Mapping[str, str], key: str, count: int) -> str:
-    """A text about some number of things: ``{key}_one``, or ``{key}_many`` for more or none.
+def format_count(messages: Mapping[str, str], key: str, count: int) -> str:
+    """Format the message for a count of things; see `plural_form`.
 
     Example:
-        >>> words = {"decimal": ".", "thousands": ","}
-        >>> words |= {"pieces_one": "one piece", "pieces_many": "{count} pieces"}
-        >>> counted(words, "pieces", 1), counted(words, "pieces", 16)
+        >>> messages = {"decimal": ".", "thousands": ","}
+        >>> messages |= {"pieces_one": "one piece", "pieces_many": "{count} pieces"}
+        >>> format_count(messages, "pieces", 1), format_count(messages, "pieces", 16)
         ('one piece', '16 pieces')
     """
-    return words[f"{key}_one" if count == 1 else f"{key}_many"].format(count=figure(words, count))
+    return plural_form(messages, key, count).format(count=format_number(messages, count))
 
 
-def figure(words: Mapping[str, str], value: float) -> str:
-    """A number as it is written in a language, with three decimals at most.
+def plural_form(messages: Mapping[str, str], key: str, count: int) -> str:
+    """Return the message ``{key}_one`` for a count of 1 and ``{key}_many`` for any other."""
+    return messages[f"{key}_one" if count == 1 else f"{key}_many"]
+
+
+def format_number(messages: Mapping[str, str], value: float) -> str:
+    """Format a number in the style of a language, with three decimals at most.
 
     Example:
-        >>> words = {"decimal": ",", "thousands": "."}
-        >>> figure(words, 2.5), figure(words, 152340)
+        >>> messages = {"decimal": ",", "thousands": "."}
+        >>> format_number(messages, 2.5), format_number(messages, 152340)
         ('2,5', '152.340')
     """
     whole, _, rest = f"{value:,.3f}".partition(".")
     rest = rest.rstrip("0")
-    return whole.replace(",", words["thousands"]) + (words["decimal"] + rest if rest else "")
+    return whole.replace(",", messages["thousands"]) + (messages["decimal"] + rest if rest else "")
 
 
 @lru_cache(maxsize=16)
-def _read(part: str, language: str) -> dict[str, str]:
-    path = Path(__file__).parent / "words" / f"{part}.{language}.toml"
+def _read_messages(part: str, language: str) -> dict[str, str]:
+    path = Path(__file__).parent / "messages" / f"{part}.{language}.toml"
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):  # what is no TOML, or not even text, is a ValueError
-        message = f"{path.name}, with the texts in that language, is missing or damaged"
-        raise OutsideError(f"{message}; install fabkit again") from None
+    except (OSError, ValueError):  # neither TOML nor UTF-8
+        message = f"the messages in {path.name} are missing or damaged"
+        raise ExternalError(f"{message}; install fabkit again") from None

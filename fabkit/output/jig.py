@@ -1,4 +1,4 @@
-"""The drawing of jigs: each cut through its middle, in use on a piece, with the poles of both magnets."""
+"""The drawing of magnet jigs: cross-sections of each in use on a piece, with the poles of both magnets."""
 
 from __future__ import annotations
 
@@ -7,62 +7,53 @@ from collections.abc import Sequence
 from shapely import Polygon, box
 
 from fabkit.core.units import format_mm
-from fabkit.drawing.jig import OTHER_POLE, Jig
-from fabkit.drawing.magnets import bores
+from fabkit.drawing.jig import OPPOSITE_POLE, Jig
+from fabkit.drawing.magnets import bore_diameters
 from fabkit.model.layers import recess_span
 from fabkit.model.profile import Profile
 from fabkit.output.canvas import draw_area
 from fabkit.output.svg import Drawing
 from fabkit.output.theme import ink_on
 
-#: Shown so many times as large as they are; around each there is so much room, in mm.
+#: The scale of the drawing; margins, the room beside a jig, and the text height, in mm.
 _SCALE, _MARGIN_MM, _BESIDE_MM, _TEXT_MM = 2.0, 6.0, 30.0, 2.2
-#: The usual colours of poles, and of a magnet's half of which nothing is said.
+#: The customary colours of poles; grey for an unmarked half of a magnet.
 _POLES = {"N": "#c8372d", "S": "#2f6db5", "": "#8a8f98"}
 
 
 def jig_sheet(jigs: Sequence[Jig], profile: Profile) -> str:
-    """Draws jigs as an SVG document, twice as large as they are.
-
-    Example:
-        >>> from fabkit.drawing.jig import draft_jigs
-        >>> from fabkit.model.profilefile import load_profile
-        >>> profile = load_profile()
-        >>> jig_sheet(draft_jigs(["N"], profile), profile)[:4]
-        '<svg'
-    """
+    """Draw jigs as an SVG document, at twice their size."""
     wide_mm = jigs[0].collar_mm + _BESIDE_MM
-    high_mm = profile.thickness_mm + jigs[0].drawing.thickness_mm + 2 * _MARGIN_MM
-    size = 2 * _MARGIN_MM + len(jigs) * wide_mm, high_mm
-    about = "Each jig is cut through its middle and stands on a piece, a magnet in its recess."
-    drawing = Drawing(*size, "A jig for magnets", about, scale=_SCALE)
+    high_mm = profile.thickness_mm + jigs[0].drawing.thickness_mm
+    size = 2 * _MARGIN_MM + len(jigs) * wide_mm, high_mm + 2 * _MARGIN_MM
+    about = "Cross-section of each jig on a piece, with a magnet in the recess."
+    drawing = Drawing(*size, "Magnet jig", about, scale=_SCALE)
     for number, jig in enumerate(jigs):
-        middle_mm = _MARGIN_MM + number * wide_mm + jig.collar_mm / 2
-        _draw(drawing, jig, profile, middle_mm)
+        _draw(drawing, jig, profile, _MARGIN_MM + number * wide_mm + jig.collar_mm / 2)
     return drawing.source()
 
 
 def _draw(drawing: Drawing, jig: Jig, profile: Profile, middle_mm: float) -> None:
-    """A jig upside down on what is printed of a piece, whose recess is open upwards."""
+    """Draw a jig upside down on a partly printed piece, whose recess opens upwards."""
     span, by_mm = recess_span(profile), (middle_mm, _MARGIN_MM)
     from_back = profile.embedded and profile.facing == "up"
     back_mm = span.depth_mm + (span.low_mm if from_back else profile.thickness_mm - span.high_mm)
-    half_mm, bore_mm = jig.collar_mm / 2, bores(profile).widest_mm / 2
+    half_mm, bore_mm = jig.collar_mm / 2, bore_diameters(profile).widest_mm / 2
     edge = {"stroke_width": "0.15", "stroke_linejoin": "round", "stroke": drawing.theme.edge}
     piece = box(-half_mm - 3, 0, half_mm + 3, back_mm)
     piece -= box(-bore_mm, back_mm - span.depth_mm, bore_mm, back_mm)
-    draw_area(drawing, piece, by_mm, **drawing.theme.filled("seat"), **edge)
-    stem_mm = jig.drawing.thickness_mm - jig.seat_mm
-    shaft_mm, post_mm, tip_mm = jig.shaft_mm / 2, jig.post_mm / 2, back_mm - jig.seat_mm
+    draw_area(drawing, piece, by_mm, **drawing.theme.filled("socket"), **edge)
+    stem_mm = jig.drawing.thickness_mm - jig.post_height_mm
+    shaft_mm, post_mm, tip_mm = jig.shaft_mm / 2, jig.post_mm / 2, back_mm - jig.post_height_mm
     end_mm, top_mm = back_mm + stem_mm - jig.shaft_depth_mm, back_mm + stem_mm
     half = [(0, tip_mm), (post_mm, tip_mm), (post_mm, back_mm), (half_mm, back_mm)]
     half += [(half_mm, top_mm), (shaft_mm, top_mm), (shaft_mm, end_mm), (0, end_mm)]
     stem = Polygon([*half, *((-x, y) for x, y in reversed(half))])
     draw_area(drawing, stem, by_mm, fill=jig.drawing.colour, **edge)
     radius_mm, height_mm = profile.magnet_diameter_mm / 2, profile.magnet_height_mm
-    # Both lie alike, which is why they pull each other: the tip's pole is the lower one.
+    # Both magnets have the same orientation and so attract each other: the tip's pole is the lower one.
     for low_mm in (end_mm, tip_mm - height_mm):
-        for pole, up_mm in ((jig.tip, 0.0), (OTHER_POLE[jig.tip], height_mm / 2)):
+        for pole, up_mm in ((jig.tip, 0.0), (OPPOSITE_POLE[jig.tip], height_mm / 2)):
             y_mm = low_mm + up_mm
             area = box(-radius_mm, y_mm, radius_mm, y_mm + height_mm / 2)
             draw_area(drawing, area, by_mm, fill=_POLES[pole], **edge)
@@ -70,8 +61,8 @@ def _draw(drawing: Drawing, jig: Jig, profile: Profile, middle_mm: float) -> Non
             letter = {"text_anchor": "middle", "fill": ink_on(_POLES[pole])}
             drawing.text(middle_mm, base_mm, pole, 0.4 * height_mm, **letter)
     beside_mm = middle_mm + half_mm + 4
-    post = f"post {jig.post_mm:g} x {format_mm(jig.seat_mm)}" if jig.post_mm else "no post"
-    words = [jig.drawing.piece, "a magnet glued in,", f"collar {format_mm(jig.collar_mm)},", post]
-    for line, text in enumerate(words):
+    post = f"post {jig.post_mm:g} x {format_mm(jig.post_height_mm)}" if jig.post_mm else "no post"
+    captions = [jig.drawing.piece, "glued-in magnet,", f"collar {format_mm(jig.collar_mm)},", post]
+    for line, text in enumerate(captions):
         at_mm = beside_mm, by_mm[1] + top_mm - (1 + 1.6 * line) * _TEXT_MM
         drawing.text(*at_mm, text, _TEXT_MM, class_="quiet" if line else "title")

@@ -1,104 +1,152 @@
-"""PDF books: pages in millimetres to draw on, with the shipped fonts, an outline, and links."""
+"""PDF pages in mm with the shipped fonts, by ReportLab: single, or imposed on sheets to fold."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
+
+from reportlab import rl_config
+from reportlab.lib.utils import ImageReader
+from reportlab.pdfbase.pdfdoc import PDFResourceDictionary
+from reportlab.pdfgen.canvas import Canvas
 
 from fabkit.output.canvas import Points
 from fabkit.output.theme import LIGHT
 from fabkit.output.typeset import (
     BOLD,
     REGULAR,
-    characters_of,
-    drawable,
-    load_fonts,
-    printed,
+    font_characters,
+    register_fonts,
+    replace_missing_glyphs,
+    single_line,
     text_width_mm,
 )
 
 #: Points of 1/72 inch in a millimetre.
-_POINTS = 72 / 25.4
+MM = 72 / 25.4
 _JOINS = {"miter": 0, "round": 1, "bevel": 2}
 _CAPS = {"butt": 0, "round": 1, "square": 2}
-_PRODUCER = "fabkit"
 
 
-class PdfBook:
-    """A PDF file, page by page. The same pages give the same bytes.
+@contextmanager
+def page_in_mm(canvas: Any, missing: set[str], scale: float = 1.0) -> Iterator[PdfPage]:
+    """Draw on a canvas in mm, 1 to `scale`; characters that the fonts lack are added to `missing`."""
+    canvas.saveState()
+    canvas.scale(MM / scale, MM / scale)
+    yield PdfPage(canvas, missing)
+    canvas.restoreState()
 
-    Attributes:
-        missing: the characters that were to be shown and are not in the fonts.
 
-    Raises:
-        OutsideError: when the fonts are missing.
+def draw_pdf(
+    title: str, subject: str, pages: Iterable[tuple[float, float, Callable[[PdfPage], None]]]
+) -> bytes:
+    """Draw a PDF file of single pages in English: width and height in mm, and what draws each.
 
     Example:
-        >>> book = PdfBook("A book", "an example", "en")
-        >>> page = book.add_page(148, 210, "first")
-        >>> page.circle(74, 105, 20, fill="#0072b2")
-        >>> book.add_outline("The first page")
-        >>> book.finish()[:5]
+        >>> draw_pdf("A page", "an example", [(148, 210, lambda page: page.circle(74, 105, 20))])[:5]
         b'%PDF-'
     """
+    register_fonts()
+    file = io.BytesIO()
+    canvas = PageCanvas(file, pageCompression=1, invariant=1, lang="en", initialFontName=REGULAR)
+    canvas.setTitle(single_line(title))
+    canvas.setSubject(single_line(subject))
+    for name in (canvas.setAuthor, canvas.setCreator, canvas.setProducer):
+        name("fabkit")
+    for width_mm, height_mm, draw in pages:
+        canvas.setPageSize((width_mm * MM, height_mm * MM))
+        with page_in_mm(canvas, set()) as page:
+            draw(page)
+        canvas.showPage()
+    canvas.save()
+    return file.getvalue()
 
-    def __init__(self, title: str, subject: str, language: str) -> None:
-        from reportlab import rl_config
-        from reportlab.pdfgen.canvas import Canvas
 
-        load_fonts()
-        rl_config.useA85 = 0  # compressed bytes as they are, not a quarter longer as letters
-        self._file = io.BytesIO()
-        self._pdf: Any = Canvas(
-            self._file, pageCompression=1, invariant=1, lang=language, initialFontName=REGULAR
-        )
-        self._pdf.setTitle(printed(title))
-        self._pdf.setSubject(printed(subject))
-        for set_name in (self._pdf.setAuthor, self._pdf.setCreator, self._pdf.setProducer):
-            set_name(_PRODUCER)
-        # Readers offer to print at 100 % then, and not to fit the page.
-        self._pdf.setViewerPreference("PrintScaling", "None")
-        self._pages = self._entries = 0  # the library knows titles by their keys
-        self.missing: set[str] = set()
+class PageCanvas(Canvas):
+    """A canvas of single pages. Equal pages give equal bytes."""
 
-    def add_page(self, width_mm: float, height_mm: float, key: str) -> PdfPage:
-        """Begins a page and ends the one before; links find it by its key."""
-        if self._pages:
-            self._pdf.showPage()
-        self._pages += 1
-        self._pdf.setPageSize((width_mm * _POINTS, height_mm * _POINTS))
-        self._pdf.bookmarkPage(key)
-        return PdfPage(self._pdf, self.missing)
+    def __init__(self, *arguments: Any, **settings: Any) -> None:
+        rl_config.useA85 = 0  # binary streams; ASCII85 is a quarter longer
+        super().__init__(*arguments, **settings)
+        # So that PDF readers print at 100% by default instead of fitting the page.
+        self.setViewerPreference("PrintScaling", "None")
 
-    def add_outline(self, title: str, level: int = 0) -> None:
-        """An entry of the outline beside the pages, which leads to the page begun last.
 
-        The level is 0 for chapters, which are shown closed, and 1 for what is in them.
-        """
-        self._entries += 1
-        key = f"outline-{self._entries}"
-        self._pdf.bookmarkPage(key)
-        self._pdf.addOutlineEntry(printed(title), key, level, closed=True)
+class ImposedCanvas(PageCanvas):
+    """A canvas that imposes pages, two on each side of sheets to fold and staple in the middle.
 
-    def finish(self) -> bytes:
-        """Ends the last page; the file."""
-        self._pdf.save()
-        return self._file.getvalue()
+    Every page becomes a form first. In the end all are placed on the sheets, whose size is in mm,
+    with blank pages up to a multiple of four. Links and the outline are omitted.
+    """
+
+    def __init__(self, size: tuple[float, float], file: Any, **settings: Any) -> None:
+        super().__init__(file, **settings)
+        self._sheet, self._made = (size[0] * MM, size[1] * MM), 0
+        self.setViewerPreference("Duplex", "DuplexFlipShortEdge")
+        self.beginForm("page-1")
+
+    def showPage(self) -> None:
+        """End a page."""
+        self._made += 1
+        self._end()
+        self.beginForm(f"page-{self._made + 1}")
+
+    def save(self) -> None:
+        """Place the pages on their sheets and write the file."""
+        self._end()  # the page after the last, which is empty
+        wide, high = self._pagesize
+        for left, right in imposition_order(self._made):
+            self.setPageSize(self._sheet)
+            for page, x in ((left, self._sheet[0] / 2 - wide), (right, self._sheet[0] / 2)):
+                if page <= self._made:
+                    self.saveState()
+                    self.translate(x, (self._sheet[1] - high) / 2)
+                    self.doForm(f"page-{page}")
+                    self.restoreState()
+            super().showPage()
+        super().save()
+
+    def _end(self) -> None:
+        """End a form with all its resources: ReportLab omits the transparency states."""
+        resources = PDFResourceDictionary()
+        resources.basicFonts()
+        resources.allProcs()
+        resources.XObject = self._doc.xobjDict(self._formsinuse)
+        if state := self._extgstate.getState():
+            resources.ExtGState = state
+        self.endForm(Resources=resources)
+
+    def bookmarkPage(self, *arguments: Any, **settings: Any) -> None:
+        """Do nothing: sheets are not read on a screen."""
+
+    addOutlineEntry = linkRect = bookmarkPage
+
+
+def imposition_order(pages: int) -> list[tuple[int, int]]:
+    """Return the left and right page on each side of the sheets, front and back in turn.
+
+    Numbers beyond the last page are blank pages.
+
+    Example:
+        >>> imposition_order(7)
+        [(8, 1), (2, 7), (6, 3), (4, 5)]
+    """
+    last = -(-pages // 4) * 4
+    sides = [(last - place, place + 1) for place in range(last // 2)]
+    return [(b, a) if place % 2 else (a, b) for place, (a, b) in enumerate(sides)]
 
 
 class PdfPage:
-    """A page of a book: a `fabkit.output.canvas.Canvas` with links and pictures."""
+    """A page in mm: a `fabkit.output.canvas.Canvas` that also draws PNG images."""
 
     def __init__(self, pdf: Any, missing: set[str]) -> None:
-        self._pdf = pdf
-        self._missing = missing
-        pdf.scale(_POINTS, _POINTS)
+        self._pdf, self._missing = pdf, missing
 
     @contextmanager
-    def shrunk(self, at: tuple[float, float], scale: float) -> Iterator[None]:
-        """What is drawn meanwhile has its origin at a point, and is drawn at one to `scale`."""
+    def scaled(self, at: tuple[float, float], scale: float) -> Iterator[None]:
+        """Draw 1 to `scale` with the origin at a point, inside the context."""
         self._pdf.saveState()
         self._pdf.translate(*at)
         self._pdf.scale(1 / scale, 1 / scale)
@@ -106,52 +154,36 @@ class PdfPage:
         self._pdf.restoreState()
 
     def polygon(self, rings: Sequence[Points], **style: str) -> None:
-        """A filled area; every ring after the first is a hole or a part of its own."""
-        path = self._pdf.beginPath()
-        for ring in rings:
-            self._follow(path, ring)
-            path.close()
-        self._paint(path, style, style.get("fill", "#000000"))
+        """Draw a filled area with the even-odd rule: holes and further parts are rings, too."""
+        self._paint(self._path(rings, closed=True), style)
 
     def line(self, points: Points, **style: str) -> None:
-        """A line from point to point, which is not closed."""
-        path = self._pdf.beginPath()
-        self._follow(path, points)
-        self._paint(path, style, "none")
+        """Draw an open polyline."""
+        self._paint(self._path([points]), style | {"fill": "none"})
 
     def circle(self, x: float, y: float, radius: float, **style: str) -> None:
-        """A circle around a point."""
+        """Draw a circle around a point."""
         path = self._pdf.beginPath()
         path.circle(x, y, radius)
-        self._paint(path, style, style.get("fill", "#000000"))
+        self._paint(path, style)
 
     def text(self, x: float, y: float, text: str, size_mm: float, **style: str) -> None:
-        """A line of text, beginning at a point on its base line."""
+        """Draw a line of text that begins at a point on its baseline."""
         classes = style.get("class_", "").split()
         bold = "title" in classes
-        words = printed(text)
-        self._missing.update(set(words) - characters_of(bold))
-        words = drawable(words, bold)
-        width = text_width_mm(words, size_mm, bold)
-        left = x - width * {"middle": 0.5, "end": 1.0}.get(style.get("text_anchor", ""), 0.0)
+        line = single_line(text)
+        self._missing.update(set(line) - font_characters(bold))
+        before = {"middle": 0.5, "end": 1.0}.get(style.get("text_anchor", ""), 0.0)
+        left = x - text_width_mm(line, size_mm, bold) * before
         self._pdf.saveState()
         self._fill(style, style.get("fill", LIGHT.quiet if "quiet" in classes else LIGHT.ink))
         self._pdf.setFont(BOLD if bold else REGULAR, size_mm)
-        self._pdf.drawString(left, y, words)
+        self._pdf.drawString(left, y, replace_missing_glyphs(line, bold))
         self._pdf.restoreState()
 
-    def link(self, x: float, y: float, width: float, height: float, key: str, says: str) -> None:
-        """An area from its lower left corner that leads to a page; screen readers say what it says."""
-        self._pdf.linkRect(printed(says), key, (x, y, x + width, y + height), Border="[0 0 0]")
-
     def picture(self, png: bytes, x: float, y: float, width: float, height: float) -> None:
-        """A PNG picture, as large as it can be in a box, in its middle.
-
-        Raises:
-            ValueError: when it is no picture.
-        """
+        """Draw a PNG image as large as fits, centred in a box; a `ValueError` if it is not one."""
         from PIL import Image, UnidentifiedImageError
-        from reportlab.lib.utils import ImageReader
 
         try:
             with Image.open(io.BytesIO(png)) as found:
@@ -160,40 +192,41 @@ class PdfPage:
                 flat.paste(clear, mask=clear)
         except UnidentifiedImageError:
             raise ValueError("expected a PNG picture") from None
-        scale = min(width / flat.width, height / flat.height)
-        wide, high = flat.width * scale, flat.height * scale
-        left, bottom = x + (width - wide) / 2, y + (height - high) / 2
-        self._pdf.drawImage(ImageReader(flat), left, bottom, wide, high)
+        box = {"width": width, "height": height, "preserveAspectRatio": True}
+        self._pdf.drawImage(ImageReader(flat), x, y, **box)
 
-    def _paint(self, path: Any, style: dict[str, str], fill: str) -> None:
-        """Fills and strokes a path as a style says."""
-        stroke = style.get("stroke", "none")
+    def _paint(self, path: Any, style: dict[str, str]) -> None:
+        """Fill and stroke a path in a style."""
+        fill, stroke = style.get("fill", "#000000"), style.get("stroke", "none")
         self._pdf.saveState()
         if fill != "none":
             self._fill(style, fill)
         if stroke != "none":
-            self._pdf.setStrokeColorRGB(*_rgb(stroke))
+            self._pdf.setStrokeColorRGB(*rgb(stroke))
             self._pdf.setStrokeAlpha(float(style.get("stroke_opacity", "1")))
             self._pdf.setLineWidth(float(style.get("stroke_width", "1")))
             self._pdf.setLineJoin(_JOINS[style.get("stroke_linejoin", "miter")])
             self._pdf.setLineCap(_CAPS[style.get("stroke_linecap", "butt")])
             dashes = style.get("stroke_dasharray", "").replace(",", " ").split()
             self._pdf.setDash([float(dash) for dash in dashes])
-        even_odd = 0
-        self._pdf.drawPath(path, int(stroke != "none"), int(fill != "none"), even_odd)
+        self._pdf.drawPath(path, int(stroke != "none"), int(fill != "none"), fillMode=0)  # even-odd
         self._pdf.restoreState()
 
     def _fill(self, style: dict[str, str], colour: str) -> None:
-        self._pdf.setFillColorRGB(*_rgb(colour))
+        self._pdf.setFillColorRGB(*rgb(colour))
         self._pdf.setFillAlpha(float(style.get("fill_opacity", "1")))
 
-    @staticmethod
-    def _follow(path: Any, points: Points) -> None:
-        """Leads a path from point to point."""
-        for place, (x, y) in enumerate(points):
-            (path.lineTo if place else path.moveTo)(x, y)
+    def _path(self, rings: Sequence[Points], closed: bool = False) -> Any:
+        """Return a path of rings or polylines."""
+        path = self._pdf.beginPath()
+        for ring in rings:
+            for place, (x, y) in enumerate(ring):
+                (path.lineTo if place else path.moveTo)(x, y)
+            if closed:
+                path.close()
+        return path
 
 
-def _rgb(colour: str) -> tuple[float, ...]:
-    """The channels of ``#rrggbb``, from 0 to 1."""
+def rgb(colour: str) -> tuple[float, ...]:
+    """Return the channels of ``#rrggbb``, from 0 to 1."""
     return tuple(int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))

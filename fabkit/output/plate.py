@@ -1,4 +1,4 @@
-"""The sheet of one print plate: the bed from above, with everything that lies on it."""
+"""The sheet of one print plate: the bed and its pieces from above."""
 
 from __future__ import annotations
 
@@ -7,41 +7,29 @@ from dataclasses import dataclass
 from shapely import LineString, Point, Polygon, affinity, box
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.core.errors import many
+from fabkit.core.errors import pluralize
 from fabkit.core.units import format_mm
 from fabkit.drawing.glyphs import lettering
-from fabkit.drawing.outline import BlueprintError, PointMm
+from fabkit.drawing.outline import DrawingError, PointMm
 from fabkit.drawing.part import PartDrawing
 from fabkit.output.canvas import draw_area
 from fabkit.output.svg import Drawing
 from fabkit.output.theme import ink_on
 
 _MARGIN_MM, _HEAD_MM, _FOOT_MM = 10.0, 18.0, 7.0
-#: The bed's grid, for the eye; the distance of hatching lines; and the height of words.
+#: The bed's grid and the distance of hatching lines; the height of text; the bed's origin.
 _GRID_MM, _HATCH_MM, _WORDS_MM = 10.0, 4.0, 3.2
-#: Where the bed's origin is on the page.
 _BY_MM = _MARGIN_MM, _MARGIN_MM + _FOOT_MM
-#: From the frame of a piece to that of the bed: x' = m[0] x + m[1] y + m[4], and
-#: y' = m[2] x + m[3] y + m[5].
+#: From a piece's frame to the bed's: x' = m[0] x + m[1] y + m[4], and y' = m[2] x + m[3] y + m[5].
 Matrix = tuple[float, float, float, float, float, float]
+_Line = tuple[PointMm, PointMm]
 
 
 @dataclass(frozen=True)
 class PlateView:
-    """All that is drawn of a plate.
-
-    Attributes:
-        title: of the set.
-        number: of the plate, from 1.
-        count: of plates.
-        bed_mm: width and depth of the bed; its lower left is the origin.
-        edge_mm: width of the strip at its edge that is kept free.
-        corner_mm: side of the square inside that strip, at the upper right, that is kept free; 0
-            for none.
-        pieces: what lies there.
-        used: the part of the free area that pieces cover, from 0 to 1.
-        pause_height_mm: where the print pauses for the magnets; None for no pause.
-    """
+    """One of `count` plates of a set: the bed, with its origin at the lower left, and the pieces on it.
+    A strip `edge_mm` wide stays free, and so does a square `corner_mm` wide inside it at the upper
+    right (0 for none); `used` is the covered fraction of the rest, from 0 to 1."""
 
     title: str
     number: int
@@ -55,16 +43,9 @@ class PlateView:
 
 
 def plate_sheet(view: PlateView) -> str:
-    """Draws a plate from above at 1:1, as an SVG document in mm.
-
-    The strip at the bed's edge is darker, a corner that is kept free hatched. A dashed circle is a
-    recess, or a magnet's cavity, under what is seen; a full one is open upwards. Of pieces that
-    lie face down the letter is seen through the back.
-
-    Example:
-        >>> plate_sheet(PlateView("Mine", 1, 1, (180, 180), 5, 40, (), 0.0, None))[:4]
-        '<svg'
-    """
+    """Draw a plate from above at 1:1, as an SVG document in mm. Areas to keep free are darker or
+    hatched. A dashed circle is a hidden recess or magnet cavity, a solid one opens upwards. Letters
+    on the face-down side show through the back."""
     (width, depth), edge = view.bed_mm, view.edge_mm
     title = f"{view.title}, plate {view.number} of {view.count}"
     height_mm = depth + 2 * _MARGIN_MM + _HEAD_MM + _FOOT_MM
@@ -74,14 +55,13 @@ def plate_sheet(view: PlateView) -> str:
     drawing.text(_MARGIN_MM, top, title, 7, class_="title")
     drawing.text(_MARGIN_MM, top - 6.5, _summary(view), 3.6, class_="quiet")
     bed, inner = box(0, 0, width, depth), box(edge, edge, width - edge, depth - edge)
-    draw_area(drawing, bed, _BY_MM, **theme.filled("seat"))
-    line = {"fill": "none", "stroke_width": "0.5"}
-    draw_area(drawing, bed, _BY_MM, **line, **theme.lined("quiet"))
+    draw_area(drawing, bed, _BY_MM, **theme.filled("socket"))
+    draw_area(drawing, bed, _BY_MM, fill="none", stroke_width="0.5", **theme.lined("quiet"))
     draw_area(drawing, inner, _BY_MM, **theme.filled("ground"))
     across = [i * _GRID_MM for i in range(1, int(width // _GRID_MM) + 1)]
     up = [i * _GRID_MM for i in range(1, int(depth // _GRID_MM) + 1)]
     lines = [((x, 0.0), (x, depth)) for x in across] + [((0.0, y), (width, y)) for y in up]
-    _draw_lines(drawing, lines, inner, stroke_width="0.2", **theme.lined("seat"))
+    _draw_lines(drawing, lines, inner, stroke_width="0.2", **theme.lined("socket"))
     if edge:
         _draw_border(drawing, inner)
     if view.corner_mm:
@@ -89,29 +69,25 @@ def plate_sheet(view: PlateView) -> str:
     for part, matrix in view.pieces:
         _draw_piece(drawing, part, matrix)
     front = f"front of the bed, {format_mm(width)} wide and {format_mm(depth)} deep"
-    x, y = width / 2 + _BY_MM[0], 1 - _FOOT_MM + _BY_MM[1]
-    drawing.text(x, y, front, _WORDS_MM, class_="quiet", text_anchor="middle")
+    at = width / 2 + _BY_MM[0], 1 - _FOOT_MM + _BY_MM[1]
+    drawing.text(*at, front, _WORDS_MM, class_="quiet", text_anchor="middle")
     return drawing.source()
 
 
 def _summary(view: PlateView) -> str:
-    pause = view.pause_height_mm
-    return " · ".join(
-        [
-            many(len(view.pieces), "piece"),
-            f"bed {view.bed_mm[0]:g} x {format_mm(view.bed_mm[1])}",
-            f"{view.used:.0%} of the free area used",
-            *(["face down"] if any(part.facing == "down" for part, _ in view.pieces) else []),
-            "no pause" if pause is None else f"pause for the magnets at {format_mm(pause)}",
-        ]
+    pause, (wide, deep) = view.pause_height_mm, view.bed_mm
+    summary = f"{pluralize(len(view.pieces), 'piece')} · bed {wide:g} x {format_mm(deep)}"
+    summary += f" · {view.used:.0%} of the free area used · "
+    summary += "face down · " if any(part.facing == "down" for part, _ in view.pieces) else ""
+    return summary + (
+        "no pause" if pause is None else f"pause for the magnets at {format_mm(pause)}"
     )
 
 
 def _draw_corner(drawing: Drawing, inner: Polygon, side_mm: float) -> None:
     _, _, right, top = inner.bounds
     corner = box(right - side_mm, top - side_mm, right, top)
-    ground = drawing.theme.filled("ground")
-    draw_area(drawing, corner, _BY_MM, **ground)
+    draw_area(drawing, corner, _BY_MM, **drawing.theme.filled("ground"))
     count = int(2 * side_mm / _HATCH_MM)
     starts = [(right - side_mm, top - side_mm + i * _HATCH_MM) for i in range(1, count + 1)]
     hatch = [((x, y), (x + 2 * side_mm, y - 2 * side_mm)) for x, y in starts]
@@ -120,14 +96,14 @@ def _draw_corner(drawing: Drawing, inner: Polygon, side_mm: float) -> None:
     size = min(_WORDS_MM, side_mm / 9)
     x, y = corner.centroid.coords[0]
     behind = box(x - 4.2 * size, y - 1.6 * size, x + 4.2 * size, y + 1.6 * size)
-    draw_area(drawing, behind, _BY_MM, **ground)
-    for lines, text in ((0.25, "kept free for"), (-0.95, "the prime tower")):
-        base = y + lines * size + _BY_MM[1]
-        drawing.text(x + _BY_MM[0], base, text, size, text_anchor="middle", class_="quiet")
+    draw_area(drawing, behind, _BY_MM, **drawing.theme.filled("ground"))
+    for lines, text in ((0.25, "reserved for"), (-0.95, "the prime tower")):
+        at = x + _BY_MM[0], y + lines * size + _BY_MM[1]
+        drawing.text(*at, text, size, text_anchor="middle", class_="quiet")
 
 
 def _draw_piece(drawing: Drawing, part: PartDrawing, matrix: Matrix) -> None:
-    """A piece with its recesses and its letter."""
+    """Draw a piece with its recesses and its letter."""
 
     def draw(shape: BaseGeometry, **style: str) -> None:
         draw_area(drawing, affinity.affine_transform(shape, matrix), _BY_MM, **style)
@@ -148,20 +124,18 @@ def _draw_piece(drawing: Drawing, part: PartDrawing, matrix: Matrix) -> None:
 
 
 def _letter(part: PartDrawing) -> BaseGeometry:
-    """The engraving; without one the piece's id, so that it can be told."""
+    """Return the engraving; without one, the piece's id, to identify it."""
     if part.label is not None:
         return part.label.front.polygon()
     try:
         shape = lettering(part.piece)
-    except BlueprintError:  # not among the letters that can be engraved
+    except DrawingError:  # not among the letters that can be engraved
         return Polygon()
     at = part.outline.representative_point()
     return shape.moved(at.x, at.y, _WORDS_MM).polygon()
 
 
-def _draw_lines(
-    drawing: Drawing, lines: list[tuple[PointMm, PointMm]], inside: Polygon, **style: str
-) -> None:
+def _draw_lines(drawing: Drawing, lines: list[_Line], inside: Polygon, **style: str) -> None:
     for line in lines:
         cut = LineString(line).intersection(inside)
         if cut.geom_type == "LineString" and not cut.is_empty:
@@ -169,6 +143,6 @@ def _draw_lines(
 
 
 def _draw_border(drawing: Drawing, area: Polygon) -> None:
-    """The border of something that is kept free."""
+    """Draw the border of an area to keep free."""
     dashes = {"stroke_width": "0.3", "stroke_dasharray": "2 1.4"}
     draw_area(drawing, area, _BY_MM, fill="none", **drawing.theme.lined("quiet"), **dashes)

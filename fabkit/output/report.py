@@ -1,12 +1,14 @@
-"""The page that `fabkit check` writes: what is wrong with the pieces of a set, and where.
-
-A piece with faults is drawn with a red mark and a number at the place of each.
-"""
+"""HTML reports: the page of `fabkit check` and fact sheets for notebooks."""
 
 from __future__ import annotations
 
+import base64
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import indent, tostring
 
 import shapely
@@ -14,38 +16,71 @@ from shapely import LinearRing, affinity, box
 from shapely.geometry.base import BaseGeometry
 from shapely.ops import nearest_points
 
-from fabkit.core.errors import many
+from fabkit.core.errors import ExternalError, escape, pluralize
 from fabkit.core.units import format_mm
 from fabkit.drawing.outline import PointMm, rings_mm
-from fabkit.output.html import render_html
 from fabkit.output.svg import Drawing
 
-#: On paper and screen: the longer side of a piece with faults, and of the largest one without …
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+TEMPLATES = Path(__file__).parent / "templates"
+#: On paper and screen, in mm: the longer side of a piece with failures, and of the largest without …
 FAULTY_MM, SOUND_MM = 74.0, 30.0
-#: … the room around a piece with and without numbers, and the height of a line at its foot …
+#: … the margin around a piece with and without numbers, and the line height at its foot …
 _NUMBERED_MM, _BARE_MM, _LINE_MM = 9.0, 0.5, 6.0
-#: … a number's circle, how far apart two of them are, and how far outside the piece …
+#: … the radius of a number's circle, their distances from each other and from the piece …
 _RADIUS_MM, _APART_MM, _OUTSIDE_MM = 2.5, 5.6, 6.0
-#: … the dot at its place, the height of letters, and the room for words before a row of numbers.
+#: … the radius of the dot at its place, the text height, and the room for text before numbers.
 _DOT_MM, _TEXT_MM, _WORDS_MM = 0.6, 3.0, 23.0
-#: Numbers beside these words.
-_IN_ROW = 12
-#: Lengths that a ruler may have.
-_RULERS_MM = (1, 2, 5, 10, 20, 50)
+#: Numbers in a row, and the lengths of a ruler.
+_IN_ROW, _RULERS_MM = 12, (1, 2, 5, 10, 20, 50)
 #: The columns of a table of findings.
-RULES_HEAD = ("Rule", "What was found", "Value", "Limit")
+RULES_HEAD = ("Rule", "Finding", "Value", "Limit")
+
+
+def render_html(template: str, **values: Any) -> str:
+    """Render a template. Text is escaped, ``markupsafe.Markup`` is not.
+
+    Raises:
+        ExternalError: when the template is missing.
+    """
+    from jinja2 import TemplateNotFound
+
+    try:
+        return _environment().get_template(template).render(values)
+    except TemplateNotFound as error:
+        raise ExternalError(f"{error.name} is missing; install fabkit again") from None
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["printable"] = escape
+    return environment
+
+
+def fact_sheet(title: str, facts: Mapping[str, str], svg: str) -> str:
+    """Return a title, facts and a drawing as HTML for a notebook; the drawing is an image, so that
+    nothing in it can run."""
+    image = base64.b64encode(svg.encode()).decode("ascii")
+    return render_html("facts.html", title=title, facts=facts, image=image)
 
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """A line of a table; often what one rule says.
-
-    Attributes:
-        cells: a text for each column, such as `RULES_HEAD`; where nothing is to be said, an empty one.
-        ok: whether it is as it should be; None when that is not judged.
-        where: the place on the piece, in mm in the same frame as its outline; None for the whole.
-        hint: what the rule is called and asks for.
-    """
+    """A row of a table, with a text for each column; often the finding of a rule, whose requirement is
+    the `hint`. `ok` is None for information. `where` is a place on the piece, in mm in the frame of
+    its outline; None for the whole piece."""
 
     cells: tuple[str, ...]
     ok: bool | None = None
@@ -54,25 +89,16 @@ class Row:
 
     @property
     def measured(self) -> str:
-        """The rule and its numbers, in one line."""
+        """Return the rule and its numbers, in one line."""
         named = zip(("rule", "value", "limit"), (self.cells[0], *self.cells[2:]), strict=True)
-        return " · ".join(f"{name} {said}" for name, said in named if said)
+        return " · ".join(f"{name} {text}" for name, text in named if text)
 
 
 @dataclass(frozen=True, eq=False)
 class PieceSheet:
-    """A piece as it is shown. All shapes are in mm, in one frame, seen from the lettered face.
-
-    Attributes:
-        key: its name, different from all others'.
-        title: what else it is called; empty when that is nothing new.
-        source: the file that it was in.
-        seen: its outline as it is.
-        canonical: its outline as drawn, without clearance; None when it could not be read.
-        recesses: the recesses for magnets.
-        letters: the letter.
-        rows: what each rule says.
-    """
+    """A piece on the page. All shapes are in mm, in one frame, seen from the lettered face. `key` is
+    unique; `source` is its file. `seen` is the outline as measured, `canonical` the nominal one,
+    without clearance; None when it could not be read."""
 
     key: str
     title: str
@@ -85,16 +111,14 @@ class PieceSheet:
 
     @property
     def faults(self) -> list[Row]:
-        """The rules that it does not keep, in the order in which they are numbered."""
+        """Return the failed rules, in the order of their numbers."""
         return [row for row in self.rows if not row.ok]
 
 
 @dataclass(frozen=True)
 class Section:
-    """A table with a heading and a sentence on what it shows. Lines that fail are shown first.
-
-    `noun` is what a line is, such as ``challenge``; judged lines are counted at the page's top.
-    """
+    """A table with a heading and an introduction. Failed rows come first. `noun` is what a row is, such
+    as ``challenge``; rows that pass or fail are counted at the top of the page."""
 
     title: str
     intro: str
@@ -105,10 +129,8 @@ class Section:
 
 @dataclass(frozen=True, eq=False)
 class CheckSheet:
-    """All that the page shows: the set's title, the print profile's name, and what was found.
-
-    `findings` are on the set as a whole; pieces with faults are shown before the others.
-    """
+    """The content of the page: the set's title, the print profile's name, the `findings` on the set as a
+    whole, and the pieces; those with failures come first."""
 
     title: str
     profile: str
@@ -118,18 +140,10 @@ class CheckSheet:
 
 
 def check_page(sheet: CheckSheet) -> str:
-    """An HTML document that needs no other file. The same sheet gives the same page.
-
-    Example:
-        >>> sharp = Row(("tip", "the tip is sharp", "0.4 mm", "1.2 mm"), False, box(0, 0, 1, 1))
-        >>> piece = PieceSheet("K", "", "K.stl", box(0, 0, 20, 40), None, (), (), (sharp,))
-        >>> page = check_page(CheckSheet("Mine", "default", (), (piece,)))
-        >>> "Failed" in page, "the tip is sharp" in page
-        (True, True)
-    """
+    """Return a self-contained HTML document. Equal sheets give equal bytes."""
     from markupsafe import Markup
 
-    def drawn(piece: PieceSheet, scale: float) -> tuple[PieceSheet, Markup]:
+    def figure(piece: PieceSheet, scale: float) -> tuple[PieceSheet, Markup]:
         drawing = _Picture(piece, scale).drawing.element
         indent(drawing, space="")
         return piece, Markup(tostring(drawing, encoding="unicode"))  # noqa: S704 (texts are escaped)
@@ -137,97 +151,94 @@ def check_page(sheet: CheckSheet) -> str:
     sound = [piece for piece in sheet.pieces if not piece.faults]
     largest_mm = max(map(_extent_mm, sound), default=1.0)
     tallies = _tallies(sheet)
-    told = [f"{failing} of {many(count, noun)}" for noun, count, failing in tallies if failing]
+    failures = [
+        f"{failing} of {pluralize(count, noun)}" for noun, count, failing in tallies if failing
+    ]
     return render_html(
         "check.html",
         sheet=sheet,
-        ok=not told,
-        verdict="Failed" if told else "Passed",
-        summary=f"At fault: {', '.join(told)}." if told else "Everything keeps the rules.",
-        faulty=[drawn(one, _extent_mm(one) / FAULTY_MM) for one in sheet.pieces if one.faults],
-        sound=[drawn(piece, largest_mm / SOUND_MM) for piece in sound],
+        ok=not failures,
+        verdict="Failed" if failures else "Passed",
+        summary=f"Failures: {', '.join(failures)}." if failures else "All checks passed.",
+        faulty=[figure(one, _extent_mm(one) / FAULTY_MM) for one in sheet.pieces if one.faults],
+        sound=[figure(piece, largest_mm / SOUND_MM) for piece in sound],
         tallies=tallies,
         rules_head=RULES_HEAD,
-        signs={True: ("✓", "holds"), False: ("✗", "fails"), None: ("–", "unjudged")},
-        many=many,
+        signs={True: ("✓", "passed"), False: ("✗", "failed"), None: ("–", "info")},
+        pluralize=pluralize,
     )
 
 
 def _tallies(sheet: CheckSheet) -> list[tuple[str, int, int]]:
-    """What is counted, how many there are, and how many fail."""
-    kept: dict[str, bool] = {}
-    for row in (row for piece in sheet.pieces for row in piece.rows):
-        kept[row.cells[0]] = kept.get(row.cells[0], True) and bool(row.ok)
+    """Return what is counted, its number, and the number of failures."""
+    rows = [row for piece in sheet.pieces for row in piece.rows]
+    failing = {row.cells[0] for row in rows if not row.ok}
+    kept = {row.cells[0]: row.cells[0] not in failing for row in rows}
     judged = [
         ("piece", [not piece.faults for piece in sheet.pieces]),
         ("rule", list(kept.values())),
         ("set finding", [bool(row.ok) for row in sheet.findings]),
     ]
-    judged += [
-        (one.noun, [row.ok for row in one.rows if row.ok is not None]) for one in sheet.sections
-    ]
+    for one in sheet.sections:
+        judged.append((one.noun, [row.ok for row in one.rows if row.ok is not None]))
     return [(noun, len(oks), oks.count(False)) for noun, oks in judged if oks]
 
 
-# --- drawings -----------------------------------------------------------------------------------
-
-
-def _bounds(piece: PieceSheet) -> tuple[float, float, float, float]:
-    """The box around all that is drawn of a piece; some box when that is nothing."""
+def _bounds(piece: PieceSheet) -> list[float]:
+    """Return the bounding box of a drawn piece; a unit box when there is nothing."""
     found = [piece.seen, piece.canonical, *(row.where for row in piece.faults)]
-    shapes = [one for one in found if one is not None and not one.is_empty] or [box(0, 0, 1, 1)]
-    left, bottom, right, top = shapely.total_bounds(shapes).tolist()
-    return left, bottom, right, top
+    shapes = [one for one in found if one is not None and not one.is_empty]
+    return shapely.total_bounds(shapes or [box(0, 0, 1, 1)]).tolist()  # type: ignore[no-any-return]
 
 
 def _extent_mm(piece: PieceSheet) -> float:
-    """The longer side of that box."""
+    """Return the longer side of that box."""
     left, bottom, right, top = _bounds(piece)
     return max(right - left, top - bottom, 1.0)
 
 
 class _Picture:
-    """A drawing of a piece, one to `scale`, with a number at each of its faults."""
+    """A drawing of a piece, 1 to `scale`, with a number at each failure."""
 
     def __init__(self, piece: PieceSheet, scale: float) -> None:
         self._scale = scale
         faults = dict(enumerate(piece.faults, start=1))
-        nowhere = [n for n, row in faults.items() if row.where is None or row.where.is_empty]
+        places = {n: one.where for n, one in faults.items() if one.where and not one.where.is_empty}
+        nowhere = [n for n in faults if n not in places]
         left, bottom, right, top = _bounds(piece)
         margin = scale * (_NUMBERED_MM if faults else _BARE_MM)
         wide = (scale * FAULTY_MM if faults else right - left) + 2 * margin
         lines = math.ceil(len(nowhere) / _IN_ROW) + 1 if faults else 0
         foot = scale * _LINE_MM * lines
         self._by = (wide - right - left) / 2, foot + margin - bottom
-        self.drawing = Drawing(
-            wide,
-            foot + top - bottom + 2 * margin,
-            f"Piece {piece.key}, seen from its lettered face",
-            "; ".join(f"{n}: {row.cells[1]}" for n, row in faults.items()) or "It has no faults.",
-            theme=None,
-            scale=1 / scale,
-        )
-        self._trace(piece.seen, "seen")
-        for recess in piece.recesses:
-            self._trace(recess, "recess")
-        for letter in piece.letters:
-            self._trace(letter, "letter")
-        if piece.canonical is not None:
-            self._trace(piece.canonical, "canonical")
-        places = {n: row.where for n, row in faults.items() if row.where and n not in nowhere}
+        size = wide, foot + top - bottom + 2 * margin
+        title = f"Piece {piece.key}, seen from the lettered face"
+        about = "; ".join(f"{n}: {row.cells[1]}" for n, row in faults.items()) or "No failures."
+        self.drawing = Drawing(*size, title, about, theme=None, scale=1 / scale)
+        outline = () if piece.canonical is None else (piece.canonical,)
+        layers = {"seen": (piece.seen,), "recess": piece.recesses, "letter": piece.letters}
+        for name, shapes in (layers | {"canonical": outline}).items():
+            for shape in shapes:
+                self._trace(shape, name)
         for number, place in places.items():
             self._trace(place, "place", data_fault=str(number))
         if faults:
             ring = self._moved(box(left, bottom, right, top)).buffer(scale * _OUTSIDE_MM).exterior
             self._callouts({n: self._moved(place) for n, place in places.items()}, ring)
             self._whole_piece(nowhere, foot)
-            self._ruler(wide)
+            # A ruler at the lower right.
+            length = max(mm for mm in _RULERS_MM if mm in (_RULERS_MM[0], min(mm, wide / 3.5)))
+            right, low, up = wide - scale, 1.5 * scale, 2.3 * scale
+            ends = [(right - length, up), (right - length, low), (right, low), (right, up)]
+            self.drawing.line(ends, class_="ruler")
+            at = right - length / 2, 3.7 * scale
+            self._text(at, format_mm(length), text_anchor="middle")
 
     def _moved(self, shape: BaseGeometry) -> BaseGeometry:
         return affinity.translate(shape, *self._by)
 
     def _trace(self, shape: BaseGeometry, class_: str, **data: str) -> None:
-        """Draws areas as areas, lines as lines and points as dots."""
+        """Draw areas, lines, and points as dots."""
         for part in shapely.get_parts(shapely.get_parts(self._moved(shape))):
             if part.geom_type == "Polygon" and not part.is_empty:
                 self.drawing.polygon(rings_mm(part), class_=class_, **data)
@@ -237,26 +248,25 @@ class _Picture:
                 self.drawing.line(part.coords, class_=f"{class_}-line", **data)
 
     def _callouts(self, places: dict[int, BaseGeometry], ring: LinearRing) -> None:
-        """Numbers on a ring, each with a line to its place, as near to it as is free."""
+        """Draw numbers on a ring, each at the nearest free position, with a line to its place."""
         count = max(int(ring.length / (self._scale * _APART_MM)), len(places))
         free = [ring.interpolate(i / count, normalized=True) for i in range(count)]
-        spots = {}
+        positions, dot_mm = {}, self._scale * _DOT_MM
         for number, place in places.items():
-            # Rounded, so that of two spots as near the choice is the same on every machine.
-            spots[number] = min(free, key=lambda spot: round(float(spot.distance(place)), 3))
-            free.remove(spots[number])
-            end, spot = nearest_points(place, spots[number])
-            self.drawing.line([(spot.x, spot.y), (end.x, end.y)], class_="leader")
-            dot_mm = self._scale * _DOT_MM
+            # Rounded, so that the choice between equally near positions is the same on every machine.
+            positions[number] = min(free, key=lambda one: round(float(one.distance(place)), 3))
+            free.remove(positions[number])
+            end, position = nearest_points(place, positions[number])
+            self.drawing.line([(position.x, position.y), (end.x, end.y)], class_="leader")
             self.drawing.circle(end.x, end.y, dot_mm, class_="dot", data_fault=str(number))
-        for number, spot in spots.items():
-            self._number((spot.x, spot.y), number)
+        for number, position in positions.items():
+            self._number((position.x, position.y), number)
 
     def _whole_piece(self, numbers: list[int], foot: float) -> None:
-        """Below the piece the numbers of what has no one place."""
+        """Draw below the piece the numbers of failures without a place."""
         line_mm = self._scale * _LINE_MM
         if numbers:
-            self._words((self._scale, foot - line_mm / 2), "whole piece", text_anchor="start")
+            self._text((self._scale, foot - line_mm / 2), "whole piece", text_anchor="start")
         for i, number in enumerate(numbers):
             line, column = divmod(i, _IN_ROW)
             x = self._scale * (_WORDS_MM + (column + 0.5) * _APART_MM)
@@ -265,19 +275,9 @@ class _Picture:
     def _number(self, at: PointMm, number: int) -> None:
         radius = self._scale * _RADIUS_MM
         self.drawing.circle(*at, radius, class_="balloon", data_fault=str(number))
-        self._words(at, str(number), text_anchor="middle", class_="digits")
+        self._text(at, str(number), text_anchor="middle", class_="digits")
 
-    def _words(self, at: PointMm, text: str, **style: str) -> None:
-        """Text whose capitals have their middle at a height."""
+    def _text(self, at: PointMm, text: str, **style: str) -> None:
+        """Draw text whose capitals are centred at a height."""
         size = self._scale * _TEXT_MM
         self.drawing.text(at[0], at[1] - 0.36 * size, text, size, **style)
-
-    def _ruler(self, wide: float) -> None:
-        """A length to compare with, at the lower right."""
-        length = max(mm for mm in _RULERS_MM if mm in (_RULERS_MM[0], min(mm, wide / 3.5)))
-        right, y = wide - self._scale, 1.5 * self._scale
-        up = y + 0.8 * self._scale
-        ends = [(right - length, up), (right - length, y), (right, y), (right, up)]
-        self.drawing.line(ends, class_="ruler")
-        middle = (right - length / 2, y + 2.2 * self._scale)
-        self._words(middle, format_mm(length), text_anchor="middle")

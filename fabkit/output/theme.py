@@ -1,13 +1,8 @@
-"""How everything looks that fabkit draws: one palette, one family of letters, light and dark.
+"""The theme of all drawings: one palette, light and dark, and one font family.
 
-Pieces keep the colours of their set. Sixteen colours cannot all be told apart by every eye, so
-colour never stands alone. What is promised instead, for any colours and for protanopia,
-deuteranopia and tritanopia:
-
-* Every piece has its letter, in black or white, at a contrast of 4.5 : 1 or more (WCAG 2.2, 1.4.3;
-  3 : 1 or more as colour-blind eyes see it).
-* Between pieces there is a joint of a light line in a dark one, of which one has a contrast of 3 : 1
-  or more to each piece (WCAG 2.2, 1.4.11).
+Pieces keep the colours of their set, which are never the only cue: every piece has its letter, in
+black or white, at a contrast of 4.5 : 1 or more (WCAG 2.2, 1.4.3; 3 : 1 in colour-blind vision).
+Between pieces runs a light line inside a dark one, one of which stands out by 3 : 1 (1.4.11).
 """
 
 from __future__ import annotations
@@ -15,69 +10,43 @@ from __future__ import annotations
 import base64
 import io
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from pathlib import Path
 
-from fabkit.core.errors import OutsideError, name_some, printable
+from fabkit.core.errors import ExternalError, escape, join_names
 
-#: The family of all text, which comes with fabkit.
-FAMILY = "Open Sans"
-#: The height of its capitals in font sizes: 1462 of 2048 units.
-CAPITAL = 0.714
-#: Shown for characters that the fonts lack.
+#: The shipped font family, and the height of its capitals in font sizes.
+FAMILY, CAPITAL = "Open Sans", 0.714
+#: Replaces characters that the fonts lack.
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
-#: What of a font is not needed to set letters on a line.
-_UNUSED = ("DSIG", "GDEF", "GPOS", "GSUB", "gasp", "kern")
 
 
 @dataclass(frozen=True)
 class Theme:
-    """The colours of everything but the pieces, which keep their own.
-
-    Attributes:
-        name: ``light`` or ``dark``.
-        paper: behind everything.
-        ink: text and lines.
-        quiet: text that matters less.
-        ground: of a region that is to be covered.
-        seat: where a ball or a stub goes.
-        faint: lines between cells.
-        silhouette: a region shown without cells.
-        edge: the dark line around pieces.
-        joint: the light line in the middle of it.
-    """
+    """The colours of everything but the pieces: `ink` for text and lines, `quiet` for secondary ones,
+    `ground` for a region to cover, `silhouette` for one without cells, `faint` for lines between
+    cells, `socket` for where a ball or a peg goes, `edge` for the dark line around pieces, and `joint`
+    for the light line inside it."""
 
     name: str
     paper: str
     ink: str
     quiet: str
     ground: str
-    seat: str
+    socket: str
     faint: str
     silhouette: str
     edge: str
     joint: str
 
     def filled(self, role: str, *names: str) -> dict[str, str]:
-        """The style of an area in one of these colours.
-
-        It has the class of that name, by which a drawing that follows its reader's light or dark
-        page finds what it has to change.
-
-        Example:
-            >>> LIGHT.filled("ground", "region")
-            {'fill': '#f3f1ec', 'class_': 'ground region'}
-        """
+        """Return the style of an area in the colour of a role. Its class has the role's name, by which
+        the theme ``auto`` changes the colour on a dark page."""
         return {"fill": getattr(self, role), "class_": " ".join((role, *names))}
 
     def lined(self, role: str, *names: str) -> dict[str, str]:
-        """The style of a line in one of these colours, whose class is called ``ROLE-line``.
-
-        Example:
-            >>> DARK.lined("faint")
-            {'stroke': '#4a4e59', 'class_': 'faint-line'}
-        """
+        """Return the style of a line in the colour of a role, with the class ``ROLE-line``."""
         return {"stroke": getattr(self, role), "class_": " ".join((f"{role}-line", *names))}
 
 
@@ -91,39 +60,32 @@ DARK = Theme(
     "#2b2e36", "#3a3e48", "#4a4e59", "#6b6f7a", "#0b0c0f", "#e4e2dc",
 )
 # fmt: on
-#: The themes by name.
+#: The themes by name, and the names of their colours.
 THEMES = {theme.name: theme for theme in (LIGHT, DARK)}
-#: The colours of a theme by name.
-ROLES = ("paper", "ink", "quiet", "ground", "seat", "faint", "silhouette", "edge", "joint")
+ROLES = tuple(one.name for one in fields(Theme))[1:]
 
 
-def font_file(bold: bool = False) -> Path:
-    """The font that all text is set in.
+def font_path(bold: bool = False) -> Path:
+    """Return the path of the shipped font.
 
     Raises:
-        OutsideError: when the file is not there.
+        ExternalError: when the file is missing.
     """
     path = Path(__file__).parent / "fonts" / f"OpenSans-{'Bold' if bold else 'Regular'}.ttf"
-    if not path.is_file():
-        message = f"there is no {printable(str(path))}, which comes with fabkit; install it again"
-        raise OutsideError(message)
-    return path
+    if path.is_file():
+        return path
+    raise ExternalError(
+        f"there is no {escape(str(path))}, which comes with fabkit; install it again"
+    )
 
 
 def font_faces(regular: str, bold: str) -> list[str]:
-    """The style rules that bring the letters of a drawing along, as data.
-
-    Of each font that has some of the characters there is a rule; letters that it lacks are left to
-    the reader's own fonts.
+    """Return ``@font-face`` rules with the glyphs of a drawing; others fall back to the reader's fonts.
 
     Raises:
-        OutsideError: when a font is missing or damaged.
-
-    Example:
-        >>> [rule[:61] for rule in font_faces("mm", "")]
-        ["@font-face { font-family: 'Open Sans'; font-weight: 400; src:"]
+        ExternalError: when a font is missing or damaged.
     """
-    used = ((400, subset(regular, bold=False)), (700, subset(bold, bold=True)))
+    used = ((400, subset_font(regular, bold=False)), (700, subset_font(bold, bold=True)))
     return [
         f"@font-face {{ font-family: '{FAMILY}'; font-weight: {weight}; "
         f"src: url(data:font/ttf;base64,{base64.b64encode(data).decode()}) }}"
@@ -133,57 +95,62 @@ def font_faces(regular: str, bold: str) -> list[str]:
 
 
 @lru_cache(maxsize=256)
-def subset(characters: str, bold: bool) -> bytes:
-    """A TrueType font with some letters of a shipped one, each named once; empty if it has none."""
+def subset_font(characters: str | None, bold: bool, web: bool = False) -> bytes:
+    """Return a TrueType font with some characters of a shipped one; empty if it has none of them. None
+    keeps all; for the `web` it is compressed (WOFF)."""
     from fontTools.subset import Options, Subsetter
     from fontTools.ttLib import TTFont, TTLibError
 
-    path = font_file(bold)
+    path = font_path(bold)
     try:
         font = TTFont(io.BytesIO(path.read_bytes()), recalcTimestamp=False, lazy=True)
-        wanted = {ord(character) for character in characters} & font.getBestCmap().keys()
+        wanted = set(font.getBestCmap())
+        if characters is not None:
+            wanted &= {ord(character) for character in characters}
         if not wanted:
             return b""
         options = Options(hinting=False, name_IDs=[])
-        options.drop_tables += _UNUSED
+        options.drop_tables += (
+            "DSIG",
+            "GDEF",
+            "GPOS",
+            "GSUB",
+            "gasp",
+            "kern",
+        )  # not needed for single lines
         subsetter = Subsetter(options)
         subsetter.populate(unicodes=wanted)
         subsetter.subset(font)
+        font.flavor = "woff" if web else None
         written = io.BytesIO()
         font.save(written)
     except (OSError, TTLibError) as error:
-        reason = printable(str(error))
-        message = f"cannot read {printable(str(path))}: {reason}; install fabkit again"
-        raise OutsideError(message) from None
+        message = f"cannot read {escape(str(path))}: {escape(str(error))}"
+        raise ExternalError(f"{message}; install fabkit again") from None
     return written.getvalue()
 
 
-def missing_note(characters: Iterable[str], instead: str = REPLACEMENT) -> str:
-    """What is said of characters that the fonts lack, and of what is shown in their place.
-
-    Example:
-        >>> missing_note("☃")
-        'the font has no U+2603; � is shown instead'
-    """
+def missing_glyphs_note(characters: Iterable[str], instead: str = REPLACEMENT) -> str:
+    """Return a note on characters that the fonts lack, and what replaces them."""
     named = [f"U+{ord(character):04X}" for character in sorted(characters)]
-    return f"the font has no {name_some(named)}; {instead} is shown instead"
+    return f"the font has no {join_names(named)}; {instead} is shown instead"
 
 
 def ink_on(colour: str) -> str:
-    """Black or white, whichever stands out more from a colour (``#rrggbb``).
+    """Return black or white, whichever contrasts more with a colour (``#rrggbb``).
 
     Example:
         >>> ink_on("#f0e442"), ink_on("#0072b2")
         ('#000000', '#ffffff')
     """
-    return max(("#000000", "#ffffff"), key=lambda ink: contrast(ink, colour))
+    return max(("#000000", "#ffffff"), key=lambda ink: contrast_ratio(ink, colour))
 
 
-def contrast(one: str, other: str) -> float:
-    """The contrast of two colours (``#rrggbb``), from 1 to 21 (WCAG 2.2).
+def contrast_ratio(one: str, other: str) -> float:
+    """Return the contrast ratio of two colours (``#rrggbb``), from 1 to 21 (WCAG 2.2).
 
     Example:
-        >>> contrast("#ffffff", "#000000")
+        >>> contrast_ratio("#ffffff", "#000000")
         21.0
     """
     low, high = sorted((_luminance(one), _luminance(other)))
@@ -191,7 +158,7 @@ def contrast(one: str, other: str) -> float:
 
 
 def _luminance(colour: str) -> float:
-    """The relative luminance of an sRGB colour, from 0 to 1 (WCAG 2.2)."""
+    """Return the relative luminance of an sRGB colour, from 0 to 1 (WCAG 2.2)."""
     channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

@@ -1,2 +1,2 @@
-"""Print-ready: plates, pauses for magnets, calibration, the odds that prints go together, the bill of
-materials, sheets for laser and knife, and what a real slicer says of it all."""
+"""From drawings to prints: plates, pauses for magnets, calibration, assembly odds, the bill of
+materials, sheets for laser and knife, and slicing with a real slicer."""

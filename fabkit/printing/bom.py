@@ -1,7 +1,7 @@
-"""The bill of materials: what a set takes, what it costs, and what to know before it is printed.
+"""The bill of materials: the parts and material of a set, their cost, and notes before printing.
 
-Until a slicer has been asked, the plastic is estimated: skins and walls solid, the rest filled as
-the shipped print configuration says.
+Without a slicer's report the plastic is estimated: skins and walls are solid, the rest is filled as
+in the shipped print configuration.
 """
 
 from __future__ import annotations
@@ -17,26 +17,57 @@ from typing import Any
 
 from shapely import Point
 
-from fabkit.core.errors import many
+from fabkit.core.errors import pluralize
 from fabkit.core.units import format_mm
-from fabkit.drawing.ball import BallBlueprint
-from fabkit.drawing.boards.steps import BoardBlueprint
-from fabkit.drawing.draft import Blueprint
-from fabkit.drawing.outline import chamfered
+from fabkit.drawing.ball import BallDrawing
+from fabkit.drawing.boards.csg import BoardDrawing
+from fabkit.drawing.draft import FlatDrawing
+from fabkit.drawing.outline import chamfer_outline
 from fabkit.drawing.part import PartDrawing
 from fabkit.model.profile import Profile
 from fabkit.printing.plate import layer_before_pause
 from fabkit.printing.slicer.settings import print_settings
 
-#: How wide a line is, as a part of the nozzle (PrusaSlicer's own choice).
+#: Line width as a multiple of the nozzle diameter (PrusaSlicer's default).
 _LINE_OF_NOZZLE = 1.125
 _ARC_SEGMENTS = 64
+#: Filament on one spool.
+_SPOOL_G = 1000.0
+#: Common filament colours by name.
+# fmt: off
+COLOURS = {
+    "white": "#ffffff", "ivory": "#ece6d2", "light grey": "#c4c6c8", "grey": "#84898c",
+    "dark grey": "#4a4d50", "black": "#111111", "peach": "#ffd8c4", "brown": "#a06a2c",
+    "dark brown": "#5c3a21", "yellow": "#ffdc3c", "olive": "#b0a414", "orange": "#f08010",
+    "red": "#dc0a28", "dark red": "#960a0a", "pink": "#ff8cbc", "magenta": "#e0287c",
+    "plum": "#780a58", "lavender": "#b89cf8", "purple": "#7650a8", "mauve": "#886898",
+    "dark blue": "#1c309c", "blue": "#1078e8", "light blue": "#74c8ec", "cyan": "#4ce8f8",
+    "turquoise": "#20a8a0", "mint": "#58bc90", "light green": "#b4e478", "green": "#40aa60",
+    "dark green": "#0e6c40",
+}
+# fmt: on
+
+
+def colour_name(colour: str) -> str:
+    """Return the name of the filament colour that looks nearest to a colour (``#rrggbb``).
+
+    Example:
+        >>> colour_name("#2233aa"), colour_name("#e9e4d4")
+        ('dark blue', 'ivory')
+    """
+
+    def apart(name: str) -> float:  # the weights follow the mean of red ("redmean")
+        (r, g, b), (red, green, blue) = map(bytes.fromhex, (colour[1:], COLOURS[name][1:]))
+        weight = (r + red) / 512
+        return (2 + weight) * (r - red) ** 2 + 4 * (g - green) ** 2 + (3 - weight) * (b - blue) ** 2
+
+    return min(COLOURS, key=apart)
 
 
 @dataclass(frozen=True)
-class Fill:
-    """How the inside of a print is filled: the thickness of walls, of the skins on top and below,
-    and how much of what is between them is plastic, from 0 to 1."""
+class Infill:
+    """Thickness of walls and of the skins on top and bottom, and the share of plastic between them,
+    from 0 to 1."""
 
     wall_mm: float
     top_mm: float
@@ -44,8 +75,8 @@ class Fill:
     share: float
 
 
-def fill_for(profile: Profile) -> Fill:
-    """How the shipped print configuration fills, with the profile's layers and nozzle."""
+def infill_for(profile: Profile) -> Infill:
+    """Return the infill of the shipped print configuration with the profile's layers and nozzle."""
     lines = (line.partition(" = ") for line in print_settings(profile, 1).splitlines())
     settings = {key: value for key, _, value in lines}
     top_mm, bottom_mm = (
@@ -56,37 +87,40 @@ def fill_for(profile: Profile) -> Fill:
         for side in ("top", "bottom")
     )
     wall_mm = int(settings["perimeters"]) * _LINE_OF_NOZZLE * profile.nozzle_mm
-    return Fill(wall_mm, top_mm, bottom_mm, float(settings["fill_density"].rstrip("%")) / 100)
+    return Infill(wall_mm, top_mm, bottom_mm, float(settings["fill_density"].rstrip("%")) / 100)
 
 
 def solid_mm3(drawing: PartDrawing) -> float:
-    """The volume of a piece or board, in mm3, less its letter or title.
+    """Return the volume of a piece or board, in mm3, less its letter or title.
 
-    Of a flat piece it is that of the prism less chamfers and recesses, with its stubs. Chamfers are
+    For a flat piece this is the prism less chamfers and recesses, plus its pegs. Chamfers are
     integrated by Simpson's rule, which is exact for sections that grow with the square of the
-    height. Ribs are left out.
+    height. Ribs are ignored.
     """
-    if not isinstance(drawing, Blueprint):
-        assert isinstance(drawing, BallBlueprint | BoardBlueprint)
+    if not isinstance(drawing, FlatDrawing):
+        assert isinstance(drawing, BallDrawing | BoardDrawing)
         return drawing.solid_mm3 - letter_mm3(drawing)
     outline = drawing.outline
     volume = outline.area * (drawing.thickness_mm - drawing.back_mm)
     for chamfer_mm in (drawing.top_chamfer_mm, drawing.foot_chamfer_mm):
         if chamfer_mm:
-            middle, inner = chamfered(outline, chamfer_mm / 2), chamfered(outline, chamfer_mm)
+            middle, inner = (
+                chamfer_outline(outline, chamfer_mm / 2),
+                chamfer_outline(outline, chamfer_mm),
+            )
             volume -= chamfer_mm * (5 * outline.area - 4 * middle.area - inner.area) / 6
-    volume += sum(stub.volume_mm3 for stub in drawing.stubs)
+    volume += sum(peg.volume_mm3 for peg in drawing.pegs)
     for recess in drawing.recesses:  # a bore and the cone at its mouth
-        radius_mm, mouth_mm = recess.bores.widest_mm / 2, recess.mouth_mm
-        wide_mm, deep_mm = radius_mm + mouth_mm, recess.high_mm - recess.low_mm - mouth_mm
-        cone = mouth_mm * (radius_mm**2 + radius_mm * wide_mm + wide_mm**2) / 3
+        radius_mm, lead_in_mm = recess.bore.widest_mm / 2, recess.lead_in_mm
+        wide_mm, deep_mm = radius_mm + lead_in_mm, recess.high_mm - recess.low_mm - lead_in_mm
+        cone = lead_in_mm * (radius_mm**2 + radius_mm * wide_mm + wide_mm**2) / 3
         volume -= math.pi * (cone + radius_mm**2 * deep_mm)
         volume -= recess.release.volume_mm3 if recess.release else 0.0
     return float(volume - letter_mm3(drawing))
 
 
 def letter_mm3(drawing: PartDrawing) -> float:
-    """The volume of an engraving, on one face or both, in mm3."""
+    """Return the volume of an engraving, on one face or both, in mm3."""
     label = drawing.label
     if label is None:
         return 0.0
@@ -95,53 +129,53 @@ def letter_mm3(drawing: PartDrawing) -> float:
 
 
 def printed_mm3(drawing: PartDrawing, profile: Profile) -> float:
-    """The plastic in a printed piece or board, in mm3.
+    """Return the plastic in a printed piece or board, in mm3.
 
-    Above and below a recess there are skins as on the piece's own faces, and a wall around it. On a
-    ball piece everything counts as solid that is nearer to its surface than a wall is thick, and on
-    a board what is nearer than a skin. PrusaSlicer takes 2 to 6 % less for IQ Fit's pieces.
+    A recess has skins above and below, like the piece's own faces, and a wall around it. In a ball
+    piece everything within a wall thickness of the surface counts as solid; in a board, everything
+    within a skin thickness. PrusaSlicer uses 2 to 6 % less for IQ Fit's pieces.
     """
-    fill, whole_mm3 = fill_for(profile), solid_mm3(drawing)
-    if isinstance(drawing, Blueprint):
+    fill, whole_mm3 = infill_for(profile), solid_mm3(drawing)
+    if isinstance(drawing, FlatDrawing):
         loose_mm3 = _loose_mm3(drawing, fill)
     else:
-        assert isinstance(drawing, BallBlueprint | BoardBlueprint)
+        assert isinstance(drawing, BallDrawing | BoardDrawing)
         # A board is mostly level plates, and its faces are as thick as skins.
         skin_mm = (fill.top_mm + fill.bottom_mm) / 2
-        shell_mm = skin_mm if isinstance(drawing, BoardBlueprint) else fill.wall_mm
+        shell_mm = skin_mm if isinstance(drawing, BoardDrawing) else fill.wall_mm
         loose_mm3 = max(0.0, whole_mm3 - shell_mm * drawing.surface_mm2)
     return float(whole_mm3 - (1 - fill.share) * loose_mm3)
 
 
-def _loose_mm3(blueprint: Blueprint, fill: Fill) -> float:
-    """What lies inside of walls and skins; a stub's inside goes on into the piece's."""
+def _loose_mm3(drawing: FlatDrawing, fill: Infill) -> float:
+    """Return the volume inside walls and skins; the inside of a peg continues into the piece."""
     skins_mm = fill.top_mm + fill.bottom_mm
-    inside = blueprint.outline.buffer(-fill.wall_mm, join_style="mitre")
-    height_mm = max(0.0, blueprint.thickness_mm - blueprint.back_mm - skins_mm)
+    inside = drawing.outline.buffer(-fill.wall_mm, join_style="mitre")
+    height_mm = max(0.0, drawing.thickness_mm - drawing.back_mm - skins_mm)
     free, loose_mm3 = inside, 0.0
-    for recess in blueprint.recesses:
-        wide_mm = recess.bores.widest_mm / 2 + fill.wall_mm
+    for recess in drawing.recesses:
+        wide_mm = recess.bore.widest_mm / 2 + fill.wall_mm
         disc = Point(recess.centre_mm).buffer(wide_mm, _ARC_SEGMENTS)
-        above_mm = blueprint.thickness_mm - recess.high_mm
+        above_mm = drawing.thickness_mm - recess.high_mm
         room_mm = sum(max(0.0, height - skins_mm) for height in (above_mm, recess.low_mm))
         loose_mm3 += inside.intersection(disc).area * room_mm
         free = free.difference(disc)
     loose_mm3 += free.area * height_mm
-    for stub in blueprint.stubs:
-        inner_mm = max(0.0, stub.diameter_mm / 2 - fill.wall_mm)
-        loose_mm3 += math.pi * inner_mm**2 * stub.height_mm
+    for peg in drawing.pegs:
+        inner_mm = max(0.0, peg.diameter_mm / 2 - fill.wall_mm)
+        loose_mm3 += math.pi * inner_mm**2 * peg.height_mm
     return float(loose_mm3)
 
 
-#: What everybody must know who makes, gives or sells a set with magnets.
-DANGER = (
+#: For everyone who makes, gives away or sells a set with magnets.
+MAGNET_WARNING = (
     "Magnets are dangerous when swallowed: two of them attract each other through the gut and can "
     "kill. Keep them, and pieces from which they might fall, away from children; see a doctor at "
     "once if one may have been swallowed."
 )
-GLUE = (
-    "Glue each magnet in its cavity (a drop of cyanoacrylate): the steel of a nozzle that passes over "
-    "it lifts a loose one."
+GLUE_NOTE = (
+    "Glue each magnet into its cavity (a drop of cyanoacrylate): the steel nozzle lifts loose magnets "
+    "as it passes over them."
 )
 _OPEN, _CLOSED = "towards the back", "upwards, as you see it when the print pauses"
 
@@ -156,8 +190,8 @@ class PieceLine:
         letter_mm3: that of a letter in a second colour.
         tones_mm3: that of its cells in a second colour.
         tone: that colour.
-        magnets: for each the pole that shows outwards (``N``, ``S``, or empty for either) and
-            whether a dimple marks it, from left to right.
+        magnets: for each, from left to right, the pole that faces outwards (``N``, ``S``, or empty
+            for either) and whether a dimple marks it.
     """
 
     piece: str
@@ -175,27 +209,35 @@ class FilamentLine:
     """The filament of one colour.
 
     Attributes:
+        name: name of the colour; pieces whose colours share a name share a spool.
+        colour: the first piece's, ``#rrggbb``.
         pieces: what is printed with it: ids, ``letters`` or ``tones``.
         cost: at the profile's price.
     """
 
+    name: str
     colour: str
     pieces: tuple[str, ...]
     grams: float
     metres: float
     cost: float
 
+    @property
+    def spools(self) -> int:
+        """The least number of spools to buy."""
+        return max(1, math.ceil(self.grams / _SPOOL_G))
+
 
 @dataclass(frozen=True)
-class Sliced:
-    """What a slicer said of all plates.
+class SliceTotals:
+    """A slicer's totals over all plates.
 
     Attributes:
-        slicer: its name and version.
-        seconds: how long they take to print; None when it did not say.
-        grams: what they take of each filament, with all that is printed besides the pieces; None
-            when it did not say.
-        plates: how many they are.
+        slicer: name and version.
+        seconds: print time; None if not reported.
+        grams: weight of each filament, including everything printed besides the pieces; None if not
+            reported.
+        plates: number of plates.
     """
 
     slicer: str
@@ -205,87 +247,113 @@ class Sliced:
 
 
 @dataclass(frozen=True)
-class Bill:
-    """All of it.
+class Bom:
+    """The bill of materials of a set.
 
     Attributes:
         pieces: in the set's order.
-        filament: one line for each colour.
-        sliced: what a slicer said; None when none was asked, and then filament is estimated.
-        pause_height_mm: where the printer pauses; None when it does not.
+        filament: one line for each name of a colour.
+        sliced: a slicer's totals; None if the plates were not sliced and filament is estimated.
+        pause_height_mm: where the printer pauses; None without a pause.
     """
 
     set_name: str
     profile: Profile
     pieces: tuple[PieceLine, ...]
     filament: tuple[FilamentLine, ...]
-    sliced: Sliced | None
+    sliced: SliceTotals | None
     pause_height_mm: float | None
 
     @property
-    def is_weighed(self) -> bool:
-        """Whether a slicer said how much filament it takes."""
+    def has_slicer_weight(self) -> bool:
+        """Whether a slicer reported the weight of the filament."""
         return self.sliced is not None and self.sliced.grams is not None
 
     @property
     def magnets(self) -> int:
-        """How many magnets the set takes."""
+        """Number of magnets in the set."""
         return sum(len(piece.magnets) for piece in self.pieces)
 
     @property
     def magnets_size(self) -> str:
-        """How large each is."""
+        """Diameter and height of each magnet, as text."""
         height = format_mm(self.profile.magnet_height_mm)
         return f"{self.profile.magnet_diameter_mm:g} x {height}"
 
     @property
-    def magnets_words(self) -> str:
-        """How many of what kind; empty for none."""
+    def magnets_text(self) -> str:
+        """Number and kind of the magnets, as text; empty for none."""
         kind = f"{self.profile.magnet_grade}, {self.magnets_size}"
-        return f"{many(self.magnets, 'magnet')} {kind}" if self.magnets else ""
+        return f"{pluralize(self.magnets, 'magnet')} {kind}" if self.magnets else ""
 
     @property
     def magnets_cost(self) -> float:
-        """What they cost."""
+        """Cost of the magnets."""
         return round(self.magnets * self.profile.magnet_price, 2)
 
     @property
     def filament_cost(self) -> float:
-        """What the filament costs."""
+        """Cost of the filament."""
         return round(sum(line.cost for line in self.filament), 2)
 
     @property
     def cost(self) -> float:
-        """What the material costs."""
+        """Cost of magnets and filament."""
         return round(self.magnets_cost + self.filament_cost, 2)
 
     @property
     def grams(self) -> float:
-        """How much filament it takes."""
+        """Weight of the filament."""
         return round(sum(line.grams for line in self.filament), 1)
 
     @property
+    def spools(self) -> int:
+        """The least number of spools to buy."""
+        return sum(line.spools for line in self.filament)
+
+    @property
+    def spools_text(self) -> str:
+        """Number of spools by colour, as text."""
+        colours = (
+            line.name if line.spools == 1 else f"{line.spools} {line.name}"
+            for line in self.filament
+        )
+        return f"at least {pluralize(self.spools, 'spool')} of 1 kg: {', '.join(colours)}"
+
+    @property
     def notes(self) -> list[str]:
-        """What to know, in sentences; the danger comes first."""
+        """Notes in sentences; the magnet warning comes first."""
         notes = []
         if self.magnets:
-            notes = [DANGER, *_polarity_notes(self.profile)]
+            notes = [MAGNET_WARNING, *_polarity_notes(self.profile)]
         if self.pause_height_mm is not None:
             layer = layer_before_pause(self.pause_height_mm, self.profile)
             notes += [
                 f"The print pauses at {format_mm(self.pause_height_mm)}, after layer {layer}: put the "
-                "magnets in, then let it go on.",
-                GLUE,
+                "magnets in, then resume the print.",
+                GLUE_NOTE,
             ]
-        if not self.is_weighed:
+        coloured = [one.piece for one in self.pieces if one.letter_mm3 or one.tones_mm3]
+        if coloured:
             notes.append(
-                "Filament is estimated from the pieces' shape, to about a tenth; `fabkit slice` asks a "
-                "slicer, which also tells the time."
+                f"{pluralize(len(coloured), 'piece')} in two colours: the printer must change filament "
+                "within a layer; otherwise set label.inlay none and cell.tones plain."
+            )
+        fewest = math.ceil(self.grams / _SPOOL_G)
+        if self.spools > max(1, fewest) and not coloured:
+            notes.append(
+                "Colours are a suggestion: in a single colour, the set needs only "
+                f"{pluralize(max(1, fewest), 'spool')}."
+            )
+        if not self.has_slicer_weight:
+            notes.append(
+                "Filament is estimated from the shapes of the pieces, to about 10 %; run `fabkit slice` "
+                "for a slicer's numbers, including the print time."
             )
         return notes
 
     def document(self) -> dict[str, Any]:
-        """The bill as JSON holds it."""
+        """Return the bill of materials for JSON."""
         profile, sliced = self.profile, self.sliced
         pause_mm = self.pause_height_mm
         return {
@@ -313,8 +381,12 @@ class Bill:
                 "price": profile.magnet_price,
                 "cost": self.magnets_cost,
             },
-            "filament": [{"material": profile.filament} | asdict(line) for line in self.filament],
-            "estimated": not self.is_weighed,
+            "filament": [
+                {"material": profile.filament} | asdict(line) | {"spools": line.spools}
+                for line in self.filament
+            ],
+            "spools": {"least": self.spools, "grams_each": _SPOOL_G},
+            "estimated": not self.has_slicer_weight,
             "slicer": sliced.slicer if sliced else None,
             "plates": sliced.plates if sliced else None,
             "print_seconds": sliced.seconds if sliced else None,
@@ -331,24 +403,23 @@ class Bill:
         }
 
 
-def bill_of_materials(
+def make_bom(
     set_name: str,
-    blueprints: Sequence[PartDrawing],
+    drawings: Sequence[PartDrawing],
     profile: Profile,
-    sliced: Sliced | None = None,
+    sliced: SliceTotals | None = None,
     tones: Mapping[str, tuple[str, float]] | None = None,
-) -> Bill:
-    """Works out what a set takes.
+) -> Bom:
+    """Make the bill of materials of a set.
 
     Args:
-        sliced: what a slicer said of the plates; its grams are shared out among the pieces' colours
-            as the estimate has it.
-        tones: for pieces that are printed in two colours the second one, and how much of it they
-            take in mm3.
+        sliced: a slicer's totals; its grams are shared among the pieces' colours in proportion to
+            the estimate.
+        tones: for each piece printed in two colours, the second colour and its volume in mm3.
     """
-    pieces = tuple(_piece_line(one, profile, (tones or {}).get(one.piece)) for one in blueprints)
-    pauses = [one.pause_height_mm for one in blueprints if one.pause_height_mm is not None]
-    return Bill(
+    pieces = tuple(_piece_line(one, profile, (tones or {}).get(one.piece)) for one in drawings)
+    pauses = [one.pause_height_mm for one in drawings if one.pause_height_mm is not None]
+    return Bom(
         set_name,
         profile,
         pieces,
@@ -359,26 +430,26 @@ def bill_of_materials(
 
 
 def _piece_line(
-    blueprint: PartDrawing, profile: Profile, tones: tuple[str, float] | None
+    drawing: PartDrawing, profile: Profile, tones: tuple[str, float] | None
 ) -> PieceLine:
-    left, bottom, right, top = blueprint.outline.bounds
+    left, bottom, right, top = drawing.outline.bounds
     tone, tones_mm3 = tones or ("", 0.0)
     return PieceLine(
-        blueprint.piece,
-        blueprint.colour,
+        drawing.piece,
+        drawing.colour,
         (round(right - left, 3), round(top - bottom, 3)),
-        printed_mm3(blueprint, profile) - tones_mm3,
-        letter_mm3(blueprint) if profile.inlay == "letter" else 0.0,
+        printed_mm3(drawing, profile) - tones_mm3,
+        letter_mm3(drawing) if profile.inlay == "letter" else 0.0,
         tones_mm3,
         tone,
-        tuple((recess.pole, recess.mark is not None) for recess in blueprint.recesses),
+        tuple((recess.pole, recess.mark is not None) for recess in drawing.recesses),
     )
 
 
 def _filament(
-    pieces: Sequence[PieceLine], profile: Profile, sliced: Sliced | None
+    pieces: Sequence[PieceLine], profile: Profile, sliced: SliceTotals | None
 ) -> Iterator[FilamentLine]:
-    """A line for each colour of the pieces, in the order in which they come; letters last."""
+    """Yield a line for each colour name in the order of the pieces; letters come last."""
     volumes: dict[str, float] = defaultdict(float)
     names: dict[str, list[str]] = defaultdict(list)
     for piece in pieces:
@@ -392,61 +463,70 @@ def _filament(
     # What each extruder prints: the pieces in all their colours, then an inlay each.
     prints = [[(colour, tuple(names[colour]), volumes[colour]) for colour in volumes]]
     prints += [[(colour, (name,), volume)] for colour, name, volume in inlays if volume]
-    said = (sliced.grams if sliced else None) or ()
-    for printed, said_grams in zip_longest(prints, said[: len(prints)]):
-        estimated = sum(volume for _, _, volume in printed) * profile.filament_density / 1000
-        # By how much an estimate is to be multiplied so that it is what the slicer said, if it did.
-        factor = said_grams / estimated if said_grams is not None and estimated else 1.0
-        for colour, some, volume in printed:
-            grams = volume * factor * profile.filament_density / 1000
-            metres = volume * factor / (math.pi * profile.filament_diameter_mm**2 / 4) / 1000
-            cost = grams / 1000 * profile.filament_price
-            yield FilamentLine(colour, some, round(grams, 2), round(metres, 3), round(cost, 4))
+    reported = (sliced.grams if sliced else None) or ()
+    found: dict[str, tuple[str, list[str], list[float]]] = {}
+    for group, reported_grams in zip_longest(prints, reported[: len(prints)]):
+        estimated = sum(volume for _, _, volume in group) * profile.filament_density / 1000
+        # Scales the estimate to the slicer's weight, if reported.
+        factor = reported_grams / estimated if reported_grams is not None and estimated else 1.0
+        for colour, some, volume in group:
+            _, used_for, all_mm3 = found.setdefault(colour_name(colour), (colour, [], []))
+            used_for += some
+            all_mm3.append(volume * factor)
+    for name, (colour, used_for, all_mm3) in found.items():
+        grams = math.fsum(all_mm3) * profile.filament_density / 1000
+        metres = math.fsum(all_mm3) / (math.pi * profile.filament_diameter_mm**2 / 4) / 1000
+        cost = grams / 1000 * profile.filament_price
+        yield FilamentLine(
+            name, colour, tuple(used_for), round(grams, 2), round(metres, 3), round(cost, 4)
+        )
 
 
 def _polarity_notes(profile: Profile) -> list[str]:
     side = _CLOSED if profile.embedded else _OPEN
     if profile.polarity == "same":
-        return [f"Polarity: put every magnet in with the same pole {side}."]
+        return [f"Polarity: insert every magnet with the same pole {side}."]
     if profile.polarity == "alternating":
         return [
-            f"Polarity: north shows {side} in unmarked recesses, south where a dimple marks it; the "
-            "pieces below name each from left to right, seen from the letter."
+            f"Polarity: north faces {side} in unmarked recesses, south in recesses marked by a dimple; "
+            "the pieces below list theirs from left to right, seen from the lettered face."
         ]
-    return ["Polarity: put the magnets in as they come."]
+    return ["Polarity: insert the magnets either way round."]
 
 
 _COLUMNS = ("item", "name", "count", "unit", "size", "colour", "price", "cost", "note")
-#: How a spreadsheet recognises a formula, which a name or a material must never become.
+#: A cell that starts with one of these is a formula for a spreadsheet; names and materials are not.
 _FORMULA = ("=", "+", "-", "@")
 
 
-def bill_csv(bill: Bill) -> str:
-    """The bill as a table for spreadsheets: pieces, magnets, filament, total, notes."""
-    profile = bill.profile
+def bom_csv(bom: Bom) -> str:
+    """Return the bill of materials as CSV: pieces, magnets, filament, total, notes."""
+    profile = bom.profile
     rows: list[dict[str, object]] = []
-    for piece in bill.pieces:
+    for piece in bom.pieces:
         size = " x ".join(f"{side:g}" for side in piece.size_mm)
         size += f" x {format_mm(profile.thickness_mm)}"
         poles = " ".join(pole for pole, _ in piece.magnets)
         row = {"item": "piece", "name": piece.piece, "count": 1, "size": size}
         rows.append(row | {"colour": piece.colour, "note": f"poles {poles}" if poles else ""})
-    if bill.magnets:
-        row = {"item": "magnet", "name": profile.magnet_grade, "count": bill.magnets}
-        row["size"] = bill.magnets_size
-        price, cost = f"{profile.magnet_price:.2f}", f"{bill.magnets_cost:.2f}"
+    if bom.magnets:
+        row = {"item": "magnet", "name": profile.magnet_grade, "count": bom.magnets}
+        row["size"] = bom.magnets_size
+        price, cost = f"{profile.magnet_price:.2f}", f"{bom.magnets_cost:.2f}"
         rows.append(row | {"price": price, "cost": cost})
-    for line in bill.filament:
+    for line in bom.filament:
         row = {"item": "filament", "name": profile.filament, "count": f"{line.grams:.1f}"}
-        row |= {"unit": "g", "size": format_mm(profile.filament_diameter_mm), "colour": line.colour}
+        row |= {"unit": "g", "size": format_mm(profile.filament_diameter_mm), "colour": line.name}
         row |= {"price": f"{profile.filament_price:.2f}/kg", "cost": f"{line.cost:.2f}"}
         rows.append(row | {"note": f"{line.metres:.2f} m for {' '.join(line.pieces)}"})
-    if bill.sliced:
-        plates = f"{many(bill.sliced.plates, 'plate')}, says {bill.sliced.slicer}"
-        minutes = "" if bill.sliced.seconds is None else round(bill.sliced.seconds / 60)
+    row = {"item": "spools", "name": profile.filament, "count": bom.spools, "unit": "1 kg"}
+    rows.append(row | {"note": bom.spools_text})
+    if bom.sliced:
+        plates = f"{pluralize(bom.sliced.plates, 'plate')}, according to {bom.sliced.slicer}"
+        minutes = "" if bom.sliced.seconds is None else round(bom.sliced.seconds / 60)
         rows.append({"item": "print", "count": minutes, "unit": "min", "note": plates})
-    rows.append({"item": "total", "unit": profile.currency, "cost": f"{bill.cost:.2f}"})
-    rows += [{"item": "note", "note": note} for note in bill.notes]
+    rows.append({"item": "total", "unit": profile.currency, "cost": f"{bom.cost:.2f}"})
+    rows += [{"item": "note", "note": note} for note in bom.notes]
     written = io.StringIO()
     table = csv.DictWriter(written, _COLUMNS, restval="", lineterminator="\n")
     table.writeheader()
@@ -455,5 +535,5 @@ def bill_csv(bill: Bill) -> str:
 
 
 def _harmless(cell: Any) -> Any:
-    """A cell that no spreadsheet takes for a formula."""
+    """Escape a cell that a spreadsheet would take for a formula."""
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell

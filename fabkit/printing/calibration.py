@@ -1,5 +1,5 @@
-"""Calibrating a machine: what was measured on a coupon, what it says of the machine, and the profile
-that makes up for it.
+"""Calibrating a machine: read the measurements of a coupon, fit the machine's errors, and make the
+profile that compensates for them.
 
 A length L that is drawn n long comes out as
 
@@ -12,14 +12,14 @@ thickness  L = n + z
 tab, slot  L = s n - k and s n + k, with the kerf k of its axis
 =========  ==================================================================
 
-A line of plastic that is laid in a circle is pulled inwards, and covers less outside of its middle
-than inside of it: both in proportion to its curvature, 2 / n. So holes lose ``b / n`` besides what
-any hole loses, ``a``, where the slicer's chords cut into it and the seam stands out.
+A line of plastic laid in a circle is pulled inwards and covers less on its outside than on its inside,
+both in proportion to its curvature, 2 / n. So holes lose ``b / n`` in addition to the constant ``a``,
+caused by the slicer's chords and the seam.
 
-All of it is linear in what is sought, so generalised least squares give its intervals. Each side
-scatters, and so does what a calliper reads. A length has two sides, and a diameter has, too, so that
-all lengths scatter alike; but those that end at the same side do so together, and taken for strangers
-they would promise intervals too short (83 % for the offset, in place of 95 %).
+The model is linear in its parameters, so generalised least squares give their intervals. Each side
+scatters, and so do the readings of a calliper. Every length or diameter has two sides, so all have the
+same variance; but lengths that end at the same side are correlated, and treating them as independent
+gives intervals that are too short (83 % for the offset instead of 95 %).
 """
 
 from __future__ import annotations
@@ -34,31 +34,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fabkit.core.errors import Fault, InputError, name_some, printable, shown
+from fabkit.core.errors import ErrorDetail, InputError, escape, join_names, quote
 from fabkit.core.parsing import read_text
 from fabkit.core.units import format_mm
 from fabkit.drawing.boards.lids import sliding_lid
-from fabkit.drawing.coupon import Place
-from fabkit.drawing.outline import BlueprintError
+from fabkit.drawing.coupon import CouponPlace
+from fabkit.drawing.outline import DrawingError
 from fabkit.model.profile import Profile
-from fabkit.model.profilefile import contradictions
-from fabkit.output.residuals import Residual
+from fabkit.model.profile_file import contradictions
+from fabkit.output.coupon import Residual
 
-#: Intervals hold what is sought with this probability; a value is left out that would be so far off
-#: by chance in one of 200 coupons.
+#: Confidence of the intervals; a value is an outlier if chance puts one so far off in fewer than one
+#: of 200 coupons.
 _CONFIDENCE, _CHANCE = 0.95, 0.005
-#: More values than this part are never left out; and at least so many more are needed than numbers
-#: are sought.
-_MOST_LEFT_OUT, _LEAST_SPARE = 0.2, 4
-#: No calliper and no printer scatters by more (mm), nor do two readings of one place differ by more.
-_MOST_SCATTER_MM, _MOST_APART_MM = 0.15, 0.5
-#: The variance of what a calliper reads, as part of that of a side: readings to 0.02 mm, sides to 0.03.
-_CALLIPER = 0.5
+#: The greatest share of outliers, and the least number of values beyond the number of parameters.
+_MAX_OUTLIERS, _MIN_SPARE = 0.2, 4
+#: Greatest plausible scatter (mm), and greatest difference of two readings of one place.
+_MAX_SCATTER_MM, _MAX_APART_MM = 0.15, 0.5
+#: Variance of a calliper's reading relative to that of a side: readings to 0.02 mm, sides to 0.03.
+_CALLIPER_VARIANCE = 0.5
 _INCH_MM = 25.4
-#: Longer lines are no list of values.
-_MOST_VALUES = 10_000
+#: Longer lists are refused.
+_MAX_VALUES = 10_000
 
-#: What is fitted, as far as it was measured.
+#: The parameters to fit, as far as they were measured.
 NAMES = (
     "scale_x", "scale_y", "offset", "hole_constant", "hole_curvature", "foot", "height", "kerf_x",
     "kerf_y",
@@ -68,23 +67,23 @@ Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Reading:
-    """What was measured at a place of one coupon: the mean of all that was read there."""
+class Measurement:
+    """The mean of all readings at one place of a coupon."""
 
-    place: Place
+    place: CouponPlace
     value_mm: float
     coupon: int = 1
 
     @property
     def name(self) -> str:
-        """How messages call it."""
+        """The name for messages."""
         coupon = f" of coupon {self.coupon}" if self.coupon > 1 else ""
         return f"{self.place.number}{coupon} ({self.place.what})"
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number that was fitted, with its standard error and half its 95 % interval."""
+    """A fitted value with its standard error and half its 95 % interval."""
 
     value: float
     error: float
@@ -97,17 +96,17 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Fit:
-    """What a machine does.
+class MachineFit:
+    """The fitted errors of a machine.
 
     Attributes:
         values: by name: ``scale_x``, ``scale_y``; ``offset``, ``hole_constant``, ``hole_curvature``
             (mm²), ``foot`` and ``height`` as far as they were measured; or ``kerf_x`` and
             ``kerf_y``. Lengths are in mm.
-        scatter_mm: the standard deviation of a length.
-        residuals: of all values, in order; those that look wrong say nothing of the machine.
+        scatter_mm: standard deviation of a length.
+        residuals: of all measurements, in order, including outliers.
         covariance: of the values, in their order.
-        quantile: what a standard error is multiplied by for a 95 % interval.
+        quantile: factor from a standard error to half a 95 % interval.
     """
 
     values: dict[str, Estimate]
@@ -117,44 +116,46 @@ class Fit:
     quantile: float
 
     @property
-    def left_out(self) -> list[Residual]:
-        """The values that look wrong."""
+    def outliers(self) -> list[Residual]:
+        """The measurements that were left out of the fit."""
         return [one for one in self.residuals if one.left_out]
 
     def estimate(self, parts: Mapping[str, float]) -> Estimate:
-        """A sum of parts of values, with its own interval."""
+        """Return a linear combination of values, with its own interval."""
         row = np.array([parts.get(name, 0.0) for name in self.values])
         value = sum(parts[name] * self.values[name].value for name in parts)
         error = math.sqrt(max(0.0, float(row @ self.covariance @ row)))
         return Estimate(value, error, self.quantile * error)
 
-    def hole_loss(self, diameter_mm: float) -> Estimate:
-        """How much narrower a hole comes out than it is drawn, with its X and Y at their scale."""
+    def hole_shrinkage(self, diameter_mm: float) -> Estimate:
+        """Return how much narrower than drawn a hole comes out, apart from the scale."""
         parts = {"offset": 2.0}
         if "hole_constant" in self.values:
             parts |= {"hole_constant": 1.0, "hole_curvature": 1 / diameter_mm}
         return self.estimate(parts)
 
 
-# --- what was measured --------------------------------------------------------------------
+# --- reading measurements -----------------------------------------------------------------
 
 
-def read_measured(paths: Sequence[Path], places: Mapping[int, Place]) -> list[Reading]:
-    """The values of one or several coupons, each a CSV file as `fabkit coupon` writes it.
+def read_measurements(
+    paths: Sequence[Path], places: Mapping[int, CouponPlace]
+) -> list[Measurement]:
+    """Read the measurements of one or several coupons, each a CSV file as `fabkit coupon` writes it.
 
-    Several values of a place stand in further columns, or behind each other with spaces between.
-    Columns may have semicolons between them, and lengths decimal commas.
+    Several readings of a place go in further columns, or in one column separated by spaces. Columns
+    may be separated by semicolons, and lengths may have decimal commas.
 
     Raises:
-        InputError: when a file is no such list; all faults of a file at once.
+        InputError: when a file is not such a list; all errors of a file at once.
     """
     readings = []
     for coupon, path in enumerate(paths, start=1):
-        source = printable(str(path))
+        source = escape(str(path))
         text = read_text(path, source, "a list of values as `fabkit coupon` writes it")
         mark = max(";,\t", key=(text.splitlines() or [""])[0].count)
-        rows = list(csv.reader(text.splitlines(), delimiter=mark))[:_MOST_VALUES]
-        faults: list[Fault] = []
+        rows = list(csv.reader(text.splitlines(), delimiter=mark))[:_MAX_VALUES]
+        faults: list[ErrorDetail] = []
         values: dict[int, list[float]] = {}
         if not rows or [one.strip().lower() for one in rows[0][:2]] != ["number", "what"]:
             expected = "number,what,nominal mm,measured"
@@ -173,56 +174,56 @@ def read_measured(paths: Sequence[Path], places: Mapping[int, Place]) -> list[Re
                 for cell in row[3:]:
                     read += parse_values(cell)
             except ValueError as error:
-                faults.append(Fault(f"line {line}", str(error)))
+                faults.append(ErrorDetail(f"line {line}", str(error)))
         if faults:
             raise InputError(source, faults[:20], max(0, len(faults) - 20))
         for number, found in values.items():
             if found:
                 try:
-                    readings.append(reading(places[number], found, coupon))
+                    readings.append(mean_measurement(places[number], found, coupon))
                 except ValueError as error:
                     raise InputError.of(source, str(error)) from None
     return readings
 
 
-def reading(place: Place, values: Sequence[float], coupon: int = 1) -> Reading:
-    """What was read at a place, once or several times.
+def mean_measurement(place: CouponPlace, values: Sequence[float], coupon: int = 1) -> Measurement:
+    """Return the mean of one or several readings at a place.
 
     Raises:
         ValueError: when the values are too far from each other.
     """
     low, high = min(values), max(values)
-    if high - low > _MOST_APART_MM:
+    if high - low > _MAX_APART_MM:
         raise ValueError(f"{place.number}: {low:g} and {high:g} mm at one place; measure it again")
-    return Reading(place, sum(values) / len(values), coupon)
+    return Measurement(place, sum(values) / len(values), coupon)
 
 
-def _place(row: Sequence[str], places: Mapping[int, Place], source: str) -> Place:
-    """The place of a line; ValueError when there is no such number.
+def _place(row: Sequence[str], places: Mapping[int, CouponPlace], source: str) -> CouponPlace:
+    """Return the place of a line; raise ValueError if there is no such number.
 
     Raises:
         InputError: when the list is that of another coupon.
     """
     number = row[0].strip()
     if not number.isdecimal() or int(number) not in places:
-        raise ValueError(f"there is no place {shown(number)}; there are {name_numbers(places)}")
+        raise ValueError(f"there is no place {quote(number)}; there are {list_numbers(places)}")
     place = places[int(number)]
     nominal = (row[2] if len(row) > 2 else "").replace(",", ".").strip()
     if row[1].strip() != place.what or nominal != f"{place.nominal_mm:.2f}":
         raise InputError.of(
             source,
-            f"is of another coupon: {number} is {shown(f'{row[1].strip()}, {nominal} mm')} there, and "
-            f"{shown(f'{place.what}, {place.nominal_mm:.2f} mm')} here; name the profile that the "
+            f"belongs to another coupon: {number} is {quote(f'{row[1].strip()}, {nominal} mm')} there, and "
+            f"{quote(f'{place.what}, {place.nominal_mm:.2f} mm')} here; name the profile that the "
             "coupon was made with, and add --laser for one that was cut",
         )
     return place
 
 
 def parse_values(text: str) -> list[float]:
-    """The lengths in a text, in mm, with spaces between them.
+    """Parse the lengths in a text, in mm, separated by spaces.
 
     Raises:
-        ValueError: when one is none.
+        ValueError: when one is not a length.
 
     Example:
         >>> parse_values("20.02 19,98 mm"), parse_values("")
@@ -235,36 +236,36 @@ def parse_values(text: str) -> list[float]:
         except ValueError:
             found.append(0.0)
         if not 0 < found[-1] < 1000:
-            raise ValueError(f"expected a length in mm such as 20.05, found {shown(word)}")
+            raise ValueError(f"expected a length in mm such as 20.05, found {quote(word)}")
     return found
 
 
-def name_numbers(places: Mapping[int, Place]) -> str:
-    """The numbers of places in a row."""
-    return name_some([str(one) for one in places])
+def list_numbers(places: Mapping[int, CouponPlace]) -> str:
+    """Return the numbers of places as text."""
+    return join_names([str(one) for one in places])
 
 
-# --- what it says of the machine ----------------------------------------------------------
+# --- fitting the machine ------------------------------------------------------------------
 
 
-def fit(readings: Sequence[Reading]) -> Fit:
-    """Fits what a machine does to what was measured, by generalised least squares.
+def fit_machine(readings: Sequence[Measurement]) -> MachineFit:
+    """Fit a machine's errors to measurements by generalised least squares.
 
-    One value after the other is left out whose studentised residual from a fit without it is too
-    large to be chance (Bonferroni's bound over all values).
+    Outliers are removed one at a time: values whose studentised residual from a fit without them is
+    too large to be chance (Bonferroni's bound over all values).
 
     Raises:
-        InputError: when there are too few values, or they cannot be true: in inches, or so
+        InputError: when there are too few values, or they are implausible: in inches, or so
             scattered that they contradict each other.
     """
     from scipy import stats
 
     _refuse_inches(readings)
-    names, every = _design(readings)
+    names, full_design = _design(readings)
     off = np.array([one.value_mm - one.place.nominal_mm for one in readings])
-    together, kept = _together(readings), np.arange(len(readings))
+    together, kept = _correlations(readings), np.arange(len(readings))
     while True:
-        design, spare = every[kept], len(kept) - len(names)
+        design, spare = full_design[kept], len(kept) - len(names)
         weights = np.linalg.inv(together[np.ix_(kept, kept)])
         cross = np.linalg.inv(design.T @ weights @ design)
         solution = cross @ design.T @ weights @ off[kept]
@@ -276,25 +277,25 @@ def fit(readings: Sequence[Reading]) -> Fit:
         studentised = np.abs(pulls) / np.sqrt(own * without)
         worst = int(np.argmax(studentised))
         chance = 2 * stats.t.sf(studentised[worst], spare - 1) * len(kept)
-        if chance > _CHANCE or spare - 1 < _LEAST_SPARE:
+        if chance > _CHANCE or spare - 1 < _MIN_SPARE:
             break
         kept = np.delete(kept, worst)
-    residuals = off - every @ solution
-    left_out = ~np.isin(np.arange(len(readings)), kept)
+    residuals = off - full_design @ solution
+    outliers = ~np.isin(np.arange(len(readings)), kept)
     scatter_mm = math.sqrt(variance)
-    if scatter_mm > _MOST_SCATTER_MM or left_out.sum() > _MOST_LEFT_OUT * len(readings):
+    if scatter_mm > _MAX_SCATTER_MM or outliers.sum() > _MAX_OUTLIERS * len(readings):
         order = np.argsort(-np.abs(residuals))[:3]
         worst_ones = ", ".join(
             f"{readings[i].name} is {format_mm(abs(residuals[i]), 2)} off" for i in order
         )
         raise InputError.of(
             "the values",
-            f"contradict each other more than any calliper or printer does: {worst_ones}; measure "
-            "again, each value at its number",
+            f"contradict each other more than a calliper or printer explains: {worst_ones}; measure "
+            "again and enter each value at its number",
         )
     quantile = float(stats.t.ppf((1 + _CONFIDENCE) / 2, spare))
-    unsure = np.einsum("ij,jk,ik->i", every, cross, every)
-    halves = quantile * scatter_mm * np.sqrt(np.maximum(1 - np.where(left_out, -1, 1) * unsure, 0))
+    unsure = np.einsum("ij,jk,ik->i", full_design, cross, full_design)
+    halves = quantile * scatter_mm * np.sqrt(np.maximum(1 - np.where(outliers, -1, 1) * unsure, 0))
     covariance: Vector = np.asarray(variance * cross, np.float64)
     scales = np.array([float(name.startswith("scale")) for name in names])
     values = {
@@ -303,13 +304,13 @@ def fit(readings: Sequence[Reading]) -> Fit:
             names, solution + scales, np.sqrt(np.diag(covariance)).tolist(), strict=True
         )
     }
-    return Fit(
+    return MachineFit(
         values,
         scatter_mm,
         tuple(
             Residual(one.name, off, half, out)
             for one, off, half, out in zip(
-                readings, residuals.tolist(), halves.tolist(), left_out.tolist(), strict=True
+                readings, residuals.tolist(), halves.tolist(), outliers.tolist(), strict=True
             )
         ),
         covariance,
@@ -317,27 +318,27 @@ def fit(readings: Sequence[Reading]) -> Fit:
     )
 
 
-def _design(readings: Sequence[Reading]) -> tuple[list[str], Vector]:
-    """What is sought, and how much of each is in each value, less nominal.
+def _design(readings: Sequence[Measurement]) -> tuple[list[str], Vector]:
+    """Return the parameters, and the design matrix of the deviations from nominal.
 
     Raises:
-        InputError: when some of it cannot be found from these values.
+        InputError: when these values do not determine all parameters.
     """
     rows = [_terms(one.place) for one in readings]
     names = [one for one in NAMES if any(one in row for row in rows)]
     design = np.array([[row.get(name, 0.0) for name in names] for row in rows])
-    enough = len(readings) >= len(names) + _LEAST_SPARE and names[:2] == ["scale_x", "scale_y"]
+    enough = len(readings) >= len(names) + _MIN_SPARE and names[:2] == ["scale_x", "scale_y"]
     if enough and np.linalg.matrix_rank(design) == len(names):
         return names, design
-    message = "do not tell all apart" if enough else f"are too few, {len(readings)}"
+    message = "do not determine all parameters" if enough else f"are too few: {len(readings)}"
     what = "outside and inside lengths of several sizes in X and in Y, and of holes two diameters or none"
     if any(one.place.kind in ("tab", "gap") for one in readings):
         what = "tabs and slots of several sizes in X and in Y"
     raise InputError.of("the values", f"{message}; measure {what}")
 
 
-def _terms(place: Place) -> dict[str, float]:
-    """How much of what a machine does is in what is measured at a place, less nominal."""
+def _terms(place: CouponPlace) -> dict[str, float]:
+    """Return the factor of each parameter in the deviation from nominal at a place."""
     n, scale = place.nominal_mm, f"scale_{place.axis}"
     return {
         "step": {scale: n, "offset": 2.0},
@@ -350,8 +351,8 @@ def _terms(place: Place) -> dict[str, float]:
     }[place.kind]
 
 
-def _together(readings: Sequence[Reading]) -> Vector:
-    """How values scatter together, each with a variance of 1: all that end at one side, as that."""
+def _correlations(readings: Sequence[Measurement]) -> Vector:
+    """Return the correlations of measurements: those that end at the same side share its error."""
     ends = dict[tuple[object, ...], Vector]()
     for row, (place, coupon) in enumerate((one.place, one.coupon) for one in readings):
         axis, outwards = "xyz".index(place.axis), -1 if place.kind in ("slot", "gap", "hole") else 1
@@ -360,11 +361,11 @@ def _together(readings: Sequence[Reading]) -> Vector:
             side = (coupon, place.part, axis, own, end)
             ends.setdefault(side, np.zeros(len(readings)))[row] = outwards
     shared = np.array([*ends.values()])
-    both: Vector = shared.T @ shared + _CALLIPER * np.eye(len(readings))
-    return both / (2 + _CALLIPER)
+    both: Vector = shared.T @ shared + _CALLIPER_VARIANCE * np.eye(len(readings))
+    return both / (2 + _CALLIPER_VARIANCE)
 
 
-def _refuse_inches(readings: Sequence[Reading]) -> None:
+def _refuse_inches(readings: Sequence[Measurement]) -> None:
     ratios = [one.place.nominal_mm / one.value_mm for one in readings]
     if readings and abs(float(np.median(ratios)) / _INCH_MM - 1) < 0.1:
         one = readings[0]
@@ -375,68 +376,67 @@ def _refuse_inches(readings: Sequence[Reading]) -> None:
         )
 
 
-# --- the profile that makes up for it -----------------------------------------------------
+# --- the compensating profile -------------------------------------------------------------
 
 
-def calibrated(profile: Profile, fit: Fit, name: str) -> tuple[Profile, list[str]]:
-    """The profile that makes up for what a machine does, and what is left to its slicer.
+def calibrate_profile(profile: Profile, fit: MachineFit, name: str) -> tuple[Profile, list[str]]:
+    """Return a profile that compensates for a machine's errors, and notes on what the slicer must do.
 
     Args:
-        profile: what prints and cuts should come out as.
-        name: of the new profile.
+        profile: the intended dimensions of prints and cuts.
+        name: name of the new profile.
 
     Raises:
-        InputError: when the profile makes up for a machine already, or nothing can.
+        InputError: when the profile is already calibrated, or the errors cannot be compensated.
     """
     is_cut = "kerf_x" in fit.values
     if profile.side_sd_mm and not is_cut:
         raise InputError.of(
             f"profile {profile.name}",
-            "is calibrated already; name the one that says what prints should come out as",
+            "is already calibrated; pass the profile with the intended dimensions",
         )
     made = replace(profile, name=name, title=f"{profile.title}; calibrated"[:200])
-    changed, notes = (_cut if is_cut else _printed)(made, fit)
+    changed, notes = (_for_cutter if is_cut else _for_printer)(made, fit)
     faults = list(contradictions(changed))
     if faults:
         raise InputError(f"profile {profile.name}, calibrated", faults)
     return changed, notes
 
 
-def _cut(profile: Profile, fit: Fit) -> tuple[Profile, list[str]]:
+def _for_cutter(profile: Profile, fit: MachineFit) -> tuple[Profile, list[str]]:
     along, across = fit.values["kerf_x"], fit.values["kerf_y"]
     kerf_mm = round((along.value + across.value) / 2, 3)
     if kerf_mm < 0:
         raise InputError.of(
             "the values",
-            f"say that the cut is {format_mm(-kerf_mm)} less than nothing: tabs came out wider, and "
-            "slots narrower, than drawn; cut the coupon without any kerf compensation, and measure "
-            "each value at its number",
+            f"imply a kerf of {format_mm(kerf_mm)}: tabs came out wider, and slots narrower, than drawn; "
+            "cut the coupon without kerf compensation, and enter each value at its number",
         )
-    notes = _scales(fit, "the laser's software")
+    notes = _scale_notes(fit, "the laser's software")
     apart = fit.estimate({"kerf_x": 1.0, "kerf_y": -1.0})
     if abs(apart.value) > apart.half:
         notes.append(
             f"the kerf is {format_mm(along.value)} in X and {format_mm(across.value)} in Y: the "
-            f"profile has their mean, and sides are up to {format_mm(abs(apart.value) / 4)} off; check "
-            "the beam's focus, and the belts"
+            f"profile uses the mean, so sides are up to {format_mm(abs(apart.value) / 4)} off; check the "
+            "beam's focus and the belts"
         )
     return replace(profile, kerf_mm=kerf_mm), notes
 
 
-def _printed(profile: Profile, fit: Fit) -> tuple[Profile, list[str]]:
-    """Whatever becomes narrower is drawn wider by as much, and the other way round."""
-    out_mm, notes = fit.values["offset"].value, _scales(fit, "the slicer")
+def _for_printer(profile: Profile, fit: MachineFit) -> tuple[Profile, list[str]]:
+    """Draw wider what comes out narrower, and the other way round."""
+    out_mm, notes = fit.values["offset"].value, _scale_notes(fit, "the slicer")
     has_holes = "hole_constant" in fit.values
     magnet_mm = profile.magnet_diameter_mm
 
     def loss_mm(drawn_mm: float) -> float:
-        return fit.hole_loss(drawn_mm).value if has_holes else 0.0
+        return fit.hole_shrinkage(drawn_mm).value if has_holes else 0.0
 
     inset_mm = max(0.0, profile.inset_mm + out_mm)
     if profile.inset_mm + out_mm < 0:
         notes.append(
             f"sides print {format_mm(-out_mm)} too far in, which an inset of "
-            f"{format_mm(profile.inset_mm)} cannot make up for: let the slicer compensate XY by "
+            f"{format_mm(profile.inset_mm)} cannot compensate: set the slicer's XY compensation to "
             f"{format_mm(-profile.inset_mm - out_mm)}, and calibrate again"
         )
     wider_mm = {
@@ -448,7 +448,7 @@ def _printed(profile: Profile, fit: Fit) -> tuple[Profile, list[str]]:
         "tip_flat_mm": -2 * out_mm * math.tan(math.radians(33.75)),
         "ball_mm": -2 * out_mm,
         "link_mm": -2 * out_mm,
-        "stub_mm": -2 * out_mm,
+        "peg_mm": -2 * out_mm,
         "cell_link_mm": -2 * out_mm,
         "board_clearance_mm": out_mm,
         "channel_mm": 2 * out_mm,
@@ -458,9 +458,9 @@ def _printed(profile: Profile, fit: Fit) -> tuple[Profile, list[str]]:
         for key in ("press_mm", "glue_mm", "rib_root_mm", "rib_crest_mm", "embedded_mm"):
             wider_mm[key] = loss_mm(magnet_mm + getattr(profile, key))
         wider_mm["hole_mm"] = loss_mm(profile.hole_mm)
-        wider_mm["seat_mm"] = out_mm + loss_mm(profile.stub_mm + 2 * profile.seat_mm) / 2
+        wider_mm["socket_mm"] = out_mm + loss_mm(profile.peg_mm + 2 * profile.socket_mm) / 2
     else:
-        notes.append("no holes were measured: recesses, holes for balls and seats are as they were")
+        notes.append("no holes were measured: recesses, holes for balls and sockets are unchanged")
     least = {"tip_flat_mm": 0.1, "gap_max_mm": 0.01, "press_mm": -0.5, "rib_crest_mm": -1.0}
     values: dict[str, Any] = {
         key: round(max(least.get(key, 0.0), getattr(profile, key) + more), 3)
@@ -477,7 +477,7 @@ def _printed(profile: Profile, fit: Fit) -> tuple[Profile, list[str]]:
         if abs(thick.value) > thick.half:
             less = "down" if thick.value > 0 else "up"
             notes.append(
-                f"leave to the slicer: parts are {format_mm(abs(thick.value))} too "
+                f"adjust in the slicer: parts are {format_mm(abs(thick.value))} too "
                 f"{'thick' if thick.value > 0 else 'thin'}; move the first layer {less} by that "
                 "(Z offset)"
             )
@@ -487,9 +487,9 @@ def _printed(profile: Profile, fit: Fit) -> tuple[Profile, list[str]]:
     if made.lid_thickness_mm > profile.lid_thickness_mm:
         high = format_mm(made.lid_thickness_mm)
         notes.append(
-            f"a lid is {high} thick (lid.thickness), so that a frame holds it with more clearance"
+            f"lids are {high} thick (lid.thickness), so that the frame holds them with more clearance"
         )
-    hole = fit.hole_loss(magnet_mm + profile.press_mm)
+    hole = fit.hole_shrinkage(magnet_mm + profile.press_mm)
     known: dict[str, Any] = {
         "offset_mm": round(out_mm, 4),
         "offset_sd_mm": round(fit.values["offset"].error, 4),
@@ -501,14 +501,14 @@ def _printed(profile: Profile, fit: Fit) -> tuple[Profile, list[str]]:
 
 
 def _slips_out(profile: Profile) -> bool:
-    """Whether a frame would not reach far enough over a sliding lid."""
+    """Whether the frame would not reach far enough over a sliding lid."""
     try:
         sliding_lid(profile.unit_mm, profile.unit_mm, profile)
-    except BlueprintError:
+    except DrawingError:
         return True
     return False
 
 
-def _scales(fit: Fit, program: str) -> list[str]:
+def _scale_notes(fit: MachineFit, program: str) -> list[str]:
     percents = [f"{axis} {100 / fit.values[f'scale_{axis.lower()}'].value:.2f} %" for axis in "XY"]
-    return [f"leave to {program}: scale {' and '.join(percents)}"]
+    return [f"adjust in {program}: scale {' and '.join(percents)}"]

@@ -1,4 +1,4 @@
-"""Sheets for laser cutters and cutting plotters: the pieces of a set laid on as few as can be."""
+"""Sheets for laser cutters and cutting plotters: the pieces of a set on as few sheets as possible."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from fabkit.core.errors import InputError
 from fabkit.core.units import format_mm
-from fabkit.drawing.cut import CutPiece
+from fabkit.drawing.laser import CutPiece
 from fabkit.model.profile import Profile
 from fabkit.printing.nesting.bin import Bin
 from fabkit.printing.nesting.nest import nest
@@ -18,7 +18,7 @@ class CutSheet:
     """One sheet and what is cut from it.
 
     Attributes:
-        placed: the pieces where they lie on it, in the order in which they were given.
+        placed: the pieces at their places, in the given order.
     """
 
     number: int
@@ -27,20 +27,19 @@ class CutSheet:
     placed: tuple[CutPiece, ...]
 
 
-def cut_sheets(
+def nest_cut_sheets(
     pieces: Sequence[CutPiece], profile: Profile, engine: str = "auto"
 ) -> list[CutSheet]:
-    """Lays pieces on sheets. They may be turned, not turned over.
+    """Nest pieces on sheets, rotated but not turned over.
 
-    What keeps ``laser.gap`` and ``laser.edge`` are the paths, half a kerf outside of the pieces:
-    a cut reaches another half beyond its path, which is what a neighbour's path keeps for it
-    even without a gap. No piece lies in the hole of another, with which it might fall out before
-    it is cut.
+    ``laser.gap`` and ``laser.edge`` are distances of the paths, half a kerf outside the pieces, so
+    neighbouring cuts do not meet even without a gap. No piece is placed in the hole of another, which
+    might fall out before the piece is cut.
 
     Raises:
         InputError: when a piece is larger than a sheet.
     """
-    room = Bin(
+    sheet_bin = Bin(
         profile.sheet_width_mm,
         profile.sheet_depth_mm,
         profile.sheet_gap_mm,
@@ -48,13 +47,16 @@ def cut_sheets(
         advice="choose a larger laser.sheet_width or laser.sheet_depth, a smaller laser.edge or unit",
     )
     try:
-        sheets = nest({piece.piece: piece.path for piece in pieces}, room, engine)
+        sheets = nest({piece.piece: piece.path for piece in pieces}, sheet_bin, engine)
     except InputError as error:
-        size = f"{format_mm(room.width_mm)} x {format_mm(room.depth_mm)}"
-        raise InputError(f"profile {profile.name}, sheets of {size}", error.faults) from None
+        size = f"{format_mm(sheet_bin.width_mm)} x {format_mm(sheet_bin.depth_mm)}"
+        raise InputError(f"profile {profile.name}, sheets of {size}", error.errors) from None
     found = []
-    for number, spots in enumerate(sheets, start=1):
-        at = {spot.name: (spot.degrees, spot.x_mm, spot.y_mm) for spot in spots}
+    for number, placements in enumerate(sheets, start=1):
+        at = {
+            placement.name: (placement.degrees, placement.x_mm, placement.y_mm)
+            for placement in placements
+        }
         placed = tuple(piece.moved(*at[piece.piece]) for piece in pieces if piece.piece in at)
-        found.append(CutSheet(number, room.width_mm, room.depth_mm, placed))
+        found.append(CutSheet(number, sheet_bin.width_mm, sheet_bin.depth_mm, placed))
     return found

@@ -1,1 +1,1 @@
-"""Challenges that fabkit makes itself: snowflakes, starting positions, graded and proved."""
+"""Generated challenges: snowflakes and graded starting positions, all proved."""

@@ -1,1 +1,1 @@
-"""CadQuery lives here and nowhere else: solids from blueprints, STL and STEP from solids."""
+"""CadQuery lives here and nowhere else: solids from drawings, STL and STEP from solids."""

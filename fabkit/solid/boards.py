@@ -8,42 +8,42 @@ import cadquery as cq
 import shapely
 from shapely import Polygon
 
-from fabkit.drawing.boards.steps import BoardBlueprint, Bore, Prism, Step
+from fabkit.drawing.boards.csg import BoardDrawing, Cylinder, Prism, Step
 from fabkit.drawing.outline import polygons, rings_mm
 from fabkit.solid.pieces import letter_prisms
 
 _AXES = {"x": cq.Vector(1, 0, 0), "y": cq.Vector(0, 1, 0), "z": cq.Vector(0, 0, 1)}
 
 
-def build_board(blueprint: BoardBlueprint) -> cq.Solid:
-    """The finished solid, lying as it is drawn.
+def build_board(drawing: BoardDrawing) -> cq.Solid:
+    """Build the finished solid in the frame of its drawing.
 
     Raises:
         RuntimeError: when the kernel returns something that is not one valid solid.
     """
     body: cq.Shape | None = None
-    for step in blueprint.steps:
+    for step in drawing.steps:
         shapes = _solids(step)
         if body is None:
             body = shapes[0].fuse(*shapes[1:]) if len(shapes) > 1 else shapes[0]
         else:
             body = body.cut(*shapes) if step.cuts else body.fuse(*shapes)
     if body is None:
-        raise RuntimeError(f"nothing is drawn of {blueprint.piece}")
-    # Added parts lie flush with each other: their faces become one.
+        raise RuntimeError(f"nothing is drawn of {drawing.piece}")
+    # Merge the coplanar faces of added parts.
     body = body.clean()
-    label = blueprint.label
+    label = drawing.label
     if label is not None:
-        low = blueprint.label_low_mm
+        low = drawing.label_low_mm
         body = body.cut(*letter_prisms(label.front, low, low + label.depth_mm))
     solids = body.Solids()
     if len(solids) != 1 or not solids[0].isValid():
-        raise RuntimeError(f"the kernel built no valid solid for {blueprint.piece}")
+        raise RuntimeError(f"the kernel built no valid solid for {drawing.piece}")
     return solids[0]
 
 
 def _solids(step: Step) -> list[cq.Shape]:
-    """A step's shapes as solids; prisms over the same stretch are one."""
+    """Build a step's shapes as solids; prisms over the same interval are united."""
     together: dict[tuple[str, float, float], list[Polygon]] = defaultdict(list)
     for shape in step.shapes:
         if isinstance(shape, Prism):
@@ -53,7 +53,7 @@ def _solids(step: Step) -> list[cq.Shape]:
         for (axis, low, high), areas in together.items()
         for area in polygons(shapely.union_all(areas))
     ]
-    bores = dict.fromkeys(shape for shape in step.shapes if isinstance(shape, Bore))
+    bores = dict.fromkeys(shape for shape in step.shapes if isinstance(shape, Cylinder))
     return solids + [_cylinder(bore) for bore in bores]
 
 
@@ -71,7 +71,7 @@ def _prism(area: Polygon, low_mm: float, high_mm: float, axis: str) -> cq.Solid:
     return cq.Solid.extrudeLinear(outer, holes, _AXES[axis] * (high_mm - low_mm))
 
 
-def _cylinder(bore: Bore) -> cq.Solid:
+def _cylinder(bore: Cylinder) -> cq.Solid:
     x_mm, y_mm = bore.centre_mm
     foot = cq.Vector(x_mm, y_mm, bore.low_mm)
     return cq.Solid.makeCylinder(bore.diameter_mm / 2, bore.high_mm - bore.low_mm, foot)

@@ -1,8 +1,8 @@
 """Writing solids: STL for printers, STEP for CAD. The same solid gives the same bytes.
 
-The kernel writes three things into STEP files that differ from one writing to the next: the time, a
-count of all parts that the process has written so far, and the order of the colours at the end of
-the file (it goes by memory addresses). `repeatable` takes them out.
+Three things in the kernel's STEP files differ from one writing to the next: the time, a count of all
+parts that the process has written so far, and the order of the colours at the end of the file (by
+memory address). `repeatable` removes them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 import cadquery as cq
 import numpy as np
 
-#: What can be written.
+#: The shapes that can be written.
 Shape = cq.Shape
 #: Chords deviate from curves, and turn (radians), by at most this much: a bore gets 63 facets, and
 #: a piece's volume is right to 0.007 %.
@@ -41,10 +41,10 @@ class NamedSolid:
 
 
 def write_stl(shape: Shape, path: Path) -> None:
-    """Writes a binary STL file in mm, finer or coarser as the shape's surfaces ask for.
+    """Write a binary STL file in mm, with a tolerance that depends on the shape's surfaces.
 
     Raises:
-        OSError: when the disk is full, which the kernel does not say.
+        OSError: when the disk is full, which the kernel does not report.
     """
     has_spheres = any(face.geomType() == "SPHERE" for face in shape.Faces())
     flat, round_ = (STL_TOLERANCE_MM, STL_ANGLE), (SPHERE_TOLERANCE_MM, SPHERE_ANGLE)
@@ -60,7 +60,7 @@ def write_stl(shape: Shape, path: Path) -> None:
 
 
 def _without_empty_facets(stl: bytes) -> bytes:
-    """A binary STL file without the facets that have two equal corners.
+    """Remove the facets with two equal corners from a binary STL file.
 
     The kernel writes one at each pole of a sphere, where the side of a patch has no length. Its two
     other corners end the same edge of both its neighbours, so that nothing opens when it goes.
@@ -74,7 +74,7 @@ def _without_empty_facets(stl: bytes) -> bytes:
 
 
 def write_step(parts: Sequence[NamedSolid], name: str, path: Path) -> None:
-    """Writes a STEP file: an assembly of solids with different names, also when it is only one.
+    """Write a STEP file: an assembly of solids with different names, even for a single solid.
 
     The whole's name gets a suffix when a part has the same.
     """
@@ -97,9 +97,9 @@ _STYLES = "MECHANICAL_DESIGN_GEOMETRIC_PRESENTATION_REPRESENTATION"
 
 
 def repeatable(step: str) -> str:
-    """A STEP file without the traces of when, and after what, it was written.
+    """Make a STEP file reproducible.
 
-    Time stamp and counts are constant; colours come in the order of the parts that they belong to.
+    Time stamp and counts are constant; colours are in the order of their parts.
     """
     step = _TIME_STAMP.sub(_TIMELESS, step, count=1)
     numbers = itertools.count(1)
@@ -108,7 +108,7 @@ def repeatable(step: str) -> str:
 
 
 def _sort_styles(step: str) -> str:
-    """Renumbers the styles, which stand last, in the order of the geometry they colour."""
+    """Renumber the styles, which come last, in the order of the geometry they colour."""
     first = re.search(rf"#(\d+) = {_STYLES}", step)
     if first is None:
         return step

@@ -1,6 +1,6 @@
-"""Solving a challenge: obstacles first, then an engine, then the counts that were asked for.
+"""Solve a challenge: cheap infeasibility checks first, then an engine, then the requested counts.
 
-And its starting positions: what is left to do once one piece, or one cell of it, is known.
+Also count the solutions that remain once one piece, or one cell of it, is known.
 """
 
 from __future__ import annotations
@@ -11,46 +11,46 @@ from dataclasses import dataclass, replace
 from itertools import chain, product
 
 from fabkit.core.errors import InputError
+from fabkit.solve.encoding import EncodedChallenge
 from fabkit.solve.engines.engine import (
+    Budget,
     BudgetSpentError,
-    Effort,
     Engine,
-    EngineUnfitError,
     Outcome,
     Solution,
-    engine_named,
+    UnsupportedProblemError,
+    get_engine,
 )
-from fabkit.solve.engines.search import Search, in_slices, nodes_in, start_walk
-from fabkit.solve.obstacles import obstacle
-from fabkit.solve.posing import PosedChallenge
-from fabkit.solve.problem import ExactCoverProblem, fixed_problem, up_to_symmetry
+from fabkit.solve.engines.search import Search, estimate_nodes, run_in_slices, start_search
+from fabkit.solve.exact_cover import ExactCoverProblem, burnside, fixed_problem
+from fabkit.solve.infeasibility import find_infeasibility
 
 SOLVED, IMPOSSIBLE, UNKNOWN = "solved", "impossible", "unknown"
-#: How long the search tries alone, about, before a challenge is taken for a hard one.
+#: About how long the search runs alone before another engine takes over, in seconds.
 _SEARCH_FIRST_S = 10.0
 _SEARCH_BEFORE_COUNT_S = 0.3
-#: Counting up to symmetry comes last, and must not cost what is known already.
+#: Time limit for counting up to symmetry, which comes last and must not delay the other results.
 _SYMMETRY_S = 60.0
-#: So many of the solutions listed are checked again; all of them, unless there are very many.
-_MOST_CHECKED = 10_000
+#: At most this many of the listed solutions are checked again.
+_MAX_CHECKED = 10_000
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What is known of a challenge.
+    """The result of solving a challenge.
 
     Attributes:
-        status: ``solved``, ``impossible``, or ``unknown`` when the budget was spent first.
-        engine: which engine decided; ``obstacle`` when none had to.
-        count: all solutions, identical pieces interchangeable; None when not all were counted.
-        count_labelled: with identical pieces told apart; None where that does not follow.
-        count_at_least: what is certain when `count` is not known.
-        count_up_to_symmetry: those that are no turns (or, where allowed, mirror images) of each
-            other; None when not known.
-        unique: whether there is exactly one solution as it lies; None when not known.
-        solutions: those listed, as positions of options.
-        nodes: the engine's measure of its work.
-        reason: the witness of an obstacle, as a sentence; empty otherwise.
+        status: ``solved``, ``impossible``, or ``unknown`` if the budget was spent first.
+        engine: the engine that decided; ``presolve`` if none was needed.
+        count: number of solutions, identical pieces interchangeable; None if not all were counted.
+        count_labelled: the same with identical pieces distinguished; None if it does not follow.
+        count_at_least: lower bound when `count` is None.
+        count_up_to_symmetry: solutions that are not rotations (or, with flips, reflections) of each
+            other counted once; None if unknown.
+        unique: whether there is exactly one solution, not up to symmetry; None if unknown.
+        solutions: the listed solutions, as positions of options.
+        nodes: the engine's measure of work.
+        reason: why there is no solution, if a check before the search showed it; empty otherwise.
     """
 
     status: str
@@ -67,64 +67,64 @@ class Answer:
 
 
 def solve(
-    posed: PosedChallenge,
+    encoded: EncodedChallenge,
     question: str = "first",
     engine_name: str | None = None,
-    effort: Effort | None = None,
+    budget: Budget | None = None,
     limit: int | None = None,
 ) -> Answer:
-    """Answers a question about a challenge.
+    """Solve a challenge.
 
     Args:
-        posed: the challenge.
-        question: ``first``, ``count``, ``all``, or ``unique``: is there exactly one solution?
-        engine_name: the engine to use; None chooses.
-        effort: budget and progress; without end when None.
-        limit: of ``all``: how many solutions to list at most.
+        encoded: the challenge.
+        question: ``first``, ``count``, ``all`` or ``unique`` (is there exactly one solution?).
+        engine_name: the engine to use; None selects one.
+        budget: time limit and progress; None for no limit.
+        limit: maximum number of solutions listed by ``all``.
 
     Returns:
-        The answer. Its solutions (of very many, the first) have been checked again.
+        The answer. Its solutions (at most the first ten thousand) have been checked again.
 
     Raises:
-        InputError: when the engine cannot do this.
-        OutsideError: when the engine's library is missing or fails.
+        InputError: if the engine does not support the question or the challenge.
+        ExternalError: if the engine's library is missing or fails.
 
     Example:
         >>> from fabkit.model.library import load_set
-        >>> from fabkit.solve.posing import pose
+        >>> from fabkit.solve.encoding import to_exact_cover
         >>> fridgeiq = load_set("fridgeiq")
         >>> square = next(c for c in fridgeiq.challenges if c.id == "square_01")
-        >>> solve(pose(fridgeiq, square), "count").count
+        >>> solve(to_exact_cover(fridgeiq, square), "count").count
         4
     """
-    effort = effort or Effort()
+    budget = budget or Budget()
     begin = time.monotonic()
-    found = obstacle(posed) if engine_name is None else None
+    found = find_infeasibility(encoded) if engine_name is None else None
     if found is not None:
-        answer = Answer(IMPOSSIBLE, "obstacle", 0, 0, None, 0, False, reason=found.reason)
-        effort.tell(1.0)
+        answer = Answer(IMPOSSIBLE, "presolve", 0, 0, None, 0, False, reason=found.reason)
+        budget.report(1.0)
     else:
-        answer = _ask(posed.problem, question, engine_name, effort, limit)
+        answer = _answer_question(encoded.problem, question, engine_name, budget, limit)
     return replace(answer, seconds=time.monotonic() - begin)
 
 
-def count_of(problem: ExactCoverProblem, effort: Effort) -> tuple[int, bool]:
-    """The solutions found by the engines that `solve` would choose; and whether these are all."""
-    _, outcome = _choose_and_put(problem, "count", effort, None)
+def count_solutions(problem: ExactCoverProblem, budget: Budget) -> tuple[int, bool]:
+    """Count solutions as `solve` does; also return whether the count is complete."""
+    _, outcome = _run_best_engine(problem, "count", budget, None)
     return outcome.count, outcome.complete
 
 
-def _ask(
-    problem: ExactCoverProblem, question: str, name: str | None, effort: Effort, limit: int | None
+def _answer_question(
+    problem: ExactCoverProblem, question: str, name: str | None, budget: Budget, limit: int | None
 ) -> Answer:
-    """Has an engine answer, and completes the counts."""
+    """Run an engine and complete the counts."""
     if name is None:
-        used, outcome = _choose_and_put(problem, question, effort, limit)
+        used, outcome = _run_best_engine(problem, question, budget, limit)
     else:
-        named = engine_named(name)
-        used, outcome = name, _put(named, problem, question, effort, limit)
+        named = get_engine(name)
+        used, outcome = name, _run_engine(named, problem, question, budget, limit)
         if outcome.complete and not named.trusted:  # confirmed, or corrected
-            second = _put(engine_named("search"), problem, question, effort, limit)
+            second = _run_engine(get_engine("search"), problem, question, budget, limit)
             if not second.complete:
                 outcome = replace(max(outcome, second, key=lambda o: o.count), complete=False)
             elif outcome.count == second.count:
@@ -132,9 +132,9 @@ def _ask(
             else:
                 used, outcome = "search", second
     if question == "unique" and outcome.count and not outcome.solutions:  # it cannot list
-        _, found = _choose_and_put(problem, "first", effort, None)
+        _, found = _run_best_engine(problem, "first", budget, None)
         outcome = replace(outcome, solutions=found.solutions)
-    for solution in outcome.solutions[:_MOST_CHECKED]:
+    for solution in outcome.solutions[:_MAX_CHECKED]:
         if not problem.is_solved_by(solution):
             raise AssertionError(f"the engine {used} gave a wrong solution: {solution}")
     count = outcome.count if outcome.complete else None
@@ -145,101 +145,107 @@ def _ask(
         count=count,
         count_labelled=None if count is None else problem.labelled(count),
         count_at_least=outcome.count if count is None and outcome.count else None,
-        count_up_to_symmetry=None if count is None else _up_to_symmetry(problem, count, effort),
+        count_up_to_symmetry=None
+        if count is None
+        else _count_up_to_symmetry(problem, count, budget),
         unique=outcome.count == 1 if outcome.complete else (False if outcome.count > 1 else None),
         solutions=outcome.solutions,
         nodes=outcome.nodes,
     )
 
 
-def _choose_and_put(
-    problem: ExactCoverProblem, question: str, effort: Effort, limit: int | None
+def _run_best_engine(
+    problem: ExactCoverProblem, question: str, budget: Budget, limit: int | None
 ) -> tuple[str, Outcome]:
-    """Asks the engines in the order in which they are likely to be quick."""
+    """Try the engines, the one likely to be fastest first."""
     if question == "all":
-        return "search", _put(engine_named("search"), problem, question, effort, limit)
+        return "search", _run_engine(get_engine("search"), problem, question, budget, limit)
     counting = question == "count"
-    alone = Search(nodes_in(problem, _SEARCH_BEFORE_COUNT_S if counting else _SEARCH_FIRST_S))
-    outcome = _put(alone, problem, question, effort, limit)
+    alone = Search(estimate_nodes(problem, _SEARCH_BEFORE_COUNT_S if counting else _SEARCH_FIRST_S))
+    outcome = _run_engine(alone, problem, question, budget, limit)
     enough = 2 if question == "unique" else 1
-    if outcome.complete or (outcome.count >= enough and not counting) or effort.left_s == 0:
+    if outcome.complete or (outcome.count >= enough and not counting) or budget.left_s == 0:
         return "search", outcome
-    other = engine_named("count" if counting else "sat")
+    other = get_engine("count" if counting else "sat")
     try:
-        found = _put(other, problem, question, effort, limit)
+        found = _run_engine(other, problem, question, budget, limit)
     except InputError:  # the pieces reach too far for a frontier
-        other = engine_named("search")
-        found = _put(other, problem, question, effort, limit)
+        other = get_engine("search")
+        found = _run_engine(other, problem, question, budget, limit)
     if not found.complete and outcome.count > found.count:
-        return "search", outcome  # what the trial found is certain, too
+        return "search", outcome  # the first search found more
     return other.name, found
 
 
-def _put(
-    one: Engine, problem: ExactCoverProblem, question: str, effort: Effort, limit: int | None
+def _run_engine(
+    one: Engine, problem: ExactCoverProblem, question: str, budget: Budget, limit: int | None
 ) -> Outcome:
-    """Puts a question to an engine.
+    """Run one engine.
 
     Raises:
-        InputError: when it is not among the engine's abilities, or the problem is not for it.
+        InputError: if it does not support the question or the problem.
     """
     if not (one.lists if question in ("first", "all") else one.counts or question != "count"):
-        cannot, able = "lists no solutions", "--count and --unique"
+        cannot, able = "cannot list solutions", "--count or --unique"
         if not one.counts:
-            cannot, able = "cannot count", "--first, --all and --unique"
-        raise InputError.of("--engine", f"{one.name} {cannot}; ask it for {able}")
+            cannot, able = "cannot count solutions", "--first, --all or --unique"
+        raise InputError.of("--engine", f"{one.name} {cannot}; use {able}")
     try:
         if question == "all":
-            return one.enumerate(problem, effort, limit)
+            return one.enumerate(problem, budget, limit)
         ask = {"first": one.first, "unique": one.unique, "count": one.count}[question]
-        return ask(problem, effort)
-    except EngineUnfitError as error:
-        raise InputError.of("--engine", f"{one.name} cannot solve this: {error}") from None
+        return ask(problem, budget)
+    except UnsupportedProblemError as error:
+        raise InputError.of(
+            "--engine", f"{one.name} does not support this challenge: {error}"
+        ) from None
 
 
-def _up_to_symmetry(problem: ExactCoverProblem, count: int, effort: Effort) -> int | None:
-    """By Burnside's lemma; None when it would take too long."""
-    left_s = _SYMMETRY_S if effort.left_s is None else min(_SYMMETRY_S, effort.left_s)
-    rest = Effort(left_s)
+def _count_up_to_symmetry(problem: ExactCoverProblem, count: int, budget: Budget) -> int | None:
+    """Count by Burnside's lemma; None if it takes too long."""
+    left_s = _SYMMETRY_S if budget.left_s is None else min(_SYMMETRY_S, budget.left_s)
+    rest = Budget(left_s)
     fixed = []
     for symmetry in range(1, len(problem.symmetries)) if count else ():
-        _, outcome = _choose_and_put(fixed_problem(problem, symmetry), "count", rest, None)
+        _, outcome = _run_best_engine(fixed_problem(problem, symmetry), "count", rest, None)
         if not outcome.complete:
             return None
         fixed.append(outcome.count)
-    return up_to_symmetry(count, fixed) if count else 0
+    return burnside(count, fixed) if count else 0
 
 
 @dataclass(frozen=True)
-class Starts:
-    """How many solutions there are: all, those that hold each option, and of each kind and cell
-    number those in which that kind covers the cell."""
+class StartCounts:
+    """Numbers of solutions: in all, with each option, and with each kind covering each cell."""
 
     solutions: int
     placements: Mapping[int, int]
     clues: Mapping[tuple[int, int], int]
 
 
-def starts(posed: PosedChallenge, effort: Effort | None = None) -> Starts | None:
-    """Counts the completions of every single placement and of every single-cell clue.
+def count_starts(encoded: EncodedChallenge, budget: Budget | None = None) -> StartCounts | None:
+    """Count the completions of every single placement and of every single-cell clue.
 
     Returns:
-        The counts; None when the budget was spent first.
+        The counts; None if the budget was spent first.
     """
-    problem = posed.problem
+    problem = encoded.problem
     placements = dict.fromkeys(range(len(problem.options)), 0)
     clues = dict.fromkeys(product(range(problem.kind_count), range(problem.cell_count)), 0)
-    walk, effort = start_walk(problem, reduced=False, listing=True), effort or Effort()
+    search, budget = (
+        start_search(problem, break_symmetry=False, keep_solutions=True),
+        budget or Budget(),
+    )
     try:
-        for _ in in_slices(walk):
-            for position in chain.from_iterable(walk.solutions):
+        for _ in run_in_slices(search):
+            for position in chain.from_iterable(search.solutions):
                 placements[position] += 1
-            walk.solutions.clear()
-            effort.tell(walk.share())
+            search.solutions.clear()
+            budget.report(search.progress())
     except BudgetSpentError:
         return None
     for position, count in placements.items():
         option = problem.options[position]
         for cell in option.cells:
             clues[option.kind, cell] += count
-    return Starts(walk.count, placements, clues)
+    return StartCounts(search.count, placements, clues)

@@ -1,9 +1,9 @@
-"""Certificates: what to check, and the branching that proves it.
+"""Certificates: a challenge, a claim about it, and a search tree that proves the claim.
 
-A certificate carries the challenge as plain data, a claim, and an argument; `fabkit certify`
-reads nothing else. The usual argument is a *transcript*: the item branched on at every node of
-a search tree, in preorder. Whoever replays it knows the options of every item himself, so
-nothing else need be written down, and a wrong item only makes the replay fail.
+A certificate holds the challenge as plain data, a claim, and an argument; `fabkit certify` reads
+nothing else. The usual argument is a *transcript*: the item branched on at every node of a search
+tree, in preorder. The replay derives the options of every item itself, so nothing else needs to be
+recorded, and a wrong item only makes the replay fail.
 """
 
 from __future__ import annotations
@@ -13,31 +13,33 @@ from typing import Any
 
 from fabkit.core.errors import InputError
 from fabkit.core.files import json_sha256
-from fabkit.model.puzzle import statement
-from fabkit.solve.engines.engine import Effort
-from fabkit.solve.engines.search import FewestWalk, in_slices, symmetric_start
-from fabkit.solve.obstacles import obstacle
-from fabkit.solve.posing import PosedChallenge
-from fabkit.solve.problem import ExactCoverProblem, Option, fixed_problem, up_to_symmetry
+from fabkit.model.puzzle import challenge_document
+from fabkit.solve.encoding import EncodedChallenge
+from fabkit.solve.engines.engine import Budget
+from fabkit.solve.engines.search import MrvSearch, run_in_slices, symmetry_breaking_kind
+from fabkit.solve.exact_cover import ExactCoverProblem, Option, burnside, fixed_problem
+from fabkit.solve.infeasibility import find_infeasibility
 
-#: A count's transcript with more nodes than this is refused: it would be a file of megabytes
-#: that takes longer to check than the count took to make.
+#: Limit on the nodes of a count's transcript: a larger one would be a file of megabytes that takes
+#: longer to check than the count took.
 MOST_COUNT_NODES = 1_000_000
-#: What the checker reads at most. No proof of a shipped challenge comes near it.
+#: Limit on the nodes of other transcripts; no proof of a shipped challenge comes near it.
 MOST_NODES = 25_000_000
 
 
-def certificate(posed: PosedChallenge, claim: str, effort: Effort | None = None) -> dict[str, Any]:
-    """The document, ready for JSON, that certifies a claim.
+def make_certificate(
+    encoded: EncodedChallenge, claim: str, budget: Budget | None = None
+) -> dict[str, Any]:
+    """Return the certificate of a claim as a JSON document.
 
     Raises:
-        InputError: when the claim does not hold, or a count's transcript grows too long.
-        BudgetSpentError: when the time is over.
+        InputError: if the claim does not hold, or the transcript grows too long.
+        BudgetSpentError: if the time is up.
     """
-    effort = effort or Effort()
-    said = statement(posed.puzzle, posed.challenge, posed.problem.leftover)
-    numbered, number = _numbered(posed)
-    found = obstacle(posed) if claim == "impossible" else None
+    budget = budget or Budget()
+    statement = challenge_document(encoded.puzzle, encoded.challenge, encoded.problem.leftover)
+    numbered, number = _numbered(encoded)
+    found = find_infeasibility(encoded) if claim == "impossible" else None
     stated: dict[str, Any] = {"answer": claim}
     if found is not None and found.rule == "area":
         argument: dict[str, Any] = {"by": "area"}
@@ -45,32 +47,32 @@ def certificate(posed: PosedChallenge, claim: str, effort: Effort | None = None)
         order = sorted(range(len(number)), key=number.__getitem__)
         argument = {"by": "colouring", "weights": [found.weights[cell] for cell in order]}
     else:
-        name = f"{posed.puzzle.name} {posed.challenge.id}"
-        argument, count, orbits = _by_transcript(numbered, claim, effort, name)
+        name = f"{encoded.puzzle.name} {encoded.challenge.id}"
+        argument, count, orbits = _by_transcript(numbered, claim, budget, name)
         if claim == "count":
             stated["count"] = count
             stated["count_labelled"] = numbered.labelled(count)
             stated["count_up_to_symmetry"] = orbits
-    effort.tell(1.0)
+    budget.report(1.0)
     return {
         "kind": "fabkit certificate",
-        "set": posed.puzzle.name,
-        "challenge": posed.challenge.id,
-        "problem": said,
-        "problem_sha256": json_sha256(said),
+        "set": encoded.puzzle.name,
+        "challenge": encoded.challenge.id,
+        "problem": statement,
+        "problem_sha256": json_sha256(statement),
         "claim": stated,
         "argument": argument,
     }
 
 
-def _numbered(posed: PosedChallenge) -> tuple[ExactCoverProblem, list[int]]:
-    """The problem with a certificate's numbers: cells sorted by (x, y), options by these.
+def _numbered(encoded: EncodedChallenge) -> tuple[ExactCoverProblem, list[int]]:
+    """Renumber a problem as in a certificate: cells sorted by (x, y), and options by these.
 
     Returns:
-        The problem, and for each of its old cells the new number.
+        The problem, and the new number of each old cell.
     """
-    old = posed.problem
-    order = sorted(range(old.cell_count), key=lambda cell: posed.cells[cell])
+    old = encoded.problem
+    order = sorted(range(old.cell_count), key=lambda cell: encoded.cells[cell])
     number = [0] * old.cell_count
     for new, cell in enumerate(order):
         number[cell] = new
@@ -87,56 +89,56 @@ def _numbered(posed: PosedChallenge) -> tuple[ExactCoverProblem, list[int]]:
 
 
 def _by_transcript(
-    problem: ExactCoverProblem, claim: str, effort: Effort, name: str
+    problem: ExactCoverProblem, claim: str, budget: Budget, name: str
 ) -> tuple[dict[str, Any], int, int | None]:
-    """The argument, with the number of solutions and (of a count) of their orbits."""
-    kind, orbits = symmetric_start(problem)
-    walk = FewestWalk(problem, kind, orbits if kind is not None else None, noting=True)
+    """Return the argument, the number of solutions and, for a count, that of their orbits."""
+    kind, orbits = symmetry_breaking_kind(problem)
+    search = MrvSearch(problem, kind, orbits if kind is not None else None, record_items=True)
     parts = len(problem.symmetries) if claim == "count" else 1
     expected = {"impossible": 0, "unique": 1}.get(claim)
     too_many = None if expected is None else expected + 1
-    _walk_all(walk, effort.part(0.0, 1 / parts), claim, name, too_many)
-    if expected is not None and walk.count != expected:
-        found = {0: "no solution", 1: "a solution"}.get(walk.count, "more than one solution")
+    _run_search(search, budget.subtask(0.0, 1 / parts), claim, name, too_many)
+    if expected is not None and search.count != expected:
+        found = {0: "no solution", 1: "a solution"}.get(search.count, "more than one solution")
         raise InputError.of(name, f"has {found}, so it is not {claim}")
     argument: dict[str, Any] = {
         "by": "transcript",
         "branch_first": None if kind is None else problem.cell_count + kind,
-        "items": walk.items,
+        "items": search.items,
         "fixed": None,
     }
     if claim != "count":
-        return argument, walk.count, None
+        return argument, search.count, None
     counts, argument["fixed"] = [], []
     for symmetry in range(1, parts):
         # The symmetries are sorted, so the identity comes first.
-        fixed = FewestWalk(fixed_problem(problem, symmetry), noting=True)
-        _walk_all(fixed, effort.part(symmetry / parts, (symmetry + 1) / parts), claim, name)
+        fixed = MrvSearch(fixed_problem(problem, symmetry), record_items=True)
+        _run_search(fixed, budget.subtask(symmetry / parts, (symmetry + 1) / parts), claim, name)
         counts.append(fixed.count)
         argument["fixed"].append(fixed.items)
-    return argument, walk.count, up_to_symmetry(walk.count, counts)
+    return argument, search.count, burnside(search.count, counts)
 
 
-def _walk_all(
-    walk: FewestWalk, effort: Effort, claim: str, name: str, limit: int | None = None
+def _run_search(
+    search: MrvSearch, budget: Budget, claim: str, name: str, limit: int | None = None
 ) -> None:
-    """Walks to the end or to so many solutions, unless it takes more nodes than allowed.
+    """Search to the end or to `limit` solutions.
 
     Raises:
-        InputError: then; the message says how large the tree is expected to be.
-        BudgetSpentError: when the time is over.
+        InputError: if it takes too many nodes; the message estimates the size of the tree.
+        BudgetSpentError: if the time is up.
     """
     counting, over = claim == "count", False
     most = MOST_COUNT_NODES if counting else MOST_NODES
-    for ended in in_slices(walk, limit, most + 1):
+    for ended in run_in_slices(search, limit, most + 1):
         over = ended
-        effort.tell(walk.share())
+        budget.report(search.progress())
     if not over:
         advice = ", so certify impossibility or uniqueness instead" if counting else ""
-        expected = float(f"{walk.nodes / max(walk.share(), 1e-12):.1g}")
+        expected = float(f"{search.nodes / max(search.progress(), 1e-12):.1g}")
         raise InputError.of(
             name,
             f"the transcript of its {'count' if counting else 'proof'} would have about "
-            f"{expected:,.0f} nodes; a certificate takes {most:,} at most{advice}",
+            f"{expected:,.0f} nodes; a certificate takes at most {most:,}{advice}",
         )
-    effort.tell(1.0)
+    budget.report(1.0)

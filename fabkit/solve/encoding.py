@@ -1,4 +1,4 @@
-"""From a challenge to its exact cover problem, and from its solutions back to the board."""
+"""Encode a challenge as an exact cover problem, and decode its solutions."""
 
 from __future__ import annotations
 
@@ -9,24 +9,23 @@ from itertools import chain
 from typing import Any
 
 from fabkit.core.errors import InputError
-from fabkit.model.drawing import Numbering
 from fabkit.model.lattice import Cell, Lattice
-from fabkit.model.piece import Piece, at_anchor, orientations
-from fabkit.model.placement import placements
+from fabkit.model.piece import Piece, normalize_cells, orientations, placements
 from fabkit.model.polygon import rings_of_cells
-from fabkit.model.puzzle import Challenge, PuzzleSet, rings_in_units
-from fabkit.solve.problem import ExactCoverProblem, Option, Permutation
+from fabkit.model.puzzle import Challenge, PuzzleSet, rings_to_units
+from fabkit.model.regions import CellNumbering
+from fabkit.solve.exact_cover import ExactCoverProblem, Option, Permutation
 
-#: A solution on the board: for each piece its cells.
+#: A solution: the cells of each piece.
 Layout = dict[str, frozenset[Cell]]
 
 
 @dataclass(frozen=True)
-class PosedChallenge:
-    """A challenge as an exact cover problem, with what leads back.
+class EncodedChallenge:
+    """A challenge as an exact cover problem, with the data to decode solutions.
 
-    Given pieces are taken away, with their cells, before anything is solved. `cells` are the free
-    ones by their number in the problem, `kinds` the ids of the identical pieces of each kind.
+    Given pieces and their cells are not part of the problem. `cells` are the free cells by their
+    number in the problem, `kinds` the ids of the identical pieces of each kind.
     """
 
     puzzle: PuzzleSet
@@ -37,32 +36,32 @@ class PosedChallenge:
 
     @property
     def sizes(self) -> tuple[tuple[int, ...], ...]:
-        """For each kind the numbers of cells of its forms."""
+        """The possible numbers of cells of each kind."""
         forms = [self.puzzle.piece(kind[0]).forms for kind in self.kinds]
         return tuple(tuple(sorted({len(form.cells) for form in each})) for each in forms)
 
     @cached_property
     def _origin(self) -> tuple[int, int]:
-        """The lattice's row and column that files call ``[0, 0]``."""
+        """The lattice row and column that challenge files call ``[0, 0]``."""
         boards = [board for board in self.puzzle.boards if not board.optional]
         whole = [board for board in boards if board.cells == self.challenge.region] or boards
         cells = whole[0].cells if whole else self.challenge.region
-        return Numbering(self.puzzle.lattice, cells).origin
+        return CellNumbering(self.puzzle.lattice, cells).origin
 
     def row_col(self, cell: Cell) -> tuple[int, int]:
-        """The row and column by which a challenge file names a cell."""
+        """Return a cell's row and column as in a challenge file."""
         row, col = self.puzzle.lattice.row_col(cell)
         return row - self._origin[0], col - self._origin[1]
 
-    def drawn(self, cells: frozenset[Cell]) -> tuple[str, list[Any]]:
-        """Cells as files draw them: ``cells``, or ``outline`` where they are no squares.
+    def cells_or_outline(self, cells: frozenset[Cell]) -> tuple[str, list[Any]]:
+        """Return cells as in a challenge file: the key, ``cells`` or ``outline``, and its value.
 
         Example:
-            >>> from fabkit.model.challengeload import find_challenge
+            >>> from fabkit.model.challenges import find_challenge
             >>> from fabkit.model.library import load_set
             >>> fridgeiq = load_set("fridgeiq")
             >>> square = find_challenge(fridgeiq, "square_01")
-            >>> pose(fridgeiq, square).drawn(square.region)
+            >>> to_exact_cover(fridgeiq, square).cells_or_outline(square.region)
             ('outline', [(0, 0), (3, 0), (3, 3), (0, 3)])
         """
         lattice = self.puzzle.lattice
@@ -70,14 +69,14 @@ class PosedChallenge:
             return "cells", sorted(list(self.row_col(cell)) for cell in cells)
         rings = [
             [tuple(int(x) if x == int(x) else x for x in corner) for corner in ring]
-            for ring in rings_in_units(lattice, rings_of_cells(lattice, cells))
+            for ring in rings_to_units(lattice, rings_of_cells(lattice, cells))
         ]
         return "outline", rings[0] if len(rings) == 1 else rings
 
-    def layout(self, solution: Iterable[int]) -> Layout:
-        """A solution, given as positions of options, on the board, given pieces included.
+    def decode(self, solution: Iterable[int]) -> Layout:
+        """Return the layout of a solution (positions of options), including given pieces.
 
-        Identical pieces are dealt out in the set's order.
+        Identical pieces are assigned in the set's order.
         """
         found: Layout = {given.piece: given.cells for given in self.challenge.given}
         waiting = [iter(kind) for kind in self.kinds]
@@ -88,13 +87,15 @@ class PosedChallenge:
         return {piece.id: found[piece.id] for piece in self.puzzle.select(list(found))}
 
 
-def pose(puzzle: PuzzleSet, challenge: Challenge, leftover: bool = False) -> PosedChallenge:
-    """The exact cover problem of a challenge.
+def to_exact_cover(
+    puzzle: PuzzleSet, challenge: Challenge, leftover: bool = False
+) -> EncodedChallenge:
+    """Encode a challenge as an exact cover problem.
 
     Its cells are ordered so that placements span few of them: lines along the region's short side.
 
     Raises:
-        InputError: when the problem is larger than the engines take.
+        InputError: if the problem has too many placements.
     """
     name = f"{puzzle.name} {challenge.id}"
     if challenge.pieces_count is not None and leftover:
@@ -103,7 +104,7 @@ def pose(puzzle: PuzzleSet, challenge: Challenge, leftover: bool = False) -> Pos
     given = {one.piece for one in challenge.given}
     region = challenge.region.difference(*(one.cells for one in challenge.given))
     ids = [piece for piece in challenge.pieces if piece not in given]
-    classes = _alike(puzzle.lattice, puzzle.select(ids) if ids else (), challenge.flips)
+    classes = _by_orientations(puzzle.lattice, puzzle.select(ids) if ids else (), challenge.flips)
     covers: list[list[frozenset[Cell]]] = []
     for kind in classes.values():
         found = placements(puzzle.lattice, kind[0], region, challenge.flips)
@@ -129,25 +130,27 @@ def pose(puzzle: PuzzleSet, challenge: Challenge, leftover: bool = False) -> Pos
         None if count is None else count - len(given),
     )
     kinds = tuple(tuple(piece.id for piece in kind) for kind in classes.values())
-    return PosedChallenge(puzzle, challenge, problem, cells, kinds)
+    return EncodedChallenge(puzzle, challenge, problem, cells, kinds)
 
 
-#: More placements than this is a region that no engine would finish in a lifetime.
+#: Limit on placements; no engine would finish a larger problem in a lifetime.
 MAX_OPTIONS = 200_000
-#: So many placements decide the order of the cells.
+#: About this many placements decide the order of the cells.
 _SAMPLE = 400
 
-#: What a piece covers near the origin, however it is moved.
-Images = frozenset[frozenset[Cell]]
+#: The cells of a piece's orientations, moved to the origin.
+Orientations = frozenset[frozenset[Cell]]
 
 
-def alike(lattice: Lattice, pieces: Sequence[Piece], flips: bool) -> list[list[Piece]]:
-    """The pieces, identical ones together: those with the same images."""
-    return list(_alike(lattice, pieces, flips).values())
+def group_identical(lattice: Lattice, pieces: Sequence[Piece], flips: bool) -> list[list[Piece]]:
+    """Group identical pieces: those with the same orientations."""
+    return list(_by_orientations(lattice, pieces, flips).values())
 
 
-def _alike(lattice: Lattice, pieces: Sequence[Piece], flips: bool) -> dict[Images, list[Piece]]:
-    found: dict[Images, list[Piece]] = {}
+def _by_orientations(
+    lattice: Lattice, pieces: Sequence[Piece], flips: bool
+) -> dict[Orientations, list[Piece]]:
+    found: dict[Orientations, list[Piece]] = {}
     for piece in pieces:
         images = frozenset(one.cells for one in orientations(lattice, piece, flips))
         found.setdefault(images, []).append(piece)
@@ -157,9 +160,9 @@ def _alike(lattice: Lattice, pieces: Sequence[Piece], flips: bool) -> dict[Image
 def _order(
     lattice: Lattice, region: frozenset[Cell], covers: Sequence[frozenset[Cell]]
 ) -> tuple[Cell, ...]:
-    """The cells in lines, swept in the direction in which placements span fewest cells.
+    """Order the cells in lines, along the direction in which placements span the fewest cells.
 
-    The order decides the effort: along the wrong side it is some twenty times larger.
+    The order matters: along the wrong side a search takes some twenty times as long.
     """
     import numpy as np
 
@@ -184,9 +187,9 @@ def _order(
 
 
 def _sweeps(lattice: Lattice) -> Iterator[tuple[Cell, Cell]]:
-    """Directions to sweep in: the images of x and y, and the diagonals, both ways.
+    """Yield sweep directions: the images of x and y, and the diagonals, both ways.
 
-    Each is twice as long as need be, so that a sixth of a turn, which halves, stays whole.
+    Each is doubled, so that it stays integral under a sixth of a turn, which halves it.
     """
     for symmetry in lattice.moves(False):
         for across, along in (((2, 0), (0, 2)), ((2, 2), (-2, 2))):
@@ -201,21 +204,22 @@ def _symmetries(
     lattice: Lattice,
     cells: Sequence[Cell],
     flips: bool,
-    kinds: Sequence[Images],
+    kinds: Sequence[Orientations],
     copies: Sequence[int],
 ) -> Iterator[Permutation]:
-    """The moves that carry the cells onto themselves and kinds to kinds, the identity first.
+    """Yield the symmetries of the problem as permutations of cells and kinds, the identity first.
 
-    Each permutes the cells, then the kinds. Where pieces may not be turned over, mirrors count
-    when the pieces hold each other's mirror images: those that are none of their own, all in
-    pairs.
+    If pieces may not be turned over, reflections count only if every kind is its own mirror image
+    or has a mirror-image kind with as many copies.
     """
     number = {cell: index for index, cell in enumerate(cells)}
     same = tuple(range(len(cells), len(cells) + len(kinds)))
     mirror = same
     if not flips:
         flip = lattice.moves(True)[-1]
-        images = [frozenset(at_anchor(lattice, map(flip, one)) for one in kind) for kind in kinds]
+        images = [
+            frozenset(normalize_cells(lattice, map(flip, one)) for one in kind) for kind in kinds
+        ]
         twins = [kinds.index(image) if image in kinds else -1 for image in images]
         paired = all(twin >= 0 and copies[twin] == copies[kind] for kind, twin in enumerate(twins))
         mirror = tuple(len(cells) + twin for twin in twins) if paired else same

@@ -1,4 +1,4 @@
-"""The exact cover problem: items to be covered exactly once, options that cover them."""
+"""The exact cover problem: items to cover exactly once, and options that cover them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from itertools import chain, pairwise
 import numpy as np
 import numpy.typing as npt
 
-Words = npt.NDArray[np.uint64]
-Numbers = npt.NDArray[np.int64]
+WordArray = npt.NDArray[np.uint64]
+IntArray = npt.NDArray[np.int64]
 
 WORD_BITS = 64
 #: A symmetry: ``permutation[i]`` is the image of item ``i``.
@@ -22,9 +22,9 @@ Permutation = tuple[int, ...]
 
 @dataclass(frozen=True, order=True)
 class Option:
-    """One way to use a piece (or, in a problem of orbits, several copies of it at once).
+    """A placement of a piece (or, in a problem of orbits, of several copies at once).
 
-    It covers cells of ascending numbers.
+    `cells` are ascending.
     """
 
     kind: int
@@ -36,19 +36,19 @@ class Option:
 class ExactCoverProblem:
     """Cells and kinds of pieces as items, placements as options.
 
-    Every copy of every kind is used, or with `pieces_count` so many in all. Cells are primary
-    items, each covered exactly once; or secondary, each covered at most once, when `leftover`
-    allows cells to stay bare. One of the two must be exact.
+    All copies of all kinds are used, or `pieces_count` pieces in all. Cells are primary items,
+    covered exactly once; with `leftover` they are secondary, covered at most once. `leftover` and
+    `pieces_count` exclude each other.
 
     Attributes:
-        cell_count: cells are numbered from 0; engines that scan go in this order.
-        copies: for each kind, how many identical pieces there are.
-        options: sorted, each once.
+        cell_count: number of cells, numbered from 0 in the order in which engines scan them.
+        copies: number of identical pieces of each kind.
+        options: sorted and distinct.
         leftover: whether cells may stay uncovered.
-        symmetries: permutations of the cells that carry options to options of the same kind; or
-            of the items, cells and then kinds, where a mirror makes one kind of another. A
-            group, the identity first.
-        pieces_count: how many pieces are used; None for all.
+        symmetries: permutations of the cells that map options to options of the same kind; or of
+            the items, cells and then kinds, if a reflection maps one kind to another. A group,
+            the identity first.
+        pieces_count: number of pieces used; None for all.
     """
 
     cell_count: int
@@ -71,13 +71,13 @@ class ExactCoverProblem:
 
     @property
     def pieces_used(self) -> int:
-        """How many pieces a solution holds."""
+        """The number of pieces in a solution."""
         return sum(self.copies) if self.pieces_count is None else self.pieces_count
 
     def labelled(self, count: int) -> int | None:
-        """How many of so many solutions there are with identical pieces told apart.
+        """Convert a count of solutions to one with identical pieces distinguished.
 
-        None when the names can be dealt out in more ways over one solution than over another.
+        None if the factor differs between solutions.
         """
         if count and self.pieces_count is not None and max(self.copies, default=0) > 1:
             return None
@@ -85,7 +85,7 @@ class ExactCoverProblem:
 
     @cached_property
     def by_kind(self) -> tuple[tuple[int, ...], ...]:
-        """For each kind the positions of its options."""
+        """The positions of the options of each kind."""
         found: list[list[int]] = [[] for _ in self.copies]
         for position, option in enumerate(self.options):
             found[option.kind].append(position)
@@ -93,15 +93,15 @@ class ExactCoverProblem:
 
     @cached_property
     def by_cell(self) -> tuple[tuple[int, ...], ...]:
-        """For each cell the positions of the options that cover it."""
+        """The positions of the options that cover each cell."""
         found: list[list[int]] = [[] for _ in range(self.cell_count)]
         for position, option in enumerate(self.options):
             for cell in option.cells:
                 found[cell].append(position)
         return tuple(map(tuple, found))
 
-    def rows(self) -> Iterator[tuple[int, int, dict[int, int]]]:
-        """What solutions keep to: at least, at most, and what each option adds, by its position."""
+    def constraints(self) -> Iterator[tuple[int, int, dict[int, int]]]:
+        """Yield linear constraints on solutions: minimum, maximum, and weights by option position."""
         for options in self.by_cell:
             yield int(not self.leftover), 1, dict.fromkeys(options, 1)
         uses = {position: option.copies for position, option in enumerate(self.options)}
@@ -113,20 +113,20 @@ class ExactCoverProblem:
 
     @cached_property
     def usable(self) -> tuple[int, ...]:
-        """The positions of the options that do not use more copies than there are."""
+        """The positions of the options that use no more copies than there are."""
         most = [min(copies, self.pieces_used) for copies in self.copies]
         return tuple(p for p, one in enumerate(self.options) if one.copies <= most[one.kind])
 
     @cached_property
     def images(self) -> tuple[tuple[int, ...], ...]:
-        """For each symmetry, the position of every option's image."""
+        """The position of every option's image, for each symmetry."""
         kinds = np.array([option.kind for option in self.options], dtype=np.int64)
-        cells, starts = in_a_row([option.cells for option in self.options])
-        own = masks(cells, starts, self.cell_count)
+        cells, starts = to_csr([option.cells for option in self.options])
+        own = bitmasks(cells, starts, self.cell_count)
         places = np.lexsort((*own.T, kinds))
         images = []
         for symmetry in np.array(self.symmetries, dtype=np.int64):
-            moved = masks(symmetry[cells], starts, self.cell_count)
+            moved = bitmasks(symmetry[cells], starts, self.cell_count)
             moved_kinds = symmetry[self.cell_count :][kinds] - self.cell_count
             order = np.lexsort((*moved.T, moved_kinds))
             same = np.array_equal(moved_kinds[order], kinds[places])
@@ -138,7 +138,7 @@ class ExactCoverProblem:
         return tuple(images)
 
     def is_solved_by(self, solution: Iterable[int]) -> bool:
-        """Whether the options cover everything that must be covered, and nothing twice."""
+        """Return whether the options cover all that must be covered, and nothing twice."""
         left, covered = list(self.copies), set[int]()
         for position in solution:
             option = self.options[position]
@@ -151,13 +151,13 @@ class ExactCoverProblem:
         return min(left, default=0) >= 0 and used == self.pieces_used and all_covered
 
     def are_images(self, one: Sequence[int], other: Sequence[int]) -> bool:
-        """Whether a symmetry carries one solution to another; both are positions of options."""
+        """Return whether a symmetry maps one solution to another; both are positions of options."""
         return any(sorted(image[p] for p in one) == sorted(other) for image in self.images)
 
     def orbits(self, kind: int) -> dict[int, int]:
-        """The least option of each orbit of a kind's options, with the orbit's size.
+        """Return the first option of each orbit of a kind's options, with the orbit's size.
 
-        Orbits are those of the symmetries that keep the kind.
+        Orbits are under the symmetries that fix the kind.
         """
         item = self.cell_count + kind
         pairs = zip(self.images, self.symmetries, strict=True)
@@ -168,11 +168,11 @@ class ExactCoverProblem:
 
 
 def fixed_problem(problem: ExactCoverProblem, symmetry: int) -> ExactCoverProblem:
-    """The problem whose solutions are those of another that a symmetry carries to themselves.
+    """Return the problem of those solutions that a symmetry maps to themselves.
 
-    Such a solution holds whole orbits of options under the symmetry's powers. An orbit whose
-    options are apart from each other becomes one option that uses as many copies. Where a mirror
-    makes one kind of another, the first of the two takes the copies of both.
+    Such a solution is a union of orbits of options under the symmetry's powers. An orbit of
+    disjoint options becomes one option that uses as many copies. If a reflection maps one kind to
+    another, the first of the two gets the copies of both.
     """
     image, copies_of = problem.images[symmetry], [0] * problem.kind_count
     for kind, item in enumerate(problem.symmetries[symmetry][problem.cell_count :]):
@@ -202,11 +202,11 @@ def fixed_problem(problem: ExactCoverProblem, symmetry: int) -> ExactCoverProble
     )
 
 
-def up_to_symmetry(count: int, fixed: list[int]) -> int:
-    """The number of orbits of solutions, by Burnside: the mean number fixed over all symmetries.
+def burnside(count: int, fixed: list[int]) -> int:
+    """Count orbits of solutions by Burnside's lemma: the mean number fixed by a symmetry.
 
     Raises:
-        ValueError: when the numbers contradict each other.
+        ValueError: if the mean is not a whole number.
     """
     orbits, rest = divmod(count + sum(fixed), len(fixed) + 1)
     if rest:
@@ -214,18 +214,18 @@ def up_to_symmetry(count: int, fixed: list[int]) -> int:
     return orbits
 
 
-def in_a_row(groups: Sequence[Sequence[int]]) -> tuple[Numbers, Numbers]:
-    """The numbers of all groups in a row; and where each group begins, and the last one ends."""
+def to_csr(groups: Sequence[Sequence[int]]) -> tuple[IntArray, IntArray]:
+    """Concatenate groups of numbers as in a CSR matrix: indices and start offsets (and the end)."""
     starts = np.zeros(len(groups) + 1, dtype=np.int64)
     np.cumsum([len(group) for group in groups], out=starts[1:])
     return np.fromiter(chain.from_iterable(groups), np.int64, int(starts[-1])), starts
 
 
-def masks(numbers: Numbers, starts: Numbers, bits: int) -> Words:
-    """For each group, as from `in_a_row`, a row of words of so many bits: its own, lowest first.
+def bitmasks(numbers: IntArray, starts: IntArray, bits: int) -> WordArray:
+    """Pack each group from `to_csr` into a row of 64-bit words, lowest bit first.
 
     Example:
-        >>> masks(*in_a_row([(0, 2), (65,)]), bits=66).tolist()
+        >>> bitmasks(*to_csr([(0, 2), (65,)]), bits=66).tolist()
         [[5, 0], [0, 2]]
     """
     width = max(1, -(-bits // WORD_BITS))

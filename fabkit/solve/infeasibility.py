@@ -1,4 +1,4 @@
-"""Cheap reasons why a challenge cannot be solved, each with a witness that people can follow."""
+"""Cheap checks that prove a challenge infeasible, each with a reason that people can follow."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fabkit.core.errors import many
+from fabkit.core.errors import pluralize
 from fabkit.model.lattice import Cell, Lattice
-from fabkit.solve.posing import PosedChallenge
-from fabkit.solve.problem import ExactCoverProblem
+from fabkit.solve.encoding import EncodedChallenge
+from fabkit.solve.exact_cover import ExactCoverProblem
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_MOST_NAMED = 8
+_MAX_LISTED = 8
 
 
 @dataclass(frozen=True)
-class Obstacle:
-    """Why there is no solution: the witness as a sentence.
+class Infeasibility:
+    """Why there is no solution, as a sentence.
 
-    `rule` is ``area``, ``piece``, ``cell`` or ``colouring``; for the last, `weights` are one number
-    per cell of the problem.
+    `rule` is ``area``, ``piece``, ``cell`` or ``colouring``; for the last, `weights` has one number
+    for each cell of the problem.
     """
 
     rule: str
@@ -31,43 +31,44 @@ class Obstacle:
     weights: tuple[int, ...] = ()
 
 
-def obstacle(posed: PosedChallenge) -> Obstacle | None:
-    """The first reason found why a challenge is impossible; None when there is no cheap one."""
-    return _area(posed) or _without_placement(posed) or _colouring(posed)
+def find_infeasibility(encoded: EncodedChallenge) -> Infeasibility | None:
+    """Return the first reason found why a challenge is infeasible; None if no check shows one."""
+    return _area(encoded) or _without_placement(encoded) or _colouring(encoded)
 
 
-def _area(posed: PosedChallenge) -> Obstacle | None:
-    """The pieces' cells are not as many as the region's."""
-    problem = posed.problem
-    sums = _bits(_attained(problem, posed.sizes))
+def _area(encoded: EncodedChallenge) -> Infeasibility | None:
+    """Compare the pieces' cells with the region's."""
+    problem = encoded.problem
+    sums = _bits(_attained(problem, encoded.sizes))
     free = problem.cell_count
     if free in sums or (problem.leftover and sums[0] <= free):
         return None
     if problem.leftover:
-        reason = f"the region has {many(free, 'cell')}, the pieces cover {sums[0]} at least"
+        reason = (
+            f"the region has {pluralize(free, 'cell')}, but the pieces cover at least {sums[0]}"
+        )
     else:
-        given = " that are free" if posed.challenge.given else ""
+        cells = pluralize(free, "free cell" if encoded.challenge.given else "cell")
         some = "" if problem.pieces_count is None else f"{problem.pieces_count} of "
-        pieces = f"{some}the pieces cover {_named(sums)}"
-        reason = f"the region has {many(free, 'cell')}{given}, {pieces}"
-    return Obstacle("area", reason)
+        reason = f"the region has {cells}, but {some}the pieces cover {_join_numbers(sums)}"
+    return Infeasibility("area", reason)
 
 
-def _without_placement(posed: PosedChallenge) -> Obstacle | None:
-    """A piece that fits nowhere, or a cell that nothing covers."""
-    problem = posed.problem
+def _without_placement(encoded: EncodedChallenge) -> Infeasibility | None:
+    """Look for a piece that fits nowhere, or a cell that no placement covers."""
+    problem = encoded.problem
     if problem.pieces_count is None and not all(problem.by_kind):
-        name = posed.kinds[problem.by_kind.index(())][0]
-        return Obstacle("piece", f"piece {name} fits nowhere into the region")
+        name = encoded.kinds[problem.by_kind.index(())][0]
+        return Infeasibility("piece", f"piece {name} fits nowhere in the region")
     if not problem.leftover and not all(problem.by_cell):
-        row, col = posed.row_col(posed.cells[problem.by_cell.index(())])
-        return Obstacle("cell", f"no piece can cover the cell in row {row}, column {col}")
+        row, col = encoded.row_col(encoded.cells[problem.by_cell.index(())])
+        return Infeasibility("cell", f"no piece can cover the cell in row {row}, column {col}")
     return None
 
 
-def _colouring(posed: PosedChallenge) -> Obstacle | None:
-    """Some colouring gives the region a number of coloured cells that the pieces cannot have."""
-    problem = posed.problem
+def _colouring(encoded: EncodedChallenge) -> Infeasibility | None:
+    """Look for a colouring in which the pieces cannot cover the region's coloured cells."""
+    problem = encoded.problem
     if problem.leftover or not problem.options:
         return None
     import numpy as np
@@ -75,25 +76,25 @@ def _colouring(posed: PosedChallenge) -> Obstacle | None:
     cells = np.array([cell for option in problem.options for cell in option.cells])
     starts = np.cumsum([0, *(len(option.cells) for option in problem.options[:-1])])
     kinds = [np.array(kind, dtype=np.int64) for kind in problem.by_kind]
-    for name, coloured in _colourings(posed.puzzle.lattice, posed.cells):
+    for name, coloured in _colourings(encoded.puzzle.lattice, encoded.cells):
         values = np.add.reduceat(coloured[cells].astype(np.int64), starts)
         total = _attained(problem, [set(values[kind].tolist()) for kind in kinds])
         weights = tuple(coloured.astype(int).tolist())
         if not total >> sum(weights) & 1:
             reason = (
-                f"colour {name}: the region has {sum(weights)} coloured cells, the pieces can "
-                f"cover {_named(_bits(total))}"
+                f"colouring {name}: the region has {sum(weights)} coloured cells, but the pieces "
+                f"can cover {_join_numbers(_bits(total))}"
             )
-            return Obstacle("colouring", reason, weights)
+            return Infeasibility("colouring", reason, weights)
     return None
 
 
 def _colourings(lattice: Lattice, cells: Sequence[Cell]) -> Iterator[tuple[str, NDArray[np.bool_]]]:
-    """Colourings with a period: chequers, stripes, every third diagonal, and the quarters."""
+    """Yield periodic colourings: chessboard, stripes, diagonals, and quarters, each with its name."""
     import numpy as np
 
     row, col = np.array([lattice.row_col(cell) for cell in cells]).T
-    if lattice.name == "triangular":  # straight lines down, where columns zigzag
+    if lattice.is_staggered:  # columns zigzag; this makes them straight lines
         col = col - (row >> 1)
     row, col = row - row.min(), col - col.min()
     residues = [lattice.residue(cell) for cell in cells]
@@ -110,10 +111,13 @@ def _colourings(lattice: Lattice, cells: Sequence[Cell]) -> Iterator[tuple[str, 
     ]
     kinds = sorted(set(residues))
     groups = [("", set(kinds))]
-    if len(kinds) > 1:  # the quarters of a square: the lattice's own colours
-        groups += [(f"of these the {_QUARTERS[kind]} quarters", {kind}) for kind in kinds]
-        upright = {kind for kind in kinds if _QUARTERS[kind] in ("upper", "lower")}
-        groups += [("of these the upper and lower quarters", upright)]
+    if len(kinds) > 1:
+        names = lattice.kinds
+        groups += [(f"of these the {names[kind]}", {kind}) for kind in kinds]
+        if upright := {
+            kind for kind in kinds if names[kind] in ("upper quarters", "lower quarters")
+        }:
+            groups += [("of these the upper and lower quarters", upright)]
     for note, group in groups:
         counts = np.array([one in group for one in residues])
         for name, modulus, down, across in [("all cells", 1, 0, 0), *rules] if note else rules:
@@ -122,12 +126,8 @@ def _colourings(lattice: Lattice, cells: Sequence[Cell]) -> Iterator[tuple[str, 
                 yield ", ".join(filter(None, (name, note))), counts & (phase == part)
 
 
-#: The quarter squares by their centroid within the unit square.
-_QUARTERS = {(3, 1): "lower", (5, 3): "right", (3, 5): "upper", (1, 3): "left"}
-
-
 def _attained(problem: ExactCoverProblem, values: Sequence[Iterable[int]]) -> int:
-    """What the pieces used can add up to when each has one of its kind's values, as a bit set."""
+    """Return, as a bit set, all sums of the pieces used, each with one of its kind's values."""
     if problem.pieces_count is None:  # all pieces
         total = 1
         for kind, copies in enumerate(problem.copies):
@@ -140,7 +140,7 @@ def _attained(problem: ExactCoverProblem, values: Sequence[Iterable[int]]) -> in
     for kind, copies in enumerate(problem.copies):
         for _ in range(copies):
             for used in range(problem.pieces_used, -1, -1):
-                # Left out, it leaves the sum as it is.
+                # A piece that is left out leaves the sum unchanged.
                 for value in values[kind] if used else ():
                     sums[used] |= sums[used - 1] << value
     return sums[-1]
@@ -150,10 +150,10 @@ def _bits(total: int) -> list[int]:
     return [number for number in range(total.bit_length()) if total >> number & 1]
 
 
-def _named(numbers: Sequence[int]) -> str:
-    """Numbers as a person lists them."""
+def _join_numbers(numbers: Sequence[int]) -> str:
+    """Join numbers with commas and "or"; many are abbreviated to a range."""
     if not numbers:
         return "nothing"
-    if len(numbers) > _MOST_NAMED:
-        return f"{numbers[0]} to {numbers[-1]}, but not every number between"
+    if len(numbers) > _MAX_LISTED:
+        return f"{numbers[0]} to {numbers[-1]} (not every number)"
     return " or ".join(filter(None, (", ".join(map(str, numbers[:-1])), str(numbers[-1]))))

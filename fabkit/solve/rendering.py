@@ -1,60 +1,65 @@
-"""An answer in words, as a document for scripts, and its solutions as pictures of letters."""
+"""Rendering of answers: as sentences, as a JSON document, and solutions as pictures of letters."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from string import ascii_letters, digits
 from typing import Any
 
-from fabkit.core.errors import many
+from fabkit.core.errors import pluralize
+from fabkit.model.catalog import challenge_level
+from fabkit.model.lattice import Cell, Lattice
 from fabkit.solve.answer import IMPOSSIBLE, UNKNOWN, Answer
 from fabkit.solve.difficulty import Difficulty
-from fabkit.solve.posing import Layout, PosedChallenge
+from fabkit.solve.encoding import EncodedChallenge, Layout
 
 
-def verdict(posed: PosedChallenge, question: str, answer: Answer) -> str:
-    """What is known, in a sentence."""
+def verdict(encoded: EncodedChallenge, question: str, answer: Answer) -> str:
+    """Return the result as one sentence."""
     if answer.status == IMPOSSIBLE:
-        why = answer.reason or f"{answer.engine} tried everything ({many(answer.nodes, 'node')})"
-        return f"impossible: {why}"
+        if answer.reason:
+            return f"no solution: {answer.reason}"
+        return f"no solution ({answer.engine} exhausted, {pluralize(answer.nodes, 'node')})"
     if answer.status == UNKNOWN:
-        return "unknown: the budget was spent before a solution was found"
+        return "unknown: time limit reached before a solution was found"
     if question == "unique":
-        return _uniqueness(posed, answer)
+        return _uniqueness(encoded, answer)
     if question == "first":
         return "solved"
-    return in_words(answer) or "at least one solution, and more may follow"
+    return count_text(answer) or "at least one solution; there may be more"
 
 
-def _uniqueness(posed: PosedChallenge, answer: Answer) -> str:
+def _uniqueness(encoded: EncodedChallenge, answer: Answer) -> str:
     if answer.unique:
-        return "the solution is unique"
+        return "exactly one solution"
     if answer.unique is None:
-        return "unknown: the budget was spent before a second solution was found or excluded"
-    if len(answer.solutions) == 2 and posed.problem.are_images(*answer.solutions):
-        moves = "turn or mirror image" if posed.challenge.flips else "turn"
-        return f"not unique: the second solution found is a {moves} of the first"
+        return "unknown: time limit reached before a second solution was found or ruled out"
+    if len(answer.solutions) == 2 and encoded.problem.are_images(*answer.solutions):
+        moves = "rotation or reflection" if encoded.challenge.flips else "rotation"
+        return f"not unique: the second solution is a {moves} of the first"
     return "not unique: there are at least two solutions"
 
 
-def in_words(answer: Answer) -> str:
-    """How many solutions there are, as far as that is known; empty when nothing is."""
+def count_text(answer: Answer) -> str:
+    """Return the number of solutions as text; empty when nothing is known."""
     if answer.count is None:
         least = answer.count_at_least or 0
-        return f"at least {many(least, 'solution')}" if least > 1 else ""
-    said = many(answer.count, "solution")
+        return f"at least {pluralize(least, 'solution')}" if least > 1 else ""
+    text = pluralize(answer.count, "solution")
     if answer.count_up_to_symmetry not in (None, answer.count):
-        said += f", {answer.count_up_to_symmetry:,} up to symmetry"
-    if answer.count_labelled != answer.count:
-        said += f" ({answer.count_labelled:,} with identical pieces told apart)"
-    return said
+        text += f", {answer.count_up_to_symmetry:,} up to symmetry"
+    if answer.count_labelled not in (None, answer.count):
+        text += f" ({answer.count_labelled:,} with identical pieces distinguished)"
+    return text
 
 
-def document(posed: PosedChallenge, answer: Answer, rating: Difficulty | None) -> dict[str, Any]:
-    """The JSON document of an answer."""
+def document(
+    encoded: EncodedChallenge, answer: Answer, rating: Difficulty | None
+) -> dict[str, Any]:
+    """Return the JSON document of an answer."""
     found: dict[str, Any] = {
-        "set": posed.puzzle.name,
-        "challenge": posed.challenge.id,
+        "set": encoded.puzzle.name,
+        "challenge": encoded.challenge.id,
         "status": answer.status,
         "count": answer.count,
         "count_labelled": answer.count_labelled,
@@ -66,14 +71,17 @@ def document(posed: PosedChallenge, answer: Answer, rating: Difficulty | None) -
         "seconds": round(answer.seconds, 3),
         "reason": answer.reason or None,
         "solutions": [
-            {piece: posed.drawn(cells)[1] for piece, cells in posed.layout(solution).items()}
+            {
+                piece: encoded.cells_or_outline(cells)[1]
+                for piece, cells in encoded.decode(solution).items()
+            }
             for solution in answer.solutions
         ],
     }
     if rating is not None:
         found["difficulty"] = {
             "score": round(rating.score, 3),
-            "level": rating.level,
+            "level": challenge_level(encoded.puzzle, encoded.challenge, rating.score),
             "tries": round(rating.tries, 3),
             "free_moves": round(rating.free_moves, 3),
             "solutions": rating.solutions,
@@ -81,67 +89,67 @@ def document(posed: PosedChallenge, answer: Answer, rating: Difficulty | None) -
     return found
 
 
-def picture(posed: PosedChallenge, layout: Layout) -> Iterator[str]:
-    """A layout in the terminal, as lines of letters."""
-    lattice = posed.puzzle.lattice
-    if lattice.cells_per_unit > 1:
-        return _quarters(posed, layout)
-    labels = {
-        lattice.row_col(cell): posed.puzzle.piece(piece).label
-        for piece, cells in layout.items()
-        for cell in cells
-    }
-    return _grid(labels, shifted=lattice.name == "triangular")
+def text_picture(encoded: EncodedChallenge, layout: Layout) -> list[str]:
+    """A layout as lines of letters for the terminal, one letter for each piece.
+
+    Uncovered cells are dots. A legend follows if a letter is not a piece's label.
+    """
+    lattice, letters = encoded.puzzle.lattice, _letters(encoded, layout)
+    picture = dict.fromkeys(encoded.challenge.region, "·")
+    picture |= {cell: letters[piece] for piece, cells in layout.items() for cell in cells}
+    lines = (_quarters if lattice.cells_per_unit > 1 else _rows)(lattice, picture)
+    return lines + [
+        f"{letter} is {piece}"
+        for piece, letter in letters.items()
+        if letter != encoded.puzzle.piece(piece).label
+    ]
 
 
-#: How the quarters of a unit square are drawn, line by line: left, upper, right and lower; as large
-#: as fits across a terminal.
+#: Patterns for a unit square of four quarters (left, upper, right and lower), line by line. The
+#: largest that fits the width of a terminal is used.
 _QUARTERS = (("luuuur", "lllrrr", "lddddr"), ("luur", "lddr"), ("ur", "ld"))
 _SIDES = {(3, 1): "d", (5, 3): "r", (3, 5): "u", (1, 3): "l"}
-_ACROSS = 80
+#: The width of a terminal.
+TERMINAL_COLUMNS = 80
 
 
-def _quarters(posed: PosedChallenge, layout: Layout) -> Iterator[str]:
-    """Lines of letters, one for each piece; dots where the region stays bare."""
-    lattice, letters = posed.puzzle.lattice, _letters(posed, layout)
-    drawn = dict.fromkeys(posed.challenge.region, "·")
-    drawn |= {cell: letters[piece] for piece, cells in layout.items() for cell in cells}
+def _quarters(lattice: Lattice, picture: Mapping[Cell, str]) -> list[str]:
+    """The picture of cells that are quarters of squares."""
     quarter = {
         (*lattice.row_col(cell), _SIDES[lattice.residue(cell)]): letter
-        for cell, letter in drawn.items()
+        for cell, letter in picture.items()
     }
-    rows, cols = sorted({row for row, _, _ in quarter}), sorted({col for _, col, _ in quarter})
-    width = cols[-1] - cols[0] + 1
-    fitting = [way for way in _QUARTERS if len(way[0]) * width <= _ACROSS]
-    for row in range(rows[0], rows[-1] + 1):
-        for pattern in [*fitting, _QUARTERS[-1]][0]:
-            found = (
-                quarter.get((row, col, side), " ")
-                for col in range(cols[0], cols[-1] + 1)
-                for side in pattern
-            )
-            yield "".join(found).rstrip()
-    for piece, letter in letters.items():
-        if letter != posed.puzzle.piece(piece).label:
-            yield f"{letter} is {piece}"
+    rows, cols = _span([row for row, _, _ in quarter]), _span([col for _, col, _ in quarter])
+    fitting = [one for one in _QUARTERS if len(one[0]) * len(cols) <= TERMINAL_COLUMNS]
+    return [
+        "".join(quarter.get((row, col, side), " ") for col in cols for side in line).rstrip()
+        for row in rows
+        for line in [*fitting, _QUARTERS[-1]][0]
+    ]
 
 
-def _letters(posed: PosedChallenge, layout: Layout) -> dict[str, str]:
-    """A letter for each piece: its label's, where that is one of its own."""
+def _rows(lattice: Lattice, picture: Mapping[Cell, str]) -> list[str]:
+    """The picture of whole cells; odd rows of a staggered lattice are half a cell to the right."""
+    letters = {lattice.row_col(cell): letter for cell, letter in picture.items()}
+    rows, cols = _span([row for row, _ in letters]), _span([col for _, col in letters])
+    shift = lattice.is_staggered
+    return [
+        (
+            " " * (shift and row & 1) + " ".join(letters.get((row, col), " ") for col in cols)
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def _span(numbers: Sequence[int]) -> range:
+    return range(min(numbers), max(numbers) + 1)
+
+
+def _letters(encoded: EncodedChallenge, layout: Layout) -> dict[str, str]:
+    """A letter for each piece: one of its label, where no other piece has it."""
     found: dict[str, str] = {}
     for piece in layout:
-        wanted = (*posed.puzzle.piece(piece).label, *piece, *ascii_letters, *digits)
+        wanted = (*encoded.puzzle.piece(piece).label, *piece, *ascii_letters, *digits)
         free = [one for one in wanted if one.isprintable() and one not in (*found.values(), " ")]
         found[piece] = [*free, "#"][0]
     return found
-
-
-def _grid(labels: Mapping[tuple[int, int], str], shifted: bool) -> Iterator[str]:
-    """Lines of labels; odd rows half a cell to the right when the lattice shifts them."""
-    width = max(map(len, labels.values())) + 1
-    width += width & 1 if shifted else 0
-    rows, cols = sorted({row for row, _ in labels}), sorted({col for _, col in labels})
-    for row in range(rows[0], rows[-1] + 1):
-        cells = [labels.get((row, col), "·") for col in range(cols[0], cols[-1] + 1)]
-        indent = width // 2 if shifted and row & 1 else 0
-        yield " " * indent + "".join(cell.ljust(width) for cell in cells).rstrip(" ·")

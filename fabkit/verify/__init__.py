@@ -1,1 +1,1 @@
-"""The loop closed: meshes read back, checked against their profile, and made to solve the catalog."""
+"""The closed loop: scan meshes, check them against a profile, and solve the catalog with them."""

@@ -1,4 +1,4 @@
-"""Solving a set's challenges with the outlines that were read from meshes, and nothing else."""
+"""Solving a set's challenges with the forms scanned from meshes."""
 
 from __future__ import annotations
 
@@ -6,31 +6,31 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fabkit.core.errors import many, name_some
+from fabkit.core.errors import join_names, pluralize
 from fabkit.mesh.finding import DIGITS, TINY_MM, TINY_MM3
 from fabkit.mesh.fitting.assembly import Assembly
-from fabkit.mesh.identity import ReadPart
-from fabkit.model.challengeload import find_challenge
+from fabkit.mesh.identity import ScannedPart
+from fabkit.model.challenges import find_challenge
 from fabkit.model.polygon import rings_of_cells
-from fabkit.model.puzzle import Challenge, PuzzleSet, rings_in_units
+from fabkit.model.puzzle import Challenge, PuzzleSet, rings_to_units
 from fabkit.solve.answer import IMPOSSIBLE, SOLVED, UNKNOWN, solve
-from fabkit.solve.engines.engine import Effort
-from fabkit.solve.posing import Layout, pose
+from fabkit.solve.encoding import Layout, to_exact_cover
+from fabkit.solve.engines.engine import Budget
 
-#: Told the number of challenges done, of all, and which comes next.
+#: Called with the number of challenges done, the total, and the next one.
 Progress = Callable[[int, int, str], None]
-#: Pieces have no more neighbours than this, each of which single precision lets overlap a little.
+#: The largest number of neighbours of a piece; single precision makes each overlap a little.
 _NEIGHBOURS = 6
 
 
 @dataclass(frozen=True, eq=False)
-class Answered:
-    """What meshes answer to one challenge.
+class ChallengeResult:
+    """The result of one challenge, solved with scanned pieces.
 
     Attributes:
-        status: ``solved``, ``impossible`` or ``unknown``; ``missing`` when pieces for it are.
-        layout: the solution, for each piece its cells, put together from the meshes as `assembly`.
-        drawn: the answer with the pieces as the set's file draws them; empty when all pieces are.
+        status: ``solved``, ``impossible`` or ``unknown``; ``missing`` if pieces are.
+        layout: the solution, the cells of each piece; `assembly` is it assembled from the meshes.
+        status_as_drawn: the status with the pieces as drawn; empty if all pieces are as drawn.
     """
 
     challenge: Challenge
@@ -38,23 +38,25 @@ class Answered:
     layout: Layout
     missing: tuple[str, ...] = ()
     engine: str = ""
-    drawn: str = ""
+    status_as_drawn: str = ""
     assembly: Assembly | None = None
 
     @property
     def expected(self) -> str:
-        """What the catalog says, else what the pieces as drawn answer."""
-        return self.challenge.answer or (SOLVED if self.missing else self.drawn or self.status)
+        """The status in the catalog, else that with the pieces as drawn."""
+        return self.challenge.answer or (
+            SOLVED if self.missing else self.status_as_drawn or self.status
+        )
 
     @property
-    def is_right(self) -> bool:
-        """Whether this is what the catalog says; what it does not say may stay unknown."""
-        is_open = not self.challenge.answer and UNKNOWN in (self.status, self.drawn)
+    def as_expected(self) -> bool:
+        """Whether the status is the expected one; without one in the catalog it may be unknown."""
+        is_open = not self.challenge.answer and UNKNOWN in (self.status, self.status_as_drawn)
         return is_open or self.status == self.expected
 
     @property
     def fits(self) -> bool:
-        """Whether the solution goes together without overlap, inside its region."""
+        """Whether the solution can be assembled without overlap, inside its region."""
         one, tiny_mm3 = self.assembly, TINY_MM3 * _NEIGHBOURS * len(self.layout)
         return one is None or (
             one.is_measured and one.overlap_mm3 <= tiny_mm3 and one.outside_mm <= TINY_MM
@@ -62,23 +64,24 @@ class Answered:
 
     @property
     def ok(self) -> bool:
-        """Whether the answer is the catalog's, and the solution goes together."""
-        return self.is_right and self.fits
+        """Whether the status is as expected, and the solution can be assembled."""
+        return self.as_expected and self.fits
 
     @property
     def message(self) -> str:
-        """What is to be said of it, in a sentence."""
+        """The result in a phrase."""
         status, claimed = self.status, self.challenge.answer
         if self.missing:
-            return f"not answered: {', '.join(self.missing)} missing"
-        if not self.is_right:
-            says = "the catalog says" if claimed else "with the pieces as drawn it is"
-            return f"{status}, and {says} {self.expected}"
-        if status == IMPOSSIBLE and not claimed and self.drawn in ("", status):
-            return f"{status}, as with the pieces as drawn"
+            return f"no answer: {', '.join(self.missing)} missing"
+        if not self.as_expected:
+            if claimed:
+                return f"{status}, but the catalog says {self.expected}"
+            return f"{status}, but {self.expected} with the pieces as drawn"
+        if status == IMPOSSIBLE and not claimed and self.status_as_drawn in ("", status):
+            return f"{status}, also with the pieces as drawn"
         if self.assembly and not self.fits:
-            told = [one for one in self.assembly.messages if " gap " not in one]
-            return f"{status}, but {name_some(told or ['pieces overlap'], 2)}"
+            problems = [one for one in self.assembly.messages if " gap " not in one]
+            return f"{status}, but {join_names(problems or ['pieces overlap'], 2)}"
         return status
 
     def document(self, puzzle: PuzzleSet) -> dict[str, Any]:
@@ -93,16 +96,18 @@ class Answered:
             "message": self.message,
             "overlap_mm3": round(self.assembly.overlap_mm3, DIGITS) if self.assembly else None,
             "solution": {
-                piece: rings_in_units(lattice, rings_of_cells(lattice, cells))
+                piece: rings_to_units(lattice, rings_of_cells(lattice, cells))
                 for piece, cells in self.layout.items()
             },
         }
 
 
-def asked(puzzle: PuzzleSet) -> tuple[Challenge, ...]:
-    """The challenges of a set, then its boards with all pieces as `fabkit solve` takes them: those
-    that are no challenge anyhow and that the pieces can cover by their area, unless there is
-    nothing else."""
+def challenges_to_solve(puzzle: PuzzleSet) -> tuple[Challenge, ...]:
+    """The challenges of a set, and its boards as challenges with all pieces, like `fabkit solve`.
+
+    Only boards that are not already a challenge and whose area the pieces cover, unless there is
+    nothing else to solve.
+    """
     cells = sum(len(piece.forms[0].cells) for piece in puzzle.pieces)
     known = {one.id for one in puzzle.challenges}
     whole = {one.region for one in puzzle.challenges if len(one.pieces) == len(puzzle.pieces)}
@@ -112,45 +117,47 @@ def asked(puzzle: PuzzleSet) -> tuple[Challenge, ...]:
     return (*puzzle.challenges, *(find_challenge(puzzle, one.id) for one in full))
 
 
-def answer_catalog(
+def solve_catalog(
     puzzle: PuzzleSet,
     budget_s: float | None,
     progress: Progress = lambda done, total, name: None,
     flips: bool = False,
-) -> list[Answered]:
-    """Solves every challenge of a set with the pieces that it has, each in so many seconds (without
-    end when None; ten at most where no answer is claimed); with `flips` whatever the rules say."""
+) -> list[ChallengeResult]:
+    """Solve every challenge of a set, each within `budget_s` (no limit if None; at most ten seconds if
+    the catalog states no answer). `flips` allows turning pieces over whatever the rules."""
     known, answers, count = {piece.id for piece in puzzle.pieces}, [], len(puzzle.challenges)
     for done, challenge in enumerate(puzzle.challenges):
         progress(done, count, challenge.id)
         missing = tuple(piece for piece in challenge.pieces if piece not in known)
         if missing:
-            answers.append(Answered(challenge, "missing", {}, missing))
+            answers.append(ChallengeResult(challenge, "missing", {}, missing))
             continue
-        posed = pose(puzzle, replace(challenge, flips=challenge.flips or flips))
+        encoded = to_exact_cover(puzzle, replace(challenge, flips=challenge.flips or flips))
         limits_s = [10.0] if not challenge.answer else []
         limits_s += [] if budget_s is None else [budget_s]
         # Most are solved in a second, sooner than it could be ruled out that they are impossible.
-        answer = solve(posed, "first", "search", Effort(min([*limits_s, 1.0])))
+        answer = solve(encoded, "first", "search", Budget(min([*limits_s, 1.0])))
         if answer.status == UNKNOWN:
-            answer = solve(posed, "first", effort=Effort(min(limits_s, default=None)))
-        layout = posed.layout(answer.solutions[0]) if answer.solutions else {}
-        answers.append(Answered(challenge, answer.status, layout, (), answer.engine))
+            answer = solve(encoded, "first", budget=Budget(min(limits_s, default=None)))
+        layout = encoded.decode(answer.solutions[0]) if answer.solutions else {}
+        answers.append(ChallengeResult(challenge, answer.status, layout, (), answer.engine))
     progress(count, count, "")
     return answers
 
 
-def by_message(answers: Iterable[Answered]) -> dict[str, list[str]]:
-    """What is to be said of answers, each message with the challenges' ids."""
+def group_by_message(answers: Iterable[ChallengeResult]) -> dict[str, list[str]]:
+    """Group the ids of challenges by the message of their results."""
     found: dict[str, list[str]] = {}
     for one in answers:
         found.setdefault(one.message, []).append(one.challenge.id)
     return found
 
 
-def unlike(parts: Sequence[ReadPart], answers: Sequence[Answered]) -> list[str]:
-    """One sentence on the pieces that are mirror images, one on others that are not as drawn, and
-    what that changes in the answers; none when there are none."""
+def describe_deviations(
+    parts: Sequence[ScannedPart], answers: Sequence[ChallengeResult]
+) -> list[str]:
+    """A sentence on the pieces that are mirror images, one on others that are not as drawn, each with
+    the answers that this changes."""
     found = []
     other = [one for one in parts if one.piece and not one.as_drawn]
     mirrored = [one for one in other if one.mirrored and one.piece in one.alike]
@@ -161,24 +168,26 @@ def unlike(parts: Sequence[ReadPart], answers: Sequence[Answered]) -> list[str]:
         ids = {str(one.piece) for one in some}
         names = [one.name for one in sorted(some, key=lambda one: one.key)]
         are, it = ("are", "them") if len(some) > 1 else ("is", "it")
-        changed = [one for one in answers if one.drawn and ids & {*one.challenge.pieces}]
-        told = f"{name_some(names)} {are} {what.format(name_some(sorted(ids)), it)}; with {it} "
-        found += [told + _changes(changed)] if some else []
+        changed = [one for one in answers if one.status_as_drawn and ids & {*one.challenge.pieces}]
+        sentence = (
+            f"{join_names(names)} {are} {what.format(join_names(sorted(ids)), it)}; with {it} "
+        )
+        found += [sentence + _changes(changed)] if some else []
     return found
 
 
-def _changes(answers: Sequence[Answered]) -> str:
-    """What pieces change in the answers to their challenges, in words."""
+def _changes(answers: Sequence[ChallengeResult]) -> str:
+    """The changes in the answers to challenges, in words."""
     newly, lost = (
-        [one.challenge.id for one in answers if (one.status, one.drawn) == change]
+        [one.challenge.id for one in answers if (one.status, one.status_as_drawn) == change]
         for change in ((SOLVED, IMPOSSIBLE), (IMPOSSIBLE, SOLVED))
     )
-    told = []
+    sentences = []
     if newly:
-        count = f"{many(len(newly), 'challenge')} that {'are' if len(newly) > 1 else 'is'}"
-        told.append(f"{count} impossible as drawn can be solved ({name_some(newly)})")
+        count = f"{pluralize(len(newly), 'challenge')} that {'are' if len(newly) > 1 else 'is'}"
+        sentences.append(f"{count} impossible as drawn can be solved ({join_names(newly)})")
     if lost:
         others = f"{len(lost)} {'others' if len(lost) > 1 else 'other'} no longer"
-        count = others if newly else f"{many(len(lost), 'challenge')} can no longer be solved"
-        told.append(f"{count} ({name_some(lost)})")
-    return ", and ".join(told) or "no challenge has another answer"
+        count = others if newly else f"{pluralize(len(lost), 'challenge')} can no longer be solved"
+        sentences.append(f"{count} ({join_names(lost)})")
+    return ", and ".join(sentences) or "no challenge changes its answer"

@@ -1,4 +1,4 @@
-"""What `fabkit check` found, as its page shows it."""
+"""The texts and shapes of the page of `fabkit check`."""
 
 from __future__ import annotations
 
@@ -7,31 +7,30 @@ from typing import TYPE_CHECKING
 
 from shapely import affinity
 
-from fabkit.core.errors import many, name_some
+from fabkit.core.errors import join_names, pluralize
 from fabkit.core.units import format_mm
-from fabkit.mesh.finding import Finding, Limit
+from fabkit.mesh.finding import RULES, Finding, Limit
 from fabkit.mesh.fitting.assembly import Assembly
-from fabkit.mesh.identity import ReadPart
-from fabkit.mesh.rules.table import RULES
-from fabkit.output.checkpage import CheckSheet, PieceSheet, Row, Section
+from fabkit.mesh.identity import ScannedPart
+from fabkit.output.report import CheckSheet, PieceSheet, Row, Section
 from fabkit.output.svg import number
-from fabkit.verify.check import CheckReport
+from fabkit.verify.reports import CheckReport
 
 if TYPE_CHECKING:
-    from fabkit.printing.odds import Tolerance
+    from fabkit.printing.odds import ToleranceReport
 
-_ASSEMBLY_HEAD = "Challenge", "Least gap", "Greatest gap", "Overlap", "Sticks out", "What is wrong"
+_ASSEMBLY_HEAD = "Challenge", "Smallest gap", "Largest gap", "Overlap", "Outside", "Problems"
 _ODDS_HEAD = (
     "Challenge", "Odds", "Weakest contact", "Inset to spare", "In the worst case",
     "Inset for 99 %", "Tightest loop", "Its odds by RSS",
 )  # fmt: skip
-#: So many of the least likely challenges are named.
+#: The number of least likely challenges named.
 _LEAST = 3
 
 
 def check_sheet(report: CheckReport) -> CheckSheet:
-    """What the page of `fabkit.output.checkpage.check_page` shows of a report: texts and shapes."""
-    puzzle = report.taken.puzzle
+    """What the page of `fabkit.output.report.check_page` shows of a report: texts and shapes."""
+    puzzle = report.scan.puzzle
     return CheckSheet(
         puzzle.title,
         report.profile.name,
@@ -44,16 +43,16 @@ def check_sheet(report: CheckReport) -> CheckSheet:
     )
 
 
-def _piece(one: ReadPart, turns: int) -> PieceSheet:
-    """A part as it is seen from above, turned so that its letter stands upright."""
+def _piece(one: ScannedPart, turns: int) -> PieceSheet:
+    """A part from above, rotated so that its letter is upright."""
     part, found, letter = one.part, one.features, one.letter
     degrees = -360.0 * letter.turns / turns if letter else 0.0
     upright = partial(affinity.rotate, angle=degrees, origin=(0, 0))
     return PieceSheet(
         key=one.key,
-        title="" if one.words == one.key else one.words,
+        title="" if one.description == one.key else one.description,
         source=one.name,
-        seen=upright(part.shadow),
+        seen=upright(part.silhouette),
         canonical=upright(part.outline.canonical) if part.outline else None,
         recesses=tuple(upright(one.middle) for one in (found.recesses if found else ())),
         letters=tuple(upright(one.middle) for one in (found.labels if found else ()) if one.above),
@@ -69,7 +68,7 @@ def _row(finding: Finding, degrees: float) -> Row:
 
 
 def _number(limit: Limit, unit: str) -> str:
-    """A number or two with their unit; nothing for none."""
+    """A number or two with their unit; empty for None."""
     if limit is None:
         return ""
     ends = limit if isinstance(limit, tuple) else (limit,)
@@ -84,16 +83,16 @@ def _assemblies(assemblies: tuple[Assembly, ...], challenges: int) -> Section:
         cells = (one.challenge, *gaps, overlap, outside, "; ".join(one.messages))
         rows.append(Row(cells, one.ok))
     intro = (
-        f"Solutions of {len(rows)} of the set's {many(challenges, 'challenge')}, assembled from "
+        f"Solutions of {len(rows)} of the set's {pluralize(challenges, 'challenge')}, assembled from "
         "the meshes."
     )
     if len(rows) < challenges:
-        intro += " The others have no solution, none was found in time, or pieces are missing."
+        intro += " The others have no solution, ran out of time, or lack pieces."
     return Section("Assembled", intro, _ASSEMBLY_HEAD, tuple(rows), "challenge")
 
 
-def _odds(found: Tolerance) -> Section:
-    """The odds of each challenge, and of each board with seats."""
+def _odds(found: ToleranceReport) -> Section:
+    """The odds of each challenge and each board with sockets."""
     rows = [
         Row(
             (
@@ -106,58 +105,60 @@ def _odds(found: Tolerance) -> Section:
                 "-".join(one.loop),
                 f"{100 * one.rss:.1f} %",
             ),
-            found.is_enough(one) if number < len(found.every) else None,
+            found.is_enough(one) if number < len(found.judged) else None,
         )
-        for number, one in enumerate((*found.every, *found.snowflakes))
+        for number, one in enumerate((*found.judged, *found.snowflakes))
     ]
     if found.magnets is not None:
         rows.append(Row((found.magnets.message, *[""] * 7), found.magnets.goes_in))
-    exact = "A challenge without a tray has to fit its outline exactly as it is drawn."
-    words = " ".join([*tolerance_words(found), exact])
-    return Section("As a printer prints it", words, _ODDS_HEAD, tuple(rows), "challenge")
+    exact = "A challenge without a tray must fit its outline exactly as drawn."
+    text = " ".join([*odds_sentences(found), exact])
+    return Section("As a printer prints it", text, _ODDS_HEAD, tuple(rows), "challenge")
 
 
-def tolerance_words(found: Tolerance) -> list[str]:
-    """What the odds of a set are, in sentences."""
-    from fabkit.printing.odds import DRAWS, ENOUGH
+def odds_sentences(found: ToleranceReport) -> list[str]:
+    """The odds of a set, in sentences."""
+    from fabkit.printing.odds import DRAWS, TARGET_ODDS
 
-    enough, told = f"{100 * ENOUGH:g} %", [found.error.words]
-    every = sorted(found.every, key=lambda one: (one.odds, one.likely_mm))
-    if every:
-        few = [f"{one.challenge} in {100 * one.odds:.1f} %" for one in every if one.odds < ENOUGH]
-        least = f"; least often {name_some(few, _LEAST)}" if few else ""
-        what = "challenges" if found.challenges else "kinds of seats"
-        most_mm = found.error.most_mm
-        out = "out" if most_mm >= 0 else "in"
-        most = f"with all sides {format_mm(abs(most_mm))} too far {out}"
-        told += [
-            f"{len(every) - len(few)} of {len(every)} {what} go together in at least {enough} of "
+    enough, sentences = f"{100 * TARGET_ODDS:g} %", [found.error.description]
+    ranked = sorted(found.judged, key=lambda one: (one.odds, one.likely_mm))
+    if ranked:
+        few = [
+            f"{one.challenge} in {100 * one.odds:.1f} %" for one in ranked if one.odds < TARGET_ODDS
+        ]
+        least = f"; least often {join_names(few, _LEAST)}" if few else ""
+        what = "challenges" if found.challenges else "kinds of sockets"
+        worst_side_mm = found.error.worst_side_mm
+        out = "out" if worst_side_mm >= 0 else "in"
+        most = f"with all sides {format_mm(abs(worst_side_mm))} too far {out}"
+        sentences += [
+            f"{len(ranked) - len(few)} of {len(ranked)} {what} go together in at least {enough} of "
             f"{DRAWS:,} simulated sets{least}",
-            f"all {what} go together in {100 * found.together:.1f} % of the sets",
-            f"in the worst case, {most}, {sum(one.closes for one in every)} of {len(every)} "
+            f"all {what} go together in {100 * found.set_odds:.1f} % of the sets",
+            f"in the worst case, {most}, {sum(one.closes_worst_case for one in ranked)} of {len(ranked)} "
             f"{what} go together",
         ]
         if found.snowflakes:
-            likely = sum(one.odds >= ENOUGH for one in found.snowflakes)
-            told.append(
-                f"of the catalog's {len(found.snowflakes)} snowflakes {likely} keep to their outline "
-                f"in at least {enough} of the sets; nothing is around them, so that they are not judged"
+            likely = sum(one.odds >= TARGET_ODDS for one in found.snowflakes)
+            sentences.append(
+                f"{likely} of the catalog's {len(found.snowflakes)} snowflakes stay within their outline in at "
+                f"least {enough} of the sets (not judged, since nothing surrounds them)"
             )
-        if (weak := every[0]).weakest:
+        if (weak := ranked[0]).weakest:
             right, up = weak.place_mm
             where = f"{right:.0f} mm from the left and {up:.0f} mm from below"
-            told.append(
+            sentences.append(
                 f"the weakest contact is between {weak.weakest} in {weak.challenge}, {where}"
             )
     likely_mm, worst_mm = found.inset_for(likely=True), found.inset_for(likely=False)
     if likely_mm is not None and worst_mm is not None:
-        told.append(
+        sentences.append(
             f"an inset of {likely_mm:.2f} mm on each side is enough for {enough} in each challenge, "
             f"one of {worst_mm:.2f} mm for the worst case (the meshes have {found.inset_mm:.2f} mm)"
         )
     if found.magnets is not None:
-        told.append(found.magnets.message)
-    return [f"{one[:1].upper()}{one[1:]}." for one in told]
+        sentences.append(found.magnets.message)
+    return [f"{one[:1].upper()}{one[1:]}." for one in sentences]
 
 
 def _length(length_mm: float | None) -> str:

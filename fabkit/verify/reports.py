@@ -13,87 +13,93 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fabkit.core.errors import name_some
+from fabkit.core.errors import join_names
 from fabkit.mesh.features import can_be_turned_over
-from fabkit.mesh.finding import DIGITS, Finding, counted
+from fabkit.mesh.finding import DIGITS, Finding, count_finding
 from fabkit.mesh.fitting.assembly import Assembly
 from fabkit.mesh.fitting.contacts import Solution
-from fabkit.mesh.identity import ReadPart, set_findings
-from fabkit.mesh.inspect import SOUND_RULES
+from fabkit.mesh.identity import ScannedPart, set_findings
+from fabkit.mesh.inspect import MESH_RULES
 from fabkit.mesh.part import inside_mm
-from fabkit.model.catalog import shipped_snowflakes
+from fabkit.model.catalog import shipped_entries
 from fabkit.model.profile import Profile
 from fabkit.solve.answer import IMPOSSIBLE, SOLVED
-from fabkit.verify.answers import Answered, Progress, answer_catalog, by_message, unlike
-from fabkit.verify.taking import Taken
+from fabkit.verify.challenge_results import (
+    ChallengeResult,
+    Progress,
+    describe_deviations,
+    group_by_message,
+    solve_catalog,
+)
+from fabkit.verify.scan import ScannedSet
 
 if TYPE_CHECKING:
-    from fabkit.printing.odds import PrinterError, Tolerance
+    from fabkit.printing.odds import PrinterError, ToleranceReport
 
-#: So many files or challenges of one message are named.
+#: The number of files or challenges named in one message.
 _NAMED = 4
-#: What follows for all pieces from a grid unit, or a clearance, that is not what it should be.
-_FOLLOW = {"unit": {"gap-least", "gap-most", "clearance"}, "clearance": {"gap-least", "gap-most"}}
-#: Rules that measure nothing, and so can be failed by a mesh that is not sound as by any other.
-_NOT_MEASURED = *SOUND_RULES, "shape", "file-name", "cut-through"
-#: Kinds of what pieces do beside each other, by a word of its message.
+#: Rules that fail for all pieces as a consequence of a wrong grid unit or clearance.
+_FOLLOW = {"unit": {"gap-min", "gap-max", "clearance"}, "clearance": {"gap-min", "gap-max"}}
+#: Rules that measure nothing, so that they are meaningful on a faulty mesh, too.
+_NOT_MEASURED = *MESH_RULES, "shape", "file-name", "cut-through"
+#: Kinds of problems between pieces, by a word of their message.
 _KIND = re.compile("overlap|gap|reaches|closed")
 
 
 @dataclass(frozen=True)
 class Cause:
-    """What is wrong, once: the rule that fails, and in which files; none when it is the set."""
+    """A cause of failure: the rule and the files that fail it; no files if the set as a whole does."""
 
     rule: str
     message: str
     files: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        """As it is printed: where, what."""
-        where = f"{name_some(self.files, _NAMED)}: " if self.files else ""
+        """The line to print: files, rule, message."""
+        where = f"{join_names(self.files, _NAMED)}: " if self.files else ""
         return f"{where}{self.rule}: {self.message}"
 
 
 @dataclass(frozen=True, eq=False)
 class CheckReport:
-    """What `check` found.
+    """The report of `check`.
 
     Attributes:
         profile: the limits.
         findings: on the set as a whole.
         all_parts: the parts, inspected: pieces in the set's order, then boards and lids.
-        answers: to the set's challenges, put together.
-        tolerance: the odds of challenges as a printer prints them; None when it is not known.
+        answers: the results of the set's challenges, assembled.
+        tolerance: the odds of challenges given a printer's errors; None if these are unknown.
     """
 
-    taken: Taken
+    scan: ScannedSet
     profile: Profile
     findings: tuple[Finding, ...]
-    all_parts: tuple[ReadPart, ...]
-    answers: tuple[Answered, ...]
-    tolerance: Tolerance | None = None
+    all_parts: tuple[ScannedPart, ...]
+    answers: tuple[ChallengeResult, ...]
+    tolerance: ToleranceReport | None = None
 
     @property
-    def parts(self) -> tuple[ReadPart, ...]:
-        """Those that may be pieces."""
+    def parts(self) -> tuple[ScannedPart, ...]:
+        """The parts that may be pieces."""
         return tuple(one for one in self.all_parts if one.is_piece)
 
     @property
     def assemblies(self) -> tuple[Assembly, ...]:
-        """One for each challenge that was put together."""
+        """One for each assembled challenge."""
         return tuple(one.assembly for one in self.answers if one.assembly)
 
     @property
     def ok(self) -> bool:
-        """Whether everything keeps every rule."""
-        told: list[Any] = [*self.findings, *self.assemblies]
-        told += [self.tolerance] if self.tolerance else []
-        return all(one.ok for one in told) and not any(one.failed for one in self.all_parts)
+        """Whether all checks passed."""
+        results: list[Any] = [*self.findings, *self.assemblies]
+        results += [self.tolerance] if self.tolerance else []
+        return all(one.ok for one in results) and not any(one.failed for one in self.all_parts)
 
     def document(self) -> dict[str, Any]:
         """For JSON; but for the files' names alike for the same meshes, however named or turned."""
         found = {
-            "set": self.taken.puzzle.name,
+            "set": self.scan.puzzle.name,
             "ok": self.ok,
             "profile": self.profile.name,
             "causes": [vars(one) | {"files": list(one.files)} for one in causes(self)],
@@ -106,75 +112,75 @@ class CheckReport:
 
 
 def check(
-    taken: Taken,
+    scan: ScannedSet,
     profile: Profile,
     budget_s: float | None = None,
     progress: Progress = lambda done, total, name: None,
     error: PrinterError | None = None,
-    answers: Sequence[Answered] | None = None,
+    answers: Sequence[ChallengeResult] | None = None,
 ) -> CheckReport:
-    """Inspects every part as a profile asks, and puts the parts together as the catalog's solutions
-    do: the `answers`, or those found in `budget_s` for each challenge.
+    """Check every part against a profile, and assemble the solutions of the catalog: the `answers`, or
+    those found within `budget_s` for each challenge.
 
-    The odds that challenges go together are worked out with the error of a printer, if it is given,
-    else with that of a calibrated profile.
+    The odds of challenges are computed from the given printer error, or else from that of a
+    calibrated profile.
     """
-    puzzle, limits = taken.puzzle, taken.limits(profile)
-    answers = taken.answer(limits, budget_s, progress, answers)
-    left = [one.challenge.id for one in answers if not one.is_right]
+    puzzle, limits = scan.puzzle, scan.limits(profile)
+    answers = scan.solve_and_assemble(limits, budget_s, progress, answers)
+    left = [one.challenge.id for one in answers if not one.as_expected]
     named = f" ({', '.join(left)})" if left else ""
-    what = f"challenges that were not answered as the catalog says{named}"
-    of_set = *set_findings(taken.parts, puzzle), *taken.together()
-    findings = *of_set, counted("put-together", len(left), 0, what)
-    parts = taken.inspect(limits, progress)
+    what = f"challenges whose answer differs from the catalog{named}"
+    of_set = *set_findings(scan.parts, puzzle), *scan.scale_findings()
+    findings = *of_set, count_finding("assembly", len(left), 0, what)
+    parts = scan.inspect(limits, progress)
     odds = None
     if error or profile.side_sd_mm:
         from fabkit.printing.odds import PrinterError
 
-        error = error or PrinterError.calibrated(profile)
-        odds = _tolerance_of(taken, answers, limits, error, progress)
-    return CheckReport(taken, profile, findings, parts, tuple(answers), odds)
+        error = error or PrinterError.of_profile(profile)
+        odds = _tolerance_of(scan, answers, limits, error, progress)
+    return CheckReport(scan, profile, findings, parts, tuple(answers), odds)
 
 
 def _tolerance_of(
-    taken: Taken,
-    answers: Sequence[Answered],
+    scan: ScannedSet,
+    answers: Sequence[ChallengeResult],
     profile: Profile,
     error: PrinterError,
     progress: Progress,
-) -> Tolerance:
+) -> ToleranceReport:
     """What a printer's errors make of the solutions of a set's challenges, of the snowflakes of its
     catalog, of its boards and magnets.
 
-    Each ball has its own hole, so that of pieces of balls only the seats are looked at.
+    Each ball has its own hole, so that of pieces of balls only the sockets are looked at.
     """
-    from fabkit.printing.odds import clearance_of, odds_of_seats, tolerance
+    from fabkit.printing.odds import simulate_tolerances, socket_odds, tray_clearance_mm
 
-    puzzle, boards = taken.puzzle, [one.part for one in taken.boards]
-    pieces = taken.pieces() if taken.flat else {}
+    puzzle, boards = scan.puzzle, [one.part for one in scan.boards]
+    pieces = scan.pieces() if scan.flat else {}
     solved = [
-        Solution(one.id, one.region, layout, clearance_of(one.region, boards, puzzle.lattice))
+        Solution(one.id, one.region, layout, tray_clearance_mm(one.region, boards, puzzle.lattice))
         for one, layout in ((answer.challenge, answer.layout) for answer in answers)
         if pieces
     ]
-    as_drawn = {one.piece for one in taken.parts if one.as_drawn} & pieces.keys()
+    as_drawn = {one.piece for one in scan.parts if one.as_drawn} & pieces.keys()
     flakes = [
         Solution(one.id, one.region, one.solution or {}, halves=one.halves)
-        for one in (shipped_snowflakes(puzzle) if as_drawn else ())
+        for one in (shipped_entries(puzzle, "snowflake") if as_drawn else ())
         if {*one.pieces} <= as_drawn
     ]
-    stubs = itertools.chain(*(one.stubs.stubs for one in taken.parts if one.stubs))
+    pegs = itertools.chain(*(one.pegs.pegs for one in scan.parts if one.pegs))
     widths_mm = (
-        [mm for one in taken.balls for mm in one.diameters_mm],
-        [mm for one in taken.balls for mm in one.links_mm if not math.isnan(mm)],
-        [stub.diameter_mm for stub in stubs],
+        [mm for one in scan.balls for mm in one.diameters_mm],
+        [mm for one in scan.balls for mm in one.links_mm if not math.isnan(mm)],
+        [peg.diameter_mm for peg in pegs],
     )
     widest_mm = [max(some, default=0.0) for some in widths_mm]
-    seats = [s for one in boards for s in odds_of_seats(one, puzzle.lattice, error, *widest_mm)]
-    bores_mm = () if profile.fit == "ribs" else taken.bores_mm  # ribs are there to be crushed
-    magnet_mm = profile.magnet_diameter_mm if taken.flat else 0.0
-    return tolerance(
-        pieces, puzzle.lattice, solved, error, magnet_mm, bores_mm, seats, flakes, progress
+    sockets = [s for one in boards for s in socket_odds(one, puzzle.lattice, error, *widest_mm)]
+    bores_mm = () if profile.fit == "ribs" else scan.bores_mm  # ribs are there to be crushed
+    magnet_mm = profile.magnet_diameter_mm if scan.flat else 0.0
+    return simulate_tolerances(
+        pieces, puzzle.lattice, solved, error, magnet_mm, bores_mm, sockets, flakes, progress
     )
 
 
@@ -182,16 +188,16 @@ def _tolerance_of(
 
 
 def causes(report: CheckReport) -> list[Cause]:
-    """What is wrong with a set, one line for each cause.
+    """The causes of failure, one line each.
 
-    A part that is not recognised, or whose mesh is not sound, is told once; so is for the set what
-    all pieces have in common. Gaps that follow from the clearance and solutions that follow from a
-    piece are left out, nothing that has no cause before it: there is none only when nothing fails.
+    A part that is unknown or has a faulty mesh is reported once, and so is a failure that all pieces
+    share. Consequences are omitted, such as gaps that follow from the clearance and solutions that
+    follow from a piece. There is at least one cause if anything fails.
     """
     of_set = {one.rule: Cause(one.rule, one.message) for one in report.findings if not one.ok}
-    failing = defaultdict[str, list[tuple[ReadPart, Finding]]](list)
+    failing = defaultdict[str, list[tuple[ScannedPart, Finding]]](list)
     for part in report.all_parts:
-        is_sound = not any(one.rule in SOUND_RULES for one in part.failed)
+        is_sound = not any(one.rule in MESH_RULES for one in part.failed)
         for one in part.failed:
             if is_sound or one.value is not None or one.rule in _NOT_MEASURED:
                 failing[one.rule] += [] if _is_unlike(one, part) else [(part, one)]
@@ -202,37 +208,39 @@ def causes(report: CheckReport) -> list[Cause]:
         if 1 < pieces == len(values) and np.ptp(values) <= max(0.02, 0.01 * abs(max(values))):
             alike[rule] = Cause(rule, f"all {pieces} pieces: {some[0][1].message}")
     follow = set().union(*(_FOLLOW[one] for one in _FOLLOW if one in {*of_set, *alike}))
-    found = [of_set[rule] for rule in ("lengths", "clearance") if rule in {*of_set} - follow]
+    found = [of_set[rule] for rule in ("length-unit", "clearance") if rule in {*of_set} - follow]
     found += [one for rule, one in alike.items() if rule not in follow]
-    found += [Cause("shape", one) for one in unlike(report.taken.parts, report.answers)]
+    found += [Cause("shape", one) for one in describe_deviations(report.scan.parts, report.answers)]
     for rule, some in failing.items():
-        told = defaultdict[str, list[tuple[str, str]]](list)
+        grouped = defaultdict[str, list[tuple[str, str]]](list)
         for part, one in some if rule not in {*follow, *alike} else ():
             if not (rule == "board-read" and one.unit and "unit" in alike):
                 # Those of one message together, and of one rule when many.
-                told[one.message if len(some) <= _NAMED else ""].append((part.name, one.message))
-        for files, messages in (zip(*pairs, strict=True) for pairs in told.values()):
+                grouped[one.message if len(some) <= _NAMED else ""].append((part.name, one.message))
+        for files, messages in (zip(*pairs, strict=True) for pairs in grouped.values()):
             several = f" (in {files[0]})" if len({*messages}) > 1 else ""
             found.append(Cause(rule, messages[0] + several, files))
-    found += [of_set[rule] for rule in ("missing", "twice") if rule in of_set]
+    found += [of_set[rule] for rule in ("missing", "duplicate") if rule in of_set]
     # Challenges with another answer than the catalog's, but for those that a cause explains.
-    left = [one for one in report.answers if not (one.is_right or one.missing or one.drawn)]
-    for message, ids in by_message(left).items():
-        found.append(Cause("put-together", f"{name_some(ids, _NAMED)}: {message}"))
+    left = [
+        one for one in report.answers if not (one.as_expected or one.missing or one.status_as_drawn)
+    ]
+    for message, ids in group_by_message(left).items():
+        found.append(Cause("assembly", f"{join_names(ids, _NAMED)}: {message}"))
     if not (follow or _FOLLOW["clearance"] & {*alike}):
         found += _of_assemblies(report)
     return found or list(of_set.values())
 
 
-def _is_unlike(finding: Finding, part: ReadPart) -> bool:
-    """Whether `unlike` tells it of a piece: another outline, a letter in a mirror as well."""
+def _is_unlike(finding: Finding, part: ScannedPart) -> bool:
+    """Whether `describe_deviations` covers it: another outline, or a mirrored letter as well."""
     in_mirror = {one.rule for one in part.failed if "mirror" in one.message}
     of_letter = {"shape", finding.rule} <= in_mirror and finding.rule.startswith("letter")
     return bool(part.piece) and (of_letter or (finding.rule, finding.value) == ("shape", None))
 
 
 def _of_assemblies(report: CheckReport) -> Iterator[Cause]:
-    """What solutions complain of that no piece was blamed for."""
+    """Problems of assemblies for which no piece was blamed."""
     blamed = {part.key for part in report.all_parts if part.failed}
     kinds = defaultdict[str, dict[str, list[str]]](dict)
     for one in report.assemblies:
@@ -242,8 +250,8 @@ def _of_assemblies(report: CheckReport) -> Iterator[Cause]:
                 kind.setdefault(message, []).append(one.challenge)
     for kind in kinds.values():
         message, ids = next(iter(kind.items()))
-        more = f", and {len(kind) - 1} more like that" if len(kind) > 1 else ""
-        yield Cause("put-together", f"{message} (in {name_some(ids, 2)}){more}")
+        more = f", and {len(kind) - 1} more like it" if len(kind) > 1 else ""
+        yield Cause("assembly", f"{message} (in {join_names(ids, 2)}){more}")
 
 
 # --- does it solve the catalog? -----------------------------------------------------------------
@@ -251,8 +259,8 @@ def _of_assemblies(report: CheckReport) -> Iterator[Cause]:
 
 @dataclass(frozen=True)
 class Flips:
-    """What changes when pieces are turned over: whether all can be, their faces being alike; and
-    which challenges, that no solution by the rules has, have one then."""
+    """The effect of turning pieces over: whether all can be turned over, and which challenges without a
+    solution by the rules then have one."""
 
     possible: bool
     newly_solved: list[str]
@@ -261,17 +269,17 @@ class Flips:
 
 @dataclass(frozen=True, eq=False)
 class VerifyReport:
-    """What `verify` found, on the set and on each challenge of the catalog; `flips` is what turning
-    pieces over changes, None when the rules allow it anyway."""
+    """The report of `verify` on the set and on each challenge of the catalog; `flips` is the effect of
+    turning pieces over, None if the rules allow it anyway."""
 
-    taken: Taken
+    scan: ScannedSet
     findings: tuple[Finding, ...]
-    challenges: tuple[Answered, ...]
+    challenges: tuple[ChallengeResult, ...]
     flips: Flips | None
 
     @property
     def ok(self) -> bool:
-        """Whether the physical set is the puzzle."""
+        """Whether the scanned set solves the catalog."""
         return all(one.ok for one in self.findings) and all(one.ok for one in self.challenges)
 
     @cached_property
@@ -283,8 +291,8 @@ class VerifyReport:
         enters the second: it is at least as long as the two c together.
         """
         insides = sorted(
-            inside_mm(part.shadow, part.outline.canonical)
-            for part in self.taken.pieces().values()
+            inside_mm(part.silhouette, part.outline.canonical)
+            for part in self.scan.pieces().values()
             if part.outline
         )
         return insides[0] + insides[1] if len(insides) > 1 else None
@@ -292,58 +300,62 @@ class VerifyReport:
     def document(self) -> dict[str, Any]:
         """For JSON; but for the files' names alike for the same meshes, however named or turned."""
         gap = self.least_gap_mm
-        parts = sorted(self.taken.parts, key=lambda one: one.key)
+        parts = sorted(self.scan.parts, key=lambda one: one.key)
         return {
-            "set": self.taken.puzzle.name,
+            "set": self.scan.puzzle.name,
             "ok": self.ok,
             "findings": [finding.document() for finding in self.findings],
-            "unlike": unlike(self.taken.parts, self.challenges),
-            "pieces": {one.key: one.reading() for one in parts},
+            "unlike": describe_deviations(self.scan.parts, self.challenges),
+            "pieces": {one.key: one.summary() for one in parts},
             "every_solution_gap_mm": None if gap is None else round(gap, DIGITS),
-            "challenges": [one.document(self.taken.puzzle) for one in self.challenges],
+            "challenges": [one.document(self.scan.puzzle) for one in self.challenges],
             "flips": self.flips and vars(self.flips),
         }
 
 
 def verify(
-    taken: Taken,
+    scan: ScannedSet,
     profile: Profile,
     budget_s: float | None = None,
     progress: Progress = lambda done, total, name: None,
 ) -> VerifyReport:
-    """Solves the catalog with the outlines read from meshes, each challenge in `budget_s`, and puts
-    every solution together; of gaps it says what a profile asks for."""
-    answers = taken.answer(taken.limits(profile), budget_s, progress)
-    findings = tuple(set_findings(taken.parts, taken.puzzle))
-    flips = None if taken.puzzle.flips else _turned_over(taken, answers, budget_s)
-    return VerifyReport(taken, findings, tuple(answers), flips)
+    """Solve the catalog with the forms of the meshes, each challenge within `budget_s`, and assemble
+    every solution; the profile limits the gaps."""
+    answers = scan.solve_and_assemble(scan.limits(profile), budget_s, progress)
+    findings = tuple(set_findings(scan.parts, scan.puzzle))
+    flips = None if scan.puzzle.flips else _turned_over(scan, answers, budget_s)
+    return VerifyReport(scan, findings, tuple(answers), flips)
 
 
-def _turned_over(taken: Taken, answers: Sequence[Answered], budget_s: float | None) -> Flips:
+def _turned_over(
+    scan: ScannedSet, answers: Sequence[ChallengeResult], budget_s: float | None
+) -> Flips:
     # Balls that hang in holes cannot be played on either face.
-    if not all(one.features and can_be_turned_over(one.part, one.features) for one in taken.parts):
+    if not all(one.features and can_be_turned_over(one.part, one.features) for one in scan.parts):
         return Flips(False, [], "pieces cannot be turned over: their faces differ")
     hard = tuple(one.challenge for one in answers if one.status == IMPOSSIBLE)
-    turned = answer_catalog(replace(taken.as_read, challenges=hard), budget_s, flips=True)
+    turned = solve_catalog(replace(scan.as_scanned, challenges=hard), budget_s, flips=True)
     newly = [one.challenge.id for one in turned if one.status == SOLVED]
-    told = "what is impossible by the rules stays impossible"
+    effect = "challenges that the rules make impossible stay impossible"
     if not hard:
-        told = "no challenge is impossible without, so nothing changes"
+        effect = "every challenge can be solved without, so nothing changes"
     elif newly:
-        told = f"then {', '.join(newly)} can be solved, against the rules"
-    return Flips(True, newly, f"pieces can be turned over; {told}")
+        effect = f"then {', '.join(newly)} can be solved, against the rules"
+    return Flips(True, newly, f"pieces can be turned over; {effect}")
 
 
-def challenge_causes(report: VerifyReport) -> list[str]:
-    """What `verify` has to say against the challenges, and of pieces that are not as drawn: one line
-    for each cause, those of one message together."""
-    told, answers = unlike(report.taken.parts, report.challenges), report.challenges
-    if files := sorted(one.name for one in report.taken.parts if not one.piece):
-        told.append(f"{name_some(files, _NAMED)}: no piece of the set")
+def challenge_problems(report: VerifyReport) -> list[str]:
+    """The problems found by `verify`, with challenges and with pieces that are not as drawn: one line
+    for each cause, grouped by message."""
+    problems, answers = describe_deviations(report.scan.parts, report.challenges), report.challenges
+    if files := sorted(one.name for one in report.scan.parts if not one.piece):
+        problems.append(f"{join_names(files, _NAMED)}: not a piece of the set")
     if gone := {name for one in answers for name in one.missing}:
-        names = [piece.id for piece in report.taken.puzzle.pieces if piece.id in gone]
-        ids = name_some([one.challenge.id for one in answers if one.missing], _NAMED)
-        told.append(f"{ids}: not answered: {name_some(names, 2 * _NAMED)} missing")
-    left = [one for one in answers if not one.missing and (one.is_right or not one.drawn)]
-    found = by_message(one for one in left if not one.ok)
-    return told + [f"{name_some(ids, _NAMED)}: {why}" for why, ids in found.items()]
+        names = [piece.id for piece in report.scan.puzzle.pieces if piece.id in gone]
+        ids = join_names([one.challenge.id for one in answers if one.missing], _NAMED)
+        problems.append(f"{ids}: no answer: {join_names(names, 2 * _NAMED)} missing")
+    left = [
+        one for one in answers if not one.missing and (one.as_expected or not one.status_as_drawn)
+    ]
+    found = group_by_message(one for one in left if not one.ok)
+    return problems + [f"{join_names(ids, _NAMED)}: {why}" for why, ids in found.items()]

@@ -234,20 +234,20 @@ def run(arguments: list[str], folder: Path, checkout: Path, codes: tuple[int, ..
     """One process.
 
     Raises:
-        SystemExit: when it ends with another exit code; with the last it said.
+        SystemExit: if it ends with another exit code; with the end of its output.
     """
     environment = os.environ | ONE_THREAD | {"PYTHONPATH": str(checkout)}
-    with tempfile.TemporaryFile() as said:
+    with tempfile.TemporaryFile() as stderr:
         begin = time.perf_counter()
         child = subprocess.Popen(
-            arguments, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=said
+            arguments, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=stderr
         )
         _, status, used = os.wait4(child.pid, 0)
         seconds = time.perf_counter() - begin
         child.returncode = os.waitstatus_to_exitcode(status)
         if child.returncode not in codes:
-            said.seek(0)
-            text = said.read().decode(errors="replace")[-500:]
+            stderr.seek(0)
+            text = stderr.read().decode(errors="replace")[-500:]
             raise SystemExit(f"bench: {' '.join(arguments)} ended with {child.returncode}:\n{text}")
     return Measured([seconds], [], used.ru_maxrss / 1000)
 
@@ -272,7 +272,7 @@ def measure(
         rounds = 1 if small else rounds or bench.rounds
         for number in range(-1 if rounds > 1 else 0, rounds):  # one more, which fills the caches
             once = run([sys.executable, "-c", bench.reference], folders[0], ROOT, (0,))
-            taken = [("", once, once)]
+            measured = [("", once, once)]
             for line in lines:
                 text = line.command.replace("{n}", str(number))
                 arguments = fabkit(text.replace("{count}", "5" if small else "120"))
@@ -280,8 +280,8 @@ def measure(
                     run(arguments, folder, checkout, line.codes)
                     for folder, checkout in zip(folders, checkouts, strict=True)
                 ]
-                taken.append((line.name, runs[0], runs[-1]))
-            for key, ours, theirs in taken if number >= 0 else ():
+                measured.append((line.name, runs[0], runs[-1]))
+            for key, ours, theirs in measured if number >= 0 else ():
                 found[key].seconds += ours.seconds
                 found[key].others += theirs.seconds
                 found[key].megabytes = max(found[key].megabytes, ours.megabytes)
@@ -298,9 +298,9 @@ def copies(folder: Path) -> None:
     text = (ROOT / "pieces" / "fridgeiq.toml").read_text(encoding="utf-8")
     pieces = text[: text.index("[[challenge]]")]
     for count in (1, 2, 4, 8):
-        many = pieces.replace("[[piece]]", f"[[piece]]\ncount = {count}")
-        many = many.replace("\narea = 40\n", "\n")  # which is that of one copy
-        (folder / f"copies-{count}.toml").write_text(many, encoding="utf-8")
+        copied = pieces.replace("[[piece]]", f"[[piece]]\ncount = {count}")
+        copied = copied.replace("\narea = 40\n", "\n")  # which is that of one copy
+        (folder / f"copies-{count}.toml").write_text(copied, encoding="utf-8")
 
 
 def table(bench: Benchmark, found: dict[str, Measured], against: bool) -> Iterator[str]:
@@ -332,10 +332,16 @@ def main() -> int:
     """
     parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
     known = [*BENCHMARKS, "solvers"]
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(known)}")
-    parser.add_argument("--small", action="store_true", help="one round of the first lines of each")
-    parser.add_argument("--rounds", type=int, default=0, help="instead of each benchmark's own")
-    parser.add_argument("--against", type=Path, metavar="CHECKOUT", help="another fabkit beside it")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"from {', '.join(known)}")
+    parser.add_argument(
+        "--small", action="store_true", help="run one round of the first lines of each"
+    )
+    parser.add_argument(
+        "--rounds", type=int, default=0, help="number of rounds (default: each benchmark's own)"
+    )
+    parser.add_argument(
+        "--against", type=Path, metavar="CHECKOUT", help="compare with the fabkit of this checkout"
+    )
     wanted = parser.parse_args()
     names = wanted.names or (known if wanted.small else ["export", "solve", "check"])
     if unknown := set(names) - set(known):

@@ -1,10 +1,9 @@
-"""What counting costs, beside the packages exact-cover and xcover from the package index.
+"""Benchmark counting against the packages exact-cover and xcover.
 
-Every count runs in a process of its own, on one thread, and gets the same problem: cells and
-pieces as items, placements as options. Its seconds are CPU seconds of the call that counts, the
-median of several if it is a short one; import and compilation are not in them. The packages know
-neither symmetries nor identical pieces: they count all solutions as they lie, with identical
-pieces told apart. That count must be the same from every solver.
+Every count runs in its own process, on one thread, with the same problem: cells and pieces as items,
+placements as options. Times are CPU seconds of the counting call, the median of several if it is
+short, without import and compilation. The packages use neither symmetries nor identical pieces, so
+all solvers must agree on the count with identical pieces distinguished.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-#: What a command prints where it is not wanted, and what else one thread needs.
+#: Environment that limits libraries to one thread.
 ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
 
 PENTOMINOES = str(ROOT / "tests" / "sets" / "pentominoes.toml")
-#: Set, challenge, and how many solutions it has, with identical pieces told apart.
+#: Set, challenge, and number of solutions with identical pieces distinguished.
 CASES = (
     ("iqblock", "", 48),
     ("cubimagici", "", 816),
@@ -38,24 +37,24 @@ CASES = (
     ("iqfit", "", 301_350),
 )
 SOLVERS = ("search", "count", "exact-cover", "xcover")
-#: So long a solver may take for one case; a short call is measured so often, or so long.
+#: Time limit per case in seconds; short calls are repeated this often, or for this many seconds.
 CAP_S, ROUNDS, ROUNDS_S = 120.0, 5, 3.0
 
 
 def compare(small: bool) -> bool:
-    """Prints a table; the packages' seconds as multiples of our quicker engine's.
+    """Print a table; the packages' times are multiples of our faster engine's.
 
     Args:
-        small: only the smallest case.
+        small: run only the smallest case.
 
     Returns:
-        Whether all counts are right.
+        Whether all counts are correct.
     """
-    print(f"CPU seconds of a count; the packages' times ours (over {CAP_S:g} s: given up)")
+    print(f"CPU seconds of a count; the packages' times ours (over {CAP_S:g} s: timed out)")
     print(f"  {'':28}" + "".join(f"{name:>14}" for name in SOLVERS))
     right = True
     for puzzle, challenge, count in CASES[: 1 if small else None]:
-        found = {solver: _apart(solver, puzzle, challenge) for solver in SOLVERS}
+        found = {solver: _count_in_subprocess(solver, puzzle, challenge) for solver in SOLVERS}
         best = min(found[ours][1] for ours in ("search", "count"))
         name = f"{Path(puzzle).stem} {challenge}"
         cells = []
@@ -69,8 +68,8 @@ def compare(small: bool) -> bool:
     return right
 
 
-def _apart(solver: str, puzzle: str, challenge: str) -> tuple[int | None, float]:
-    """A count in a new process; None for one that takes too long."""
+def _count_in_subprocess(solver: str, puzzle: str, challenge: str) -> tuple[int | None, float]:
+    """Count in a new process; None if it takes too long."""
     command = [sys.executable, __file__, solver, puzzle, challenge]
     try:
         done = subprocess.run(
@@ -88,24 +87,24 @@ def _apart(solver: str, puzzle: str, challenge: str) -> tuple[int | None, float]
 
 
 def _counter(solver: str, puzzle: str, challenge: str) -> Callable[[], int]:
-    """What counts: a copy of the problem each time, so that nothing is known of it before."""
+    """Return a function that counts; it copies the problem, so that no cached data helps."""
     from dataclasses import replace
 
-    from fabkit.model.challengeload import find_challenge
+    from fabkit.model.challenges import find_challenge
     from fabkit.model.library import load_set
     from fabkit.solve.answer import solve
-    from fabkit.solve.posing import pose
+    from fabkit.solve.encoding import to_exact_cover
 
     chosen = load_set(puzzle)
-    posed = pose(chosen, find_challenge(chosen, challenge or None))
+    encoded = to_exact_cover(chosen, find_challenge(chosen, challenge or None))
     if solver in ("search", "count"):
 
         def ours() -> int:
-            answer = solve(replace(posed, problem=replace(posed.problem)), "count", solver)
+            answer = solve(replace(encoded, problem=replace(encoded.problem)), "count", solver)
             return answer.count_labelled or 0
 
         return ours
-    matrix = _matrix(posed.problem)
+    matrix = _matrix(encoded.problem)
     if solver == "exact-cover":
         import exact_cover
 
@@ -116,7 +115,7 @@ def _counter(solver: str, puzzle: str, challenge: str) -> Callable[[], int]:
 
 
 def _matrix(problem: Any) -> Any:
-    """One column for each cell and each piece, one row for each placement of each piece."""
+    """Return a matrix with a column for each cell and piece, and a row for each placement."""
     import numpy as np
 
     first = [sum(problem.copies[:kind]) for kind in range(problem.kind_count)]
@@ -132,7 +131,7 @@ def _matrix(problem: Any) -> Any:
 
 
 def _measure(solver: str, puzzle: str, challenge: str) -> None:
-    """In the new process: one call to load and compile, then the median of several."""
+    """Measure in the new process: one call to load and compile, then the median of several."""
     count = _counter(solver, puzzle, challenge)
     took: list[float] = []
     begin = time.process_time()

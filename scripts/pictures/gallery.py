@@ -1,7 +1,7 @@
-"""Draws the pictures that list.toml names, two at a time; see scripts/gallery.
+"""Draw the pictures in list.toml, two at a time; see scripts/gallery.
 
-With --check they are compared with those that are kept: byte for byte, or as alike as another kind
-of machine draws them.
+With --check they are compared with the stored ones: byte for byte, or for similarity if those were
+drawn on another kind of machine.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ from PIL import Image
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 GALLERY = ROOT / "output" / "gallery"
-#: Says on what the pictures beside it were drawn.
+#: Records the kind of machine that drew the pictures in its folder.
 KIND_FILE = "drawn-on.txt"
 _JOBS = 2
-#: Pictures that look alike differ by at most this much, of 255, in the mean of every square …
+#: Similar pictures differ by at most this much, of 255, in the mean of every tile …
 _MOST_APART = 6
-#: … of so many across and down.
+#: … of this many across and down.
 _SQUARES = (48, 30)
-#: Of a line of SVG that differs so many characters are shown.
+#: Number of characters shown of a differing line of SVG.
 _SHOWN = 40
 
 
 class GalleryError(Exception):
-    """The pictures cannot be drawn; the message says which and why."""
+    """A picture cannot be drawn; the message says which and why."""
 
 
 @dataclass(frozen=True)
@@ -49,12 +49,12 @@ class Picture:
     """A picture of the list.
 
     Attributes:
-        file: its name in the gallery.
-        command: of fabkit, with places for paths.
-        take: the file in the command's folder that is the picture; empty when the command draws it.
-        page: of that PDF file, from 1; 0 when it is no PDF file.
-        wide: of a page, in pixels.
-        varies: whether it may come out otherwise elsewhere; every PNG file may.
+        file: name in the gallery.
+        command: arguments of fabkit, with placeholders for paths.
+        take: the output file that is the picture; empty if the command draws it directly.
+        page: page of that PDF file, from 1; 0 if it is not a PDF file.
+        wide: width of a page, in pixels.
+        varies: whether it may differ on other machines, as PNG files may.
     """
 
     file: str
@@ -67,11 +67,11 @@ class Picture:
 
 @dataclass
 class Found:
-    """What a comparison found: a line for each picture.
+    """The result of a comparison: a line for each picture.
 
     Attributes:
-        faults: what must not be.
-        notes: what may be, since the pictures were drawn on something else.
+        faults: differences that are errors.
+        notes: differences due to another kind of machine.
     """
 
     faults: list[str] = field(default_factory=list)
@@ -79,9 +79,9 @@ class Found:
 
 
 def wanted(path: Path = HERE / "list.toml") -> list[Picture]:
-    """The pictures of a list."""
+    """Read the pictures of a list."""
     table = tomllib.loads(path.read_text(encoding="utf-8"))["pictures"]
-    found = [Picture(file, **said) for file, said in table.items()]
+    found = [Picture(file, **keys) for file, keys in table.items()]
     return [replace(one, varies=one.varies or one.file.endswith(".png")) for one in found]
 
 
@@ -89,11 +89,11 @@ def wanted(path: Path = HERE / "list.toml") -> list[Picture]:
 
 
 def drawn_on(picture: Picture) -> list[str]:
-    """On what a picture is drawn here, as far as that decides how it comes out.
+    """Return the properties of this machine that affect a picture.
 
-    The system brings the sines, the architecture the instructions. What else a processor has makes
-    no difference: FridgeIQ's picture and plate came out the same with AVX-512, with AVX2, and
-    without fused multiplication (as QEMU shows them). Pages of PDF files are drawn by a program.
+    These are the system (its sines) and the architecture (its instructions). Other properties of the
+    processor do not matter: FridgeIQ's picture and plate were the same with AVX-512, with AVX2, and
+    without fused multiplication (in QEMU). Pages of PDF files depend on pdftoppm.
     """
     machine = f"{platform.system()} {platform.machine()}"
     return [machine, _pdftoppm()] if picture.page else [machine]
@@ -108,13 +108,13 @@ def _pdftoppm() -> str:
 
 
 def write_kind(pictures: Iterable[Picture], folder: Path) -> None:
-    """Writes down on what the pictures in a folder were drawn."""
+    """Record the kind of machine that drew the pictures in a folder."""
     lines = dict.fromkeys(line for one in pictures for line in drawn_on(one))
     (folder / KIND_FILE).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
 def kind_of(folder: Path) -> list[str]:
-    """On what the pictures in a folder were drawn; empty when that is not known."""
+    """Return the kind of machine that drew the pictures in a folder; empty if unknown."""
     path = folder / KIND_FILE
     return path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
 
@@ -123,10 +123,10 @@ def kind_of(folder: Path) -> list[str]:
 
 
 def draw_all(pictures: Iterable[Picture], folder: Path) -> None:
-    """Draws pictures into a folder.
+    """Draw pictures into a folder.
 
     Raises:
-        GalleryError: when one cannot be drawn.
+        GalleryError: if one cannot be drawn.
     """
     with ThreadPoolExecutor(_JOBS) as pool:
         list(pool.map(lambda one: _draw(one, folder), pictures))
@@ -136,8 +136,8 @@ def _draw(picture: Picture, folder: Path) -> None:
     target = folder / picture.file
     with tempfile.TemporaryDirectory() as scratch:
         places = {"file": str(target), "folder": scratch}
-        words = [word.format(**places) for word in shlex.split(picture.command)]
-        _run(picture, [sys.executable, "-m", "fabkit", *words])
+        arguments = [word.format(**places) for word in shlex.split(picture.command)]
+        _run(picture, [sys.executable, "-m", "fabkit", *arguments])
         if picture.page:
             draw_page(picture, Path(scratch) / picture.take, target)
         elif picture.take:
@@ -147,7 +147,7 @@ def _draw(picture: Picture, folder: Path) -> None:
 
 
 def draw_page(picture: Picture, book: Path, target: Path) -> None:
-    """Draws a page of a PDF file."""
+    """Draw a page of a PDF file."""
     number, wide = str(picture.page), str(picture.wide)
     command = ["pdftoppm", "-png", "-singlefile", "-f", number, "-l", number]
     size = ["-scale-to-x", wide, "-scale-to-y", "-1"]
@@ -169,28 +169,28 @@ def _run(picture: Picture, command: list[str]) -> None:
 def compare(
     pictures: Sequence[Picture], made: Path, kept: Path, known: Collection[str] = ()
 ) -> Found:
-    """Compares pictures as they are drawn here with those that are kept.
+    """Compare newly drawn pictures with the stored ones.
 
     Args:
-        pictures: those that are compared.
-        made: a folder with the pictures as they are drawn here.
-        kept: a folder with the pictures as they are kept.
-        known: the names that a kept file may have; whatever when empty.
+        pictures: the pictures to compare.
+        made: folder of the new pictures.
+        kept: folder of the stored pictures.
+        known: allowed names of stored files; empty for any.
     """
     found, there = Found(), kind_of(kept)
     for picture in pictures:
         if not (kept / picture.file).is_file():
             found.faults.append(f"{picture.file}: is not there")
             continue
-        apart = difference(made / picture.file, kept / picture.file)
-        if not apart:
+        change = difference(made / picture.file, kept / picture.file)
+        if not change:
             continue
         elsewhere = picture.varies and not set(drawn_on(picture)) <= set(there)
         if elsewhere and look_alike(made / picture.file, kept / picture.file):
             kind = ", ".join(there) or "another machine"
-            found.notes.append(f"{picture.file}: looks as it did on {kind}; here {apart}")
+            found.notes.append(f"{picture.file}: looks as it did on {kind}; here {change}")
         else:
-            found.faults.append(f"{picture.file}: {apart}")
+            found.faults.append(f"{picture.file}: {change}")
     there_too = kept.iterdir() if known and kept.is_dir() else ()
     stray = sorted(one.name for one in there_too if one.name not in known)
     found.faults += [
@@ -200,7 +200,7 @@ def compare(
 
 
 def difference(made: Path, kept: Path) -> str:
-    """How two files differ, in words; nothing when they are the same, byte for byte."""
+    """Describe how two files differ; empty if their bytes are equal."""
     if made.read_bytes() == kept.read_bytes():
         return ""
     return _of_pixels(made, kept) if made.suffix == ".png" else _of_lines(made, kept)
@@ -212,10 +212,10 @@ def _of_pixels(made: Path, kept: Path) -> str:
         if (one.size, one.mode) != (other.size, other.mode):
             is_so, should = (f"{a.width} x {a.height} {a.mode}" for a in (other, one))
             return f"is {is_so}, and should be {should}"
-    apart = np.abs(new - old).reshape(*new.shape[:2], -1).max(axis=2)
-    if not apart.any():
+    distance = np.abs(new - old).reshape(*new.shape[:2], -1).max(axis=2)
+    if not distance.any():
         return "its pixels are the same, but packed otherwise"
-    return f"{np.count_nonzero(apart)} pixels differ, by at most {apart.max()} of 255"
+    return f"{np.count_nonzero(distance)} pixels differ, by at most {distance.max()} of 255"
 
 
 def _of_lines(made: Path, kept: Path) -> str:
@@ -230,9 +230,9 @@ def _of_lines(made: Path, kept: Path) -> str:
 
 
 def look_alike(made: Path, kept: Path) -> bool:
-    """Whether two files show the same: pictures square for square, drawings the same things."""
+    """Return whether two files look the same: pictures tile by tile, drawings by their elements."""
     if made.suffix != ".png":
-        return _things(made) == _things(kept)
+        return _elements(made) == _elements(kept)
     with Image.open(made) as one, Image.open(kept) as other:
         if one.size != other.size:
             return False
@@ -243,15 +243,15 @@ def look_alike(made: Path, kept: Path) -> bool:
     return bool(max(abs(a - b) for a, b in zip(*squares, strict=True)) <= _MOST_APART)
 
 
-def _things(drawing: Path) -> Counter[tuple[str, ...]]:
+def _elements(drawing: Path) -> Counter[tuple[str, ...]]:
     """What a drawing consists of, wherever it lies."""
     root = ElementTree.fromstring(drawing.read_text(encoding="utf-8"))
     sized = root.get("width", ""), root.get("height", "")
-    things = (
+    elements = (
         (one.tag, one.get("class", ""), one.get("fill", ""), (one.text or "").strip())
         for one in root.iter()
     )
-    return Counter([sized, *things])
+    return Counter([sized, *elements])
 
 
 # --- the command --------------------------------------------------------------------------------
@@ -262,15 +262,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="scripts/gallery", description=__doc__)
     parser.add_argument("--check", action="store_true", help="only say whether they are the same")
     parser.add_argument("--only", nargs="+", metavar="FILE", help="only these pictures")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     pictures = wanted()
     names = [one.file for one in pictures]
-    unknown = [name for name in asked.only or () if name not in names]
+    unknown = [name for name in options.only or () if name not in names]
     if unknown:
         parser.error(f"there is no picture {unknown[0]}; there are {', '.join(names)}")
-    some = [one for one in pictures if not asked.only or one.file in asked.only]
+    some = [one for one in pictures if not options.only or one.file in options.only]
     try:
-        return _check(some, {KIND_FILE, *names}) if asked.check else _renew(some, pictures)
+        return _check(some, {KIND_FILE, *names}) if options.check else _renew(some, pictures)
     except GalleryError as error:
         print(error, file=sys.stderr)
         return 3

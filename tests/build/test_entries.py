@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import shapely
 
-from fabkit.build.entries import NothingToShowError, Selection, gather, solved_ones
+from fabkit.build.entries import NothingToShowError, Selection, gather, select_solved
 from fabkit.cli import main
 from fabkit.core.errors import InputError
 from fabkit.model.catalog import catalog_entries
@@ -27,7 +27,9 @@ from tests.support.trioset import TRIO
 
 FRIDGEIQ = load_set("fridgeiq")
 CATALOG: dict[str, Any] = json.loads((ROOT / "pieces/catalogs/fridgeiq.json").read_text())
-SAID: dict[str, dict[str, Any]] = {entry["id"]: entry for entry in CATALOG["challenges"]}
+EXPECTED: dict[str, dict[str, Any]] = {
+    entry["id"]: entry for entry in CATALOG["challenges"] if "parity" in entry
+}
 #: One of each parity, the last of which needs flips.
 FEW = ("even4-0057708264", "odd3-050283cb59", "mixed1-3-2910d98921")
 
@@ -54,21 +56,21 @@ def stated(outline: Any, parity: str) -> Any:
 
 def test_snowflakes_lie_as_the_catalog_draws_them() -> None:
     entries = snowflakes()
-    assert [entry.id for entry in entries] == list(SAID)
+    assert [entry.id for entry in entries] == list(EXPECTED)
     assert Counter(entry.halves for entry in entries) == {1: 134, 2: 12}
     for place, entry in enumerate(entries):
-        said = SAID[entry.id]
+        expected = EXPECTED[entry.id]
         solution = entry.solution or {}
         # The cells of the pieces are as many as the region's, and the same: they cover it exactly.
         assert Counter(c for cells in solution.values() for c in cells) == Counter(entry.region)
-        assert (entry.status, entry.flips, entry.given) == ("solved", said["flips"], ())
-        assert (entry.parity, entry.count) == (said["parity"], said["count"])
-        assert entry.count_complete == said["count_complete"]
-        assert {"level": entry.level, "score": entry.score} == said["difficulty"]
+        assert (entry.status, entry.flips, entry.given) == ("solved", expected["flips"], ())
+        assert (entry.parity, entry.count) == (expected["parity"], expected["count"])
+        assert entry.count_complete == expected["count_complete"]
+        assert {"level": entry.level, "score": entry.score} == expected["difficulty"]
         if place % 29 == 0:
-            outlines = [stated(one, entry.parity) for one in said["outlines"]]
+            outlines = [stated(one, entry.parity) for one in expected["outlines"]]
             pairs = [(drawn(entry, entry.region), shapely.union_all(outlines, grid_size=1 / 12))]
-            for piece, outline in said["solution"].items():
+            for piece, outline in expected["solution"].items():
                 pairs.append((drawn(entry, solution[piece]), stated(outline, entry.parity)))
             for one, other in pairs:
                 assert one.symmetric_difference(other, grid_size=1 / 12).area < 1e-9
@@ -77,9 +79,12 @@ def test_snowflakes_lie_as_the_catalog_draws_them() -> None:
 def test_a_set_of_other_pieces_has_no_catalog(tmp_path: Path) -> None:
     path, text = tmp_path / "fridgeiq.toml", (ROOT / "pieces/fridgeiq.toml").read_text()
     other = text.replace("[[0, 0], [2, 0], [1, 1]]", "[[0, 0], [2, 0], [0, 2]]")
-    for content, count in ((text + "\n# mine\n", len(SAID)), (other.replace("area = 40\n", ""), 0)):
+    for content, count in (
+        (text + "\n# mine\n", len(EXPECTED)),
+        (other.replace("area = 40\n", ""), 0),
+    ):
         path.write_text(content)
-        assert len(catalog_entries(load_set(str(path)))) == count
+        assert len(catalog_entries(load_set(str(path)), "snowflake")) == count
 
 
 # --- what is there ----------------------------------------------------------------------------------
@@ -94,43 +99,51 @@ def test_a_set_of_other_pieces_has_no_catalog(tmp_path: Path) -> None:
         ("fridgeiq", "square_06"),
     ],
 )
-def test_the_rating_is_that_of_solve(name: str, challenge: str, said: Callable[..., Any]) -> None:
+def test_the_rating_is_that_of_solve(
+    name: str, challenge: str, run_json: Callable[..., Any]
+) -> None:
     (entry,) = gather(load_set(name), Selection(only=(challenge,)))
-    rating = said("solve", name, challenge, "--difficulty")["difficulty"]
+    rating = run_json("solve", name, challenge, "--difficulty")["difficulty"]
     assert (entry.level, entry.score) == (rating["level"], rating["score"])
     assert entry.count == rating["solutions"]
     if entry.count_complete:
-        assert said("solve", name, challenge, "--count")["count"] == entry.count
+        assert run_json("solve", name, challenge, "--count")["count"] == entry.count
 
 
 def test_a_board_is_there_once_and_an_optional_one_when_it_is_named() -> None:
     """Also where the set states it as a challenge of its own."""
     block = load_set("iqblock")
-    told: list[tuple[int, int, str]] = []
-    (entry,) = gather(block, progress=lambda *step: told.append(step))
-    assert told == [(0, 1, "square"), (1, 1, "")]
+    steps: list[tuple[int, int, str]] = []
+    entry, *starts = gather(block, progress=lambda *step: steps.append(step))
+    assert {one.kind for one in starts} == {"start"}
+    count = 1 + len(starts)
+    assert steps == [(at, count, one.id) for at, one in enumerate([entry, *starts])] + [
+        (count, count, "")
+    ]
     assert (entry.kind, entry.region) == ("board", block.boards[0].cells)
     assert entry.pieces == tuple(piece.id for piece in block.pieces)
-    wish = Selection(only=("tray", "square_01"))
-    entries = gather(FRIDGEIQ, wish)
+    selection = Selection(only=("tray", "square_01"))
+    entries = gather(FRIDGEIQ, selection)
     assert [(one.id, one.kind, one.status) for one in entries] == [
         ("tray", "board", "impossible"),
         ("square_01", "challenge", "solved"),
     ]
-    with pytest.raises(InputError, match="tray has no solution; leave it out"):
-        solved_ones(FRIDGEIQ, entries, wish)
+    with pytest.raises(InputError, match="tray has no solution; omit it"):
+        select_solved(FRIDGEIQ, entries, selection)
     with pytest.raises(InputError, match=r'no challenge "sqare".*did you mean "square"'):
         gather(block, Selection(only=("square", "sqare")))
 
 
-def test_what_is_not_solved_in_time_is_told_and_nothing_to_do_is_refused(tmp_path: Path) -> None:
-    puzzle, wish = load_set("iqfit"), Selection(only=("board",), budget_s=0)
-    entries = gather(puzzle, wish)
+def test_what_is_not_solved_in_time_is_reported_and_nothing_to_do_is_refused(
+    tmp_path: Path,
+) -> None:
+    puzzle, selection = load_set("iqfit"), Selection(only=("board",), budget_s=0)
+    entries = gather(puzzle, selection)
     assert [entry.status for entry in entries] == ["unknown"]
-    with pytest.raises(InputError, match="was not solved in the time given; leave it out, or give"):
-        solved_ones(puzzle, entries, wish)
-    with pytest.raises(NothingToShowError, match="none of its challenges has a solution"):
-        solved_ones(puzzle, entries, Selection())
+    with pytest.raises(InputError, match="was not solved within the time limit; omit it, or raise"):
+        select_solved(puzzle, entries, selection)
+    with pytest.raises(NothingToShowError, match="no challenge has a known solution"):
+        select_solved(puzzle, entries, Selection())
     path = tmp_path / "mine.toml"
     path.write_text(TRIO[: TRIO.index("[[board]]")])
     with pytest.raises(NothingToShowError, match="has no challenge and no board; give a challenge"):
@@ -142,7 +155,7 @@ def test_what_is_not_solved_in_time_is_told_and_nothing_to_do_is_refused(tmp_pat
 
 def catalog(tmp_path: Path, change: Callable[[list[dict[str, Any]]], Any] | None = None) -> Path:
     """A catalog of a few snowflakes, changed."""
-    entries = deepcopy([SAID[name] for name in FEW])
+    entries = deepcopy([EXPECTED[name] for name in FEW])
     if change is not None:
         change(entries)
     path = tmp_path / "snowflakes.json"
@@ -180,7 +193,7 @@ def swap(entry: dict[str, Any]) -> None:
         (lambda e: e[0].update(outlines=[]), "expected a list of 1 to 1000 outlines"),
         (
             lambda e: e[0].update(outlines=e[0]["outlines"] * 2),
-            r"outlines\[1\]: overlaps one before",
+            r"outlines\[1\]: overlaps an earlier one",
         ),
         (lambda e: e[0]["outlines"][0][0].append([9, 0]), r"outlines\[0\]: .*the edge"),
         (lambda e: e[0]["solution"].update(A=[[0, 0], [10**400, 0], [1, 1]]), "finite numbers"),
@@ -189,7 +202,7 @@ def swap(entry: dict[str, Any]) -> None:
             "whole numbers or halves",
         ),
         (lambda e: e[0].update(id="../up"), "not safe as a file name"),
-        (lambda e: e[0].update(id=e[1]["id"]), "is there twice"),
+        (lambda e: e[0].update(id=e[1]["id"]), "is listed twice"),
         (lambda e: e[0].update(parity="odder"), 'did you mean "odd"'),
         (lambda e: e[0].update(count=-1), r"challenges\[0\]\.count: is -1"),
         (lambda e: e.clear(), "holds no challenges"),
@@ -203,22 +216,24 @@ def test_a_wrong_catalog_is_refused(
 
 
 def test_a_catalog_file_is_read(tmp_path: Path) -> None:
-    """A mirrored solution needs flips, and a strange rating is none."""
+    """A mirrored solution needs flips, and an unknown rating is none."""
     assert of_catalog(tmp_path) == [one for one in snowflakes() if one.id in FEW]
 
     def mirror(entries: list[dict[str, Any]], flips: bool = False) -> None:
         changed(entries[0], lambda x, y: [-x, y])
         entries[0]["flips"] = flips
 
-    def strange(entries: list[dict[str, Any]]) -> None:
+    def with_unknown_level(entries: list[dict[str, Any]]) -> None:
         entries[0]["difficulty"] = {"level": "<b>", "score": "9"}
         entries[1]["difficulty"] = {"level": ["master"], "score": 1e300}
         entries[2]["difficulty"] = None
 
-    with pytest.raises(InputError, match=r"has another shape under the moves allowed \(turns\)"):
+    with pytest.raises(InputError, match=r"has another shape under the allowed moves \(turns\)"):
         of_catalog(tmp_path, mirror)
     assert of_catalog(tmp_path, lambda entries: mirror(entries, True))[0].flips
-    assert {(one.level, one.score) for one in of_catalog(tmp_path, strange)} == {("", None)}
+    assert {(one.level, one.score) for one in of_catalog(tmp_path, with_unknown_level)} == {
+        ("", None)
+    }
 
 
 def start(folder: Path) -> Path:
@@ -243,17 +258,20 @@ def test_challenge_files_and_lists_are_read_together(tmp_path: Path) -> None:
         ("mine", "Mine", "start"),
         *((f"start-00{n}", f"start-00{n}", "start") for n in (1, 2, 3)),
     ]
-    said = json.loads(made)["challenges"]
+    listed = json.loads(made)["challenges"]
     assert [(one.level, one.score, one.count, one.count_complete) for one in entries[1:]] == [
-        (one["level"], one["difficulty"]["score"], 1, True) for one in said
+        (one["level"], one["difficulty"]["score"], 1, True) for one in listed
     ]
     for one in entries:
         assert one.solution is not None
         assert [one.solution[given.piece] for given in one.given] == [g.cells for g in one.given]
-    starts = ["start-001", "start-002"]
-    assert [one.id for one in gather(stars, folder=tmp_path)] == ["board", *starts, "start-003"]
-    path.write_text(made.replace('"start-003"', '"board"'))
-    assert [one.id for one in gather(stars, folder=tmp_path)] == ["board", *starts, "made-board"]
+    # Of a list in the output folder they keep apart from those that come with the set.
+    shipped = [one["id"] for one in catalog_entries(stars)]
+    for name in ("start-003", "board"):
+        path.write_text(made.replace('"start-003"', f'"{name}"'))
+        made_ids = ["made-start-001", "made-start-002", f"made-{name}"]
+        found = [one.id for one in gather(stars, folder=tmp_path)]
+        assert found == ["board", *made_ids, *shipped]
 
 
 BARS = """
@@ -273,8 +291,8 @@ def listed(folder: Path, set_name: str, pieces: dict[str, str]) -> Path:
         for name, piece in pieces.items()
     ]
     folder.mkdir(parents=True)
-    said = {"schema": 1, "set": set_name, "challenges": challenges}
-    (folder / "challenges.json").write_text(json.dumps(said))
+    document = {"schema": 1, "set": set_name, "challenges": challenges}
+    (folder / "challenges.json").write_text(json.dumps(document))
     return folder
 
 
@@ -296,8 +314,8 @@ def test_no_two_challenges_have_one_id(
     assert main(["show", "bars.toml", "--challenge", "made-a"]) == 0
     assert "made-a" in capsys.readouterr().out
     # A board keeps its name beside a listed one that asks the same.
-    said = {"id": "tray", "board": "tray", "pieces": ["A", "B"]}
-    document = {"schema": 1, "set": "bars", "challenges": [said]}
+    challenge = {"id": "tray", "board": "tray", "pieces": ["A", "B"]}
+    document = {"schema": 1, "set": "bars", "challenges": [challenge]}
     (tmp_path / "challenges.json").write_text(json.dumps(document))
     found = gather(load_set("bars.toml"), folder=tmp_path)
     assert [one.id for one in found if one.kind == "board"] == ["made-tray", "tray"]
@@ -307,8 +325,8 @@ def test_no_two_challenges_have_one_id(
 def test_a_snowflake_s_id_is_its_own(tmp_path: Path) -> None:
     flake = FEW[0]
     folder = listed(tmp_path / "out", "fridgeiq", {flake: "Q"})
-    wish = Selection(only=(flake, f"made-{flake}"))
-    assert [(one.id, one.kind) for one in gather(FRIDGEIQ, wish, folder)] == [
+    selection = Selection(only=(flake, f"made-{flake}"))
+    assert [(one.id, one.kind) for one in gather(FRIDGEIQ, selection, folder)] == [
         (f"made-{flake}", "challenge"),
         (flake, "snowflake"),
     ]
@@ -342,7 +360,7 @@ def test_files_that_do_not_do_are_refused(tmp_path: Path) -> None:
         gather(stars, Selection(files=(tmp_path / "none.json",)))
     with pytest.raises(InputError, match="is a folder"):
         gather(stars, Selection(files=(again,)))
-    with pytest.raises(InputError, match='holds challenges of "fridgeiq", not of "iqblock"'):
+    with pytest.raises(InputError, match='contains challenges of "fridgeiq", not of "iqblock"'):
         gather(block, Selection(files=(catalog(tmp_path),)))
     odd = tmp_path / "odd.json"
     odd.write_text('{"schema": 1, "set": "iqstars", "challenges": 5}')

@@ -14,13 +14,13 @@ import pytest
 
 from fabkit.cli import main
 from fabkit.core.files import LOCK_NAME, folder_lock
-from fabkit.model.accessory import as_printed
+from fabkit.model.accessory import profile_as_made
 from fabkit.model.library import load_set
-from fabkit.model.profilefile import dump_profile, load_profile
+from fabkit.model.profile_file import dump_profile, load_profile
 from tests.support.built import built
 from tests.support.pairset import PAIR
 
-Said = Callable[..., Any]
+RunJson = Callable[..., Any]
 OUT = Path("out")
 SVG = {"svg/P.svg", "svg/Q.svg", "svg-sheets/sheet-1.svg"}
 
@@ -54,9 +54,9 @@ def manifest() -> dict[str, Any]:
 
 
 @pytest.fixture
-def export(said: Said) -> Said:
+def export(run_json: RunJson) -> RunJson:
     def run(kind: str = "svg", *more: str, code: int = 0) -> Any:
-        return said(f"export-{kind}", "pair.toml", "-o", "out", *more, code=code)
+        return run_json(f"export-{kind}", "pair.toml", "-o", "out", *more, code=code)
 
     return run
 
@@ -95,7 +95,7 @@ def written(document: Any) -> set[str]:
 # --- what is made again ---------------------------------------------------------------------------
 
 
-def test_manifest_tells_the_truth(export: Said) -> None:
+def test_manifest_tells_the_truth(export: RunJson) -> None:
     export("stl")
     document = export("step")
     found = manifest()
@@ -114,8 +114,8 @@ def test_manifest_tells_the_truth(export: Said) -> None:
     assert contents() == before  # the others are left alone, and the bytes are the same
 
 
-def test_what_is_printed_face_down_is_said(
-    export: Said, capsys: pytest.CaptureFixture[str]
+def test_what_is_printed_face_down_is_listed(
+    export: RunJson, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """3MF files lie as they are printed; STL files lie as drawn, and the command says so."""
     assert export("stl")["face_down"] == []
@@ -123,13 +123,13 @@ def test_what_is_printed_face_down_is_said(
     assert export("3mf", *down)["face_down"] == []
     assert export("stl", *down)["face_down"] == ["Q"]
     assert main(["export-stl", "pair.toml", *down]) == 0
-    said = capsys.readouterr().out
-    assert "1 piece to print face down: turn the STL or STEP files over in the slicer" in said
-    assert as_printed(load_set("iqstars"), load_profile()).facing == "down"
+    output = capsys.readouterr().out
+    assert "1 piece to print face down: turn STL and STEP files over in the slicer" in output
+    assert profile_as_made(load_set("iqstars"), load_profile()).facing == "down"
 
 
-def test_what_a_file_needs_stays_with_the_file(export: Said) -> None:
-    """The pause of an STL file is told also after STEP files with another profile."""
+def test_what_a_file_needs_stays_with_the_file(export: RunJson) -> None:
+    """The pause of an STL file is reported also after STEP files with another profile."""
     assert export("stl", "-p", "flippable")["pause_heights_mm"] == [4.2]
     assert export("step", "--piece", "P")["pause_heights_mm"] == []
     again = export("stl", "-p", "flippable")
@@ -162,7 +162,7 @@ def test_what_a_file_needs_stays_with_the_file(export: Said) -> None:
     ],
 )
 def test_only_what_must_be_is_made_again(
-    change: Callable[[], Any], options: list[str], expected: set[str], export: Said
+    change: Callable[[], Any], options: list[str], expected: set[str], export: RunJson
 ) -> None:
     good, before = contents(), stamps()
     change()
@@ -181,7 +181,9 @@ def test_only_what_must_be_is_made_again(
 
 
 @pytest.mark.usefixtures("exported")
-def test_other_code_makes_everything_again(export: Said, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_code_makes_everything_again(
+    export: RunJson, monkeypatch: pytest.MonkeyPatch
+) -> None:
     before, files = manifest()["files"], stamps()
     module = sys.modules["fabkit.build.export"]  # its name in the package is the function's
     monkeypatch.setattr(module, "generator_digest", lambda *_: "another version")
@@ -193,7 +195,7 @@ def test_other_code_makes_everything_again(export: Said, monkeypatch: pytest.Mon
     }
 
 
-# --- what is told ---------------------------------------------------------------------------------
+# --- warnings -------------------------------------------------------------------------------------
 
 
 @pytest.mark.usefixtures("exported")
@@ -215,13 +217,13 @@ def test_other_code_makes_everything_again(export: Said, monkeypatch: pytest.Mon
         (
             lambda: (OUT / "profile.toml").write_text("# mine"),
             [],
-            f"profile.toml had been changed by hand; it is kept, and used when passed with -p "
+            f"profile.toml was edited; the edited version is kept, use it with -p "
             f"{OUT / 'profile.edited.toml'}",
         ),
     ],
 )
-def test_what_deserves_a_look_is_told(
-    change: Callable[[], Any], options: list[str], warning: str, export: Said
+def test_what_deserves_a_look_is_a_warning(
+    change: Callable[[], Any], options: list[str], warning: str, export: RunJson
 ) -> None:
     change()
     edited = (OUT / "profile.toml").read_text()
@@ -236,14 +238,14 @@ def test_what_deserves_a_look_is_told(
 # --- what is refused, and changes nothing ---------------------------------------------------------
 
 
-def test_files_of_others_are_not_written_over(export: Said, refused: Callable[..., str]) -> None:
+def test_files_of_others_are_not_written_over(export: RunJson, refused: Callable[..., str]) -> None:
     """Neither one that fabkit has not written, nor one that somebody has changed since."""
     (OUT / "svg").mkdir(parents=True)
     for name in ("svg/Q.svg", "svg/P.svg"):
         (OUT / name).write_text("mine")
         assert refused() == (
             f"fabkit: out: was not written by fabkit, or has been changed since: {name}; move it "
-            "away, choose another folder with -o, or write over it with --force\n"
+            "away, choose another folder with -o, or overwrite it with --force\n"
         )
         assert written(export("svg", "--force")) == SVG
     (OUT / "svg-sheets/sheet-2.svg").write_text("mine")
@@ -254,7 +256,7 @@ def test_files_of_others_are_not_written_over(export: Said, refused: Callable[..
     assert "P.svg, svg/Q.svg" in refused()
 
 
-def test_nothing_is_written_through_a_link(export: Said, refused: Callable[..., str]) -> None:
+def test_nothing_is_written_through_a_link(export: RunJson, refused: Callable[..., str]) -> None:
     Path("elsewhere").mkdir()
     OUT.mkdir()
     for name in ("svg", "svg-sheets"):
@@ -267,7 +269,7 @@ def test_nothing_is_written_through_a_link(export: Said, refused: Callable[..., 
 
 
 def test_what_stands_in_the_way(
-    export: Said,
+    export: RunJson,
     refused: Callable[..., str],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -286,7 +288,7 @@ def test_what_stands_in_the_way(
     assert "svg/Q.svg is a folder" in refused(code=3)
     (OUT / "svg/Q.svg").rmdir()
     with folder_lock(OUT):
-        assert refused(code=3).startswith("fabkit: another fabkit is at work in out")
+        assert refused(code=3).startswith("fabkit: another fabkit process is using out")
     export()
     with monkeypatch.context() as patch:
         patch.setattr("fabkit.build.manifest.sha256", failing(PermissionError(13, "Not yours")))
@@ -304,7 +306,7 @@ def failing(error: Exception) -> Callable[..., None]:
 
 @pytest.mark.usefixtures("exported")
 def test_failures_change_nothing(
-    export: Said, refused: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+    export: RunJson, refused: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     redraw()
     full, broken = OSError(28, "No space left"), RuntimeError("BRep_API: command not done")
@@ -312,7 +314,7 @@ def test_failures_change_nothing(
         patch.setattr("fabkit.output.cutting.piece_svg", failing(full))
         assert "the disk is full; nothing was changed" in refused(code=3)
     with monkeypatch.context() as patch:
-        patch.setattr("fabkit.solid.pieces.Workshop.build", failing(broken))
+        patch.setattr("fabkit.solid.builder.SolidBuilder.build", failing(broken))
         message = refused(kind="stl", code=3)
         assert "failed on stl/P.stl: BRep_API: command not done; nothing was changed" in message
 
@@ -330,7 +332,7 @@ BROKEN_MANIFESTS = {
 
 @pytest.mark.usefixtures("exported")
 def test_a_broken_manifest_is_refused_until_forced(
-    export: Said, refused: Callable[..., str]
+    export: RunJson, refused: Callable[..., str]
 ) -> None:
     for text, message in BROKEN_MANIFESTS.items():
         (OUT / "manifest.json").write_text(text)
@@ -345,7 +347,7 @@ def test_a_broken_manifest_is_refused_until_forced(
 
 
 @pytest.mark.usefixtures("exported")
-def test_what_a_killed_process_has_left_goes(export: Said) -> None:
+def test_what_a_killed_process_has_left_goes(export: RunJson) -> None:
     """Also when nothing is to be done; but not while another process is at work."""
     part = OUT / ".fabkit-1234.part"
     (part / "svg").mkdir(parents=True)

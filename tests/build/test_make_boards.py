@@ -1,8 +1,7 @@
-"""Whole sets with their boards, as users make them: what is there, what is built again, what is told."""
+"""Whole sets with their boards, as users make them: what is there, what is built again, what is reported."""
 
 from __future__ import annotations
 
-import re
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -13,17 +12,17 @@ import numpy as np
 import pytest
 
 from fabkit.build.artifacts import Artifacts
-from fabkit.build.export import plan
-from fabkit.mesh.files.reading import read_bodies
-from fabkit.model.accessory import things
+from fabkit.build.export import targets_for
+from fabkit.mesh.files.readers import read_meshes
+from fabkit.model.accessory import printables
 from fabkit.model.library import load_set, shipped_names
-from fabkit.model.profilefile import load_profile
-from tests.conftest import ROOT
+from fabkit.model.profile_file import load_profile
+from tests.support.docpages import example
 from tests.support.pairset import model_of
 from tests.support.platefiles import prusa_slicer
 from tests.support.trioset import TRIO
 
-Said = Callable[..., Any]
+RunJson = Callable[..., Any]
 
 
 @pytest.fixture(autouse=True)
@@ -33,9 +32,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         'moves = "rotations"', 'moves = "rotations and flips"\nchequer = "#5d3a1a"'
     )
     (tmp_path / "trio.toml").write_text(toned[: toned.index("[[challenge]]")])
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    (text,) = re.findall(r"```toml\n(# pentominoes\.toml\n.*?)```", readme, re.DOTALL)
-    (tmp_path / "pentominoes.toml").write_text(text)
+    (tmp_path / "pentominoes.toml").write_text(example("pentominoes.toml"))
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -55,16 +52,16 @@ def test_what_shapes_boards_alone_makes_no_piece_again() -> None:
     trio, made = load_set("trio.toml"), []
     for settings in ([], ["board.relief=0 mm"]):
         profile = load_profile([], settings)
-        made_of = Artifacts(trio, things(trio, profile), profile)
-        made.append({target.names[0]: target.recipe for target in plan(made_of, ["stl"])})
+        artifacts = Artifacts(trio, printables(trio, profile), profile)
+        made.append({target.names[0]: target.recipe for target in targets_for(artifacts, ["stl"])})
     other = {name for name, recipe in made[0].items() if made[1][name] != recipe}
     assert other == {"stl/tray.stl", "stl/tray-lid.stl"}
 
 
 @pytest.mark.integration
-def test_a_board_is_made_as_the_profile_says(said: Said) -> None:
-    assert said("make", "trio.toml", "-o", "out")["ok"]
-    open_board = said("make", "trio.toml", "-o", "out", "-s", "lid.kind=none")
+def test_a_board_is_made_as_the_profile_says(run_json: RunJson) -> None:
+    assert run_json("make", "trio.toml", "-o", "out")["ok"]
+    open_board = run_json("make", "trio.toml", "-o", "out", "-s", "lid.kind=none")
     assert open_board["ok"]
     # The board's frame has no grooves now. No piece is another, and no sheet to cut.
     assert {n for n in written(open_board) if not n.startswith("plates/")} == {
@@ -73,7 +70,7 @@ def test_a_board_is_made_as_the_profile_says(said: Said) -> None:
     (warning,) = open_board["warnings"]
     gone = {"3mf/tray-lid.3mf", "step/tray-lid.step", "stl/tray-lid.stl"}
     assert set(warning.removeprefix("no longer part of the set: ").split(", ")) == gone
-    without = said("make", "trio.toml", "-o", "out", "-s", "board.make=none")
+    without = run_json("make", "trio.toml", "-o", "out", "-s", "board.make=none")
     assert without["ok"]
     assert not any("tray" in Path(n).name for n in without["files"])
     (warning,) = without["warnings"]
@@ -96,9 +93,9 @@ def solids_of(path: Path) -> list[tuple[str, Any, Any]]:
         config = ElementTree.fromstring(archive.read("Metadata/Slic3r_PE_model.config"))
     found = []
     for volume in config.iter("volume"):
-        words = {one.get("key"): one.get("value") for one in volume.iter("metadata")}
+        metadata = {one.get("key"): one.get("value") for one in volume.iter("metadata")}
         first, last = int(volume.get("firstid", "")), int(volume.get("lastid", ""))
-        found.append((words["name"] or "", corners, faces[first : last + 1]))
+        found.append((metadata["name"] or "", corners, faces[first : last + 1]))
     return found
 
 
@@ -120,11 +117,11 @@ def is_closed(faces: Any) -> bool:
     [("trio.toml", "front"), slow("trio.toml", "none"), slow("cubimagici", "front")],
 )
 def test_squares_of_a_second_colour_are_solids_that_touch_the_rest(
-    puzzle: str, faces_with: str, said: Said
+    puzzle: str, faces_with: str, run_json: RunJson
 ) -> None:
     lettered = ["-s", f"label.faces={faces_with}", "-s", "board.make=none"]
-    said("export-stl", puzzle, "-o", "plain", *lettered)
-    document = said("export-3mf", puzzle, "-o", "toned", "-s", "cell.tones=inlay", *lettered)
+    run_json("export-stl", puzzle, "-o", "plain", *lettered)
+    document = run_json("export-3mf", puzzle, "-o", "toned", "-s", "cell.tones=inlay", *lettered)
     unit_mm, depth_mm = 20.0, 0.6
     for piece in load_set(puzzle).pieces:
         assert f"3mf/{piece.id}.3mf" in document["files"]
@@ -132,7 +129,7 @@ def test_squares_of_a_second_colour_are_solids_that_touch_the_rest(
         assert (rest, name) == (piece.id, f"{piece.id} tones")
         assert is_closed(faces)
         assert is_closed(tiles)
-        (whole,) = read_bodies(Path(f"plain/stl/{piece.id}.stl"))
+        (whole,) = read_meshes(Path(f"plain/stl/{piece.id}.stl"))
         wanted = volume(whole.vertices, whole.faces)
         assert volume(corners, faces) + volume(corners, tiles) == pytest.approx(wanted, rel=1e-5)
         # The tiles are as deep as the letter; inset, chamfers and letter take some of them.
@@ -142,16 +139,16 @@ def test_squares_of_a_second_colour_are_solids_that_touch_the_rest(
         assert heights.max() - heights.min() == pytest.approx(depth_mm, abs=1e-4)
         # They touch: the tiles' floor is a face of both. So is that of a letter, of the rest alone.
         under, above = (
-            level(corners, one, heights.min(), way) for one, way in ((faces, 1), (tiles, -1))
+            level(corners, one, heights.min(), sign) for one, sign in ((faces, 1), (tiles, -1))
         )
         assert under == pytest.approx(above, rel=1e-4) or (faces_with == "front" and under > above)
 
 
-def level(corners: Any, faces: Any, height_mm: float, way: int) -> float:
+def level(corners: Any, faces: Any, height_mm: float, sign: int) -> float:
     """The area of what lies flat at a height and looks up (1) or down (-1)."""
     found = corners[faces[(abs(corners[faces][:, :, 2] - height_mm) < 1e-4).all(axis=1)]]
     across = np.cross(found[:, 1] - found[:, 0], found[:, 2] - found[:, 0])[:, 2] / 2
-    return float(abs(across[across * way > 0].sum()))
+    return float(abs(across[across * sign > 0].sum()))
 
 
 # --- a slicer -------------------------------------------------------------------------------------
@@ -162,8 +159,10 @@ def level(corners: Any, faces: Any, height_mm: float, way: int) -> float:
 @pytest.mark.long
 @pytest.mark.parametrize("profile", ["default", "compact"])
 @pytest.mark.parametrize("puzzle", [*shipped_names(), "pentominoes.toml"])
-def test_every_set_is_printable_with_its_board(puzzle: str, profile: str, said: Said) -> None:
-    document = said("make", puzzle, "-p", profile, "-o", "out", "--slice")
+def test_every_set_is_printable_with_its_board(
+    puzzle: str, profile: str, run_json: RunJson
+) -> None:
+    document = run_json("make", puzzle, "-p", profile, "-o", "out", "--slice")
     found = document["slice"]
     assert document["ok"]
     assert found["printable"]

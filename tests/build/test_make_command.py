@@ -20,20 +20,20 @@ OUT = Path("output/pair")
 
 
 @pytest.fixture
-def first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: Callable[..., Any]) -> Any:
-    """What `make` said of the pair; its folder, where the test stands."""
+def first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run_json: Callable[..., Any]) -> Any:
+    """The document of `make` for the pair; runs in its folder."""
 
     def make(folder: Path) -> None:
         monkeypatch.chdir(folder)
         Path("pair.toml").write_text(PAIR)
-        Path("said.json").write_text(json.dumps(said("make", "pair.toml")))
+        Path("first.json").write_text(json.dumps(run_json("make", "pair.toml")))
 
-    shutil.copytree(built("make-pair", make, PAIR), tmp_path / "home")
+    shutil.copytree(built("made-pair", make, PAIR), tmp_path / "home")
     monkeypatch.chdir(tmp_path / "home")
-    return json.loads(Path("said.json").read_text())
+    return json.loads(Path("first.json").read_text())
 
 
-def test_make_makes_everything_once(first: Any, said: Callable[..., Any]) -> None:
+def test_make_makes_everything_once(first: Any, run_json: Callable[..., Any]) -> None:
     assert (first["ok"], first["warnings"]) == (True, [])
     for name in (
         "stl/P.stl", "step/P.step", "pair.step", "pair.3mf", "3mf/Q.3mf", "dxf/P.dxf", "svg/P.svg",
@@ -49,7 +49,7 @@ def test_make_makes_everything_once(first: Any, said: Callable[..., Any]) -> Non
         assert entry["sha256"] == hashlib.sha256((OUT / name).read_bytes()).hexdigest()
     names = [*manifest["files"], "manifest.json"]
     stamps = {name: (OUT / name).stat().st_mtime_ns for name in names}
-    again = said("make", "pair.toml")
+    again = run_json("make", "pair.toml")
     assert again["written"] == 0
     assert [one["booklet"]["written"] for one in (first, again)] == [True, False]
     assert {key: again[key] for key in ("ok", "check", "verify", "bom", "files")} == {
@@ -60,18 +60,18 @@ def test_make_makes_everything_once(first: Any, said: Callable[..., Any]) -> Non
 
 
 @pytest.mark.usefixtures("first")
-def test_make_after_a_change_leaves_nothing_to_be_done(said: Callable[..., Any]) -> None:
-    """A piece that is gone is told, and does no harm."""
+def test_make_after_a_change_leaves_nothing_to_be_done(run_json: Callable[..., Any]) -> None:
+    """A piece that is gone is reported, and does no harm."""
     alone = PAIR[: PAIR.index("[[challenge]]")].replace("[2, 2], [0, 2]", "[2, 2], [1, 1]")
     Path("pair.toml").write_text(alone)
-    document = said("make", "pair.toml")
+    document = run_json("make", "pair.toml")
     assert (document["ok"], document["booklet"]) == (True, None)
-    assert document["warnings"] == ["booklet.pdf is of the set as it was before"]
+    assert document["warnings"] == ["booklet.pdf is out of date"]
     assert {n for n, f in document["files"].items() if not f["written"]} == {
         "stl/P.stl", "step/P.step", "3mf/P.3mf", "dxf/P.dxf", "svg/P.svg",
     }  # fmt: skip
     Path("pair.toml").write_text(PAIR[: PAIR.index('[[piece]]\nid = "Q"')])
-    _, warning = said("make", "pair.toml")["warnings"]
+    _, warning = run_json("make", "pair.toml")["warnings"]
     assert warning.startswith("no longer part of the set: ")
     assert "stl/Q.stl" in warning
 
@@ -79,7 +79,7 @@ def test_make_after_a_change_leaves_nothing_to_be_done(said: Callable[..., Any])
 @pytest.mark.integration
 @pytest.mark.usefixtures("first")
 def test_make_checks_again_what_changed(
-    said: Callable[..., Any], capsys: pytest.CaptureFixture[str]
+    run_json: Callable[..., Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Reports of other meshes are not taken for new, and none that somebody changed is lost."""
     report = OUT / "check.json"
@@ -88,15 +88,15 @@ def test_make_checks_again_what_changed(
     assert main(["make", "pair.toml"]) == 2
     assert "has been changed since: check.json; move it away" in capsys.readouterr().err
     report.unlink()
-    assert said("make", "pair.toml")["ok"]
+    assert run_json("make", "pair.toml")["ok"]
     assert report.stat().st_mtime_ns != stamp
-    assert not said("make", "pair.toml", "-s", "gap.max=0.15 mm", code=1)["ok"]
+    assert not run_json("make", "pair.toml", "-s", "gap.max=0.15 mm", code=1)["ok"]
 
 
 @pytest.mark.integration
 @prusa_slicer
 @pytest.mark.usefixtures("first")
-def test_make_slices_when_asked(said: Callable[..., Any]) -> None:
-    document = said("make", "pair.toml", "--slice")
+def test_make_slices_when_asked(run_json: Callable[..., Any]) -> None:
+    document = run_json("make", "pair.toml", "--slice")
     assert document["slice"]["printable"]
     assert document["bom"]["print_seconds"] == document["slice"]["seconds"]

@@ -13,17 +13,22 @@ from typing import Any
 
 import pytest
 
-from fabkit.certify import Verdict, board, judge, parse
+from fabkit.certify import Verdict, board, parse, verify
 from fabkit.cli import main
 from fabkit.model.lattice import LATTICES
 from fabkit.model.library import load_set
 from fabkit.model.piece import Piece
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.puzzles.snowflakes.catalog import impossible_shapes
+from fabkit.puzzles.snowflakes.catalog import impossible_shapes_document
 from fabkit.puzzles.snowflakes.field import Field
 from fabkit.puzzles.snowflakes.query import SnowflakeQuery
-from fabkit.puzzles.snowflakes.search import combined_sha256, search, try_all, unpacked
-from tests.solve.test_transcript import change_items
+from fabkit.puzzles.snowflakes.search import (
+    combined_sha256,
+    search_candidates,
+    try_candidates,
+    unpack_result,
+)
+from tests.solve.test_certificate import change_items
 from tests.support.flakes import Document, Flake, filed, flake_of, reason, square_flake, verdict_on
 from tests.support.sketches import corner, domino, flat, squares
 
@@ -40,17 +45,21 @@ def searched(
     puzzle = mine() if set_name == "mine" else load_set(set_name)
     chosen = tuple(ids) or tuple(piece.id for piece in puzzle.pieces)
     query = SnowflakeQuery(puzzle, chosen, (parity,), flips)
-    candidates = unpacked(search(query, parity, half_width, 0, 1))["candidates"][:most]
-    tried = unpacked(try_all(query, parity, half_width, candidates))
+    candidates = unpack_result(search_candidates(query, parity, half_width, 0, 1))["candidates"][
+        :most
+    ]
+    tried = unpack_result(try_candidates(query, parity, half_width, candidates))
     proved = [one for one in tried if one.get("engine") == "search"]
     field = query.field(parity, half_width)
-    said = impossible_shapes(set_name, field, query.chosen, flips, [one["proof"] for one in proved])
+    document = impossible_shapes_document(
+        set_name, field, query.selected_pieces, flips, [one["proof"] for one in proved]
+    )
     solved = tuple(
-        flake_of(field, orbits, query.chosen, flips)
+        flake_of(field, orbits, query.selected_pieces, flips)
         for orbits, one in zip(candidates, tried, strict=True)
         if one["verdict"] == "solved"
     )
-    return {"schema": 1, **said}, tuple(one["sha256"] for one in proved), solved
+    return {"schema": 1, **document}, tuple(one["sha256"] for one in proved), solved
 
 
 def mine() -> PuzzleSet:
@@ -75,11 +84,11 @@ QUICK = ("squares", "copies")
     [one if one in QUICK else pytest.param(one, marks=pytest.mark.integration) for one in REAL],
 )
 def test_real_proofs_hold_and_changed_ones_are_refused(name: str) -> None:
-    said, hashes, solved = searched(*REAL[name])
+    document, hashes, solved = searched(*REAL[name])
     shares: list[float] = []
-    file = parse(said, "s.json")
-    verdict = judge(file, None, shares.append)
-    nodes = sum(len(shape["items"]) for shape in said["shapes"])
+    file = parse(document, "s.json")
+    verdict = verify(file, None, shares.append)
+    nodes = sum(len(shape["items"]) for shape in document["shapes"])
     assert verdict.reason is None
     assert (verdict.holds, verdict.shapes, verdict.nodes) == (True, len(hashes), nodes)
     assert verdict.compared == (name != "copies")
@@ -88,26 +97,26 @@ def test_real_proofs_hold_and_changed_ones_are_refused(name: str) -> None:
     assert len(hashes) > 1
     assert file.sha256 == combined_sha256(hashes)
     rng = random.Random(name)
-    shape = rng.choice(said["shapes"])
+    shape = rng.choice(document["shapes"])
     items, cell = shape["items"], next(cell for part in shape["cells"] for cell in part)
     for change, expected in (
         ({"items": items[:-1]}, "items: the transcript ends while a branch is open"),
-        ({"items": [*items, 0]}, f"items[{len(items)}]: items go on after the tree is complete"),
+        ({"items": [*items, 0]}, f"items[{len(items)}]: extra items after the complete tree"),
         ({"branch_first": 0}, "branch_first: 0 is not the number of a kind"),
     ):
-        found = reason(said | {"shapes": [shape | change]})
+        found = reason(document | {"shapes": [shape | change]})
         assert found == f"shapes[0] (with the cell {cell}): {expected}"
     for flake in solved[:2]:  # what has a tiling is refused with any proof of another shape
-        for shape in rng.sample(said["shapes"], min(10, len(said["shapes"]))):
+        for shape in rng.sample(document["shapes"], min(10, len(document["shapes"]))):
             cells: list[list[list[int]]] = [[] for _ in flake.centres]
             for orbit in {flake.orbit(cell) for cell in flake.cells}:
                 part, cell = min(orbit)
                 cells[part].append(list(cell))
-            verdict = verdict_on(said | {"shapes": [shape | {"cells": cells}]})
+            verdict = verdict_on(document | {"shapes": [shape | {"cells": cells}]})
             assert isinstance(verdict, Verdict)
             assert not verdict.holds
     if name == "few":
-        assert reason(said | {"centres": [[0, 0]]}) != "None"
+        assert reason(document | {"centres": [[0, 0]]}) != "None"
 
 
 # --- planted faults --------------------------------------------------------------------------------
@@ -124,23 +133,23 @@ def test_a_shape_with_tilings_is_refused_with_a_whole_search() -> None:
 
 
 def test_a_piece_drawn_smaller_is_not_the_set_s() -> None:
-    said = deepcopy(searched(*REAL["squares"])[0])
-    said["pieces"][1]["forms"] = said["pieces"][0]["forms"]
-    verdict = judge(parse(said, "s.json"))
-    expected = 'is not about the piece "1" of iqblock that is shipped'
+    document = deepcopy(searched(*REAL["squares"])[0])
+    document["pieces"][1]["forms"] = document["pieces"][0]["forms"]
+    verdict = verify(parse(document, "s.json"))
+    expected = 'differs from the piece "1" of iqblock that is shipped'
     assert verdict == Verdict(False, expected, compared=True)
-    said["pieces"][1]["id"] = "9"
-    assert judge(parse(said, "s.json")).reason == 'iqblock has no piece "9"'
-    said["set"] = "fridgeiq"
-    other = judge(parse(said, "s.json")).reason
+    document["pieces"][1]["id"] = "9"
+    assert verify(parse(document, "s.json")).reason == 'iqblock has no piece "9"'
+    document["set"] = "fridgeiq"
+    other = verify(parse(document, "s.json")).reason
     assert other == "the lattice of fridgeiq is quarter-square, not square"
 
 
 def test_parts_that_overlap_are_no_shape() -> None:
-    field = Field.of(LATTICES["square"], "mixed", 2)
+    field = Field.for_parity(LATTICES["square"], "mixed", 2)
     for one, others in enumerate(field.conflicts):
         for other in range(len(field.orbits)):
-            if field.part_of(one) == field.part_of(other):
+            if field.board_of(one) == field.board_of(other):
                 continue
             flake = flake_of(
                 field, [one, other], (squares("b", *((0, x) for x in range(20))),), False
@@ -159,16 +168,16 @@ def random_flake(rng: random.Random) -> Flake:
     """A tiny shape; the pieces are cut from it, and one is exchanged now and then."""
     lattice = LATTICES[rng.choice(["square", "quarter-square"])]
     parity = rng.choice(["even", "odd", "mixed", "mixed"])
-    field = Field.of(lattice, parity, 2 if parity == "mixed" else rng.choice([1, 2]))
+    field = Field.for_parity(lattice, parity, 2 if parity == "mixed" else rng.choice([1, 2]))
     chosen: list[int] = []
     size, wanted = 0, rng.choice([1, 2, 3])
     for orbit in rng.sample(range(len(field.orbits)), len(field.orbits)):
         clear = field.conflicts[orbit].isdisjoint(chosen)
-        parts = {field.part_of(one) for one in chosen}
-        new = len(chosen) < wanted or field.part_of(orbit) not in parts
-        if clear and new and size + field.weights[orbit] <= 16:
+        parts = {field.board_of(one) for one in chosen}
+        new = len(chosen) < wanted or field.board_of(orbit) not in parts
+        if clear and new and size + field.orbit_sizes[orbit] <= 16:
             chosen.append(orbit)
-            size += field.weights[orbit]
+            size += field.orbit_sizes[orbit]
     pieces: list[Piece] = []
     whole = flake_of(field, chosen, (), False)
     for part in range(len(whole.centres)):
@@ -176,41 +185,41 @@ def random_flake(rng: random.Random) -> Flake:
         if rng.random() < 0.3:
             rng.shuffle(cells)
         while cells:
-            taken = rng.randint(1, 4)
-            pieces.append(flat(lattice.name, f"p{len(pieces)}", frozenset(cells[:taken])))
-            cells = cells[taken:]
+            used = rng.randint(1, 4)
+            pieces.append(flat(lattice.name, f"p{len(pieces)}", frozenset(cells[:used])))
+            cells = cells[used:]
     for at in rng.sample(range(len(pieces)), min(len(pieces), rng.choice([0, 1, 2]))):
-        others = rng.sample(sorted(field.parts[0].cells), len(pieces[at].forms[0].cells))
+        others = rng.sample(sorted(field.boards[0].cells), len(pieces[at].forms[0].cells))
         pieces[at] = flat(lattice.name, f"p{at}", frozenset(others))
     return replace(whole, pieces=tuple(pieces), flips=rng.random() < 0.5)
 
 
 def changed(flake: Flake, shape: Document, rng: random.Random) -> tuple[Flake, Document]:
     """A file's rules or a proof, changed in one way."""
-    way = rng.randrange(7)
-    if way == 0:
+    kind = rng.randrange(7)
+    if kind == 0:
         items = shape["items"][:]
         change_items(items, rng)
         return flake, shape | {"items": items}
-    if way == 1:
+    if kind == 1:
         n = len(flake.cells)
         first = rng.choice([None, *range(n - 1, n + len(flake.kinds) + 1)])
         items = [first, *shape["items"][1:]] if first and rng.random() < 0.5 else shape["items"]
         return flake, shape | {"branch_first": first, "items": items}
-    if way == 2:
+    if kind == 2:
         return replace(flake, flips=not flake.flips), shape
-    if way == 3:
+    if kind == 3:
         at = rng.randrange(len(flake.pieces))
         cells = flake.pieces[at].forms[0].cells
         fewer = flat(
             flake.lattice.name, flake.pieces[at].id, frozenset(sorted(cells)[:-1] or cells)
         )
         return replace(flake, pieces=(*flake.pieces[:at], fewer, *flake.pieces[at + 1 :])), shape
-    if way == 4 and len(flake.centres) == 1:
+    if kind == 4 and len(flake.centres) == 1:
         half = flake.lattice.per_unit // 2
         there = half - flake.centres[0][0]
         return replace(flake, centres=((there, there),)), shape
-    if way == 5:
+    if kind == 5:
         return replace(flake, pieces=flake.pieces[::-1]), shape
     parts = deepcopy(shape["cells"])
     part = rng.choice([part for part in parts if part])
@@ -257,7 +266,7 @@ def test_random_proofs_hold_as_long_as_there_is_no_tiling(seeds: range) -> None:
 CROSS = square_flake(
     "odd", [0, 2], squares("b", (0, 0), (0, 1), (0, 2)), squares("c", (0, 0), (1, 0))
 )
-BOTH = flake_of(Field.of(LATTICES["square"], "mixed", 2), [0, 1], (CROSS.pieces[0],), False)
+BOTH = flake_of(Field.for_parity(LATTICES["square"], "mixed", 2), [0, 1], (CROSS.pieces[0],), False)
 CROSS_FILE = filed(CROSS, CROSS.proof(random.Random(1), reduced=False))
 SHAPE = CROSS_FILE["shapes"][0]
 
@@ -267,40 +276,40 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def certified(said: Document, *options: str) -> int:
-    Path("s.json").write_text(json.dumps(said))
+def certified(document: Document, *options: str) -> int:
+    Path("s.json").write_text(json.dumps(document))
     return main(["certify", *options, "s.json"])
 
 
 def test_what_is_too_large_is_not_tried(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
-    for bound in ("MAX_IN_A_TABLE", "MAX_COVERED", "MAX_CELLS"):
+    for bound in ("MAX_TABLE_SIZE", "MAX_COVERED", "MAX_CELLS"):
         with monkeypatch.context() as patch:
             patch.setattr(board, bound, 1)
             assert certified(CROSS_FILE) == 2
         assert "fabkit: s.json: shapes" in capsys.readouterr().err
 
 
-def test_what_holds_is_said_in_plain_words(capsys: Capture) -> None:
+def test_what_holds_is_stated_in_plain_words(capsys: Capture) -> None:
     assert certified(CROSS_FILE, "-v") == 0
-    said = capsys.readouterr()
+    output = capsys.readouterr()
     nodes = len(SHAPE["items"])
-    assert said.out.startswith(
-        "holds: mine has no solution on any of 1 shape of odd parity "
+    assert output.out.startswith(
+        "Certified: mine has no solution on any of 1 shape of odd parity "
         f"(pieces b c; {nodes} branch nodes replayed)\n"
         "pieces may not be turned over; all proofs together: sha256 "
     )
-    assert said.err == (
-        'note: there is no shipped set "mine", so only what the file itself draws is proved, not '
+    assert output.err == (
+        'warning: there is no shipped set "mine", so only what the file itself draws is proved, not '
         "that it is about the pieces of mine\n"
     )
     assert certified(CROSS_FILE, "--json") == 0
-    told = json.loads(capsys.readouterr().out)
+    verdict = json.loads(capsys.readouterr().out)
     shortest = json.dumps(SHAPE, sort_keys=True, separators=(",", ":"))
     one = hashlib.sha256(shortest.encode()).hexdigest()
-    assert list(told)[:5] == ["schema", "file", "set", "holds", "parity"]
-    assert (told["pieces"], told["flips"], told["compared"]) == (["b", "c"], False, False)
-    assert (told["shapes"], told["proved"], told["nodes"]) == (1, 1, nodes)
-    assert told["certificates_sha256"] == hashlib.sha256(one.encode()).hexdigest()
+    assert list(verdict)[:5] == ["schema", "file", "set", "holds", "parity"]
+    assert (verdict["pieces"], verdict["flips"], verdict["compared"]) == (["b", "c"], False, False)
+    assert (verdict["shapes"], verdict["proved"], verdict["nodes"]) == (1, 1, nodes)
+    assert verdict["certificates_sha256"] == hashlib.sha256(one.encode()).hexdigest()
     assert certified(CROSS_FILE | {"shapes": []}) == 0
     assert "on any of 0 shapes of odd parity" in capsys.readouterr().out
     shape = BOTH.proof(random.Random(1), reduced=True)
@@ -313,8 +322,8 @@ def test_the_first_shape_that_is_not_proved_is_named(capsys: Capture) -> None:
     other = {"cells": [[[1, 1]]], "branch_first": None, "items": []}
     assert certified(CROSS_FILE | {"shapes": [SHAPE, other, SHAPE | {"cells": [[[1, 3]]]}]}) == 1
     reason = "shapes[1] (with the cell [1, 1]): items: the transcript ends while a branch is open"
-    assert capsys.readouterr().out == f"refused: mine: {reason}\n"
+    assert capsys.readouterr().out == f"REJECTED: mine: {reason}\n"
     assert certified(CROSS_FILE | {"shapes": [SHAPE, other]}, "--json") == 1
-    said = json.loads(capsys.readouterr().out)
-    assert (said["holds"], said["shapes"], said["proved"]) == (False, 2, 1)
-    assert (said["certificates_sha256"], said["reason"]) == (None, reason)
+    verdict = json.loads(capsys.readouterr().out)
+    assert (verdict["holds"], verdict["shapes"], verdict["proved"]) == (False, 2, 1)
+    assert (verdict["certificates_sha256"], verdict["reason"]) == (None, reason)

@@ -60,13 +60,13 @@ CERTIFICATES: list[tuple[str, object, str]] = [
     (REGION, [[[0, 0], [4, 2], [0, 2]]], f"problem.region: from [0, 0] to [2, 1] {BORDER}"),
     (REGION, [MONOMINO, MONOMINO], f"problem.region: from [0, 0] to [1, 0] {BORDER}"),
     (REGION, [[[0, 0], [1, 0], [1, 2], [0, 2]]], f"problem.region: from [0, 0] to [1, 0] {BORDER}"),
-    (REGION, [[[0, 0], [1000, 0], [1000, 1000], [0, 1000]]], "problem.region: is too large, or"),
+    (REGION, [[[0, 0], [1000, 0], [1000, 1000], [0, 1000]]], "problem.region: is too large or"),
     (REGION, [[[0, 0], [2, 0], [400, 400], [0, 400]]], "problem.region: encloses more than 10000"),
     ("problem.pieces", [], "problem.pieces: tuple should have at least 1 item"),
     (
         "problem.pieces",
         [{"id": "a", "forms": [[MONOMINO]]}] * 2,
-        'problem.pieces[1].id: "a" is the id of pieces[0] already',
+        'problem.pieces[1].id: "a" is already the id of pieces[0]',
     ),
     ("problem.pieces.0.form", [], 'problem.pieces[0].form: unknown key; did you mean "forms"?'),
     (
@@ -103,8 +103,8 @@ FILES_OF_SHAPES: list[tuple[str, object, str]] = [
         [[0, 0], [1, 1]],
         "shapes[0].cells: has 1 lists of cells; expected 2, one for each centre",
     ),
-    ("pieces.1.id", "b", 'pieces[1].id: "b" is the id of pieces[0] already'),
-    ("shapes.0.cells", [[]], "shapes[0].cells: are none; a shape has at least one"),
+    ("pieces.1.id", "b", 'pieces[1].id: "b" is already the id of pieces[0]'),
+    ("shapes.0.cells", [[]], "shapes[0].cells: is empty; a shape needs at least one cell"),
     (
         "shapes.0.cells",
         [[[1, 1], [2, 1]]],
@@ -113,9 +113,9 @@ FILES_OF_SHAPES: list[tuple[str, object, str]] = [
     (
         "shapes.0.cells",
         [[[1, 3], [1, 1], [3, 1]]],
-        "shapes[0].cells[0][2]: [3, 1] is in the orbit of cells[0][0] already",
+        "shapes[0].cells[0][2]: [3, 1] is already in the orbit of cells[0][0]",
     ),
-    ("shapes", [SHAPE, SHAPE | {"cells": [[[1, 1], [-1, 1]]]}], "shapes[1]: is shapes[0] again"),
+    ("shapes", [SHAPE, SHAPE | {"cells": [[[1, 1], [-1, 1]]]}], "shapes[1]: repeats shapes[0]"),
     (
         "shapes.0.cells",
         [[[1, 2 * x] for x in range(10_001)]],
@@ -138,13 +138,13 @@ def changed(document: Document, place: str, value: object) -> Document:
 
 
 def refused(content: str | bytes, capsys: Capture) -> str:
-    """Runs the command; returns what it said, without the file's name."""
+    """Runs the command; returns its message, without the file's name."""
     Path("c.json").write_bytes(content if isinstance(content, bytes) else content.encode())
     assert main(["certify", "c.json"]) == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert said.err.startswith("fabkit: c.json: ")
-    return said.err.removeprefix("fabkit: c.json: ").rstrip("\n")
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert output.err.startswith("fabkit: c.json: ")
+    return output.err.removeprefix("fabkit: c.json: ").rstrip("\n")
 
 
 @pytest.fixture(autouse=True)
@@ -155,19 +155,19 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_malformed_files_get_their_messages(capsys: Capture) -> None:
     for document, table in ((CERTIFICATE, CERTIFICATES), (SHAPES, FILES_OF_SHAPES)):
         for place, value, expected in table:
-            said = refused(json.dumps(changed(document, place, value)), capsys)
-            assert said.startswith(expected), place
+            message = refused(json.dumps(changed(document, place, value)), capsys)
+            assert message.startswith(expected), place
 
 
-def test_all_faults_are_told_at_once(capsys: Capture) -> None:
+def test_all_faults_are_reported_at_once(capsys: Capture) -> None:
     lacking = changed(CERTIFICATE, "problem", {"lattice": "cube", "flip": True})
-    said = refused(json.dumps(changed(lacking, "set", 1)), capsys).splitlines()
-    assert [line.partition(":")[0].strip() for line in said] == [
-        "7 faults",
+    lines = refused(json.dumps(changed(lacking, "set", 1)), capsys).splitlines()
+    assert [line.partition(":")[0].strip() for line in lines] == [
+        "7 errors",
         "set",
         *(f"problem.{key}" for key in ("lattice", "leftover", "region", "pieces", "given", "flip")),
     ]
-    assert said[-1] == '  problem.flip: unknown key; did you mean "flips"?'
+    assert lines[-1] == '  problem.flip: unknown key; did you mean "flips"?'
 
 
 PLAIN = json.dumps(CERTIFICATE)
@@ -175,7 +175,7 @@ NOT_JSON: list[tuple[str | bytes, str]] = [
     (PLAIN[:-30], "is not JSON: "),
     ("[]", KIND),
     (PLAIN.replace('"schema": 1', '"schema": NaN'), "is not JSON: NaN is not a number"),
-    ('{"kind": 1, "kind": 2}', 'the key "kind" stands twice'),
+    ('{"kind": 1, "kind": 2}', 'the key "kind" is duplicated'),
     ("[" * 100_000 + "]" * 100_000, "is nested too deeply"),
     (PLAIN.replace("mine", "M\xfcnze").encode("latin-1"), "is not UTF-8 text (byte "),
 ]
@@ -199,12 +199,12 @@ VALUES = [None, True, -1, 0, 1.5, 10**30, "", "x", [], {}, [[]], [[0, 0]], {"id"
 def test_any_value_exchanged_is_refused(times: int, capsys: Capture) -> None:
     rng = random.Random(times)
     for _ in range(times):
-        said: Any = deepcopy(rng.choice([CERTIFICATE, SHAPES]))
-        inside, key = said, rng.choice(list(said))
+        document: Any = deepcopy(rng.choice([CERTIFICATE, SHAPES]))
+        inside, key = document, rng.choice(list(document))
         while isinstance(inside[key], (dict, list)) and inside[key] and rng.random() < 0.8:
             inside = inside[key]
             key = rng.choice(list(inside) if isinstance(inside, dict) else range(len(inside)))
         inside[key] = deepcopy(rng.choice(VALUES))
-        Path("c.json").write_text(json.dumps(said))
+        Path("c.json").write_text(json.dumps(document))
         assert main(["certify", "-q", "c.json"]) in (0, 1, 2)
         assert "Traceback" not in capsys.readouterr().err

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fabkit.certify import Verdict, check, parse
-from fabkit.certify.cover import derive
+from fabkit.certify import Verdict, parse, verify_content
+from fabkit.certify.cover import derive_problem
 from fabkit.model.library import load_set, shipped_names
 from fabkit.model.puzzle import Challenge, Given
 from tests.conftest import ROOT
@@ -44,7 +44,7 @@ from tests.support.strategies import cell_sets, lattices
 def disagreements(sketch: Sketch) -> list[str]:
     """Where the checker's derivation differs from the model's."""
     document = stated(sketch, IMPOSSIBLE, {"by": "area"})
-    found = derive(parse(document, "c.json").problem)
+    found = derive_problem(parse(document, "c.json").problem)
     number = {cell: i for i, cell in enumerate(sketch.remaining)}
     options = sorted(
         (kind, tuple(sorted(number[cell] for cell in at)), 1)
@@ -95,14 +95,14 @@ def sketches(draw: st.DrawFn) -> Sketch:
     pieces = [
         flat(lattice.name, f"p{i}", frozenset(map(move, part))) for i, part in enumerate(parts)
     ]
-    lies = draw(st.booleans()) and len(parts) > 1
+    is_given = draw(st.booleans()) and len(parts) > 1
     if draw(st.integers(0, 4)) == 0:
         _, other = draw(cell_sets(lattice, most=3))
         pieces[-1] = flat(lattice.name, "other", other)
     elif leftover and len(pieces) > 2:
         pieces.pop()
-    laid = (Given("p0", parts[0]),) if lies else ()
-    return Sketch(lattice, region, tuple(pieces), flips, leftover, laid)
+    given = (Given("p0", parts[0]),) if is_given else ()
+    return Sketch(lattice, region, tuple(pieces), flips, leftover, given)
 
 
 @given(sketches())
@@ -134,7 +134,7 @@ def test_colourings_are_added_up() -> None:
         (SKETCHES["does not fit"], [0] * 6, None),
         (solved, [1 if (x + y) % 4 else -1 for x, y in solved.remaining], "can cover the weight 0"),
         (solved, [1], "has 1 weights; expected 14, one for each cell"),
-        (spare, signs, "argument: a colouring shows nothing where cells may stay uncovered"),
+        (spare, signs, "argument: a colouring proves nothing if cells may stay uncovered"),
     ):
         verdict = judged(stated(sketch, IMPOSSIBLE, {"by": "colouring", "weights": weights}))
         assert verdict.holds == (reason is None)
@@ -158,7 +158,7 @@ def test_areas_are_added_up() -> None:
 
 
 def reason(sketch: Sketch, argument: Document, claim: Document = TWICE) -> str | None:
-    return check(parse(stated(sketch, claim, argument), "c.json")).reason
+    return verify_content(parse(stated(sketch, claim, argument), "c.json")).reason
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def reason(sketch: Sketch, argument: Document, claim: Document = TWICE) -> str |
         (by_items(4, 4, 4, 4, 4), None),  # copies in order, or each pair would be found twice
         (by_items(), "items: the transcript ends while a branch is open"),
         (by_items(0, 2), "items: the transcript ends while a branch is open"),
-        (by_items(0, 2, 1, 1), "items[3]: items go on after the tree is complete"),
+        (by_items(0, 2, 1, 1), "items[3]: extra items after the complete tree"),
         (by_items(0, 0, 1), "items[1]: cell 0 is already covered"),
         (by_items(0, 5, 1), "items[1]: there is no item 5; cells are 0 to 3, kinds 4 to 4"),
         (by_items(4, 0, branch_first=4), "branch_first: kind 4 has 2 copies; it must have one"),
@@ -183,10 +183,10 @@ def test_a_transcript_is_refused_at_its_place(argument: Document, expected: str 
 @pytest.mark.parametrize(
     ("claim", "expected"),
     [
-        ({"answer": "impossible"}, "claim.count: counts 2, claims 0"),
-        ({"answer": "unique"}, "claim.count: counts 2, claims 1"),
-        (TWICE | {"count": 48}, "claim.count: counts 2, claims 48"),
-        (TWICE | {"count_labelled": 2}, "claim.count_labelled: counts 4, claims 2"),
+        ({"answer": "impossible"}, "claim.count: claims 0, but the proof gives 2"),
+        ({"answer": "unique"}, "claim.count: claims 1, but the proof gives 2"),
+        (TWICE | {"count": 48}, "claim.count: claims 48, but the proof gives 2"),
+        (TWICE | {"count_labelled": 2}, "claim.count_labelled: claims 2, but the proof gives 4"),
     ],
 )
 def test_a_wrong_claim_is_refused_with_what_was_counted(claim: Document, expected: str) -> None:
@@ -197,9 +197,9 @@ def test_solutions_up_to_symmetry_are_counted_by_what_symmetries_fix() -> None:
     document = certificate(TWO)
     assert [len(items) for items in document["argument"]["fixed"]] == [1, 1, 1]
     document["claim"]["count_up_to_symmetry"] = 2
-    assert judged(document).reason == "claim.count_up_to_symmetry: counts 1, claims 2"
+    assert judged(document).reason == "claim.count_up_to_symmetry: claims 2, but the proof gives 1"
     document["argument"]["fixed"][1].append(0)
-    assert judged(document).reason == "fixed[1][1]: items go on after the tree is complete"
+    assert judged(document).reason == "fixed[1][1]: extra items after the complete tree"
     document["argument"]["fixed"].pop()
     assert judged(document).reason == (
         "c.json: argument.fixed: has 2 transcripts; expected 3, one for each symmetry but the "
@@ -220,17 +220,17 @@ def test_the_root_branches_on_branch_first() -> None:
     [
         ([("a", [(0, 0), (1, 0)])], None),
         ([("a", [(0, 0), (0, 1)]), ("b", [(0, 1), (1, 1)])], "given[0] overlaps given[1]"),
-        ([("a", [(0, 0), (1, 1)])], 'given[0] is not piece "a" as it may be moved'),
+        ([("a", [(0, 0), (1, 1)])], 'given[0] is not an allowed orientation of piece "a"'),
         ([("a", [(0, 1), (0, 2)])], "given[0] lies partly outside the region"),
         (
             [("a", [(0, 0), (0, 1)]), ("a", [(1, 0), (1, 1)])],
-            'given[1] is piece "a" again, as given[0] is',
+            'given[1] repeats piece "a" of given[0]',
         ),
     ],
 )
 def test_given_pieces_lie_as_they_must(given: Any, expected: str | None) -> None:
-    lying = tuple(Given(piece, cells("square", *places)) for piece, places in given)
-    sketch = replace(TWO, given=lying)
+    placed = tuple(Given(piece, cells("square", *places)) for piece, places in given)
+    sketch = replace(TWO, given=placed)
     assert reason(sketch, by_items(0), {"answer": "unique"}) == expected
 
 
@@ -238,7 +238,9 @@ def test_another_problem_s_checksum_is_refused() -> None:
     document = certificate(TWO)
     right, wrong = document["problem_sha256"], checksum(SKETCHES["flips"].problem)
     document["problem_sha256"] = wrong
-    assert judged(document).reason == f"problem_sha256 is {wrong}, the problem's is {right}"
+    assert (
+        judged(document).reason == f"problem_sha256 is {wrong}, but the problem's hash is {right}"
+    )
 
 
 # --- the house -------------------------------------------------------------------------------------------
@@ -251,7 +253,7 @@ def test_the_checker_shares_no_code_with_the_search_or_the_model() -> None:
         others = {name for name in imports if str(name).startswith(("fabkit.", "numba"))}
         others = {name for name in others if not name.startswith(("fabkit.core", "fabkit.certify"))}
         if path.name == "labels.py":  # which compares with what is shipped, and derives nothing
-            others -= {"fabkit.model.library", "fabkit.model.puzzle"}
+            others -= {f"fabkit.model.{name}" for name in ("catalog", "library", "puzzle")}
         assert not others, path.name
 
 
@@ -259,7 +261,7 @@ def test_progress_never_goes_back_and_ctrl_c_gets_through() -> None:
     row, monomino = board("square", 1, 60), [squares(f"m{i}", (0, 0)) for i in range(2)]
     file = parse(certificate(Sketch(SQUARE, row, tuple(monomino), leftover=True)), "c.json")
     shares: list[float] = []
-    assert check(file, shares.append).holds
+    assert verify_content(file, shares.append).holds
     assert shares == sorted(shares)
     assert (shares[0] >= 0, shares[-1]) == (True, 1.0)
 
@@ -267,7 +269,7 @@ def test_progress_never_goes_back_and_ctrl_c_gets_through() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        check(file, stop)
+        verify_content(file, stop)
 
 
 def test_a_deep_tree_is_followed() -> None:

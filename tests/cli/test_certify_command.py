@@ -11,7 +11,7 @@ import pytest
 
 from fabkit.cli import main
 from fabkit.model.library import load_set
-from fabkit.model.puzzle import Challenge, statement
+from fabkit.model.puzzle import Challenge, challenge_document
 from tests.support.sketches import (
     IMPOSSIBLE,
     SKETCHES,
@@ -43,7 +43,7 @@ def shipped(set_name: str, challenge: str, argument: dict[str, Any]) -> dict[str
     ids = tuple(piece.id for piece in puzzle.pieces)
     boards = [Challenge(b.id, b.cells, ids, flips=puzzle.flips) for b in puzzle.boards]
     meant = next(one for one in (*puzzle.challenges, *boards) if one.id == challenge)
-    problem = statement(puzzle, meant)
+    problem = challenge_document(puzzle, meant)
     return stated(SKETCHES["copies"], IMPOSSIBLE, argument) | {
         "set": set_name,
         "challenge": challenge,
@@ -58,13 +58,13 @@ EMPTY = {"by": "transcript", "branch_first": None, "items": [], "fixed": None}
 def test_a_certificate_that_holds(capsys: Capture) -> None:
     file = written(certificate(SKETCHES["copies"]))
     assert main(["certify", file]) == 0
-    said = capsys.readouterr()
-    assert said.out.startswith(
-        "holds: mine one has 5 solutions, 120 with identical pieces told apart, 4 up to symmetry "
+    output = capsys.readouterr()
+    assert output.out.startswith(
+        "Certified: mine one has 5 solutions, 120 with identical pieces distinguished, 4 up to symmetry "
         "(pieces a b c d; "
     )
-    assert said.out.endswith(" branch nodes replayed)\n")
-    assert 'note: there is no shipped set "mine"' in said.err
+    assert output.out.endswith(" branch nodes replayed)\n")
+    assert 'warning: there is no shipped set "mine"' in output.err
 
 
 def test_every_sort_of_claim_in_plain_words(capsys: Capture) -> None:
@@ -84,13 +84,13 @@ def test_every_sort_of_claim_in_plain_words(capsys: Capture) -> None:
         "has exactly one solution (pieces a; 0 branch nodes replayed)": certificate(
             SKETCHES["all given"]
         ),
-        "has 29 solutions, with cells left over, 58 with identical pieces told apart": certificate(
+        "has 29 solutions, with cells left over, 58 with identical pieces distinguished": certificate(
             spare
         ),
     }
-    for words, document in expected.items():
+    for text, document in expected.items():
         assert main(["certify", written(document)]) == 0
-        assert words in capsys.readouterr().out
+        assert text in capsys.readouterr().out
 
 
 def test_a_certificate_for_scripts(capsys: Capture) -> None:
@@ -116,7 +116,9 @@ def test_a_certificate_for_scripts(capsys: Capture) -> None:
     assert main(["certify", "--json", written(good, problem_sha256="0" * 64)]) == 1
     document = json.loads(capsys.readouterr().out)
     assert (document["holds"], document["nodes"]) == (False, 0)
-    assert document["reason"].startswith(f"problem_sha256 is {'0' * 64}, the problem's is ")
+    assert document["reason"].startswith(
+        f"problem_sha256 is {'0' * 64}, but the problem's hash is "
+    )
 
 
 # --- labels ---------------------------------------------------------------------------------------
@@ -132,9 +134,9 @@ def test_a_shipped_challenge_is_compared_with_what_is_shipped(
     """The argument does not hold, but the labels do: that is what is looked at here."""
     document = shipped(set_name, challenge, EMPTY)
     assert main(["certify", "--json", written(document)]) == 1
-    said = json.loads(capsys.readouterr().out)
-    assert said["compared"]
-    assert said["reason"] == "items: the transcript ends while a branch is open"
+    verdict = json.loads(capsys.readouterr().out)
+    assert verdict["compared"]
+    assert verdict["reason"] == "items: the transcript ends while a branch is open"
 
 
 def test_a_shipped_challenge_may_not_lose_a_piece(capsys: Capture) -> None:
@@ -142,10 +144,28 @@ def test_a_shipped_challenge_may_not_lose_a_piece(capsys: Capture) -> None:
     document["problem"]["pieces"].pop()
     document["problem_sha256"] = checksum(document["problem"])
     assert main(["certify", written(document, challenge="mine")]) == 0
-    assert 'note: fridgeiq has no challenge "mine"' in capsys.readouterr().err
+    assert 'warning: fridgeiq has no challenge "mine"' in capsys.readouterr().err
     assert main(["certify", written(document)]) == 1
     assert capsys.readouterr().out == (
-        "refused: fridgeiq square_01: is not the challenge square_01 of fridgeiq that is shipped\n"
+        "REJECTED: fridgeiq square_01: differs from the challenge square_01 of fridgeiq that is shipped\n"
+    )
+
+
+@pytest.mark.parametrize(("set_name", "start"), [("iqfit", "start-012"), ("fridgeiq", "start-050")])
+def test_a_shipped_start_is_compared_with_what_is_shipped(
+    set_name: str, start: str, capsys: Capture
+) -> None:
+    """One of a list of one's own may have its name, which is reported."""
+    assert main(["solve", set_name, start, "--unique", "--certificate", "c.json", "-q"]) == 0
+    capsys.readouterr()
+    assert main(["certify", "c.json"]) == 0
+    output = capsys.readouterr()
+    assert f"Certified: {set_name} {start} has exactly one solution" in output.out
+    assert output.err == ""
+    document = json.loads(Path("c.json").read_text())
+    assert main(["certify", written(document, challenge="start-051")]) == 0
+    assert f"warning: the shipped start-051 of {set_name} is a different challenge, so" in (
+        capsys.readouterr().err
     )
 
 
@@ -170,15 +190,15 @@ def test_a_set_file_is_compared_when_it_is_named(capsys: Capture) -> None:
     Path("mine.toml").write_text(MINE)
     right = Sketch(SKETCHES["copies"].lattice, board("square", 2, 2), tuple(map(domino, "ab")))
     assert main(["certify", "--set", "mine.toml", written(certificate(right))]) == 0
-    said = capsys.readouterr()
-    assert said.out.startswith("holds: mine one has 2 solutions")
-    assert said.err == ""
+    output = capsys.readouterr()
+    assert output.out.startswith("Certified: mine one has 2 solutions")
+    assert output.err == ""
     wrong = certificate(SKETCHES["copies"])
     assert main(["certify", "--set", "mine.toml", written(wrong)]) == 1
-    expected = "refused: mine one: is not the challenge one of mine that is in mine.toml\n"
+    expected = "REJECTED: mine one: differs from the challenge one of mine that is in mine.toml\n"
     assert capsys.readouterr().out == expected
     assert main(["certify", "--set", "fridgeiq", written(wrong)]) == 1
-    expected = 'refused: mine one: is about the set "mine", not about fridgeiq\n'
+    expected = 'REJECTED: mine one: is about the set "mine", not about fridgeiq\n'
     assert capsys.readouterr().out == expected
     assert main(["certify", "--set", "frigdeiq", written(wrong)]) == 2
     assert 'there is no set "frigdeiq"' in capsys.readouterr().err
@@ -190,12 +210,12 @@ def test_a_certificate_of_a_renamed_set_is_refused(capsys: Capture) -> None:
     right = Sketch(SKETCHES["copies"].lattice, board("square", 2, 2), tuple(map(domino, "ab")))
     document = certificate(right) | {"challenge": "other"}
     assert main(["certify", "--set", "mine.toml", written(document)]) == 1
-    expected = 'is not about the piece "a" of mine that is in mine.toml\n'
-    assert capsys.readouterr().out == f"refused: mine other: {expected}"
+    expected = 'differs from the piece "a" of mine that is in mine.toml\n'
+    assert capsys.readouterr().out == f"REJECTED: mine other: {expected}"
     other = shipped("iqblock", "square", {"by": "area"}) | {"challenge": "mine"}
     for name, reason in (
         ("cubimagici", "cubimagici has no piece"),
         ("fridgeiq", "the lattice of fridgeiq is quarter-square, not square"),
     ):
         assert main(["certify", written(other, set=name)]) == 1
-        assert f"refused: {name} mine: {reason}" in capsys.readouterr().out
+        assert f"REJECTED: {name} mine: {reason}" in capsys.readouterr().out

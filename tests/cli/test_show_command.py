@@ -19,14 +19,16 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def said(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> str:
+def stdout_of(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> str:
     assert main(list(arguments)) == code
     return capsys.readouterr().out
 
 
 def test_pieces_in_a_picture(capsys: pytest.CaptureFixture[str]) -> None:
-    out = said(capsys, "show", "iqstars", "-o", "new/p.PNG", "--width", "300", "--theme", "dark")
-    assert out.endswith("drawn in new/p.PNG\n")
+    out = stdout_of(
+        capsys, "show", "iqstars", "-o", "new/p.PNG", "--width", "300", "--theme", "dark"
+    )
+    assert out.endswith("Wrote new/p.PNG\n")
     picture = Image.open(io.BytesIO(Path("new/p.PNG").read_bytes()))
     assert picture.width == 300
     assert picture.convert("RGB").getpixel((150, 2)) == (22, 24, 29)
@@ -34,65 +36,69 @@ def test_pieces_in_a_picture(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_challenge_its_solution_and_its_steps(capsys: pytest.CaptureFixture[str]) -> None:
     show = ("show", "fridgeiq", "--challenge", "square_02", "-o", "s.svg")
-    out = said(capsys, *show)
+    out = stdout_of(capsys, *show)
     assert "square_02  challenge" in out
-    assert out.endswith("drawn in s.svg\n")
+    assert out.endswith("Wrote s.svg\n")
     alone = root_of(Path("s.svg").read_text())
     assert texts(alone)[0] == "FridgeIQ · square_02"
     assert not list(of_class(alone, "piece"))
     assert scale_of(alone) == 1
 
-    said(capsys, *show, "--solution")
+    stdout_of(capsys, *show, "--solution")
     root = root_of(Path("s.svg").read_text())
     asked, answered = shapes(root, "region")
     assert asked.area == pytest.approx(answered.area) == pytest.approx(16 * 20**2, rel=1e-3)
     pieces = len(shapes(root, "piece"))
 
-    said(capsys, *show, "--steps", "-s", "unit=10mm")
+    stdout_of(capsys, *show, "--steps", "-s", "unit=10mm")
     steps = root_of(Path("s.svg").read_text())
     assert len(shapes(steps, "region")) == pieces + 1
     assert "unit 10 mm, drawn 1 : 1" in texts(steps)
 
-    said(capsys, *show, "--grid", "--theme", "light", "-q")
+    stdout_of(capsys, *show, "--grid", "--theme", "light", "-q")
     assert len(list(of_class(root_of(Path("s.svg").read_text()), "faint-line"))) == 1
 
 
 @pytest.mark.integration
 def test_what_has_no_solution_is_drawn_without_one(capsys: pytest.CaptureFixture[str]) -> None:
     show = ("show", "fridgeiq", "--challenge", "rectangle_02_b", "-o", "r.svg")
-    assert "drawn in r.svg" in said(capsys, *show)
+    assert "Wrote r.svg" in stdout_of(capsys, *show)
     assert not list(of_class(root_of(Path("r.svg").read_text()), "piece"))
     Path("r.svg").unlink()
     for wanted in ("--solution", "--steps"):
-        out = said(capsys, *show, wanted, code=1)
+        out = stdout_of(capsys, *show, wanted, code=1)
         assert out.endswith("rectangle_02_b has no solution; nothing was drawn\n")
         assert not Path("r.svg").exists()
-    document = json.loads(said(capsys, *show, "--steps", "--json", code=1))
+    document = json.loads(stdout_of(capsys, *show, "--steps", "--json", code=1))
     assert (document["status"], document["file"]) == ("impossible", None)
 
 
-def test_a_budget_that_is_spent_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_budget_that_is_spent_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     show = ("show", "iqfit", "--challenge", "board", "--solution", "--budget", "0", "-o", "b.svg")
-    out = said(capsys, *show, code=1)
-    assert out.endswith("board was not solved in time (--budget); nothing was drawn\n")
+    out = stdout_of(capsys, *show, code=1)
+    assert out.endswith(
+        "board was not solved within the time limit (--budget); nothing was drawn\n"
+    )
 
 
 def test_of_a_catalog_one_challenge_is_chosen(capsys: pytest.CaptureFixture[str]) -> None:
     catalog = str(Path(__file__).parents[2] / "pieces/catalogs/fridgeiq.json")
     assert main(["show", "fridgeiq", "--file", catalog]) == 2
-    told = capsys.readouterr().err
-    assert "holds 146 challenges; choose one with --challenge: even4-0057708264" in told
-    assert told.endswith(" and 138 more\n")
-    out = said(capsys, "show", "fridgeiq", "--file", catalog, "--challenge", "even4-0057708264")
+    stderr = capsys.readouterr().err
+    assert "holds 246 challenges; choose one with --challenge: start-001" in stderr
+    assert stderr.endswith(" and 238 more\n")
+    out = stdout_of(
+        capsys, "show", "fridgeiq", "--file", catalog, "--challenge", "even4-0057708264"
+    )
     assert "even4-0057708264  snowflake" in out
 
 
 def test_nothing_is_written_where_nothing_can_be(capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("s.svg", "s.png"):
         assert main(["show", "iqstars", "-o", f"/proc/none/{name}"]) == 3
-        told = capsys.readouterr().err
-        assert told.startswith(f"fabkit: cannot write /proc/none/{name}: ")
-        assert told.count("\n") == 1
+        stderr = capsys.readouterr().err
+        assert stderr.startswith(f"fabkit: cannot write /proc/none/{name}: ")
+        assert stderr.count("\n") == 1
 
 
 #: A set to be changed a little: two pieces that share no label.
@@ -128,9 +134,9 @@ def write_mine(*changes: tuple[str, str]) -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("iqfit", "`fabkit snowflakes iqfit` cannot make one: it has pieces that can lie flat"),
-        ("iqstars", "`fabkit snowflakes iqstars` cannot make one: it lies on the triangular"),
-        ("mine.toml", "`fabkit snowflakes mine.toml` makes one"),
+        ("iqfit", "`fabkit snowflakes iqfit` cannot make one: it has pieces whose area depends on"),
+        ("iqstars", "`fabkit snowflakes iqstars` cannot make one: it uses the triangular"),
+        ("mine.toml", "`fabkit snowflakes mine.toml` to make one"),
     ],
 )
 def test_a_catalog_is_promised_only_where_one_can_be_made(
@@ -140,17 +146,17 @@ def test_a_catalog_is_promised_only_where_one_can_be_made(
     assert main(["show", name, "--catalog"]) == 2
     assert message in capsys.readouterr().err
     made = ["snowflakes", name, "--parity", "odd", "--max-half-width", "1", "--workers", "1"]
-    makes = message.endswith("makes one")
+    makes = message.endswith("to make one")
     assert main([*made, "--count-budget", "0", "-q"]) == (1 if makes else 2)  # 1: there are none
     capsys.readouterr()
 
 
-def test_labels_that_pieces_share_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_labels_that_pieces_share_are_reported(capsys: pytest.CaptureFixture[str]) -> None:
     for renamed, note in (
         ("bar", ""),
         (
             "abc",
-            "note: pieces have the same label: A (alpha, abc); give them others in mine.toml\n",
+            "warning: different pieces share a label: A (alpha, abc); change them in mine.toml\n",
         ),
     ):
         write_mine(('"bar"', f'"{renamed}"'))
@@ -158,13 +164,14 @@ def test_labels_that_pieces_share_are_told(capsys: pytest.CaptureFixture[str]) -
         assert capsys.readouterr().err == note
 
 
-def test_letters_that_a_picture_lacks_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_letters_that_a_picture_lacks_are_reported(capsys: pytest.CaptureFixture[str]) -> None:
     write_mine(('"Mine"', '"日本 🧩"'))
     for what in ((), ("--challenge", "row"), ("--challenge", "row", "--steps")):
         assert main(["show", "mine.toml", *what, "-o", "m.png", "--width", "300"]) == 0
-        told = capsys.readouterr().err
+        stderr = capsys.readouterr().err
         assert (
-            told == "note: the font has no U+65E5, U+672C, U+1F9E9; an empty box is shown instead\n"
+            stderr
+            == "warning: the font has no U+65E5, U+672C, U+1F9E9; an empty box is shown instead\n"
         )
     assert main(["show", "mine.toml", "-o", "m.svg"]) == 0
     assert capsys.readouterr().err == ""
@@ -173,9 +180,11 @@ def test_letters_that_a_picture_lacks_are_told(capsys: pytest.CaptureFixture[str
 def test_a_letter_that_cannot_be_printed_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
     write_mine(('"bar"', '"bar"\nlabel = "Mm8"'))
     assert main(["show", "mine.toml", "-o", "m.svg"]) == 0
-    told = capsys.readouterr().err
-    assert told.startswith("note: piece bar: drawn without the letter, which cannot be printed: ")
-    assert "cap_height" not in told  # which is of no use where there is no room
+    stderr = capsys.readouterr().err
+    assert stderr.startswith(
+        "warning: piece bar: drawn without its letter, which cannot be printed: "
+    )
+    assert "cap_height" not in stderr  # which is of no use where there is no room
     root = root_of(Path("m.svg").read_text())
     assert {"alpha", "bar"} <= set(texts(root))
     # What is wrong besides the letter is refused.
@@ -185,13 +194,13 @@ def test_a_letter_that_cannot_be_printed_is_left_out(capsys: pytest.CaptureFixtu
 
 @pytest.mark.integration
 def test_a_catalog_has_its_letters_and_counts(capsys: pytest.CaptureFixture[str]) -> None:
-    out = said(capsys, "show", "fridgeiq", "--catalog", "-o", "c.svg")
+    out = stdout_of(capsys, "show", "fridgeiq", "--catalog", "-o", "c.svg")
     rows = [line.split() for line in out.splitlines()]
     (count,) = [row[-2] for row in rows if row[0] == "even4-02febfb20e"]
     assert count == "5,200"
     ends = {len(line[: line.rindex(" ")].rstrip()) for line in out.splitlines()[1:147]}
     assert len(ends) == 1  # to the right
-    out = said(capsys, "show", "fridgeiq", "--challenge", "even4-02febfb20e")
+    out = stdout_of(capsys, "show", "fridgeiq", "--challenge", "even4-02febfb20e")
     assert "5,200" in out.splitlines()[1].split()
     source = Path("c.svg").read_text()
     assert len(source) < 1_000_000

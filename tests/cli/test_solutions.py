@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from shapely import affinity
 
-from fabkit.model.challengeload import find_challenge
+from fabkit.model.challenges import find_challenge
 from fabkit.model.library import load_set
 from fabkit.model.puzzle import Challenge
-from fabkit.solve.engines.engine import ENGINES, Effort, Solution, engine_named
-from fabkit.solve.posing import PosedChallenge, pose
+from fabkit.solve.encoding import EncodedChallenge, to_exact_cover
+from fabkit.solve.engines.engine import ENGINES, Budget, Solution, get_engine
 from tests.conftest import ROOT
 from tests.solve.test_search import challenges
 from tests.support.pictures import (
@@ -26,7 +26,7 @@ from tests.support.pictures import (
     congruent,
     drawn_from_cells,
     faults,
-    laid,
+    placed_shapes,
     together,
     unit,
 )
@@ -36,13 +36,18 @@ PENTOMINOES = str(ROOT / "tests" / "sets" / "pentominoes.toml")
 LISTING = [name for name in ENGINES if name != "count"]
 
 
-def assert_right(posed: PosedChallenge, drawing: Drawing, solutions: Iterable[Solution]) -> None:
+def assert_right(
+    encoded: EncodedChallenge, drawing: Drawing, solutions: Iterable[Solution]
+) -> None:
     for solution in solutions:
-        assert faults(drawing, laid(posed, solution)) == [], (posed.challenge.id, solution)
+        assert faults(drawing, placed_shapes(encoded, solution)) == [], (
+            encoded.challenge.id,
+            solution,
+        )
 
 
-def found(posed: PosedChallenge, name: str, limit: int | None) -> tuple[Solution, ...]:
-    outcome = engine_named(name).enumerate(posed.problem, Effort(), limit)
+def found(encoded: EncodedChallenge, name: str, limit: int | None) -> tuple[Solution, ...]:
+    outcome = get_engine(name).enumerate(encoded.problem, Budget(), limit)
     assert len(set(outcome.solutions)) == outcome.count
     return outcome.solutions
 
@@ -57,21 +62,21 @@ WHOLE += [(PENTOMINOES, "8x8")]
 @pytest.mark.parametrize(("name", "asked_for"), WHOLE, ids=[Path(a).stem + b for a, b in WHOLE])
 def test_whole_regions(name: str, asked_for: str) -> None:
     puzzle = load_set(name)
-    posed = pose(puzzle, find_challenge(puzzle, asked_for))
-    solutions = found(posed, "search", 2000)
-    assert bool(solutions) == (posed.challenge.answer != "impossible")
-    first = engine_named("search").first(posed.problem, Effort()).solutions
+    encoded = to_exact_cover(puzzle, find_challenge(puzzle, asked_for))
+    solutions = found(encoded, "search", 2000)
+    assert bool(solutions) == (encoded.challenge.answer != "impossible")
+    first = get_engine("search").first(encoded.problem, Budget()).solutions
     some = {*solutions[:: len(solutions) // 20 + 1], *first}
-    assert_right(posed, asked(name, asked_for), some)
+    assert_right(encoded, asked(name, asked_for), some)
 
 
 def given_drawn(name: str) -> dict[str, tuple[dict[str, Shape], dict[str, Shape]]]:
     """For each published challenge where pieces are given, and where all lie in the end."""
-    seats = [(row, col) for row, length in enumerate((7, 6, 7, 6)) for col in range(length)]
+    sockets = [(row, col) for row, length in enumerate((7, 6, 7, 6)) for col in range(length)]
 
     def shape(places: list[Any]) -> Shape:
         if name == "iqstars":
-            return together(unit("triangular", *seats[number]) for number in places)
+            return together(unit("triangular", *sockets[number]) for number in places)
         return together(unit("square", row, col) for row, col in places)
 
     samples = facts(f"{name}-challenges")["all"]
@@ -96,17 +101,17 @@ def test_published_challenges_with_given_pieces(by: str, name: str) -> None:
     for sample in [one for one in samples if one.puzzle.name == name][
         :: 2 if by == "search" else 4
     ]:
-        posed = pose(sample.puzzle, sample.challenge)
-        solutions = found(posed, by, None)
+        encoded = to_exact_cover(sample.puzzle, sample.challenge)
+        solutions = found(encoded, by, None)
         given_pieces, solved = pictures[sample.challenge.id]
         drawing = asked(name, "board", given=given_pieces)
-        assert_right(posed, drawing, solutions)
+        assert_right(encoded, drawing, solutions)
         assert faults(drawing, solved) == []
         if not sample.hints:
             (only,) = solutions
-            lying = laid(posed, only)
+            placed = placed_shapes(encoded, only)
             assert all(
-                lying[one].symmetric_difference(solved[one]).area < NOTHING for one in solved
+                placed[one].symmetric_difference(solved[one]).area < NOTHING for one in solved
             )
 
 
@@ -121,22 +126,22 @@ def test_a_part_of_the_region_may_stay_bare(by: str, name: str, board: str, piec
     puzzle = load_set(name)
     whole = find_challenge(puzzle, board)
     some = Challenge("some", whole.region, tuple(pieces.split()), flips=whole.flips)
-    posed = pose(puzzle, some, leftover=True)
+    encoded = to_exact_cover(puzzle, some, leftover=True)
     limit = 2000 if by == "search" else 3
-    solutions = found(posed, by, limit)
+    solutions = found(encoded, by, limit)
     assert len(solutions) == limit
     drawing = asked(name, board, pieces.split(), leftover=True)
-    assert_right(posed, drawing, solutions[:: limit // 40 + 1])
+    assert_right(encoded, drawing, solutions[:: limit // 40 + 1])
 
 
 # --- random challenges ----------------------------------------------------------------------------
 
 
 @given(challenges())
-def test_random_challenges(posed: PosedChallenge) -> None:
-    drawing = drawn_from_cells(posed)
-    solutions = found(posed, "search", 5000)
-    assert_right(posed, drawing, solutions[:: len(solutions) // 20 + 1])
+def test_random_challenges(encoded: EncodedChallenge) -> None:
+    drawing = drawn_from_cells(encoded)
+    solutions = found(encoded, "search", 5000)
+    assert_right(encoded, drawing, solutions[:: len(solutions) // 20 + 1])
     congruent.cache_clear()
 
 
@@ -145,8 +150,8 @@ def test_random_challenges(posed: PosedChallenge) -> None:
 
 def solved_square() -> tuple[Drawing, dict[str, Shape]]:
     puzzle = load_set("fridgeiq")
-    posed = pose(puzzle, find_challenge(puzzle, "square_02"))
-    return asked("fridgeiq", "square_02"), laid(posed, found(posed, "search", 1)[0])
+    encoded = to_exact_cover(puzzle, find_challenge(puzzle, "square_02"))
+    return asked("fridgeiq", "square_02"), placed_shapes(encoded, found(encoded, "search", 1)[0])
 
 
 def moved(shape: Shape, x: float) -> Shape:
@@ -154,19 +159,19 @@ def moved(shape: Shape, x: float) -> Shape:
 
 
 def test_planted_faults_are_seen() -> None:
-    drawing, lying = solved_square()
-    assert faults(drawing, lying) == []
-    mirrored = {piece: affinity.scale(shape, xfact=-1) for piece, shape in lying.items()}
+    drawing, placed = solved_square()
+    assert faults(drawing, placed) == []
+    mirrored = {piece: affinity.scale(shape, xfact=-1) for piece, shape in placed.items()}
     assert {"N is not as drawn", "S is not as drawn", "Y is not as drawn"} <= set(
         faults(drawing, mirrored)
     )
     assert not any("B is not" in fault for fault in faults(drawing, mirrored))
     assert not any("as drawn" in f for f in faults(replace(drawing, flips=True), mirrored))
-    shifted = faults(drawing, lying | {"N": moved(lying["N"], 0.5)})
+    shifted = faults(drawing, placed | {"N": moved(placed["N"], 0.5)})
     assert "the region is not covered" in shifted
     assert any("overlaps" in fault or fault == "the region is left" for fault in shifted)
-    swapped = lying | {"B": lying["S"], "S": lying["B"]}
+    swapped = placed | {"B": placed["S"], "S": placed["B"]}
     assert sorted(faults(drawing, swapped)) == ["B is not as drawn", "S is not as drawn"]
-    away = {piece: moved(shape, 1) for piece, shape in lying.items()}
+    away = {piece: moved(shape, 1) for piece, shape in placed.items()}
     assert faults(drawing, away) == ["the region is left", "the region is not covered"]
     assert faults(replace(drawing, leftover=True), away) == ["the region is left"]

@@ -1,4 +1,4 @@
-"""`fabkit solve` as people and scripts meet it: the JSON document, what is said, the exit codes."""
+"""`fabkit solve` as people and scripts meet it: the JSON document, the output, the exit codes."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 def solve(capsys: Capture, *arguments: str) -> tuple[int, dict[str, Any], str]:
     """The exit code, the JSON document, and what stands on standard error."""
     code = main(["solve", *arguments, "--json"])
-    said = capsys.readouterr()
-    document = json.loads(said.out)
+    output = capsys.readouterr()
+    document = json.loads(output.out)
     if "--starts" not in arguments:
         assert [key for key in document if key != "difficulty"] == FIELDS
         assert 0 <= document.pop("seconds") < 300
         assert isinstance(document["nodes"], int)
         assert isinstance(document["engine"], str)
-    return code, document, said.err
+    return code, document, output.err
 
 
 def picked(document: dict[str, Any]) -> list[Any]:
@@ -134,12 +134,12 @@ def test_boards_for_scripts(
         assert len(set(listed)) == len(listed)
 
 
-def test_an_obstacle_is_told(capsys: Capture) -> None:
+def test_an_infeasible_challenge_is_reported(capsys: Capture) -> None:
     Path("mine.json").write_text('{"board": "square", "pieces": ["0", "1"]}')
-    code, document, said = solve(capsys, "iqblock", "--file", "mine.json")
-    assert (code, document["status"], document["engine"]) == (1, "impossible", "obstacle")
-    assert document["reason"] == "the region has 64 cells, the pieces cover 16"
-    assert said == f"mine: impossible: {document['reason']}\n"
+    code, document, stderr = solve(capsys, "iqblock", "--file", "mine.json")
+    assert (code, document["status"], document["engine"]) == (1, "impossible", "presolve")
+    assert document["reason"] == "the region has 64 cells, but the pieces cover 16"
+    assert stderr == f"mine: no solution: {document['reason']}\n"
 
 
 def test_a_limit_ends_the_list(capsys: Capture) -> None:
@@ -197,7 +197,7 @@ def test_every_engine_gives_the_same_answers(
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("budget", ["0", pytest.param("0.05", marks=pytest.mark.long)])
 def test_a_spent_budget_never_means_impossible(engine: str, budget: str, capsys: Capture) -> None:
-    """What is told is certain: nothing, or what was found until then."""
+    """What is reported is certain: nothing, or what was found until then."""
     for question in QUESTIONS:
         if (engine, question) in UNABLE:
             continue
@@ -213,54 +213,90 @@ def test_a_spent_budget_never_means_impossible(engine: str, budget: str, capsys:
         assert (code == 0) == (len(document["solutions"]) == enough)
 
 
-def test_what_is_found_in_time_is_told(capsys: Capture) -> None:
+def test_what_is_found_in_time_is_reported(capsys: Capture) -> None:
     assert main(["solve", "iqstars", "--all", "--budget", "0"]) == 1
-    told = capsys.readouterr().out
-    assert re.search(r"^board: at least (\d+ solutions|one solution, .*)$", told, re.MULTILINE)
+    output = capsys.readouterr().out
+    assert re.search(r"^board: at least (\d+ solutions|one solution; .*)$", output, re.MULTILINE)
     assert main(["solve", "iqstars", "--first", "--engine", "sat", "--budget", "0"]) == 1
-    expected = "board: unknown: the budget was spent before a solution was found\n"
+    expected = "board: unknown: time limit reached before a solution was found\n"
     assert capsys.readouterr().out == expected
 
 
 # --- for people ------------------------------------------------------------------------------------
 
 
+def test_how_many_copies_are_used_is_not_always_known(tmp_path: Path, capsys: Capture) -> None:
+    """Of more equal pieces than are needed, named ones make as many solutions as nobody counts."""
+    (tmp_path / "mine.toml").write_text(
+        'set = { name = "mine", lattice = "square", moves = "rotations" }\n'
+        'piece = [{ id = "D", count = 4, rows = ["XX"] }]\n'
+        'challenge = [{ id = "oblong", outline = [[0, 0], [3, 0], [3, 2], [0, 2]], '
+        "pieces_count = 3 }]\n"
+    )
+    assert main(["solve", str(tmp_path / "mine.toml"), "oblong", "--count"]) == 0
+    assert capsys.readouterr().out == "oblong: 3 solutions, 2 up to symmetry\n"
+
+
 def test_the_answer_in_words(capsys: Capture) -> None:
     assert main(["solve", "fridgeiq", "square_02", "--count"]) == 0
-    said = "square_02: 84 solutions, 21 up to symmetry (168 with identical pieces told apart)\n"
-    assert capsys.readouterr().out == said
+    expected = (
+        "square_02: 84 solutions, 21 up to symmetry (168 with identical pieces distinguished)\n"
+    )
+    assert capsys.readouterr().out == expected
     assert main(["solve", "fridgeiq", "square_01", "--unique"]) == 1
-    assert "square_01: not unique: the second solution found is a turn of the first" in (
+    assert "square_01: not unique: the second solution is a rotation of the first" in (
         capsys.readouterr().out
     )
     assert main(["solve", "fridgeiq", "rectangle_02_b", "-v"]) == 1
     lines = capsys.readouterr().out.splitlines()
-    assert re.fullmatch(
-        r"rectangle_02_b: impossible: search tried everything \(\d+ nodes\)", lines[0]
-    )
+    assert re.fullmatch(r"rectangle_02_b: no solution \(search exhausted, \d+ nodes\)", lines[0])
     assert re.fullmatch(r"engine search, \d+ nodes, \d+\.\d\d s", lines[1])
 
 
-def test_a_solution_is_drawn(capsys: Capture) -> None:
-    assert main(["solve", "iqstars"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert [len(line.split()) for line in lines[:4]] == [7, 6, 7, 6]
-    assert [line.startswith(" ") for line in lines[:4]] == [False, True, False, True]
+def picture_and_solution(capsys: Capture, *arguments: str) -> tuple[list[str], dict[str, Any]]:
+    """The picture of a solution, and the same solution from the JSON document."""
+    assert main(["solve", *arguments, "--json"]) == 0
+    solution = json.loads(capsys.readouterr().out)["solutions"][0]
+    assert main(["solve", *arguments]) == 0
+    return capsys.readouterr().out.split("\n\n")[0].splitlines(), solution
+
+
+@pytest.mark.parametrize("name", ["iqfit", "iqstars", "iqblock", "cubimagici"])
+def test_a_picture_has_a_letter_for_each_cell(name: str, capsys: Capture) -> None:
+    lines, solution = picture_and_solution(capsys, name)
+    labels = {piece.id: piece.label for piece in load_set(name).pieces}
+    found: dict[str, set[tuple[int, int]]] = {}
+    for row, line in enumerate(lines):
+        shift = row % 2 if name == "iqstars" else 0
+        assert not line[:shift].strip()
+        assert not line[shift + 1 :: 2].strip()
+        for col, letter in enumerate(line[shift::2]):
+            found.setdefault(letter, set()).add((row, col))
+    assert found == {labels[piece]: {*map(tuple, cells)} for piece, cells in solution.items()}
+
+
+def test_uncovered_cells_are_dots_in_a_picture(capsys: Capture) -> None:
+    Path("three.toml").write_text('pieces = ["red", "yellow", "pink"]\nboard = "board"\n')
+    lines, solution = picture_and_solution(capsys, "iqstars", "--file", "three.toml", "--leftover")
+    assert [len(line.split()) for line in lines] == [7, 6, 7, 6]
+    covered = sum(map(len, solution.values()))
+    assert "".join(lines).count("·") == 26 - covered
+
+
+def test_only_some_solutions_are_drawn(capsys: Capture) -> None:
     assert main(["solve", "fridgeiq", "square_01", "--all"]) == 0
-    said = capsys.readouterr().out
-    assert said.count("\n\n") == 3
-    assert "… and 1 more, with --json" in said
+    output = capsys.readouterr().out
+    assert output.count("\n\n") == 3
+    assert "… and 1 more, with --json" in output
 
 
-def test_quarter_squares_are_drawn_as_letters(capsys: Capture) -> None:
-    """Each letter is that of the piece which lies where it stands; six by three to a square."""
-    assert main(["solve", "fridgeiq", "triangle_03", "--json"]) == 0
-    (solution,) = json.loads(capsys.readouterr().out)["solutions"]
-    assert main(["solve", "fridgeiq", "triangle_03"]) == 0
-    *lines, blank, _ = capsys.readouterr().out.splitlines()
+@pytest.mark.parametrize("challenge", ["triangle_03", "square_01", "rectangle_10_b"])
+def test_quarter_squares_are_drawn_as_letters(challenge: str, capsys: Capture) -> None:
+    """Each letter is that of the piece which covers its place; six by three to a square."""
+    lines, solution = picture_and_solution(capsys, "fridgeiq", challenge)
     shapes = {piece: shapely.Polygon(ring) for piece, ring in solution.items()}
     left, low, right, high = shapely.union_all(list(shapes.values())).bounds
-    assert (len(lines), max(map(len, lines)), blank) == (3 * (high - low), 6 * (right - left), "")
+    assert (len(lines), max(map(len, lines))) == (3 * (high - low), 6 * (right - left))
     for row, line in enumerate(lines):
         for col, letter in enumerate(line.ljust(int(6 * (right - left)))):
             point = shapely.Point(left + (col + 0.5) / 6, high - (row + 0.5) / 3)
@@ -282,7 +318,9 @@ def test_a_large_picture_is_drawn_smaller(capsys: Capture, tmp_path: Path) -> No
     assert capsys.readouterr().out.splitlines()[:3] == [line, line, "a is alto"]
 
 
-def test_long_work_is_told_line_by_line(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_work_is_reported_line_by_line(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """On standard error, when that is no terminal; here without two seconds between lines."""
     monkeypatch.setattr(report, "_SECONDS_BETWEEN_LINES", 0.0)
     for engine in ("search", "count", "sat"):
@@ -299,7 +337,7 @@ def test_long_work_is_told_line_by_line(capsys: Capture, monkeypatch: pytest.Mon
 
 
 def test_starts_of_iqstars(capsys: Capture) -> None:
-    code, document, said = solve(capsys, "iqstars", "--starts")
+    code, document, stderr = solve(capsys, "iqstars", "--starts")
     assert (code, document["status"], document["count"]) == (0, "solved", 381)
     placements, clues = document["placements"], document["clues"]
     numbers = [[each[key] for key in ("total", "possible", "unique", "fewest")]
@@ -311,24 +349,26 @@ def test_starts_of_iqstars(capsys: Capture) -> None:
         {"piece": "indigo", "cells": [[2, 0]], "count": 2},
         {"piece": "indigo", "cells": [[2, 6]], "count": 0},
     ]
-    assert "starts of one placed piece: 423, of which 293 have a solution" in said
-    assert "  with exactly one solution: 32\n" in said
-    assert "  with the fewest, 2 solutions: 1\n    indigo [2, 0]\n" in said
-    assert "  impossible: indigo [2, 6]\n" in said
+    assert "starts with one placed piece: 423, of which 293 have a solution" in stderr
+    assert "  with exactly one solution: 32\n" in stderr
+    bare, odd = "    · · · · · · ·\n", "     · · · · · ·\n"
+    assert f"  with the fewest, 2 solutions: 1\n{bare}{odd}    I · · · · · ·\n{odd}" in stderr
+    assert f"  without a solution: 1\n{bare}{odd}    · · · · · · I\n{odd}" in stderr
 
 
 def test_starts_tell_quarters_of_squares_apart(capsys: Capture) -> None:
-    code, document, said = solve(capsys, "fridgeiq", "triangle_01", "--starts")
+    code, document, stderr = solve(capsys, "fridgeiq", "triangle_01", "--starts")
     assert (code, document["count"]) == (0, 1)
     for each in (document["placements"]["each"], document["clues"]["each"]):
         assert len({json.dumps(one) for one in each}) == len(each)
     clues = document["clues"]
     assert [clues[key] for key in ("total", "possible", "unique")] == [3 * 18, 18, 18]
     assert all(Polygon(one["outline"]).area == 0.25 for one in clues["each"])
-    assert "    Y (2, 0) (3, 0) (3, 1) (2, 2)\n" in said
+    first = stderr.split("with exactly one solution: 3\n")[1].split("\n\n")[0].splitlines()
+    assert first[-1].split() == ["·" * 17, "·" * 11 + "Y" * 6, "I" * 11 + "·" * 6]
 
 
-# --- the same again, and strange names -------------------------------------------------------------
+# --- the same again, and unsafe names ---------------------------------------------------------------
 
 
 def process(folder: Path, seed: str, *arguments: str) -> tuple[str, dict[str, bytes]]:
@@ -339,8 +379,8 @@ def process(folder: Path, seed: str, *arguments: str) -> tuple[str, dict[str, by
         capture_output=True, text=True, check=True, cwd=folder,
         env={**os.environ, "PYTHONHASHSEED": seed},
     )  # fmt: skip
-    said = re.sub(r'"seconds": [\d.]+', "", done.stdout)
-    return said, {path.name: path.read_bytes() for path in folder.iterdir()}
+    output = re.sub(r'"seconds": [\d.]+', "", done.stdout)
+    return output, {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 @pytest.mark.integration
@@ -359,7 +399,7 @@ def test_the_same_again_in_another_process(arguments: list[str], tmp_path: Path)
     assert runs[0] == runs[1]
 
 
-STRANGE = {
+UNSAFE = {
     "[bold red]hi[-bold].json": "bold-red-hi-bold",
     "\x1b[31mred.json": "31mred",
     "<b>&amp;.json": "b-amp",
@@ -367,11 +407,11 @@ STRANGE = {
 }
 
 
-def test_a_file_with_a_strange_name_is_shown_safely(capsys: Capture) -> None:
-    for name, shown in STRANGE.items():
+def test_a_file_with_an_unsafe_name_is_shown_safely(capsys: Capture) -> None:
+    for name, shown in UNSAFE.items():
         Path(name).write_text('{"pieces": ["0"], "cells": [0, 1, 2, 3, 8, 9, 10, 11]}')
         assert main(["solve", "iqblock", "--file", name, "--svg", "s.svg", "--count"]) in (0, 1)
-        said = capsys.readouterr()
-        assert said.out.startswith(f"{shown}: ")
-        assert all(line.isprintable() for line in (said.out + said.err).splitlines())
+        output = capsys.readouterr()
+        assert output.out.startswith(f"{shown}: ")
+        assert all(line.isprintable() for line in (output.out + output.err).splitlines())
         assert shown in Path("s.svg").read_text()

@@ -38,7 +38,7 @@ def files() -> list[str]:
         (["fridgeiq", "rectangle_02_b", "--count"], 1, "fridgeiq rectangle_02_b has no solution"),
         (["fridgeiq", "triangle_01", "--unique"], 0, "triangle_01 has exactly one solution"),
         (["fridgeiq", "square_02", "--count"], 0,
-         "has 84 solutions, 168 with identical pieces told apart, 21 up to symmetry"),
+         "has 84 solutions, 168 with identical pieces distinguished, 21 up to symmetry"),
         (["fridgeiq", "square_01", "--all"], 0, "square_01 has 4 solutions, 1 up to symmetry"),
         (["iqstars", "--count"], 0, "iqstars board has 381 solutions"),
         (["iqblock", "--count"], 0, "iqblock square has 48 solutions, 6 up to symmetry"),
@@ -50,13 +50,13 @@ def files() -> list[str]:
 def test_certificates_hold(arguments: list[str], code: int, holds: str, capsys: Capture) -> None:
     Path("strip.json").write_text(STRIP)
     assert main(["solve", *arguments, "--certificate", "new/proof.json"]) == code
-    said = capsys.readouterr()
-    assert said.out.endswith("\nwrote new/proof.json\n")
-    assert said.err == ""
+    output = capsys.readouterr()
+    assert output.out.endswith("\nWrote new/proof.json\n")
+    assert output.err == ""
     assert main(["certify", "new/proof.json"]) == 0
-    told = capsys.readouterr().out
-    assert told.startswith("holds: ")
-    assert holds in told
+    verdict = capsys.readouterr().out
+    assert verdict.startswith("Certified: ")
+    assert holds in verdict
 
 
 def test_certificates_do_not_depend_on_the_engine() -> None:
@@ -81,12 +81,12 @@ def test_an_answer_that_needs_no_proof_gets_no_certificate(
     arguments: list[str], code: int, capsys: Capture
 ) -> None:
     assert main(["solve", "fridgeiq", *arguments, "--certificate", "new/c.json"]) == code
-    said = capsys.readouterr()
-    assert said.err == (
-        "note: new/c.json was not written: a certificate proves that a challenge is impossible, "
+    output = capsys.readouterr()
+    assert output.err == (
+        "warning: new/c.json was not written: a certificate proves that a challenge is impossible, "
         "that its solution is unique (--unique), or its count (--count)\n"
     )
-    assert "wrote" not in said.out
+    assert "Wrote" not in output.out
     assert files() == []
 
 
@@ -94,16 +94,16 @@ def test_an_answer_that_needs_no_proof_gets_no_certificate(
 def test_a_count_that_is_too_large_to_be_certified_is_refused_with_its_size(
     capsys: Capture,
 ) -> None:
-    """The count itself is told all the same."""
+    """The count itself is printed all the same."""
     arguments = ["iqfit", "--count", "--certificate", "c.json", "--json"]
     assert main(["solve", *arguments]) == 2
-    said = capsys.readouterr()
-    assert json.loads(said.out)["count"] == 301_350
+    output = capsys.readouterr()
+    assert json.loads(output.out)["count"] == 301_350
     assert re.fullmatch(
         r"fabkit: iqfit board: the transcript of its count would have about \d00,000,000 "
-        r"nodes; a certificate takes 1,000,000 at most, so certify impossibility or uniqueness "
+        r"nodes; a certificate takes at most 1,000,000, so certify impossibility or uniqueness "
         r"instead",
-        said.err.splitlines()[-1],
+        output.err.splitlines()[-1],
     )
     assert files() == []
 
@@ -111,9 +111,9 @@ def test_a_count_that_is_too_large_to_be_certified_is_refused_with_its_size(
 def test_a_budget_that_ends_before_the_proof(capsys: Capture) -> None:
     arguments = ["fridgeiq", "rectangle_02_b", "--budget", "0", "--certificate", "c.json"]
     assert main(["solve", *arguments, "--cnf", "c.cnf"]) == 1
-    said = capsys.readouterr()
-    assert said.out.startswith("rectangle_02_b: impossible: ")
-    assert "note: the budget was spent before the proof was complete" in said.err
+    output = capsys.readouterr()
+    assert output.out.startswith("rectangle_02_b: no solution (")
+    assert "warning: time limit reached before the proof was complete" in output.err
     assert files() == []
 
 
@@ -122,7 +122,7 @@ def test_a_challenge_is_not_overwritten_by_its_certificate(capsys: Capture) -> N
     Path("same.json").symlink_to("strip.json")
     for name in ("strip.json", "./strip.json", "same.json"):
         assert main(["solve", "iqblock", "--file", "strip.json", "--certificate", name]) == 2
-        expected = "fabkit: --certificate: names the challenge's own file; choose another\n"
+        expected = "fabkit: --certificate: is the challenge's own file; choose another one\n"
         assert capsys.readouterr().err == expected
     assert Path("strip.json").read_text() == STRIP
 
@@ -157,7 +157,7 @@ def test_what_is_impossible_gets_a_refutation(
     """Of a unique solution, the refutation says that there is no other."""
     Path("strip.json").write_text(STRIP)
     assert main(["solve", *arguments, "--cnf", "f.cnf"]) == code
-    assert capsys.readouterr().out.endswith("\nwrote f.cnf\nwrote f.drat\n")
+    assert capsys.readouterr().out.endswith("\nWrote f.cnf\nWrote f.drat\n")
     assert refutes(Path("f.drat").read_text(), clauses("f.cnf"))
 
 
@@ -173,7 +173,7 @@ def test_what_can_be_solved_gets_its_formula_alone(question: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "expected"),
     [
         (["fridgeiq", "square_02", "--count"], "84 solutions, 21 up to symmetry"),
         (["fridgeiq", "square_01", "--count"], "one solution"),
@@ -183,8 +183,8 @@ def test_what_can_be_solved_gets_its_formula_alone(question: str) -> None:
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_the_challenge_is_drawn(arguments: list[str], words: str, capsys: Capture) -> None:
+def test_the_challenge_is_drawn(arguments: list[str], expected: str, capsys: Capture) -> None:
     assert main(["solve", *arguments, "--svg", "new/s.svg"]) in (0, 1)
-    assert capsys.readouterr().out.endswith("\nwrote new/s.svg\n")
+    assert capsys.readouterr().out.endswith("\nWrote new/s.svg\n")
     text = "".join(ET.parse("new/s.svg").getroot().itertext())
-    assert words in text
+    assert expected in text

@@ -46,15 +46,15 @@ class Running:
             env={**os.environ, **env, "FABKIT_TEST_TAG": self.tag},
             start_new_session=True,
         )
-        self._said: tuple[str, ...] = ()
+        self._output: tuple[str, ...] = ()
 
-    def wait_for(self, words: str) -> None:
+    def wait_for(self, text: str) -> None:
         """Reads standard error until a line holds these words."""
         assert self.process.stderr is not None
         for line in self.process.stderr:
-            if words in line:
+            if text in line:
                 return
-        pytest.fail(f"it ended before it said {words!r}")
+        pytest.fail(f"it ended before it printed {text!r}")
 
     def stop(self, how: signal.Signals = signal.SIGINT) -> float:
         """Sends a signal to the whole group, as a terminal does; returns how long it took."""
@@ -63,15 +63,15 @@ class Running:
         self.process.wait(timeout=60)
         return time.monotonic() - start
 
-    def said(self) -> tuple[str, str]:
+    def output(self) -> tuple[str, str]:
         """What it wrote to standard output and standard error, once it has ended."""
-        if not self._said:
-            self._said = self.process.communicate()
-        return self._said[0], self._said[1]
+        if not self._output:
+            self._output = self.process.communicate()
+        return self._output[0], self._output[1]
 
     def check(self, seconds: float, limit_s: float = LIMIT_S, code: int = 130) -> None:
         """It ended at once, in one line, and left nothing at work."""
-        out, err = self.said()
+        out, err = self.output()
         lines = [line for line in err.splitlines() if "% " not in line]
         assert lines == [STOPPED]
         assert self.process.returncode == code
@@ -95,7 +95,7 @@ def running(folder: Path, arguments: list[str], before: str = "", **env: str) ->
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(command.process.pid, signal.SIGKILL)
-        command.said()
+        command.output()
 
 
 FILES = ["--certificate", "new/c.json", "--cnf", "new/c.cnf", "--svg", "new/c.svg"]
@@ -130,8 +130,8 @@ def test_an_engine_does_not_outlive_a_killed_command(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_stops_the_making_of_a_certificate(tmp_path: Path) -> None:
-    """The answer has been told by then."""
-    endless = "import fabkit.solve.transcript; fabkit.solve.transcript.MOST_COUNT_NODES = 10**15"
+    """The answer has been printed by then."""
+    endless = "import fabkit.solve.certificate; fabkit.solve.certificate.MOST_COUNT_NODES = 10**15"
     arguments = ["solve", "iqfit", "--count", "--certificate", "new/c.json"]
     with running(tmp_path, arguments, endless) as command:
         command.wait_for("% of the proof")
@@ -168,7 +168,7 @@ def test_ctrl_c_stops_the_first_compilation(later_s: float, tmp_path: Path) -> N
         if command.process.poll() is None:
             seconds = command.stop()
             # On its way out Python hears no signal any more, and dies of it in silence.
-            out, err = command.said()
+            out, err = command.output()
             whole = "solutions" in out and STOPPED not in err
             if command.process.returncode != 0 and not whole:
                 command.check(seconds, COMPILING_LIMIT_S)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from fabkit.core.files import Staging
-from fabkit.core.signals import held
+from fabkit.core.signals import defer_signals
 
 INT, TERM = signal.SIGINT, signal.SIGTERM
 
@@ -32,21 +32,21 @@ def as_usual() -> bool:
 
 
 def test_one_holds_in_another_and_two_signals_stop_one_run() -> None:
-    told = []
-    with pytest.raises(KeyboardInterrupt), held():
-        with held():
+    received = []
+    with pytest.raises(KeyboardInterrupt), defer_signals():
+        with defer_signals():
             signal.raise_signal(INT)
             signal.raise_signal(INT)
-            told.append("inner")
-        told.append("outer")
-    assert told == ["inner", "outer"]
+            received.append("inner")
+        received.append("outer")
+    assert received == ["inner", "outer"]
     assert as_usual()
-    with held():
+    with defer_signals():
         pass
 
 
 def test_a_signal_wins_over_a_failure() -> None:
-    with pytest.raises(KeyboardInterrupt), held():
+    with pytest.raises(KeyboardInterrupt), defer_signals():
         signal.raise_signal(TERM)
         raise ValueError("broken")
     assert as_usual()
@@ -54,7 +54,7 @@ def test_a_signal_wins_over_a_failure() -> None:
 
 def test_what_is_switched_off_stays_so() -> None:
     signal.signal(INT, signal.SIG_IGN)
-    with held():
+    with defer_signals():
         signal.raise_signal(INT)
     assert signal.getsignal(INT) is signal.SIG_IGN
 
@@ -77,7 +77,7 @@ def test_one_that_comes_while_handlers_are_exchanged(
 
     with monkeypatch.context() as patch:
         patch.setattr("fabkit.core.signals.signal.signal", exchange)
-        with pytest.raises(KeyboardInterrupt), held():
+        with pytest.raises(KeyboardInterrupt), defer_signals():
             pass
     assert as_usual()
 

@@ -17,29 +17,29 @@ from manifold3d import Manifold
 from shapely import LineString, Point, affinity
 from shapely.geometry.polygon import orient
 
+from fabkit.drawing.boards.csg import BoardDrawing, Cylinder, Step, section_at
 from fabkit.drawing.boards.draft import draft_board, draft_lid
-from fabkit.drawing.boards.frame import block, levels
+from fabkit.drawing.boards.frame import build_block, levels
 from fabkit.drawing.boards.lids import MAX_STRAIN, snap_strain
-from fabkit.drawing.boards.steps import BoardBlueprint, Bore, Step, section_at
-from fabkit.drawing.draft import draft_all
+from fabkit.drawing.draft import draft_flat_pieces
 from fabkit.drawing.glyphs import strokes_are_at_least
 from fabkit.drawing.label import place_title
-from fabkit.drawing.outline import BlueprintError
-from fabkit.mesh.files.reading import read_bodies
+from fabkit.drawing.outline import DrawingError
+from fabkit.mesh.files.readers import read_meshes
 from fabkit.mesh.part import Part
-from fabkit.mesh.rules.surface import printing_findings, sound_findings
+from fabkit.mesh.rules.surface import mesh_findings, printing_findings
 from fabkit.mesh.section import Sections, filled
 from fabkit.model.accessory import LID, Accessory, accessories
 from fabkit.model.catalog import catalog_challenge
 from fabkit.model.lattice import Cell
 from fabkit.model.library import load_set
 from fabkit.model.profile import Profile
-from fabkit.model.profilefile import load_profile
+from fabkit.model.profile_file import load_profile
 from fabkit.model.puzzle import Board, PuzzleSet
 from fabkit.solid.boards import build_board
 from fabkit.solid.export import write_stl
 from tests.support import analytic
-from tests.support.boardmeshes import bore, extruded, seat_places
+from tests.support.boardmeshes import bore, extruded, socket_places
 from tests.support.pictures import cell_drawn, hexagon, together
 
 Shape = Any  # shapely has no types
@@ -53,11 +53,11 @@ def fit_profile(*settings: str) -> Profile:
     return load_profile((), settings, FIT.unit_mm)
 
 
-def holes_board(profile: Profile, cells: frozenset[Cell] = FIT.boards[0].cells) -> BoardBlueprint:
+def holes_board(profile: Profile, cells: frozenset[Cell] = FIT.boards[0].cells) -> BoardDrawing:
     return draft_board(FIT, Accessory("board", "holes", Board("board", cells), "#ffffff"), profile)
 
 
-def seats_board(profile: Profile) -> BoardBlueprint:
+def sockets_board(profile: Profile) -> BoardDrawing:
     return draft_board(STARS, accessories(STARS, profile)[0], profile)
 
 
@@ -80,7 +80,7 @@ def same(one: Shape, other: Shape) -> bool:
     return bool(one.symmetric_difference(other).area < 1e-3)
 
 
-# --- holes and seats --------------------------------------------------------------------------
+# --- holes and sockets --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -133,25 +133,25 @@ def test_walls_of_the_drawing_are_two_lines_wide() -> None:
             assert area.difference(opened).area < 1e-6
 
 
-def test_a_seat_for_every_stub() -> None:
+def test_a_socket_for_every_peg() -> None:
     profile = load_profile()
-    board, unit_mm = seats_board(profile), profile.unit_mm
+    board, unit_mm = sockets_board(profile), profile.unit_mm
     floor_mm = analytic.layer_top_mm(profile, profile.board_floor_mm)
-    assert board.rest_mm == analytic.layer_top_mm(profile, floor_mm + profile.stub_height_mm + 0.2)
-    middles = seat_places(7, 6, 7, 6)
-    seats = discs(middles, profile.stub_mm + 2 * profile.seat_mm)
+    assert board.rest_mm == analytic.layer_top_mm(profile, floor_mm + profile.peg_height_mm + 0.2)
+    middles = socket_places(7, 6, 7, 6)
+    sockets = discs(middles, profile.peg_mm + 2 * profile.socket_mm)
     for height_mm in (floor_mm + 0.013, board.rest_mm - 0.013):
-        assert same(section_at(board.steps, height_mm), board.outline - seats)
+        assert same(section_at(board.steps, height_mm), board.outline - sockets)
     assert same(section_at(board.steps, floor_mm - 0.013), board.outline)
     region = united([hexagon(x / unit_mm, y / unit_mm) for x, y in middles], unit_mm)
     opening = region.buffer(profile.board_clearance_mm, join_style="mitre", mitre_limit=10)
     rim = section_at(board.steps, board.rest_mm + 0.013)
     assert same(filled(rim) - rim, opening)
     # Pieces lie where they are drawn over cells of the board.
-    for piece in draft_all(STARS, STARS.pieces, profile):
-        for stub in piece.stubs:
-            assert min(math.dist(stub.centre_mm, one) for one in middles) < 1e-6
-            assert floor_mm + 0.2 <= board.rest_mm - stub.height_mm + 1e-9
+    for piece in draft_flat_pieces(STARS, STARS.pieces, profile):
+        for peg in piece.pegs:
+            assert min(math.dist(peg.centre_mm, one) for one in middles) < 1e-6
+            assert floor_mm + 0.2 <= board.rest_mm - peg.height_mm + 1e-9
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_a_seat_for_every_stub() -> None:
     [
         (
             ["board.hole=12 mm"],
-            "board.hole is 12 mm; expected more than the ball's 12 mm, and 14.2 mm at the most, which "
+            "board.hole is 12 mm; expected more than the ball's 12 mm, and at most 14.2 mm, which "
             "leaves 0.8 mm between two holes; choose another board.hole, a smaller ball.diameter or a "
             "larger unit",
         ),
@@ -170,22 +170,22 @@ def test_a_seat_for_every_stub() -> None:
             "holds no ball back; choose a smaller board.channel or a ball.link below 9 mm",
         ),
         (
-            ["stub.diameter=18.9 mm"],
-            "a seat for stubs of 18.9 mm with board.seat 0.2 mm around is 19.3 mm wide, which leaves less "
-            "than 0.8 mm between two seats; choose a smaller board.seat or a stub.diameter of 18.8 mm or "
+            ["peg.diameter=18.9 mm"],
+            "a socket for pegs of 18.9 mm with board.socket 0.2 mm around is 19.3 mm wide, which leaves less "
+            "than 0.8 mm between two sockets; choose a smaller board.socket or a peg.diameter of 18.8 mm or "
             "less",
         ),
-        (["board.seat=3 mm", "stub.diameter=13.3 mm"], "a stub.diameter of 13.2 mm or less"),
+        (["board.socket=3 mm", "peg.diameter=13.3 mm"], "a peg.diameter of 13.2 mm or less"),
     ],
 )
-def test_holes_and_seats_that_cannot_be(settings: list[str], message: str) -> None:
-    seats = any(setting.startswith("stub") for setting in settings)
+def test_holes_and_sockets_that_cannot_be(settings: list[str], message: str) -> None:
+    sockets = any(setting.startswith("peg") for setting in settings)
     make, profile = (
-        (seats_board, load_profile((), settings))
-        if seats
+        (sockets_board, load_profile((), settings))
+        if sockets
         else (holes_board, fit_profile(*settings))
     )
-    with pytest.raises(BlueprintError) as refusal:
+    with pytest.raises(DrawingError) as refusal:
         make(profile)
     assert message in str(refusal.value)
 
@@ -214,11 +214,11 @@ def puzzles() -> dict[str, PuzzleSet]:
 @cache
 def drawn(
     name: str, settings: tuple[str, ...], lid: bool = False
-) -> tuple[BoardBlueprint, Profile, Shape]:
+) -> tuple[BoardDrawing, Profile, Shape]:
     """A tray or its lid, the profile, and the region: its cells, united."""
     puzzle = puzzles()[name]
     if name == "iqstars":
-        settings += ("stub.height=0 mm",)
+        settings += ("peg.height=0 mm",)
     profile = load_profile((), settings, puzzle.unit_mm)
     made = accessories(puzzle, replace(profile, boards_made="all"))
     one = next(one for one in made if (one.kind == LID) == lid)
@@ -271,9 +271,9 @@ def test_the_frame_opens_to_the_front_only() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "lid", "words"),
+    ("settings", "lid", "message"),
     [
-        (["lid.kind=snap", "lid.tongue=6 mm"], False, "3.3% when .*, and 2% is the most; .* 7.8"),
+        (["lid.kind=snap", "lid.tongue=6 mm"], False, "3.3% when .*, and the limit is 2%; .* 7.8"),
         (["lid.kind=snap", "lid.snap=0.8 mm"], True, "choose a lid.tongue of 9.8 mm or more"),
         (["lid.thickness=1.2 mm"], False, "choose a lid.thickness of 2 mm or more"),
         (["lid.clearance=1 mm"], False, "or a smaller lid.clearance"),
@@ -283,22 +283,22 @@ def test_the_frame_opens_to_the_front_only() -> None:
         (["board.title_depth=1.8 mm"], True, "choose a smaller board.title_depth"),
     ],
 )
-def test_bad_numbers_are_refused(settings: list[str], lid: bool, words: str) -> None:
-    with pytest.raises(BlueprintError, match=words):
+def test_bad_numbers_are_refused(settings: list[str], lid: bool, message: str) -> None:
+    with pytest.raises(DrawingError, match=message):
         drawn("cubimagici", tuple(settings), lid)
 
 
 def test_pillars_that_are_too_thin_are_refused_and_regions_may_meet_in_a_point() -> None:
     profile = load_profile()
     ring = shapely.box(0, 0, 60, 60) - shapely.box(30, 30, 31.2, 50)
-    with pytest.raises(BlueprintError, match=r"thinner than 0\.8 mm"):
-        block(ring, 2.0, 9.0, profile, relieved=True)
+    with pytest.raises(DrawingError, match=r"thinner than 0\.8 mm"):
+        build_block(ring, 2.0, 9.0, profile, relieved=True)
     thick = shapely.box(0, 0, 60, 60) - shapely.box(30, 30, 31.4, 50)
-    made = block(thick, 2.0, 9.0, profile, relieved=True)
+    made = build_block(thick, 2.0, 9.0, profile, relieved=True)
     pillar = section_at(made.steps, 6.0) & shapely.box(20, 20, 40, 55)
     assert pillar.area == pytest.approx((1.4 - 0.5) * (20 - 0.5), rel=1e-6)
     two = shapely.box(0, 0, 20, 20) | shapely.box(20, 20, 40, 40)
-    cut = section_at(block(two, 2.0, 9.0, profile, relieved=True).steps, 3.0)
+    cut = section_at(build_block(two, 2.0, 9.0, profile, relieved=True).steps, 3.0)
     assert cut.covers(Point(10, 30))
     assert not cut.covers(Point(20, 20))
 
@@ -332,7 +332,7 @@ def built(steps: Sequence[Step]) -> Manifold:
     whole = Manifold()
     for step in steps:
         for one in step.shapes:
-            if isinstance(one, Bore):
+            if isinstance(one, Cylinder):
                 body = bore(*one.centre_mm, one.diameter_mm, one.low_mm, one.high_mm)
             else:
                 body = extruded(one.area, one.low_mm, one.high_mm)
@@ -434,12 +434,12 @@ def test_meshes_are_as_drawn_sound_and_can_be_printed(
     else:
         drawing, profile, _ = drawn(name, settings, lid)
     write_stl(build_board(drawing), tmp_path / "one.stl")
-    (body,) = read_bodies(tmp_path / "one.stl")
+    (body,) = read_meshes(tmp_path / "one.stl")
     part, sections = (
         Part(body, body.vertices),
         Sections(body),
     )
-    findings = list(sound_findings(part))
+    findings = list(mesh_findings(part))
     findings += printing_findings(part, replace(profile, facing="up"))
     assert [found.message for found in findings if not found.ok] == []
     title, low_mm = drawing.label, drawing.label_low_mm

@@ -14,18 +14,18 @@ import pytest
 import shapely
 from shapely import affinity, union_all
 
-from fabkit.build.cards import cards_of, starts_of
+from fabkit.build.cards import cards_for, starting_positions
 from fabkit.cli import main
 from fabkit.core.errors import InputError
+from fabkit.drawing.boards.csg import section_at
 from fabkit.drawing.boards.draft import draft_card
-from fabkit.drawing.boards.steps import section_at
-from fabkit.drawing.outline import BlueprintError
-from fabkit.mesh.files.reading import read_bodies
+from fabkit.drawing.outline import DrawingError
+from fabkit.mesh.files.readers import read_meshes
 from fabkit.mesh.section import Sections
 from fabkit.model.library import load_set
-from fabkit.model.placement import placements
+from fabkit.model.piece import placements
 from fabkit.model.profile import Profile
-from fabkit.model.profilefile import load_profile
+from fabkit.model.profile_file import load_profile
 from fabkit.model.puzzle import Board, Challenge, Given, PuzzleSet
 from fabkit.output.card import SHEET_MM, Card, card_sheets, card_svg
 from tests.conftest import ROOT
@@ -36,12 +36,12 @@ from tests.support.pictures import cell_drawn
 
 def started(puzzle: PuzzleSet, pieces: int = 2, name: str = "start-001") -> Challenge:
     """A board with some pieces where they can lie."""
-    board, given, taken = puzzle.boards[0], [], set[Any]()
+    board, given, occupied = puzzle.boards[0], [], set[Any]()
     for piece in puzzle.pieces[:pieces]:
-        lying = placements(puzzle.lattice, piece, board.cells - taken, puzzle.flips)
-        cells = lying[len(lying) // 3].cells
+        fitting = placements(puzzle.lattice, piece, board.cells - occupied, puzzle.flips)
+        cells = fitting[len(fitting) // 3].cells
         given.append(Given(piece.id, cells))
-        taken |= cells
+        occupied |= cells
     ids = tuple(piece.id for piece in puzzle.pieces)
     return Challenge(name, board.cells, ids, tuple(given), puzzle.flips)
 
@@ -88,8 +88,8 @@ def test_a_card_shows_the_board_and_the_given_pieces_at_their_size(name: str) ->
     assert found.bounds[1] == pytest.approx(19 - height, abs=0.01)  # above the scale
     for given, path in zip(card.challenge.given, paths(source, "piece"), strict=True):
         assert path.get("fill") == puzzle.piece(given.piece).colour
-        lying = affinity.translate(area_of(puzzle, given.cells, profile.unit_mm), *shift)
-        assert drawn(path).symmetric_difference(lying).area < 0.3
+        expected = affinity.translate(area_of(puzzle, given.cells, profile.unit_mm), *shift)
+        assert drawn(path).symmetric_difference(expected).area < 0.3
     assert len(paths(source, "label")) == 2
 
 
@@ -97,7 +97,7 @@ def test_a_card_says_which_it_is_and_carries_a_scale() -> None:
     puzzle = load_set("iqstars")
     source = card_svg(puzzle, card_of(puzzle), profile_of(puzzle))
     text = " ".join(texts(root_of(source)))
-    parts = ("7 · IQ Stars", "start-001", "junior (4.2)", "5 pieces to place", "50 mm", "100 %")
+    parts = ("7 · IQ Stars", "start-001", "junior (4.2)", "5 pieces to place", "50 mm", "100%")
     assert all(part in text for part in parts), text
     (bar,) = paths(source, "scale")
     assert np.ptp([x for line in rings(bar) for x, _ in line]) == 50.0
@@ -166,10 +166,10 @@ def test_a_template_too_small_for_its_lines_is_refused() -> None:
     quarter = frozenset(lattice.cells_at(0, 0)[:1])
     board = Board("box", cells)
     start = Challenge("start", cells, ("D",), (Given("D", quarter),))
-    with pytest.raises(BlueprintError, match=r"line of 0\.8 mm .* piece D fills it; choose a la"):
+    with pytest.raises(DrawingError, match=r"line of 0\.8 mm .* piece D fills it; choose a la"):
         draft_card(puzzle, board, start, profile_of(puzzle, "unit=4mm"))
     two = frozenset({*lattice.cells_at(0, 0), *lattice.cells_at(1, 1)})
-    with pytest.raises(BlueprintError, match="falls into 2 parts"):
+    with pytest.raises(DrawingError, match="has 2 parts"):
         draft_card(puzzle, Board("two", two), Challenge("start", two, ("D",)), profile_of(puzzle))
 
 
@@ -208,17 +208,17 @@ def block(tmp_path: Path) -> tuple[PuzzleSet, Path]:
 
 @pytest.mark.integration
 def test_cards_are_written_and_their_templates_measure(
-    block: tuple[PuzzleSet, Path], tmp_path: Path, said: Callable[..., Any]
+    block: tuple[PuzzleSet, Path], tmp_path: Path, run_json: Callable[..., Any]
 ) -> None:
     puzzle, _ = block
-    found = said("cards", "iqblock", "start-002", "-o", str(tmp_path))
+    found = run_json("cards", "iqblock", "made-start-002", "-o", str(tmp_path))
     assert [(one["id"], one["level"], one["score"]) for one in found["cards"]] == [
-        ("start-002", "expert", 6.789)
+        ("made-start-002", "expert", 6.789)
     ]
-    names = ["cards/start-002.svg", "cards/cards-1.svg", "cards/start-002.stl"]
+    names = ["cards/made-start-002.svg", "cards/cards-1.svg", "cards/made-start-002.stl"]
     assert found["files"] == names
-    (body,) = read_bodies(tmp_path / names[2])
-    start, profile = started(puzzle, 2, "start-002"), profile_of(puzzle)
+    (body,) = read_meshes(tmp_path / names[2])
+    start, profile = started(puzzle, 2, "made-start-002"), profile_of(puzzle)
     drawing = draft_card(puzzle, puzzle.boards[0], start, profile)
     assert (body.vertices.min(axis=0)[2], body.vertices.max(axis=0)[2]) == pytest.approx((0, 1.6))
     sections = Sections(body)
@@ -226,25 +226,25 @@ def test_cards_are_written_and_their_templates_measure(
         cut, wanted = sections.at(height), section_at(drawing.steps, height)
         assert cut.symmetric_difference(wanted).area < 0.003 * wanted.area
     before = {name: (tmp_path / name).read_bytes() for name in names}
-    said("cards", "iqblock", "start-002", "-o", str(tmp_path))
+    run_json("cards", "iqblock", "made-start-002", "-o", str(tmp_path))
     assert {name: (tmp_path / name).read_bytes() for name in names} == before
 
 
 def test_paper_alone_is_for_as_many_as_are_wanted(
-    block: tuple[PuzzleSet, Path], tmp_path: Path, said: Callable[..., Any]
+    block: tuple[PuzzleSet, Path], tmp_path: Path, run_json: Callable[..., Any]
 ) -> None:
     out = tmp_path / "out"
     ask = ("cards", "iqblock", "--file", str(block[1]), "--no-templates", "-o", str(out))
-    assert len(said(*ask)["cards"]) == 2
+    assert len(run_json(*ask)["cards"]) == 2
     names = ["cards-1.svg", "cards-2.svg", "start-001.svg", "start-002.svg"]
     assert sorted(one.name for one in (out / "cards").iterdir()) == names
-    assert [one["id"] for one in said(*ask, "--count", "1")["cards"]] == ["start-001"]
+    assert [one["id"] for one in run_json(*ask, "--count", "1")["cards"]] == ["start-001"]
 
 
-def test_a_challenge_file_makes_a_card(tmp_path: Path, said: Callable[..., Any]) -> None:
+def test_a_challenge_file_makes_a_card(tmp_path: Path, run_json: Callable[..., Any]) -> None:
     path = tmp_path / "mine <b>.toml"
     path.write_text('given = [{ piece = "yellow", cells = [[0, 4], [0, 5], [0, 6], [1, 4]] }]')
-    found = said("cards", "iqstars", "--file", str(path), "--no-templates", "-o", str(tmp_path))
+    found = run_json("cards", "iqstars", "--file", str(path), "--no-templates", "-o", str(tmp_path))
     (card,) = found["cards"]
     assert (card["id"], card["level"], card["given"]) == ("mine-b", None, ["yellow"])
     assert (tmp_path / "cards" / "mine-b.svg").is_file()
@@ -263,21 +263,21 @@ def test_titles_are_no_markup(tmp_path: Path) -> None:
 
 def test_a_list_is_read_with_all_its_faults(tmp_path: Path) -> None:
     puzzle = load_set("iqblock")
-    one, strange = entry(puzzle, "start-001"), entry(puzzle, "start-002") | {"board": "nowhere"}
+    one, unknown = entry(puzzle, "start-001"), entry(puzzle, "start-002") | {"board": "nowhere"}
     for entries, head, says in (
         ([one | {"id": "../evil"}], {}, r"challenges\[0\]\.id|challenge\[.*id"),
-        ([one, one, strange], {}, "(?s)is there twice.*nowhere"),
-        ([one], {"set": "iqfit"}, 'holds challenges of "iqfit", not of "iqblock"'),
+        ([one, one, unknown], {}, "(?s)is listed twice.*nowhere"),
+        ([one], {"set": "iqfit"}, 'contains challenges of "iqfit", not of "iqblock"'),
         ([one | {"given": []}], {}, "has no given pieces"),
     ):
         path = listed(tmp_path, puzzle, *entries, **head)
         with pytest.raises(InputError, match=says):
-            starts_of(puzzle, path, tmp_path)
+            starting_positions(puzzle, path, tmp_path)
     path = tmp_path / "corner.json"
     corner = [0, 1, 2, 3, 8, 9, 10, 11]
     path.write_text(json.dumps({"cells": corner, "given": [{"piece": "0", "cells": corner}]}))
     with pytest.raises(InputError, match="covers no board as a whole; a card shows one of square"):
-        cards_of(puzzle, starts_of(puzzle, path, tmp_path))
+        cards_for(puzzle, starting_positions(puzzle, path, tmp_path))
 
 
 def test_a_list_beside_the_sets_own_starts_keeps_names_apart(tmp_path: Path) -> None:
@@ -287,14 +287,14 @@ def test_a_list_beside_the_sets_own_starts_keeps_names_apart(tmp_path: Path) -> 
     path.write_text(text.replace('"iqstars"', '"mine"') + own)
     puzzle = load_set(str(path))
     listed(tmp_path, puzzle, entry(puzzle, "start-001"))
-    found = starts_of(puzzle, None, tmp_path)
+    found = starting_positions(puzzle, None, tmp_path)
     assert [one.id for one in found] == ["start-001", "made-start-001"]
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["iqblock"], "has no starting positions; `fabkit challenges iqblock` makes some"),
+        (["own.toml"], "has no starting positions; `fabkit challenges own.toml` makes some"),
         (["iqblock", "--count", "0"], "expected a whole number from 1"),
         (["iqblock", "--file", ""], "--file: is empty"),
         (["iqblock", "--file", "none.toml"], "there is no such file"),
@@ -310,6 +310,8 @@ def test_bad_wishes_are_refused(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    shipped = (ROOT / "pieces" / "iqblock.toml").read_text()
+    Path("own.toml").write_text(shipped.replace('name = "iqblock"', 'name = "own"'))
     assert main(["cards", *arguments, "-o", "out"]) == 2
     assert message in capsys.readouterr().err
     assert not Path("out").exists()

@@ -1,4 +1,4 @@
-"""Pieces on stubs: what their cells look like, and where their stubs are, drawn and on the mesh."""
+"""Pieces on pegs: what their cells look like, and where their pegs are, drawn and on the mesh."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from shapely import LineString, Point, Polygon, affinity, union_all
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.core.errors import InputError
-from fabkit.drawing.cells import celled_outline
-from fabkit.drawing.draft import Blueprint, chamfered, draft, draft_all
+from fabkit.drawing.cells import cell_shape_outline
+from fabkit.drawing.draft import FlatDrawing, chamfer_outline, draft_flat_piece, draft_flat_pieces
 from fabkit.model.lattice import LATTICES, Cell
 from fabkit.model.library import load_set
 from fabkit.model.piece import Form
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.profile import CELL_SHAPES, Profile
-from fabkit.model.profilefile import load_profile
-from fabkit.solid.pieces import Workshop
+from fabkit.model.profile_file import load_profile
+from fabkit.solid.builder import SolidBuilder
 from fabkit.solve.answer import solve
-from fabkit.solve.posing import pose
+from fabkit.solve.encoding import to_exact_cover
 from tests.support import analytic, measure
 from tests.support.prints import print_one
 
@@ -38,8 +38,8 @@ def profile_of(shape: str) -> Profile:
 
 
 @cache
-def drafts(shape: str) -> list[Blueprint]:
-    return draft_all(STARS, STARS.pieces, profile_of(shape))
+def drafts(shape: str) -> list[FlatDrawing]:
+    return draft_flat_pieces(STARS, STARS.pieces, profile_of(shape))
 
 
 def middles(piece_id: str, unit_mm: float) -> set[Place]:
@@ -62,17 +62,17 @@ def joined(places: set[Place], count: int, unit_mm: float) -> list[tuple[Place, 
 
 def outline_at(cells: frozenset[Cell], profile: Profile) -> Polygon:
     form = Form("", cells, rings_of_cells(STARS.lattice, cells))
-    return celled_outline(STARS.lattice, form, profile)
+    return cell_shape_outline(STARS.lattice, form, profile)
 
 
 # --- outlines -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("shape", CELL_SHAPES)
-def test_cells_lie_within_their_hexagons_and_above_their_stubs(shape: str) -> None:
+def test_cells_lie_within_their_hexagons_and_above_their_pegs(shape: str) -> None:
     profile = profile_of(shape)
     for drawing, blueprint in zip(analytic.drawings("iqstars"), drafts(shape), strict=True):
-        hexagons = analytic.printed(drawing.outline, profile)
+        hexagons = analytic.printed_outline(drawing.outline, profile)
         assert blueprint.outline.difference(hexagons).area < 1e-6
         drawn = affinity.scale(drawing.outline, profile.unit_mm, profile.unit_mm, origin=(0, 0))
         assert blueprint.canonical.symmetric_difference(drawn).area < 1e-6
@@ -81,11 +81,11 @@ def test_cells_lie_within_their_hexagons_and_above_their_stubs(shape: str) -> No
         assert blueprint.outline.is_valid
         assert blueprint.outline.exterior.is_ccw
         assert not blueprint.outline.interiors
-        places = {(round(x, 6), round(y, 6)) for x, y in (s.centre_mm for s in blueprint.stubs)}
+        places = {(round(x, 6), round(y, 6)) for x, y in (s.centre_mm for s in blueprint.pegs)}
         assert places == middles(blueprint.piece, profile.unit_mm)
-        assert {stub.diameter_mm for stub in blueprint.stubs} == {profile.stub_mm}
-        assert blueprint.back_mm == profile.stub_height_mm
-        assert blueprint.thickness_mm == profile.thickness_mm + profile.stub_height_mm
+        assert {peg.diameter_mm for peg in blueprint.pegs} == {profile.peg_mm}
+        assert blueprint.back_mm == profile.peg_height_mm
+        assert blueprint.thickness_mm == profile.thickness_mm + profile.peg_height_mm
         assert (blueprint.facing, blueprint.recesses) == ("down", ())
         assert blueprint.pause_height_mm is None
 
@@ -133,8 +133,8 @@ def test_a_hole_of_the_piece_stays_and_what_bars_close_in_is_filled(shape: str) 
 def test_solved_pieces_keep_their_clearance(shape: str) -> None:
     profile = profile_of(shape)
     (challenge,) = STARS.challenges
-    posed = pose(STARS, challenge)
-    layout = posed.layout(solve(posed, "first").solutions[0])
+    encoded = to_exact_cover(STARS, challenge)
+    layout = encoded.decode(solve(encoded, "first").solutions[0])
     outlines = [outline_at(cells, profile) for cells in layout.values()]
     gaps = [a.distance(b) for a, b in itertools.combinations(outlines, 2)]
     assert min(gaps) >= 2 * profile.inset_mm - 1e-9
@@ -149,18 +149,18 @@ def test_solved_pieces_keep_their_clearance(shape: str) -> None:
     ("shape", "step"),
     [("star", 7), *(pytest.param(one, 3, marks=pytest.mark.integration) for one in CELL_SHAPES)],
 )
-def test_meshes_of_pieces_on_stubs(shape: str, step: int, tmp_path: Path) -> None:
-    profile, workshop = profile_of(shape), Workshop()
+def test_meshes_of_pieces_on_pegs(shape: str, step: int, tmp_path: Path) -> None:
+    profile, builder = profile_of(shape), SolidBuilder()
     for blueprint in drafts(shape)[::step]:
-        mesh = print_one(workshop, blueprint, tmp_path / f"{blueprint.piece}.stl")
+        mesh = print_one(builder, blueprint, tmp_path / f"{blueprint.piece}.stl")
         assert measure.is_closed(mesh)
         assert len(measure.shells(mesh)) == 1
         assert mesh.bounds[:, 2] == pytest.approx([0, blueprint.thickness_mm], abs=1e-5)
         assert mesh.volume == pytest.approx(volume_mm3(blueprint), rel=3e-4)
-        stubs = measure.section(mesh, 0.51 * blueprint.back_mm)
+        pegs = measure.section(mesh, 0.51 * blueprint.back_mm)
         places = middles(blueprint.piece, profile.unit_mm)
-        discs = union_all([Point(one).buffer(profile.stub_mm / 2, quad_segs=64) for one in places])
-        assert stubs.hausdorff_distance(discs) < 0.01
+        discs = union_all([Point(one).buffer(profile.peg_mm / 2, quad_segs=64) for one in places])
+        assert pegs.hausdorff_distance(discs) < 0.01
         middle_mm = blueprint.back_mm + 0.51 * profile.thickness_mm
         cut = measure.section(mesh, middle_mm)
         assert measure.difference_mm2(cut, blueprint.outline) < 0.005
@@ -168,19 +168,19 @@ def test_meshes_of_pieces_on_stubs(shape: str, step: int, tmp_path: Path) -> Non
             (blueprint.back_mm + 0.013, profile.foot_chamfer_mm - 0.013),
             (blueprint.thickness_mm - profile.top_chamfer_mm + 0.013, 0.013),
         ):
-            expected = chamfered(blueprint.outline, inside_mm)
+            expected = chamfer_outline(blueprint.outline, inside_mm)
             found = measure.filled(measure.section(mesh, height_mm))
             assert found.hausdorff_distance(expected) < 0.01
 
 
-def volume_mm3(blueprint: Blueprint) -> float:
-    """The plate between its chamfers, by Simpson's rule, with its stubs and without its letter."""
+def volume_mm3(blueprint: FlatDrawing) -> float:
+    """The plate between its chamfers, by Simpson's rule, with its pegs and without its letter."""
     outline = blueprint.outline
     found = outline.area * (blueprint.thickness_mm - blueprint.back_mm)
     for width_mm in (blueprint.top_chamfer_mm, blueprint.foot_chamfer_mm):
-        middle, inner = chamfered(outline, width_mm / 2), chamfered(outline, width_mm)
+        middle, inner = chamfer_outline(outline, width_mm / 2), chamfer_outline(outline, width_mm)
         found -= width_mm * (5 * outline.area - 4 * middle.area - inner.area) / 6
-    found += sum(stub.volume_mm3 for stub in blueprint.stubs)
+    found += sum(peg.volume_mm3 for peg in blueprint.pegs)
     label = blueprint.label
     return found - (label.front.polygon().area * label.depth_mm if label else 0.0)
 
@@ -192,31 +192,31 @@ def volume_mm3(blueprint: Blueprint) -> float:
     ("settings", "message"),
     [
         (
-            ["stub.diameter=19.1 mm"],
-            "pieces red, orange, yellow, green, blue, indigo, pink: stub.diameter 19.1 mm is too "
-            "large: the back of a cell bears 19 mm; choose a smaller stub.diameter, a larger unit or "
+            ["peg.diameter=19.1 mm"],
+            "pieces red, orange, yellow, green, blue, indigo, pink: peg.diameter 19.1 mm is too "
+            "large: the back of a cell has room for 19 mm; choose a smaller peg.diameter, a larger unit or "
             "another cell.shape",
         ),
-        (["cell.shape=star", "stub.diameter=14 mm"], "the back of a cell bears 12."),
+        (["cell.shape=star", "peg.diameter=14 mm"], "the back of a cell has room for 12."),
         (
-            ["stub.height=0.3 mm"],
-            "stub.height is 0.3 mm; expected 0.4 mm, which are 2 layers, to 10 mm, the stub's "
-            "diameter, or 0 mm for pieces without stubs",
+            ["peg.height=0.3 mm"],
+            "peg.height is 0.3 mm; expected 0.4 mm (2 layers) to 10 mm (the peg's "
+            "diameter), or 0 mm for pieces without pegs",
         ),
-        (["stub.height=10.1 mm"], "stub.height is 10.1 mm; expected 0.4 mm"),
+        (["peg.height=10.1 mm"], "peg.height is 10.1 mm; expected 0.4 mm"),
         (
             ["cell.shape=disc", "cell.link=11.4 mm"],
-            "cell.link is 11.4 mm, and the bar between two cells can be 0.8 mm to 11.316 mm wide, the "
+            "cell.link is 11.4 mm; expected 0.8 mm to 11.316 mm, the "
             "edge of a hexagon; choose another cell.link or a larger unit",
         ),
         (["cell.shape=star", "cell.link=0.7 mm"], "cell.link is 0.7 mm"),
         (["cell.shape=star", "tip_flat=4 mm"], "a tip flat of 4 mm cuts 4 mm off an edge of 6.6"),
-        (["cell.shape=disc", "cell.link=1 mm"], "a chamfer of 0.6 mm eats up a neck of the piece"),
+        (["cell.shape=disc", "cell.link=1 mm"], "a chamfer of 0.6 mm removes a neck of the piece"),
     ],
 )
-def test_stubs_that_cannot_be(settings: list[str], message: str) -> None:
+def test_pegs_that_cannot_be(settings: list[str], message: str) -> None:
     with pytest.raises(InputError) as refusal:
-        draft_all(STARS, STARS.pieces, load_profile((), settings))
+        draft_flat_pieces(STARS, STARS.pieces, load_profile((), settings))
     assert message in str(refusal.value)
 
 
@@ -224,12 +224,12 @@ def test_stubs_that_cannot_be(settings: list[str], message: str) -> None:
     "settings",
     [
         ["cell.shape=star", "cell.link=2 mm", "tip_flat=1.5 mm"],
-        pytest.param(["stub.diameter=18.99 mm", "stub.height=0.4 mm"], marks=pytest.mark.long),
+        pytest.param(["peg.diameter=18.99 mm", "peg.height=0.4 mm"], marks=pytest.mark.long),
         pytest.param(["cell.shape=disc", "cell.link=11.31 mm"], marks=pytest.mark.long),
     ],
 )
-def test_stubs_at_the_limit_build(settings: list[str]) -> None:
-    blueprint = draft(STARS, STARS.piece("red"), load_profile((), settings))
-    solid = Workshop().build(blueprint)
+def test_pegs_at_the_limit_build(settings: list[str]) -> None:
+    blueprint = draft_flat_piece(STARS, STARS.piece("red"), load_profile((), settings))
+    solid = SolidBuilder().build(blueprint)
     assert solid.isValid()
     assert solid.Volume() == pytest.approx(volume_mm3(blueprint), rel=1e-5)

@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 from shapely import Point, Polygon, affinity
 
 from fabkit.core.errors import InputError
-from fabkit.drawing.cut import FLAT_MM, CutPiece, cut_all, cut_piece
-from fabkit.drawing.outline import BlueprintError
+from fabkit.drawing.laser import CHORD_TOLERANCE_MM, CutPiece, draft_cut_piece, draft_cut_pieces
+from fabkit.drawing.outline import DrawingError
 from fabkit.model.lattice import LATTICES, Cell, Lattice
 from fabkit.model.library import load_set
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
-from fabkit.model.profilefile import load_profile
+from fabkit.model.profile_file import load_profile
 from fabkit.model.puzzle import PuzzleSet
 from tests.support import analytic, cuts
 from tests.support.cuts import FLAT_SETS, MACHINES, PRESETS
@@ -103,7 +103,7 @@ def check_letter(piece: CutPiece, label: str, profile: Profile) -> None:
 
 def leaves_the_outline(piece: CutPiece, kerf_mm: float) -> bool:
     """Whether cutting leaves exactly the finished outline, but for fillets in inner corners."""
-    if not same(analytic.moved_in(piece.path, kerf_mm / 2), piece.outline):
+    if not same(analytic.inset_outline(piece.path, kerf_mm / 2), piece.outline):
         return False
     burnt = piece.path.boundary.buffer(kerf_mm / 2, quad_segs=64)  # by a round beam
     left = piece.path.difference(burnt) if kerf_mm else piece.path
@@ -121,7 +121,7 @@ def leaves_the_outline(piece: CutPiece, kerf_mm: float) -> bool:
 def test_another_path_does_not_leave_the_outline() -> None:
     """A whole kerf outside, on the outline itself, with a chip out of it, or without tips."""
     for piece in cuts.cut_set("fridgeiq", "default", ("laser.kerf=1.5 mm", *PLAIN)):
-        whole = analytic.moved_in(piece.outline, -1.5)
+        whole = analytic.inset_outline(piece.outline, -1.5)
         assert not leaves_the_outline(replace(piece, path=whole), 1.5)
         assert not leaves_the_outline(replace(piece, path=piece.outline), 1.5)
         edge = shapely.LineString(piece.path.exterior.coords[:2])
@@ -148,35 +148,35 @@ def test_any_shape_is_cut_or_refused(
 
     def bears(area: Polygon, distance_mm: float) -> bool:
         verdicts = {
-            corners(analytic.moved_in(area, distance_mm + near)) == corners(area)
+            corners(analytic.inset_outline(area, distance_mm + near)) == corners(area)
             for near in (-0.02, 0.0, 0.02)
         }
         assume(len(verdicts) == 1)
         return verdicts.pop()
 
-    inner = analytic.moved_in(drawn, inset_mm)
+    inner = analytic.inset_outline(drawn, inset_mm)
     is_borne = bears(drawn, inset_mm) and bears(inner, -kerf_mm / 2)
     puzzle = PuzzleSet("mine", "Mine", lattice, False, (), (), (), "", "")
     if is_borne:
-        piece = cut_piece(puzzle, piece_of(lattice, some), profile)
+        piece = draft_cut_piece(puzzle, piece_of(lattice, some), profile)
         assert same(piece.outline, inner)
         assert corners(piece.path) == corners(drawn)
         assert leaves_the_outline(piece, kerf_mm)
     else:
-        with pytest.raises(BlueprintError, match=r"laser\.(inset|kerf) .* bears .* at most"):
-            cut_piece(puzzle, piece_of(lattice, some), profile)
+        with pytest.raises(DrawingError, match=r"laser\.(inset|kerf) .* the limit is "):
+            draft_cut_piece(puzzle, piece_of(lattice, some), profile)
 
 
 def test_large_letters_are_as_smooth() -> None:
     puzzle = load_set("fridgeiq")
     profile = load_profile((), ["unit=150 mm", "label.cap_height=100 mm"])
-    (piece,) = cut_all(puzzle, [puzzle.piece("S")], profile)
+    (piece,) = draft_cut_pieces(puzzle, [puzzle.piece("S")], profile)
     engraved = reduce(shapely.symmetric_difference, map(Polygon, piece.engraving))
     exact = analytic.glyph("S", 100.0).polygon
     left, bottom, right, top = engraved.bounds
     there = affinity.translate(exact, (left + right) / 2, (bottom + top) / 2)
     # The font file is followed with fifty chords on each curve.
-    assert engraved.boundary.hausdorff_distance(there.boundary) < FLAT_MM + 0.005
+    assert engraved.boundary.hausdorff_distance(there.boundary) < CHORD_TOLERANCE_MM + 0.005
     assert sum(len(contour) for contour in piece.engraving) < 300
 
 
@@ -206,7 +206,7 @@ BAY = piece_of(LATTICES["square"], cells("square", (0, 0), (1, 0), (1, 1), (1, 2
 
 def test_holes_shrink_by_the_kerf() -> None:
     profile = load_profile((), ["laser.kerf=0.4 mm", "laser.inset=0.1 mm", *PLAIN])
-    (piece,) = cut_all(set_of(RING), [RING], profile)
+    (piece,) = draft_cut_pieces(set_of(RING), [RING], profile)
     (hole,), (path,) = piece.outline.interiors, piece.path.interiors
     assert Polygon(hole).area == pytest.approx(20.2**2)
     assert Polygon(path).area == pytest.approx(19.8**2)
@@ -217,10 +217,10 @@ def test_holes_shrink_by_the_kerf() -> None:
 @pytest.mark.parametrize("piece", [RING, BAY], ids=["hole", "notch"])
 def test_a_hole_or_a_notch_as_narrow_as_the_kerf_is_refused(piece: Piece) -> None:
     profile = load_profile((), ["unit=4 mm", *PLAIN])
-    assert cut_all(set_of(piece), [piece], replace(profile, kerf_mm=3.98))
+    assert draft_cut_pieces(set_of(piece), [piece], replace(profile, kerf_mm=3.98))
     for kerf_mm in (4.0, 5.0, 8.0, 40.0):
-        with pytest.raises(InputError, match=r"swallows a hole or a notch .* bears 3\.98 mm"):
-            cut_all(set_of(piece), [piece], replace(profile, kerf_mm=kerf_mm))
+        with pytest.raises(InputError, match=r"removes a hole or a notch .* limit is 3\.98 mm"):
+            draft_cut_pieces(set_of(piece), [piece], replace(profile, kerf_mm=kerf_mm))
 
 
 def test_what_cannot_be_cut_is_refused_for_all_pieces_at_once() -> None:
@@ -229,13 +229,13 @@ def test_what_cannot_be_cut_is_refused_for_all_pieces_at_once() -> None:
         (
             "iqblock",
             ["unit=4 mm", "laser.inset=2 mm", *PLAIN],
-            "pieces 1, 2, 3, 4, 5, 6: laser.inset 2 mm swallows an edge or a neck of the piece, which "
-            "bears 1.99 mm at most; choose a smaller laser.inset or a larger unit",
+            "pieces 1, 2, 3, 4, 5, 6: laser.inset 2 mm removes an edge or a neck of the piece; the "
+            "limit is 1.99 mm; choose a smaller laser.inset or a larger unit",
         ),
         (
             "iqblock",
             ["magnet.diameter=1 mm", "recess.press=0 mm", "laser.kerf=1 mm"],
-            "kerf 1 mm swallows the hole for a magnet, which is 1 mm across",
+            "kerf 1 mm removes the hole for a magnet, which is 1 mm across",
         ),
         ("fridgeiq", ["laser.inset=2 mm"], "recess.fit none"),
         ("fridgeiq", ["unit=5 mm", "recess.fit=none"], "label.faces none"),
@@ -243,4 +243,4 @@ def test_what_cannot_be_cut_is_refused_for_all_pieces_at_once() -> None:
     ):
         puzzle, profile = load_set(name), load_profile((), settings)
         with pytest.raises(InputError, match=re.escape(says)):
-            cut_all(puzzle, puzzle.pieces, profile)
+            draft_cut_pieces(puzzle, puzzle.pieces, profile)

@@ -17,28 +17,28 @@ from numpy.typing import ArrayLike, NDArray
 from shapely import Polygon
 
 from fabkit.core.errors import InputError
-from fabkit.drawing.draft import draft, draft_all
-from fabkit.drawing.magnets import poles, with_poles
-from fabkit.drawing.outline import BlueprintError, printed_outline
-from fabkit.mesh.body import Body
+from fabkit.drawing.draft import draft_flat_piece, draft_flat_pieces
+from fabkit.drawing.magnets import assign_poles, poles
+from fabkit.drawing.outline import DrawingError, offset_outline
+from fabkit.mesh.mesh import Mesh
 from fabkit.model.lattice import LATTICES, Cell, Lattice
 from fabkit.model.layers import recess_span
 from fabkit.model.library import load_set
 from fabkit.model.profile import Profile
-from fabkit.model.profilefile import load_profile, preset_names
+from fabkit.model.profile_file import load_profile, preset_names
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.verify.check import CheckReport, check
-from fabkit.verify.taking import recognise, take
+from fabkit.verify.reports import CheckReport, check
+from fabkit.verify.scan import match_profile, scan_set
 from tests.support import analytic, measure
 from tests.support.faults import outline as leaning
 from tests.support.faults.kits import MARKED, MARKED_INSIDE, kit
 from tests.support.faults.planting import Case
-from tests.support.prints import NO_STUBS, Order, print_set
+from tests.support.prints import NO_PEGS, Order, print_set
 from tests.support.strategies import cell_sets, outline_of, piece_of
 
 Points = NDArray[np.float64]
 FRIDGEIQ = load_set("fridgeiq")
-STEP_MM = 0.25
+BISECT_STEP_MM = 0.25
 #: Three fifths of a layer are left over; with the default numbers none is.
 UNEVEN = ("layers.height=0.25 mm", "thickness=7.1 mm")
 EMBEDDED, DOWN = "recess.fit=embedded", "plate.face=down"
@@ -52,12 +52,12 @@ def keeps_walls(points: ArrayLike, outline: Polygon, profile: Profile, off_mm: f
     radius_mm = analytic.bore_mm(profile) / 2
     low_mm, high_mm = analytic.recess_heights_mm(profile)
     top_mm = profile.thickness_mm - profile.top_chamfer_mm
-    low_mm = low_mm if profile.embedded else profile.mouth_mm
+    low_mm = low_mm if profile.embedded else profile.lead_in_mm
     narrowest_mm = max(0.0, profile.foot_chamfer_mm - low_mm, high_mm - top_mm)
-    walls = [(analytic.moved_in(outline, narrowest_mm), radius_mm + profile.wall_mm)]
+    walls = [(analytic.inset_outline(outline, narrowest_mm), radius_mm + profile.wall_mm)]
     if not profile.embedded:
-        foot = analytic.moved_in(outline, profile.foot_chamfer_mm)
-        walls.append((foot, radius_mm + profile.mouth_mm + profile.bed_wall_mm))
+        foot = analytic.inset_outline(outline, profile.foot_chamfer_mm)
+        walls.append((foot, radius_mm + profile.lead_in_mm + profile.bed_wall_mm))
     places = shapely.points(np.asarray(points))
     kept = [off(places, area) >= wall_mm + off_mm for area, wall_mm in walls]
     return np.logical_and.reduce(kept)
@@ -73,7 +73,9 @@ def off(places: Points, area: Polygon) -> Points:
 def grid(outline: Polygon, profile: Profile) -> Points:
     """Places that keep a little more than the walls."""
     left, bottom, right, top = outline.bounds
-    axes = np.meshgrid(np.arange(left, right, STEP_MM), np.arange(bottom, top, STEP_MM))
+    axes = np.meshgrid(
+        np.arange(left, right, BISECT_STEP_MM), np.arange(bottom, top, BISECT_STEP_MM)
+    )
     points = np.column_stack([axis.ravel() for axis in axes])
     return points[keeps_walls(points, outline, profile, 0.005)]
 
@@ -91,7 +93,7 @@ def widest_apart_mm(points: Points, at_most_mm: float) -> float:
 
 def least_apart_mm(profile: Profile) -> float:
     """Between the centres of two recesses, for the walls beside the bores and at the bed."""
-    at_bed_mm = 0.0 if profile.embedded else 2 * profile.mouth_mm + profile.bed_wall_mm
+    at_bed_mm = 0.0 if profile.embedded else 2 * profile.lead_in_mm + profile.bed_wall_mm
     return analytic.bore_mm(profile) + max(profile.wall_mm, at_bed_mm)
 
 
@@ -138,14 +140,14 @@ ALL = "ABDEIJLMNOQRSTUY"
 def test_magnets_of_fridgeiq_are_well_placed(pieces: str, settings: tuple[str, ...]) -> None:
     profile = load_profile((), settings)
     drawings = {one.id: one for one in analytic.drawings("fridgeiq")}
-    for blueprint in draft_all(FRIDGEIQ, FRIDGEIQ.select(pieces), profile):
+    for blueprint in draft_flat_pieces(FRIDGEIQ, FRIDGEIQ.select(pieces), profile):
         drawing = drawings[blueprint.piece]
         centres = [recess.centre_mm for recess in blueprint.recesses]
         assert len(centres) == drawing.magnets
-        assert misplaced(analytic.printed(drawing.outline, profile), centres, profile) == []
+        assert misplaced(analytic.printed_outline(drawing.outline, profile), centres, profile) == []
 
 
-def test_misplaced_magnets_are_told() -> None:
+def test_misplaced_magnets_are_reported() -> None:
     block, bar = shapely.box(0, 0, 40, 20), shapely.box(0, 0, 20, 80)
     for outline, centres, fault in (
         (block, [[20.0, 10.1]], "another place is nearer to the centroid"),
@@ -160,15 +162,15 @@ def test_misplaced_magnets_are_told() -> None:
 def misplaced_on(shape: tuple[Lattice, frozenset[Cell]], magnet_mm: float, fit: str) -> list[str]:
     """What is wrong with the places of magnets, or with the refusal, for a piece of any shape."""
     canonical = outline_of(shape, unit_mm=12.0)
-    settings = ["label.faces=none", NO_STUBS, f"recess.fit={fit}"]
+    settings = ["label.faces=none", NO_PEGS, f"recess.fit={fit}"]
     profile = replace(load_profile(["compact"], settings), magnet_diameter_mm=magnet_mm)
     left, bottom, right, top = canonical.bounds
     count = 2 if max(right - left, top - bottom) > 3 * 12 - 1e-6 else 1
     puzzle = PuzzleSet("random", "random", shape[0], False, (), (), (), "random.toml", "")
     try:
-        blueprint = draft(puzzle, piece_of(*shape), profile)
-    except BlueprintError as refusal:
-        places = grid(printed_outline(canonical, profile), profile)
+        blueprint = draft_flat_piece(puzzle, piece_of(*shape), profile)
+    except DrawingError as refusal:
+        places = grid(offset_outline(canonical, profile), profile)
         least_mm = least_apart_mm(profile) + 0.1 if count == 2 else 0.0
         fits = len(places) > 0 and widest_apart_mm(places, 2 * profile.unit_mm) >= least_mm
         return [f"there is room, but: {refusal}"] if fits else []
@@ -206,7 +208,7 @@ NO_ROOM = re.compile(
 def refusal_of(changes: list[str], pieces: str) -> str:
     """What drafting some pieces of FridgeIQ is refused with; nothing if it is not."""
     try:
-        draft_all(FRIDGEIQ, FRIDGEIQ.select(pieces), load_profile((), changes))
+        draft_flat_pieces(FRIDGEIQ, FRIDGEIQ.select(pieces), load_profile((), changes))
     except InputError as refusal:
         return str(refusal)
     return ""
@@ -235,10 +237,10 @@ def test_a_magnet_that_does_not_fit_is_refused_with_numbers(
     (drawing,) = (one for one in analytic.drawings("fridgeiq") if one.id == piece)
     if drawing.magnets == 1:
         at_bed = found["key"] == "bed_wall"
-        outline = analytic.printed(drawing.outline, profile)
-        area = analytic.moved_in(outline, profile.foot_chamfer_mm * at_bed)
+        outline = analytic.printed_outline(drawing.outline, profile)
+        area = analytic.inset_outline(outline, profile.foot_chamfer_mm * at_bed)
         widest_mm = shapely.maximum_inscribed_circle(area, tolerance=1e-3).length
-        wall_mm = widest_mm - analytic.bore_mm(profile) / 2 - profile.mouth_mm * at_bed
+        wall_mm = widest_mm - analytic.bore_mm(profile) / 2 - profile.lead_in_mm * at_bed
         # Walls are named to the hundredth, what is missing to a tenth, rounded up.
         assert there_mm == pytest.approx(wall_mm, abs=0.02 if there_mm > 0 else 0.11)
     for more, refused in ((0, False), (0.2, True)):
@@ -246,7 +248,7 @@ def test_a_magnet_that_does_not_fit_is_refused_with_numbers(
         assert bool(refusal_of([*changes, size], piece)) == refused
 
 
-def test_faults_are_shared_and_no_magnet_at_all_is_said() -> None:
+def test_faults_are_shared_and_no_magnet_at_all_is_reported() -> None:
     shared = refusal_of(["magnet.diameter=21 mm"], "ARE")
     assert "pieces A, R, E: a magnet of 21 x 3 mm" in shared
     assert "no magnet fits here, choose a larger unit" in refusal_of(["recess.wall=12 mm"], "D")
@@ -268,9 +270,9 @@ WAYS = ("press front", "embedded front", "embedded both", "glue none")
 
 
 @given(layered(), st.sampled_from(WAYS), st.sampled_from(["up", "down"]))
-def test_recesses_span_whole_layers(of: dict[str, int], way: str, facing: str) -> None:
+def test_recesses_span_whole_layers(of: dict[str, int], style: str, facing: str) -> None:
     """By trying every layer from the bed up, in hundredths, so that the expectation is exact."""
-    fit, faces = way.split()
+    fit, faces = style.split()
     lengths = {f"{key}_mm": value / 100 for key, value in of.items()}
     profile = replace(load_profile(), fit=fit, faces=faces, facing=facing, **lengths)
     thick, needed = of["thickness"], of["magnet_height"] + of["air"]
@@ -306,7 +308,7 @@ def test_recesses_span_whole_layers(of: dict[str, int], way: str, facing: str) -
 )
 def test_the_pause_is_as_printed(settings: tuple[str, ...], pause_mm: float | None) -> None:
     profile = load_profile((), settings)
-    drawing, span = draft(FRIDGEIQ, FRIDGEIQ.piece("D"), profile), recess_span(profile)
+    drawing, span = draft_flat_piece(FRIDGEIQ, FRIDGEIQ.piece("D"), profile), recess_span(profile)
     assert drawing.pause_height_mm == pause_mm
     assert drawing.facing == ("down" if DOWN in settings else "up")
     assert {(one.low_mm, one.high_mm) for one in drawing.recesses} == {(span.low_mm, span.high_mm)}
@@ -326,8 +328,8 @@ def test_check_knows_which_face_is_down() -> None:
         ((), (DOWN, nine), set()),
     ):
         made, profile = kit(Order((), made_with), "LM"), load_profile((), held)
-        taken = take(list(made.bodies.values()), made.puzzle, profile.unit_mm)
-        assert failed(check(taken, profile)) == rules
+        scanned = scan_set(list(made.bodies.values()), made.puzzle, profile.unit_mm)
+        assert failed(check(scanned, profile)) == rules
 
 
 @pytest.mark.integration
@@ -344,8 +346,8 @@ def test_the_chamfer_that_leans_out_is_that_above_the_bed() -> None:
 # --- poles --------------------------------------------------------------------------------
 
 ALTERNATING = "magnet.polarity=alternating"
-#: With a floor in which there is room for a mark, and recesses instead of stubs.
-WITH_MARKS = (ALTERNATING, "recess.floor=1 mm", NO_STUBS)
+#: With a floor in which there is room for a mark, and recesses instead of pegs.
+WITH_MARKS = (ALTERNATING, "recess.floor=1 mm", NO_PEGS)
 ACROSS_MM = 1.6
 
 
@@ -357,7 +359,7 @@ def test_poles_alternate_through_the_set_from_left_to_right(set_name: str) -> No
         assert len(in_turn[drawing.id]) == drawing.magnets
         in_all += in_turn[drawing.id]
     assert "".join(in_all) == ("NS" * len(in_all))[: len(in_all)]
-    for blueprint in draft_all(puzzle, puzzle.pieces, profile):
+    for blueprint in draft_flat_pieces(puzzle, puzzle.pieces, profile):
         recesses = blueprint.recesses
         apart = abs(recesses[0].centre_mm[0] - recesses[-1].centre_mm[0]) > 1.0
         axis = 0 if apart else 1  # one above the other: from below
@@ -365,14 +367,16 @@ def test_poles_alternate_through_the_set_from_left_to_right(set_name: str) -> No
         assert tuple(one.pole for one in in_order) == in_turn[blueprint.piece]
         assert all((one.mark is not None) == (one.pole == "S") for one in recesses)
         if blueprint.piece in "DLU":  # whatever else is selected
-            assert draft_all(puzzle, [puzzle.piece(blueprint.piece)], profile) == [blueprint]
+            assert draft_flat_pieces(puzzle, [puzzle.piece(blueprint.piece)], profile) == [
+                blueprint
+            ]
 
 
 def test_poles_that_are_the_same_or_free_have_no_marks() -> None:
     for polarity, pole in (("same", "N"), ("free", "")):
         profile = load_profile((), [f"magnet.polarity={polarity}"])
         recesses = [
-            one for b in draft_all(FRIDGEIQ, FRIDGEIQ.pieces, profile) for one in b.recesses
+            one for b in draft_flat_pieces(FRIDGEIQ, FRIDGEIQ.pieces, profile) for one in b.recesses
         ]
         assert {(one.pole, one.mark) for one in recesses} == {(pole, None)}
 
@@ -419,19 +423,19 @@ def test_marks_are_as_near_to_their_recess_as_can_be() -> None:
     circle = np.column_stack([np.cos(angles), np.sin(angles)])
     keep_mm = ACROSS_MM / 2 + profile.bed_wall_mm
     for drawing in analytic.drawings("fridgeiq")[::4]:
-        blueprint = draft(FRIDGEIQ, FRIDGEIQ.piece(drawing.id), profile)
-        outline = analytic.printed(drawing.outline, profile)
-        foot = analytic.moved_in(outline, profile.foot_chamfer_mm)
+        blueprint = draft_flat_piece(FRIDGEIQ, FRIDGEIQ.piece(drawing.id), profile)
+        outline = analytic.printed_outline(drawing.outline, profile)
+        foot = analytic.inset_outline(outline, profile.foot_chamfer_mm)
         in_turn = "S" * len(blueprint.recesses)
-        recesses = with_poles(blueprint.recesses, in_turn, blueprint.foot, profile)
+        recesses = assign_poles(blueprint.recesses, in_turn, blueprint.foot, profile)
         mouths = shapely.points([recess.centre_mm for recess in recesses])
 
         def has_room(places: ArrayLike, foot: Polygon = foot, mouths: Points = mouths) -> Points:
-            points, mouth_mm = (
+            points, lead_in_mm = (
                 shapely.points(np.asarray(places)),
                 analytic.mouth_of_recess_mm(profile),
             )
-            off_mm = shapely.distance(points[:, None], mouths).min(axis=1) - mouth_mm / 2
+            off_mm = shapely.distance(points[:, None], mouths).min(axis=1) - lead_in_mm / 2
             return (off(points, foot) >= keep_mm) & (off_mm >= keep_mm)
 
         for recess in recesses:
@@ -442,20 +446,20 @@ def test_marks_are_as_near_to_their_recess_as_can_be() -> None:
                 assert not has_room(recess.centre_mm + away_mm * circle).any()
 
 
-def test_no_room_in_the_back_is_said_with_numbers() -> None:
+def test_no_room_in_the_back_is_reported_with_numbers() -> None:
     """A triangle 8 mm high, of which the magnet leaves nothing but thin tips."""
     small = ["unit=8 mm", "magnet.diameter=3 mm", "recess.wall=0.6 mm", "tip_flat=1 mm"]
     profile = load_profile((), [ALTERNATING, "label.faces=none", *small])
-    blueprint = draft(FRIDGEIQ, FRIDGEIQ.piece("D"), replace(profile, polarity="same"))
-    with pytest.raises(BlueprintError, match=r"1\.6 mm across, .* mouth of 4\.1 mm: .* 0\.7 mm"):
-        with_poles(blueprint.recesses, "S", blueprint.foot, profile)
-    assert with_poles(blueprint.recesses, "N", blueprint.foot, profile)[0].mark is None
+    blueprint = draft_flat_piece(FRIDGEIQ, FRIDGEIQ.piece("D"), replace(profile, polarity="same"))
+    with pytest.raises(DrawingError, match=r"1\.6 mm across, .* opens to 4\.1 mm: .* 0\.7 mm"):
+        assign_poles(blueprint.recesses, "S", blueprint.foot, profile)
+    assert assign_poles(blueprint.recesses, "N", blueprint.foot, profile)[0].mark is None
 
 
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
-        ([EMBEDDED], r"magnet\.polarity: .* 0\.2 mm of plastic, and 0\.4 mm"),
+        ([EMBEDDED], r"magnet\.polarity: .* 0\.2 mm of plastic; the minimum is 0\.4 mm"),
         ([EMBEDDED, "recess.floor=1 mm", "magnet.diameter=3 mm"], r"3\.2 mm at least"),
         (
             [EMBEDDED, DOWN, "thickness=5.4 mm", "label.depth=0.9 mm"],
@@ -475,10 +479,10 @@ def test_marks_for_which_there_is_no_room_are_refused(settings: list[str], says:
 def test_marks_are_read_however_the_piece_lies(order: Order) -> None:
     made = kit(order, "LM")
     quarter = np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1]], dtype=float)
-    bodies = [Body(one.name, one.vertices @ quarter.T, one.faces) for one in made.bodies.values()]
-    taken = take(bodies, made.puzzle, made.profile.unit_mm)
-    assert failed(check(taken, made.profile)) == set()
+    bodies = [Mesh(one.name, one.vertices @ quarter.T, one.faces) for one in made.bodies.values()]
+    scanned = scan_set(bodies, made.puzzle, made.profile.unit_mm)
+    assert failed(check(scanned, made.profile)) == set()
     # They were not made with a profile whose poles are the same.
     shipped = [load_profile([name]) for name in preset_names()]
-    assert recognise(taken, shipped) is None
-    assert recognise(taken, [*shipped, made.profile]) == made.profile
+    assert match_profile(scanned, shipped) is None
+    assert match_profile(scanned, [*shipped, made.profile]) == made.profile

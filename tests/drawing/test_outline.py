@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from shapely import Polygon
 
-from fabkit.drawing.draft import draft
-from fabkit.drawing.outline import inset_ring, printed_outline, rings_mm
+from fabkit.drawing.draft import draft_flat_piece
+from fabkit.drawing.outline import inset_ring, offset_outline, rings_mm
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.library import load_set
-from fabkit.model.profilefile import load_profile
+from fabkit.model.profile_file import load_profile
 from tests.support import analytic, cuts
 from tests.support.strategies import cell_sets, outline_of
 
@@ -32,7 +32,7 @@ def test_inset_rings_are_a_mitred_buffer(
     moved = Polygon(rings[0], rings[1:])
     assert [len(ring) for ring in rings] == [len(ring) for ring in rings_mm(outline)]
     assert moved.is_valid
-    assert moved.symmetric_difference(analytic.moved_in(outline, inset)).area < 1e-9
+    assert moved.symmetric_difference(analytic.inset_outline(outline, inset)).area < 1e-9
 
 
 @given(cell_sets(most=16), st.floats(0.05, 0.3), st.floats(0.3, 1.5))
@@ -44,10 +44,10 @@ def test_the_area_of_a_printed_outline(
     profile = replace(load_profile(), inset_mm=inset_mm, tip_flat_mm=flat_mm)
     tips = [1 / math.tan(angle / 2) for angle in cuts.angles(outline) if angle < 1.57]
     area = cuts.area_inside(outline, inset_mm) - flat_mm**2 / 4 * sum(tips)
-    printed = printed_outline(outline, profile)
-    assert printed.exterior.is_ccw
-    assert printed.area == pytest.approx(area, rel=1e-9)
-    corners = [one for ring in shapely.get_rings(printed) for one in analytic.corners(ring)]
+    inset = offset_outline(outline, profile)
+    assert inset.exterior.is_ccw
+    assert inset.area == pytest.approx(area, rel=1e-9)
+    corners = [one for ring in shapely.get_rings(inset) for one in analytic.corners(ring)]
     edges_mm = [math.dist(before, here) for before, here, _, _ in corners]
     assert sum(edge == pytest.approx(flat_mm) for edge in edges_mm) >= len(tips)
 
@@ -58,16 +58,16 @@ def test_the_area_of_a_printed_outline(
 def test_outlines_are_those_of_the_drawing(set_name: str, preset: str) -> None:
     puzzle, profile = load_set(set_name), load_profile([preset], ["label.faces=none"])
     for drawing, piece in zip(analytic.drawings(set_name), puzzle.pieces, strict=True):
-        blueprint = draft(puzzle, piece, profile)
+        blueprint = draft_flat_piece(puzzle, piece, profile)
         assert (piece.id, piece.label) == (drawing.id, drawing.label)
         assert drawing.colour in (None, blueprint.colour)
-        outline = analytic.printed(drawing.outline, profile)
+        outline = analytic.printed_outline(drawing.outline, profile)
         for found, inset_mm in (
             (blueprint.outline, 0.0),
             (blueprint.face, profile.top_chamfer_mm),
             (blueprint.foot, profile.foot_chamfer_mm),
         ):
-            expected = analytic.moved_in(outline, inset_mm)
+            expected = analytic.inset_outline(outline, inset_mm)
             assert found.symmetric_difference(expected).area < 1e-6
 
 
@@ -75,7 +75,7 @@ def test_letters_keep_their_margin_on_both_faces() -> None:
     settings = ["top_chamfer=0 mm", "foot_chamfer=0.8 mm", "label.cap_height=14 mm"]
     profile, puzzle = load_profile(["flippable"], settings), load_set("fridgeiq")
     for piece in puzzle.pieces[::3]:
-        blueprint = draft(puzzle, piece, profile)
+        blueprint = draft_flat_piece(puzzle, piece, profile)
         label, margin_mm = blueprint.label, profile.label_margin_mm - 0.01
         assert label
         assert label.back

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from fabkit import __version__
-from fabkit.core.errors import InputError, OutsideError
+from fabkit.core.errors import ExternalError, InputError
 from fabkit.core.signals import STOPPED
 from fabkit.jobs.checkpoint import Checkpoint
 from fabkit.jobs.cluster import ClusterPool
@@ -23,7 +23,7 @@ from tests.support.tasks import (
     ROOT,
     child,
     hashing,
-    said,
+    logged,
     scheduler,
     wait_for,
     worker,
@@ -50,34 +50,34 @@ def address() -> Iterator[str]:
 
 def failure_of(address: str, folder: Path, *tasks: Task) -> str:
     with ClusterPool(address) as pool, Checkpoint(folder, PROBLEM) as checkpoint:
-        with pytest.raises(OutsideError) as failure:
+        with pytest.raises(ExternalError) as failure:
             run_tasks(tasks, checkpoint, pool)
     return str(failure.value)
 
 
 def test_the_same_results_as_here(address: str, tmp_path: Path) -> None:
     """In a notebook, too, where a loop is running; with more tasks than are sent at once."""
-    told: list[float] = []
+    progress: list[float] = []
     tasks = hashing(tmp_path / "log", 400, 0.0005)
 
     async def cell() -> list[bytes]:
         with ClusterPool(address) as pool, Checkpoint(tmp_path / "run", PROBLEM) as checkpoint:
-            assert pool.window < len(tasks)
+            assert pool.max_pending < len(tasks)
             run_tasks(tasks[:100], checkpoint, pool)
-            return run_tasks(tasks, checkpoint, pool, told.append)
+            return run_tasks(tasks, checkpoint, pool, progress.append)
 
     results = asyncio.run(cell())
-    assert sorted(said(tmp_path / "log")) == list(range(400))
+    assert sorted(logged(tmp_path / "log")) == list(range(400))
     with local_pool(1) as pool, Checkpoint(tmp_path / "here", PROBLEM) as checkpoint:
         assert results == run_tasks(tasks, checkpoint, pool)
-    assert told == sorted(told)
-    assert 0.2 < told[0] < 0.3
-    assert told[-1] == 1.0
+    assert progress == sorted(progress)
+    assert 0.2 < progress[0] < 0.3
+    assert progress[-1] == 1.0
 
 
 def test_an_exception_is_the_same(address: str, tmp_path: Path) -> None:
     kinds: list[tuple[str, type[Exception], str]] = [
-        ("input", InputError, "5 faults"),
+        ("input", InputError, "5 errors"),
         ("value", ValueError, "broken"),
         ("odd", RuntimeError, "_OddError: 3, 4"),
     ]
@@ -91,8 +91,8 @@ def test_killed_workers(address: str, tmp_path: Path) -> None:
     bad = Task("bad", wrong, ("kill", str(tmp_path / "b")))
     tasks = [*hashing(tmp_path / "log", 4, 0.0), bad]
     assert failure_of(address, tmp_path / "run", *tasks) in [
-        "workers of the cluster were killed again and again, most likely because memory ran out, "
-        f'at the task "{task.key}" or one beside it'
+        "workers of the cluster were killed repeatedly, most likely because memory ran out, "
+        f'at the task "{task.key}" or a neighbouring one'
         for task in tasks
     ]
 
@@ -102,8 +102,8 @@ def test_a_worker_with_another_fabkit(
 ) -> None:
     monkeypatch.setattr("fabkit.jobs.cluster.__version__", "0.0.1")
     assert failure_of(address, tmp_path, *hashing(tmp_path / "log", 1, 0.0)) == (
-        f"a worker of the cluster has fabkit {__version__}, and here it is 0.0.1; "
-        "install the same on both sides"
+        f"a worker of the cluster has fabkit {__version__}, but this is 0.0.1; "
+        "install the same version on both"
     )
 
 
@@ -121,9 +121,9 @@ def test_an_address_where_nobody_answers() -> None:
     )
     assert result.stderr == ""
     assert result.stdout.splitlines() == [
-        'OutsideError no Dask scheduler answers at "tcp://127.0.0.1:1"; is it running, and is it '
+        'ExternalError no Dask scheduler answers at "tcp://127.0.0.1:1"; is it running, and is it '
         "the right address?",
-        'InputError --cluster: "nowhere" is no address of a Dask scheduler, such as '
+        'InputError --cluster: "nowhere" is not the address of a Dask scheduler, such as '
         "tcp://10.0.0.1:8786",
     ]
 
@@ -132,27 +132,27 @@ def test_workers_that_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     with scheduler(tmp_path) as (address, _):
         with monkeypatch.context() as patch:
             patch.setattr("fabkit.jobs.cluster._WORKERS_S", 1.0)
-            with pytest.raises(OutsideError) as failure, ClusterPool(address):
+            with pytest.raises(ExternalError) as failure, ClusterPool(address):
                 pass
         assert str(failure.value) == (
-            f'the Dask scheduler at "{address}" has no workers; start some, and try again'
+            f'the Dask scheduler at "{address}" has no workers; start some and try again'
         )
         with worker(address, before="sys.modules['fabkit'] = None"):
-            said = failure_of(address, tmp_path / "run", *hashing(tmp_path / "log", 3, 0.0))
-        assert said.startswith(
+            logged = failure_of(address, tmp_path / "run", *hashing(tmp_path / "log", 3, 0.0))
+        assert logged.startswith(
             "a worker of the cluster cannot import fabkit; install it there: pip"
         )
 
 
 #: Signals end it as they end a command; each result that is kept adds a line to a file.
 CLUSTERED = """
-from fabkit.core.signals import stop_quietly
+from fabkit.core.signals import exit_on_signals
 from fabkit.jobs.cluster import ClusterPool
-stop_quietly()
+exit_on_signals()
 kept = open({kept!r}, "a", buffering=1)
 with ClusterPool({address!r}) as pool, Checkpoint(Path({folder!r}), PROBLEM) as checkpoint:
     try: run_tasks(hashing(Path({log!r}), 4000, 0.02), checkpoint, pool, lambda _: print(1, file=kept))
-    except OutsideError as error: print(error)
+    except ExternalError as error: print(error)
 """
 
 
@@ -170,9 +170,9 @@ def test_a_run_that_ends_early_keeps_what_was_done(what: str, tmp_path: Path) ->
             assert (out, err) == (f'the connection to the cluster at "{address}" was lost\n', "")
         else:
             assert (one.process.returncode, out, err) == (130, "", f"fabkit: {STOPPED}\n")
-    tasks, before = hashing(log, 25, 0.0), len(said(log))
+    tasks, before = hashing(log, 25, 0.0), len(logged(log))
     with local_pool(1) as pool, Checkpoint(folder, PROBLEM) as checkpoint:
         done = checkpoint.keys()
         assert 19 <= len(done) < 4000
         run_tasks(tasks, checkpoint, pool)
-    assert len(said(log)) - before == len({task.key for task in tasks} - done)
+    assert len(logged(log)) - before == len({task.key for task in tasks} - done)

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from fabkit.core.errors import OutsideError
+from fabkit.core.errors import ExternalError
 from fabkit.jobs.checkpoint import CHECKPOINT_NAME, Checkpoint
 from fabkit.jobs.run import Task, local_pool, run_tasks
-from tests.support.tasks import PROBLEM, child, hashed, hashing, said, tagged, wait_for, wrong
+from tests.support.tasks import PROBLEM, child, hashed, hashing, logged, tagged, wait_for, wrong
 
 linux = pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks into /proc")
 
@@ -45,16 +45,16 @@ def test_killed_at_random_moments(workers: int, kills: int, tmp_path: Path) -> N
     tasks = f"hashing(Path({str(log)!r}), {count}, 0.003)"
     held, times_when_held = set[int](), dict[int, int]()
     for _ in range(kills):
-        most = len(said(log)) + chance.randint(1, 4)
+        most = len(logged(log)) + chance.randint(1, 4)
         with child(f"run({str(folder)!r}, {str(log)!r}, {tasks}, {workers}, {most})") as one:
             if chance.random() < 0.7:  # at work
                 wait_for(log, most, one)
-            time.sleep(chance.uniform(0.0, 0.01 if len(said(log)) >= most else 0.6))
+            time.sleep(chance.uniform(0.0, 0.01 if len(logged(log)) >= most else 0.6))
             one.process.kill()
             _, err = one.end()
             assert not err or "spawn_main" in err  # a worker that was about to start
             assert one.left() == []
-        now, times = finished(folder), Counter(said(log))
+        now, times = finished(folder), Counter(logged(log))
         assert held <= now
         times_when_held |= {number: times[number] for number in now - held}
         held = now
@@ -62,7 +62,7 @@ def test_killed_at_random_moments(workers: int, kills: int, tmp_path: Path) -> N
     left = hashing(log, count, 0.0)
     with local_pool(workers) as pool, Checkpoint(folder, PROBLEM) as checkpoint:
         assert run_tasks(left, checkpoint, pool) == unbroken(tmp_path, count)
-    times = Counter(said(log))
+    times = Counter(logged(log))
     assert set(times) == set(range(count))
     assert {number: times[number] for number in held} == times_when_held  # done no more
     # Only what was with the workers at a kill was done again.
@@ -77,8 +77,8 @@ def test_killed_at_random_moments(workers: int, kills: int, tmp_path: Path) -> N
     [
         (
             "killed",
-            "a worker process was killed, most likely because memory ran out (fewer workers "
-            'need less), twice at the task "bad"',
+            "a worker process was killed, most likely because memory ran out "
+            '(use fewer workers), twice at the task "bad"',
         ),
         ("segfault", 'a worker process broke down (exit code 11), twice at the task "bad"'),
     ],
@@ -89,7 +89,7 @@ def test_a_task_that_kills_its_worker_is_tried_again(
     log, bad = tmp_path / "log", tmp_path / "bad"
     tasks = [*hashing(log, 3, 0.0), Task("bad", wrong, (kind, str(bad)))]
     with local_pool(2) as pool, Checkpoint(tmp_path / "run", PROBLEM) as checkpoint:
-        with pytest.raises(OutsideError) as failure:
+        with pytest.raises(ExternalError) as failure:
             run_tasks(tasks, checkpoint, pool)
         assert str(failure.value) == reason
         assert checkpoint.keys() == {"hash/0", "hash/1", "hash/2"}
@@ -99,8 +99,8 @@ def test_a_task_that_kills_its_worker_is_tried_again(
             Task("once", wrong, ("once", str(tmp_path / "once"))),
         ]
         assert run_tasks(more, checkpoint, pool)[1] == b"at last"  # the pool goes on
-    assert len(said(bad)) >= 2
-    assert len(said(tmp_path / "once")) == 2
+    assert len(logged(bad)) >= 2
+    assert len(logged(tmp_path / "once")) == 2
 
 
 # --- Ctrl-C, and the parent's end -------------------------------------------------------------------
@@ -120,7 +120,7 @@ def test_ctrl_c_stops_at_once(to_all: bool, tmp_path: Path) -> None:
         assert one.left() == []
     done = finished(folder)
     assert 0 < len(done) < 4000
-    assert len(said(log)) - len(done) <= 5
+    assert len(logged(log)) - len(done) <= 5
 
 
 @linux

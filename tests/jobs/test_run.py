@@ -15,15 +15,15 @@ from typing import Any
 
 import pytest
 
-from fabkit.core.errors import FabkitError, InputError, OutsideError, to_install
+from fabkit.core.errors import ExternalError, FabkitError, InputError, install_hint
 from fabkit.core.files import folder_lock
 from fabkit.jobs.checkpoint import CHECKPOINT_NAME, Checkpoint
 from fabkit.jobs.cluster import ClusterPool
 from fabkit.jobs.run import Task, local_pool, run_tasks
-from tests.support.tasks import PROBLEM, child, hashing, said, wrong
+from tests.support.tasks import PROBLEM, child, hashing, logged, wrong
 
 ANOTHER = "choose another folder"
-ANEW = f"restore it from a copy, or {ANOTHER} to begin anew"
+ANEW = f"restore it from a copy, or {ANOTHER} to start over"
 
 
 def fill(folder: Path, count: int = 3) -> None:
@@ -42,28 +42,28 @@ def files(folder: Path) -> dict[str, bytes]:
 @pytest.mark.parametrize("workers", [1, 2])
 def test_results_come_in_order_and_progress_is_honest(workers: int, tmp_path: Path) -> None:
     tasks = hashing(tmp_path / "log", 12, 0.003)
-    told: list[float] = []
+    progress: list[float] = []
     with local_pool(workers) as pool, Checkpoint(tmp_path / "run", PROBLEM) as checkpoint:
         first = run_tasks(tasks[3:6], checkpoint, pool)
-        results = run_tasks(tasks, checkpoint, pool, told.append)
+        results = run_tasks(tasks, checkpoint, pool, progress.append)
         assert results[3:6] == first
         assert [checkpoint.get(task.key) for task in tasks] == results
         again: list[float] = []
         assert run_tasks(tasks, checkpoint, pool, again.append) == results
         assert again == [1.0]
         assert run_tasks([], checkpoint, pool, again.append) == []
-    assert sorted(said(tmp_path / "log")) == list(range(12))  # none twice
-    assert told[0] == 0.25  # what an earlier run did
-    assert told == sorted(told)
-    assert told[-1] == 1.0
-    assert len(told) == 10
+    assert sorted(logged(tmp_path / "log")) == list(range(12))  # none twice
+    assert progress[0] == 0.25  # what an earlier run did
+    assert progress == sorted(progress)
+    assert progress[-1] == 1.0
+    assert len(progress) == 10
     assert len(set(results)) == 12
 
 
 #: What tasks raise: kind, type, text.
 RAISED: list[tuple[str, type[BaseException], str]] = [
-    ("input", InputError, "mine.toml: 5 faults\n  set.id: is missing\n  is bad\n  … and 3 more"),
-    ("outside", OutsideError, "no room"),
+    ("input", InputError, "mine.toml: 5 errors\n  set.id: is missing\n  is bad\n  … and 3 more"),
+    ("outside", ExternalError, "no room"),
     ("value", ValueError, "broken"),
     ("os", FileNotFoundError, "[Errno 2] there is none: 'some.file'"),
     ("exit", SystemExit, "7"),
@@ -82,11 +82,11 @@ def test_an_exception_is_the_same_from_a_worker(tmp_path: Path) -> None:
                 assert "in wrong" in failure.value.__notes__[0]  # where it happened
         assert checkpoint.keys() >= {"hash/0"}  # what others finished
         assert "bad" not in checkpoint.keys()  # noqa: SIM118
-        with pytest.raises(InputError, match="5 faults"):
+        with pytest.raises(InputError, match="5 errors"):
             run_tasks([Task("bad", wrong, ("input",))], checkpoint, local_pool(1))
 
 
-def test_what_told_raises_stops_the_work(tmp_path: Path) -> None:
+def test_what_on_progress_raises_stops_the_work(tmp_path: Path) -> None:
     def enough(share: float) -> None:
         if share > 0.2:
             raise TimeoutError("enough")
@@ -96,7 +96,7 @@ def test_what_told_raises_stops_the_work(tmp_path: Path) -> None:
         with pytest.raises(TimeoutError, match="enough"):
             run_tasks(tasks, checkpoint, pool, enough)
         assert 3 <= len(checkpoint.keys()) < 10
-        assert len(said(tmp_path / "log")) <= 12  # a few per worker are begun at a time
+        assert len(logged(tmp_path / "log")) <= 12  # a few per worker are begun at a time
         assert len(run_tasks(tasks, checkpoint, pool)) == 20
 
 
@@ -126,7 +126,7 @@ def test_another_problem(killed: bool, tmp_path: Path) -> None:
         ({**PROBLEM, "size": [6]}, "size", "nothing", "[6]"),
     ]
     for problem, key, found, expected in others:
-        message = f"is the checkpoint of another problem: found {found}, expected {expected}"
+        message = f"belongs to a different problem: found {found}, expected {expected}"
         whole = f"{{checkpoint}}: {key}: {message}; {ANOTHER}"
         refused(tmp_path, InputError, whole, **problem)
     with Checkpoint(tmp_path, PROBLEM) as checkpoint:
@@ -150,7 +150,7 @@ def overwritten(path: Path) -> None:
         file.write(b"\xff" * 4096)
 
 
-NOT_OURS = f"is not one of fabkit's checkpoints; {ANOTHER}"
+NOT_OURS = f"is not a fabkit checkpoint; {ANOTHER}"
 DAMAGED = f"is damaged; {ANEW}"
 FAULTS: dict[str, tuple[Callable[[Path], object], str]] = {
     "garbage": (lambda path: path.write_bytes(b"garbage" * 999), NOT_OURS),
@@ -163,7 +163,7 @@ FAULTS: dict[str, tuple[Callable[[Path], object], str]] = {
     "page overwritten": (overwritten, DAMAGED),
     "newer": (
         changed("PRAGMA user_version = 2"),
-        "was written by a newer fabkit (schema 2, this one knows 1); update fabkit or " + ANOTHER,
+        "was written by a newer fabkit (schema 2, this version supports 1); update fabkit or " + ANOTHER,
     ),
 }  # fmt: skip
 
@@ -215,7 +215,7 @@ def test_a_damaged_result_is_noticed(statements: list[str], tmp_path: Path) -> N
         run_tasks([Task("1", wrong, ("value",))], checkpoint, local_pool(1))
     assert str(failure.value) == (
         f'{tmp_path / CHECKPOINT_NAME}: the result of the task "1" is damaged; '
-        f"restore the file from a copy, or {ANOTHER} to begin anew"
+        f"restore the file from a copy, or {ANOTHER} to start over"
     )
 
 
@@ -224,18 +224,18 @@ def test_others_at_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr("fabkit.jobs.checkpoint._BUSY_S", 0.05)
     fill(tmp_path)
     with folder_lock(tmp_path):
-        at_work = f"another fabkit is at work in {tmp_path}; wait for it, or {ANOTHER}"
-        refused(tmp_path, OutsideError, at_work)
+        at_work = f"another fabkit process is using {tmp_path}; wait for it, or {ANOTHER}"
+        refused(tmp_path, ExternalError, at_work)
     other = sqlite3.connect(tmp_path / CHECKPOINT_NAME, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     busy = f"cannot write {{checkpoint}}: another program has it open; {FULL}"
-    refused(tmp_path, OutsideError, busy)
+    refused(tmp_path, ExternalError, busy)
     other.close()
 
 
 # --- disks ------------------------------------------------------------------------------------------
 
-FULL = "what was done before is kept; mend that, and run it again to go on"
+FULL = "completed work is saved; fix that and run again to continue"
 
 
 @pytest.fixture
@@ -274,7 +274,7 @@ def test_without_permission(what: str, plain_user: Path) -> None:
             folder.chmod(0o555)
         else:
             path.chmod(0o444 if what == "checkpoint" else 0)
-    error = InputError if what == "unreadable" else OutsideError
+    error = InputError if what == "unreadable" else ExternalError
     with pytest.raises(error) as failure, Checkpoint(folder, PROBLEM):
         pass
     assert str(failure.value).startswith(message)
@@ -292,7 +292,7 @@ def test_files_that_may_grow_no_further(room: int, tmp_path: Path) -> None:
     done = 0
     resource.setrlimit(resource.RLIMIT_FSIZE, (room, before[1]))
     try:
-        with pytest.raises(OutsideError) as failure, Checkpoint(tmp_path, PROBLEM) as checkpoint:  # noqa: PT012
+        with pytest.raises(ExternalError) as failure, Checkpoint(tmp_path, PROBLEM) as checkpoint:  # noqa: PT012
             for n in range(1000):
                 checkpoint.put(str(n), bytes(5000))
                 done += 1
@@ -308,7 +308,7 @@ def test_files_that_may_grow_no_further(room: int, tmp_path: Path) -> None:
 
 def test_without_dask(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
-    needs = f"working on a cluster needs Dask; install it {to_install('cluster')}"
-    with pytest.raises(OutsideError) as failure:
+    needs = f"running on a cluster needs Dask; install it {install_hint('cluster')}"
+    with pytest.raises(ExternalError) as failure:
         ClusterPool("tcp://127.0.0.1:1")
     assert str(failure.value) == needs

@@ -8,20 +8,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fabkit.drawing.ball import draft_ball
-from fabkit.mesh.balls.recognise import take_in_balls
-from fabkit.mesh.balls.rules import inspect_balls
-from fabkit.mesh.body import Body
+from fabkit.drawing.ball import draft_ball_piece
+from fabkit.mesh.ball_fit import fit_ball_pieces
 from fabkit.mesh.finding import Finding
 from fabkit.mesh.identity import identify
+from fabkit.mesh.mesh import Mesh
 from fabkit.mesh.part import Balls, Part
+from fabkit.mesh.rules.ball import inspect_balls
 from fabkit.model.balls import BallBody
 from fabkit.model.piece import forms_of_balls
-from fabkit.model.profilefile import load_profile
+from fabkit.model.profile_file import load_profile
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.solid.balls import build_balls
+from fabkit.solid.pieces import build_ball_piece
 from fabkit.solve.answer import solve
-from fabkit.solve.posing import pose
+from fabkit.solve.encoding import to_exact_cover
 from tests.support import shapes
 from tests.support.ballmeshes import (
     BODIES,
@@ -42,8 +42,8 @@ from tests.support.faults.kits import written
 COARSE = Sizes(segments=24)
 
 
-def read(body: Body, sizes: Sizes = COARSE) -> Part:
-    (part,), _ = take_in_balls([body], IQFIT, sizes.pitch)
+def read(body: Mesh, sizes: Sizes = COARSE) -> Part:
+    (part,), _ = fit_ball_pieces([body], IQFIT, sizes.pitch)
     return part
 
 
@@ -52,7 +52,7 @@ def bonds(shape: BallBody | None) -> set[frozenset[int]]:
 
 
 def balls_of(part: Part) -> Balls:
-    assert part.balls, part.why
+    assert part.balls, part.reason
     return part.balls
 
 
@@ -103,24 +103,24 @@ def test_pieces_of_all_sizes_are_recognised_and_measured(at: int, sizes: Sizes) 
     assert_measured(part, sizes)
 
 
-def hollowed(body: Body, flat: float) -> Body:
+def hollowed(body: Mesh, flat: float) -> Mesh:
     name = body.name
     wall = Sizes(ball=9.6, link=6.6, flat=flat, segments=24)
     return body_of_solid(solid(BODIES[name], COARSE) - solid(BODIES[name], wall), name)
 
 
-def subdivided(body: Body) -> Body:
+def subdivided(body: Mesh) -> Mesh:
     mesh = body.as_trimesh.subdivide()
-    return Body(body.name, np.array(mesh.vertices), np.array(mesh.faces, np.int64))
+    return Mesh(body.name, np.array(mesh.vertices), np.array(mesh.faces, np.int64))
 
 
-def shaken(body: Body, by_mm: float = 0.005) -> Body:
+def shaken(body: Mesh, by_mm: float = 0.005) -> Mesh:
     noise = np.random.default_rng(0).normal(0, by_mm, body.vertices.shape)
     return replace(body, vertices=body.vertices + noise)
 
 
 #: What happens to meshes on their way, and by how much balls may then be off, in mm.
-CHANGES: dict[str, tuple[Callable[[Body], Body], float]] = {
+CHANGES: dict[str, tuple[Callable[[Mesh], Mesh], float]] = {
     "noise": (shaken, 0.02),
     "3 decimals": (lambda b: replace(b, vertices=b.vertices.round(3)), 2e-3),
     "remeshed": (subdivided, 0.05),
@@ -159,7 +159,7 @@ def test_a_set_is_recognised_whatever_its_order_and_unit() -> None:
         thrown(made(shape, Sizes(segments=12)), seed, scale=1 / 25.4)
         for seed, shape in enumerate(BODIES.values())
     ]
-    parts, length_mm = take_in_balls(bodies[::-1], IQFIT, 12.0, 15.0)
+    parts, length_mm = fit_ball_pieces(bodies[::-1], IQFIT, 12.0, 15.0)
     identities = identify(parts, [None] * len(parts), IQFIT)
     assert length_mm == 25.4
     assert [(one.key, one.alike) for one in identities] == [(name, (name,)) for name in IDS[::-1]]
@@ -180,7 +180,7 @@ def test_other_pieces_than_those_of_iq_fit() -> None:
     pieces = tuple(replace(IQFIT.pieces[0], id=name, body=body) for name, body in shapes.items())
     puzzle = replace(IQFIT, pieces=pieces)
     bodies = [thrown(made(body, Sizes(flat=None)), 2) for body in shapes.values()]
-    identities = identify(take_in_balls(bodies, puzzle, 15.0)[0], [None] * 4, puzzle)
+    identities = identify(fit_ball_pieces(bodies, puzzle, 15.0)[0], [None] * 4, puzzle)
     assert sorted(one.key for one in identities) == sorted(shapes)
     alike = [one.alike for one in identities]
     assert alike == [("star",), ("open", "twin"), ("ring",), ("open", "twin")]
@@ -191,11 +191,13 @@ def test_other_pieces_than_those_of_iq_fit() -> None:
 def test_what_was_read_fills_the_board_as_often_as_the_rules_say() -> None:
     pieces, profile = [], load_profile(unit_mm=IQFIT.unit_mm)
     for seed, piece in enumerate(IQFIT.pieces):
-        part = read(thrown(written(build_balls(draft_ball(IQFIT, piece, profile))), seed))
+        part = read(
+            thrown(written(build_ball_piece(draft_ball_piece(IQFIT, piece, profile))), seed)
+        )
         shape = balls_of(part).shape
         pieces.append(replace(piece, body=shape, forms=forms_of_balls(shape)))
     puzzle = replace(IQFIT, pieces=tuple(pieces))
-    assert solve(pose(puzzle, puzzle.challenges[0]), "count").count == 301_350
+    assert solve(to_exact_cover(puzzle, puzzle.challenges[0]), "count").count == 301_350
 
 
 PINK = BODIES["pink"]
@@ -206,13 +208,13 @@ NO_GAP = {"blue", "lime", "navy", "orange", "red"}
 
 
 def findings(
-    body: Body,
+    body: Mesh,
     settings: tuple[str, ...] = (),
     presets: tuple[str, ...] = (),
     puzzle: PuzzleSet = FEW,
 ) -> dict[str, Finding]:
     profile = load_profile(presets, settings, IQFIT.unit_mm)
-    parts, _ = take_in_balls([body], puzzle, profile.unit_mm)
+    parts, _ = fit_ball_pieces([body], puzzle, profile.unit_mm)
     found = inspect_balls(parts[0], identify(parts, [None], puzzle)[0], puzzle, profile)
     assert len({one.rule for one in found}) == len(found), "each rule says one thing"
     return {one.rule: one for one in found}
@@ -244,9 +246,9 @@ def test_sound_pieces_break_no_rule(
 
 def test_a_turned_mesh_is_judged_as_it_is_printed() -> None:
     still, moved = findings(pink()), findings(thrown(pink(), 0))
-    assert broken(moved) == broken(still) | {"ball-lies"}
+    assert broken(moved) == broken(still) | {"ball-orientation"}
     # Whether it fits the bed is tried for a few turns only, which differ.
-    for rule in set(still) - {"ball-lies", "ball-shape", "bed"}:
+    for rule in set(still) - {"ball-orientation", "ball-shape", "build-volume"}:
         assert moved[rule].value == pytest.approx(still[rule].value, abs=2e-3, rel=1e-4), rule
 
 
@@ -257,35 +259,39 @@ def without_link(at: int) -> BallBody:
     return BallBody(PINK.balls, PINK.bonds[:at] + PINK.bonds[at + 1 :])
 
 
-def pink(**sizes: object) -> Body:
+def pink(**sizes: object) -> Mesh:
     return made(PINK, Sizes(**{"segments": 24, **sizes}))  # type: ignore[arg-type]
 
 
-def with_box(low: tuple[float, float, float], high: tuple[float, float, float]) -> Body:
+def with_box(low: tuple[float, float, float], high: tuple[float, float, float]) -> Mesh:
     return body_of_solid(solid(PINK, USUAL) + block(low, high))
 
 
-def with_faces(change: Callable[[np.ndarray], np.ndarray]) -> Body:
+def with_faces(change: Callable[[np.ndarray], np.ndarray]) -> Mesh:
     return replace(body := pink(), faces=change(body.faces))
 
 
 EXTRA = BallBody(PINK.balls, (*PINK.bonds, (4, 5)))
 HOUSE = BallBody(((0, 0, 0), (1, 0, 0), (2, 0, 0), (1, 1, 0)), ((0, 1), (1, 2), (1, 3)))
 #: Faults, the rules that must notice each (no other rule may), and what one of them says.
-FAULTS: list[tuple[Callable[[], Body], str, str]] = [
+FAULTS: list[tuple[Callable[[], Mesh], str, str]] = [
     (lambda: pink(links={2: 8.7}), "ball-link", "8.55 mm"),
     (lambda: pink(links={5: 8.7}), "ball-link", "at least 8.9 mm"),
     (lambda: made(without_link(3)), "ball-shape shells", "of pink, but the link 0-4 is missing"),
     (lambda: made(without_link(5)), "ball-shape shells", "of pink, but the link 1-6 is missing"),
-    (lambda: made(EXTRA), "ball-shape", "the balls of pink, but the link 4-5 is too many"),
+    (lambda: made(EXTRA), "ball-shape", "the balls of pink, but the link 4-5 is extra"),
     (lambda: pink(balls={6: 11.7}), "ball-diameter", "11.7 mm"),
     (lambda: pink(balls={4: 11.9}), "ball-diameter", "11.9 mm"),
     (lambda: pink(balls={6: 12.3}), "ball-diameter ball-stray", "12.3 mm"),
     (lambda: pink(moved={6: (0, 0, 0.3)}), "ball-read ball-stray", ""),
     (lambda: mirrored(pink()), "ball-shape", "it is the mirror image of pink"),
-    (lambda: made(HOUSE), "ball-shape", "it has the balls of no piece of the set"),
-    (lambda: pink(moved={6: (0, 5, 0)}), "ball-shape", "pink comes nearest, but ball 6 is not"),
-    (lambda: shapes.box((0, 0, 0), (30, 20, 7)), "ball-shape", "the balls of no piece of the set"),
+    (lambda: made(HOUSE), "ball-shape", "no piece of the set has such balls"),
+    (lambda: pink(moved={6: (0, 5, 0)}), "ball-shape", "pink is closest, but ball 6 is not"),
+    (
+        lambda: shapes.box((0, 0, 0), (30, 20, 7)),
+        "ball-shape",
+        "no piece of the set has such balls",
+    ),
     (lambda: pink(flat=None), "ball-flat overhang", ""),
     (lambda: pink(flat=4.8), "ball-flat overhang", ""),
     (lambda: pink(pitch=14.9), "ball-pitch ball-gap", "14.9 mm"),
@@ -315,12 +321,12 @@ def names_a_rule(at: int) -> bool:
     ],
 )
 def test_a_planted_fault_is_noticed_by_its_rules_alone(at: int) -> None:
-    plant, rules, words = FAULTS[at]
+    plant, rules, text = FAULTS[at]
     found = findings(plant())
     assert broken(found) >= set(rules.split())
     # A web that is no link overhangs, as do facets beside a flat that is too low.
     assert broken(found) <= {*rules.split(), "overhang"}
-    assert any(words in found[rule].message for rule in rules.split())
+    assert any(text in found[rule].message for rule in rules.split())
 
 
 def test_a_fault_is_shown_where_it_is() -> None:

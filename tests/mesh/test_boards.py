@@ -19,24 +19,24 @@ from hypothesis.extra.numpy import arrays
 from manifold3d import Manifold
 from shapely import affinity
 
-from fabkit.drawing.ball import draft_ball
-from fabkit.drawing.draft import draft_thing
-from fabkit.mesh.balls.recognise import take_in_balls
-from fabkit.mesh.boards.recognise import is_accessory, read_boards
-from fabkit.mesh.boards.rules import inspect_board
-from fabkit.mesh.boards.seating import balls_lying, pieces_in_board
-from fabkit.mesh.body import Body
+from fabkit.drawing.ball import draft_ball_piece
+from fabkit.drawing.draft import draft_printable
+from fabkit.mesh.ball_fit import fit_ball_pieces
+from fabkit.mesh.board_fit import fit_boards, is_board_sized
 from fabkit.mesh.finding import Finding
+from fabkit.mesh.mesh import Mesh
 from fabkit.mesh.part import Part
-from fabkit.model.accessory import things
+from fabkit.mesh.rules.board import inspect_board
+from fabkit.mesh.rules.insertion import ball_orientations, insertion_findings
+from fabkit.model.accessory import printables
 from fabkit.model.library import load_set
 from fabkit.model.profile import Profile
-from fabkit.model.profilefile import load_profile
+from fabkit.model.profile_file import load_profile
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.printing.odds import PrinterError, clearance_of, odds_of_seats, tolerance
-from fabkit.solid.balls import build_balls
+from fabkit.printing.odds import PrinterError, simulate_tolerances, socket_odds, tray_clearance_mm
 from fabkit.solid.boards import build_board
-from fabkit.verify.taking import recognise, take
+from fabkit.solid.pieces import build_ball_piece
+from fabkit.verify.scan import match_profile, scan_set
 from tests.support.ballmeshes import BODIES, IQFIT, made, thrown
 from tests.support.ballmeshes import body_of_solid as body_of
 from tests.support.boardmeshes import (
@@ -46,10 +46,10 @@ from tests.support.boardmeshes import (
     extruded,
     hexagons,
     holes_board,
-    seat_places,
-    seats_board,
     snapping_board,
     snapping_lid,
+    socket_places,
+    sockets_board,
     tray_board,
 )
 from tests.support.faults.kits import written
@@ -77,9 +77,9 @@ PLANAR = (
     "bonds = [[0, 1], [1, 2], [2, 3]] }]\n"
     'board = [{ id = "bd", size = [3, 4] }]\n'
 ) + HEAD.format("square", "rotations", 15)
-ON_STUBS = HEXES.replace(" and flips", "")
+ON_PEGS = HEXES.replace(" and flips", "")
 #: Names of sets: what holds their pieces is small here.
-SMALL_SETS = {"balls": PLANAR, "hexagons": ON_STUBS, "squares": ONE}
+SMALL_SETS = {"balls": PLANAR, "hexagons": ON_PEGS, "squares": ONE}
 
 
 @cache
@@ -100,27 +100,27 @@ def named(name: str) -> tuple[PuzzleSet, Profile]:
     return puzzle, load_profile((), (), puzzle.unit_mm)
 
 
-#: The cells, seats and regions of the small sets' boards.
+#: The cells, sockets and regions of the small sets' boards.
 FEW_CELLS = list(itertools.product(range(4), range(3)))
-FEW_SEATS = seat_places(4, 3)
+FEW_SOCKETS = socket_places(4, 3)
 OBLONG = shapely.box(0, -40, 60, 0)
 
 
-def judged(name: str, *bodies: Body) -> tuple[list[Part], dict[str, Finding]]:
+def judged(name: str, *bodies: Mesh) -> tuple[list[Part], dict[str, Finding]]:
     """The parts, and what is wrong with any of them, by rule."""
     puzzle, profile = named(name)
-    parts = read_boards(bodies, puzzle, profile.unit_mm)
+    parts = fit_boards(bodies, puzzle, profile.unit_mm)
     found = [one for part in parts for one in inspect_board(part, parts, puzzle, profile)]
     return parts, {one.rule: one for one in found if not one.ok}
 
 
-def both(board: Manifold, frame: Frame, lid: Manifold | None = None, **change: Any) -> list[Body]:
+def both(board: Manifold, frame: Frame, lid: Manifold | None = None, **change: Any) -> list[Mesh]:
     """A board and its lid, each lying in a way of its own."""
     lid = lid or frame.lid(**change)
     return [thrown(body_of(board), 5), thrown(body_of(lid, "Q.stl"), 6)]
 
 
-def box(*size: float) -> Body:
+def box(*size: float) -> Mesh:
     return body_of(Manifold.cube(size))
 
 
@@ -129,7 +129,11 @@ def box(*size: float) -> Body:
 
 BOARDS = {
     "balls": (lambda **more: holes_board(FEW_CELLS, **more), "holes", 22.0),
-    "hexagons": (lambda **more: seats_board(FEW_SEATS, hexagons(FEW_SEATS), **more), "seats", 4.2),
+    "hexagons": (
+        lambda **more: sockets_board(FEW_SOCKETS, hexagons(FEW_SOCKETS), **more),
+        "sockets",
+        4.2,
+    ),
     "squares": (lambda **more: tray_board(OBLONG, **more), "tray", 2.0),
 }
 
@@ -144,12 +148,12 @@ def test_boards_are_read_however_they_lie_and_right_ones_have_no_faults(
     bodies = [thrown(body_of(one), seed) for one in (manifold, frame.lid())]
     (board, lid), wrong = judged(name, *bodies)
     assert wrong == {}
-    assert (board.kind, lid.kind, board.why, lid.why) == (kind, "lid", "", "")
+    assert (board.kind, lid.kind, board.reason, lid.reason) == (kind, "lid", "", "")
     assert board.board is lid.board is puzzle.boards[0]
     assert board.unit_mm == pytest.approx(profile.unit_mm, abs=1e-4)
     assert board.rest_mm == pytest.approx(rest, abs=1e-4)
-    assert all(is_accessory(body, puzzle, profile.unit_mm) for body in bodies)
-    straight = read_boards([body_of(manifold)], puzzle, profile.unit_mm)[0]
+    assert all(is_board_sized(body, puzzle, profile.unit_mm) for body in bodies)
+    straight = fit_boards([body_of(manifold)], puzzle, profile.unit_mm)[0]
     assert np.abs(board.vertices - straight.vertices).max() < 1e-4
     # The wall behind the lid is at the back, or to the right where that is the same.
     assert board.volume_mm3 == pytest.approx(manifold.volume(), rel=1e-4)
@@ -168,19 +172,19 @@ def test_uneven_boards_are_judged_to_the_accuracy_that_they_have(
     assert judged(name, *bodies)[1] == {}
 
 
-def test_a_board_of_another_unit_tells_its_own() -> None:
+def test_a_board_of_another_unit_reports_its_own() -> None:
     (part, _), wrong = judged("balls", *both(*holes_board(FEW_CELLS, pitch_mm=16.5)))
     assert part.unit_mm == pytest.approx(16.5, abs=1e-4)
     assert set(wrong) == {"board-read"}
     # A tray is held against its own region alone; pieces of 20 mm do not go in.
     puzzle, profile = load_set("iqblock"), load_profile()
-    parts = read_boards(both(*tray_board(shapely.box(0, -96, 96, 0))), puzzle, 20.0, 12.0)
+    parts = fit_boards(both(*tray_board(shapely.box(0, -96, 96, 0))), puzzle, 20.0, 12.0)
     assert (parts[0].kind, parts[0].unit_mm) == ("tray", 12.0)
-    doubted = replace(parts[0], second=("X", parts[0].score - 0.001))
-    for part, told in ((parts[0], "20 mm is asked for"), (doubted, "like X")):
+    doubted = replace(parts[0], runner_up=("X", parts[0].score - 0.001))
+    for part, text in ((parts[0], "expected 20 mm"), (doubted, "and X (")):
         (found,) = (one for one in inspect_board(part, parts, puzzle, profile) if not one.ok)
         assert found.rule == "board-read"
-        assert told in found.message
+        assert text in found.message
 
 
 def test_pieces_are_no_accessories() -> None:
@@ -190,13 +194,13 @@ def test_pieces_are_no_accessories() -> None:
             for form in piece.forms:
                 xs, ys = zip(*((x, y) for ring in form.rings for x, y in ring), strict=True)
                 size = [(max(some) - min(some)) * profile.unit_mm / 2 for some in (xs, ys)]
-                assert not is_accessory(box(*size, 7.0), puzzle, profile.unit_mm)
+                assert not is_board_sized(box(*size, 7.0), puzzle, profile.unit_mm)
 
 
 def test_what_is_no_board_says_why() -> None:
     parts, wrong = judged("balls", box(30, 30, 30))
     assert parts[0].board is None
-    assert "no lattice of round holes" in parts[0].why
+    assert "neither its round holes" in parts[0].reason
     assert set(wrong) == {"board-read"}
 
 
@@ -225,11 +229,11 @@ TOGETHER: list[tuple[str, dict[str, Any], str]] = [
         {"floor_mm": 1.8, "wall_mm": 3.0, "clearance_mm": 0.35, "air_mm": 0.0},
         "board-floor board-wall board-opening board-height",
     ),
-    # The shallow seat is as high above the thin floor as it should be above a right one.
+    # The shallow socket is as high above the thin floor as it should be above a right one.
     (
         "hexagons",
-        {"shallow": {4: 0.15}, "missing": [2], "seat_mm": 10.3, "floor_mm": 1.6},
-        "board-seat-depth board-seats board-seat-diameter board-floor",
+        {"shallow": {4: 0.15}, "missing": [2], "socket_mm": 10.3, "floor_mm": 1.6},
+        "board-socket-depth board-sockets board-socket-diameter board-floor",
     ),
     (
         "balls",
@@ -260,9 +264,9 @@ ALONE: list[tuple[str, dict[str, Any], str]] = [
     ("balls", {"floor_off_mm": -0.2}, "board-channel-depth board-holes degenerate"),
     ("balls", {"blind": [3]}, "board-depth board-holes"),
     ("balls", {"clearance_mm": 0.3}, "board-opening"),
-    ("hexagons", {"shallow": {4: 0.15}}, "board-seat-depth board-seats"),
-    ("hexagons", {"missing": [2]}, "board-seats"),
-    ("hexagons", {"seat_mm": 10.3}, "board-seat-diameter"),
+    ("hexagons", {"shallow": {4: 0.15}}, "board-socket-depth board-sockets"),
+    ("hexagons", {"missing": [2]}, "board-sockets"),
+    ("hexagons", {"socket_mm": 10.3}, "board-socket-diameter"),
     ("hexagons", {"floor_mm": 1.6}, "board-floor board-height"),
     ("squares", {"floor_mm": 1.8}, "board-floor"),
     ("squares", {"wall_mm": 3.0}, "board-wall"),
@@ -291,7 +295,7 @@ def test_an_opening_that_is_tight_on_one_side() -> None:
 
 def test_a_mesh_that_is_open() -> None:
     board, lid = both(*tray_board(OBLONG))
-    holed = Body(board.name, board.vertices, np.delete(board.faces, 40, axis=0))
+    holed = Mesh(board.name, board.vertices, np.delete(board.faces, 40, axis=0))
     _, wrong = judged("squares", holed, lid)
     assert {"watertight", "lid-fits"} <= set(wrong)
 
@@ -306,7 +310,7 @@ def test_a_fault_of_a_sliding_lid_or_its_way_is_named() -> None:
     post = Manifold.cube((3.0, 0.1, 1.5)).translate((20.0, front, 9.3))
     top = extruded(frame.outer - frame.outer.buffer(-6), 11.3, 12.4)
     slab = Manifold.cube((65.0, 45.0, 1.0)).translate((-2.5, -42.5, 0.0))
-    faults: dict[str, tuple[list[Body], set[str]]] = {
+    faults: dict[str, tuple[list[Mesh], set[str]]] = {
         "floor": (both(board - bore(33, -27, 3.0, -1, 4), frame), {"board-floor"}),
         "wide": (both(board, frame, wider_mm=0.9), {"lid-fits", "lid-path"}),
         "thick": (both(board + top, frame, thickness_mm=3.0), {"lid-fits"}),
@@ -327,7 +331,7 @@ def test_a_lid_without_its_board_and_the_other_way_round() -> None:
     assert set(judged("squares", lid)[1]) == {"lid-board"}
     puzzle, profile = named("squares")
     without = replace(profile, lid="none")
-    (part,) = read_boards([board], puzzle, 20.0)
+    (part,) = fit_boards([board], puzzle, 20.0)
     assert all(one.ok for one in inspect_board(part, [part], puzzle, without))
 
 
@@ -349,18 +353,18 @@ def test_faults_of_a_snapping_lid(lid: dict[str, float], rules: set[str]) -> Non
 # --- what is a board, and what is a piece ---------------------------------------------------
 
 
-def test_pieces_are_told_from_boards_though_the_unit_is_not_known() -> None:
+def test_pieces_are_distinguished_from_boards_of_unknown_unit() -> None:
     """59.8 x 39.8 mm is a piece, but also covers 3 x 3 cells of 12 mm."""
     puzzle, _ = odd(SMALL)
     for size in ((59.8, 39.8, 7.0), (19.8, 19.8, 7.0), (6.9, 39.8, 59.8)):
-        assert not is_accessory(box(*size), puzzle, 20.0, 12.0)
-        assert not is_accessory(box(*size), puzzle, 12.0, 20.0)
+        assert not is_board_sized(box(*size), puzzle, 20.0, 12.0)
+        assert not is_board_sized(box(*size), puzzle, 12.0, 20.0)
     for unit_mm, wide, wall in itertools.product((20.0, 12.0), (3, 4), (13.2, 4.8)):
         body = box(wide * unit_mm + wall, 3 * unit_mm + wall, 11.8)
-        assert is_accessory(body, puzzle, 20.0, 12.0)
+        assert is_board_sized(body, puzzle, 20.0, 12.0)
     # The box of a piece of hexagons is least where it does not lie along the axes.
     piece = hexagons([(0, 0), (20, 0), (10, -17.3205)]).buffer(-0.1, join_style="mitre")
-    assert not is_accessory(body_of(extruded(piece, 0, 7)), odd(HEXES)[0], 20.0, 12.0)
+    assert not is_board_sized(body_of(extruded(piece, 0, 7)), odd(HEXES)[0], 20.0, 12.0)
 
 
 def test_a_triangle_is_no_lid_though_its_box_is_that_of_one() -> None:
@@ -370,13 +374,13 @@ def test_a_triangle_is_no_lid_though_its_box_is_that_of_one() -> None:
         triangle = shapely.Polygon([(0, 0), (80, 0), (40, 40)]).buffer(-cut, join_style="mitre")
         for degrees in range(0, 180, 15):
             there = affinity.rotate(triangle, degrees, origin=(0, 0))
-            assert not is_accessory(body_of(extruded(there, 0, 7)), puzzle, 20.0, 12.0)
+            assert not is_board_sized(body_of(extruded(there, 0, 7)), puzzle, 20.0, 12.0)
     for unit_mm in (20.0, 12.0):
-        assert is_accessory(box(4 * unit_mm + 8, 4 * unit_mm + 9, 2), puzzle, 20.0, 12.0)
+        assert is_board_sized(box(4 * unit_mm + 8, 4 * unit_mm + 9, 2), puzzle, 20.0, 12.0)
 
 
 @st.composite
-def any_mesh(draw: st.DrawFn) -> Body:
+def any_mesh(draw: st.DrawFn) -> Mesh:
     """Triangles between a few corners: closed, open, flat, of no extent, tiny or large."""
     corners = draw(arrays(np.float64, (draw(st.integers(3, 12)), 3), elements=st.floats(-1, 1)))
     sizes = st.sampled_from([0.0, 1e-3, 1.0, 60.0, 200.0])
@@ -384,11 +388,11 @@ def any_mesh(draw: st.DrawFn) -> Body:
     faces = arrays(
         np.int64, (draw(st.integers(0, 20)), 3), elements=st.integers(0, len(corners) - 1)
     )
-    return Body("any.obj", vertices, draw(faces))
+    return Mesh("any.obj", vertices, draw(faces))
 
 
 #: Open in a way that ends the process in manifold3d 3.5.
-OPEN = Body(
+OPEN = Mesh(
     "open.obj",
     np.array(
         [
@@ -404,11 +408,11 @@ OPEN = Body(
 @settings(max_examples=40, deadline=None)
 @example(OPEN, "squares")
 @given(any_mesh(), st.sampled_from(sorted(SMALL_SETS)))
-def test_whatever_a_mesh_is_there_is_a_verdict(body: Body, name: str) -> None:
+def test_whatever_a_mesh_is_there_is_a_verdict(body: Mesh, name: str) -> None:
     puzzle, profile = named(name)
-    is_accessory(body, puzzle, profile.unit_mm, 12.0)
-    (part,) = read_boards([body], puzzle, profile.unit_mm, 12.0)
-    assert bool(part.why) == (part.board is None)
+    is_board_sized(body, puzzle, profile.unit_mm, 12.0)
+    (part,) = fit_boards([body], puzzle, profile.unit_mm, 12.0)
+    assert bool(part.reason) == (part.board is None)
     if len(body.faces):
         assert inspect_board(part, [part], puzzle, profile)
 
@@ -422,7 +426,7 @@ def test_boards_of_one_shape_become_one_each() -> None:
     for width, depth in ((60, 40), (40, 60)):
         board, frame = tray_board(shapely.box(0, -depth, width, 0))
         bodies += [body_of(board, f"{width}.stl"), body_of(frame.lid(), f"{width}-lid.stl")]
-    parts = read_boards(bodies, puzzle, 20.0)
+    parts = fit_boards(bodies, puzzle, 20.0)
     kinds = sorted((one.board.id, one.kind) for one in parts if one.board)
     assert kinds == list(itertools.product(("one", "two"), ("lid", "tray")))
     for part in parts:
@@ -437,8 +441,8 @@ def test_boards_of_one_shape_become_one_each() -> None:
 def test_what_is_seen_through_the_notch_is_no_wall_of_the_front() -> None:
     """The teeth between hexagons are pointed; lines through the notch meet their tips."""
     puzzle, profile = odd(HEXES)
-    drafted = [draft_thing(puzzle, one, profile) for one in things(puzzle, profile)[1:]]
-    parts = read_boards([written(build_board(one)) for one in drafted], puzzle, 20.0)
+    drafted = [draft_printable(puzzle, one, profile) for one in printables(puzzle, profile)[1:]]
+    parts = fit_boards([written(build_board(one)) for one in drafted], puzzle, 20.0)
     found = [one for part in parts for one in inspect_board(part, parts, puzzle, profile)]
     assert [one.message for one in found if not one.ok] == []
 
@@ -454,11 +458,11 @@ def test_boards_in_files_of_another_unit_of_length(length_mm: float) -> None:
     shape = puzzle.pieces[0].body
     assert shape is not None
     named = {"board.stl": body_of(board), "lid.stl": body_of(frame.lid()), "a": made(shape)}
-    bodies = [Body(name, one.vertices / length_mm, one.faces) for name, one in named.items()]
-    taken = take(bodies, puzzle, 15.0)
-    assert taken.length_mm == length_mm
-    assert [one.piece for one in taken.parts] == ["a"]
-    assert sorted(one.part.kind for one in taken.boards) == ["holes", "lid"]
+    bodies = [Mesh(name, one.vertices / length_mm, one.faces) for name, one in named.items()]
+    scanned = scan_set(bodies, puzzle, 15.0)
+    assert scanned.length_mm == length_mm
+    assert [one.piece for one in scanned.parts] == ["a"]
+    assert sorted(one.part.kind for one in scanned.boards) == ["holes", "lid"]
 
 
 # --- ball pieces ------------------------------------------------------------------------------
@@ -469,21 +473,23 @@ def test_a_ball_piece_may_rest_on_its_printing_flat() -> None:
     """Its links are 0.3 mm less deep there, and lie that much lower in their channels."""
     puzzle, profile = odd(PLANAR)
     (piece,) = puzzle.pieces
-    body = written(build_balls(draft_ball(puzzle, piece, profile)))
-    (part,), _ = take_in_balls([body], puzzle, 15.0)
-    over, under = sorted(one.solid.bounding_box()[2] for one in balls_lying("a", part, 15.0))[-2:]
+    body = written(build_ball_piece(draft_ball_piece(puzzle, piece, profile)))
+    (part,), _ = fit_ball_pieces([body], puzzle, 15.0)
+    over, under = sorted(one.solid.bounding_box()[2] for one in ball_orientations("a", part, 15.0))[
+        -2:
+    ]
     assert (over, under) == pytest.approx((-6.0, -4.5), abs=0.02)
-    board = draft_thing(puzzle, things(puzzle, profile)[1], profile)
-    (read,) = read_boards([written(build_board(board))], puzzle, 15.0)
-    found = pieces_in_board({"a": part}, read, puzzle.lattice, profile)["a"]
+    board = draft_printable(puzzle, printables(puzzle, profile)[1], profile)
+    (read,) = fit_boards([written(build_board(board))], puzzle, 15.0)
+    found = insertion_findings({"a": part}, read, puzzle.lattice, profile)["a"]
     assert [one.message for one in found if not one.ok] == []
 
 
 def test_the_profile_of_ball_pieces_is_recognised() -> None:
     """Most links lie on the bed, and the flat has cut them."""
     candidates = [load_profile(["petg"], ["ball.link=8 mm"], 15.0), load_profile((), (), 15.0)]
-    taken = take([made(BODIES["blue"]), made(BODIES["lime"])], IQFIT, 15.0)
-    assert recognise(taken, candidates) is candidates[1]
+    scanned = scan_set([made(BODIES["blue"]), made(BODIES["lime"])], IQFIT, 15.0)
+    assert match_profile(scanned, candidates) is candidates[1]
 
 
 # --- what a printer's errors make of them ----------------------------------------------------
@@ -491,32 +497,34 @@ def test_the_profile_of_ball_pieces_is_recognised() -> None:
 
 def test_the_clearance_of_a_tray_is_measured() -> None:
     puzzle, _ = named("squares")
-    parts = read_boards([thrown(body_of(tray_board(OBLONG, clearance_mm=0.31)[0]), 3)], puzzle, 20)
+    parts = fit_boards([thrown(body_of(tray_board(OBLONG, clearance_mm=0.31)[0]), 3)], puzzle, 20)
     region = puzzle.boards[0].cells
-    assert clearance_of(region, parts, puzzle.lattice) == pytest.approx(0.31, abs=1e-3)
-    assert clearance_of(frozenset([(1, -1)]), parts, puzzle.lattice) is None
+    assert tray_clearance_mm(region, parts, puzzle.lattice) == pytest.approx(0.31, abs=1e-3)
+    assert tray_clearance_mm(frozenset([(1, -1)]), parts, puzzle.lattice) is None
 
 
-def test_room_in_holes_channels_and_seats() -> None:
+def test_room_in_holes_channels_and_sockets() -> None:
     puzzle, _ = named("balls")
     board, _ = holes_board(FEW_CELLS, moved={4: (0, 0, -0.1)})
-    (part,) = read_boards([body_of(board)], puzzle, 15.0)
+    (part,) = fit_boards([body_of(board)], puzzle, 15.0)
     error = PrinterError(0.1, 0.05)
-    hole, channel = odds_of_seats(part, puzzle.lattice, error, ball_mm=12.0, link_mm=9.0)
+    hole, channel = socket_odds(part, puzzle.lattice, error, ball_mm=12.0, link_mm=9.0)
     assert hole.spare_mm == pytest.approx(12.4 - 0.05 - 12.0, abs=0.01)
     assert hole.worst_mm == pytest.approx(hole.spare_mm - 0.4)
     assert 0.99 < hole.odds < 1  # four uniform errors: 1 - (0.05 / 0.2)^4 / 24
     assert channel.spare_mm == pytest.approx(0.4, abs=0.001)
-    assert not hole.closes
-    assert channel.closes
-    found = tolerance({}, puzzle.lattice, [], error, seats=[hole, channel])
-    assert (found.every, found.ok, found.together) == ((hole, channel), False, hole.odds)
-    assert tolerance({}, puzzle.lattice, [], error, seats=[channel]).ok
+    assert not hole.closes_worst_case
+    assert channel.closes_worst_case
+    found = simulate_tolerances({}, puzzle.lattice, [], error, sockets=[hole, channel])
+    assert (found.judged, found.ok, found.set_odds) == ((hole, channel), False, hole.odds)
+    assert simulate_tolerances({}, puzzle.lattice, [], error, sockets=[channel]).ok
     stars, _ = named("hexagons")
-    (seats,) = read_boards([body_of(seats_board(FEW_SEATS, hexagons(FEW_SEATS))[0])], stars, 20.0)
-    (seat,) = odds_of_seats(seats, stars.lattice, PrinterError(0.05), stub_mm=10.0)
-    assert seat.worst_mm == pytest.approx(0.2, abs=0.01)
-    # Calibrated, a hole is as narrow as holes are, and only the stub has sides.
+    (sockets,) = fit_boards(
+        [body_of(sockets_board(FEW_SOCKETS, hexagons(FEW_SOCKETS))[0])], stars, 20.0
+    )
+    (socket,) = socket_odds(sockets, stars.lattice, PrinterError(0.05), peg_mm=10.0)
+    assert socket.worst_mm == pytest.approx(0.2, abs=0.01)
+    # Calibrated, a hole is as narrow as holes are, and only the peg has sides.
     calibrated = PrinterError(0, 0.1, 0.04, 0.0, 0.01, 0.02)
-    (seat,) = odds_of_seats(seats, stars.lattice, calibrated, stub_mm=10.0)
-    assert seat.rss_mm == pytest.approx((0.4 - 0.1 - 0.08, math.hypot(0.01414, 0.02)), abs=0.01)
+    (socket,) = socket_odds(sockets, stars.lattice, calibrated, peg_mm=10.0)
+    assert socket.rss_mm == pytest.approx((0.4 - 0.1 - 0.08, math.hypot(0.01414, 0.02)), abs=0.01)

@@ -8,10 +8,10 @@ tips                of 45 degrees, cut back by a tenth of both their edges
 inset               0 to 0.04 on each side; outwards down to -0.03
 noise               corners off by 0.001 along each axis
 leaning sides       3 degrees
-thickness           from 0.01 to 4; rectangles that lie on a side are told by the other pieces
+thickness           from 0.01 to 4; rectangles that lie on a side are identified by the other pieces
 ==================  ==========================================================================
 
-Beyond that a body is read right, or told as unread or as no piece of the set; never as another
+Beyond that a body is read right, or reported as unread or as no piece of the set; never as another
 piece. (Two pieces that are one triangle in two sizes can be exchanged when nothing else is read.)
 """
 
@@ -30,13 +30,13 @@ from hypothesis import strategies as st
 from shapely import Polygon, affinity
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.mesh.features import features
+from fabkit.mesh.features import find_features
 from fabkit.mesh.identity import Letter, identify, read_letter
+from fabkit.mesh.lattice_fit import fit_flat_pieces
 from fabkit.mesh.part import Part
-from fabkit.mesh.recognise import take_in
 from fabkit.model.library import load_set
 from fabkit.model.piece import is_image
-from fabkit.verify.taking import take
+from fabkit.verify.scan import scan_set
 from tests.support import analytic, foreign
 from tests.support.ballmeshes import mirrored
 from tests.support.foreign import (
@@ -86,7 +86,7 @@ def test_sets_made_elsewhere_are_read_back(set_name: str, seed: int) -> None:
         )
         for one, make in zip(drawings, makes, strict=True)
     ]
-    found, length_mm = take_in(bodies, puzzle, unit)
+    found, length_mm = fit_flat_pieces(bodies, puzzle, unit)
     assert length_mm == pytest.approx(1 / LENGTHS[length])
     for part, one, make in zip(found, drawings, makes, strict=True):
         outline = outline_of(part)
@@ -97,7 +97,7 @@ def test_sets_made_elsewhere_are_read_back(set_name: str, seed: int) -> None:
         tiny = 3e-4 * unit + 2 * make.noise + 0.2 * make.taper
         assert outline.unit_mm == pytest.approx(unit, rel=1e-3), where
         assert outline.inset_mm == pytest.approx(make.inset, abs=tiny), where
-        seen = foreign.printed_outline(one.outline, make)
+        seen = foreign.offset_outline(one.outline, make)
         sharp = affinity.scale(one.outline, unit, unit, origin=(0, 0))
         off = seen.hausdorff_distance(sharp)
         assert part.hausdorff_mm == pytest.approx(off, abs=3 * tiny), where
@@ -109,12 +109,12 @@ def test_sets_made_elsewhere_are_read_back(set_name: str, seed: int) -> None:
 
 @pytest.mark.integration
 @pytest.mark.parametrize("set_name", SETS)
-def test_pieces_without_letters_are_told_by_their_outlines(set_name: str) -> None:
+def test_pieces_without_letters_are_identified_by_their_outlines(set_name: str) -> None:
     puzzle = load_set(set_name)
     bodies = built(set_name, Make(unit=20, rounding=1, tip_cut=0.1, magnet=6))
     for made in (bodies, [mirrored(body) for body in bodies]):
         parts = read(made, puzzle)
-        identities = identify(parts, [features(part) for part in parts], puzzle)
+        identities = identify(parts, [find_features(part) for part in parts], puzzle)
         for piece, identity in zip(puzzle.pieces, identities, strict=True):
             assert identity.letter is None
             if made is bodies:
@@ -126,8 +126,8 @@ def test_pieces_without_letters_are_told_by_their_outlines(set_name: str) -> Non
         if made is bodies:
             assert sorted(one.key for one in identities) == sorted(one.id for one in puzzle.pieces)
             if set_name == "fridgeiq":
-                words = {identity.words for identity in identities}
-                assert {"same shape as R and E", "same shape as Q and B", "U"} <= words
+                texts = {identity.description for identity in identities}
+                assert {"same shape as R and E", "same shape as Q and B", "U"} <= texts
 
 
 # --- sets of one's own ----------------------------------------------------------------------
@@ -154,7 +154,7 @@ def test_sets_of_ones_own(name: str, inset: float) -> None:
 
 @pytest.mark.integration
 @pytest.mark.parametrize("set_name", SETS)
-def test_strange_bodies_are_told_and_spoil_nothing(set_name: str) -> None:
+def test_unknown_meshes_are_reported_and_do_not_affect_others(set_name: str) -> None:
     puzzle = load_set(set_name)
     pentagon = Polygon([(0, 0), (37, 3), (45, 31), (17, 52), (-9, 26)])
     meshes = [
@@ -165,11 +165,11 @@ def test_strange_bodies_are_told_and_spoil_nothing(set_name: str) -> None:
         trimesh.creation.extrude_polygon(Polygon([(0, 0), (31, 4), (9, 27)]), 7.0),
     ]
     bodies = [*map(foreign.shell, meshes), *built(set_name, Make(rounding=0.5))]
-    taken = take(bodies, puzzle, 20.0)
-    keys = sorted(identity.key for identity in taken.parts)
-    strange = [f"unknown-{number}" for number in range(1, 6)]
-    assert keys == sorted([*strange, *(piece.id for piece in puzzle.pieces)])
-    for part, identity in ((one.part, one) for one in taken.parts):
+    scanned = scan_set(bodies, puzzle, 20.0)
+    keys = sorted(identity.key for identity in scanned.parts)
+    unknown = [f"unknown-{number}" for number in range(1, 6)]
+    assert keys == sorted([*unknown, *(piece.id for piece in puzzle.pieces)])
+    for part, identity in ((one.part, one) for one in scanned.parts):
         assert (part.outline is None) == (identity.piece is None)
         if part.outline:
             assert part.outline.unit_mm == pytest.approx(20, rel=1e-3)
@@ -272,7 +272,7 @@ def lettered(label: str, turn: int, mirrored: bool = False, font: str = "shipped
 
 
 def letter_on(part: Part, texts: str) -> Letter | None:
-    found = features(part)
+    found = find_features(part)
     assert len(found.recesses) == 1
     return read_letter(found.labels, list(texts), 4)
 
@@ -294,7 +294,7 @@ def test_every_letter_is_read_however_it_is_turned(texts: str, more: int) -> Non
         assert letter.likeness > 0.97
 
 
-def test_letters_in_a_mirror_are_told() -> None:
+def test_mirrored_letters_are_reported() -> None:
     for text in "BGNZ":
         letter = letter_on(lettered(text, 0, mirrored=True), text)
         assert letter is not None, text

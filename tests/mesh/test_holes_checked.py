@@ -13,15 +13,15 @@ import trimesh
 from shapely import Polygon
 
 from fabkit.cli import main
-from fabkit.drawing.draft import draft
+from fabkit.drawing.draft import draft_flat_piece
 from fabkit.drawing.outline import inset_ring, rings_mm
 from fabkit.mesh.finding import Finding
 from fabkit.model.library import load_set
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.puzzle import Challenge
-from fabkit.verify.check import check, verify
-from fabkit.verify.taking import take
-from tests.support.faults.kits import CLOSED, PLAIN, TWO_FACED, Kit, printed, side_by_side
+from fabkit.verify.reports import check, verify
+from fabkit.verify.scan import scan_set
+from tests.support.faults.kits import CLOSED, PLAIN, TWO_FACED, Kit, printed_mesh, side_by_side
 from tests.support.faults.planting import Case, Planted, as_it_is
 from tests.support.prints import Order
 from tests.support.shapes import body_of
@@ -62,10 +62,10 @@ def ring_and_plug(lattice: str, order: Order) -> Kit:
     assert len(rings_of_cells(puzzle.lattice, region)) == 1
     challenge = Challenge("plugged", region, ("R", "P"), answer="solved")
     puzzle = replace(puzzle, challenges=(challenge,))
-    profile = replace(order.profile(), stub_height_mm=0.0)
-    blueprints = {piece.id: draft(puzzle, piece, profile) for piece in puzzle.pieces}
-    bodies = {piece: printed(one, f"{piece}.stl") for piece, one in blueprints.items()}
-    return Kit(order, puzzle, profile, blueprints, bodies)
+    profile = replace(order.profile(), peg_height_mm=0.0)
+    drawings = {piece.id: draft_flat_piece(puzzle, piece, profile) for piece in puzzle.pieces}
+    bodies = {piece: printed_mesh(one, f"{piece}.stl") for piece, one in drawings.items()}
+    return Kit(order, puzzle, profile, drawings, bodies)
 
 
 def ring(lattice: str = "square", order: Order = PLAIN) -> Case:
@@ -93,14 +93,14 @@ def hole_wider(area: Polygon, by_mm: float) -> Polygon:
 @pytest.mark.parametrize("lattice", [*reversed(PIECES)])
 def test_a_right_piece_with_a_hole_keeps_every_rule(lattice: str, order: Order) -> None:
     planted = as_it_is(ring(lattice, order), 0)
-    taken = take(planted.bodies, planted.puzzle, planted.profile.unit_mm)
+    scanned = scan_set(planted.bodies, planted.puzzle, planted.profile.unit_mm)
     assert failed(planted) == {}
-    report = check(taken, planted.profile)
+    report = check(scanned, planted.profile)
     assert report.ok
     (assembly,) = report.assemblies
     assert (assembly.ok, assembly.overlap_mm3) == (True, 0)
     assert (assembly.min_gap_mm, assembly.max_gap_mm) == pytest.approx((0.2, 0.2), abs=1e-3)
-    verified = verify(taken, planted.profile)
+    verified = verify(scanned, planted.profile)
     assert verified.ok
     assert verified.least_gap_mm == pytest.approx(0.2, abs=1e-3)
 
@@ -120,7 +120,7 @@ def test_a_users_set_with_a_hole_passes_the_commands(
 @pytest.mark.integration
 def test_a_holes_chamfer_is_judged_at_its_limit() -> None:
     case = ring()
-    face, foot = case.blueprint.face, case.blueprint.foot
+    face, foot = case.drawing.face, case.drawing.foot
     for off_mm, wrong in ((-0.055, True), (-0.045, False), (0.045, False), (0.055, True)):
         found = failed(case.rebuilt(face=hole_wider(face, off_mm)))
         assert list(found) == ["top-chamfer"] * wrong
@@ -147,10 +147,10 @@ def test_a_skin_over_a_hole_is_found(low_mm: float) -> None:
 
 
 @pytest.mark.every(2)
-@pytest.mark.parametrize(("wider_mm", "rule"), [(0.4, "gap-most"), (-0.15, "gap-least")])
+@pytest.mark.parametrize(("wider_mm", "rule"), [(0.4, "gap-max"), (-0.15, "gap-min")])
 def test_a_hole_of_another_width_is_found(wider_mm: float, rule: str) -> None:
     case = ring()
-    assert rule in failed(case.outlined(hole_wider(case.blueprint.outline, wider_mm)))
+    assert rule in failed(case.outlined(hole_wider(case.drawing.outline, wider_mm)))
 
 
 @pytest.mark.integration
@@ -164,8 +164,8 @@ def test_the_wall_between_a_recess_and_a_hole_is_measured(
     order: Order, wall_mm: float, wrong: list[str]
 ) -> None:
     case = ring(order=order)
-    (side_mm, _), *_ = rings_mm(case.blueprint.outline)[1]
-    x_mm = side_mm - case.recess.bores.widest_mm / 2 - wall_mm
+    (side_mm, _), *_ = rings_mm(case.drawing.outline)[1]
+    x_mm = side_mm - case.recess.bore.widest_mm / 2 - wall_mm
     found = failed(case.with_recess(0, centre_mm=(x_mm, 30.0)))
     assert list(found) == wrong
     beside_mm = {"wall": wall_mm, "bed-wall": wall_mm - 0.5 - 0.4}  # less mouth and foot chamfer
@@ -179,7 +179,7 @@ def test_the_room_between_a_letter_and_a_hole_is_measured(
     margin_mm: float, wrong: list[str]
 ) -> None:
     case = ring()
-    hole, letter = Polygon(rings_mm(case.blueprint.face)[1]), case.label.front
+    hole, letter = Polygon(rings_mm(case.drawing.face)[1]), case.label.front
     away_mm = letter.polygon().bounds[0] - hole.bounds[2]
     assert away_mm > margin_mm  # it lies to the right of the hole
     nearer = letter.moved(margin_mm - away_mm, 0)

@@ -1,4 +1,4 @@
-"""Pieces in their boards of holes or seats, and pieces on stubs, measured on meshes: planted faults."""
+"""Pieces in their boards of holes or sockets, and pieces on pegs, measured on meshes: planted faults."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ import numpy as np
 import pytest
 
 from fabkit.core.errors import InputError
-from fabkit.mesh.boards.seating import LIFT_MM, balls_lying, pieces_in_board
-from fabkit.mesh.body import Body
 from fabkit.mesh.finding import Finding
-from fabkit.mesh.fitting.assembly import Assembly, assemble, ball_table
-from fabkit.mesh.identity import OnStubs
+from fabkit.mesh.fitting.assembly import Assembly, assemble, ball_setup
+from fabkit.mesh.identity import PeggedPart
+from fabkit.mesh.lattice_fit import fit_flat_pieces
+from fabkit.mesh.mesh import Mesh
 from fabkit.mesh.part import BALLS, Balls, Part
-from fabkit.mesh.recognise import take_in
-from fabkit.mesh.stubs import on_stubs, stub_findings, take_in_on_stubs
+from fabkit.mesh.pegs import fit_pieces_on_pegs, on_pegs, peg_findings
+from fabkit.mesh.rules.insertion import LIFT_MM, ball_orientations, insertion_findings
 from fabkit.model.balls import BallBody, flat_poses
 from fabkit.model.lattice import LATTICES, Cell
 from fabkit.model.library import load_set
-from fabkit.model.piece import at_anchor, is_image
-from fabkit.model.profilefile import load_profile
-from fabkit.model.puzzle import Board, in_units
-from fabkit.verify.answers import Answered, answer_catalog
-from fabkit.verify.check import check
-from fabkit.verify.taking import take
+from fabkit.model.piece import is_image, normalize_cells
+from fabkit.model.profile_file import load_profile
+from fabkit.model.puzzle import Board, to_units
+from fabkit.verify.challenge_results import ChallengeResult, solve_catalog
+from fabkit.verify.reports import check
+from fabkit.verify.scan import scan_set
 from tests.support import boardmeshes
 from tests.support.ballmeshes import (
     BODIES,
@@ -43,7 +43,7 @@ from tests.support.ballmeshes import (
 )
 from tests.support.boardmeshes import bore, hexagons
 from tests.support.prints import Order
-from tests.support.shapes import printed
+from tests.support.shapes import printed_mesh
 
 PROFILE = load_profile()
 RULES = ["free", "insert", "play", "loose", "turn", "rest", "neighbours"]
@@ -66,7 +66,7 @@ def holes_of(
     cells: Sequence[tuple[int, int]] = (),
     **numbers: Any,
 ) -> Part:
-    """A board of holes; its posts are the height of seated balls."""
+    """A board of holes; its posts are the height of inserted balls."""
     cells = cells or list(itertools.product(range(columns), range(-rows, 0)))
     board = Board("board", frozenset((2 * x + 1, 2 * y + 1) for x, y in cells))
     made, frame = boardmeshes.holes_board(cells, **numbers)
@@ -79,26 +79,26 @@ def board_part(made: Any, kind: str, board: Board, unit_mm: float, rest_mm: floa
 
 
 def middles(cells: Collection[Cell]) -> list[tuple[float, float]]:
-    places = in_units(LATTICES["triangular"], sorted(cells))
+    places = to_units(LATTICES["triangular"], sorted(cells))
     return [(UNIT_MM * x, UNIT_MM * y) for x, y in places]
 
 
-def seats_of(**numbers: Any) -> Part:
+def sockets_of(**numbers: Any) -> Part:
     board = STARS.boards[0]
     places = middles(board.cells)
-    made, frame = boardmeshes.seats_board(places, hexagons(places), **numbers)
-    return board_part(made, "seats", board, UNIT_MM, frame.rest_mm)
+    made, frame = boardmeshes.sockets_board(places, hexagons(places), **numbers)
+    return board_part(made, "sockets", board, UNIT_MM, frame.rest_mm)
 
 
-def star(name: str, stub_mm: float = 10.0, height_mm: float = 2.0) -> OnStubs:
-    """A piece on stubs, read back."""
+def star(name: str, peg_mm: float = 10.0, height_mm: float = 2.0) -> PeggedPart:
+    """A piece on pegs, read back."""
     places = middles(STARS.piece(name).forms[0].cells)
     area = hexagons(places).buffer(-0.1, join_style="mitre")
     made = boardmeshes.extruded(area, height_mm, height_mm + 7.0)
     for x, y in places:
-        made += boardmeshes.bore(x, y, stub_mm, 0.0, height_mm + 1.0)
-    (part,) = take_in([body_of_solid(made)], STARS, UNIT_MM)[0]
-    found = on_stubs(part, STARS.lattice, UNIT_MM)
+        made += boardmeshes.bore(x, y, peg_mm, 0.0, height_mm + 1.0)
+    (part,) = fit_flat_pieces([body_of_solid(made)], STARS, UNIT_MM)[0]
+    found = on_pegs(part, STARS.lattice, UNIT_MM)
     assert found is not None
     return found
 
@@ -112,10 +112,10 @@ def board() -> Part:
     return holes_of()
 
 
-def judged(part: Part, on: Part, **others: Part) -> dict[str, Finding]:
+def inspected(part: Part, on: Part, **others: Part) -> dict[str, Finding]:
     pieces = {"piece": part, **others}
-    found = pieces_in_board(pieces, on, LATTICES["square"], PROFILE)["piece"]
-    return {finding.rule.removeprefix("seat-"): finding for finding in found}
+    found = insertion_findings(pieces, on, LATTICES["square"], PROFILE)["piece"]
+    return {finding.rule.removeprefix("socket-"): finding for finding in found}
 
 
 # --- how pieces lie -----------------------------------------------------------------------
@@ -129,10 +129,10 @@ def test_each_ball_comes_over_its_cell(name: str) -> None:
     assert part.balls is not None
     lattice, probe = LATTICES["square"], manifold3d.Manifold.sphere(4.0, 12)
     found = set()
-    for lying in balls_lying(name, part, PITCH_MM):
+    for oriented in ball_orientations(name, part, PITCH_MM):
         for move in lattice.moves(flips=False):
-            solid = lying.solid.transform(lying.matrix((move, (0, 0))))
-            cells = frozenset(map(move, lying.cells))
+            solid = oriented.solid.transform(oriented.matrix((move, (0, 0))))
+            cells = frozenset(map(move, oriented.cells))
             at, under = (
                 {
                     (x, y): (
@@ -145,12 +145,14 @@ def test_each_ball_comes_over_its_cell(name: str) -> None:
             assert list(at.values()) == pytest.approx([probe.volume()] * len(cells), rel=1e-6)
             hanging = [place for place, volume in under.items() if volume > 1]
             dx, dy = lattice.anchor(cells)
-            found.add((at_anchor(lattice, cells), frozenset((x - dx, y - dy) for x, y in hanging)))
+            found.add(
+                (normalize_cells(lattice, cells), frozenset((x - dx, y - dy) for x, y in hanging))
+            )
     expected = set()
     for pose in flat_poses(part.balls.shape):
         dx, dy = lattice.anchor(pose.cells)
         hanging = frozenset((x - dx, y - dy) for x, y in pose.hanging)
-        expected.add((at_anchor(lattice, pose.cells), hanging))
+        expected.add((normalize_cells(lattice, pose.cells), hanging))
     assert found == expected
 
 
@@ -159,7 +161,7 @@ def test_each_ball_comes_over_its_cell(name: str) -> None:
 
 @pytest.mark.integration
 def test_a_good_piece_keeps_all_rules() -> None:
-    found = judged(ball_part(BODIES["indigo"]), board(), green=ball_part(BODIES["green"]))
+    found = inspected(ball_part(BODIES["indigo"]), board(), green=ball_part(BODIES["green"]))
     assert list(found) == RULES
     assert not failing(found), found
     assert found["neighbours"].value == pytest.approx(3.0, abs=0.01)
@@ -176,17 +178,19 @@ def test_play_is_that_of_the_meshes() -> None:
     on, part = holes_of(cells=[(0, -2), (1, -2), (2, -2), (1, -1)]), ball_part(BODIES["navy"])
     assert on.board is not None
     (solid,) = (
-        lying.at(pose, on.rest_mm + LIFT_MM)
-        for lying in balls_lying("", part, PITCH_MM)
-        for pose in lying.poses(on.board.cells)
+        oriented.at(pose, on.rest_mm + LIFT_MM)
+        for oriented in ball_orientations("", part, PITCH_MM)
+        for pose in oriented.poses(on.board.cells)
     )
 
     def reach_mm(x: float, y: float) -> float:
         free, barred = 0.0, 2.0
         while barred - free > 1e-3:
-            way = (free + barred) / 2
-            meets = (solid.translate((way * x, way * y, 0)) ^ on.straight.manifold).volume() > 1e-3
-            free, barred = (free, way) if meets else (way, barred)
+            middle = (free + barred) / 2
+            meets = (
+                solid.translate((middle * x, middle * y, 0)) ^ on.aligned.manifold
+            ).volume() > 1e-3
+            free, barred = (free, middle) if meets else (middle, barred)
         return free
 
     half = np.sqrt(0.5)
@@ -194,7 +198,7 @@ def test_play_is_that_of_the_meshes() -> None:
         reach_mm(x, y) + reach_mm(-x, -y)
         for x, y in ((1.0, 0.0), (0.0, 1.0), (half, half), (half, -half))
     ]
-    found = {rule: one.value or 0.0 for rule, one in judged(part, on).items()}
+    found = {rule: one.value or 0.0 for rule, one in inspected(part, on).items()}
     # A ball that touches a wall goes 0.01 mm into it before that is a volume to speak of.
     assert max(shifts) - 0.03 < found["play"] <= max(shifts)
     assert min(shifts) - 0.03 < found["loose"] <= min(shifts)
@@ -226,31 +230,31 @@ FAULTS: list[tuple[str, str, dict[str, Any], dict[str, Any]]] = [
 def test_planted_faults_are_noticed(faults: list[tuple[str, str, Any, Any]]) -> None:
     for fault, rule, sizes, numbers in faults:
         part = ball_part(BODIES["indigo"], Sizes(segments=32, **sizes))
-        assert rule in failing(judged(part, holes_of(columns=4, **numbers))), fault
+        assert rule in failing(inspected(part, holes_of(columns=4, **numbers))), fault
 
 
 @pytest.mark.integration
 def test_prongs_bonded_to_each_other_do_not_go_in() -> None:
     shape = replace(BODIES["indigo"], bonds=(*BODIES["indigo"].bonds, (3, 4)))
-    found = judged(ball_part(shape), board())
+    found = inspected(ball_part(shape), board())
     assert {"free", "insert"} <= failing(found)
     assert "at [" in found["free"].message
 
 
 @pytest.mark.integration
 def test_a_bar_across_the_way_in_is_noticed_where_it_bars() -> None:
-    """Free where it lies, but it cannot get there: only `seat-insert` can know."""
+    """Free where it lies, but it cannot get there: only `socket-insert` can know."""
     rest = board().rest_mm
     bar = block((-1.0, -15.0, rest + 6.5), (76.0, -14.0, rest + 7.5))
-    found = judged(ball_part(BODIES["indigo"]), holes_of(extra=bar))
+    found = inspected(ball_part(BODIES["indigo"]), holes_of(extra=bar))
     assert failing(found) == {"insert"}
     assert found["insert"].value > 0  # type: ignore[operator]
 
 
-def test_a_board_that_is_open_is_told() -> None:
-    body = board().body
-    holed = replace(board(), body=Body(body.name, body.vertices, body.faces[1:]))
-    found = judged(ball_part(BODIES["indigo"]), holed)
+def test_a_board_that_is_open_is_reported() -> None:
+    body = board().mesh
+    holed = replace(board(), mesh=Mesh(body.name, body.vertices, body.faces[1:]))
+    found = inspected(ball_part(BODIES["indigo"]), holed)
     assert failing(found) == {"free"}
     assert "the board does not bound a volume" in found["free"].message
 
@@ -269,16 +273,16 @@ def fit_board() -> Part:
 
 
 @cache
-def solved() -> Answered:
-    (one,) = answer_catalog(IQFIT, None)
+def solved() -> ChallengeResult:
+    (one,) = solve_catalog(IQFIT, None)
     return one
 
 
 def assembled(parts: dict[str, Part], on: Part | None) -> Assembly:
-    return assemble(solved().challenge, solved().layout, PROFILE, ball_table(parts, on, PROFILE))
+    return assemble(solved().challenge, solved().layout, PROFILE, ball_setup(parts, on, PROFILE))
 
 
-def test_a_solved_board_is_put_together() -> None:
+def test_a_solved_board_is_assembled() -> None:
     found = assembled(fit_parts(), fit_board())
     assert found.ok, found.messages
     assert found.is_measured
@@ -287,7 +291,7 @@ def test_a_solved_board_is_put_together() -> None:
     assert found.min_gap_mm == pytest.approx(3.0, abs=0.05)
 
 
-def test_a_faulty_board_or_piece_is_told_in_the_assembly() -> None:
+def test_a_faulty_board_or_piece_is_reported_in_the_assembly() -> None:
     tight = assembled(fit_parts(), holes_of(10, 5, hole_mm=11.5))
     assert not tight.ok
     assert all("and the board overlap" in message for message in tight.messages)
@@ -309,34 +313,34 @@ def test_a_mirrored_piece_does_not_go_where_the_layout_says() -> None:
     shape = part.balls.shape
     flipped = replace(shape, balls=tuple((-x, y, z) for x, y, z in shape.balls))
     turned = replace(part.balls, shape=flipped)
-    body = mirrored(part.body)
-    wrong = replace(part, body=body, vertices=body.vertices, balls=turned)
-    refusal = "yellow: does not have the shape that the solution asks for"
+    body = mirrored(part.mesh)
+    wrong = replace(part, mesh=body, vertices=body.vertices, balls=turned)
+    refusal = "yellow: does not have the shape that the solution needs"
     with pytest.raises(InputError, match=refusal):
         assembled({**fit_parts(), "yellow": wrong}, fit_board())
 
 
-# --- pieces on stubs -----------------------------------------------------------------------
+# --- pieces on pegs -----------------------------------------------------------------------
 
 
 @cache
-def stub_board() -> Part:
-    return seats_of()
+def peg_board() -> Part:
+    return sockets_of()
 
 
-def judged_stub(name: str, on: Part, **numbers: float) -> dict[str, Finding]:
-    found = pieces_in_board({"piece": star(name, **numbers)}, on, STARS.lattice, PROFILE)
-    return {finding.rule.removeprefix("seat-"): finding for finding in found["piece"]}
+def judged_peg(name: str, on: Part, **numbers: float) -> dict[str, Finding]:
+    found = insertion_findings({"piece": star(name, **numbers)}, on, STARS.lattice, PROFILE)
+    return {finding.rule.removeprefix("socket-"): finding for finding in found["piece"]}
 
 
 @pytest.mark.integration
 @pytest.mark.every(2)
 @pytest.mark.parametrize("name", ["red", "pink"])
-def test_a_good_piece_on_stubs_keeps_all_rules(name: str) -> None:
-    found = judged_stub(name, stub_board())
+def test_a_good_piece_on_pegs_keeps_all_rules(name: str) -> None:
+    found = judged_peg(name, peg_board())
     assert not failing(found), found
-    assert list(found) == ["free", "insert", "play", "loose", "turn", "rest", "proud"]
-    assert found["proud"].value == pytest.approx(2.0, abs=0.01)
+    assert list(found) == ["free", "insert", "play", "loose", "turn", "rest", "protrusion"]
+    assert found["protrusion"].value == pytest.approx(2.0, abs=0.01)
     assert found["play"].value == pytest.approx(0.4, abs=0.02)
 
 
@@ -344,98 +348,98 @@ def test_a_good_piece_on_stubs_keeps_all_rules(name: str) -> None:
 @pytest.mark.parametrize(
     ("rule", "piece", "numbers"),
     [
-        ("proud", {"height_mm": 1.4}, {}),
-        ("free", {"stub_mm": 10.6}, {}),
-        ("loose", {"stub_mm": 10.2}, {}),
-        ("play", {"stub_mm": 9.6}, {}),
+        ("protrusion", {"height_mm": 1.4}, {}),
+        ("free", {"peg_mm": 10.6}, {}),
+        ("loose", {"peg_mm": 10.2}, {}),
+        ("play", {"peg_mm": 9.6}, {}),
         ("free", {"height_mm": 2.5}, {}),
         ("free", {}, {"shallow": {3: 0.5}}),
         ("free", {}, {"missing": [5]}),
     ],
 )
-def test_planted_faults_of_stubs_are_noticed(
+def test_planted_faults_of_pegs_are_noticed(
     rule: str, piece: dict[str, float], numbers: dict[str, object]
 ) -> None:
-    on = seats_of(**numbers) if numbers else stub_board()
-    assert rule in failing(judged_stub("orange", on, **piece))
+    on = sockets_of(**numbers) if numbers else peg_board()
+    assert rule in failing(judged_peg("orange", on, **piece))
 
 
 def test_upside_down_it_falls_into_a_board_without_floor() -> None:
-    """What holds a piece up that is turned over is the plate between the seats."""
-    hollow = stub_board().straight.manifold - block((-9.5, -62.0, 2.0), (130.0, 10.0, 30.0))
-    on = board_part(hollow, "seats", STARS.boards[0], 20.0, stub_board().rest_mm)
-    assert "proud" in failing(judged_stub("orange", on))
+    """What holds a piece up that is turned over is the plate between the sockets."""
+    hollow = peg_board().aligned.manifold - block((-9.5, -62.0, 2.0), (130.0, 10.0, 30.0))
+    on = board_part(hollow, "sockets", STARS.boards[0], 20.0, peg_board().rest_mm)
+    assert "protrusion" in failing(judged_peg("orange", on))
 
 
-# --- stubs read back ----------------------------------------------------------------------
+# --- pegs read back ----------------------------------------------------------------------
 
 
-def bodies(shape: str) -> list[Body]:
+def bodies(shape: str) -> list[Mesh]:
     """The meshes of all seven pieces."""
     order = Order((), (f"cell.shape={shape}",))
-    return [printed("iqstars", piece.id, order) for piece in STARS.pieces]
+    return [printed_mesh("iqstars", piece.id, order) for piece in STARS.pieces]
 
 
 @pytest.mark.integration
 @pytest.mark.every(2)
 @pytest.mark.parametrize("shape", ["hexagon", "disc", "star"])
 def test_the_set_passes_whatever_its_cells_look_like(shape: str) -> None:
-    read, _, stubs = take_in_on_stubs(bodies(shape), STARS, 20.0)
-    for part, one, piece in zip(read, stubs, STARS.pieces, strict=True):
+    read, _, pegs = fit_pieces_on_pegs(bodies(shape), STARS, 20.0)
+    for part, one, piece in zip(read, pegs, STARS.pieces, strict=True):
         assert one is not None
         assert part.outline is not None
         assert is_image(STARS.lattice, piece, part.outline.cells, flips=False)
-        assert len(one.stubs) == len(part.outline.cells)
+        assert len(one.pegs) == len(part.outline.cells)
         assert one.height_mm == pytest.approx(2.0, abs=1e-4)
         assert part.thickness_mm == pytest.approx(7.0, abs=1e-4)
         assert part.outline.unit_mm == pytest.approx(20.0, abs=1e-3)
-        for stub in one.stubs:
-            assert stub.diameter_mm == pytest.approx(10.0, abs=0.02)
-    report = check(take(bodies(shape), STARS, 20.0), load_profile((), [f"cell.shape={shape}"]))
+        for peg in one.pegs:
+            assert peg.diameter_mm == pytest.approx(10.0, abs=0.02)
+    report = check(scan_set(bodies(shape), STARS, 20.0), load_profile((), [f"cell.shape={shape}"]))
     failed = [f"{part.key}: {f.rule}: {f.message}" for part in report.parts for f in part.failed]
     assert not failed
     assert report.ok
 
 
-def indigo() -> tuple[Body, OnStubs]:
+def indigo() -> tuple[Mesh, PeggedPart]:
     """Three cells in a row, straight on the lattice."""
-    body = printed("iqstars", "indigo", Order((), ("cell.shape=hexagon",)))
-    *_, (one,) = take_in_on_stubs([body], STARS, 20.0)
+    body = printed_mesh("iqstars", "indigo", Order((), ("cell.shape=hexagon",)))
+    *_, (one,) = fit_pieces_on_pegs([body], STARS, 20.0)
     assert one is not None
-    return one.whole.straight, one
+    return one.whole.aligned, one
 
 
-def test_faults_of_stubs_are_told_by_their_rules() -> None:
+def test_faults_of_pegs_are_reported_by_their_rules() -> None:
     straight, one = indigo()
-    whole, first = straight.manifold, one.stubs[0]
+    whole, first = straight.manifold, one.pegs[0]
     at = (first.x_mm, first.y_mm, 0.0)
     without = whole - bore(*at[:2], 16.0, 0.0, 2.0)
     for made, rules in (
         (whole, set()),
-        (without, {"stub-count", "stub-place"}),
-        (without + bore(*at[:2], 9.6, 0.0, 2.1), {"stub-diameter"}),
-        (without + bore(at[0] + 0.3, at[1], 10.0, 0.0, 2.1), {"stub-place"}),
-        (whole.trim_by_plane((0.0, 0.0, 1.0), 0.5), {"stub-height"}),
-        (whole.trim_by_plane((0.0, 0.0, 1.0), 2.0), {"stub-count"}),
+        (without, {"peg-count", "peg-place"}),
+        (without + bore(*at[:2], 9.6, 0.0, 2.1), {"peg-diameter"}),
+        (without + bore(at[0] + 0.3, at[1], 10.0, 0.0, 2.1), {"peg-place"}),
+        (whole.trim_by_plane((0.0, 0.0, 1.0), 0.5), {"peg-height"}),
+        (whole.trim_by_plane((0.0, 0.0, 1.0), 2.0), {"peg-count"}),
     ):
-        *_, (read,) = take_in_on_stubs([body_of_solid(made)], STARS, 20.0)
-        findings = list(stub_findings(read, STARS.lattice, load_profile()))
+        *_, (read,) = fit_pieces_on_pegs([body_of_solid(made)], STARS, 20.0)
+        findings = list(peg_findings(read, STARS.lattice, load_profile()))
         assert {finding.rule for finding in findings if not finding.ok} == rules
 
 
 def test_a_piece_of_one_cell_has_no_direction() -> None:
     straight, one = indigo()
-    at = one.stubs[0]
+    at = one.pegs[0]
     around = bore(at.x_mm, at.y_mm, 19.8, -1.0, 19.0)
-    *_, (alone,) = take_in_on_stubs([body_of_solid(straight.manifold ^ around)], STARS, 20.0)
+    *_, (alone,) = fit_pieces_on_pegs([body_of_solid(straight.manifold ^ around)], STARS, 20.0)
     assert alone is not None
     assert alone.plate.outline is not None
     assert len(alone.plate.outline.cells) == 1
 
 
 @pytest.mark.integration
-def test_mirror_images_are_told() -> None:
-    taken = take([mirrored(body) for body in bodies("disc")], STARS, 20.0)
-    wrong = {one.piece for one in taken.parts if not one.as_drawn and one.mirrored}
-    # Blue and yellow are each other's mirror image; only the letter tells that they are.
+def test_mirror_images_are_detected() -> None:
+    scanned = scan_set([mirrored(body) for body in bodies("disc")], STARS, 20.0)
+    wrong = {one.piece for one in scanned.parts if not one.as_drawn and one.mirrored}
+    # Blue and yellow are each other's mirror image; only the letter shows that they are.
     assert wrong == {"green"}

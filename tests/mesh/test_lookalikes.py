@@ -1,4 +1,4 @@
-"""Sets as other people print them: every piece is recognised, and nothing false is said of any."""
+"""Sets as other people print them: every piece is recognised, and nothing false is reported."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ import pytest
 from shapely import Polygon, affinity
 
 from tests.support import analytic
-from tests.support.lookalikes import OF_BALLS, ON_STUBS, VARIANTS, Variant, lookalike_files
+from tests.support.lookalikes import OF_BALLS, ON_PEGS, VARIANTS, Variant, lookalike_files
 
 #: Of a million triangles.
 LONG = ("like a scan",)
-#: Not of hexagons: a ball of 8 sides rounds these unlike, and what is torn is rightly said to be.
+#: Not of hexagons: a ball of 8 sides rounds these unlike, and what is torn is rightly reported.
 NO_HEXAGONS = ("coarse", "with much clearance")
-#: The other flat sets, on stubs and without.
+#: The other flat sets, on pegs and without.
 OTHERS = [
     pytest.param(set_name, variant, id=f"{set_name}, {name}")
-    for set_name, table in (("iqblock", VARIANTS), ("iqstars", VARIANTS), ("iqstars", ON_STUBS))
+    for set_name, table in (("iqblock", VARIANTS), ("iqstars", VARIANTS), ("iqstars", ON_PEGS))
     for name, variant in table.items()
     if name not in LONG and (set_name == "iqblock" or name not in NO_HEXAGONS)
 ]
@@ -33,21 +33,21 @@ FRIDGEIQ = [
     )
     for number, name in enumerate(VARIANTS)
 ]
-Said = Callable[..., Any]
+RunJson = Callable[..., Any]
 
 
 def expected(v: Variant) -> set[str]:
     """The rules that such a set rightly breaks, held against what it is made to."""
     found = {
         "clearance": v.inset == 0,
-        "lengths": v.length != "mm",
-        "lies-on-back": v.tilted or v.ending == ".glb",  # where y is up
+        "length-unit": v.length != "mm",
+        "orientation": v.tilted or v.ending == ".glb",  # where y is up
         "overhang": v.rounding,
         "self-intersection": v.noise or v.unit > 20 or v.simplified > 0.05,  # of folded slivers
         "dent": v.simplified > 0.05,
         "recess-diameter": v.simplified > 0.05 or v.letter == "inside",
         "recess-empty": v.letter == "inside",
-        "flat-back": v.rounding > 2 or v.hollow == "open",
+        "bed-contact": v.rounding > 2 or v.hollow == "open",
         "bridge": v.hollow,
         "cavities": v.hollow == "closed",
         "wall": v.hollow or v.rounding > 2,
@@ -58,9 +58,9 @@ def expected(v: Variant) -> set[str]:
         "shells": v.letter == "inlaid",
         "letter": v.mirrored == "*",  # seen as in a mirror
         "shape": v.mirrored,
-        "put-together": v.mirrored,
+        "assembly": v.mirrored,
         "missing": v.mirrored == "*",
-        "twice": v.mirrored == "*",
+        "duplicate": v.mirrored == "*",
         "file-name": v.mirrored == "*",
     }
     return {rule for rule, is_broken in found.items() if is_broken}
@@ -86,27 +86,27 @@ def shapes(set_name: str) -> dict[str, tuple[list[str], list[str]]]:
 
 
 @pytest.mark.parametrize("name", FRIDGEIQ)
-def test_fridgeiq_by_others(name: str, said: Said) -> None:
-    check_flat("fridgeiq", VARIANTS[name], said)
+def test_fridgeiq_by_others(name: str, run_json: RunJson) -> None:
+    check_flat("fridgeiq", VARIANTS[name], run_json)
 
 
 @pytest.mark.integration
 @pytest.mark.every(6)
 @pytest.mark.parametrize(("set_name", "variant"), OTHERS)
-def test_other_flat_sets_by_others(set_name: str, variant: Variant, said: Said) -> None:
-    check_flat(set_name, variant, said)
+def test_other_flat_sets_by_others(set_name: str, variant: Variant, run_json: RunJson) -> None:
+    check_flat(set_name, variant, run_json)
 
 
 @pytest.mark.integration
 @pytest.mark.every(3)
 @pytest.mark.parametrize("name", OF_BALLS)
-def test_iqfit_by_others(name: str, said: Said) -> None:
+def test_iqfit_by_others(name: str, run_json: RunJson) -> None:
     variant = OF_BALLS[name]
     _, width_mm, flat_mm = variant.balls
     link_mm = width_mm * math.cos(math.pi / variant.segments)
     expected = {
-        "lengths": variant.length != "mm",
-        "ball-lies": variant.tilted,
+        "length-unit": variant.length != "mm",
+        "ball-orientation": variant.tilted,
         "ball-shape": variant.mirrored,
         "ball-flat": flat_mm is None,
         "overhang": flat_mm is None or width_mm < 9,
@@ -116,7 +116,7 @@ def test_iqfit_by_others(name: str, said: Said) -> None:
         "ball-stray": variant.unit != 15,
     }
     files = [str(path) for path in lookalike_files("iqfit", variant)]
-    document = said("check", "--set", "iqfit", *files, code=1 if any(expected.values()) else 0)
+    document = run_json("check", "--set", "iqfit", *files, code=1 if any(expected.values()) else 0)
     parts = document["pieces"]
     assert len(parts) == 10
     assert sorted(parts) == sorted(one["piece"] for one in parts.values())
@@ -124,13 +124,13 @@ def test_iqfit_by_others(name: str, said: Said) -> None:
     assert {one["rule"] for one in found if not one["ok"]} == {k for k, v in expected.items() if v}
 
 
-def check_flat(set_name: str, variant: Variant, said: Said) -> None:
+def check_flat(set_name: str, variant: Variant, run_json: RunJson) -> None:
     files = [str(path) for path in lookalike_files(set_name, variant)]
-    document = said("check", "--set", set_name, *files, code=1)
+    document = run_json("check", "--set", set_name, *files, code=1)
     parts, looks = document["pieces"], shapes(set_name)
     assert len(parts) == len(looks)
-    stubless = set_name == "iqstars" and not variant.stub
-    right = expected(variant) | ({"stub-count"} if stubless else set())
+    pegless = set_name == "iqstars" and not variant.peg
+    right = expected(variant) | ({"peg-count"} if pegless else set())
     for key, part in parts.items():
         broken = {one["rule"] for one in part["findings"] if not one["ok"]}
         assert broken <= right, (key, broken - right)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from fabkit.mesh.files.reading import read_bodies
+from fabkit.mesh.files.readers import read_meshes
 from fabkit.model.library import load_set
-from fabkit.model.profilefile import contradictions, load_profile
-from fabkit.verify.taking import take
+from fabkit.model.profile_file import contradictions, load_profile
+from fabkit.verify.scan import scan_set
 from tests.support.lookalikes import VARIANTS, lookalike_files
 
 
@@ -38,7 +38,7 @@ from tests.support.lookalikes import VARIANTS, lookalike_files
 def test_the_table_says_what_most_pieces_show(variant: str, expected: dict[str, str]) -> None:
     puzzle = load_set("fridgeiq")
     files = lookalike_files("fridgeiq", VARIANTS[variant])
-    made = take([body for one in files for body in read_bodies(one)], puzzle, 20.0).made
+    made = scan_set([body for one in files for body in read_meshes(one)], puzzle, 20.0).sizes
     assert made is not None
     rows = dict(made.rows())
     assert expected.items() <= rows.items(), rows

@@ -1,4 +1,4 @@
-"""Mesh files: good ones give their bodies, whoever wrote them; of others one message tells what is wrong.
+"""Mesh files: good ones give their bodies, whoever wrote them; others give one message that says what is wrong.
 
 ``tests.support.meshfuzz.damaged(NAME, SEED)`` makes a damaged file again.
 """
@@ -16,20 +16,20 @@ import pytest
 import trimesh
 
 from fabkit.core.errors import InputError
-from fabkit.mesh.body import Body
-from fabkit.mesh.files.reading import read_bodies
+from fabkit.mesh.files.readers import read_meshes
+from fabkit.mesh.mesh import Mesh
 from tests.support import meshfiles as files
 from tests.support.meshfiles import CORNERS, FACES, components, object3mf, package
 from tests.support.meshfuzz import SEEDS, damaged, outcome
 
 
-def read(folder: Path, name: str, content: bytes | str) -> list[Body]:
+def read(folder: Path, name: str, content: bytes | str) -> list[Mesh]:
     path = folder / name
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return read_bodies(path)
+    return read_meshes(path)
 
 
-def assert_box(body: Body, size: tuple[float, ...] = (1, 2, 3)) -> None:
+def assert_box(body: Mesh, size: tuple[float, ...] = (1, 2, 3)) -> None:
     """It is the box of that size, closed, with its outside outside."""
     assert body.vertices.shape == (8, 3)
     assert body.faces.shape == (12, 3)
@@ -316,7 +316,7 @@ TEXTS: dict[str, tuple[str, bytes | str, str]] = {
 
 
 def refused(folder: Path, name: str, content: bytes | str) -> str:
-    """What is said of a file, without the folder."""
+    """The message about a file, without the folder."""
     with pytest.raises(InputError) as refusal:
         read(folder, name, content)
     assert str(refusal.value).isprintable()
@@ -404,9 +404,9 @@ def test_files_that_are_refused(
     tmp_path: Path,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    said = refused(tmp_path, name, content() if callable(content) else content)
-    assert said.startswith(f"{name}: ")
-    assert expected in said
+    message = refused(tmp_path, name, content() if callable(content) else content)
+    assert message.startswith(f"{name}: ")
+    assert expected in message
     assert capfd.readouterr() == ("", "")
 
 
@@ -469,14 +469,14 @@ def test_large_files_are_not_read(tmp_path: Path) -> None:
     with (tmp_path / "a.stl").open("wb") as file:
         file.truncate(300 * 1024**2)
     with pytest.raises(InputError, match=r"a\.stl: is larger than 256 MiB; make the mesh coarser$"):
-        read_bodies(tmp_path / "a.stl")
+        read_meshes(tmp_path / "a.stl")
 
 
 @pytest.mark.parametrize("name", ["none.stl", "folder.3mf"])
 def test_what_is_no_file(name: str, tmp_path: Path) -> None:
     (tmp_path / "folder.3mf").mkdir()
     with pytest.raises(InputError, match=r"there is no such file|is a folder; expected an STL"):
-        read_bodies(tmp_path / name)
+        read_meshes(tmp_path / name)
 
 
 HOW_MANY = [

@@ -12,18 +12,18 @@ import trimesh
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fabkit.mesh.body import Body
-from fabkit.mesh.crossing import TOUCHING_MM, crossings
+from fabkit.mesh.mesh import Mesh
+from fabkit.mesh.self_intersection import TOUCHING_MM, self_intersections
 from fabkit.mesh.topology import (
     Shell,
     degenerate_faces,
     duplicate_faces,
     encloses,
-    heights,
+    flipped_faces,
     open_edges,
     shells,
     signed_volume,
-    turned_faces,
+    triangle_heights,
 )
 from tests.support.exact import exactly
 from tests.support.prints import Order
@@ -36,7 +36,7 @@ from tests.support.shapes import (
     inside_out,
     merged,
     moved,
-    printed,
+    printed_mesh,
     together,
     tumbled,
     with_corners,
@@ -44,26 +44,26 @@ from tests.support.shapes import (
 )
 
 
-def faults(body: Body) -> dict[str, list[object]]:
-    checks = (open_edges, turned_faces, degenerate_faces, duplicate_faces)
+def faults(body: Mesh) -> dict[str, list[object]]:
+    checks = (open_edges, flipped_faces, degenerate_faces, duplicate_faces)
     found = {check.__name__: check(body).tolist() for check in checks}
     return {name: where for name, where in found.items() if where}
 
 
 @pytest.fixture(params=["ball", "ring", "grid", "printed"])
-def sound(request: pytest.FixtureRequest) -> Body:
+def sound(request: pytest.FixtureRequest) -> Mesh:
     return {
         "ball": ball,
         "ring": lambda: body_of(trimesh.creation.torus(8, 3)),
         "grid": lambda: grid_box((4, 3, 2)),
-        "printed": lambda: printed(*PRINTED[0]),
+        "printed": lambda: printed_mesh(*PRINTED[0]),
     }[request.param]()
 
 
 # --- sound bodies -------------------------------------------------------------------------
 
 
-def test_sound_bodies_have_no_faults(sound: Body) -> None:
+def test_sound_bodies_have_no_faults(sound: Mesh) -> None:
     assert faults(sound) == {}
     assert faults(inside_out(sound)) == {}
     assert signed_volume(sound) > 0
@@ -74,7 +74,7 @@ def test_sound_bodies_have_no_faults(sound: Body) -> None:
 @pytest.mark.integration
 @pytest.mark.parametrize("which", PRINTED, ids=str)
 def test_prints_have_no_faults_wherever_they_lie(which: tuple[str, str, Order]) -> None:
-    body = printed(*which)
+    body = printed_mesh(*which)
     for one in (body, tumbled(body, 0), tumbled(body, 1)):
         assert faults(one) == {}
 
@@ -88,20 +88,20 @@ def test_volumes_of_known_shapes() -> None:
 # --- planted faults -----------------------------------------------------------------------
 
 
-def test_a_missing_face_leaves_its_edges_open(sound: Body) -> None:
+def test_a_missing_face_leaves_its_edges_open(sound: Mesh) -> None:
     gone = int(np.random.default_rng(0).integers(len(sound.faces)))
     torn = with_faces(sound, np.delete(sound.faces, gone, axis=0))
     around = [sorted(pair) for pair in combinations(sound.faces[gone].tolist(), 2)]
     assert faults(torn) == {"open_edges": sorted(around)}
 
 
-def test_turned_faces_are_named_alone(sound: Body) -> None:
+def test_turned_faces_are_named_alone(sound: Mesh) -> None:
     for count in (1, 2, 7):
         some = np.sort(np.random.default_rng(0).choice(len(sound.faces), count, replace=False))
         faces = sound.faces.copy()
         faces[some] = faces[some, ::-1]
-        assert faults(with_faces(sound, faces)) == {"turned_faces": some.tolist()}
-        assert faults(with_faces(sound, faces[:, ::-1])) == {"turned_faces": some.tolist()}
+        assert faults(with_faces(sound, faces)) == {"flipped_faces": some.tolist()}
+        assert faults(with_faces(sound, faces[:, ::-1])) == {"flipped_faces": some.tolist()}
 
 
 def test_every_shell_has_its_own_winding() -> None:
@@ -109,15 +109,15 @@ def test_every_shell_has_its_own_winding() -> None:
     pair = together(ball(5), inside_out(ball(3)))
     faces = pair.faces.copy()
     faces[[4, -4]] = faces[[4, -4], ::-1]
-    assert turned_faces(with_faces(pair, faces)).tolist() == [4, len(faces) - 4]
+    assert flipped_faces(with_faces(pair, faces)).tolist() == [4, len(faces) - 4]
 
 
 @pytest.mark.parametrize(("height_mm", "is_one"), [(0, True), (0.9e-6, True), (1.1e-6, False)])
 def test_a_face_is_degenerate_if_its_corners_lie_on_a_line(height_mm: float, is_one: bool) -> None:
     corners = np.array([[0, 0, 0], [40, 0, 0], [20, height_mm, 0]])
     turn = trimesh.transformations.random_rotation_matrix(np.array([0.3, 0.5, 0.8]))[:3, :3]
-    face = Body("a sliver", corners @ turn.T, np.array([[0, 1, 2]]))
-    assert heights(face.vertices[face.faces]) == pytest.approx([height_mm], abs=1e-8)
+    face = Mesh("a sliver", corners @ turn.T, np.array([[0, 1, 2]]))
+    assert triangle_heights(face.vertices[face.faces]) == pytest.approx([height_mm], abs=1e-8)
     assert (len(degenerate_faces(face)) == 1) is is_one
 
 
@@ -132,7 +132,7 @@ def test_corners_that_are_no_number_make_degenerate_faces() -> None:
 # --- shells -------------------------------------------------------------------------------
 
 
-def test_a_cavity_is_enclosed_and_a_second_body_is_not(sound: Body) -> None:
+def test_a_cavity_is_enclosed_and_a_second_body_is_not(sound: Mesh) -> None:
     inner = inside_out(ball(0.1))
     middle = sound.vertices[sound.faces[7]].mean(axis=0)
     a, b, c = sound.vertices[sound.faces[7]]
@@ -170,24 +170,24 @@ places = st.lists(st.tuples(*[st.integers(-3, 3)] * 3), min_size=4, max_size=8, 
 
 
 @st.composite
-def any_bodies(draw: st.DrawFn) -> Body:
+def any_bodies(draw: st.DrawFn) -> Mesh:
     corners = draw(places)
     face = st.lists(st.integers(0, len(corners) - 1), min_size=3, max_size=3, unique=True)
     faces = draw(st.lists(face, min_size=2, max_size=5))
-    return Body("any", np.array(corners, dtype=float), np.array(faces))
+    return Mesh("any", np.array(corners, dtype=float), np.array(faces))
 
 
 @given(any_bodies())
-def test_small_bodies_cross_as_exact_arithmetic_tells(body: Body) -> None:
+def test_small_bodies_intersect_as_in_exact_arithmetic(body: Mesh) -> None:
     """Corners are whole numbers up to 3, so that what crosses does so by 8e-4 and more."""
     expected = exactly(body)
-    assert crossings(body).tolist() == expected
-    assert crossings(inside_out(body)).tolist() == expected
+    assert self_intersections(body).tolist() == expected
+    assert self_intersections(inside_out(body)).tolist() == expected
     turn, _ = np.linalg.qr(np.random.default_rng(5).normal(size=(3, 3)))
-    assert crossings(with_corners(body, body.vertices @ turn.T + 50)).tolist() == expected
+    assert self_intersections(with_corners(body, body.vertices @ turn.T + 50)).tolist() == expected
 
 
-def on_edge() -> Body:
+def on_edge() -> Mesh:
     """A cube that stands on one of its edges."""
     cube = box((0, -1, 0), (2, 1, 2))
     return with_corners(cube, cube.vertices @ np.array([[3, 0, 4], [0, 5, 0], [-4, 0, 3]]) / 5)
@@ -208,9 +208,9 @@ def on_edge() -> Body:
     ],
     ids=["ball", "ring", "grid", "disc", "cavity", "apart", "by edges", "by corners", "on edge"],
 )
-def test_bodies_that_are_whole_or_only_touch_do_not_cross(body: Body) -> None:
+def test_bodies_that_are_whole_or_only_touch_do_not_cross(body: Mesh) -> None:
     for one in (body, tumbled(body, 0), merged(tumbled(body, 0, 60))):
-        assert crossings(one).tolist() == []
+        assert self_intersections(one).tolist() == []
 
 
 @pytest.mark.parametrize(("beyond", "crosses"), [(-9, False), (0.8, False), (1.2, True), (9, True)])
@@ -227,7 +227,7 @@ def test_a_corner_pushed_through_the_opposite_wall(beyond: float, crosses: bool)
     low = np.flatnonzero((triangles[:, :, 2] == 0).all(axis=1)).tolist()
     below = {at for at in low if shapely.Polygon(triangles[at][:, :2]).contains(place)}
     assert len(below) == 1
-    found = crossings(with_corners(body, corners)).tolist()
+    found = self_intersections(with_corners(body, corners)).tolist()
     if crosses:
         assert found
         assert all(set(pair) & below and set(pair) & at_tip for pair in found)
@@ -239,9 +239,9 @@ def test_a_cavity_that_sticks_out() -> None:
     random = np.random.default_rng(0)
     body, cavity = grid_box((9, 9, 9)), inside_out(ball(2))
     place = random.uniform(3, 6, 3)
-    assert len(crossings(together(body, moved(cavity, *place)))) == 0
+    assert len(self_intersections(together(body, moved(cavity, *place)))) == 0
     place[random.integers(3)] = random.choice([0.5, 8.5])
-    found = crossings(together(body, moved(cavity, *place)))
+    found = self_intersections(together(body, moved(cavity, *place)))
     assert len(found)
     assert (found[:, 0] < len(body.faces)).all()
     assert (found[:, 1] >= len(body.faces)).all()
@@ -256,22 +256,22 @@ def test_a_cavity_that_leaves_a_body_exactly_at_its_own_edges(tumble: bool) -> N
     on_top = (both.vertices[both.faces][:, :, 2] == 9).sum(axis=1) == 2
     rim = set(np.flatnonzero(on_top).tolist()) - set(range(len(body.faces)))
     assert len(rim) == 16
-    found = crossings(tumbled(both, 3) if tumble else both).tolist()
+    found = self_intersections(tumbled(both, 3) if tumble else both).tolist()
     assert {j for _, j in found} == rim
     if not tumble:
         assert found == exactly(both)
 
 
 def test_bodies_that_touch_in_a_face_lie_on_each_other() -> None:
-    found = crossings(together(box((0, 0, 0), (2, 2, 2)), box((1, 1, 2), (3, 3, 4))))
+    found = self_intersections(together(box((0, 0, 0), (2, 2, 2)), box((1, 1, 2), (3, 3, 4))))
     assert len(found)
     apart = together(box((0, 0, 0), (2, 2, 2)), box((1, 1, 2.001), (3, 3, 4)))
-    assert len(crossings(apart)) == 0
+    assert len(self_intersections(apart)) == 0
 
 
 def test_faces_of_no_extent_cross_nothing() -> None:
     corners = np.array([[0, 0, 0], [9, 0, 0], [0, 9, 0], [2, 2, -1], [2, 2, 1], [2, 2, 3.0]])
     needle = [[3, 4, 5], [3, 3, 5], [3, 5, 3]]
-    assert len(crossings(Body("needles", corners, np.array([[0, 1, 2], *needle])))) == 0
+    assert len(self_intersections(Mesh("needles", corners, np.array([[0, 1, 2], *needle])))) == 0
     corners[4] = math.nan
-    assert len(crossings(Body("no number", corners, np.array([[0, 1, 2], *needle])))) == 0
+    assert len(self_intersections(Mesh("no number", corners, np.array([[0, 1, 2], *needle])))) == 0

@@ -24,8 +24,10 @@ FAULTS = (
 
 def found(path: Path) -> dict[str, int]:
     """How many of each fault ADMesh sees."""
-    said = subprocess.run(["admesh", str(path)], capture_output=True, text=True, check=True).stdout
-    return {name: int(re.search(rf"{name}\s*:\s*(\d+)", said)[1]) for name in FAULTS}  # type: ignore[index]
+    output = subprocess.run(
+        ["admesh", str(path)], capture_output=True, text=True, check=True
+    ).stdout
+    return {name: int(re.search(rf"{name}\s*:\s*(\d+)", output)[1]) for name in FAULTS}  # type: ignore[index]
 
 
 @pytest.mark.parametrize("profile", ["default", pytest.param("flippable", marks=pytest.mark.long)])

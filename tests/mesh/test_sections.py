@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 import trimesh
 
-from fabkit.mesh.body import Body, Points
+from fabkit.mesh.mesh import Mesh, Points
 from fabkit.mesh.section import DOWN, UP, Sections
 from fabkit.model.library import load_set
-from fabkit.verify.taking import take
+from fabkit.verify.scan import scan_set
 from tests.support.prints import Order
+from tests.support.scans import bodies
 from tests.support.shapes import ball, inside_out, with_corners, with_faces
-from tests.support.taken import bodies
 
 PIECES = "ALS"
 
@@ -112,12 +112,12 @@ def test_uneven_meshes_are_judged_as_exactly_as_they_are(how: str) -> None:
     uneven = [
         with_corners(body, change(body.vertices)) for body in bodies("fridgeiq", Order(), PIECES)
     ]
-    taken = take(uneven, load_set("fridgeiq"), Order().profile().unit_mm)
-    assert [one.piece for one in taken.parts] == list(PIECES)
-    for part in taken.inspect(Order().profile(), lambda *_: None):
+    scanned = scan_set(uneven, load_set("fridgeiq"), Order().profile().unit_mm)
+    assert [one.piece for one in scanned.parts] == list(PIECES)
+    for part in scanned.inspect(Order().profile(), lambda *_: None):
         failed = {one.rule for one in part.findings if not one.ok}
         # How steep a face is is not asked for here.
-        assert failed <= {"overhang", "lies-on-back"}, failed
+        assert failed <= {"overhang", "orientation"}, failed
         assert part.part.thickness_mm == pytest.approx(7, abs=3 * off_mm)
 
 
@@ -129,8 +129,8 @@ def test_a_needle_counts_unless_rounding_made_it() -> None:
     faces = np.vstack([faces, [[a, b, len(body.vertices)]]])
     corners = np.vstack([body.vertices, body.vertices[[a, b]].mean(axis=0)])
     for decimals, ok in ((9, False), (3, True)):
-        needle = Body("A.stl", np.round(corners, decimals), faces)
+        needle = Mesh("A.stl", np.round(corners, decimals), faces)
         profile = Order().profile()
-        taken = take([needle], load_set("fridgeiq"), profile.unit_mm)
-        (part,) = taken.inspect(profile, lambda *_: None)
+        scanned = scan_set([needle], load_set("fridgeiq"), profile.unit_mm)
+        (part,) = scanned.inspect(profile, lambda *_: None)
         assert next(one.ok for one in part.findings if one.rule == "degenerate") is ok

@@ -13,12 +13,12 @@ import pytest
 import tomli_w
 
 from fabkit.core.errors import InputError
-from fabkit.model.challengeload import find_challenge, load_challenge
-from fabkit.model.entry import Entry, Images, challenge_of, entry_of, wrong_with
+from fabkit.model.challenges import find_challenge, load_challenge
+from fabkit.model.entry import Entry, PieceImages, challenge_of, entry_of, solution_error
 from fabkit.model.lattice import Cell
 from fabkit.model.library import load_set, shipped_names
 from fabkit.model.puzzle import Challenge, Given, PuzzleSet
-from fabkit.model.setfile import read_set
+from fabkit.model.set_file import read_set
 from tests.support.mutations import mutated, surprises
 from tests.support.published import Sample, iqfit_samples, iqstars_samples
 
@@ -62,9 +62,9 @@ def test_a_file_that_says_little_means_all_pieces_on_the_first_board(
     assert find_challenge(dominoes, None) == replace(expected, id="strip")
 
 
-def test_everything_can_be_said_in_toml_and_in_json(tmp_path: Path) -> None:
+def test_everything_can_be_written_in_toml_and_in_json(tmp_path: Path) -> None:
     fridgeiq = load_set("fridgeiq")
-    said = {
+    document = {
         "id": "mirrored",
         "pieces": "IJMR",
         "outline": [[0, 0], [3, 0], [3, 3], [0, 3]],
@@ -72,8 +72,8 @@ def test_everything_can_be_said_in_toml_and_in_json(tmp_path: Path) -> None:
         "flips": True,
         "answer": "impossible",
     }
-    found = load(fridgeiq, tmp_path, said)
-    assert found == load(fridgeiq, tmp_path, tomli_w.dumps(said))
+    found = load(fridgeiq, tmp_path, document)
+    assert found == load(fridgeiq, tmp_path, tomli_w.dumps(document))
     assert (found.id, found.pieces, len(found.region)) == ("mirrored", ("I", "J", "M", "R"), 36)
     assert [(one.piece, len(one.cells)) for one in found.given] == [("M", 6)]
     assert (found.flips, found.answer) == (True, "impossible")
@@ -92,7 +92,7 @@ CALLED = {
 
 
 def test_a_challenge_is_called_like_its_file(dominoes: PuzzleSet, tmp_path: Path) -> None:
-    """With an ending that tells nothing, the content tells what it is."""
+    """With an unknown ending, the content decides what it is."""
     for name, expected in CALLED.items():
         if not name.endswith("JSON"):
             assert load(dominoes, tmp_path, 'pieces = ["A"]', name).id == expected
@@ -101,7 +101,7 @@ def test_a_challenge_is_called_like_its_file(dominoes: PuzzleSet, tmp_path: Path
             assert (found.id, found.pieces) == (expected, ("A",))
 
 
-def said_of(sample: Sample, numbers: bool) -> dict[str, Any]:
+def given_of(sample: Sample, numbers: bool) -> dict[str, Any]:
     """The given pieces of a published challenge, their cells by place or by number."""
     row_col = sample.puzzle.lattice.row_col
     places = sorted(map(row_col, sample.challenge.region))
@@ -123,7 +123,7 @@ def said_of(sample: Sample, numbers: bool) -> dict[str, Any]:
 def test_published_challenges_can_be_written_down(numbers: bool, tmp_path: Path) -> None:
     for sample in (*iqfit_samples(), *iqstars_samples()):
         asked = sample.challenge
-        assert load(sample.puzzle, tmp_path, said_of(sample, numbers)) == replace(asked, id="mine")
+        assert load(sample.puzzle, tmp_path, given_of(sample, numbers)) == replace(asked, id="mine")
         assert asked.region == frozenset().union(*sample.expected.values())
         assert all(sample.expected[one.piece] == one.cells for one in asked.given)
         assert sample.follows_hints(sample.expected)
@@ -155,9 +155,9 @@ def test_a_set_file_says_its_challenges_in_the_same_way(tmp_path: Path) -> None:
     )
     assert puzzle.challenges[0].given == (Given("A", squares(puzzle, (0, 2), (0, 3))),)
     assert puzzle.challenges[1].region == puzzle.boards[0].cells
-    with pytest.raises(InputError) as refused:  # which is not told again in the challenge
+    with pytest.raises(InputError) as refused:  # which is not repeated in the challenge
         made(tmp_path, STRIP.replace("[1, 4]", "[1, 0]") + one)
-    assert [fault.key for fault in refused.value.faults] == ["board[0].size"]
+    assert [error.key for error in refused.value.errors] == ["board[0].size"]
 
 
 def test_several_outlines_with_holes_make_one_region(tmp_path: Path) -> None:
@@ -171,8 +171,8 @@ def test_several_outlines_with_holes_make_one_region(tmp_path: Path) -> None:
 
 
 def test_ids_that_are_numbers_and_flips_against_the_rules(tmp_path: Path) -> None:
-    said = {"pieces": "03", "given": [{"piece": "0", "cells": [0, 1, 2, 3, 8, 9, 10, 11]}]}
-    challenge = load(load_set("iqblock"), tmp_path, said)
+    document = {"pieces": "03", "given": [{"piece": "0", "cells": [0, 1, 2, 3, 8, 9, 10, 11]}]}
+    challenge = load(load_set("iqblock"), tmp_path, document)
     assert (challenge.pieces, challenge.given[0].piece) == (("0", "3"), "0")
     assert challenge.flips
     fit = load_set("iqfit")
@@ -196,8 +196,8 @@ def test_files_that_are_no_text_or_too_much(dominoes: PuzzleSet, tmp_path: Path)
 @pytest.mark.parametrize("kind", ["toml", "json"])
 def test_no_mutation_of_a_challenge_gets_past_the_reader_unseen(kind: str, tmp_path: Path) -> None:
     sample = iqstars_samples()[0]
-    said = {"id": "x", "pieces": [*sample.expected], "flips": False, "board": "board"}
-    content = tomli_w.dumps(said | said_of(sample, numbers=True)).encode()
+    document = {"id": "x", "pieces": [*sample.expected], "flips": False, "board": "board"}
+    content = tomli_w.dumps(document | given_of(sample, numbers=True)).encode()
 
     def changed(seed: int) -> bytes:
         found = mutated(content, random.Random(f"{kind} {seed}"))
@@ -236,11 +236,11 @@ def test_some_of_the_pieces_are_asked_for(tmp_path: Path) -> None:
         assert challenge_of(entry_of(challenge)).pieces_count == expected
     cells = block.piece("0").forms[0].cells
     entry = Entry("one", "One", "challenge", cells, ("0", "1"), solution={"0": cells})
-    assert wrong_with(replace(entry, pieces_count=1), Images(block)) == ""
+    assert solution_error(replace(entry, pieces_count=1), PieceImages(block)) == ""
     for region in (cells - {min(cells)}, cells | {(-1, -1)}):
         other = replace(entry, pieces=("0",), region=region)
-        assert wrong_with(other, Images(block)) == "it does not cover the region exactly"
+        assert solution_error(other, PieceImages(block)) == "it does not cover the region exactly"
     elsewhere = replace(entry, pieces=("0",), given=(Given("0", frozenset()),))
-    assert wrong_with(elsewhere, Images(block)) == "piece 0 lies elsewhere than it is given"
+    assert solution_error(elsewhere, PieceImages(block)) == "piece 0 is not where it is given"
     for wrong in (entry, replace(entry, pieces_count=2)):
-        assert "each once" in wrong_with(wrong, Images(block))
+        assert "each once" in solution_error(wrong, PieceImages(block))

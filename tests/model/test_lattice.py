@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from shapely import Point, Polygon, union_all
 
-from fabkit.drawing.boards.frame import region_of
+from fabkit.drawing.boards.frame import board_region
 from fabkit.drawing.outline import region_mm
 from fabkit.model.lattice import LATTICES, Cell, Lattice
 from fabkit.model.library import load_set
 from fabkit.model.piece import moves_onto
 from fabkit.model.polygon import OutlineError, area2, cells_of_rings, parts_of_cells, rings_of_cells
-from fabkit.model.profilefile import load_profile
-from fabkit.model.puzzle import Board, in_units
+from fabkit.model.profile_file import load_profile
+from fabkit.model.puzzle import Board, to_units
 from tests.support.strategies import cell_sets, lattices
 
 QUARTER, SQUARE = LATTICES["quarter-square"], LATTICES["square"]
@@ -79,8 +79,8 @@ def test_symmetries_are_isometries_and_cells_have_rows(
     for one in lattice.symmetries:
         for a in points:
             for b in points:
-                length = math.dist(*in_units(lattice, [a, b]))
-                assert math.dist(*in_units(lattice, [one(a), one(b)])) == pytest.approx(length)
+                length = math.dist(*to_units(lattice, [a, b]))
+                assert math.dist(*to_units(lattice, [one(a), one(b)])) == pytest.approx(length)
     assert len({one.doubled for one in lattice.symmetries}) == len(lattice.symmetries)
     assert {lattice.row_col(cell) for cell in lattice.cells_at(row, col)} == {(row, col)}
 
@@ -88,10 +88,10 @@ def test_symmetries_are_isometries_and_cells_have_rows(
 def test_broken_outlines_are_refused() -> None:
     for ring, message in (
         ([(0, 0), (12, 6), (0, 6)], "does not run along the quarter-square lattice"),
-        ([(0, 0), (12, 12), (12, 0), (0, 12)], r"it meets itself at \(1, 1\)"),
+        ([(0, 0), (12, 12), (12, 0), (0, 12)], r"it touches itself at \(1, 1\)"),
         ([(0, 0), (12, 0), (6, 0), (6, 6)], "it runs twice along the edge"),
         ([(0, 0), (6, 0)], "has 2 corners"),
-        ([(0, 0), (0, 0), (6, 0), (6, 6)], "stands twice in a row"),
+        ([(0, 0), (0, 0), (6, 0), (6, 6)], "is repeated"),
         ([(3, 3), (9, 3), (9, 9)], "does not run along"),
     ):
         with pytest.raises(OutlineError, match=message):
@@ -102,7 +102,7 @@ def test_regions_may_touch_in_a_point_but_pieces_may_not() -> None:
     cells = frozenset({(1, 1), (3, 3)})
     rings = [((0, 0), (2, 0), (2, 2), (0, 2)), ((2, 2), (4, 2), (4, 4), (2, 4))]
     assert cells_of_rings(SQUARE, rings, may_touch=True) == cells
-    with pytest.raises(OutlineError, match="meets itself at"):
+    with pytest.raises(OutlineError, match="touches itself at"):
         cells_of_rings(SQUARE, rings)
     assert parts_of_cells(SQUARE, cells | {(3, 1)}) == [cells | {(3, 1)}]
     assert parts_of_cells(SQUARE, cells) == [{(1, 1)}, {(3, 3)}]
@@ -121,11 +121,11 @@ def test_hole_is_left_out() -> None:
 def test_a_region_in_mm_is_the_area_of_its_cells(name: str) -> None:
     """Cells in parts, with holes, islands in them, and parts that meet in points."""
     lattice, chance = LATTICES[name], random.Random(name)
-    every = sorted(cell for r in range(7) for c in range(7) for cell in lattice.cells_at(r, c))
+    all_cells = sorted(cell for r in range(7) for c in range(7) for cell in lattice.cells_at(r, c))
     for _ in range(6):
-        cells = frozenset(chance.sample(every, chance.randrange(1, len(every))))
+        cells = frozenset(chance.sample(all_cells, chance.randrange(1, len(all_cells))))
         found = region_mm(lattice, cells, 7.0)
-        rings = ([(x * 7, y * 7) for x, y in in_units(lattice, lattice.ring(c))] for c in cells)
+        rings = ([(x * 7, y * 7) for x, y in to_units(lattice, lattice.ring(c))] for c in cells)
         assert found.is_valid
         assert found.symmetric_difference(union_all([*map(Polygon, rings)])).area < 1e-6
 
@@ -133,7 +133,7 @@ def test_a_region_in_mm_is_the_area_of_its_cells(name: str) -> None:
 def test_an_island_in_a_hole_belongs_to_a_board() -> None:
     places = [(r, c) for r in range(5) for c in range(5) if {r, c} & {0, 4} or (r, c) == (2, 2)]
     cells = frozenset(cell for place in places for cell in SQUARE.cells_at(*place))
-    area = region_of(load_set("iqblock"), Board("ring", cells), load_profile())
+    area = board_region(load_set("iqblock"), Board("ring", cells), load_profile())
     assert area.area == pytest.approx(17 * 20.0**2)
     assert area.contains(Point(50, -50))
     assert not area.contains(Point(30, -30))

@@ -8,8 +8,7 @@ import pytest
 from fabkit.model.balls import ROTATIONS, BallBody, BallError, flat_poses
 from fabkit.model.lattice import LATTICES, Cell
 from fabkit.model.library import load_set, shipped_names
-from fabkit.model.piece import at_anchor, forms_of_balls, is_image, orientations
-from fabkit.model.placement import placements
+from fabkit.model.piece import forms_of_balls, is_image, normalize_cells, orientations, placements
 from fabkit.model.puzzle import PuzzleSet
 
 SQUARE = LATTICES["square"]
@@ -79,7 +78,7 @@ def test_rotations_of_space_are_24_and_no_mirror_images() -> None:
     fit = load_set("iqfit")
     body = fit.piece("green").body
     mirrored = BallBody(tuple((x, y, -z) for x, y, z in body.balls), body.bonds)
-    forms = {at_anchor(SQUARE, form.cells) for form in forms_of_balls(mirrored)}
+    forms = {normalize_cells(SQUARE, form.cells) for form in forms_of_balls(mirrored)}
     assert not forms <= images(fit, "green", False)
     corner = BallBody(((0, 0, 0), (1, 0, 0), (0, 1, 0)), ((0, 1), (0, 2)))
     with pytest.raises(BallError, match="single longest"):

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fabkit.model.lattice import Cell, Lattice
-from fabkit.model.piece import at_anchor, is_image, orientations
-from fabkit.model.placement import lies_on, placements
+from fabkit.model.piece import fits_in, is_image, normalize_cells, orientations, placements
 from fabkit.model.polygon import cells_of_rings
 from tests.support.sketches import board
 from tests.support.strategies import cell_sets, piece_of
@@ -43,7 +42,7 @@ def test_placements_are_those_of_the_oracle(
     covered = [placement.cells for placement in found]
     assert len(set(covered)) == len(covered), "a placement is found twice"
     assert set(covered) == images_by_brute_force(lattice, cells, region, flips)
-    assert lies_on(lattice, piece, region, flips) == bool(found)
+    assert fits_in(lattice, piece, region, flips) == bool(found)
     for placement in found:
         assert cells_of_rings(lattice, placement.rings, may_touch=True) == placement.cells
 
@@ -54,7 +53,7 @@ def test_orientations_form_orbits(shape: Shape, move: int, flips: bool) -> None:
     lattice, cells = shape
     piece, moves = piece_of(lattice, cells), lattice.moves(flips)
     found = orientations(lattice, piece, flips)
-    fixing = sum(at_anchor(lattice, map(one, cells)) == found[0].cells for one in moves)
+    fixing = sum(normalize_cells(lattice, map(one, cells)) == found[0].cells for one in moves)
     assert len(found) * fixing == len(moves)
     reachable = {orientation.cells for orientation in found}
     assert len(reachable) == len(found)
@@ -62,5 +61,5 @@ def test_orientations_form_orbits(shape: Shape, move: int, flips: bool) -> None:
         inside = cells_of_rings(lattice, orientation.rings, may_touch=True)
         assert inside == orientation.cells
     image = frozenset(map(lattice.symmetries[move % len(lattice.symmetries)], cells))
-    assert is_image(lattice, piece, image, flips) == (at_anchor(lattice, image) in reachable)
+    assert is_image(lattice, piece, image, flips) == (normalize_cells(lattice, image) in reachable)
     assert is_image(lattice, piece, image, flips=True)

@@ -12,13 +12,14 @@ from jsonschema import Draft7Validator
 
 from fabkit.cli import main
 from fabkit.core.errors import InputError
+from fabkit.model.challenge_file import ChallengeFile
 from fabkit.model.library import SCHEMAS, load_set, schema_of, shipped_folder, shipped_names
-from fabkit.model.profilefile import load_profile, preset_names
-from fabkit.model.setfile import read_set
+from fabkit.model.profile_file import load_profile, preset_names
+from fabkit.model.set_file import read_set
 from tests.conftest import ROOT
+from tests.support.docpages import PAGES
 from tests.support.mutations import mutated
 from tests.test_bad import TABLES
-from tests.test_readme import BLOCKS
 
 PRESETS = ROOT / "fabkit" / "model" / "presets"
 FILES = {kind: shipped_folder() / "schema" / f"{kind}.schema.json" for kind in SCHEMAS}
@@ -36,12 +37,12 @@ def test_the_shipped_schemas_are_what_the_command_prints(
     kind: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["schema", kind]) == 0
-    printed = capsys.readouterr().out
+    output = capsys.readouterr().out
     again = f"fabkit schema {kind} > {FILES[kind]}"
-    assert FILES[kind].read_text(encoding="utf-8") == printed, again
-    Draft7Validator.check_schema(json.loads(printed))
+    assert FILES[kind].read_text(encoding="utf-8") == output, again
+    Draft7Validator.check_schema(json.loads(output))
     if kind == "profile":
-        magnet = json.loads(printed)["$defs"]["magnet"]["properties"]
+        magnet = json.loads(output)["$defs"]["magnet"]["properties"]
         assert magnet["diameter"]["description"] == "diameter of a magnet"
 
 
@@ -55,14 +56,16 @@ def test_every_shipped_file_names_its_schema_and_keeps_to_it() -> None:
         assert faults(kind, text) == [], path.name
 
 
-def test_every_file_in_the_readme_keeps_to_its_schema_and_is_read(tmp_path: Path) -> None:
+def test_every_file_in_the_docs_keeps_to_its_schema_and_is_read(tmp_path: Path) -> None:
     kinds, path = set(), tmp_path / "mine.toml"
-    for text in (text for kind, text in BLOCKS if kind == "toml"):
+    blocks = (one for page in PAGES for one in page.blocks)
+    for text in (text for kind, text in blocks if kind == "toml"):
         keys = tomllib.loads(text).keys()
-        kind = "set" if "set" in keys else "challenge" if keys & {"board", "given"} else "profile"
+        of_challenge = keys & ChallengeFile.model_fields.keys()
+        kind = "set" if "set" in keys else "challenge" if of_challenge else "profile"
         assert faults(kind, text) == []
         path.write_text(text)
-        if kind != "challenge":  # which `tests/test_readme.py` solves
+        if kind != "challenge":  # which `tests/test_docs.py` solves
             load_set(str(path)) if kind == "set" else load_profile([str(path)])
         kinds.add(kind)
     assert kinds == set(SCHEMAS)

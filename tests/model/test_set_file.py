@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -18,16 +17,17 @@ from hypothesis import strategies as st
 from fabkit.build import export
 from fabkit.cli import main
 from fabkit.core.errors import InputError
-from fabkit.model.challengeload import find_challenge, load_challenge
+from fabkit.model.challenges import find_challenge, load_challenge
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.library import load_set
-from fabkit.model.piece import at_anchor, tones_on
+from fabkit.model.piece import normalize_cells, tones_at
 from fabkit.model.polygon import OutlineError, cells_of_rings, rings_of_cells
-from fabkit.model.profilefile import load_profile
-from fabkit.model.puzzle import rings_in_units, usual_board
-from fabkit.model.setfile import PALETTE, read_set
+from fabkit.model.profile_file import load_profile
+from fabkit.model.puzzle import default_board, rings_to_units
+from fabkit.model.set_file import PALETTE, read_set
 from fabkit.output.pieces import piece_sheet
 from tests.conftest import ROOT
+from tests.support.docpages import example
 from tests.support.drawnsets import QUARTER, SQUARE, drawing, read, svg_cells, written
 from tests.support.sketches import board
 from tests.support.strategies import cell_sets, piece_of
@@ -51,7 +51,7 @@ def as_path(shape: Shape, unit: float, x: float, y: float) -> str:
         cells_of_rings(lattice, rings_of_cells(lattice, cells))
     except OutlineError:
         assume(False)
-    rings = rings_in_units(lattice, rings_of_cells(lattice, cells))
+    rings = rings_to_units(lattice, rings_of_cells(lattice, cells))
     parts = (
         " L ".join(f"{x + px * unit:.6g},{y - py * unit:.6g}" for px, py in ring) for ring in rings
     )
@@ -71,22 +71,22 @@ def test_rows_cells_outline_and_svg_are_one_shape(
     cells, folder = shape[1], tmp_path_factory.mktemp("four")
     size = f'width="{200 * scale:g}mm" height="{200 * scale:g}mm" viewBox="0 0 200 200"'
     drawing(folder, as_path(shape, 20 / scale, x, y), size)
-    ways = {
+    drawings = {
         "rows": as_rows(cells),
         "cells": [list(SQUARE.row_col(cell)) for cell in sorted(cells)],
-        "outline": [[list(p) for p in ring] for ring in rings_in_units(SQUARE, rings_of_cells(*shape))],
+        "outline": [[list(p) for p in ring] for ring in rings_to_units(SQUARE, rings_of_cells(*shape))],
         "svg": '"shapes.svg"',
     }  # fmt: skip
-    body = "".join(f'[[piece]]\nid = "{k}"\n{k} = {v}\n' for k, v in ways.items())
+    body = "".join(f'[[piece]]\nid = "{k}"\n{k} = {v}\n' for k, v in drawings.items())
     puzzle = read_set(written(folder, body, extra='chequer = "#5d3a1a"\n'))
-    assert [piece.id for piece in puzzle.pieces] == list(ways)
+    assert [piece.id for piece in puzzle.pieces] == list(drawings)
     forms, tones = set(), set()
     for piece in puzzle.pieces:
         own = piece.forms[0].cells
         ax, ay = SQUARE.anchor(own)
-        forms.add(at_anchor(SQUARE, own))
+        forms.add(normalize_cells(SQUARE, own))
         tones.add(frozenset((px - ax, py - ay) for px, py in piece.tones))
-    assert forms == {at_anchor(SQUARE, cells)}
+    assert forms == {normalize_cells(SQUARE, cells)}
     assert len(tones) == 1, "the tones depend on how a piece is drawn"
 
 
@@ -95,7 +95,7 @@ def test_diagonals_are_read_where_they_are_drawn(
     tmp_path_factory: pytest.TempPathFactory, shape: Shape, x: int, y: int
 ) -> None:
     path, folder = as_path(shape, 20, 20 * x, 20 * y), tmp_path_factory.mktemp("quarters")
-    assert svg_cells(folder, path, lattice=QUARTER) == at_anchor(QUARTER, shape[1])
+    assert svg_cells(folder, path, lattice=QUARTER) == normalize_cells(QUARTER, shape[1])
 
 
 def test_rows_lie_as_cells_do(tmp_path: Path) -> None:
@@ -111,21 +111,21 @@ def test_rows_lie_as_cells_do(tmp_path: Path) -> None:
 def test_a_board_is_drawn_as_a_piece_is(tmp_path: Path) -> None:
     drawing(tmp_path, '<rect id="tray" width="60" height="40"/>')
     body = '[[piece]]\nid = "A"\nrows = ["XX"]\n'
-    ways = {"size": "[2, 3]", "rows": "[3, 3]", "svg": '"shapes.svg"'}
-    body += "".join(f'[[board]]\nid = "{k}"\n{k} = {v}\n' for k, v in ways.items())
+    drawings = {"size": "[2, 3]", "rows": "[3, 3]", "svg": '"shapes.svg"'}
+    body += "".join(f'[[board]]\nid = "{k}"\n{k} = {v}\n' for k, v in drawings.items())
     body += '[[board]]\nid = "text"\nrows = ["XXX", "XXX"]\n'
     assert {one.cells for one in read(tmp_path, body).boards} == {board("square", 2, 3)}
 
 
-def test_the_readme_s_pentominoes_are_the_twelve(tmp_path: Path) -> None:
-    readme = (ROOT / "README.md").read_text()
-    (text,) = re.findall(r"```toml\n(# pentominoes.*?)```", readme, re.DOTALL)
+def test_the_documented_pentominoes_are_the_twelve(tmp_path: Path) -> None:
     path = tmp_path / "pentominoes.toml"
-    path.write_text(text)
+    path.write_text(example("pentominoes.toml"))
     puzzle, known = load_set(str(path)), load_set(str(ROOT / "tests/sets/pentominoes.toml"))
     images = [
         {
-            piece.id: {at_anchor(SQUARE, map(s, piece.forms[0].cells)) for s in SQUARE.symmetries}
+            piece.id: {
+                normalize_cells(SQUARE, map(s, piece.forms[0].cells)) for s in SQUARE.symmetries
+            }
             for piece in one.pieces
         }
         for one in (puzzle, known)
@@ -159,9 +159,9 @@ def test_cubi_magici_alone_has_tones_as_many_as_its_picture() -> None:
 def test_tones_lie_as_their_piece_does(shape: Shape, symmetry: Any) -> None:
     cells = shape[1]
     tones = frozenset(cell for cell in cells if sum(SQUARE.row_col(cell)) % 2)
-    lying = frozenset((x + 6, y - 4) for x, y in map(symmetry, cells))
-    found = tones_on(SQUARE, replace(piece_of(SQUARE, cells), tones=tones), lying)
-    assert is_chequered(lying, found)
+    placed = frozenset((x + 6, y - 4) for x, y in map(symmetry, cells))
+    found = tones_at(SQUARE, replace(piece_of(SQUARE, cells), tones=tones), placed)
+    assert is_chequered(placed, found)
     assert len(found) == len(tones)
 
 
@@ -172,9 +172,9 @@ def test_an_optional_board_is_nobody_s_default(tmp_path: Path) -> None:
     fridgeiq = load_set("fridgeiq")
     (tray,) = fridgeiq.boards
     assert (tray.id, tray.optional, len(tray.cells)) == ("tray", True, 36 * 4)
-    assert usual_board(fridgeiq.boards) is None
+    assert default_board(fridgeiq.boards) is None
     square = find_challenge(fridgeiq, "square_09").region
-    assert at_anchor(QUARTER, square) == at_anchor(QUARTER, tray.cells)
+    assert normalize_cells(QUARTER, square) == normalize_cells(QUARTER, tray.cells)
     path = tmp_path / "file.toml"
     path.write_text('pieces = "B"\n')
     with pytest.raises(InputError, match="no board is named"):
@@ -268,7 +268,7 @@ challenge = [
 def test_a_count_makes_equal_pieces(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    said: Callable[..., Any],
+    run_json: Callable[..., Any],
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """They are interchangeable, and printed each; dominoes cover a square of 4 x 4 in 36 ways."""
@@ -284,13 +284,13 @@ def test_a_count_makes_equal_pieces(
     one, *_, other = puzzle.pieces
     assert (one.label, one.colour) == ("D", PALETTE[0])
     assert (other.label, other.colour, puzzle.area) == ("R", "#cc0000", 22)
-    answer = said("solve", "counted.toml", "dominoes", "--count")
+    answer = run_json("solve", "counted.toml", "dominoes", "--count")
     assert (answer["count"], answer["count_labelled"]) == (36, 36 * math.factorial(8))
-    assert len(said("bom", "counted.toml", "-s", "board.make=none")["pieces"]) == 10
+    assert len(run_json("bom", "counted.toml", "-s", "board.make=none")["pieces"]) == 10
     assert main(["show", "counted.toml"]) == 0
-    shown = capsys.readouterr()
-    assert "red2" in shown.out
-    assert "same label" not in shown.err
+    output = capsys.readouterr()
+    assert "red2" in output.out
+    assert "share a label" not in output.err
     chosen = ["--piece", "red1", "--piece", "red2", "-s", "recess.fit=none"]
     assert main(["export-stl", "counted.toml", *chosen]) == 0
     meshes = [trimesh.load(f"output/counted/stl/red{i}.stl") for i in (1, 2)]

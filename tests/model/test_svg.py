@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from shapely import Polygon, affinity, union_all
 
-from fabkit.model.setfile import read_set
+from fabkit.model.set_file import read_set
 from fabkit.model.svg import SvgError, SvgFolder
 from tests.support.drawnsets import (
     DOMINO,
@@ -88,9 +88,9 @@ def test_the_tolerance_is_a_fiftieth_of_a_unit(tmp_path: Path) -> None:
         shape = f'<polygon points="3,3 {43 + off},3 43,23 3,23"/>'
         assert svg_cells(tmp_path, shape) == squares((0, 0), (0, 1))
     for points, message in {
-        "3,3 43.41,3 43,23 3,23": r"corner 2 at \(43\.41, 3\) mm lies 0\.02",
-        "3,3 42.59,3 43,23 3,23": r"corner 2 at \(42\.59, 3\) mm lies 0\.02",
-        "5,3 43,3 43,23 3,23": r"corner 1 at \(5, 3\) mm lies 0\.1 units off",
+        "3,3 43.41,3 43,23 3,23": r"corner 2 at \(43\.41, 3\) mm is 0\.02",
+        "3,3 42.59,3 43,23 3,23": r"corner 2 at \(42\.59, 3\) mm is 0\.02",
+        "5,3 43,3 43,23 3,23": r"corner 1 at \(5, 3\) mm is 0\.1 units off",
     }.items():
         with pytest.raises(SvgError, match=message):
             svg_cells(tmp_path, f'<polygon points="{points}"/>')
@@ -122,10 +122,10 @@ def test_nothing_leads_out_of_the_folder(tmp_path: Path) -> None:
     elsewhere = ("../out/shapes.svg", "a/../../out/shapes.svg", str(outside / "shapes.svg"),
                  "C:/shapes.svg", "..\\shapes.svg", "file:shapes.svg")  # fmt: skip
     for name, message in {
-        "file.svg": "is a link that leads elsewhere",
-        "folder/shapes.svg": "is a link that leads elsewhere",
+        "file.svg": "is a link to outside the folder",
+        "folder/shapes.svg": "is a link to outside the folder",
         "circle.svg": "cannot be read|no such file",
-        **dict.fromkeys(elsewhere, "leads elsewhere"),
+        **dict.fromkeys(elsewhere, "is outside the folder"),
     }.items():
         with pytest.raises(SvgError, match=message):
             SvgFolder(inside).cells(name, SQUARE, 20.0, False)
@@ -142,7 +142,7 @@ def on_page(shapes: str) -> str:
 
 
 HOSTILE = {
-    f'<!DOCTYPE svg [<!ENTITY e0 "ha">{ENTITIES}]><svg><title>&e8;</title></svg>': "document type",
+    f'<!DOCTYPE svg [<!ENTITY e0 "ha">{ENTITIES}]><svg><title>&e8;</title></svg>': "DOCTYPE",
     "<svg>" + "<g>" * 5000: "nests elements deeper",
     "<svg>" + "<g/>" * 30_000 + "</svg>": "more than 20000 elements",
     "<svg>" + " " * 5_000_000 + "</svg>": "larger than 4 MiB",
@@ -153,7 +153,7 @@ HOSTILE = {
     on_page('<polygon points="1 1 1.1 1 1 1.1"/>'): "corner",
     on_page('<polygon points="1 1"/>'): "draws nothing",
     on_page("<path/>"): "draws nothing",
-    on_page(f'<svg viewBox="0 0 9 9">{DOMINO}</svg>'): "no outline of straight lines",
+    on_page(f'<svg viewBox="0 0 9 9">{DOMINO}</svg>'): "not a straight-line outline",
     on_page(f'<g transform="scale(2) scale(3">{DOMINO}</g>'): r'cannot be read at "\W*scale\(3"',
     on_page('<path d="M1 1 2z"/>'): "cannot be read",
     on_page('<path d="L1 1 2 2z"/>'): "begin with M",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -14,19 +15,19 @@ from typing import Any
 import pytest
 import shapely
 
+from fabkit.cli import main
 from fabkit.core.errors import InputError
 from fabkit.model.entry import Entry
 from fabkit.model.library import load_set
 from fabkit.model.profile import Profile
-from fabkit.model.profilefile import load_profile
+from fabkit.model.profile_file import load_profile
 from fabkit.model.puzzle import Given, PuzzleSet
-from fabkit.output.booklet.book import booklet
-from fabkit.output.booklet.items import items_of
-from fabkit.output.booklet.namedpieces import form_said
-from fabkit.output.i18n import LANGUAGES, load_words
-from fabkit.output.typeset import few_lines, lines_of, text_width_mm
+from fabkit.output.booklet.book import EDITIONS, render_booklet
+from fabkit.output.booklet.piecepages import form_name
+from fabkit.output.i18n import LANGUAGES, load_messages
+from fabkit.output.numbering import NumberedChallenge, number_challenges
 from tests.conftest import ROOT
-from tests.support.booklets import Read, longest_line_mm, silhouette, some
+from tests.support.booklets import TINT, Read, longest_line_mm, silhouette, some
 from tests.support.pictures import file_of
 
 UNIT_MM = 20.0
@@ -55,8 +56,14 @@ def entries() -> list[Entry]:
 
 
 @pytest.fixture(scope="module")
-def read(entries: list[Entry], tmp_path_factory: pytest.TempPathFactory) -> Read:
-    return read_of(tmp_path_factory.mktemp("booklet"), load_set("fridgeiq"), entries)
+def full(entries: list[Entry], tmp_path_factory: pytest.TempPathFactory) -> Read:
+    folder = tmp_path_factory.mktemp("full")
+    return read_of(folder, load_set("fridgeiq"), entries, edition="full-size")
+
+
+@pytest.fixture(scope="module")
+def play(entries: list[Entry], tmp_path_factory: pytest.TempPathFactory) -> Read:
+    return read_of(tmp_path_factory.mktemp("play"), load_set("fridgeiq"), entries)
 
 
 @pytest.fixture(scope="module")
@@ -64,14 +71,21 @@ def board() -> Entry:
     return some("iqfit", "board")[0]
 
 
-def read_of(folder: Path, puzzle: PuzzleSet, entries: Sequence[Entry], *more: Any) -> Read:
+def read_of(
+    folder: Path, puzzle: PuzzleSet, entries: Sequence[Entry], *more: Any, **options: Any
+) -> Read:
     """A booklet, whose words are all on their pages."""
-    read = Read.of(booklet(puzzle, entries, load_profile(), *more).pdf, folder)
+    read = Read.of(render_booklet(puzzle, entries, load_profile(), *more, **options).pdf, folder)
     assert read.faults_of_words() == []
     return read
 
 
-def said(text: str) -> str:
+def levels_of(items: Sequence[NumberedChallenge]) -> list[str]:
+    """The names of their levels, in order."""
+    return list(dict.fromkeys(one.level.capitalize() for one in items))
+
+
+def compact(text: str) -> str:
     """A text without its line ends."""
     return " ".join(text.split())
 
@@ -85,43 +99,61 @@ def colours_on(pixels: Any, puzzle: PuzzleSet) -> set[str]:
 # --- challenges and solutions -------------------------------------------------------------------
 
 
-def test_links_index_and_outline_lead_everywhere(read: Read) -> None:
-    for name in FEW:
-        (page,) = [n for n, text in enumerate(read.texts, 1) if name in text.split()]
-        there = {to for says, to in read.links(page) if says.startswith("Solution")}
-        back = {to for one in there for says, to in read.links(one) if says.startswith("Chall")}
-        assert there, name
-        assert page in back, name
-    last = len(read.texts)
-    assert len(read.links(last)) == 2 * len(FEW)
-    for title, target in read.links(last):
-        assert title in read.texts[target - 1]
+@pytest.mark.parametrize("edition", EDITIONS)
+def test_links_contents_and_outline_lead_everywhere(
+    edition: str, request: pytest.FixtureRequest, entries: list[Entry]
+) -> None:
+    read: Read = request.getfixturevalue("play" if edition == "play" else "full")
+    items = number_challenges(load_set("fridgeiq"), entries, load_messages("booklet", "en"))
+    links = {page: read.links(page) for page in range(1, len(read.texts) + 1)}
+    for item in items:
+        there = f"{item.number} {item.title}"
+        pages = [page for page, text in enumerate(read.texts, 1) if there in compact(text)]
+        assert len(pages) == 2, there  # the challenge, and its solution
+        assert [
+            to for says, to in links[pages[1]] if compact(says) == f"Challenge {item.title}"
+        ] == [pages[0]]
+        if edition == "play":
+            assert (f"Solution to {item.title}", pages[1]) in links[pages[0]]
+        else:
+            assert (f"Solution: page {pages[1]}", pages[1]) in links[pages[0]]
+    contents = [re.fullmatch(r"(.+): page (\d+)", says) for says, _ in links[2]]
+    assert [(one[1], int(one[2])) for one in contents if one] == [
+        (says.split(":")[0], to) for says, to in links[2]
+    ]
+    assert [one[1] for one in contents if one] == [*levels_of(items), "Solutions"]
+    for says, to in links[2]:
+        assert says.split(":")[0] in read.texts[to - 1]
     outline: Any = read.reader.outline
     assert [one.title for one in outline if not isinstance(one, list)] == [
-        "FridgeIQ", "How to use this booklet", "The pieces", "Challenges", "Solutions", "Index",
+        "FridgeIQ", "How to play", "The pieces", "Challenges", "Solutions",
     ]  # fmt: skip
     levels = next(one for one in outline if isinstance(one, list))
-    assert [one.title for one in levels if not isinstance(one, list)] == [
-        "Starter", "Junior", "Expert", "Wizard",
-    ]  # fmt: skip
+    assert [one.title for one in levels if not isinstance(one, list)] == levels_of(items)
     challenges = [one for level in levels if isinstance(level, list) for one in level]
-    assert len(challenges) == len(FEW)
+    assert [one.title for one in challenges] == [f"{one.number} · {one.title}" for one in items]
     for one in challenges:
         page_of = read.reader.get_destination_page_number(one)
-        assert one.title.split(" · ")[1] in read.texts[page_of or 0]
+        assert one.title.split(" · ")[1] in compact(read.texts[page_of or 0])
 
 
-def test_challenges_come_in_order_of_difficulty_with_titles_for_people(read: Read) -> None:
-    lines = "\n".join(read.texts[:-2]).splitlines()
-    titles = ("Triangle 1", "Rectangle 1", "Square 2", "Snowflake 1 (mixed, 7 × 7)")
-    assert [lines.index(title) for title in titles] == sorted(map(lines.index, titles))
-    assert "Snowflake 2 (even, 8 × 8)" in lines
-    assert [lines[lines.index(title) - 1] for title in titles] == ["1", "2", "3", "4"]
-    fridgeiq = load_set("fridgeiq")
-    pixels = read.pixels(read.page_with("Solutions", "Snowflake 1"), 100)
-    assert colours_on(pixels, fridgeiq) == {piece.id for piece in fridgeiq.pieces}
-    assert read.fonts()
-    assert all(embedded and "OpenSans" in name for name, embedded in read.fonts())
+def test_nothing_is_called_by_its_hash(play: Read, full: Read, entries: list[Entry]) -> None:
+    for entry in entries:
+        assert entry.id not in "".join(play.texts + full.texts)
+
+
+def test_challenges_come_in_order_of_difficulty_with_titles_for_people(
+    play: Read, full: Read
+) -> None:
+    for read in (play, full):
+        text = compact(" ".join(read.texts[3:]))
+        places = [text.index(one) for one in ("1 Triangle 1", "2 Rectangle 1", "3 Square 2")]
+        assert places == sorted(places)
+        fridgeiq = load_set("fridgeiq")
+        pixels = read.pixels(read.page_with("Solutions", "Snowflake"), 100)
+        assert colours_on(pixels, fridgeiq) == {piece.id for piece in fridgeiq.pieces}
+        assert read.fonts()
+        assert all(embedded and "OpenSans" in name for name, embedded in read.fonts())
 
 
 @pytest.mark.integration
@@ -131,20 +163,33 @@ def test_what_is_given_is_drawn_and_what_is_not_known_is_not_claimed(
     solution = board.solution or {}
     given = tuple(Given(one, solution[one]) for one in ("red", "navy"))
     read = read_of(tmp_path, load_set("iqfit"), [replace(board, given=given)])
-    page = read.page_with("All 10 pieces · 2 of them lie there already")
+    page = read.page_with("8 of 10 pieces to place · 10 × 5")
     assert colours_on(read.pixels(page, 100), load_set("iqfit")) == {"red", "navy"}
-    assert "given" in read.texts[1]
+    assert "already drawn in colour" in compact(read.texts[1])
     plain = replace(entries[0], level="", score=None, count=None, flips=True)
     least = replace(entries[1], count=1, count_complete=False, level="odd", score=1.0)
-    read = read_of(tmp_path, load_set("fridgeiq"), [plain, least])
-    pages = [read.page_with("Challenges · Not rated", one.id) for one in (least, plain)]
-    assert pages == sorted(pages)
-    assert "1 solution or more" in read.texts[pages[0] - 1]
-    assert "may be turned over" in read.texts[pages[1] - 1]
-    words, guide = load_words("booklet", "en"), said(read.texts[1])
-    assert words["how_solutions_text"] in guide
-    assert words["how_solutions_more"] not in guide
-    assert "stars" not in guide
+    for edition in EDITIONS:
+        read = read_of(tmp_path, load_set("fridgeiq"), [plain, least], edition=edition)
+        first = read.page_with("Not rated", "1 ")
+        assert "may be turned over" in compact(" ".join(read.texts[first - 1 :]))
+        assert "at least 1 solution" in compact(" ".join(read.texts[first - 1 :]))
+        messages, guide = load_messages("booklet", "en"), compact(read.texts[1])
+        assert messages["how_solutions_text"] in guide
+        assert messages["how_solutions_more"] not in guide
+        assert not colours_on(read.pixels(2, 60), load_set("fridgeiq"))
+
+
+def test_counts_are_those_of_the_solver(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    for name, challenge in (("iqblock", "square"), ("iqfit", "board")):
+        assert main(["solve", name, challenge, "--count", "--json"]) == 0
+        count = json.loads(capsys.readouterr().out)["count"]
+        for edition in EDITIONS:
+            read = read_of(tmp_path, load_set(name), some(name, challenge), edition=edition)
+            (printed_count,) = set(
+                re.findall(r"(at least )?(\d[\d,]*) solution", compact(" ".join(read.texts[2:])))
+            )
+            known = int(printed_count[1].replace(",", ""))
+            assert known < count if printed_count[0] else known == count
 
 
 # --- sizes --------------------------------------------------------------------------------------
@@ -160,26 +205,45 @@ def outlines_of(challenge: str) -> Any:
     return shapely.Polygon(found[challenge])
 
 
-def faults(read: Read, ids: Sequence[str], unit_mm: float = UNIT_MM, dpi: int = 300) -> list[str]:
-    """What is wrong with the silhouettes of a booklet of FridgeIQ."""
-    told, seen = [], set()
-    for page, text in enumerate(read.texts, start=1):
-        here = [word for word in re.findall(r"[a-z]+[a-z0-9_-]*", text) if word in ids]
-        if "Solution: page" not in text or not here:
+def faults(read: Read, entries: Sequence[Entry], only: Collection[str] | None = None) -> list[str]:
+    """What is wrong with the silhouettes of a booklet of FridgeIQ: with those at the common scale.
+
+    The edition to play states it on the page; at full size it is 1 : 1.
+    """
+    items = number_challenges(load_set("fridgeiq"), entries, load_messages("booklet", "en"))
+    messages, seen = [], set()
+    for page, stated in enumerate(read.texts, start=1):
+        text, links = compact(stated), read.links(page)
+        scale = re.search(r"\d · 1 : ([\d.]+)", text)
+        here = [one for one in items if f"{one.number} {one.title}" in text]
+        here = here if only is None or any(one.entry.id in only for one in here) else []
+        if not here or not any(says.startswith("Solution") for says, _ in links):
             continue
+        dpi = 400 if scale else 300
         parts = read.parts(page, read.pixels(page, dpi))
-        for name, part in zip(here, parts, strict=True):
-            seen.add(name)
-            wrong = silhouette(part, dpi).differs(outlines_of(name), unit_mm)
-            told += [f"{name}: {one}" for one in wrong]
-    return told + [f"{name}: not shown" for name in ids if name not in seen]
+        for item, part in zip(here, parts, strict=True):
+            seen.add(item.number)
+            if item.entry.given:
+                continue
+            unit = UNIT_MM / float(scale[1]) if scale else UNIT_MM
+            most_mm = 0.1 if scale else 0.2
+            wrong = silhouette(part, dpi, TINT).differs(outlines_of(item.entry.id), unit, most_mm)
+            messages += [f"{item.title}: {one}" for one in wrong]
+    return messages + [f"{one.title}: not shown" for one in items
+                   if one.number not in seen and (only is None or one.entry.id in only)]  # fmt: skip
 
 
-def test_silhouettes_bar_and_pieces_are_as_large_as_they_should(read: Read) -> None:
+def test_silhouettes_bar_and_pieces_are_as_large_as_they_should(
+    play: Read, full: Read, entries: list[Entry]
+) -> None:
     """Piece A is an L of 2 x 2 units, 0.1 mm smaller on each side, and its tip a flat of 1 mm."""
-    assert faults(read, ["even4-02febfb20e"], dpi=200) == []
-    pixels = read.pixels(read.page_with("This bar is 100 mm long"))
-    assert longest_line_mm(pixels, 300) - 0.25 == pytest.approx(100, abs=0.1)
+    assert faults(play, entries) == []
+    assert faults(full, entries, [FEW[3]]) == []
+    for page in (full.page_with("The pieces", "50 mm"), full.page_with("Solution: page")):
+        pixels = full.pixels(page, 300)
+        bar = pixels[-round(12 / 25.4 * 300) :, : round(80 / 25.4 * 300)]
+        assert longest_line_mm(bar, 300) - 0.25 == pytest.approx(50, abs=0.1)
+    pixels = full.pixels(full.page_with("The pieces", "50 mm"))
     measured = silhouette(pixels, 300, load_set("fridgeiq").piece("A").colour)
     # Its line is 0.2 mm wide.
     assert measured.outer_mm[1] - 0.2 == pytest.approx(39.8, abs=0.15)
@@ -188,16 +252,22 @@ def test_silhouettes_bar_and_pieces_are_as_large_as_they_should(read: Read) -> N
 
 @pytest.mark.integration
 def test_a_large_shape_gets_a_page_to_fold_in_and_small_ones_share_one(tmp_path: Path) -> None:
-    small = [*FEW, "square_03", "triangle_04"]
-    assert faults(read_of(tmp_path, load_set("fridgeiq"), some("fridgeiq", *small)), small) == []
-    one = booklet(load_set("fridgeiq"), some("fridgeiq", WIDE), load_profile())
+    small = some("fridgeiq", *FEW, "square_03", "triangle_04")
+    small = [replace(one, level="junior") for one in small]
+    read = read_of(tmp_path, load_set("fridgeiq"), small, "en", "a4", edition="full-size")
+    assert faults(read, small) == []
+    assert len([text for text in read.texts if text.count("Solution: page") > 1]) >= 1
+    wide = some("fridgeiq", WIDE)
+    one = render_booklet(load_set("fridgeiq"), wide, load_profile(), edition="full-size")
     read = Read.of(one.pdf, tmp_path)
     assert (one.paper, one.notes) == ("a4", ("1 challenge has a larger page to fold in: A3",))
     page = read.page_with("Solution: page", "Fold-out page, A3: 297 × 420 mm")
     assert read.size_mm(page) == pytest.approx((297, 420), abs=0.01)
-    assert faults(read, [WIDE]) == []
+    assert faults(read, wide) == []
+    bar = read.pixels(page)[-round(12 / 25.4 * 300) :, : round(80 / 25.4 * 300)]
+    assert longest_line_mm(bar, 300) - 0.25 == pytest.approx(50, abs=0.1)
     assert {read.size_mm(n) for n in range(1, one.pages + 1) if n != page} == {read.size_mm(1)}
-    assert "of A3" in read.texts[1]
+    assert "(A3)" in compact(read.texts[1])
 
 
 @pytest.mark.integration
@@ -206,40 +276,91 @@ def test_what_is_beyond_all_pages_is_drawn_smaller_and_says_so(tmp_path: Path) -
         replace(load_profile(), unit_mm=100.0),
         some("fridgeiq", "square_05", "square_01"),
     )
-    one = booklet(load_set("fridgeiq"), two, profile)
+    one = render_booklet(load_set("fridgeiq"), two, profile, edition="full-size")
     read = Read.of(one.pdf, tmp_path)
     assert one.notes == (
         "1 challenge has a larger page to fold in: A2",
         "11 pieces have larger pages to fold in: A3",
         "square_05 is too large for full size and drawn smaller",
     )
-    for name, unit_mm, text in (
-        ("square_05", 100 / 2.5, "Scale 1 : 2.5. Too large for full size"),
-        ("square_01", 100, "Fold-out page, A2"),
+    for name, title, unit_mm, text in (
+        ("square_05", "Square 5", 100 / 2.5, "Scale 1 : 2.5. Too large for full size"),
+        ("square_01", "Square 1", 100, "Fold-out page, A2"),
     ):
-        page = read.page_with(name, text)
-        assert silhouette(read.pixels(page), 300).differs(outlines_of(name), unit_mm) == []
+        page = read.page_with(title, text)
+        assert silhouette(read.pixels(page), 300, TINT).differs(outlines_of(name), unit_mm) == []
         assert ("Scale" in read.texts[page - 1]) == (unit_mm != 100)
     block = load_set("iqblock")
-    one = booklet(block, some("iqblock", "square"), replace(load_profile(), unit_mm=250.0))
+    one = render_booklet(block, some("iqblock", "square"), replace(load_profile(), unit_mm=250.0),
+                  edition="full-size")  # fmt: skip
     assert re.fullmatch("square, piece 0.*drawn smaller", *one.notes)
     read = Read.of(one.pdf, tmp_path)
     pieces = [text for text in read.texts if "Too large for full size" in text]
     assert len(pieces) == len(block.pieces) + 1
-    assert sum("do not fit on this drawing" in text for text in pieces) == 1
-    assert load_words("booklet", "en")["how_scaled"] in said(read.texts[1])
+    assert sum("do not match this drawing" in text for text in pieces) == 1
+    assert load_messages("booklet", "en")["how_scaled"] in compact(read.texts[1])
 
 
 @pytest.mark.long
-def test_every_silhouette_of_fridgeiq_is_at_full_size(tmp_path: Path) -> None:
-    every = [one for one in some("fridgeiq") if one.solution]
-    assert len(every) == 39 + 146
-    one = booklet(load_set("fridgeiq"), every, load_profile())
-    assert faults(Read.of(one.pdf, tmp_path), [entry.id for entry in every]) == []
+@pytest.mark.parametrize("edition", EDITIONS)
+def test_every_silhouette_of_fridgeiq_is_at_its_scale(edition: str, tmp_path: Path) -> None:
+    """But for those in the edition to play that tell a scale of their own."""
+    solved = [one for one in some("fridgeiq") if one.solution]
+    assert len(solved) >= 39 + 146
+    one = render_booklet(load_set("fridgeiq"), solved, load_profile(), edition=edition)
+    read = Read.of(one.pdf, tmp_path)
+    own = len(re.findall(r" · 1 : \d", compact(" ".join(read.texts)))) if edition == "play" else 0
+    assert len(faults(read, solved)) <= 3 * own
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("name", ["fridgeiq", "iqfit", "iqstars", "iqblock", "cubimagici"])
+def test_a_set_makes_a_pocket_booklet(name: str, tmp_path: Path) -> None:
+    entries = [one for one in some(name) if one.solution]
+    start = time.monotonic()
+    one = render_booklet(load_set(name), entries, load_profile())
+    assert time.monotonic() - start < 60
+    assert one.pages <= 60
+    read = Read.of(one.pdf, tmp_path)
+    assert read.faults_of_words() == []
+    items = number_challenges(load_set(name), entries, load_messages("booklet", "en"))
+    text = compact(" ".join(read.texts[3:]))
+    assert [one.title for one in items if text.count(f"{one.number} {one.title}") < 2] == []
+
+
+# --- to fold ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("paper", "size_mm"), [(None, (297.0, 210.0)), ("letter", (279.4, 215.9))])
+def test_folded_sheets_read_in_order(
+    paper: str | None, size_mm: tuple[float, float], entries: list[Entry], tmp_path: Path
+) -> None:
+    """Sheets lie in a pile, are folded in the middle, and turned page by page."""
+    one = render_booklet(load_set("fridgeiq"), entries, load_profile(), paper=paper, fold=True)
+    read = Read.of(one.pdf, tmp_path)
+    assert one.sheets == -(-one.pages // 4)
+    assert len(read.texts) == 2 * one.sheets
+    for side in range(1, len(read.texts) + 1):
+        assert read.size_mm(side) == pytest.approx(size_mm, abs=0.01)
+    assert read.faults_of_words() == []
+    assert all(embedded for _, embedded in read.fonts())
+    halves: dict[tuple[int, bool], str] = {}
+    for side, word, (left, top, *_) in read.words():
+        if word.isdecimal() and top > size_mm[1] - 12:
+            halves[side, left > size_mm[0] / 2] = word
+    # From outside in: each sheet has two leaves, and each of these a front and a back.
+    right = [[(2 * n + 1, True), (2 * n + 2, False)] for n in range(one.sheets)]
+    left = [[(2 * n + 2, True), (2 * n + 1, False)] for n in reversed(range(one.sheets))]
+    order = [halves.get(half, "") for leaf in [*right, *left] for half in leaf]
+    numbers = ["", *map(str, range(2, one.pages + 1))]
+    assert order == numbers + [""] * (4 * one.sheets - one.pages)
+    # The cover is the right half of the first side.
+    assert any(word == "FridgeIQ" and box[0] > size_mm[0] / 2
+               for side, word, box in read.words() if side == 1)  # fmt: skip
 
 
 def in_block(columns: int, rows: int) -> tuple[PuzzleSet, Entry, Profile]:
-    """IQ Block, and a challenge of some columns and rows that one piece is said to cover."""
+    """IQ Block, and a challenge of some columns and rows that one piece is claimed to cover."""
     block = load_set("iqblock")
     places = [(row, column) for row in range(rows) for column in range(columns)]
     cells = frozenset(cell for place in places for cell in block.lattice.cells_at(*place))
@@ -251,7 +372,9 @@ def test_a_page_is_chosen_with_the_lines_of_a_title(tmp_path: Path) -> None:
     """With one line it is just high enough."""
     block, entry, profile = in_block(2, 8)
     made = [
-        booklet(block, [replace(entry, title=one)], replace(profile, unit_mm=19.0))
+        render_booklet(
+            block, [replace(entry, title=one)], replace(profile, unit_mm=20.5), edition="full-size"
+        )
         for one in ("One", LONG)
     ]
     assert [one.paper for one in made] == ["a5", "a4"]
@@ -263,24 +386,26 @@ def test_a_page_is_chosen_with_the_lines_of_a_title(tmp_path: Path) -> None:
 
 
 @pytest.mark.every(4)
+@pytest.mark.parametrize("edition", EDITIONS)
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_language_fits_on_the_smallest_paper(
-    language: str, entries: list[Entry], tmp_path: Path
+    language: str, edition: str, entries: list[Entry], tmp_path: Path
 ) -> None:
-    read = read_of(tmp_path, load_set("fridgeiq"), entries[:3], language, "a5")
-    words = load_words("booklet", language)
+    fridgeiq = load_set("fridgeiq")
+    read = read_of(tmp_path, fridgeiq, entries[:3], language, "a5", edition=edition)
+    messages = load_messages("booklet", language)
     assert "…" not in "".join(read.texts)
-    for key in ("how", "warning", "pieces_heading", "index"):
-        assert any(words[key] in text for text in read.texts), key
-    guide = said(read.texts[1])
+    for key in ("how", "warning", "pieces_heading", "solutions_heading"):
+        assert any(messages[key] in text for text in read.texts), key
+    guide = compact(read.texts[1])
     for key in ("warning_text", "how_solutions_text", "how_solutions_more"):
-        assert words[key] in guide, key
-    # Above every page of solutions stands what it is about.
-    back = words["see_challenge"].partition("{")[0]
-    (solutions,) = [text.splitlines() for text in read.texts if back in text]
-    assert solutions.count(words["solutions_heading"]) == 2
-    page = read.texts[read.page_with(words["bar"]) - 1]
-    assert set(re.findall(r"\d+([.,])\d mm", page)) == {words["decimal"]}
+        assert messages[key] in guide, key
+    page = (
+        read.texts[read.page_with(messages["pieces_heading"], "50 mm") - 1]
+        if edition != "play"
+        else ""
+    )
+    assert set(re.findall(r"\d+([.,])\d mm", page)) == set(messages["decimal"] if page else "")
     catalog: Any = read.reader.trailer["/Root"]
     assert catalog["/Lang"] == language
 
@@ -288,81 +413,74 @@ def test_every_language_fits_on_the_smallest_paper(
 @pytest.mark.integration
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_boards_and_balls_in_every_language(language: str, board: Entry, tmp_path: Path) -> None:
-    """The guide is one page, the flat forms have names, and the licence is told only if there is one."""
-    words = load_words("booklet", language)
+    """The guide is one page, the flat forms have names, and the licence is given only if there is one."""
+    messages = load_messages("booklet", language)
     for name, where in (("iqblock", "square"), ("iqstars", "board"), ("cubimagici", "tray")):
-        read = read_of(tmp_path, load_set(name), some(name, where), language)
-        assert (words["warning"] in read.texts[1]) == (name != "iqstars")
+        one = some(name, where)
+        read = read_of(tmp_path, load_set(name), one, language, edition="full-size")
+        assert (compact(messages["warning"]) in compact(read.texts[1])) == (name != "iqstars")
     fit = load_set("iqfit")
-    read = read_of(tmp_path, fit, [board], language)
+    read = read_of(tmp_path, fit, [board], language, edition="full-size")
     assert "SmartGames" in read.texts[0]
     assert "not stated" not in read.texts[0]
-    assert words["pieces_heading"] in read.texts[2]
+    assert messages["pieces_heading"] in read.texts[2]
     # Pieces of balls may lie on another side, which is no turning over as of flat ones.
-    assert words["how_rolled"] in said(read.texts[1])
-    assert words["how_turned"] not in said(read.texts[1])
+    assert messages["how_rolled"] in compact(read.texts[1])
+    assert messages["how_turned"] not in compact(read.texts[1])
     lines = Counter(line for text in read.texts for line in text.splitlines())
     for piece in fit.pieces:
         for form in ("single", "double"):
-            assert lines[f"{piece.id} ({piece.label}) · {form_said(words, form)}"] == 1
+            assert lines[f"{piece.id} ({piece.label}) · {form_name(messages, form)}"] == 1
+    small = read_of(tmp_path, fit, [board], language)
+    named = [f"{piece.label} · {piece.id}" for piece in fit.pieces]
+    assert [small.texts[2].count(name) for name in named] == [1] * len(named)
     licensed = replace(fit, credit=PuzzleSet.credit, licence="CC0")
     cover = read_of(tmp_path, licensed, [board], language).texts[0]
-    assert words["shapes"].partition("{")[0] not in cover
-    assert words["licence"].format(licence="CC0") in cover
+    assert messages["shapes"].partition("{")[0] not in cover
+    assert compact(messages["licence"].format(licence="CC0")) in compact(cover)
 
 
-def test_lines_do_not_part_what_belongs_together_and_break_long_words() -> None:
-    for language in LANGUAGES:
-        for key, text in load_words("booklet", language).items():
-            for width_mm in (40.0, 93.0, 186.0):
-                lines = lines_of(text, 3.6, width_mm)
-                assert [line for line in lines if LOOSE.search(line)] == [], key
-                assert " ".join(lines) == said(text)
-    long = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerk"
-    lines = lines_of(f"Die {long}", 4, 40)
-    assert (lines[0], "".join(lines[1:])) == ("Die", long)
-    assert max(text_width_mm(line, 4) for line in lines) <= 40
-    assert lines_of(OF_40, 4, 40)[0].endswith("-")
-    assert few_lines(long, 4, 40, 2)[1].endswith("…")
-    assert few_lines("", 4, 40, 2) == []
+@pytest.mark.every(4)
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_lines_do_not_part_what_belongs_together(
+    language: str, entries: list[Entry], tmp_path: Path
+) -> None:
+    for paper in ("a5", "a4"):
+        for edition in EDITIONS:
+            one = entries[:1]
+            read = read_of(tmp_path, load_set("fridgeiq"), one, language, paper, edition=edition)
+            lines = [line.strip() for text in read.texts for line in text.splitlines()]
+            assert [line for line in lines if LOOSE.search(line)] == []
 
 
 def test_every_form_and_every_snowflake_has_a_name(entries: list[Entry]) -> None:
-    for words in (load_words("booklet", language) for language in LANGUAGES):
-        others = [form_said(words, other) for other in ("spine-9", "double", "triple-2")]
+    for messages in (load_messages("booklet", language) for language in LANGUAGES):
+        others = [form_name(messages, other) for other in ("spine-9", "double", "triple-2")]
         for name in ("spine", "single", "double-2", "triple", "4-prong", "7-prong-3"):
-            told = form_said(words, name)
-            assert set(filter(str.isdigit, told)) == set(filter(str.isdigit, name))
-            assert told not in others
-    fridgeiq, words = load_set("fridgeiq"), load_words("booklet", "en")
+            translated = form_name(messages, name)
+            assert set(filter(str.isdigit, translated)) == set(filter(str.isdigit, name))
+            assert translated not in others
+    fridgeiq, messages = load_set("fridgeiq"), load_messages("booklet", "en")
     even = next(one for one in entries if one.parity == "even")
-    (item,) = items_of(fridgeiq, [replace(even, id="mine", title="mine")], words)
-    assert item.title == "Snowflake 1 (even, 8 × 8)"
+    (item,) = number_challenges(fridgeiq, [replace(even, id="mine", title="mine")], messages)
+    assert item.title == "Snowflake 147"
 
 
 # --- titles and names ---------------------------------------------------------------------------
 
 
 @pytest.mark.integration
-def test_long_titles_stand_whole_with_their_challenge_and_in_the_index(
-    entries: list[Entry], tmp_path: Path
-) -> None:
+@pytest.mark.parametrize("edition", EDITIONS)
+def test_long_titles_stand_whole_with_challenge_and_solution(edition: str, tmp_path: Path) -> None:
     two = some("fridgeiq", "square_02", "square_03")
     titled = [replace(two[0], title=LONG), replace(two[1], id=OF_40, title=OF_40)]
-    read = read_of(tmp_path, load_set("fridgeiq"), titled, "en", "a5")
-    for title in (LONG, "A board with a very very long name of 40"):
-        pages = [page for page, text in enumerate(read.texts, 1) if title in said(text)]
-        assert {min(pages), len(read.texts)} <= set(pages)
-        assert "Solution: page" in read.texts[min(pages) - 1]
-    # Both links of a title reach over all of its lines.
-    assert len(read.links(len(read.texts))) == 4
-    page = read.page_with("Ein langer Titel", "Solution: page")
-    part = read.parts(page, read.pixels(page, 150))[0]
-    assert silhouette(part, 150).differs(outlines_of("square_02"), UNIT_MM) == []
-    many = [replace(entries[0], id=f"id-{n}", title=f"{n} {LONG}") for n in range(1, 61)]
-    read = read_of(tmp_path, load_set("fridgeiq"), many, "en", "a4")
-    listed = said(" ".join(text for text in read.texts if "Index" in text))
-    assert [one.title for one in many if one.title not in listed] == []
+    read = read_of(tmp_path, load_set("fridgeiq"), titled, "en", "a5", edition=edition)
+    text = " ".join(read.texts)
+    assert compact(text).count(LONG) == 2
+    assert compact(text).count("A board with a very very long name of 40") == 2
+    if edition == "full-size":
+        part = read.parts(page := read.page_with("Solution: page"), read.pixels(page, 300))[0]
+        assert silhouette(part, 300, TINT).differs(outlines_of("square_02"), UNIT_MM) == []
 
 
 @pytest.mark.integration
@@ -372,7 +490,10 @@ def test_long_names_stand_whole_and_do_not_run_into_each_other(tmp_path: Path) -
     pieces = tuple(replace(piece, id=f"{piece.id}-{name}"[:40]) for piece in block.pieces)
     one = replace(entry, pieces=(pieces[0].id,), solution={pieces[0].id: entry.region})
     long = replace(block, pieces=pieces, boards=(), challenges=())
-    read = Read.of(booklet(long, [one], replace(profile, unit_mm=12.0)).pdf, tmp_path)
+    read = Read.of(
+        render_booklet(long, [one], replace(profile, unit_mm=12.0), edition=EDITIONS[1]).pdf,
+        tmp_path,
+    )
     assert read.faults_of_words() == []
     text = "".join("".join(read.texts).split())
     assert [piece.id for piece in pieces if piece.id not in text] == []
@@ -388,10 +509,10 @@ def test_hostile_titles_are_text_and_nothing_else(
 ) -> None:
     few = [replace(entries[0], id=f"id-{n}", title=title) for n, title in enumerate(HOSTILE)]
     puzzle = replace(load_set("fridgeiq"), title=" ".join(HOSTILE[:4]), credit=HOSTILE[4])
-    one = booklet(puzzle, few, load_profile(), "en", paper)
+    one = render_booklet(puzzle, few, load_profile(), "en", paper)
     read = Read.of(one.pdf, tmp_path)
     assert read.faults_of_words() == []
-    text = said(" ".join(read.texts))
+    text = compact(" ".join(read.texts))
     for shown in ("<script>alert('1')</script>", "& <b>bold</b>", ") Tj ET /JS (x)", "���� ��"):
         assert shown in text
     assert [note for note in one.notes if "U+05D9" in note or "U+4E2D" in note]
@@ -405,8 +526,8 @@ REFUSED: list[tuple[int, dict[str, Any], str | None, str, str]] = [
     (20, {"solution": None}, None, "en", "fridgeiq: no solution is known of square_02"),
     (20, {}, "a3", "en", '--paper: there is no paper "a3"; there are a5, a4, letter'),
     (20, {}, None, "es", '--language: there are no texts in "es"'),
-    (40, {}, "a5", "en", "170 x 215.7 mm; the least paper that would do is a4"),
-    (70, {}, "a4", "en", "290 x 335.7 mm; leave --paper out, and there will be a page to"),
+    (40, {}, "a5", "en", "170 x 202.8 mm; the least paper that would do is a4"),
+    (70, {}, "a4", "en", "290 x 322.8 mm; leave --paper out, and there will be a page to"),
     (150, {}, "a4", "en", "leave --paper out, and it will be drawn smaller"),
 ]
 
@@ -417,10 +538,27 @@ def test_what_cannot_be_made_is_refused(entries: list[Entry]) -> None:
         few = [replace(square, **changes)] if "drop" not in changes else []
         profile = replace(load_profile(), unit_mm=unit_mm)
         with pytest.raises(InputError) as caught:
-            booklet(load_set("fridgeiq"), few, profile, language, paper)
-        told = str(caught.value)
-        assert message in told
-        assert "\n" not in told
-        assert unit_mm == 20 or told.startswith(
+            render_booklet(load_set("fridgeiq"), few, profile, language, paper, edition="full-size")
+        error = str(caught.value)
+        assert message in error
+        assert "\n" not in error
+        assert unit_mm == 20 or error.startswith(
             f"--paper: {paper} is too small: the challenge does"
         )
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"edition": "full"}, '--edition: there is no edition "full"; there are play, full-size'),
+        ({"edition": "full-size", "fold": True}, "--fold: pages at full size are not folded"),
+        ({"paper": "a5", "fold": True}, "--paper: there is no booklet to fold of a5; there is one"),
+        ({"paper": "a3", "fold": True}, '--paper: there is no paper "a3"'),
+    ],
+)
+def test_what_cannot_be_folded_is_refused(
+    options: dict[str, Any], message: str, entries: list[Entry]
+) -> None:
+    with pytest.raises(InputError) as caught:
+        render_booklet(load_set("fridgeiq"), entries, load_profile(), **options)
+    assert message in str(caught.value)

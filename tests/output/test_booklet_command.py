@@ -35,10 +35,10 @@ _HOPELESS = (
 
 
 def test_the_booklet_comes_into_the_output_folder(
-    pair: str, said: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+    pair: str, run_json: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("fabkit.build.cover_image._COVER_PIXELS", 240)
-    document = said("booklet", pair)
+    document = run_json("booklet", pair)
     path = Path("output/pair/booklet.pdf")
     assert document["file"] == str(path)
     assert (document["challenges"], document["notes"]) == (["bar"], [])
@@ -58,7 +58,7 @@ def test_the_booklet_comes_into_the_output_folder(
     assert blue.mean() > 0.2
 
 
-def test_challenges_are_chosen(pair: str, said: Callable[..., Any]) -> None:
+def test_challenges_are_chosen(pair: str, run_json: Callable[..., Any]) -> None:
     Path("mine.toml").write_text(
         'title = "<script>alert(1)</script> שלום"\npieces = "P"\n' + _OUTLINE
     )
@@ -70,7 +70,7 @@ def test_challenges_are_chosen(pair: str, said: Callable[..., Any]) -> None:
         (["--challenges", "mine.toml"], ["mine"]),
         (["--challenges", "mine.toml", "--only", "mine"], ["mine"]),
     ):
-        document = said(*arguments, *chosen)
+        document = run_json(*arguments, *chosen)
         assert document["challenges"] == wanted
         text = "\n".join(pages_of(Path("b.pdf")))
         assert ("Lösung" in text) == (document["language"] == "de") == ("de" in chosen)
@@ -80,17 +80,19 @@ def test_challenges_are_chosen(pair: str, said: Callable[..., Any]) -> None:
 
 
 def test_a_booklet_of_some_challenges_is_another_file(
-    pair: str, said: Callable[..., Any], capsys: pytest.CaptureFixture[str]
+    pair: str, run_json: Callable[..., Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = Path("output/pair")
     Path("mine.toml").write_text('pieces = "P"\n' + _OUTLINE)
-    whole = Path(said("booklet", pair, "--no-picture")["file"])
+    whole = Path(run_json("booklet", pair, "--no-picture")["file"])
     before = whole.read_bytes()
     for options, name in (
         (["--only", "bar"], "booklet-bar.pdf"),
         (["--challenges", "mine.toml"], "booklet-selection.pdf"),
+        (["--edition", "full-size"], "booklet-full-size.pdf"),
+        (["--fold"], "booklet-fold.pdf"),
     ):
-        assert said("booklet", pair, "--no-picture", *options)["file"] == str(folder / name)
+        assert run_json("booklet", pair, "--no-picture", *options)["file"] == str(folder / name)
         assert name in json.loads((folder / "manifest.json").read_text())["files"]
     assert whole.read_bytes() == before
     whole.write_bytes(b"mine")
@@ -101,21 +103,30 @@ def test_a_booklet_of_some_challenges_is_another_file(
     assert whole.read_bytes() == before
 
 
+def test_a_booklet_to_fold_says_how_to_print_it(
+    pair: str, run_json: Callable[..., Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["booklet", pair, "--no-picture", "--fold"]) == 0
+    out = capsys.readouterr().out
+    assert "5 pages, 2 sheets of A4" in out
+    assert "double-sided, flipped on the short edge; fold, and staple the fold" in out
+    document = run_json("booklet", pair, "--no-picture", "--fold")
+    assert (document["edition"], document["pages"], document["sheets"]) == ("play", 5, 2)
+    assert main(["booklet", pair, *QUICK, "--fold", "--edition", "full-size"]) == 2
+
+
 def test_what_has_no_solution_is_left_out_or_refused(
-    pair: str, said: Callable[..., Any], capsys: pytest.CaptureFixture[str]
+    pair: str, run_json: Callable[..., Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path(pair).write_text(PAIR + _HOPELESS)
-    document = said("booklet", pair, "-o", "b.pdf", "--no-picture")
+    document = run_json("booklet", pair, "-o", "b.pdf", "--no-picture")
     assert document["challenges"] == ["bar"]
-    assert document["notes"] == ["hopeless has no solution; it is left out"]
+    assert document["notes"] == ["hopeless has no solution; skipped"]
     assert "hopeless" not in "\n".join(pages_of(Path("b.pdf"))).lower()
     Path(pair).write_text(PAIR[: PAIR.index("[[challenge]]")] + _HOPELESS)
     assert main(["booklet", pair, "-o", "b.pdf", *QUICK]) == 2
     err = capsys.readouterr().err
-    assert err == (
-        "fabkit: pair: none of its challenges has a solution that is known: hopeless has no "
-        "solution\n"
-    )
+    assert err == ("fabkit: pair: no challenge has a known solution: hopeless has no solution\n")
 
 
 # --- make -------------------------------------------------------------------------------------------
@@ -123,46 +134,46 @@ def test_what_has_no_solution_is_left_out_or_refused(
 
 @pytest.mark.integration
 def test_make_writes_the_booklet_once(
-    pair: str, said: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+    pair: str, run_json: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = Path("output/pair/booklet.pdf")
-    assert said("make", pair)["booklet"] == {"file": "booklet.pdf", "written": True}
+    assert run_json("make", pair)["booklet"] == {"file": "booklet.pdf", "written": True}
     assert "Two & <more>" in pages_of(path)[0]
     before, content = path.stat().st_mtime_ns, path.read_bytes()
     with monkeypatch.context() as patch:
         patch.setattr("fabkit.build.booklet.make_booklet", None)  # nobody makes it again
-        assert said("make", pair)["booklet"] == {"file": "booklet.pdf", "written": False}
+        assert run_json("make", pair)["booklet"] == {"file": "booklet.pdf", "written": False}
     assert path.stat().st_mtime_ns == before
     # What counts, counts: a price does not, a list of challenges does; and a changed file is mended.
-    assert not said("make", pair, "-s", "price.filament=99")["booklet"]["written"]
+    assert not run_json("make", pair, "-s", "price.filament=99")["booklet"]["written"]
     path.write_bytes(b"%PDF-")
     assert main(["make", pair, "-q"]) == 2
     path.unlink()
-    assert said("make", pair)["booklet"]["written"]
+    assert run_json("make", pair)["booklet"]["written"]
     assert path.read_bytes() == content
     assert main(["booklet", pair, "--language", "de", *QUICK]) == 0
     assert path.read_bytes() != content
-    assert said("make", pair)["booklet"]["written"]
+    assert run_json("make", pair)["booklet"]["written"]
     assert path.read_bytes() == content
     listed = {"id": "one", "pieces": "P", "outline": [[0, 0], [2, 0], [2, 1], [0, 1]]}
     document = {"schema": 1, "set": "pair", "challenges": [listed]}
     Path("output/pair/challenges.json").write_text(json.dumps(document))
-    assert said("make", pair)["booklet"]["written"]
+    assert run_json("make", pair)["booklet"]["written"]
     assert path.read_bytes() != content
     # And the booklet that the command makes is the one that make makes.
     content = path.read_bytes()
     assert main(["booklet", pair, "-q"]) == 0
     assert path.read_bytes() == content
-    assert not said("make", pair)["booklet"]["written"]
+    assert not run_json("make", pair)["booklet"]["written"]
 
 
 @pytest.mark.integration
 def test_make_does_without_a_booklet(
-    pair: str, capsys: pytest.CaptureFixture[str], said: Callable[..., Any]
+    pair: str, capsys: pytest.CaptureFixture[str], run_json: Callable[..., Any]
 ) -> None:
     Path(pair).write_text(PAIR[: PAIR.index("[[challenge]]")])
-    document = said("make", pair)
+    document = run_json("make", pair)
     assert (document["ok"], document["booklet"], document["warnings"]) == (True, None, [])
     assert not Path("output/pair/booklet.pdf").exists()
     assert main(["make", pair]) == 0
-    assert "no booklet: pair: has no challenge and no board; give a" in capsys.readouterr().out
+    assert "No booklet: pair: has no challenge and no board; give a" in capsys.readouterr().out

@@ -13,7 +13,7 @@ from shapely import Polygon, affinity, union_all
 from fabkit.model.entry import Entry
 from fabkit.model.library import load_set
 from fabkit.model.puzzle import Given
-from fabkit.model.setfile import read_set
+from fabkit.model.set_file import read_set
 from fabkit.output.challenge import assembly_steps, challenge_sheet, steps_sheet
 from fabkit.output.theme import LIGHT
 from fabkit.output.typeset import text_width_mm
@@ -56,12 +56,12 @@ def test_challenge_and_solution_lie_where_they_should(name: str) -> None:
     root, scale = root_of(source), scale_of(root_of(source))
     regions, pieces, labels = (shapes(root, one) for one in ("region", "piece", "label"))
     assert regions[0].intersection(regions[1]).area == 0, "the panels lie on each other"
-    lying = [{one.piece: one.cells for one in entry.given}, solution]
-    ids = [[one.id for one in puzzle.pieces if one.id in layout] for layout in lying]
+    layouts = [{one.piece: one.cells for one in entry.given}, solution]
+    ids = [[one.id for one in puzzle.pieces if one.id in layout] for layout in layouts]
     (bar,) = of_class(root, "unit")
     assert np.ptp(rings(bar)[0], axis=0)[0] == pytest.approx(20.0 / scale, abs=1e-3)
     wanted = []
-    for region, layout, names in zip(regions, lying, ids, strict=True):
+    for region, layout, names in zip(regions, layouts, ids, strict=True):
         whole = shape_of(puzzle, entry, entry.region, 20.0 / scale)
         dx, dy = region.bounds[0] - whole.bounds[0], region.bounds[1] + whole.bounds[3]
         for cells in (entry.region, *(layout[one] for one in names)):
@@ -90,9 +90,9 @@ def test_challenge_and_solution_lie_where_they_should(name: str) -> None:
     width, height = page_mm(root)
     assert width <= 300
     title, summary = list(root.iter(f"{SVG}text"))[:2]
-    said = [f"{len(entry.pieces)} pieces", f"{len(entry.given)} given" if entry.given else ""]
-    said += ["flips allowed" if entry.flips else "", "118 solutions", entry.level]
-    assert summary.text == " · ".join(one for one in said if one)
+    parts = [f"{len(entry.pieces)} pieces", f"{len(entry.given)} given" if entry.given else ""]
+    parts += ["flips allowed" if entry.flips else "", "118 solutions", entry.level]
+    assert summary.text == " · ".join(one for one in parts if one)
     for text in root.iter(f"{SVG}text"):
         size, left = float(text.get("font-size", "")), float(text.get("x", ""))
         assert left + 0.5 * size * len(text.text or "") <= width
@@ -108,7 +108,7 @@ def test_challenge_and_solution_lie_where_they_should(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["mixed", pytest.param("even4-03", marks=pytest.mark.long)])
 def test_a_silhouette_has_the_size_that_is_stated_in_its_picture(name: str) -> None:
-    """Width, height and area between the middles of its rim, within 0.2 mm and 0.5 %."""
+    """Width, height and area between the middles of its rim, ranges 0.2 mm and 0.5 %."""
     puzzle, entry = case(name)
     alone = replace(entry, solution=None, given=())
     source = challenge_sheet(puzzle, alone, 10.0, theme="light")
@@ -124,25 +124,25 @@ def test_a_wide_title_ends_on_the_page() -> None:
     for title in ("W" * 20, "W" * 60, "DAS GROSSE MÜHLRAD AM BACH", "漢字" * 40):
         for draw in (challenge_sheet, steps_sheet):
             root = root_of(draw(puzzle, replace(entry, title=title), 20.0))
-            width, said = page_mm(root)[0], texts(root)[0]
-            assert 10 + text_width_mm(said, 7.0, bold=True) <= width - 9.99
-            assert 10 + 7.0 * sum(letter in "漢字" for letter in said) <= width - 9.99
+            width, heading = page_mm(root)[0], texts(root)[0]
+            assert 10 + text_width_mm(heading, 7.0, bold=True) <= width - 9.99
+            assert 10 + 7.0 * sum(letter in "漢字" for letter in heading) <= width - 9.99
             assert width <= 300
-            assert said == f"FridgeIQ · {title}" or (said.endswith("…") and len(said) > 35)
+            assert heading == f"FridgeIQ · {title}" or (heading.endswith("…") and len(heading) > 35)
 
 
-def test_cells_and_seats_are_shown_where_they_help() -> None:
+def test_cells_and_sockets_are_shown_where_they_help() -> None:
     def alone(name: str, given: bool = False, **options: bool) -> list[list[str | None]]:
         puzzle, entry = case(name)
         entry = replace(entry, solution=None, given=entry.given if given else ())
         source = challenge_sheet(puzzle, entry, 15.0, **options)
         assert texts(root_of(source))[2] == "challenge"
         assert "one solution" not in source
-        classes = ("region", "faint-line", "seat", "piece")
+        classes = ("region", "faint-line", "socket", "piece")
         return [[one.get("d") for one in of_class(root_of(source), name)] for name in classes]
 
-    region, cells, seats, pieces = alone("fridgeiq square_01")
-    assert (len(region), cells, seats, pieces) == (1, [], [], [])
+    region, cells, sockets, pieces = alone("fridgeiq square_01")
+    assert (len(region), cells, sockets, pieces) == (1, [], [], [])
     _, (cells_of_square,), *_ = alone("fridgeiq square_01", grid=True)
     # A square of 3 x 3 has two lines of three edges each way.
     assert (cells_of_square or "").count("M") == 12
@@ -199,11 +199,11 @@ def test_names_with_markup_stay_text_and_long_labels_lie_inside(tmp_path: Path) 
     source = challenge_sheet(puzzle, entry, 20.0, "<b>1</b> & \x00 \u202e")
     assert not re.search("<script|<img|<b>|\x00|\u202e", source)
     root = root_of(source)
-    said = texts(root)
-    assert said[0].startswith("<script>alert(1)</script> & ")
-    assert '· "><img src=x> שלום' in said[0]
-    assert "<b>1</b> &  " in said[1]
-    assert "☃" in said
+    lines = texts(root)
+    assert lines[0].startswith("<script>alert(1)</script> & ")
+    assert '· "><img src=x> שלום' in lines[0]
+    assert "<b>1</b> &  " in lines[1]
+    assert "☃" in lines
     ring, _, away = shapes(root, "piece")
     for piece, label in zip((ring, away), shapes(root, "label"), strict=True):
         assert piece.contains(label)
@@ -219,30 +219,30 @@ def test_each_step_lays_a_piece_beside_others_or_at_the_border(name: str) -> Non
     solution = entry.solution or {}
     area = {one: shape_of(puzzle, entry, cells, 1.0) for one, cells in solution.items()}
     border = shape_of(puzzle, entry, entry.region, 1.0).boundary
-    laid = [one.piece for one in entry.given]
+    placed = [one.piece for one in entry.given]
     steps = assembly_steps(puzzle.lattice, entry)
     for step in steps:
-        assert list(step.before) == laid
+        assert list(step.before) == placed
         (new,) = step.new
-        there = union_all([area[one] for one in laid]) if laid else Polygon()
+        there = union_all([area[one] for one in placed]) if placed else Polygon()
         by_pieces = area[new].boundary.intersection(there.buffer(1e-6)).length
         by_border = area[new].boundary.intersection(border.buffer(1e-6)).length
         assert by_pieces > 0.2 or by_border > 0.2
         # The border alone does only where no piece that is left touches one that lies there.
-        if laid and by_pieces < 0.2:
-            left = [one for one in solution if one not in laid]
+        if placed and by_pieces < 0.2:
+            left = [one for one in solution if one not in placed]
             assert all(area[one].intersection(there.buffer(1e-6)).length < 0.3 for one in left)
-        elif laid and puzzle.lattice.name == "square":
+        elif placed and puzzle.lattice.name == "square":
             # Of those that touch others it touches most, of them and of the border.
             touching = [border, there.boundary]
             lengths = [
                 sum(area[one].boundary.intersection(line.buffer(1e-6)).length for line in touching)
-                for one in [new, *(one for one in solution if one not in laid)]
+                for one in [new, *(one for one in solution if one not in placed)]
                 if area[one].boundary.intersection(there.buffer(1e-6)).length > 0.2
             ]
             assert lengths[0] > max(lengths) - 0.01
-        laid.append(new)
-    assert sorted(laid) == sorted(solution)
+        placed.append(new)
+    assert sorted(placed) == sorted(solution)
 
     root = root_of(steps_sheet(puzzle, entry, 20.0))
     regions, pieces = shapes(root, "region"), list(of_class(root, "piece"))
@@ -266,14 +266,14 @@ def test_each_step_lays_a_piece_beside_others_or_at_the_border(name: str) -> Non
     assert len(pieces) - len(full) == pale
 
 
-def test_given_pieces_lie_there_before_and_turned_ones_are_told() -> None:
+def test_given_pieces_are_placed_first_and_turned_ones_are_marked() -> None:
     puzzle, entry = case("cubimagici tray")
     given = tuple(Given(one, cells) for one, cells in list((entry.solution or {}).items())[:2])
     steps = assembly_steps(puzzle.lattice, replace(entry, given=given))
     assert steps[0].before == tuple(one.piece for one in given)
     assert len(steps) == len(entry.solution or {}) - 2
-    said = texts(root_of(steps_sheet(puzzle, entry, 20.0)))
-    assert any(text.endswith(", turned over") for text in said)
+    captions = texts(root_of(steps_sheet(puzzle, entry, 20.0)))
+    assert any(text.endswith(", turned over") for text in captions)
     turned = texts(root_of(steps_sheet(puzzle, replace(entry, flips=False), 20.0)))
     assert not any("turned over" in text for text in turned)
 
@@ -296,10 +296,10 @@ def test_captions_stay_below_their_panels(tmp_path: Path) -> None:
     region = frozenset().union(*solution.values())
     entry = Entry("w", "W", "challenge", region, (), solution=solution)
     root = root_of(steps_sheet(puzzle, entry, 20.0))
-    said = [one for one in root.iter(f"{SVG}text") if "bar" in (one.text or "")]
-    assert sorted((one.text or "").rstrip(";") for one in said) == ids
-    lefts = sorted({float(one.get("x", "")) for one in said})
-    for one in said:
+    captions = [one for one in root.iter(f"{SVG}text") if "bar" in (one.text or "")]
+    assert sorted((one.text or "").rstrip(";") for one in captions) == ids
+    lefts = sorted({float(one.get("x", "")) for one in captions})
+    for one in captions:
         left = float(one.get("x", ""))
         following = [other for other in lefts if other > left] or [page_mm(root)[0]]
         assert left + text_width_mm(one.text or "", 3.6) < following[0] - 5

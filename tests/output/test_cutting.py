@@ -18,9 +18,9 @@ from shapely import Polygon, affinity, box
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.core.errors import InputError
-from fabkit.drawing.cut import CutPiece
+from fabkit.drawing.laser import CutPiece
 from fabkit.output.cutting import piece_dxf, piece_svg, sheet_dxf, sheet_svg
-from fabkit.printing.laser import CutSheet, cut_sheets
+from fabkit.printing.cut_sheets import CutSheet, nest_cut_sheets
 from tests.support import cuts
 from tests.support.cuts import MACHINES
 
@@ -159,7 +159,7 @@ def test_files_hold_what_is_cut(set_name: str, machine: tuple[str, ...]) -> None
 
 def sheets_of(machine: tuple[str, ...], set_name: str = "fridgeiq") -> list[CutSheet]:
     profile = cuts.profile_of("default", machine)
-    return cut_sheets(cuts.cut_set(set_name, "default", machine), profile, "rectpack")
+    return nest_cut_sheets(cuts.cut_set(set_name, "default", machine), profile, "rectpack")
 
 
 def turned_onto(one: Polygon, other: Polygon) -> bool:
@@ -201,7 +201,7 @@ def test_no_piece_lies_in_the_hole_of_another() -> None:
         CutPiece("small", box(0, 0, 20, 20), box(0, 0, 20, 20), (), ()),
     ]
     machine = ("laser.sheet_width=100 mm", "laser.sheet_depth=100 mm")
-    sheets = cut_sheets(pieces, cuts.profile_of("default", machine), "rectpack")
+    sheets = nest_cut_sheets(pieces, cuts.profile_of("default", machine), "rectpack")
     assert [[one.piece for one in sheet.placed] for sheet in sheets] == [["frame"], ["small"]]
     for write, _, reader in FORMATS.values():
         holds(reader(write(pieces[0])), pieces[:1], (1, 1))
@@ -213,9 +213,9 @@ def test_small_sheets() -> None:
     assert sum(len(sheet.placed) for sheet in sheets) == 16
     with pytest.raises(InputError) as error:
         sheets_of(("laser.sheet_width=50 mm", "laser.sheet_depth=50 mm"))
-    assert str(error.value).startswith("profile default, sheets of 50 mm x 50 mm: 5 faults\n")
+    assert str(error.value).startswith("profile default, sheets of 50 mm x 50 mm: 5 errors\n")
     # What is three units long does not fit into 40 x 40 mm; nothing else does not.
-    assert "".join(fault.key for fault in error.value.faults) == "LTSNU"
+    assert "".join(fault.key for fault in error.value.errors) == "LTSNU"
 
 
 def test_others_get_their_own_times_and_ids() -> None:

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
+from reportlab.pdfgen.canvas import Canvas
 
-from fabkit.core.errors import OutsideError
+from fabkit.core.errors import ExternalError
 from fabkit.output import typeset
-from fabkit.output.booklet.pdf import PdfBook, PdfPage
-from fabkit.output.theme import LIGHT, REPLACEMENT, font_file
-from fabkit.output.typeset import printed, text_width_mm
+from fabkit.output.pdf import PdfPage, draw_pdf, page_in_mm
+from fabkit.output.theme import LIGHT, REPLACEMENT, font_path
+from fabkit.output.typeset import single_line, text_width_mm
 from tests.support.booklets import Read
 
 RED, GREEN, BLUE, WHITE = (255, 0, 0), (0, 255, 0), (0, 0, 255), (255, 255, 255)
@@ -26,9 +27,7 @@ def drawn(tmp_path: Path) -> Callable[..., Read]:
     """Draws one page of 40 x 30 mm."""
 
     def draw(drawing: Callable[[PdfPage], None]) -> Read:
-        book = PdfBook("A title", "A subject", "de")
-        drawing(book.add_page(40, 30, "one"))
-        return Read.of(book.finish(), tmp_path)
+        return Read.of(draw_pdf("A title", "A subject", [(40, 30, drawing)]), tmp_path)
 
     return draw
 
@@ -43,7 +42,7 @@ def test_areas_lines_and_pictures_lie_where_they_are_drawn(drawn: Callable[..., 
         page.circle(15, 5, 4, fill="#ff0000", fill_opacity="0.5")
         page.circle(25, 5, 4, fill="none", stroke="#00ff00", stroke_width="1")
         page.line([(2, 20), (18, 20)], stroke="#0000ff", stroke_width="2")
-        with page.shrunk((30, 2), 2):
+        with page.scaled((30, 2), 2):
             page.polygon([[(0, 0), (8, 0), (8, 8), (0, 8)]], fill="#ff0000")
         page.picture(file.getvalue(), 20, 12, 10, 10)
         page.polygon([[(34, 24), (38, 24), (38, 28), (34, 28)]], fill="#0000ff")
@@ -109,53 +108,45 @@ def test_any_text_is_shown_as_it_is(drawn: Callable[..., Read]) -> None:
 
 
 def test_characters_that_the_font_lacks_are_replaced_and_named() -> None:
-    book = PdfBook("", "", "en")
-    page = book.add_page(40, 30, "one")
-    page.text(1, 20, "a א 中 🧩 b", 2)
-    page.text(1, 10, "a", 2, class_="title")
-    assert book.missing == set("א中🧩")
+    missing: set[str] = set()
+    with page_in_mm(Canvas(io.BytesIO()), missing) as page:
+        page.text(1, 20, "a א 中 🧩 b", 2)
+        page.text(1, 10, "a", 2, class_="title")
+    assert missing == set("א中🧩")
     assert text_width_mm("א中🧩", 2) == text_width_mm(REPLACEMENT * 3, 2)
-    assert printed("e\u0301") == "é"
+    assert single_line("e\u0301") == "é"
 
 
-def test_pages_links_outline_and_what_the_file_says_of_itself(tmp_path: Path) -> None:
+def test_pages_and_what_the_file_says_of_itself(tmp_path: Path) -> None:
     def made() -> bytes:
-        book = PdfBook("A <title>", "A subject", "de")
-        first = book.add_page(40, 30, "one")
-        first.link(5, 5, 10, 4, "two", "to the second")
-        book.add_outline("The book")
-        book.add_outline("Chapter (1)")
-        book.add_page(60, 30, "two").text(1, 1, "some text", 3)
-        book.add_outline("Part \\ two", 1)
-        return book.finish()
+        pages = [
+            (40.0, 30.0, lambda page: None),
+            (60.0, 30.0, lambda page: page.text(1, 1, "a", 3)),
+        ]
+        return draw_pdf("A <title>", "A subject", pages)
 
     read = Read.of(made(), tmp_path)
     assert made() == read.path.read_bytes()
     assert [round(read.size_mm(page)[0], 3) for page in (1, 2)] == [40, 60]
-    assert read.links(1) == [("to the second", 2)]
-    outline: Any = read.reader.outline
-    assert [one.title for one in outline[:2]] == ["The book", "Chapter (1)"]
-    assert outline[2][0].title == "Part \\ two"
-    assert read.reader.get_destination_page_number(outline[2][0]) == 1
-    told: Any = read.reader.metadata
-    assert (told.title, told.subject, told.author, told.producer) == (
+    metadata: Any = read.reader.metadata
+    assert (metadata.title, metadata.subject, metadata.author, metadata.producer) == (
         "A <title>", "A subject", "fabkit", "fabkit",
     )  # fmt: skip
     catalog: Any = read.reader.trailer["/Root"]
-    assert (catalog["/Lang"], catalog["/ViewerPreferences"]["/PrintScaling"]) == ("de", "/None")
+    assert (catalog["/Lang"], catalog["/ViewerPreferences"]["/PrintScaling"]) == ("en", "/None")
 
 
-def test_missing_and_damaged_fonts_are_told(
+def test_missing_and_damaged_fonts_are_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However they are damaged: of some the library stumbles over the bytes themselves."""
-    path, whole = tmp_path / "OpenSans-Regular.ttf", font_file().read_bytes()
-    monkeypatch.setattr(typeset, "font_file", lambda bold=False: path)
+    path, whole = tmp_path / "OpenSans-Regular.ttf", font_path().read_bytes()
+    monkeypatch.setattr(typeset, "font_path", lambda bold=False: path)
     for damaged in (None, b"no font", whole[:300], whole[:5000]):
         if damaged:
             path.write_bytes(damaged)
-        typeset.load_fonts.cache_clear()
-        with pytest.raises(OutsideError, match=r"OpenSans-Regular\.ttf.*damaged; install fabkit"):
+        typeset.register_fonts.cache_clear()
+        with pytest.raises(ExternalError, match=r"OpenSans-Regular\.ttf.*damaged; install fabkit"):
             text_width_mm("a", 3)
     monkeypatch.undo()
-    typeset.load_fonts.cache_clear()
+    typeset.register_fonts.cache_clear()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from shapely import Point
 
-from fabkit.drawing.draft import draft_all
+from fabkit.drawing.draft import draft_flat_pieces
 from fabkit.model.library import load_set
-from fabkit.model.profilefile import load_profile
+from fabkit.model.profile_file import load_profile
 from fabkit.output.pieces import piece_sheet
 from tests.support.drawings import of_class, pixels, rings, root_of, shapes, texts
 
@@ -19,22 +19,22 @@ def test_pieces_are_as_large_as_their_dimension_lines_say() -> None:
         source = piece_sheet(puzzle, some, profile, "light")
         found, per_mm = pixels(source, 5)
         root = root_of(source)
-        said = [text.removesuffix(" mm") for text in texts(root) if text.endswith(" mm")]
+        dimensions = [text.removesuffix(" mm") for text in texts(root) if text.endswith(" mm")]
         lines = [rings(path)[0] for path in of_class(root, "measure")]
         spans = [line for line in lines if max(np.ptp(line, axis=0)) > 5]
-        for index, blueprint in enumerate(draft_all(puzzle, some, profile)):
+        for index, blueprint in enumerate(draft_flat_pieces(puzzle, some, profile)):
             wanted = [int(blueprint.colour[i : i + 2], 16) for i in (1, 3, 5)]
             ys, xs = np.nonzero(np.abs(found.astype(int) - wanted).max(axis=2) <= 3)
             left, bottom, right, top = blueprint.outline.bounds
             for axis, (shown, wanted) in enumerate(((xs, right - left), (ys, top - bottom))):
                 assert abs((np.ptp(shown) + 1) / per_mm - wanted) < 0.6  # less its edge
                 assert abs(np.ptp(spans[2 * index + axis], axis=0)[axis] - wanted) < 2e-3
-                assert abs(float(said[2 * index + axis]) - wanted) < 0.0521
+                assert abs(float(dimensions[2 * index + axis]) - wanted) < 0.0521
 
 
 def test_a_sheet_has_a_bar_and_measures_recess_and_ball_once() -> None:
     for name, wanted in (
-        ("fridgeiq", "Ø 10.1 mm, for a magnet of 10 x 3 mm"),
+        ("fridgeiq", "Ø 10.1 mm, for a 10 x 3 mm magnet"),
         ("iqfit", "Ø 12 mm"),
     ):
         puzzle = load_set(name)

@@ -11,14 +11,15 @@ import pytest
 from shapely import Point, Polygon
 
 from fabkit.core.errors import InputError
-from fabkit.model.entry import in_halves
+from fabkit.model.entry import subdivide
 from fabkit.model.lattice import Cell
 from fabkit.model.library import load_set
-from fabkit.model.piece import at_anchor, orientations
+from fabkit.model.piece import normalize_cells, orientations
 from fabkit.model.puzzle import Given, PuzzleSet
-from fabkit.output.i18n import LANGUAGES, load_words
+from fabkit.output.i18n import LANGUAGES, load_messages
 from fabkit.output.web.document import POLICY, Download, index_html, page_files, style_sheet
 from fabkit.output.web.playdata import data_script, play_data
+from fabkit.solve.difficulty import solving_order
 from tests.support.drawings import snowflakes
 from tests.support.playpages import entries_of
 
@@ -34,14 +35,14 @@ def test_turns_and_flips_are_those_of_the_plane(name: str) -> None:
     """One step turns counter-clockwise; turned over, a flat piece is mirrored from left to right,
     and one of balls shows another form. So every way to lie is reached."""
     puzzle = load_set(name)
-    lattice, anchored = puzzle.lattice, at_anchor
+    lattice, anchored = puzzle.lattice, normalize_cells
     sx, sy = (float(step) ** 0.5 for step in lattice.step_squared)
     turn, mirror = lattice.symmetries[1], lattice.symmetries[len(lattice.moves(False))]
     for flips in (False, True):
-        told = play_data(replace(puzzle, flips=flips), [], 20.0)["pieces"]
-        for piece, data in zip(puzzle.pieces, told, strict=True):
-            ways, plain = data["ways"], data["plain"]
-            cells = [frozenset(pairs(way["cells"])) for way in ways]
+        pieces = play_data(replace(puzzle, flips=flips), [], 20.0)["pieces"]
+        for piece, data in zip(puzzle.pieces, pieces, strict=True):
+            oriented, plain = data["orientations"], data["plain"]
+            cells = [frozenset(pairs(orientation["cells"])) for orientation in oriented]
             assert set(cells) == {one.cells for one in orientations(lattice, piece, flips)}
             assert set(cells[:plain]) == {one.cells for one in orientations(lattice, piece, False)}
             over, reached, waiting = "flip" if flips else "over", set[int](), [0]
@@ -49,19 +50,23 @@ def test_turns_and_flips_are_those_of_the_plane(name: str) -> None:
                 number = waiting.pop()
                 if number not in reached:
                     reached.add(number)
-                    waiting += [ways[number][key] for key in ("left", "right", over)]
-            assert reached == set(range(len(ways)))
-            for number, way in enumerate(ways):
-                assert cells[way["left"]] == anchored(lattice, map(turn, cells[number]))
-                assert ways[way["left"]]["right"] == number
-                assert ("flip" in way, "over" in way) == (flips, number < plain)
+                    waiting += [oriented[number][key] for key in ("left", "right", over)]
+            assert reached == set(range(len(oriented)))
+            for number, orientation in enumerate(oriented):
+                assert cells[orientation["left"]] == anchored(lattice, map(turn, cells[number]))
+                assert oriented[orientation["left"]]["right"] == number
+                assert ("flip" in orientation, "over" in orientation) == (flips, number < plain)
                 if flips and not piece.body:
-                    assert cells[way["flip"]] == anchored(lattice, map(mirror, cells[number]))
-                if "over" in way:
-                    assert (way["over"] == number) == (not piece.body)
-                    assert ways[way["over"]]["over"] == number
-                outer, *holes = ([(x * sx, y * sy) for x, y in pairs(r)] for r in way["rings"])
-                x, y, size = way["label"]
+                    assert cells[orientation["flip"]] == anchored(
+                        lattice, map(mirror, cells[number])
+                    )
+                if "over" in orientation:
+                    assert (orientation["over"] == number) == (not piece.body)
+                    assert oriented[orientation["over"]]["over"] == number
+                outer, *holes = (
+                    [(x * sx, y * sy) for x, y in pairs(r)] for r in orientation["rings"]
+                )
+                x, y, size = orientation["label"]
                 assert Polygon(outer, holes).contains(Point(x * sx, y * sy).buffer(size / 4))
 
 
@@ -72,20 +77,26 @@ def test_the_data_is_that_of_the_entry(only: str) -> None:
     puzzle, (entry,) = entries_of("fridgeiq", only)
     script = data_script(play_data(puzzle, [entry], 20.0))
     data = json.loads(script.removeprefix("window.FABKIT = ").removesuffix(";\n"))
-    (told,) = data["entries"]
-    assert set(pairs(told["cells"])) == entry.region
-    lying = {}
-    for place, way, dx, dy in told["solution"]:
+    (challenge,) = data["entries"]
+    assert set(pairs(challenge["cells"])) == entry.region
+    layout = {}
+    for place, orientation, dx, dy in challenge["solution"]:
         piece = data["pieces"][place]
-        cells = frozenset(pairs(piece["ways"][way]["cells"]))
-        fine = cells if entry.halves == 1 else in_halves(puzzle.lattice, cells)
-        lying[piece["id"]] = frozenset((x + dx, y + dy) for x, y in fine)
-    assert lying == entry.solution
+        cells = frozenset(pairs(piece["orientations"][orientation]["cells"]))
+        fine = cells if entry.halves == 1 else subdivide(puzzle.lattice, cells)
+        layout[piece["id"]] = frozenset((x + dx, y + dy) for x, y in fine)
+    assert layout == entry.solution
+    found = [data["pieces"][place]["id"] for place in challenge["order"]]
+    assert found == [step.piece for step in solving_order(puzzle, entry)]
+    assert {language: texts["next"] for language, texts in data["translations"].items()} == {
+        language: load_messages("page", language)["next"] for language in LANGUAGES
+    }
+    assert len({data["titles"][language][0] for language in LANGUAGES}) > 1
     for kind in data["lattice"]["kinds"]:
         (x, y), parts = kind["at"], kind["parts"]
         assert parts["1"] == [0, 0]
         if entry.halves == 2:
-            fine = in_halves(puzzle.lattice, [(x, y)])
+            fine = subdivide(puzzle.lattice, [(x, y)])
             assert {(2 * x + dx, 2 * y + dy) for dx, dy in pairs(parts["2"])} == fine
     unsolved = replace(entry, solution=None, status="unknown")
     assert "solution" not in play_data(puzzle, [unsolved], 20.0)["entries"][0]
@@ -101,7 +112,7 @@ def test_the_data_is_that_of_the_entry(only: str) -> None:
     marks = {play_data(puzzle, [one], 20.0)["entries"][0]["mark"] for one in twins}
     assert len(marks) == len(twins)
     wrong = replace(entry, solution=dict.fromkeys(entry.pieces, entry.region))
-    with pytest.raises(ValueError, match="cannot lie where it is said to"):
+    with pytest.raises(ValueError, match="does not cover its cells"):
         play_data(puzzle, [wrong], 20.0)
 
 
@@ -109,9 +120,9 @@ def test_the_label_of_a_straight_piece_stands_in_its_middle(tmp_path: Path) -> N
     text = 'set = { name = "bar", lattice = "square", moves = "rotations" }\n'
     (tmp_path / "bar.toml").write_text(text + 'piece = [{ id = "I", rows = ["xxxx"] }]\n')
     puzzle = load_set(str(tmp_path / "bar.toml"))
-    for way in play_data(puzzle, [], 20.0)["pieces"][0]["ways"]:
-        xs, ys = way["cells"][::2], way["cells"][1::2]
-        assert way["label"][:2] == [sum(xs) / 4, sum(ys) / 4]
+    for orientation in play_data(puzzle, [], 20.0)["pieces"][0]["orientations"]:
+        xs, ys = orientation["cells"][::2], orientation["cells"][1::2]
+        assert orientation["label"][:2] == [sum(xs) / 4, sum(ys) / 4]
 
 
 @pytest.mark.integration
@@ -130,7 +141,7 @@ def test_no_text_ends_the_script_or_the_markup() -> None:
     puzzle, (entry,) = entries_of("fridgeiq", "triangle_01")
     puzzle = replace(puzzle, title=HOSTILE, credit=HOSTILE, licence=HOSTILE)
     data = play_data(puzzle, [replace(entry, title=HOSTILE)], 20.0)
-    for title in (data["title"], data["entries"][0]["title"]):
+    for title in (data["title"], data["titles"]["de"][0]):
         assert title.startswith("</script><script>x()</script>")
         assert "\u202e" not in title
     script = data_script(data)
@@ -148,7 +159,10 @@ def test_the_page_has_no_script_or_style_inside_and_asks_for_nothing_else() -> N
     assert '<html lang="de">' in page
     assert f'content="{POLICY}"' in page
     kinds = dict(one.split(" ", 1) for one in POLICY.split("; "))
-    assert {kind for kind, said in kinds.items() if said == "'none'"} >= {"default-src", "base-uri"}
+    assert {kind for kind, allowed in kinds.items() if allowed == "'none'"} >= {
+        "default-src",
+        "base-uri",
+    }
     assert set(kinds.values()) == {"'none'", "'self' file:"}
     for part in ("<style", " style=", "$", "http:", "https:"):
         assert part not in page
@@ -163,9 +177,9 @@ def test_the_page_has_no_script_or_style_inside_and_asks_for_nothing_else() -> N
 def test_what_a_set_does_not_tell_is_left_out() -> None:
     puzzle = replace(load_set("iqstars"), credit=PuzzleSet.credit, licence=PuzzleSet.licence)
     for language in LANGUAGES:
-        words = load_words("page", language)
-        before = {key: words[key].split("{")[0] for key in ("credit", "licence")}
+        messages = load_messages("page", language)
+        before = {key: messages[key].split("{")[0] for key in ("credit", "licence")}
         for key, words_before in before.items():
             page = index_html(replace(puzzle, **{key: "told"}), 20.0, language, viewer=False)
-            assert [one for one, text in before.items() if f"<p>{text}" in page] == [key]
-            assert f"<p>{words_before}<bdi>told</bdi></p>" in page
+            assert [one for one, text in before.items() if f">{text}<bdi>" in page] == [key]
+            assert f'<p data-around="{key}">{words_before}<bdi>told</bdi></p>' in page

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fabkit.model.entry import in_halves
+from fabkit.model.entry import subdivide
 from fabkit.model.piece import orientations
 from fabkit.model.puzzle import Given
-from fabkit.output.web.playdata import Ways
+from fabkit.output.web.playdata import PieceOrientations
 from tests.support import browser
 from tests.support.playpages import Player, entries_of, write_page
 
@@ -28,23 +28,26 @@ ENTRIES = (
 #: The page's own judgement of pieces that are laid somewhere.
 JUDGE = """([id, lists]) => lists.map((laid) => {
   const game = new fabkitPlay.Game(FABKIT, FABKIT.entries.find((one) => one.id === id));
-  for (const [piece, way, x, y] of laid) game.put(piece, { way, at: [x, y] });
-  const { solved, doubled, outside } = game.judge();
-  return [laid.map(([piece]) => game.cells(piece)), doubled.length, outside.size, solved];
+  for (const [piece, way, x, y] of laid) game.place(piece, { orientation: way, at: [x, y] });
+  const { solved, doublyCovered, outside } = game.evaluate();
+  return [laid.map(([piece]) => game.cells(piece)), doublyCovered.length, outside.size, solved];
 })"""
 LAY = """(laid) => {
-  const { table } = fabkitPlay.page;
-  for (const [piece, way, x, y] of laid) table.game.put(piece, { way, at: [x, y] });
-  table.update();
+  const { session } = fabkitPlay.page;
+  for (const [piece, way, x, y] of laid) session.game.place(piece, { orientation: way, at: [x, y] });
+  session.update();
 }"""
 
 
 def hinted(player: Player) -> int:
-    """How many hints it takes to the end."""
-    for count in range(1, 40):
+    """How many pieces hints lay until the end."""
+    placed = 0
+    for _ in range(3 * len(player.entry.pieces)):
+        before = player.placed_count
         player.do("hint")
+        placed += player.placed_count > before
         if player.solved:
-            return count
+            return placed
     raise AssertionError("hints never lead to the end")
 
 
@@ -55,43 +58,48 @@ def test_page_and_model_agree(chromium: Browser, tmp_path: Path, name: str, only
     puzzle, (entry,) = entries_of(name, only)
     lattice, dice = puzzle.lattice, random.Random(only)
     (ux, _), (vx, vy) = lattice.basis
-    ways = {one.id: Ways(lattice, one, puzzle.flips or entry.flips) for one in puzzle.pieces}
+    oriented = {
+        one.id: PieceOrientations(lattice, one, puzzle.flips or entry.flips)
+        for one in puzzle.pieces
+    }
     tries = [dict(entry.solution or {})]
     for _ in range(60):
-        lying = {}
+        layout = {}
         for piece_id, cells in tries[0].items():
             luck = dice.random()
             if 0.03 < luck < 0.1:
-                way = dice.choice(orientations(lattice, puzzle.piece(piece_id), entry.flips)).cells
-                fine = way if entry.halves == 1 else in_halves(lattice, way)
+                turned = dice.choice(
+                    orientations(lattice, puzzle.piece(piece_id), entry.flips)
+                ).cells
+                fine = turned if entry.halves == 1 else subdivide(lattice, turned)
                 (x0, y0), (x1, y1) = lattice.anchor(fine), lattice.anchor(cells)
                 cells = frozenset((x + x1 - x0, y + y1 - y0) for x, y in fine)  # noqa: PLW2901
             if 0.08 < luck < 0.15:
                 a, b = dice.randrange(-2, 3), dice.randrange(-2, 3)
                 cells = frozenset((x + a * ux + b * vx, y + b * vy) for x, y in cells)  # noqa: PLW2901
             if luck > 0.03:
-                lying[piece_id] = cells
-        tries.append(lying)
-    places = list(ways)
+                layout[piece_id] = cells
+        tries.append(layout)
+    places = list(oriented)
     lists = [
         [
-            [places.index(one), *(ways[one].place(cells, entry.halves) or ())]
-            for one, cells in lying.items()
+            [places.index(one), *(oriented[one].place(cells, entry.halves) or ())]
+            for one, cells in layout.items()
         ]
-        for lying in tries
+        for layout in tries
     ]
     with browser.opened(chromium, write_page(tmp_path, puzzle, [entry])) as page:
         answers = page.evaluate(JUDGE, [entry.id, lists])
         player = Player(page, puzzle, entry)
         assert hinted(player) == len(entry.pieces)
-        assert player.said == f"Solved, with {len(entry.pieces)} hints."
-    for lying, (told, doubled, outside, solved) in zip(tries, answers, strict=True):
-        mine = list(lying.values())
-        assert [{tuple(cell) for cell in cells} for cells in told] == mine
+        assert player.announced == f"Solved, with {len(entry.pieces)} hints."
+    for layout, (shown, doubled, outside, solved) in zip(tries, answers, strict=True):
+        mine = list(layout.values())
+        assert [{tuple(cell) for cell in cells} for cells in shown] == mine
         union = set().union(*mine)
         assert doubled == sum(sum(cell in cells for cells in mine) > 1 for cell in union)
         assert outside == sum(not cells <= entry.region for cells in mine)
-        assert solved == (not doubled and union == entry.region and {*lying} == {*entry.pieces})
+        assert solved == (not doubled and union == entry.region and {*layout} == {*entry.pieces})
     assert {solved for *_, solved in answers} == {True, False}
 
 
@@ -103,14 +111,14 @@ def test_hints_leave_what_serves_and_take_back_what_is_in_the_way(
     solution = dict(entry.solution or {})
     place_of = {one.id: place for place, one in enumerate(puzzle.pieces)}
 
-    def laid(piece: str, cells: frozenset[tuple[int, int]]) -> list[int]:
-        ways = Ways(puzzle.lattice, puzzle.piece(piece), flips=True)
-        return [place_of[piece], *(ways.place(cells, entry.halves) or ())]
+    def placed(piece: str, cells: frozenset[tuple[int, int]]) -> list[int]:
+        oriented = PieceOrientations(puzzle.lattice, puzzle.piece(piece), flips=True)
+        return [place_of[piece], *(oriented.place(cells, entry.halves) or ())]
 
-    swapped = [laid("E", solution["R"]), laid("R", solution["E"])]
+    swapped = [placed("E", solution["R"]), placed("R", solution["E"])]
     # R lies on E, which is given and of the same shape.
     given = replace(entry, given=(Given("E", solution["E"]),))
-    for asked, lies, hints in ((entry, swapped, 2), (given, [laid("R", solution["E"])], 1)):
+    for asked, lies, hints in ((entry, swapped, 2), (given, [placed("R", solution["E"])], 1)):
         with browser.opened(chromium, write_page(tmp_path, puzzle, [asked])) as page:
             page.evaluate(LAY, lies)
             assert hinted(Player(page, puzzle, asked)) == len(entry.pieces) - hints

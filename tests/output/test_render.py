@@ -18,9 +18,9 @@ from fabkit.cli import main
 from fabkit.model.lattice import LATTICES
 from fabkit.model.library import load_set
 from fabkit.output.render import raster
-from fabkit.output.render.laying import lay_balls, lay_flat
 from fabkit.output.render.picture import render
-from fabkit.output.render.scene import ShadedMesh, View, camera, corner_normals
+from fabkit.output.render.scene import ShadedMesh, View, corner_normals, fit_camera
+from fabkit.output.render.transform import place_ball_piece, place_flat_piece
 
 #: Straight from above, each millimetre a square of pixels: what can be counted.
 PLAN = View(100, 100, 0.0, 90.0, orthographic=True, ground=False, ink=0.0)
@@ -44,15 +44,15 @@ def pixels(lumps: list[ShadedMesh], view: View) -> Any:
         return np.asarray(image).astype(int)
 
 
-def spots(lumps: list[ShadedMesh], view: View, *places: Corner) -> list[tuple[int, int]]:
+def pixels_at(lumps: list[ShadedMesh], view: View, *places: Corner) -> list[tuple[int, int]]:
     """The rows and columns of the pixels at which places are seen."""
-    x, y, _, _ = camera(lumps, view).seen(np.array(places))
+    x, y, _, _ = fit_camera(lumps, view).project(np.array(places))
     return list(zip(y.astype(int), x.astype(int), strict=True))
 
 
 def test_a_block_covers_its_area_in_its_colour() -> None:
     lumps = [block((0, 0, 0), (10, 20, 5))]
-    scale, found = camera(lumps, PLAN).scale, pixels(lumps, PLAN)
+    scale, found = fit_camera(lumps, PLAN).scale, pixels(lumps, PLAN)
     assert scale * 20 == pytest.approx(100 * 0.88)
     assert (found < 255).any(axis=2).sum() == pytest.approx(10 * 20 * scale**2, rel=0.02)
     assert np.abs(found[50, 50] - (0xCC, 0x22, 0x22)).max() <= 24  # a little gloss
@@ -63,7 +63,7 @@ def test_a_block_covers_its_area_in_its_colour() -> None:
 def test_all_of_it_is_in_the_picture(elevation: float, orthographic: bool) -> None:
     view = View(160, 90, 33.0, elevation, orthographic)
     lumps = [block((0, 0, 0), (50, 5, 9)), BALL]
-    x, y, _, _ = camera(lumps, view).seen(np.concatenate([one.vertices for one in lumps]))
+    x, y, _, _ = fit_camera(lumps, view).project(np.concatenate([one.vertices for one in lumps]))
     assert 0 < x.min() < x.max() < 160
     assert 0 < y.min() < y.max() < 90
     assert x.min() + x.max() == pytest.approx(160)
@@ -73,8 +73,8 @@ def test_all_of_it_is_in_the_picture(elevation: float, orthographic: bool) -> No
 @pytest.mark.parametrize("above", [RED, GREEN])
 def test_what_is_nearer_hides_what_is_behind(view: View, above: str) -> None:
     lumps = [block((0, 0, z), (10, 10, z + 1), c) for c in (RED, GREEN) for z in [5 * (c == above)]]
-    (spot,) = spots(lumps, view, (5.0, 5.0, 6.0))
-    red, green, _ = pixels(lumps, view)[spot]
+    (pixel,) = pixels_at(lumps, view, (5.0, 5.0, 6.0))
+    red, green, _ = pixels(lumps, view)[pixel]
     assert (red > green) == (above == RED)
 
 
@@ -94,7 +94,7 @@ def test_samples_show_the_triangle_that_they_lie_in() -> None:
     middles = shapely.points(column, 60 - row)[inside]
     assert shapely.distance(np.array(shapes)[seen.face[inside]], middles).max() < 1e-9
     # Depth is that of the plane, as far as 31 bits tell.
-    wanted = raster.depth_of(0.3 * column - 0.2 * (60 - row), near.min(), near.max())
+    wanted = raster.normalize_depth(0.3 * column - 0.2 * (60 - row), near.min(), near.max())
     assert np.abs(seen.depth - wanted)[inside].max() < 1e-8
     # Backs of triangles are not seen.
     assert (raster.rasterise(x, y, near, faces[:, ::-1], 60, 60).face == -1).all()
@@ -119,7 +119,7 @@ def test_the_same_scene_gives_the_same_bytes() -> None:
 def test_the_ground_takes_a_shadow() -> None:
     lumps, view = [block((0, 0, 0), (20, 20, 20))], View(60, 40, 0.0, 40.0)
     # The lamp stands behind on the left, so the shadow falls to the right and to the front.
-    shaded_at, lit_at = spots(lumps, view, (23.0, 8.0, 0.0), (-14.0, 8.0, 0.0))
+    shaded_at, lit_at = pixels_at(lumps, view, (23.0, 8.0, 0.0), (-14.0, 8.0, 0.0))
     found = pixels(lumps, view)
     assert found[shaded_at].mean() < 215
     assert found[lit_at].mean() > 235
@@ -132,11 +132,23 @@ def test_the_ground_takes_a_shadow() -> None:
     assert clear[20, 30, 3] == 255
 
 
+def test_a_shadow_on_the_plain_ground_has_neither_steps_nor_blotches() -> None:
+    """From the foot of a block to the light beyond its shadow tones rise, and nowhere at once."""
+    lumps, view = [block((0, 0, 0), (40, 20, 20))], View(270, 180, 0, 90, True, ink=0, margin=0.25)
+    (row, right), (low, column) = pixels_at(lumps, view, (40.0, 10.0, 0.0), (20.0, 0.0, 0.0))
+    found = pixels(lumps, view)[:, :, 0]
+    for line in (found[row, right + 3 :], found[low + 3 :, column]):
+        assert line[0] < 180
+        assert line[-1] > 245
+        assert np.diff(line).min() >= 0
+        assert np.abs(np.diff(line, 2)).max() <= 3
+
+
 def test_edges_are_inked_and_flats_are_not() -> None:
     lumps = [block((0, 0, 0), (20, 20, 20))]
     views = [View(100, 80, 30.0, 40.0, ground=False, ink=ink) for ink in (0.0, 1.0)]
     plain, inked = (pixels(lumps, view).sum(axis=2) for view in views)
-    (row, column), flat = spots(lumps, views[0], (20.0, 10.0, 20.0), (10.0, 10.0, 20.0))
+    (row, column), flat = pixels_at(lumps, views[0], (20.0, 10.0, 20.0), (10.0, 10.0, 20.0))
     assert inked[flat] == plain[flat]
     around = np.s_[row - 1 : row + 2, column - 1 : column + 2]
     assert inked[around].min() < plain[around].min() - 30
@@ -155,11 +167,11 @@ def test_round_things_look_round_and_flat_things_flat() -> None:
 def test_a_piece_is_turned_over_only_if_it_must_be() -> None:
     lattice = LATTICES["square"]
     bar, corner = [(1, 1), (3, 1)], [(1, 1), (3, 1), (5, 1), (5, 3)]
-    assert lay_flat(lattice, bar, [(7, 7), (7, 9)], 20.0, 7.0).rows[2, 2] == 1.0
+    assert place_flat_piece(lattice, bar, [(7, 7), (7, 9)], 20.0, 7.0).rows[2, 2] == 1.0
     mirrored = [(-x, y) for x, y in corner]
-    assert lay_flat(lattice, corner, mirrored, 20.0, 7.0).rows[2, 2] == -1.0
+    assert place_flat_piece(lattice, corner, mirrored, 20.0, 7.0).rows[2, 2] == -1.0
     with pytest.raises(ValueError, match="shape"):
-        lay_flat(lattice, bar, corner, 20.0, 7.0)
+        place_flat_piece(lattice, bar, corner, 20.0, 7.0)
 
 
 def test_ball_pieces_lie_only_on_cells_of_their_forms() -> None:
@@ -167,23 +179,23 @@ def test_ball_pieces_lie_only_on_cells_of_their_forms() -> None:
     assert piece.body is not None
     own = [(15.0 * x, 15.0 * y, 15.0 * z) for x, y, z in piece.body.balls]
     with pytest.raises(ValueError, match="cannot lie so"):
-        lay_balls(piece.body, own, [(1, 1), (3, 1)], 15.0)
+        place_ball_piece(piece.body, own, [(1, 1), (3, 1)], 15.0)
     with pytest.raises(ValueError, match="not the piece's"):
-        lay_balls(piece.body, [(-x, y, z) for x, y, z in own], piece.forms[0].cells, 15.0)
+        place_ball_piece(piece.body, [(-x, y, z) for x, y, z in own], piece.forms[0].cells, 15.0)
 
 
 # --- the command --------------------------------------------------------------------------------
 
 
-def test_a_set_is_drawn_from_its_meshes(pair: str, said: Callable[..., Any]) -> None:
+def test_a_set_is_drawn_from_its_meshes(pair: str, run_json: Callable[..., Any]) -> None:
     ask = ("picture", pair, "-o", "picture.png", "--size", "48x32")
-    found = said(*ask)
+    found = run_json(*ask)
     assert [name for name in found["shown"] if name in "PQ"] == ["P", "Q"]
     path = Path("picture.png")
     with Image.open(path) as image:
         assert image.size == (48, 32)
     before = path.read_bytes()
-    said(*ask, "--apart")
+    run_json(*ask, "--apart")
     assert path.read_bytes() != before
     assert sorted(one.name for one in Path().iterdir()) == ["pair.toml", "picture.png"]
 
@@ -198,7 +210,7 @@ NOT_DRAWN = {
 }
 
 
-def test_what_cannot_be_drawn_is_told(pair: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_cannot_be_drawn_is_reported(pair: str, capsys: pytest.CaptureFixture[str]) -> None:
     odd = '\n[[challenge]]\nid = "odd"\noutline = [[0, 0], [6, 0], [6, 1], [0, 1]]\n'
     Path(pair).write_text(Path(pair).read_text() + odd)
     for arguments, (code, message) in NOT_DRAWN.items():

@@ -22,7 +22,7 @@ COMMANDS = (
     "picture pair.toml -o picture.png --size 160x100",
     "booklet pair.toml -o booklet.pdf",
     "page pair.toml -o page",
-    "check --set pair.toml page/files/stl/P.stl page/files/stl/Q.stl -o reports",
+    "check --set pair.toml page/files/pair.3mf -o reports",
     "page iqstars --language it --only board -o stars",
 )
 PROGRAM = """
@@ -47,7 +47,7 @@ def test_two_processes_write_the_same_bytes(pair: str) -> None:
         subprocess.run(command, cwd=home, env=environment, check=True)
         files = (path for path in home.rglob("*") if path.is_file())
         found.append({path.relative_to(home): path.read_bytes() for path in files})
-    assert {".svg", ".dxf", ".png", ".pdf", ".js", ".glb", ".html"} <= {
+    assert {".svg", ".dxf", ".png", ".pdf", ".js", ".zip", ".html"} <= {
         path.suffix for path in found[0]
     }
     assert found[0] == found[1]

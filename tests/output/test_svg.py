@@ -13,15 +13,15 @@ import pytest
 from fontTools.ttLib import TTFont
 from PIL import Image
 
-from fabkit.core.errors import InputError, OutsideError
+from fabkit.core.errors import ExternalError, InputError
 from fabkit.model.library import load_set
-from fabkit.model.profilefile import load_profile
+from fabkit.model.profile_file import load_profile
 from fabkit.output import theme as theme_module
 from fabkit.output.challenge import challenge_sheet, steps_sheet
 from fabkit.output.pieces import piece_sheet
-from fabkit.output.png import png_of
+from fabkit.output.png import svg_to_png
 from fabkit.output.svg import Drawing
-from fabkit.output.theme import DARK, LIGHT, ROLES, font_file
+from fabkit.output.theme import DARK, LIGHT, ROLES, font_path
 from tests.support import browser
 from tests.support.drawings import SVG, case, page_mm, root_of
 
@@ -63,7 +63,7 @@ def test_a_drawing_brings_its_letters_and_follows_its_reader(draw: Callable[[str
         used[int(text.get("font-weight", "400"))] |= set(text.text or "")
     assert root.get("font-family", "").startswith("'Open Sans',")
     for weight, letters in used.items():
-        mine, whole = fonts[weight], TTFont(font_file(weight == 700))
+        mine, whole = fonts[weight], TTFont(font_path(weight == 700))
         assert set(map(chr, mine.getBestCmap())) == letters
         for code in map(ord, letters):
             advances = [one["hmtx"][one.getBestCmap()[code]][0] for one in (mine, whole)]
@@ -80,8 +80,8 @@ def test_a_drawing_brings_its_letters_and_follows_its_reader(draw: Callable[[str
             one.set(key, colour)
         assert one.tag == f"{SVG}style" or one.attrib == other.attrib
 
-    every = [one for name in ("fridgeiq", "iqstars", "iqfit") for one in load_set(name).pieces]
-    own = {colour for one in every for colour in (one.colour, one.tone)}
+    all_pieces = [one for name in ("fridgeiq", "iqstars", "iqfit") for one in load_set(name).pieces]
+    own = {colour for one in all_pieces for colour in (one.colour, one.tone)}
     for theme, source in ((LIGHT, light), (DARK, dark)):
         root = root_of(source)
         used_colours = {one.get(key) for one in root.iter() for key in ("fill", "stroke")}
@@ -101,29 +101,31 @@ def test_letters_that_the_font_lacks_are_left_to_the_reader() -> None:
     assert "Aש☃" in drawing.source()
 
 
-def test_a_missing_or_damaged_font_is_told_in_one_sentence(
+def test_a_missing_or_damaged_font_is_reported_in_one_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    theme_module.subset.cache_clear()
+    theme_module.subset_font.cache_clear()
     monkeypatch.setattr(theme_module, "__file__", str(tmp_path / "theme.py"))
     drawing = Drawing(100, 20, "letters")
     drawing.text(5, 5, "A", 5)
-    with pytest.raises(OutsideError, match=r"no .*OpenSans-Regular.ttf.*install it again$"):
+    with pytest.raises(ExternalError, match=r"no .*OpenSans-Regular.ttf.*install it again$"):
         drawing.source()
     (tmp_path / "fonts").mkdir()
     (tmp_path / "fonts/OpenSans-Regular.ttf").write_bytes(b"no font")
-    with pytest.raises(OutsideError, match=r"cannot read .*OpenSans-Regular.ttf: .*install fabkit"):
+    with pytest.raises(
+        ExternalError, match=r"cannot read .*OpenSans-Regular.ttf: .*install fabkit"
+    ):
         drawing.source()
-    with pytest.raises(OutsideError, match=r"OpenSans-Bold\.ttf"):
-        png_of('<svg viewBox="0 0 10 10"/>')
-    theme_module.subset.cache_clear()
+    with pytest.raises(ExternalError, match=r"OpenSans-Bold\.ttf"):
+        svg_to_png('<svg viewBox="0 0 10 10"/>')
+    theme_module.subset_font.cache_clear()
 
 
 # --- pictures ---------------------------------------------------------------------------------------
 
 
 def picture_of(source: str, width: int | None = None) -> Image.Image:
-    return Image.open(io.BytesIO(png_of(source, width)))
+    return Image.open(io.BytesIO(svg_to_png(source, width)))
 
 
 def test_a_picture_has_the_width_that_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,7 +137,7 @@ def test_a_picture_has_the_width_that_was_asked_for(monkeypatch: pytest.MonkeyPa
         assert picture.height == pytest.approx(width * high / wide, abs=1)
     assert picture_of(source).width == round(wide * 10)
     with pytest.raises(InputError, match=r"8000 x 160000 pixels are too many .* at most 2236 wide"):
-        png_of(Drawing(10, 200, "long").source(), 8000)
+        svg_to_png(Drawing(10, 200, "long").source(), 8000)
     # Of no width in particular it is never too high; held against a limit that is soon reached.
     monkeypatch.setattr("fabkit.output.png._MOST_PIXELS", 1_000_000)
     assert picture_of(Drawing(30, 340, "high").source()).size == (297, 3366)
@@ -148,7 +150,7 @@ def test_pictures_hold_the_shipped_letters_and_no_others() -> None:
     def picture(text: str) -> bytes:
         drawing = Drawing(20, 20, "letters", theme="light")
         drawing.text(5, 5, text, 10)
-        return png_of(drawing.source(), 200)
+        return svg_to_png(drawing.source(), 200)
 
     assert picture("A") != picture("B")
     assert picture("ש") == picture("☃") != picture("")
@@ -173,7 +175,7 @@ def test_chromium_shows_the_shipped_letters_and_the_reader_s_theme(tmp_path: Pat
     assert papers == ["rgb(255, 255, 255)", "rgb(22, 24, 29)"]
     # As wide as with the whole font.
     for text, width in zip(root_of(starting("auto")).iter(f"{SVG}text"), widths, strict=True):
-        font = TTFont(font_file(text.get("font-weight") is not None))
+        font = TTFont(font_path(text.get("font-weight") is not None))
         advances = [font["hmtx"][font.getBestCmap()[ord(c)]][0] for c in text.text or ""]
         size = float(text.get("font-size", ""))
         assert width == pytest.approx(sum(advances) / 2048 * size, abs=0.02 * size)

@@ -1,4 +1,4 @@
-"""Pieces are told apart by every eye: by their colours, and by joints and letters besides."""
+"""Every eye can distinguish the pieces: by their colours, and by joints and letters besides."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from itertools import combinations, product
 import pytest
 
 from fabkit.model.library import load_set, shipped_names
-from fabkit.model.setfile import PALETTE
+from fabkit.model.set_file import PALETTE
 from fabkit.output.theme import THEMES, Theme, ink_on
 from fabkit.output.web.document import style_sheet
-from tests.support.colours import VISIONS, contrast, difference, lab, linear, seen
+from tests.support.colours import VISIONS, contrast_ratio, difference, lab, linear, seen
 
 #: Two colours that differ by less, by CIEDE2000, are alike; about four times what is just seen.
 ALIKE = 10.0
@@ -32,20 +32,23 @@ def shipped_colours() -> list[str]:
 def test_letters_can_be_read_on_every_colour_and_text_on_the_paper() -> None:
     for colour in shipped_colours():
         for vision in VISIONS:
-            assert contrast(seen(ink_on(colour), vision), seen(colour, vision)) >= LARGE, colour
+            assert contrast_ratio(seen(ink_on(colour), vision), seen(colour, vision)) >= LARGE, (
+                colour
+            )
     for colour in [*shipped_colours(), *SOME_COLOURS]:
-        assert contrast(linear(ink_on(colour)), linear(colour)) >= READABLE
+        assert contrast_ratio(linear(ink_on(colour)), linear(colour)) >= READABLE
     for theme in THEMES.values():
         for ink, below in (("ink", "paper"), ("quiet", "paper"), ("quiet", "ground")):
             lights = [linear(getattr(theme, role)) for role in (ink, below)]
-            assert contrast(*lights) >= READABLE, (theme.name, ink, below)
+            assert contrast_ratio(*lights) >= READABLE, (theme.name, ink, below)
 
 
 def shows_joints(theme: Theme, colours: Iterable[str], vision: str) -> bool:
     """Whether one of a joint's two lines stands out from each of the colours."""
     lines = [seen(line, vision) for line in (theme.edge, theme.joint)]
     return all(
-        max(contrast(line, seen(colour, vision)) for line in lines) >= VISIBLE for colour in colours
+        max(contrast_ratio(line, seen(colour, vision)) for line in lines) >= VISIBLE
+        for colour in colours
     )
 
 
@@ -57,24 +60,23 @@ def test_joints_stand_out_from_every_colour(theme: Theme, vision: str) -> None:
     assert not shows_joints(replace(theme, edge=theme.joint), ["#f5d547"], vision)
 
 
-#: What lies below a piece on the page to play on: the page, the board, the seats of balls.
-GROUNDS = ("paper", "seat", "silhouette")
+#: What lies below a piece on the page to play on: the page, the board, the sockets of balls.
+GROUNDS = ("paper", "socket", "silhouette")
 
 
 def faint_edges(style: str, vision: str) -> list[str]:
     """From what the line around a piece does not stand out on the page, light and dark."""
-    named = r"--([a-z-]+): ([^;]+);"
-    is_dark = re.compile(r"^@media screen and \(prefers-color-scheme: dark\)(.*\n?.*)\} \}$", re.M)
-    dark = dict(re.findall(named, " ".join(is_dark.findall(style))))
-    light = dict(re.findall(named, is_dark.sub("", style)))
+    named = r"--([a-z]+): light-dark\(([^,;]+), ([^,;]+)\);"
+    colours = {role: pair for role, *pair in re.findall(named, style)}
     (line,) = re.findall(r"^\.piece \.body \{ stroke: var\(--([a-z]+)\);", style, re.M)
     found = []
-    for name, theme in (("light", light), ("dark", light | dark)):
+    for place, name in enumerate(("light", "dark")):
+        theme = {role: pair[place] for role, pair in colours.items()}
         edge = theme[theme[line].removeprefix("var(--").removesuffix(")")]
         found += [
             f"{name}: {ground}"
             for ground in GROUNDS
-            if contrast(seen(edge, vision), seen(theme[ground], vision)) < VISIBLE
+            if contrast_ratio(seen(edge, vision), seen(theme[ground], vision)) < VISIBLE
         ]
     return found
 
@@ -84,12 +86,12 @@ def test_on_a_page_a_lone_piece_has_an_edge_that_is_seen(vision: str) -> None:
     style = style_sheet()
     assert faint_edges(style, vision) == []
     # A dark line on a dark page is none.
-    plain = style.replace("--outline: var(--joint)", "--outline: var(--edge)")
-    assert faint_edges(plain, vision) == ["dark: paper", "dark: seat"]
+    plain = style.replace("(var(--edge), var(--joint))", "(var(--edge), var(--edge))")
+    assert faint_edges(plain, vision) == ["dark: paper", "dark: socket"]
 
 
 def least_difference(colours: Iterable[str]) -> float:
-    """That of the two which some eye tells apart least."""
+    """That of the two which some eye distinguishes least."""
     return min(
         difference(lab(seen(one, vision)), lab(seen(other, vision)))
         for one, other in combinations(colours, 2)

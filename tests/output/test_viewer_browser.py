@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +17,9 @@ import pytest
 from PIL import Image
 
 from fabkit.cli import main
+from fabkit.model.accessory import printables
+from fabkit.model.library import load_set
+from fabkit.model.profile_file import load_profile
 from tests.support import browser
 from tests.support.pairset import PAIR
 
@@ -32,6 +34,17 @@ SETS = {
     "fridgeiq": "triangle_01", "iqfit": "board", "iqblock": "square", "iqstars": "board",
     "cubimagici": "tray",
 }  # fmt: skip
+
+#: For each piece of the open challenge the matrix of its way, and how far it is moved in mm.
+PLACES = """() => {
+  const { entries, lattice, unitMm, pieces } = window.FABKIT;
+  const { halves, solution } = entries.find((one) => one.id === window.fabkitViewer.state.shown.entry);
+  const [across, up] = lattice.step.map((one) => (one * unitMm) / halves);
+  return Object.fromEntries(solution.map(([place, way, x, y]) => {
+    const { id } = pieces[place];
+    return [id, [window.FABKIT_MODELS.pieces[id].orientations[way], x * across, y * up]];
+  }));
+}"""
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +78,8 @@ class Viewer:
 
     def shows(self, what: str) -> Any:
         self.page.locator(f"[data-do={what}]").click()
+        if what == "solution" and self.page.locator("dialog.ask").is_visible():
+            self.page.locator("dialog.ask [value=show]").click()
         return self.rested()
 
     def pixels(self) -> np.ndarray:
@@ -77,18 +92,21 @@ class Viewer:
         return float((np.abs(self.pixels() - before).max(axis=2) > least).mean())
 
     def pulled_apart(self) -> Any:
-        told = "one => { one.value = 100; one.dispatchEvent(new Event('input')) }"
-        self.page.locator("#apart").evaluate(told)
+        script = "one => { one.value = 100; one.dispatchEvent(new Event('input')) }"
+        self.page.locator("#apart").evaluate(script)
         return self.rested()
 
-    def solved(self, folder: Path, entry: str) -> Any:
+    def solved(self, entry: str) -> Any:
         """The state once the solution is shown, where each piece lies as the data says."""
         found = self.shows("solution")
         assert found["shown"] == {"kind": "solution", "entry": entry}
-        text = (folder / "models.js").read_text().removeprefix("window.FABKIT_MODELS = ")
-        pieces = json.loads(text.removesuffix(";\n"))["solutions"][entry]["pieces"]
-        for piece, (numbers, _) in pieces.items():
-            assert found["matrices"][piece] == pytest.approx(numbers, abs=1e-9)
+        places = self.page.evaluate(PLACES)
+        assert set(places) <= set(found["matrices"])
+        for piece, (matrix, x, y) in places.items():
+            numbers = found["matrices"][piece]
+            assert [*numbers[:12], numbers[15]] == pytest.approx([*matrix[:12], 1], abs=1e-9)
+            assert numbers[12] - matrix[12] == pytest.approx(x, abs=1e-6)
+            assert numbers[13] - matrix[13] == pytest.approx(y, abs=1e-6)
         return found
 
 
@@ -97,8 +115,8 @@ def state(page: Page) -> Any:
 
 
 def covered(picture: np.ndarray) -> float:
-    """The part of a picture that is not background, which is in its corners."""
-    return float((np.abs(picture - picture[2, 2]).max(axis=2) > 24).mean())
+    """The part of a picture that is not background, which is in its corners, ranges a ring around it."""
+    return float((np.abs(picture - picture[20, 20]).max(axis=2) > 24).mean())
 
 
 @contextmanager
@@ -145,10 +163,10 @@ def test_pieces_are_seen_and_come_apart(chromium: Browser, pair_page: Path, sche
         # The title is hostile: it is text, and cannot turn the text around it.
         assert "\u2068<img src=x onerror=alert(1)>" in viewer.note
         assert page.locator("#viewer img").count() == 0
-        viewer.solved(pair_page, "bar")
+        viewer.solved("bar")
         assert page.locator("#apart").is_enabled()
         assert pieces.count() == 0
-        assert page.get_by_role("img", name="The solution of").count() == 1
+        assert page.get_by_role("img", name="The solution to").count() == 1
         assert viewer.changed_by(laid_out) > 0
         together = viewer.pixels()
         found = viewer.pulled_apart()
@@ -159,13 +177,13 @@ def test_pieces_are_seen_and_come_apart(chromium: Browser, pair_page: Path, sche
 @pytest.mark.long
 def test_it_draws_only_when_something_moves(chromium: Browser, pair_page: Path) -> None:
     frames = {}
-    for motion in ("reduce", "no-preference"):
-        with seen(chromium, pair_page, reduced_motion=motion) as viewer:
+    for preference in ("reduce", "no-preference"):
+        with seen(chromium, pair_page, reduced_motion=preference) as viewer:
             viewer.page.wait_for_timeout(1500)
             begin = viewer.rested()["frames"]
             viewer.page.wait_for_timeout(1500)
             assert state(viewer.page)["frames"] == begin
-            frames[motion] = viewer.shows("solution")["frames"] - begin
+            frames[preference] = viewer.shows("solution")["frames"] - begin
     assert 0 < frames["reduce"] <= 2 < frames["no-preference"]  # pieces travel
 
 
@@ -204,17 +222,30 @@ def test_a_pointer_turns_and_the_wheel_only_after_it(chromium: Browser, pair_pag
                 assert covered(viewer.pixels()) > covered(before)
 
 
-def test_a_phone_held_upright(chromium: Browser, pair_page: Path) -> None:
-    phone = {"viewport": browser.PHONE, "has_touch": True, "device_scale_factor": 3}
+def test_a_phone_upright_and_across(chromium: Browser, pair_page: Path) -> None:
+    phone = {
+        "viewport": browser.PHONE,
+        "has_touch": True,
+        "is_mobile": True,
+        "device_scale_factor": 3,
+    }
     with seen(chromium, pair_page, **phone) as viewer:
-        width = viewer.page.evaluate("document.documentElement.scrollWidth")
-        assert width <= browser.PHONE["width"]
+        page = viewer.page
         assert viewer.view.evaluate("one => one.width / one.clientWidth") == 2
         assert viewer.view.evaluate("one => getComputedStyle(one).touchAction") == "pan-y"
-        assert 0.05 < covered(viewer.pixels()) < 0.9
-        viewer.page.set_viewport_size({"width": 740, "height": 360})
-        viewer.page.wait_for_timeout(200)
-        assert 0.05 < covered(Viewer(viewer.page).pixels()) < 0.9
+        assert "one finger to rotate" in page.locator("#view-keys").inner_text()
+        assert page.get_by_label("Exploded view").count() == 1
+        for wide, tall in ((390, 844), (844, 390), (360, 740)):
+            page.set_viewport_size({"width": wide, "height": tall})
+            page.wait_for_timeout(200)
+            assert page.evaluate("document.documentElement.scrollWidth") <= wide
+            assert 0.05 < covered(Viewer(page).pixels()) < 0.9
+            assert viewer.view.bounding_box()["height"] < 0.75 * tall
+            for part in page.locator("#viewer .under > *").all():
+                box = part.bounding_box()
+                assert box["x"] >= 0
+                assert box["x"] + box["width"] <= wide
+                assert box["height"] >= 44
 
 
 NO_WEBGL = "HTMLCanvasElement.prototype.getContext = function () { return null };"
@@ -225,7 +256,7 @@ def test_without_webgl_or_models_there_is_a_picture(
 ) -> None:
     shutil.copytree(pair_page, tmp_path / "page")
     text = (tmp_path / "page/models.js").read_text()
-    (tmp_path / "page/models.js").write_text(text.replace('"P":"', '"P":"AAAA', 1))
+    (tmp_path / "page/models.js").write_text(text.replace('"mesh":"', '"mesh":"AAAA', 1))
     for folder, script in ((pair_page, NO_WEBGL), (tmp_path / "page", "")):
         with browser.opened(chromium, "about:blank") as page:
             page.add_init_script(script)
@@ -236,7 +267,7 @@ def test_without_webgl_or_models_there_is_a_picture(
             assert (
                 still.evaluate("async one => { await one.decode(); return one.naturalWidth }") > 500
             )
-            assert "cannot show the pieces in 3D" in viewer.note
+            assert "can’t show the pieces in 3D" in viewer.note
             assert viewer.view.count() == 0
             assert not page.locator("#apart").is_visible()
             assert not page.locator("#viewer button").first.is_visible()
@@ -246,13 +277,15 @@ def test_without_webgl_or_models_there_is_a_picture(
 @pytest.mark.long
 @pytest.mark.parametrize("name", SETS)
 def test_every_set_is_seen(chromium: Browser, name: str, tmp_path: Path) -> None:
-    folder = tmp_path / "page"
+    folder, puzzle = tmp_path / "page", load_set(name)
     assert main(["page", name, "--only", SETS[name], "-o", str(folder), "-q"]) == 0
+    assert sum(one.stat().st_size for one in folder.rglob("*") if one.is_file()) < 7.9e6
     with seen(chromium, folder) as viewer:
         everything = viewer.shows("pieces")["matrices"]
-        assert set(everything) == {path.stem for path in (folder / "models").iterdir()}
+        expected = printables(puzzle, load_profile((), (), puzzle.unit_mm))
+        assert set(everything) == {one.id for one in expected}
         assert covered(viewer.pixels()) > 0.05
-        viewer.solved(folder, SETS[name])
+        viewer.solved(SETS[name])
         together = viewer.pixels()
         assert covered(together) > 0.1
         viewer.pulled_apart()

@@ -14,53 +14,54 @@ from typing import Any
 
 import pytest
 
-from fabkit.drawing.draft import Blueprint, draft_all
+from fabkit.drawing.draft import FlatDrawing, draft_flat_pieces
 from fabkit.model.library import load_set
 from fabkit.model.profile import Profile
-from fabkit.model.profilefile import load_profile
+from fabkit.model.profile_file import load_profile
 from fabkit.printing.bom import (
-    DANGER,
-    Bill,
-    Sliced,
-    bill_csv,
-    bill_of_materials,
-    fill_for,
+    MAGNET_WARNING,
+    Bom,
+    SliceTotals,
+    bom_csv,
+    infill_for,
+    make_bom,
     printed_mm3,
     solid_mm3,
 )
-from fabkit.solid.pieces import Workshop
+from fabkit.solid.builder import SolidBuilder
 from tests.support.prints import print_one
 
+INLAY = "label.inlay=letter"
 FRIDGEIQ = load_set("fridgeiq")
 
 
 @cache
-def drafted(profile: Profile) -> list[Blueprint]:
-    return draft_all(FRIDGEIQ, FRIDGEIQ.pieces, profile)
+def drafted(profile: Profile) -> list[FlatDrawing]:
+    return draft_flat_pieces(FRIDGEIQ, FRIDGEIQ.pieces, profile)
 
 
-def bill(profile: Profile, sliced: Sliced | None = None) -> Bill:
-    return bill_of_materials("fridgeiq", drafted(profile), profile, sliced)
+def bom_of(profile: Profile, sliced: SliceTotals | None = None) -> Bom:
+    return make_bom("fridgeiq", drafted(profile), profile, sliced)
 
 
-def rows(found: Bill) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(bill_csv(found))))
+def rows(found: Bom) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(bom_csv(found))))
 
 
 @pytest.mark.parametrize("settings", [(), ("recess.fit=embedded", "thickness=7.6 mm")])
 def test_the_volume_is_that_of_the_mesh(settings: tuple[str, ...], tmp_path: Path) -> None:
-    profile, workshop = load_profile((), settings), Workshop()
-    share = fill_for(profile).share
-    for blueprint in drafted(profile):
-        assert share < printed_mm3(blueprint, profile) / solid_mm3(blueprint) < 1
-    for blueprint in drafted(profile)[::7]:
-        mesh = print_one(workshop, blueprint, tmp_path / "one.stl")
-        assert solid_mm3(blueprint) == pytest.approx(mesh.volume, rel=5e-4)
+    profile, builder = load_profile((), settings), SolidBuilder()
+    share = infill_for(profile).share
+    for drawing in drafted(profile):
+        assert share < printed_mm3(drawing, profile) / solid_mm3(drawing) < 1
+    for drawing in drafted(profile)[::7]:
+        mesh = print_one(builder, drawing, tmp_path / "one.stl")
+        assert solid_mm3(drawing) == pytest.approx(mesh.volume, rel=5e-4)
 
 
 def test_counts_and_sums() -> None:
     profile = load_profile((), ["price.filament=20", "price.magnet=0.25"])
-    found = bill(profile)
+    found = bom_of(profile)
     assert (len(found.pieces), found.magnets, found.magnets_cost) == (16, 21, 5.25)
     assert found.grams == pytest.approx(76.85, rel=0.1)  # as PrusaSlicer 2.5 has it
     assert found.cost == pytest.approx(5.25 + found.grams * 20 / 1000, abs=0.01)
@@ -75,57 +76,83 @@ def test_counts_and_sums() -> None:
     assert (magnets["count"], magnets["cost"], magnets["name"]) == ("21", "5.25", "N35")
     (total,) = [row for row in table if row["item"] == "total"]
     assert float(total["cost"]) == found.cost
-    assert next(row["note"] for row in table if row["item"] == "note") == DANGER
-    bare = bill(load_profile((), ["recess.fit=none"]))
+    assert next(row["note"] for row in table if row["item"] == "note") == MAGNET_WARNING
+    bare = bom_of(load_profile((), ["recess.fit=none"]))
     assert (bare.magnets, bare.cost) == (0, bare.filament_cost)
-    assert DANGER not in bare.notes
+    assert MAGNET_WARNING not in bare.notes
     assert all(row["item"] != "magnet" for row in rows(bare))
 
 
 def test_a_letter_in_a_second_colour_has_its_own_line() -> None:
-    plain, found = bill(load_profile()), bill(load_profile((), ["label.inlay=letter"]))
+    plain, found = bom_of(load_profile()), bom_of(load_profile((), ["label.inlay=letter"]))
     assert len(found.filament) == len(plain.filament) + 1
     letters = found.filament[-1]
     assert (letters.colour, letters.pieces) == ("#ffffff", ("letters",))
     assert 0 < letters.grams < 2
 
 
+def test_filament_is_bought_by_the_names_of_colours() -> None:
+    """Twins in colour share a spool; every other one needs its own, and a heavy one two."""
+    drawings = drafted(load_profile())
+    twins = [replace(one, colour=("#0077ee", "#1078e8")[i % 2]) for i, one in enumerate(drawings)]
+    twins[0] = replace(twins[0], colour="#dd0033")
+    found = make_bom("fridgeiq", twins, load_profile())
+    assert [(one.name, one.spools) for one in found.filament] == [("red", 1), ("blue", 1)]
+    assert len(found.filament[1].pieces) == 15
+    assert found.spools_text == "at least 2 spools of 1 kg: red, blue"
+    assert any("in a single colour, the set needs only 1 spool" in note for note in found.notes)
+    (row,) = [row for row in rows(found) if row["item"] == "spools"]
+    assert (row["count"], row["note"]) == ("2", found.spools_text)
+    assert found.document()["spools"]["least"] == 2
+    assert found.document()["filament"][1]["name"] == "blue"
+    heavy = make_bom(
+        "fridgeiq", twins, load_profile(), SliceTotals("PrusaSlicer", 1.0, (1500.0,), 9)
+    )
+    assert [one.spools for one in heavy.filament] == [1, 2]
+    # Letters share the spool of what has their colour; pieces in two colours are noted.
+    white = [replace(one, colour="#fefefe") for one in drafted(load_profile((), [INLAY]))]
+    inlaid = make_bom("fridgeiq", white, load_profile((), [INLAY]))
+    assert [(one.name, one.pieces[-1]) for one in inlaid.filament] == [("white", "letters")]
+    assert any("16 pieces in two colours" in note for note in inlaid.notes)
+
+
 def test_a_slicer_has_the_last_word_on_grams() -> None:
-    sliced = Sliced("PrusaSlicer 2.5.0", 3600.0, (100.0,), 2)
-    found = bill(load_profile(), sliced)
+    sliced = SliceTotals("PrusaSlicer 2.5.0", 3600.0, (100.0,), 2)
+    found = bom_of(load_profile(), sliced)
     assert found.grams == pytest.approx(100.0, abs=0.1)
     assert found.document()["print_seconds"] == 3600.0
     assert not any("estimated" in note for note in found.notes)
     (row,) = [row for row in rows(found) if row["item"] == "print"]
-    told = (row["count"], row["unit"], row["note"])
-    assert told == ("60", "min", "2 plates, says PrusaSlicer 2.5.0")
+    fields = (row["count"], row["unit"], row["note"])
+    assert fields == ("60", "min", "2 plates, according to PrusaSlicer 2.5.0")
     # One that keeps its grams to itself is asked for the time only.
-    silent = bill(load_profile(), Sliced("PrusaSlicer 2.5.0", None, None, 1))
-    assert silent.grams == bill(load_profile()).grams
+    silent = bom_of(load_profile(), SliceTotals("PrusaSlicer 2.5.0", None, None, 1))
+    assert silent.grams == bom_of(load_profile()).grams
     assert any("estimated" in note for note in silent.notes)
     # Each extruder has its own grams.
-    two = bill(
-        load_profile((), ["label.inlay=letter"]), Sliced("PrusaSlicer 2.5.0", 60.0, (100.0, 5.0), 1)
+    two = bom_of(
+        load_profile((), ["label.inlay=letter"]),
+        SliceTotals("PrusaSlicer 2.5.0", 60.0, (100.0, 5.0), 1),
     )
     assert two.filament[-1].grams == pytest.approx(5.0)
     assert sum(line.grams for line in two.filament[:-1]) == pytest.approx(100.0, abs=0.1)
 
 
-def test_the_pause_and_the_glue_are_told() -> None:
-    found = bill(load_profile(["flippable"]))
+def test_the_pause_and_the_glue_are_listed() -> None:
+    found = bom_of(load_profile(["flippable"]))
     assert found.document()["pause"] == {"height_mm": 4.2, "after_layer": 21}
     assert any("pauses at 4.2 mm, after layer 21" in note for note in found.notes)
-    assert any("lifts a loose one" in note for note in found.notes)
-    assert bill(load_profile()).document()["pause"] is None
+    assert any("lifts loose magnets" in note for note in found.notes)
+    assert bom_of(load_profile()).document()["pause"] is None
 
 
 @pytest.mark.parametrize(
-    ("polarity", "words"),
-    [("same", "same pole"), ("alternating", "dimple"), ("free", "as they come")],
+    ("polarity", "text"),
+    [("same", "same pole"), ("alternating", "dimple"), ("free", "either way round")],
 )
-def test_polarity_is_told(polarity: str, words: str) -> None:
-    found = bill(load_profile((), [f"magnet.polarity={polarity}"]))
-    assert any(note.startswith("Polarity:") and words in note for note in found.notes)
+def test_polarity_is_noted(polarity: str, text: str) -> None:
+    found = bom_of(load_profile((), [f"magnet.polarity={polarity}"]))
+    assert any(note.startswith("Polarity:") and text in note for note in found.notes)
     poles = [pole for piece in found.pieces for pole, _ in piece.magnets]
     marked = [mark for piece in found.pieces for _, mark in piece.magnets]
     if polarity == "alternating":
@@ -138,18 +165,18 @@ def test_polarity_is_told(polarity: str, words: str) -> None:
 
 def test_a_spreadsheet_finds_no_formula() -> None:
     profile = replace(load_profile(), filament="=HYPERLINK(1)", magnet_grade="+N35")
-    table = rows(bill(profile))
+    table = rows(bom_of(profile))
     cells = [cell for row in table for cell in row.values()]
     assert not any(cell.startswith(("=", "+", "-", "@")) for cell in cells)
     assert "'=HYPERLINK(1)" in cells
 
 
-def test_the_command(tmp_path: Path, said: Callable[..., Any]) -> None:
-    document = said("bom", "fridgeiq", "-o", str(tmp_path))
+def test_the_command(tmp_path: Path, run_json: Callable[..., Any]) -> None:
+    document = run_json("bom", "fridgeiq", "-o", str(tmp_path))
     assert document == json.loads((tmp_path / "bom.json").read_text())
     assert document["magnets"]["count"] == 21
     first = (tmp_path / "bom.csv").read_bytes()
-    said("bom", "fridgeiq", "-o", str(tmp_path))
+    run_json("bom", "fridgeiq", "-o", str(tmp_path))
     assert (tmp_path / "bom.csv").read_bytes() == first
     manifest = json.loads((tmp_path / "manifest.json").read_text())
     assert {"bom.csv", "bom.json"} <= manifest["files"].keys()

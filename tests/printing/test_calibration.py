@@ -18,17 +18,22 @@ import pytest
 import shapely
 import trimesh
 
-from fabkit.build.coupon import value_list
+from fabkit.build.coupon import measurement_csv
 from fabkit.cli import main
 from fabkit.core.errors import InputError
-from fabkit.drawing.coupon import Place, coupon_places
-from fabkit.mesh.body import Body
+from fabkit.drawing.coupon import CouponPlace, coupon_places
+from fabkit.mesh.mesh import Mesh
 from fabkit.model.library import load_set
 from fabkit.model.profile import Profile
-from fabkit.model.profilefile import load_profile
-from fabkit.printing.calibration import Fit, Reading, calibrated, fit
-from fabkit.verify.check import causes, check
-from fabkit.verify.taking import take
+from fabkit.model.profile_file import load_profile
+from fabkit.printing.calibration import (
+    MachineFit,
+    Measurement,
+    calibrate_profile,
+    fit_machine,
+)
+from fabkit.verify.reports import causes, check
+from fabkit.verify.scan import scan_set
 from tests.support import measure
 from tests.support.shapes import body_of
 
@@ -67,7 +72,7 @@ class Machine:
         """How much narrower a hole prints."""
         return 2 * self.offset + self.holes[0] + self.holes[1] / diameter
 
-    def length(self, place: Place) -> float:
+    def length(self, place: CouponPlace) -> float:
         """How far the sides of a place are apart."""
         n, axis = place.nominal_mm, "xyz".index(place.axis)
         scale = (*self.scales, 1.0)[axis]
@@ -82,7 +87,7 @@ class Machine:
         }[place.kind]
         return scale * n + moved
 
-    def coupon(self, random: np.random.Generator, laser: bool = False) -> list[Reading]:
+    def coupon(self, random: np.random.Generator, laser: bool = False) -> list[Measurement]:
         """What a calliper reads on a coupon: each of its sides is at one place, wherever it is met."""
         sides: dict[tuple[str, ...], float] = {}
         readings = []
@@ -97,7 +102,7 @@ class Machine:
                     (one.part, one.axis, where, alone), random.normal(0, self.scatter)
                 )
                 value += -out if one.kind in ("slot", "gap", "hole") else out
-            readings.append(Reading(one, float(value)))
+            readings.append(Measurement(one, float(value)))
         return readings
 
     def truth(self, laser: bool) -> dict[str, float]:
@@ -109,7 +114,9 @@ class Machine:
         return found | {"offset": self.offset, "foot": self.foot, "height": self.height} | holes
 
 
-def measured_by(machine: Machine, seed: int, laser: bool = False) -> tuple[list[Reading], Reading]:
+def measured_by(
+    machine: Machine, seed: int, laser: bool = False
+) -> tuple[list[Measurement], Measurement]:
     """A coupon of a machine, and the one value of it that was read badly."""
     random = np.random.default_rng(seed)
     readings = machine.coupon(random, laser)
@@ -119,7 +126,9 @@ def measured_by(machine: Machine, seed: int, laser: bool = False) -> tuple[list[
     return readings, readings[wrong]
 
 
-def share_held(see: Callable[[Sequence[Reading]], Fit], laser: bool) -> tuple[float, int, int]:
+def share_held(
+    see: Callable[[Sequence[Measurement]], MachineFit], laser: bool
+) -> tuple[float, int, int]:
     """The share of values within their intervals; of outliers that are named; of others that are."""
     held, named, others = [], 0, 0
     random = np.random.default_rng(16)
@@ -132,9 +141,9 @@ def share_held(see: Callable[[Sequence[Reading]], Fit], laser: bool) -> tuple[fl
             low, high = value.interval
             held.append(low <= truth[name] <= high)
         for diameter in () if laser else (7.0, 10.0, 12.5):
-            low, high = found.hole_loss(diameter).interval
+            low, high = found.hole_shrinkage(diameter).interval
             held.append(low <= machine.loss(diameter) <= high)
-        names = [one.name for one in found.left_out]
+        names = [one.name for one in found.outliers]
         named += wrong.name in names
         others += len(names) - (wrong.name in names)
     return float(np.mean(held)), named, others
@@ -142,7 +151,7 @@ def share_held(see: Callable[[Sequence[Reading]], Fit], laser: bool) -> tuple[fl
 
 @pytest.mark.parametrize("laser", [False, True])
 def test_simulated_machines_are_found_out(laser: bool) -> None:
-    share, named, others = share_held(fit, laser)
+    share, named, others = share_held(fit_machine, laser)
     assert 0.93 <= share <= 0.97
     assert named == PRINTERS
     assert others <= PRINTERS // 50
@@ -156,7 +165,7 @@ def test_a_wrong_law_would_be_noticed(fault: str, monkeypatch: pytest.MonkeyPatc
 
     terms = calibration._terms
 
-    def planted(place: Place) -> dict[str, float]:
+    def planted(place: CouponPlace) -> dict[str, float]:
         if fault == "X for Y" and place.axis != "z":
             place = replace(place, axis={"x": "y", "y": "x"}[place.axis])
         found = terms(place)
@@ -169,17 +178,19 @@ def test_a_wrong_law_would_be_noticed(fault: str, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(calibration, "_terms", planted)
     if fault == "outlier kept":
         monkeypatch.setattr(calibration, "_CHANCE", 0.0)
-        monkeypatch.setattr(calibration, "_MOST_SCATTER_MM", 9.0)
+        monkeypatch.setattr(calibration, "_MAX_SCATTER_MM", 9.0)
     if fault == "sides apart":
-        monkeypatch.setattr(calibration, "_together", lambda readings: np.eye(len(readings)))
-    share, named, _ = share_held(calibration.fit, laser=False)
+        monkeypatch.setattr(calibration, "_correlations", lambda readings: np.eye(len(readings)))
+    share, named, _ = share_held(calibration.fit_machine, laser=False)
     assert not (0.93 <= share <= 0.97 and named == PRINTERS)
 
 
 # --- what is exported for a machine prints as wanted ----------------------------------------
 
 
-def printed(mesh: trimesh.Trimesh, machine: Machine, percents: Sequence[float]) -> trimesh.Trimesh:
+def printed_mesh(
+    mesh: trimesh.Trimesh, machine: Machine, percents: Sequence[float]
+) -> trimesh.Trimesh:
     """A mesh as a machine prints it, scaled by the slicer first: every side moves out by the offset,
     and the walls of round recesses farther in by what holes lose besides. Letters stay as they are."""
     mesh.merge_vertices()
@@ -218,7 +229,7 @@ def recesses(mesh: trimesh.Trimesh) -> list[tuple[float, float, float]]:
     return [(one.x_mm, one.y_mm, one.diameter_mm) for one in circles if one.off_mm < 0.05]
 
 
-def exported(set_name: str, profile: str) -> list[Body]:
+def exported(set_name: str, profile: str) -> list[Mesh]:
     """The meshes of a set that were exported with a profile."""
     folder = f"{set_name}-{Path(profile).stem}"
     assert main(["export-stl", set_name, "-p", profile, "-o", folder]) == 0
@@ -243,17 +254,17 @@ def test_what_is_exported_for_a_printer_prints_as_wanted(
     readings, _ = measured_by(machine, 3)
     write_values(Path("measured.csv"), {one.place.number: one.value_mm for one in readings})
     assert main(["calibrate", "--from", "measured.csv"]) == 0
-    percents = told_percents(Path("my-printer.toml"))
+    percents = scale_percents(Path("my-printer.toml"))
     profile = "default" if fault == "not calibrated" else "my-printer.toml"
     percents = (100.0, 100.0) if fault == "not scaled" else percents
     puzzle = load_set(set_name)
     wanted = load_profile((), (), puzzle.unit_mm)
     drawn = exported(set_name, profile)
     real = [
-        body_of(printed(trimesh.Trimesh(one.vertices, one.faces), machine, percents), one.name)
+        body_of(printed_mesh(trimesh.Trimesh(one.vertices, one.faces), machine, percents), one.name)
         for one in drawn
     ]
-    report = check(take(real, puzzle, wanted.unit_mm), wanted)
+    report = check(scan_set(real, puzzle, wanted.unit_mm), wanted)
     gaps = [mm for one in report.assemblies for mm in (one.min_gap_mm, one.max_gap_mm)]
     off = max(abs(gap - 2 * wanted.inset_mm) for gap in gaps if gap is not None)
     good = report.ok and off <= 0.02
@@ -266,7 +277,7 @@ def test_what_is_exported_for_a_printer_prints_as_wanted(
 def test_meshes_for_a_printer_pass_with_its_profile(
     set_name: str, offset: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """They have more or less room than prints, at boards and seats, too."""
+    """They have more or less room than prints, at boards and sockets, too."""
     monkeypatch.chdir(tmp_path)
     readings, _ = measured_by(replace(MACHINE, offset=offset), 3)
     write_values(Path("measured.csv"), {one.place.number: one.value_mm for one in readings})
@@ -278,14 +289,14 @@ def test_meshes_for_a_printer_pass_with_its_profile(
 
 def write_values(path: Path, values: dict[int, float], laser: bool = False) -> None:
     """A list as the coupon's, filled in."""
-    rows = list(csv.reader(io.StringIO(value_list([*coupon_places(WANTED, laser).values()]))))
+    rows = list(csv.reader(io.StringIO(measurement_csv([*coupon_places(WANTED, laser).values()]))))
     for row in rows[1:]:
         row[3] = f"{values[int(row[0])]:.3f}" if int(row[0]) in values else ""
     with path.open("w", newline="") as file:
         csv.writer(file).writerows(rows)
 
 
-def told_percents(path: Path) -> tuple[float, float]:
+def scale_percents(path: Path) -> tuple[float, float]:
     """What the slicer is to scale X and Y to, in percent."""
     [found] = re.findall(r"scale X ([0-9.]+) % and Y ([0-9.]+) %", path.read_text())
     return float(found[0]), float(found[1])
@@ -295,9 +306,9 @@ def told_percents(path: Path) -> tuple[float, float]:
 
 
 def profile_for(machine: Machine, wanted: Profile = WANTED) -> tuple[Profile, str]:
-    """The profile for a machine without scatter, and all that is said with it."""
+    """The profile for a machine without scatter, and all notes with it."""
     readings = machine.coupon(np.random.default_rng(0), laser=any(machine.kerfs))
-    profile, notes = calibrated(wanted, fit(readings), "mine")
+    profile, notes = calibrate_profile(wanted, fit_machine(readings), "mine")
     return profile, "; ".join(notes)
 
 
@@ -314,17 +325,17 @@ def test_the_profile_has_the_wanted_plus_the_printers() -> None:
     assert found.hole_loss_mm == pytest.approx(machine.loss(10.1), abs=1e-3)
     assert 0 < found.side_sd_mm < 0.001
     assert "parts are 0.06 mm too thick; move the first layer down" in notes
-    with pytest.raises(InputError, match="is calibrated already"):
+    with pytest.raises(InputError, match="is already calibrated"):
         profile_for(machine, found)
 
 
-def test_what_a_profile_cannot_make_up_for_is_said() -> None:
+def test_what_a_profile_cannot_make_up_for_is_noted() -> None:
     found, notes = profile_for(Machine((1.0, 1.0), -0.18))
     assert found.inset_mm == 0
-    assert "let the slicer compensate XY by 0.08 mm, and calibrate again" in notes
+    assert "set the slicer's XY compensation to 0.08 mm, and calibrate again" in notes
     found, notes = profile_for(Machine((1.0, 1.0), 0.09))
     assert found.lid_thickness_mm > WANTED.lid_thickness_mm
-    assert "thick (lid.thickness), so that a frame holds it" in notes
+    assert "thick (lid.thickness), so that the frame holds them" in notes
 
 
 def test_a_lasers_profile_has_the_mean_of_its_kerfs() -> None:
@@ -333,5 +344,5 @@ def test_a_lasers_profile_has_the_mean_of_its_kerfs() -> None:
     assert replace(found, name="", title="", kerf_mm=0) == replace(WANTED, name="", title="")
     assert "the kerf is 0.18 mm in X and 0.24 mm in Y" in notes
     assert "scale X 100.00 % and Y 99.80 %" in notes
-    with pytest.raises(InputError, match=r"the cut is 0.2 mm less than nothing"):
+    with pytest.raises(InputError, match=r"imply a kerf of -0.2 mm"):
         profile_for(Machine((1.0, 1.0), kerfs=(-0.2, -0.2)))

@@ -6,9 +6,11 @@ import io
 import json
 import re
 import subprocess
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -17,10 +19,10 @@ from pypdf import PdfReader
 from shapely import LineString, Point, union_all
 
 from fabkit.cli import main
-from fabkit.drawing.coupon import DEPTH_MM, coupon_parts, coupon_places, paired_pieces
+from fabkit.drawing.coupon import DEPTH_MM, coupon_parts, coupon_places, fit_test_pieces
 from fabkit.drawing.glyphs import strokes_are_at_least
 from fabkit.model.library import load_set
-from fabkit.model.profilefile import load_profile
+from fabkit.model.profile_file import load_profile
 from tests.support import measure
 from tests.support.booklets import Read, longest_line_mm
 from tests.support.platefiles import with_prusa
@@ -52,10 +54,10 @@ def coupon(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_places_measure_what_is_told(coupon: Path) -> None:
+def test_places_measure_what_is_listed(coupon: Path) -> None:
     """On the meshes: jaws set along each line touch where it ends, in the direction of its kind."""
-    told = json.loads((coupon / "coupon.json").read_text())
-    nominal = {one["number"]: one["nominal_mm"] for one in told["places"]}
+    document = json.loads((coupon / "coupon.json").read_text())
+    nominal = {one["number"]: one["nominal_mm"] for one in document["places"]}
     assert len(nominal) == 26
     for part in coupon_parts(load_profile()):
         mesh = trimesh.load_mesh(coupon / f"stl/{part.name}.stl")
@@ -84,16 +86,16 @@ def test_places_measure_what_is_told(coupon: Path) -> None:
 
 
 def test_the_pair_shares_a_side(coupon: Path) -> None:
-    told = json.loads((coupon / "coupon.json").read_text())
-    assert told["pieces"] == ["M", "D"]
-    one, other = paired_pieces(load_set("fridgeiq"), load_profile())
+    document = json.loads((coupon / "coupon.json").read_text())
+    assert document["pieces"] == ["M", "D"]
+    one, other = fit_test_pieces(load_set("fridgeiq"), load_profile())
     assert min(abs(a - b) for a in lengths(one.outline) for b in lengths(other.outline)) < 1.0
     for drawn in (one, other):  # the real pieces' outlines, but for their insides
         whole = trimesh.load_mesh(coupon / f"stl/{drawn.piece}.stl")
         assert measure.section(whole, 0.81).convex_hull.area == pytest.approx(
             drawn.canonical.buffer(-0.1, join_style="mitre").area, rel=0.01
         )
-    assert paired_pieces(load_set("iqfit"), load_profile()) == []
+    assert fit_test_pieces(load_set("iqfit"), load_profile()) == []
 
 
 def lengths(outline: Any) -> list[float]:
@@ -101,15 +103,27 @@ def lengths(outline: Any) -> list[float]:
     return [float(one) for one in np.linalg.norm(np.diff(corners, axis=0), axis=1) if one > 5]
 
 
+def test_it_lies_close_together_in_the_middle_of_the_bed(coupon: Path) -> None:
+    with zipfile.ZipFile(coupon / "coupon.3mf") as package:
+        model = ElementTree.fromstring(package.read("3D/3dmodel.model"))
+    assert len(items := model.findall(".//{*}item")) == 5
+    assert not any(item.get("transform") for item in items)
+    found = model.findall(".//{*}vertex")
+    ends = np.array([[float(one.get(axis, "nan")) for axis in "xy"] for one in found])
+    low, high = ends.min(axis=0), ends.max(axis=0)
+    assert ((low + high) / 2).tolist() == pytest.approx([125, 105], abs=1)
+    assert (high - low).max() < 105
+
+
 def test_the_drawing_and_the_list(coupon: Path) -> None:
     [page, _] = PdfReader(coupon / "coupon.pdf").pages
-    words = page.extract_text()
+    text = page.extract_text()
     rows = (coupon / "measured.csv").read_text().splitlines()
     assert rows[0] == "number,what,nominal mm,measured"
     for one, row in zip(coupon_places(load_profile()).values(), rows[1:], strict=True):
         assert row == f"{one.number},{one.what},{one.nominal_mm:.2f},"
-        assert f"{one.number}" in words
-        assert one.what in words
+        assert f"{one.number}" in text
+        assert one.what in text
 
 
 @pytest.mark.integration
@@ -135,19 +149,19 @@ def test_it_prints_in_twenty_minutes(set_name: str, tmp_path: Path) -> None:
     [minutes] = re.findall(r"estimated printing time \(normal mode\) = (\d+)m", gcode.read_text())
     assert int(minutes) < 20
     command = ["prusa-slicer", "--info", str(plate)]
-    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert told.count("manifold = yes") == 5
-    sizes = {round(float(x), 1) for x in re.findall(r"size_x = ([0-9.]+)", told)}
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert output.count("manifold = yes") == 5
+    sizes = {round(float(x), 1) for x in re.findall(r"size_x = ([0-9.]+)", output)}
     assert {45.0, 29.0} <= sizes, "X must remain X on the bed"
 
 
 def test_of_a_laser(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: Callable[..., Any]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run_json: Callable[..., Any]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    told = said("coupon", "--laser", "-o", "cut", "-s", "laser.kerf=0.2 mm")
-    assert told["kind"] == "laser"
-    assert {one["what"] for one in told["places"]} == {"tab X", "tab Y", "slot X", "slot Y"}
+    document = run_json("coupon", "--laser", "-o", "cut", "-s", "laser.kerf=0.2 mm")
+    assert document["kind"] == "laser"
+    assert {one["what"] for one in document["places"]} == {"tab X", "tab Y", "slot X", "slot Y"}
     for name in ("coupon.svg", "coupon.dxf", "coupon.pdf", "measured.csv"):
         assert (tmp_path / "cut" / name).stat().st_size
     import ezdxf
@@ -177,16 +191,16 @@ def test_values_are_asked_for(
     monkeypatch.setattr("sys.stdin", io.StringIO("\n".join(lines) + "\n"))
     assert main(["calibrate", "-o", "found.toml", "--json"]) == 0
     out, err = capsys.readouterr()
-    told = json.loads(out)
-    assert [one["name"].split()[0] for one in told["residuals"]] == [
+    document = json.loads(out)
+    assert [one["name"].split()[0] for one in document["residuals"]] == [
         str(number) for number in places if number != 28 and number < 50
     ]
     assert '  5  hole Y, 10.00 mm: expected a length in mm such as 20.05, found "nine"' in err
-    assert "foot" not in told["values"]
+    assert "foot" not in document["values"]
     assert load_profile(["found.toml"]).side_sd_mm > 0
     assert Path("calibration.svg").read_text().startswith("<svg")
     capsys.readouterr()
     assert main(["calibrate", "-o", "again.toml", "--force", "--from", "found.csv", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["values"] == told["values"]
+    assert json.loads(capsys.readouterr().out)["values"] == document["values"]
     assert main(["calibrate", "-o", "found.toml"]) == 2
-    assert "are there already; write over with --force" in capsys.readouterr().err
+    assert "exist already; overwrite with --force" in capsys.readouterr().err

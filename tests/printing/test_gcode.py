@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fabkit.core.errors import OutsideError
+from fabkit.core.errors import ExternalError
 from fabkit.printing.slicer.gcode import Gcode, read_gcode
-from fabkit.printing.slicer.verdict import Feature, layers_of
+from fabkit.printing.slicer.verdict import Feature, layers_of_feature
 from tests.support.fakeslicer import gcode
 
 
@@ -24,14 +24,14 @@ def test_layers_objects_and_sums(tmp_path: Path) -> None:
     found = read(gcode(["A", "B"], layers=3), tmp_path)
     spans = [(layer.low_mm, layer.top_mm) for layer in found.layers]
     assert spans == [(0, 0.2), (0.2, 0.4), (0.4, 0.6)]
-    first, second = found.printed
+    first, second = found.objects
     assert (first.name, first.number, first.copy) == ("A", 0, 0)
     assert (first.first_layer, first.last_layer, first.layers) == (1, 3, 3)
     assert (first.low_mm, first.high_mm) == (0, 0.6)
     assert first.box == (50, 60, 70, 80)
     assert second.box == (80, 60, 100, 80)
     assert found.box == (50, 60, 100, 80)
-    assert not found.stops
+    assert not found.pauses
     assert (found.seconds, found.metres) == (3723, (0.5, 0.1))
     assert (found.grams, found.total_grams) == ((1.49, 0.3), 1.79)
 
@@ -41,42 +41,42 @@ def test_a_pause_belongs_to_the_layer_that_was_printed_before_it(
     after: int, height_mm: float, tmp_path: Path
 ) -> None:
     # In the file it comes after the next layer's own comments.
-    (stop,) = read(gcode(layers=5, pause_after=after), tmp_path).stops
+    (stop,) = read(gcode(layers=5, pause_after=after), tmp_path).pauses
     assert (stop.layer, stop.height_mm, stop.between) == (after, height_mm, True)
 
 
 def test_a_pause_in_the_middle_of_a_layer(tmp_path: Path) -> None:
     text = gcode(layers=2).replace("G1 Y80 E.5 ; A", "M601\nG1 Y80 E.5")
-    stops = read(text, tmp_path).stops
+    stops = read(text, tmp_path).pauses
     assert [(stop.layer, stop.between) for stop in stops] == [(1, False), (2, False)]
 
 
 def test_a_comment_and_its_command_are_one_pause_and_settings_are_none(tmp_path: Path) -> None:
     text = gcode(layers=5, pause_after=3)
     assert text.count("M601") == 2  # the second one is the setting at the end
-    assert len(read(text, tmp_path).stops) == 1
-    assert len(read(text.replace(";PAUSE_PRINT\n", ""), tmp_path).stops) == 1
-    assert len(read(text.replace("\nM601\n", "\n"), tmp_path).stops) == 1
+    assert len(read(text, tmp_path).pauses) == 1
+    assert len(read(text.replace(";PAUSE_PRINT\n", ""), tmp_path).pauses) == 1
+    assert len(read(text.replace("\nM601\n", "\n"), tmp_path).pauses) == 1
 
 
 def test_a_layer_or_an_object_without_plastic_is_none(tmp_path: Path) -> None:
     found = read(gcode(layers=5, skip=[3]), tmp_path)
     assert [layer.top_mm for layer in found.layers] == [0.2, 0.4, 0.8, 1.0]
     found = read(gcode(["A", "B"], layers=5, skip=[3]), tmp_path)
-    assert [one.layers for one in found.printed] == [5, 4]
+    assert [one.layers for one in found.objects] == [5, 4]
     text = gcode(layers=1) + "; printing object B id:1 copy 0\nG1 X1 Y1\nG1 E2\n"
-    assert [one.name for one in read(text, tmp_path).printed] == ["A"]
+    assert [one.name for one in read(text, tmp_path).objects] == ["A"]
 
 
 def test_names_of_all_kinds(tmp_path: Path) -> None:
     names = ["two words", 'B <&"é id:7 copy 3', "", " ", "id:0 copy 0", "; LAYER_CHANGE", "日本"]
-    found = read(gcode(names, layers=2), tmp_path).printed
+    found = read(gcode(names, layers=2), tmp_path).objects
     assert [(one.name, one.number) for one in found] == [(n, i) for i, n in enumerate(names)]
 
 
 def test_copies_are_objects_of_their_own(tmp_path: Path) -> None:
     text = gcode(["A"], layers=1) + gcode(["A"], layers=1).replace("copy 0", "copy 1")
-    assert [one.copy for one in read(text, tmp_path).printed] == [0, 1]
+    assert [one.copy for one in read(text, tmp_path).objects] == [0, 1]
 
 
 def test_absolute_lengths_of_filament_are_followed(tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_absolute_lengths_of_filament_are_followed(tmp_path: Path) -> None:
         ";LAYER_CHANGE\n;Z:0.2\nM82\n; printing object A id:0 copy 0\nG1 X1 Y1 E5\nG92 E0\n"
         "G1 X2 Y1 E1\nG1 X9 Y9 E1\nG1 X8 Y8 E.5\n; estimated printing time (normal mode) = 5s\n"
     )
-    (one,) = read(text, tmp_path).printed
+    (one,) = read(text, tmp_path).objects
     # Neither the travel to 9, 9 nor the retraction on the way to 8, 8.
     assert one.box == (0, 0, 2, 1)
 
@@ -117,7 +117,7 @@ def test_broken_numbers_are_refused_with_their_line(
 ) -> None:
     text = gcode(layers=3)
     assert old in text
-    with pytest.raises(OutsideError) as caught:
+    with pytest.raises(ExternalError) as caught:
         read(text.replace(old, new, 1), tmp_path)
     assert str(caught.value).startswith("plate.3mf: a slicer wrote G-code that is broken: ")
     assert message in str(caught.value)
@@ -126,9 +126,9 @@ def test_broken_numbers_are_refused_with_their_line(
 
 def test_unfinished_files_are_refused(tmp_path: Path) -> None:
     for text in ("", bytes(range(256)) * 500):
-        with pytest.raises(OutsideError, match="it prints no layer"):
+        with pytest.raises(ExternalError, match="it prints no layer"):
             read(text, tmp_path)
-    with pytest.raises(OutsideError, match="it ends without the estimated printing time"):
+    with pytest.raises(ExternalError, match="it ends without the estimated printing time"):
         read(gcode(end=False), tmp_path)
 
 
@@ -157,7 +157,7 @@ def test_any_lines_are_read_or_refused(
     path.write_text("\n".join(lines), encoding="utf-8", errors="replace")
     try:
         found = read_gcode(path, "a slicer")
-    except OutsideError:
+    except ExternalError:
         return
     assert found.layers
 
@@ -176,4 +176,6 @@ def test_the_layers_of_a_feature(tmp_path: Path) -> None:
         (5.2, 5.6, [None, None, False, False]),
         (5.15, 5.2, [None, None, False, False]),
     ):
-        assert [*layers_of(Feature("recess", low_mm, high_mm), layers).values()][3:] == found
+        assert [*layers_of_feature(Feature("recess", low_mm, high_mm), layers).values()][
+            3:
+        ] == found

@@ -13,14 +13,14 @@ from itertools import combinations
 import pytest
 from shapely import Polygon, affinity, box, get_parts
 
-from fabkit.core.errors import InputError, OutsideError
-from fabkit.drawing.draft import draft_all
+from fabkit.core.errors import ExternalError, InputError
+from fabkit.drawing.draft import draft_flat_pieces
 from fabkit.model.library import load_set
-from fabkit.model.profilefile import load_profile
-from fabkit.printing.nesting import bypolygon
+from fabkit.model.profile_file import load_profile
 from fabkit.printing.nesting import nest as nesting
-from fabkit.printing.nesting.bin import Bin, Placement, faults_of_layout
-from fabkit.printing.nesting.nest import least_rooms, nest
+from fabkit.printing.nesting import polygon_nest
+from fabkit.printing.nesting.bin import Bin, Placement, layout_faults
+from fabkit.printing.nesting.nest import min_bins, nest
 from tests.conftest import ROOT
 
 Shapes = dict[str, Polygon]
@@ -28,27 +28,29 @@ ENGINES = ("auto", "rectpack")
 TOLERANCE_MM = 1e-6
 
 
-def judge(shapes: Shapes, room: Bin, rooms: list[list[Placement]]) -> None:
+def judge_layout(shapes: Shapes, room: Bin, rooms: list[list[Placement]]) -> None:
     """All that nesting promises, by plain reckoning; turned and moved by a matrix of its own."""
-    assert sorted(spot.name for spots in rooms for spot in spots) == sorted(shapes)
+    assert sorted(placement.name for placements in rooms for placement in placements) == sorted(
+        shapes
+    )
     assert all(rooms)
     free = box(0, 0, room.width_mm, room.depth_mm).buffer(TOLERANCE_MM - room.edge_mm)
-    for spots in rooms:
-        laid = []
-        for spot in spots:
-            assert spot.degrees in (0, 45, 90, 135, 180, 225, 270, 315)
-            angle = math.radians(spot.degrees)
+    for placements in rooms:
+        placed = []
+        for placement in placements:
+            assert placement.degrees in (0, 45, 90, 135, 180, 225, 270, 315)
+            angle = math.radians(placement.degrees)
             cosine, sine = math.cos(angle), math.sin(angle)
-            matrix = [cosine, -sine, sine, cosine, spot.x_mm, spot.y_mm]
-            ours = affinity.affine_transform(Polygon(shapes[spot.name].exterior), matrix)
-            theirs = Polygon(spot.place(shapes[spot.name]).exterior)
+            matrix = [cosine, -sine, sine, cosine, placement.x_mm, placement.y_mm]
+            ours = affinity.affine_transform(Polygon(shapes[placement.name].exterior), matrix)
+            theirs = Polygon(placement.place(shapes[placement.name]).exterior)
             assert ours.symmetric_difference(theirs).area < 1e-6
             assert free.covers(ours)
-            laid.append(ours)
+            placed.append(ours)
         if room.corner_mm:
             right, top = room.width_mm - room.edge_mm, room.depth_mm - room.edge_mm
-            laid.append(box(right - room.corner_mm, top - room.corner_mm, right, top))
-        for one, other in combinations(laid, 2):
+            placed.append(box(right - room.corner_mm, top - room.corner_mm, right, top))
+        for one, other in combinations(placed, 2):
             assert one.distance(other) >= room.gap_mm - TOLERANCE_MM
             assert one.intersection(other).area < 1e-4
 
@@ -75,7 +77,7 @@ def random_set(seed: int, most: int = 14) -> tuple[Shapes, Bin]:
 
 def least(shapes: Shapes, room: Bin) -> int:
     outers = (Polygon(shape.exterior) for shape in shapes.values())
-    return least_rooms([one.buffer(room.gap_mm / 2).area for one in outers], room)
+    return min_bins([one.buffer(room.gap_mm / 2).area for one in outers], room)
 
 
 @pytest.mark.every(10)
@@ -83,7 +85,7 @@ def least(shapes: Shapes, room: Bin) -> int:
 def test_random_sets_by_rectangle(seed: int) -> None:
     shapes, room = random_set(seed)
     rooms = nest(shapes, room, "rectpack")
-    judge(shapes, room, rooms)
+    judge_layout(shapes, room, rooms)
     assert len(rooms) >= least(shapes, room)
 
 
@@ -92,14 +94,14 @@ def test_random_sets_by_rectangle(seed: int) -> None:
 def test_random_sets_by_polygon(seed: int) -> None:
     shapes, room = random_set(seed, most=9)
     rooms = nest(shapes, room)
-    judge(shapes, room, rooms)
+    judge_layout(shapes, room, rooms)
     assert least(shapes, room) <= len(rooms) <= len(nest(shapes, room, "rectpack"))
 
 
 @cache
 def fridgeiq() -> Shapes:
     puzzle, limits = load_set("fridgeiq"), load_profile()
-    return {one.piece: one.outline for one in draft_all(puzzle, puzzle.pieces, limits)}
+    return {one.piece: one.outline for one in draft_flat_pieces(puzzle, puzzle.pieces, limits)}
 
 
 def layouts(engine: str) -> list[list[list[Placement]]]:
@@ -123,7 +125,7 @@ def test_two_processes_give_the_same_layouts_and_polygons_use_notches() -> None:
     here = [layouts(engine) for engine in ENGINES]
     assert other == str(here)
     for (rooms, _), count in zip(here, (1, 2), strict=True):
-        judge(fridgeiq(), Bin(180, 180, 2, 5, 40), rooms)
+        judge_layout(fridgeiq(), Bin(180, 180, 2, 5, 40), rooms)
         assert len(rooms) == count
 
 
@@ -131,9 +133,9 @@ def test_too_large_shapes_are_refused_together_with_numbers() -> None:
     shapes = {"long": box(0, 0, 400, 10), "fine": box(0, 0, 50, 50), "wide": box(0, 0, 171, 171)}
     with pytest.raises(InputError) as caught:
         nest(shapes, Bin(180, 180, 2, 5))
-    assert [fault.key for fault in caught.value.faults] == ["long", "wide"]
+    assert [fault.key for fault in caught.value.errors] == ["long", "wide"]
     assert "400 mm x 10 mm" in str(caught.value)
-    assert "170 mm x 170 mm that can be used" in str(caught.value)
+    assert "the usable 170 mm x 170 mm" in str(caught.value)
     big = {"big": box(0, 0, 129, 129)}  # touches the corner's gap
     assert nest(big, Bin(180, 180, 2, 5), "rectpack")
     with pytest.raises(InputError, match="less a corner of 40 mm"):
@@ -176,7 +178,7 @@ def test_shapes_that_just_fit_and_odd_ones(name: str) -> None:
     shapes, room, count = TIGHT[name]
     for engine in ENGINES:
         rooms = nest(shapes, room, engine)
-        judge(shapes, room, rooms)
+        judge_layout(shapes, room, rooms)
         assert count is None or len(rooms) == count
 
 
@@ -189,16 +191,16 @@ def test_without_spyrrow(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_process_that_dies_or_hangs_is_no_layout(monkeypatch: pytest.MonkeyPatch) -> None:
     shapes, room = {name: fridgeiq()[name] for name in "ABDE"}, Bin(180, 180, 2, 5)
     # A panic of spyrrow (an item higher than the strip), and its first failure.
-    assert bypolygon.nest_by_polygon({"A": box(0, 0, 90, 90)}, Bin(80, 80, 0, 0), 0) is None
+    assert polygon_nest.nest_by_polygon({"A": box(0, 0, 90, 90)}, Bin(80, 80, 0, 0), 0) is None
     squares = {name: box(0, 0, 30, 30) for name in "ABCDE"}
-    assert bypolygon.nest_by_polygon(squares, Bin(70, 70, 1, 1), 0) is None
-    monkeypatch.setattr(bypolygon, "_LONGEST_S", 0.5)
+    assert polygon_nest.nest_by_polygon(squares, Bin(70, 70, 1, 1), 0) is None
+    monkeypatch.setattr(polygon_nest, "_LONGEST_S", 0.5)
     for body in ("import os; os.abort()", "import time; time.sleep(60)"):
-        monkeypatch.setattr(bypolygon, "_COMMAND", body)
+        monkeypatch.setattr(polygon_nest, "_COMMAND", body)
         assert nest(shapes, room) == nest(shapes, room, "rectpack")
-    monkeypatch.setattr(bypolygon, "_COMMAND", "import nothing_of_this_name")
-    monkeypatch.setattr(bypolygon, "_LONGEST_S", 60)
-    with pytest.raises(OutsideError, match="nothing_of_this_name"):
+    monkeypatch.setattr(polygon_nest, "_COMMAND", "import nothing_of_this_name")
+    monkeypatch.setattr(polygon_nest, "_LONGEST_S", 60)
+    with pytest.raises(ExternalError, match="nothing_of_this_name"):
         nest(shapes, room)
 
 
@@ -213,8 +215,8 @@ FAULTS = {
         "C and the reserved corner are 1 mm apart",
     ),
     "missing": ([A, B], "A B are laid, where A B C were given"),
-    "twice": ([A, B, C, Placement("A", 0.0, 5.0, 60.0)], "A A B C are laid"),
-    "strange": ([A, B, C, Placement("Z", 0.0, 5.0, 60.0)], "A B C Z are laid"),
+    "duplicate": ([A, B, C, Placement("A", 0.0, 5.0, 60.0)], "A A B C are laid"),
+    "unknown": ([A, B, C, Placement("Z", 0.0, 5.0, 60.0)], "A B C Z are laid"),
 }
 SQUARES = {name: box(0, 0, 20, 20) for name in "ABC"}
 ROOM = Bin(100, 100, 2, 5, 30)
@@ -225,22 +227,22 @@ def test_bad_layouts_are_noticed_and_never_given(
     fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A bad one of spyrrow's gives way to rectpack's, a bad one of rectpack's is an error."""
-    assert faults_of_layout(SQUARES, ROOM, [[A, B, C]]) == []
-    judge(SQUARES, ROOM, [[A, B, C]])
-    spots, words = FAULTS[fault]
-    [found] = faults_of_layout(SQUARES, ROOM, [spots])
-    assert words in found
+    assert layout_faults(SQUARES, ROOM, [[A, B, C]]) == []
+    judge_layout(SQUARES, ROOM, [[A, B, C]])
+    placements, message = FAULTS[fault]
+    [found] = layout_faults(SQUARES, ROOM, [placements])
+    assert message in found
     with pytest.raises(AssertionError):
-        judge(SQUARES, ROOM, [spots])
-    monkeypatch.setattr(nesting, "nest_by_polygon", lambda shapes, room, seed: spots)
-    judge(SQUARES, ROOM, nest(SQUARES, ROOM))
-    monkeypatch.setattr(nesting, "nest_by_rectangle", lambda shapes, room: [spots])
-    with pytest.raises(OutsideError, match=words):
+        judge_layout(SQUARES, ROOM, [placements])
+    monkeypatch.setattr(nesting, "nest_by_polygon", lambda shapes, room, seed: placements)
+    judge_layout(SQUARES, ROOM, nest(SQUARES, ROOM))
+    monkeypatch.setattr(nesting, "nest_by_rectangle", lambda shapes, room: [placements])
+    with pytest.raises(ExternalError, match=message):
         nest(SQUARES, ROOM, "rectpack")
 
 
 def test_overlap_without_a_gap_is_noticed() -> None:
     room = Bin(100, 100, 0, 5)
     near, touching = ([A, Placement("B", 0.0, x, 5.0), C] for x in (24.999, 25.0))
-    assert faults_of_layout(SQUARES, room, [near]) == ["A and B are 0 mm apart"]
-    assert faults_of_layout(SQUARES, room, [touching]) == []
+    assert layout_faults(SQUARES, room, [near]) == ["A and B are 0 mm apart"]
+    assert layout_faults(SQUARES, room, [touching]) == []

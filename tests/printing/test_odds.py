@@ -21,8 +21,8 @@ from fabkit.mesh.fitting.contacts import Solution
 from fabkit.mesh.part import Outline, Part
 from fabkit.model.lattice import LATTICES, Cell, Lattice
 from fabkit.model.polygon import rings_of_cells
-from fabkit.model.puzzle import in_units
-from fabkit.printing.odds import DRAWS, Odds, PrinterError, tolerance
+from fabkit.model.puzzle import to_units
+from fabkit.printing.odds import DRAWS, Odds, PrinterError, simulate_tolerances
 from tests.support.shapes import body_of
 
 SQUARE = LATTICES["square"]
@@ -38,7 +38,7 @@ Insets = float | Sequence[float] | Floats
 def corners_mm(lattice: Lattice, cells: frozenset[Cell]) -> Floats:
     """Of an area without holes, counter-clockwise; side k begins at corner k."""
     (ring,) = rings_of_cells(lattice, cells)
-    return np.array(in_units(lattice, ring)) * UNIT_MM
+    return np.array(to_units(lattice, ring)) * UNIT_MM
 
 
 def inset(corners: Floats, insets_mm: Floats) -> Polygon:
@@ -73,12 +73,12 @@ def solved(*shapes: Shape, clearance_mm: float | None = None) -> Solution:
     return Solution("challenge", region, layout, clearance_mm)
 
 
-def told(solution: Solution, error: PrinterError, **insets_mm: Insets) -> Odds:
+def odds_of(solution: Solution, error: PrinterError, **insets_mm: Insets) -> Odds:
     parts = {
         key: part_of(SQUARE, cells, insets_mm.get(key, INSET_MM))
         for key, cells in solution.layout.items()
     }
-    (only,) = tolerance(parts, SQUARE, [solution], error).challenges
+    (only,) = simulate_tolerances(parts, SQUARE, [solution], error).challenges
     return only
 
 
@@ -108,7 +108,7 @@ def irwin_hall(count: int, total: float) -> float:
 def test_squares_in_a_row(count: int, sides: int, clearance_mm: float | None) -> None:
     """Along the row with its n sides, and across each square, between border or tray."""
     solution, e_mm = solved(*row(count), clearance_mm=clearance_mm), 0.15
-    found, clear_mm = told(solution, uniform(e_mm)), clearance_mm or 0.0
+    found, clear_mm = odds_of(solution, uniform(e_mm)), clearance_mm or 0.0
     loops = [(2 * count, 1), (2, count)]
     spare = [INSET_MM + 2 * clear_mm / n for n, _ in loops]
     worst = [(n * INSET_MM + 2 * clear_mm - (n + sides) * e_mm) / n for n, _ in loops]
@@ -129,7 +129,7 @@ def test_squares_in_a_row(count: int, sides: int, clearance_mm: float | None) ->
 def test_a_calibrated_printer() -> None:
     """One offset for all, which no number of sides evens out."""
     error = PrinterError(offset_mm=0.05, offset_sd_mm=0.03, side_sd_mm=0.02)
-    found = told(solved(*row(1)), error)
+    found = odds_of(solved(*row(1)), error)
     sd_mm = math.hypot(0.03, 0.02 / math.sqrt(2))
     assert found.rss_mm == pytest.approx((0.07, sd_mm), abs=1e-5)
     assert found.worst_mm == pytest.approx(0.07 - 3 * math.hypot(0.03, 0.02), abs=1e-5)
@@ -141,7 +141,9 @@ def test_a_calibrated_printer() -> None:
 def test_seeds_and_order_do_not_matter() -> None:
     solution = solved([(0, 0)], [(1, 0)], [(0, 1), (1, 1)])
     swapped = replace(solution, layout=dict(reversed(solution.layout.items())))
-    assert (told(solution, uniform(0.15)).goes == told(swapped, uniform(0.15)).goes).all()
+    assert (
+        odds_of(solution, uniform(0.15)).assembles == odds_of(swapped, uniform(0.15)).assembles
+    ).all()
 
 
 # --- graphs of contacts ---------------------------------------------------------------------
@@ -152,11 +154,11 @@ U = [(0, 0), (1, 0), (2, 0), (0, 1), (2, 1)]
 def test_a_piece_between_the_arms_of_another() -> None:
     """A is rigid: what lies between its arms has the notch for itself, whatever is around."""
     solution = solved(U, [(1, 1)])
-    assert told(solution, uniform(INSET_MM)).closes
-    assert not told(solution, uniform(INSET_MM + 0.002)).closes
-    wide = told(solution, uniform(0.0), B=-0.02)  # which itself is wider than the notch by 0.04
+    assert odds_of(solution, uniform(INSET_MM)).closes_worst_case
+    assert not odds_of(solution, uniform(INSET_MM + 0.002)).closes_worst_case
+    wide = odds_of(solution, uniform(0.0), B=-0.02)  # which itself is wider than the notch by 0.04
     assert wide.spare_mm == pytest.approx((INSET_MM - 0.02) / 2)
-    wide = told(solution, uniform(0.0), B=[INSET_MM, -0.13, INSET_MM, -0.13])
+    wide = odds_of(solution, uniform(0.0), B=[INSET_MM, -0.13, INSET_MM, -0.13])
     assert wide.spare_mm == pytest.approx(-0.005)
     assert (wide.odds, wide.weakest, wide.loop) == (0.0, "A and B", ("A", "B"))
     assert wide.place_mm in ((20.0, 30.0), (40.0, 30.0))
@@ -164,7 +166,7 @@ def test_a_piece_between_the_arms_of_another() -> None:
 
 def test_the_tightest_row_decides_and_is_named() -> None:
     grid = [[(x, y)] for y in range(3) for x in range(3)]
-    found = told(solved(*grid), uniform(0.1), H=0.02)
+    found = odds_of(solved(*grid), uniform(0.1), H=0.02)
     assert found.spare_mm == pytest.approx((4 * INSET_MM + 2 * 0.02) / 6)
     assert "H" in found.loop
     assert "H" in found.weakest.split(" and ")
@@ -173,35 +175,35 @@ def test_the_tightest_row_decides_and_is_named() -> None:
 def test_cells_that_no_piece_covers_are_room() -> None:
     solution = solved([(0, 0)], [(2, 0)])
     open_ended = replace(solution, region=solution.region | squares([(1, 0), (0, 1), (2, 1)]))
-    found = told(open_ended, uniform(0.3))
+    found = odds_of(open_ended, uniform(0.3))
     assert (found.odds, found.weakest, found.loop) == (1.0, "", ())
     assert found.spare_mm > 1
     alone = Solution(
         "alone", squares([(x, y) for x in range(3) for y in range(3)]), solved([(1, 1)]).layout
     )
-    assert told(alone, uniform(0.3)).odds == 1.0
+    assert odds_of(alone, uniform(0.3)).odds == 1.0
 
 
 def test_what_all_sets_have_in_common() -> None:
     """The same printed pieces are in all challenges."""
     one, other = solved([(0, 0)], [(1, 0)]), solved([(0, 0)], [(0, 1)])
     parts = {key: part_of(SQUARE, cells, INSET_MM) for key, cells in one.layout.items()}
-    both = tolerance(parts, SQUARE, [one, one, other], uniform(0.2))
+    both = simulate_tolerances(parts, SQUARE, [one, one, other], uniform(0.2))
     first, again, _ = (odds.odds for odds in both.challenges)
     assert first == again
-    assert max(0.0, first + both.challenges[2].odds - 1) < both.together < first
+    assert max(0.0, first + both.challenges[2].odds - 1) < both.set_odds < first
 
 
 def test_the_inset_for_99_percent_does_what_it_says() -> None:
     solution, error = solved(*row(4)), PrinterError(side_sd_mm=0.07)
-    found = told(solution, error)
+    found = odds_of(solution, error)
     needed_mm = INSET_MM - found.likely_mm
-    again = told(solution, error, **dict.fromkeys("ABCD", needed_mm))
+    again = odds_of(solution, error, **dict.fromkeys("ABCD", needed_mm))
     assert found.odds < 0.98
     assert again.odds == pytest.approx(0.99, abs=1e-3)
 
 
-def test_snowflakes_are_told_and_not_judged() -> None:
+def test_snowflakes_are_listed_and_not_judged() -> None:
     """Also those of pieces on two lattices half a unit apart, in cells half as long."""
     pair = solved([(0, 0)], [(1, 0)])
     parts = {key: part_of(SQUARE, cells, 0.02) for key, cells in pair.layout.items()}
@@ -210,16 +212,18 @@ def test_snowflakes_are_told_and_not_judged() -> None:
         "B": squares([(2, 1), (3, 1), (2, 2), (3, 2)]),
     }
     flake = Solution("flake", halves["A"] | halves["B"], halves, halves=2)
-    found = tolerance(parts, SQUARE, [], PrinterError(0.1), snowflakes=[flake])
+    found = simulate_tolerances(parts, SQUARE, [], PrinterError(0.1), snowflakes=[flake])
     assert found.ok
     (told_of,) = found.snowflakes
-    assert not told_of.closes
+    assert not told_of.closes_worst_case
     assert told_of.spare_mm == pytest.approx(0.02, abs=1e-5)
     assert told_of.odds < 0.9
 
 
-def test_nothing_to_put_together_and_parts_of_another_shape() -> None:
-    found = tolerance({}, SQUARE, [Solution("impossible", squares([(0, 0)]), {})], uniform(0.1))
+def test_nothing_to_assemble_and_parts_of_another_shape() -> None:
+    found = simulate_tolerances(
+        {}, SQUARE, [Solution("impossible", squares([(0, 0)]), {})], uniform(0.1)
+    )
     assert (found.ok, found.challenges, found.inset_for(True), found.magnets) == (
         True,
         (),
@@ -227,7 +231,9 @@ def test_nothing_to_put_together_and_parts_of_another_shape() -> None:
         None,
     )
     with pytest.raises(InputError, match=r"A.*does not have the shape"):
-        tolerance({"A": part_of(SQUARE, squares([(0, 0)]), 0.1)}, SQUARE, [solved(U)], uniform(0.1))
+        simulate_tolerances(
+            {"A": part_of(SQUARE, squares([(0, 0)]), 0.1)}, SQUARE, [solved(U)], uniform(0.1)
+        )
 
 
 def test_magnets() -> None:
@@ -237,11 +243,11 @@ def test_magnets() -> None:
         ([10.1, 10.0], 0.2, (0.1, 0.2), False),
     ):
         for error in (PrinterError(0.1, hole_mm), PrinterError(0, hole_mm - 0.03, hole_sd_mm=0.01)):
-            found = tolerance({}, SQUARE, [], error, magnet_mm=10.0, bores_mm=bores_mm)
+            found = simulate_tolerances({}, SQUARE, [], error, magnet_mm=10.0, bores_mm=bores_mm)
             assert found.magnets is not None
             assert found.magnets.squeeze_mm == pytest.approx(squeeze_mm)
             assert found.ok == found.magnets.goes_in == goes_in
-            assert ("loose" in found.magnets.message) == (squeeze_mm[1] < 0)
+            assert ("of play" in found.magnets.message) == (squeeze_mm[1] < 0)
 
 
 # --- printed and put together -----------------------------------------------------------------
@@ -267,7 +273,7 @@ class Case:
             for key, cells in self.layout.items()
         }
         solution = Solution("case", self.region, self.layout, self.clearance_mm)
-        return tolerance(parts, self.lattice, [solution], self.error).challenges[0].odds
+        return simulate_tolerances(parts, self.lattice, [solution], self.error).challenges[0].odds
 
 
 def cut_up(
@@ -372,7 +378,7 @@ def goes_together(bodies: dict[str, Polygon], rows: list[Floats], rooms: list[fl
     return False
 
 
-def share_put_together(case: Case, sets: int, seed: int) -> float:
+def share_assembled(case: Case, sets: int, seed: int) -> float:
     """The share of printed sets that somebody can lay into the region, each piece shifted a little."""
     rng, error = np.random.default_rng([99, seed]), case.error
     drawn = {key: corners_mm(case.lattice, cells) for key, cells in case.layout.items()}
@@ -411,13 +417,13 @@ def share_put_together(case: Case, sets: int, seed: int) -> float:
 
 def agree(seed: int, sets: int) -> None:
     case = case_of(seed)
-    odds, share = case.odds(), share_put_together(case, sets, seed)
+    odds, share = case.odds(), share_assembled(case, sets, seed)
     spread = math.sqrt(odds * (1 - odds) * (1 / sets + 1 / DRAWS))
     assert abs(share - odds) < 3.5 * spread, (seed, odds, share, spread)
 
 
 @pytest.mark.parametrize(("seed", "sets"), [(0, 150), (7, 300), (11, 150)])
-def test_simulated_sets_go_together_as_often_as_said(seed: int, sets: int) -> None:
+def test_simulated_sets_assemble_as_often_as_predicted(seed: int, sets: int) -> None:
     agree(seed, sets)
 
 

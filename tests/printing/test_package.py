@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 from shapely import LineString, Point
 
-from fabkit.drawing.draft import draft_all
+from fabkit.drawing.draft import draft_flat_pieces
 from fabkit.model.library import load_set
 from fabkit.model.profile import Profile
-from fabkit.model.profilefile import load_profile
-from fabkit.printing.package import ORCA_PART, PRUSA_PART, pause_parts
+from fabkit.model.profile_file import load_profile
+from fabkit.printing.package3mf import ORCA_PART, PRUSA_PART, pause_parts
 from fabkit.printing.plate import layer_before_pause
 from fabkit.printing.slicer.settings import print_settings
-from tests.support.platefiles import HOLLOW, Thing, with_prusa, write_plate
+from tests.support.platefiles import HOLLOW, Printable, with_prusa, write_plate
 
 FLIPPABLE = load_profile(["flippable"])
 MIDDLE = Point(60, 60)
@@ -26,15 +26,15 @@ MIDDLE = Point(60, 60)
 
 def layers_around_pauses(gcode: str) -> list[tuple[float, float]]:
     """For each pause the tops of the layers printed before and after it; another way of reading."""
-    top, printed, stops = 0.0, 0.0, []
+    top, printed_top, stops = 0.0, 0.0, []
     for line in gcode.splitlines():
         if line.startswith(";Z:"):
             top = float(line[3:])
         elif line == "M601":
-            stops.append((printed, 0.0))
+            stops.append((printed_top, 0.0))
         elif re.match(r"G1 .*[XY].* E\.?\d", line):
-            printed = top
-            stops = [(before, after or printed) for before, after in stops]
+            printed_top = top
+            stops = [(before, after or printed_top) for before, after in stops]
     return stops
 
 
@@ -58,11 +58,11 @@ def layers_over_the_cavity(gcode: str) -> tuple[list[float], list[float]]:
 
 def sliced(profile: Profile, parts: dict[str, bytes], folder: Path) -> str:
     """Slices a hollow box by hand."""
-    plate = write_plate(folder / "plate.3mf", [Thing("P", [(HOLLOW, 1)])], parts)
+    plate = write_plate(folder / "plate.3mf", [Printable("P", [(HOLLOW, 1)])], parts)
     (folder / "own.ini").write_text(print_settings(profile, 1))
-    words = ["--datadir", "data", "--load", "own.ini", "--dont-arrange", "--export-gcode"]
+    options = ["--datadir", "data", "--load", "own.ini", "--dont-arrange", "--export-gcode"]
     subprocess.run(
-        ["prusa-slicer", *words, "-o", "plate.gcode", plate.name],
+        ["prusa-slicer", *options, "-o", "plate.gcode", plate.name],
         cwd=folder,
         check=True,
         capture_output=True,
@@ -130,6 +130,6 @@ def test_a_pause_comes_between_layers_only() -> None:
     with pytest.raises(ValueError, match="no layer ends at 0 mm"):
         layer_before_pause(0, FLIPPABLE)
     puzzle = load_set("fridgeiq")
-    for blueprint in draft_all(puzzle, puzzle.pieces, FLIPPABLE):
-        assert blueprint.pause_height_mm is not None
-        assert layer_before_pause(blueprint.pause_height_mm, FLIPPABLE) == 21
+    for drawing in draft_flat_pieces(puzzle, puzzle.pieces, FLIPPABLE):
+        assert drawing.pause_height_mm is not None
+        assert layer_before_pause(drawing.pause_height_mm, FLIPPABLE) == 21

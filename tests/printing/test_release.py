@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from shapely import Point
 
-from fabkit.drawing.draft import draft, draft_all
+from fabkit.drawing.draft import draft_flat_piece, draft_flat_pieces
 from fabkit.model.library import load_set
-from fabkit.model.profilefile import load_profile
+from fabkit.model.profile_file import load_profile
 from fabkit.printing.bom import solid_mm3
 from tests.support import measure
 from tests.support.platefiles import with_prusa
@@ -29,18 +29,18 @@ ORDERS = [
 
 @pytest.mark.parametrize("order", ORDERS, ids=" ".join)
 def test_a_pin_goes_from_the_face_to_the_magnet(
-    order: tuple[str, ...], pair: str, said: Callable[..., Any]
+    order: tuple[str, ...], pair: str, run_json: Callable[..., Any]
 ) -> None:
-    words = [order[at : at + 2] for at in range(0, len(order), 2)]
-    settings = [value for flag, value in words if flag == "-s"]
-    chosen = [value for flag, value in words if flag == "-p"]
+    options = [order[at : at + 2] for at in range(0, len(order), 2)]
+    settings = [value for flag, value in options if flag == "-s"]
+    chosen = [value for flag, value in options if flag == "-p"]
     profile = load_profile(chosen, [*settings, RELEASE[1]])
     puzzle = load_set(pair)
-    pieces = said("export-stl", pair, *order, *RELEASE)["pieces"]
+    pieces = run_json("export-stl", pair, *order, *RELEASE)["pieces"]
     for name, piece in pieces.items():
         mesh = measure.read_mesh(Path(f"output/pair/stl/{name}.stl"))
         assert measure.is_closed(mesh)
-        drawn = draft(puzzle, puzzle.piece(name), profile)
+        drawn = draft_flat_piece(puzzle, puzzle.piece(name), profile)
         ribs_mm3 = (
             6 if profile.fit == "ribs" else 0
         )  # each about 0.6 mm3, which the bill leaves out
@@ -62,7 +62,7 @@ def test_a_pin_goes_from_the_face_to_the_magnet(
             widths.append((round(right - left, 1), round(high - low, 1)))
             assert open_.contains(Point(recess.centre_mm).buffer(0.99))
         # First a slot from side to side of the bore, then a square, then it is round.
-        narrowest_mm = recess.bores.crest_mm or recess.bores.widest_mm
+        narrowest_mm = recess.bore.crest_mm or recess.bore.widest_mm
         slot = (round(narrowest_mm, 1), 2.0)
         assert widths == [slot if step_mm else (2.0, 2.0), (2.0, 2.0), (2.0, 2.0)]
 
@@ -72,7 +72,7 @@ def test_letters_keep_away_from_it(preset: str) -> None:
     puzzle = load_set("fridgeiq")
     for wide in (1, 3):
         profile = load_profile([preset], [f"recess.release={wide} mm"])
-        for drawn in draft_all(puzzle, puzzle.pieces, profile):
+        for drawn in draft_flat_pieces(puzzle, puzzle.pieces, profile):
             assert drawn.label
             assert drawn.label.cap_height_mm >= 0.8 * profile.cap_height_mm
             letter = drawn.label.front.polygon()
@@ -86,19 +86,19 @@ def test_letters_keep_away_from_it(preset: str) -> None:
 @pytest.mark.integration
 @pytest.mark.parametrize("order", [(), ("-p", "compact")])
 def test_a_set_with_it_passes_check_and_verify_and_only_where_it_is_asked_for(
-    order: tuple[str, ...], pair: str, said: Callable[..., Any]
+    order: tuple[str, ...], pair: str, run_json: Callable[..., Any]
 ) -> None:
-    said("export-3mf", pair, *order, *RELEASE)
-    said("export-step", pair, *order, *RELEASE)
-    said("export-svg", pair, *order, *RELEASE)
-    said("export-stl", pair, *order, *RELEASE)
-    assert said("check", pair, *order, *RELEASE)["ok"]
-    assert said("check", pair)["ok"]  # as the profile beside them says
-    assert said("verify", pair, *order, *RELEASE)["ok"]
-    assert said("verify", pair, *order, *RELEASE, "--from", "output/pair/pair.3mf")["ok"]
-    assert said("bom", pair, *order, *RELEASE)["magnets"]["count"] == 2
+    run_json("export-3mf", pair, *order, *RELEASE)
+    run_json("export-step", pair, *order, *RELEASE)
+    run_json("export-svg", pair, *order, *RELEASE)
+    run_json("export-stl", pair, *order, *RELEASE)
+    assert run_json("check", pair, *order, *RELEASE)["ok"]
+    assert run_json("check", pair)["ok"]  # as the profile beside them says
+    assert run_json("verify", pair, *order, *RELEASE)["ok"]
+    assert run_json("verify", pair, *order, *RELEASE, "--from", "output/pair/pair.3mf")["ok"]
+    assert run_json("bom", pair, *order, *RELEASE)["magnets"]["count"] == 2
     arguments = [pair, *order, "-s", "recess.release=0 mm", "--write-profile", "own.toml"]
-    report = said("check", *arguments, code=1)
+    report = run_json("check", *arguments, code=1)
     assert load_profile(["own.toml"]).release_mm == 2
     findings = [one for piece in report["pieces"].values() for one in piece["findings"]]
     failed = {one["rule"] for one in findings if not one["ok"]}
@@ -106,14 +106,14 @@ def test_a_set_with_it_passes_check_and_verify_and_only_where_it_is_asked_for(
 
 
 @with_prusa
-def test_it_needs_no_supports(pair: str, said: Callable[..., Any]) -> None:
-    said("plate", pair, *RELEASE)
-    words = ["--dont-arrange", "--loglevel", "2", "--export-gcode", "-o", "plate.gcode"]
+def test_it_needs_no_supports(pair: str, run_json: Callable[..., Any]) -> None:
+    run_json("plate", pair, *RELEASE)
+    options = ["--dont-arrange", "--loglevel", "2", "--export-gcode", "-o", "plate.gcode"]
     ran = subprocess.run(
-        ["prusa-slicer", *words, "output/pair/plates/plate-1.3mf"],
+        ["prusa-slicer", *options, "output/pair/plates/plate-1.3mf"],
         capture_output=True,
         text=True,
         check=True,
     )
     assert "warn" not in (ran.stdout + ran.stderr).lower()
-    assert said("slice", pair, *RELEASE)["printable"]
+    assert run_json("slice", pair, *RELEASE)["printable"]

@@ -15,9 +15,9 @@ from tests.support.platefiles import with_prusa
 
 
 @with_prusa
-def test_slice(pair: str, said: Callable[..., Any]) -> None:
-    estimated = sum(one["grams"] for one in said("bom", pair, "-p", "flippable")["filament"])
-    document = said("slice", pair, "-p", "flippable")
+def test_slice(pair: str, run_json: Callable[..., Any]) -> None:
+    estimated = sum(one["grams"] for one in run_json("bom", pair, "-p", "flippable")["filament"])
+    document = run_json("slice", pair, "-p", "flippable")
     assert document["grams"] == pytest.approx(estimated, rel=0.1)
     (plate,) = document["plates"]
     assert document["printable"]
@@ -25,12 +25,12 @@ def test_slice(pair: str, said: Callable[..., Any]) -> None:
     assert all(one["manifold"] for one in plate["objects"])
     assert plate["pauses"] == [{"after_layer": 21, "height_mm": 4.2}]
     assert Path("output/pair/gcode/plate-1.gcode").stat().st_size > 10_000
-    bill = said("bom", pair, "-p", "flippable")
-    assert bill["print_seconds"] == document["seconds"]
-    assert sum(one["grams"] for one in bill["filament"]) == pytest.approx(
+    bom = run_json("bom", pair, "-p", "flippable")
+    assert bom["print_seconds"] == document["seconds"]
+    assert sum(one["grams"] for one in bom["filament"]) == pytest.approx(
         document["grams"], abs=0.05
     )
-    again = said("slice", pair, "-p", "flippable")
+    again = run_json("slice", pair, "-p", "flippable")
     assert again == document
 
 
@@ -39,9 +39,9 @@ def test_slice(pair: str, said: Callable[..., Any]) -> None:
 @pytest.mark.parametrize("profile", ["default", "flippable", "compact"])
 @pytest.mark.parametrize("more", ["plate.face=up", "plate.face=down", "label.inlay=letter"])
 def test_fridgeiq_is_printable(
-    profile: str, more: str, tmp_path: Path, said: Callable[..., Any]
+    profile: str, more: str, tmp_path: Path, run_json: Callable[..., Any]
 ) -> None:
-    document = said("slice", "fridgeiq", "-p", profile, "-s", more, "-o", str(tmp_path))
+    document = run_json("slice", "fridgeiq", "-p", profile, "-s", more, "-o", str(tmp_path))
     names = [one["name"] for plate in document["plates"] for one in plate["objects"]]
     assert sorted(names) == sorted("ABDEIJLMNOQRSTUY")
     pauses = [plate["pauses"] for plate in document["plates"]]
@@ -78,25 +78,25 @@ def slicer_of_pairs(folder: Path, thickness_mm: float = 7.0, but: str = "") -> s
     text = "\n".join(lines) + "\n"
     info = f"print({fakeslicer.ONE_OBJECT * 2!r})"
     program = fakeslicer.fake_slicer(
-        folder, slice=f"write({text!r}); print({fakeslicer.SAID!r})", info=info
+        folder, slice=f"write({text!r}); print({fakeslicer.OUTPUT!r})", info=info
     )
     return str(program)
 
 
 def test_gcode_is_kept_whole_and_up_to_date(
-    pair: str, said: Callable[..., Any], tmp_path: Path
+    pair: str, run_json: Callable[..., Any], tmp_path: Path
 ) -> None:
     slicer = slicer_of_pairs(tmp_path / "slicer")
-    document = said("slice", pair, "--slicer", slicer)
+    document = run_json("slice", pair, "--slicer", slicer)
     assert document["printable"], document["plates"][0]["reasons"]
     # Other prices slice nothing again; other pieces make the times unknown.
-    dear = said("bom", pair, "-s", "price.filament=100")
+    dear = run_json("bom", pair, "-s", "price.filament=100")
     assert (dear["print_seconds"], dear["estimated"]) == (3723, False)
     (plate,) = Path("output/pair/plates").glob("*.3mf")
     stamp = plate.stat().st_mtime_ns
-    assert said("plate", pair, "-s", "price.filament=100")["written"] == 0
+    assert run_json("plate", pair, "-s", "price.filament=100")["written"] == 0
     assert plate.stat().st_mtime_ns == stamp
-    thick = said("bom", pair, "-s", "thickness=8 mm")
+    thick = run_json("bom", pair, "-s", "thickness=8 mm")
     assert (thick["print_seconds"], thick["estimated"]) == (None, True)
     # G-code of plates that are gone goes, unless it was changed; what was cut short is made again.
     gcodes = Path("output/pair/gcode")
@@ -109,13 +109,13 @@ def test_gcode_is_kept_whole_and_up_to_date(
     mine.write_text("changed by hand")
     gcode.write_bytes(whole[:100])
     Path("output/pair/manifest.json").write_text(json.dumps(manifest))
-    said("slice", pair, "--slicer", slicer, "--force")
+    run_json("slice", pair, "--slicer", slicer, "--force")
     assert sorted(path.name for path in gcodes.iterdir()) == ["plate-1.gcode", "plate-3.gcode"]
     assert gcode.read_bytes() == whole
 
 
 def test_plates_cannot_change_while_they_are_sliced(
-    pair: str, said: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    pair: str, run_json: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from fabkit.build import slicing
 
@@ -126,18 +126,18 @@ def test_plates_cannot_change_while_they_are_sliced(
         return slice_plate(*arguments)
 
     monkeypatch.setattr(slicing, "slice_plate", while_another_lays_out)
-    assert said("slice", pair, "--slicer", slicer_of_pairs(tmp_path / "slicer"))["printable"]
+    assert run_json("slice", pair, "--slicer", slicer_of_pairs(tmp_path / "slicer"))["printable"]
 
 
 def test_a_plate_that_cannot_be_printed_is_a_no_and_grams_may_be_unknown(
-    pair: str, said: Callable[..., Any], tmp_path: Path
+    pair: str, run_json: Callable[..., Any], tmp_path: Path
 ) -> None:
     slicer = slicer_of_pairs(tmp_path / "slicer", thickness_mm=6.0)
-    document = said("slice", pair, "--slicer", slicer, code=1)
+    document = run_json("slice", pair, "--slicer", slicer, code=1)
     assert not document["printable"]
     assert document["plates"][0]["reasons"]
-    assert said("bom", pair)["print_seconds"] is None
+    assert run_json("bom", pair)["print_seconds"] is None
     slicer = slicer_of_pairs(tmp_path / "slicer", but="filament used")
-    assert said("slice", pair, "--slicer", slicer, "--force")["grams"] is None
-    bill = said("bom", pair)
-    assert (bill["print_seconds"], bill["estimated"]) == (3723, True)
+    assert run_json("slice", pair, "--slicer", slicer, "--force")["grams"] is None
+    bom = run_json("bom", pair)
+    assert (bom["print_seconds"], bom["estimated"]) == (3723, True)

@@ -13,17 +13,17 @@ import pytest
 
 from fabkit.core.errors import InputError
 from fabkit.model.catalog import catalog_entries
-from fabkit.model.challengeload import find_challenge
+from fabkit.model.challenges import find_challenge
 from fabkit.model.library import load_set
 from fabkit.solve.answer import solve
-from fabkit.solve.engines.engine import Effort, engine_named
-from fabkit.solve.posing import pose
+from fabkit.solve.encoding import to_exact_cover
+from fabkit.solve.engines.engine import Budget, get_engine
 from tests.conftest import ROOT
 from tests.support.snowflakes import faults
 
 FRIDGEIQ = load_set("fridgeiq")
 CATALOG: dict[str, Any] = json.loads((ROOT / "pieces/catalogs/fridgeiq.json").read_text())
-ENTRIES: list[dict[str, Any]] = CATALOG["challenges"]
+ENTRIES: list[dict[str, Any]] = [one for one in CATALOG["challenges"] if "parity" in one]
 #: From the search with two engines: how far they reach, turned only, and with flips.
 KNOWN = [("even", 15, 48, 78), ("odd", 14, 40, 56), ("mixed", [15, 14], 8, 12)]
 
@@ -74,7 +74,7 @@ def test_a_copy_has_it_while_its_pieces_are_the_same(
     assert was in text
     copy = tmp_path / "mine.toml"
     copy.write_text(text.replace(was, now).replace("area = 40\n", "", 1))
-    entries = catalog_entries(load_set(str(copy)))
+    entries = catalog_entries(load_set(str(copy)), "snowflake")
     assert len(entries) == (len(ENTRIES) if holds else 0)
 
 
@@ -90,9 +90,9 @@ FEW = sorted(
 def test_the_counts_are_those_of_another_engine() -> None:
     """Posed as challenges of their own, from their outlines."""
     for entry in FEW:
-        posed = pose(FRIDGEIQ, find_challenge(FRIDGEIQ, entry["id"]))
-        assert posed.problem.cell_count == 160
-        found = engine_named("count").count(posed.problem, Effort())
+        encoded = to_exact_cover(FRIDGEIQ, find_challenge(FRIDGEIQ, entry["id"]))
+        assert encoded.problem.cell_count == 160
+        found = get_engine("count").count(encoded.problem, Budget())
         assert (found.count, found.complete) == (entry["count"], True)
 
 
@@ -101,26 +101,26 @@ def test_they_are_solved_as_challenges(some: list[dict[str, Any]]) -> None:
     for entry in some:
         challenge = find_challenge(FRIDGEIQ, entry["id"])
         assert challenge.flips == entry["flips"]
-        assert solve(pose(FRIDGEIQ, challenge)).status == "solved"
+        assert solve(to_exact_cover(FRIDGEIQ, challenge)).status == "solved"
 
 
 def test_a_mixed_one_is_no_challenge_on_one_lattice() -> None:
     mixed = next(entry["id"] for entry in ENTRIES if entry["parity"] == "mixed")
-    with pytest.raises(InputError, match="lies on two lattices half a unit apart"):
+    with pytest.raises(InputError, match="uses two lattices half a unit apart"):
         find_challenge(FRIDGEIQ, mixed)
 
 
 def test_a_challenge_is_held_against_the_set(monkeypatch: pytest.MonkeyPatch) -> None:
     """And has its pieces in the set's order."""
-    said = ONE_PARITY[0]
-    backwards = said | {"solution": dict(reversed(said["solution"].items()))}
-    broken = said | {"solution": said["solution"] | {"A": said["solution"]["B"]}}
-    monkeypatch.setattr("fabkit.model.catalog.catalog_entries", lambda _: (backwards,))
-    found = find_challenge(FRIDGEIQ, said["id"])
+    challenge = ONE_PARITY[0]
+    backwards = challenge | {"solution": dict(reversed(challenge["solution"].items()))}
+    broken = challenge | {"solution": challenge["solution"] | {"A": challenge["solution"]["B"]}}
+    monkeypatch.setattr("fabkit.model.catalog.catalog_entries", lambda *_: (backwards,))
+    found = find_challenge(FRIDGEIQ, challenge["id"])
     assert found.pieces == tuple(piece.id for piece in FRIDGEIQ.pieces)
-    monkeypatch.setattr("fabkit.model.catalog.catalog_entries", lambda _: (broken,))
+    monkeypatch.setattr("fabkit.model.catalog.catalog_entries", lambda *_: (broken,))
     with pytest.raises(InputError, match=r"fridgeiq\.json: challenges\[0\]\.solution: piece A has"):
-        find_challenge(FRIDGEIQ, said["id"])
+        find_challenge(FRIDGEIQ, challenge["id"])
 
 
 # --- made again --------------------------------------------------------------------------------------

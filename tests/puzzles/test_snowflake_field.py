@@ -14,7 +14,7 @@ from fabkit.puzzles.snowflakes.field import EVEN, MIXED, ODD, Field
 from tests.support import snowflakes
 
 FIELDS = [
-    Field.of(LATTICES[lattice], parity, half_width)
+    Field.for_parity(LATTICES[lattice], parity, half_width)
     for lattice in ("square", "quarter-square")
     for parity, half_widths in {
         EVEN: (1, 3),
@@ -31,7 +31,8 @@ def cells_of(field: Field) -> list[shapely.Polygon]:
     unit = 2 * field.lattice.per_unit
     return [
         shapely.Polygon(
-            (x / unit, y / unit) for x, y in map(field.parts[at].around, field.lattice.ring(cell))
+            (x / unit, y / unit)
+            for x, y in map(field.boards[at].from_centre, field.lattice.ring(cell))
         )
         for at, cell in field.cells
     ]
@@ -56,10 +57,10 @@ def test_orbits_are_all_cells_with_their_images() -> None:
         for index, orbit in enumerate(field.orbits):
             images = [affine_transform(cells[orbit[0]], (*turn, 0, 0)) for turn in SYMMETRIES]
             assert set(map(named, images)) == {named(cells[cell]) for cell in orbit}
-            assert {field.orbit[cell] for cell in orbit} == {index}
-            assert {field.cells[cell][0] for cell in orbit} == {field.part_of(index)}
-            assert field.weights[index] == len(orbit) == len(set(map(named, images)))
-        for at, part in enumerate(field.parts):
+            assert {field.orbit_of[cell] for cell in orbit} == {index}
+            assert {field.cells[cell][0] for cell in orbit} == {field.board_of(index)}
+            assert field.orbit_sizes[index] == len(orbit) == len(set(map(named, images)))
+        for at, part in enumerate(field.boards):
             reach = part.half_width + (part.parity == ODD) / 2
             own = [cells[n] for n, (its, _) in enumerate(field.cells) if its == at]
             assert (
@@ -74,7 +75,7 @@ def test_what_meets_and_what_overlaps() -> None:
         for one, shape in enumerate(shapes):
             meeting = {other for other, theirs in enumerate(shapes) if shape.intersects(theirs)}
             over = {o for o, theirs in enumerate(shapes) if shape.intersection(theirs).area > 1e-9}
-            assert field.near[one] == meeting
+            assert field.touching[one] == meeting
             assert field.conflicts[one] == over - {one}
 
 
@@ -86,11 +87,11 @@ def test_what_lies_on_a_mirror_and_how_far_it_reaches() -> None:
         for mirror, lines in zip(field.mirrors, (axes, diagonals), strict=True):
             assert mirror == {one for one, shape in enumerate(shapes) if shape.intersects(lines)}
         for one, shape in enumerate(shapes):
-            part = field.part_of(one)
-            expected = [-1] * len(field.parts)
-            expected[part] = math.ceil(shape.bounds[2] - (field.parts[part].parity == ODD) / 2)
+            part = field.board_of(one)
+            expected = [-1] * len(field.boards)
+            expected[part] = math.ceil(shape.bounds[2] - (field.boards[part].parity == ODD) / 2)
             assert field.half_widths([one]) == tuple(expected)
-        everything = tuple(part.half_width for part in field.parts)
+        everything = tuple(part.half_width for part in field.boards)
         assert field.half_widths(range(len(shapes))) == everything
 
 

@@ -52,7 +52,7 @@ def test_boards_of_many_orbits(
     lattice: str, parity: str, half_width: int | tuple[int, int]
 ) -> None:
     """Where sets of orbits take several words."""
-    field = Field.of(LATTICES[lattice], parity, half_width)
+    field = Field.for_parity(LATTICES[lattice], parity, half_width)
     assert len(field.orbits) > 64
     alike = [t for t in tasks() if (t.field.lattice.name, t.field.parity) == (lattice, parity)]
     for task in alike[:3]:
@@ -72,7 +72,7 @@ def test_boards_of_many_orbits(
 def test_shapes_of_all_fridgeiq_pieces(
     parity: str, half_width: int | tuple[int, int], count: int
 ) -> None:
-    field = Field.of(FRIDGEIQ.lattice, parity, half_width)
+    field = Field.for_parity(FRIDGEIQ.lattice, parity, half_width)
     found = by_closure(field, FRIDGEIQ.pieces, False, True)
     assert found == by_sat(field, FRIDGEIQ.pieces, False)
     assert len(found) == count
@@ -96,14 +96,14 @@ def test_of_single_cells_every_rigid_shape_is_a_candidate(
     lattice: str, parity: str, half_width: int | tuple[int, int], counts: tuple[int, ...]
 ) -> None:
     """All there are, gone through by their orbits."""
-    field = Field.of(LATTICES[lattice], parity, half_width)
+    field = Field.for_parity(LATTICES[lattice], parity, half_width)
     orbits, rigid = range(len(field.orbits)), dict[int, set[tuple[int, ...]]]()
     for size in range(1, max(counts) // 4 + 2):
         for some in combinations(orbits, size):
-            weight = sum(field.weights[one] for one in some)
+            weight = sum(field.orbit_sizes[one] for one in some)
             if (
                 weight in counts
-                and {field.part_of(one) for one in some} == set(range(len(field.parts)))
+                and {field.board_of(one) for one in some} == set(range(len(field.boards)))
                 and not any(field.conflicts[one].intersection(some) for one in some)
                 and field.is_rigid(some)
             ):
@@ -143,7 +143,7 @@ def grown(name: str, size: int, chance: random.Random) -> Piece:
 
 def reaches(pieces: list[Piece], parity: str, half_width: int) -> list[Fraction]:
     """How far the rigid snowflakes reach that lie on a board, whatever the bound says."""
-    field = Field.of(SQUARE, parity, half_width)
+    field = Field.for_parity(SQUARE, parity, half_width)
     found = by_closure(field, tuple(pieces), True, True)
     return [field.half_widths(orbits)[0] + Fraction(parity == "odd", 2) for orbits in found]
 

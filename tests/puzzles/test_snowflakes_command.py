@@ -16,8 +16,8 @@ from fabkit.cli import main
 from fabkit.core.files import folder_lock
 from fabkit.jobs.checkpoint import CHECKPOINT_NAME
 from fabkit.puzzles.snowflakes import search
-from fabkit.puzzles.snowflakes.catalog import merged
-from fabkit.puzzles.snowflakes.tiling import OPEN, Attempt
+from fabkit.puzzles.snowflakes.catalog import merge_catalogs
+from fabkit.puzzles.snowflakes.tiler import OPEN, Attempt
 from tests.support.drat import refutes
 from tests.support.snowflakes import catalog_faults
 
@@ -112,7 +112,7 @@ def test_what_is_listed_is_right(arguments: list[str], found: dict[str, int], he
     assert {parity: count for parity, count in solved.items() if count} == found
 
 
-#: What is done to an entry of a catalog, and what is then said of it.
+#: What is done to an entry of a catalog, and what is then reported of it.
 SPOILT: list[tuple[Callable[[dict[str, Any]], Any], str]] = [
     (lambda one: one["solution"].popitem(), "the pieces do not make the shape"),
     (lambda one: one["solution"].update(D=one["solution"]["N"]), "D is not as drawn"),
@@ -131,7 +131,7 @@ def test_what_is_listed_of_seven_is_right(seven: Path) -> None:
     for spoil, expected in SPOILT:  # what judges catalogs notices what is wrong
         catalog = catalog_in(seven)
         spoil(catalog["challenges"][0])
-        assert any(expected in said for said in catalog_faults(catalog, "fridgeiq")), expected
+        assert any(expected in fault for fault in catalog_faults(catalog, "fridgeiq")), expected
 
 
 def test_flips_find_more(here: Path) -> None:
@@ -140,11 +140,11 @@ def test_flips_find_more(here: Path) -> None:
     assert turned["made"]["command"] == "fabkit snowflakes ells.toml --no-flips"
     assert ids(turned) == []
     assert len(ids(flipped)) == 3
-    both = merged(turned, flipped, "fabkit")
+    both = merge_catalogs(turned, flipped, "fabkit")
     assert catalog_faults(both, "ells.toml") == []
     assert {one["flips"] for one in both["challenges"]} == {True}
     plain = {**flipped, "challenges": [one | {"flips": False} for one in flipped["challenges"]]}
-    assert merged(plain, flipped, "fabkit")["challenges"] == plain["challenges"]
+    assert merge_catalogs(plain, flipped, "fabkit")["challenges"] == plain["challenges"]
 
 
 def test_no_farther_than_asked(here: Path) -> None:
@@ -188,7 +188,7 @@ def test_what_it_says(here: Path, capsys: Capture) -> None:
         "even",
         "odd",
         "mixed",
-        "2 snowflakes; wrote out/snowflakes.json and out/snowflakes.svg",
+        "Wrote out/snowflakes.json and out/snowflakes.svg: 2 snowflakes",
     ]
     assert [line for line in err.splitlines() if "% of " not in line] == []
     assert made("ring.toml", "-q") == timed
@@ -196,17 +196,17 @@ def test_what_it_says(here: Path, capsys: Capture) -> None:
     assert made("ring.toml", "--json") == timed
     out, err = capsys.readouterr()
     assert json.loads(out) == timed
-    assert "2 snowflakes; wrote" in err
+    assert ": 2 snowflakes\n" in err
 
 
 def test_the_command_makes_the_same_again(here: Path) -> None:
     catalog = made(*SEVEN, "--parity", "even", "--count-budget", "9", "--budget", "8", "--flips")
-    said = catalog["made"]["command"]
-    assert said == (
+    command = catalog["made"]["command"]
+    assert command == (
         "fabkit snowflakes fridgeiq --parity even --flips --pieces S,Q,D,J,B,N,Y "
         "--max-half-width 3 --count-budget 9 --budget 8"
     )
-    assert made(*said.split()[2:], folder="again") == catalog
+    assert made(*command.split()[2:], folder="again") == catalog
 
 
 # --- runs ------------------------------------------------------------------------------------------
@@ -222,9 +222,7 @@ def test_a_second_run_goes_on_and_workers_make_no_difference(
     capsys.readouterr()
     Path("out/snowflakes.json").unlink()
     made(*SEVEN)
-    assert capsys.readouterr().out.splitlines()[0] == (
-        f"going on with the run in {run}: 17 tasks done already"
-    )
+    assert capsys.readouterr().out.splitlines()[0] == (f"Resuming the run in {run}: 17 tasks done")
     assert files() == first
     made("dots.toml", "--resume", "kept", folder="one")
     assert names("one") == ["snowflakes.json", "snowflakes.svg"]
@@ -243,7 +241,7 @@ def test_checkpoints_of_another_question(
         out, err = capsys.readouterr()
         assert out == ""
         assert err.startswith(
-            f"fabkit: kept/ledger.sqlite: {key}: is the checkpoint of another problem: found "
+            f"fabkit: kept/ledger.sqlite: {key}: belongs to a different problem: found "
         )
         return err
 
@@ -265,16 +263,15 @@ def test_checkpoints_of_another_question(
 # --- what it refuses, or cannot write ---------------------------------------------------------------
 
 
-NO_SHAPE = "two: has pieces of area 2 together, and no symmetric shape of {} parity has that"
+NO_SHAPE = "two: has pieces with a total area of 2, which no symmetric shape of {} parity has"
 
 
 REFUSED = {
     "two.toml": f"{NO_SHAPE.format('even, odd or mixed')}; choose others with --pieces",
     "two.toml --parity odd": f"{NO_SHAPE.format('odd')}; choose others with --pieces",
-    "half.toml": "piece A: has a corner at (0.5, 0.5); snowflakes are searched for with pieces whose "
-    "corners are whole numbers",
-    "iqstars": "iqstars: lies on the triangular lattice; snowflakes have the square's symmetry, so the "
-    "lattice must be of squares",
+    "half.toml": "piece A: has a corner at (0.5, 0.5); snowflakes need pieces whose corners "
+    "are whole numbers",
+    "iqstars": "iqstars: uses the triangular lattice; snowflakes need a lattice of squares",
     "dots.toml --proof two.toml": '--proof: "two.toml" is a file; expected a folder',
 }
 
@@ -297,7 +294,7 @@ def test_a_folder_that_is_in_use_or_on_a_full_disk(here: Path, capsys: Capture) 
     with folder_lock(Path("out")):
         assert main(again) == 3
     assert capsys.readouterr().err.endswith(
-        "fabkit: another fabkit is at work in out; wait for it, or choose another folder with -o\n"
+        "fabkit: another fabkit process is using out; wait for it, or choose another folder with -o\n"
     )
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (len(files("other")[1]) - 1, before[1]))
@@ -327,7 +324,7 @@ def combined(hashes: list[str]) -> str:
 def test_proofs(here: Path, capsys: Capture) -> None:
     catalog = made(*SEVEN, "--proof", "proofs")
     named = [f"proofs/{part['parity']}.json" for part in catalog["complete"]]
-    assert capsys.readouterr().out.splitlines()[-3:] == [f"wrote {name}" for name in named]
+    assert capsys.readouterr().out.splitlines()[-3:] == [f"Wrote {name}" for name in named]
     for part, name in zip(catalog["complete"], named, strict=True):
         document = json.loads(Path(name).read_text())
         shapes = document["shapes"]
@@ -367,8 +364,8 @@ def test_what_stays_unknown(
     assert catalog_faults(catalog, "fridgeiq") == []
     unknown = [one["id"] for one in catalog["unknown"]]
     assert set(ids(catalog_in(seven))) <= {*ids(catalog), *unknown}
-    said = f"note: {len(unknown)} shapes could not be decided; see unknown in snowflakes.json\n"
-    assert said in capsys.readouterr().err
+    warning = f"warning: {len(unknown)} shapes undecided; see unknown in snowflakes.json\n"
+    assert warning in capsys.readouterr().err
     for part in catalog["complete"]:
         ending = f"; but for the {part['unknown']} candidates that are listed as unknown"
         assert part["argument"].endswith(ending) == (part["unknown"] > 0)

@@ -16,7 +16,7 @@ import pytest
 
 from fabkit.cli import main
 from fabkit.jobs.checkpoint import CHECKPOINT_NAME, Checkpoint
-from tests.support.tasks import Child, child, said, say, scheduler, wait_for, worker
+from tests.support.tasks import Child, child, logged, say, scheduler, wait_for, worker
 
 pytestmark = [
     pytest.mark.integration,
@@ -47,7 +47,7 @@ def command(log: str, moment: int, *arguments: str) -> None:
     put = Checkpoint.put
 
     def telling(checkpoint: Checkpoint, key: str, result: bytes) -> None:
-        if len(said(Path(log))) >= moment + AHEAD:
+        if len(logged(Path(log))) >= moment + AHEAD:
             time.sleep(60.0)
         put(checkpoint, key, result)
         say(log, f"1 {key}")
@@ -81,8 +81,8 @@ class Run:
         connection.close()
         return found
 
-    def told(self) -> list[str]:
-        """What the log says was put, as often as it was."""
+    def logged_keys(self) -> list[str]:
+        """The keys that were stored, as often as they were."""
         return self.log.read_text().split()[1::2] if self.log.exists() else []
 
     def files(self) -> list[bytes]:
@@ -103,7 +103,7 @@ def unbroken(tmp_path_factory: pytest.TempPathFactory) -> list[bytes]:
 
 def kill_at(run: Run, moment: int, chance: random.Random, one: Child) -> None:
     """Kills it when so many tasks are done in all; or, when they are already, while it starts."""
-    if len(said(run.log)) < moment:
+    if len(logged(run.log)) < moment:
         wait_for(run.log, moment, one)
         time.sleep(chance.uniform(0.0, 0.03))
     else:
@@ -127,17 +127,17 @@ def kill_and_go_on(run: Run, halfway: Callable[[], object] = lambda: None) -> No
         assert len(now) < TASKS
         held = now
         # The kill may have come between a result and its line, and lines are what is waited for.
-        for key in sorted(now - set(run.told())):
+        for key in sorted(now - set(run.logged_keys())):
             say(str(run.log), f"1 {key}")
         assert run.wrote_nothing()
     with child(run.call()) as one:
         out, err = one.end()
         assert (one.process.returncode, "Traceback" in err) == (0, False)
         assert one.left() == []
-    words = f"going on with the run in {run.kept}: {len(held)} tasks done already"
-    assert out.splitlines()[0] == words
+    line = f"Resuming the run in {run.kept}: {len(held)} tasks done"
+    assert out.splitlines()[0] == line
     # Nothing that was put was done again.
-    assert set(Counter(run.told()).values()) == {1}
+    assert set(Counter(run.logged_keys()).values()) == {1}
     assert len(run.done()) == TASKS
 
 
@@ -174,7 +174,7 @@ def test_signals_stop_it(
         assert one.left() == []
     assert out == ""
     assert [line for line in err.splitlines() if "% of the " not in line] == [
-        f"fabkit: stopped; what is done is kept: the same command with --resume {run.kept} goes on"
+        f"fabkit: stopped; the run is kept; to continue, run the same command with --resume {run.kept}"
     ]
     assert run.wrote_nothing()
     assert moment <= len(run.done()) < TASKS

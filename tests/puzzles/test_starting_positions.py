@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import json
 import random
+from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations, islice
 from pathlib import Path
 
 import pytest
 
+from fabkit.model.entry import LEVELS
 from fabkit.model.library import load_set
 from fabkit.model.puzzle import Challenge, PuzzleSet
-from fabkit.puzzles.graded import starting
-from fabkit.puzzles.graded.grading import LEVEL_NAMES, Candidate, even_shares, gather
-from fabkit.puzzles.graded.starting import MINIMAL, Positions
-from fabkit.solve.engines.engine import BudgetSpentError, Effort
+from fabkit.puzzles.graded import starting_positions
+from fabkit.puzzles.graded.grading import Candidate, even_shares, grade_candidates
+from fabkit.puzzles.graded.starting_positions import MINIMAL, StartingPositions
+from fabkit.solve.encoding import to_exact_cover
+from fabkit.solve.engines.engine import Budget, BudgetSpentError
 from fabkit.solve.engines.frontier import Count
-from fabkit.solve.posing import pose
 
 Place = tuple[int, int]
 BAR: list[Place] = [(0, 0), (0, 1)]
@@ -61,7 +63,7 @@ def images(cells: list[Place], flips: bool) -> Iterator[list[Place]]:
 
 
 #: A placed piece, by its shape's name: identical pieces have the same.
-Lying = tuple[str, frozenset[Place]]
+PlacedPiece = tuple[str, frozenset[Place]]
 
 
 class Brute:
@@ -84,7 +86,9 @@ class Brute:
             for right in range(6)
         }
 
-    def fill(self, free: frozenset[Place], pieces: tuple[str, ...]) -> Iterator[frozenset[Lying]]:
+    def fill(
+        self, free: frozenset[Place], pieces: tuple[str, ...]
+    ) -> Iterator[frozenset[PlacedPiece]]:
         if not free and not pieces:
             yield frozenset()
         for piece in pieces if free else ():
@@ -100,17 +104,17 @@ class Brute:
             if set(moved) == self.board:
                 yield dict(zip(cells, moved, strict=True))
 
-    def alike(self, position: frozenset[Lying]) -> frozenset[frozenset[Lying]]:
+    def alike(self, position: frozenset[PlacedPiece]) -> frozenset[frozenset[PlacedPiece]]:
         """The position and its images: the same for all that are alike."""
         return frozenset(
             frozenset((shape, frozenset(turn[cell] for cell in cells)) for shape, cells in position)
             for turn in self.turns
         )
 
-    def count(self, position: frozenset[Lying]) -> int:
+    def count(self, position: frozenset[PlacedPiece]) -> int:
         return sum(position <= filling for filling in self.fillings)
 
-    def positions(self, minimal: bool) -> set[frozenset[frozenset[Lying]]]:
+    def positions(self, minimal: bool) -> set[frozenset[frozenset[PlacedPiece]]]:
         return {
             self.alike(position)
             for filling in self.fillings
@@ -121,18 +125,18 @@ class Brute:
         }
 
 
-def lying(brute: Brute, puzzle: PuzzleSet, candidate: Candidate) -> frozenset[Lying]:
+def position_of(brute: Brute, puzzle: PuzzleSet, candidate: Candidate) -> frozenset[PlacedPiece]:
     return frozenset(
         (brute.shapes[given.piece], frozenset(map(puzzle.lattice.row_col, given.cells)))
         for given in candidate.challenge.given
     )
 
 
-def positions_of(puzzle: PuzzleSet) -> Positions:
+def positions_of(puzzle: PuzzleSet) -> StartingPositions:
     board = puzzle.boards[0]
     pieces = tuple(piece.id for piece in puzzle.pieces)
     challenge = Challenge(board.id, board.cells, pieces, flips=puzzle.flips)
-    return Positions(pose(puzzle, challenge), Effort())
+    return StartingPositions(to_exact_cover(puzzle, challenge), Budget())
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -143,7 +147,7 @@ def test_all_minimal_positions_of_a_small_board(name: str, tmp_path: Path) -> No
     assert positions.fillings is not None
     assert len(positions.fillings) == len(brute.fillings) > 1
     found = [one for source in positions.sources(MINIMAL, 7).values() for one in source if one]
-    keys = [brute.alike(lying(brute, puzzle, candidate)) for candidate in found]
+    keys = [brute.alike(position_of(brute, puzzle, candidate)) for candidate in found]
     assert all(candidate.minimal for candidate in found)
     assert len(set(keys)) == len(keys) > 0
     assert set(keys) == brute.positions(minimal=True)
@@ -156,13 +160,13 @@ def test_positions_of_every_size(
 ) -> None:
     """Of fillings that are listed all positions come; drawn by lot, most of them, with no end."""
     if not listed:
-        monkeypatch.setattr(starting, "_MOST_PIECES", 0)
+        monkeypatch.setattr(starting_positions, "_MAX_PIECES", 0)
     brute, puzzle = Brute(name), small_set(name, tmp_path)
     expected, minimal = brute.positions(minimal=False), brute.positions(minimal=True)
     for size in range(1, len(puzzle.pieces)):
         (source,) = positions_of(puzzle).sources(size, 3).values()
         found = [c for c in (source if listed else islice(source, 200)) if c]
-        keys = {brute.alike(lying(brute, puzzle, c)): bool(c.minimal) for c in found}
+        keys = {brute.alike(position_of(brute, puzzle, c)): bool(c.minimal) for c in found}
         assert len(keys) == len(found)
         of_size = {key for key in expected if len(next(iter(key))) == size}
         assert keys.keys() == of_size if listed else keys.keys() <= of_size
@@ -173,7 +177,7 @@ def test_positions_of_every_size(
 @pytest.mark.parametrize("listed", [True, pytest.param(False, marks=pytest.mark.integration)])
 def test_candidates_hold_their_solution(listed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if not listed:
-        monkeypatch.setattr(starting, "_MOST_PIECES", 0)
+        monkeypatch.setattr(starting_positions, "_MAX_PIECES", 0)
     block = load_set("iqblock")
     sources = positions_of(block).sources(None, 2)
     found = [c for source in sources.values() for c in islice(source, 5) if c]
@@ -183,12 +187,14 @@ def test_candidates_hold_their_solution(listed: bool, monkeypatch: pytest.Monkey
         assert given.items() <= candidate.solution.items()
         assert frozenset().union(*candidate.solution.values()) == block.boards[0].cells
         assert sum(map(len, candidate.solution.values())) == len(block.boards[0].cells)
-        assert Count().count(pose(block, candidate.challenge).problem, Effort()).count == 1
+        assert (
+            Count().count(to_exact_cover(block, candidate.challenge).problem, Budget()).count == 1
+        )
         for one in candidate.challenge.given if candidate.minimal else ():
             rest = tuple(other for other in candidate.challenge.given if other != one)
             board = block.boards[0]
             fewer = Challenge("", board.cells, candidate.challenge.pieces, rest, block.flips)
-            assert Count().count(pose(block, fewer).problem, Effort()).count > 1
+            assert Count().count(to_exact_cover(block, fewer).problem, Budget()).count > 1
 
 
 def test_positions_that_come_with_the_set_are_not_made_again(tmp_path: Path) -> None:
@@ -206,9 +212,9 @@ def test_positions_that_come_with_the_set_are_not_made_again(tmp_path: Path) -> 
     own = f'\n[[challenge]]\nid = "own"\nboard = "tray"\ngiven = [{", ".join(given)}]\n'
     path.write_text(path.read_text() + own)
     (source,) = positions_of(load_set(str(path))).sources(2, 1).values()
-    keys = [brute.alike(lying(brute, plain, candidate)) for candidate in source if candidate]
-    assert set(keys) == {brute.alike(lying(brute, plain, candidate)) for candidate in others}
-    assert brute.alike(lying(brute, plain, first)) not in keys
+    keys = [brute.alike(position_of(brute, plain, candidate)) for candidate in source if candidate]
+    assert set(keys) == {brute.alike(position_of(brute, plain, candidate)) for candidate in others}
+    assert brute.alike(position_of(brute, plain, first)) not in keys
 
 
 def test_another_seed_gives_another_order() -> None:
@@ -223,9 +229,9 @@ def test_another_seed_gives_another_order() -> None:
 def test_a_spent_budget_ends_the_listing() -> None:
     fit = load_set("iqfit")
     board = fit.boards[0]
-    posed = pose(fit, Challenge("board", board.cells, tuple(p.id for p in fit.pieces)))
+    encoded = to_exact_cover(fit, Challenge("board", board.cells, tuple(p.id for p in fit.pieces)))
     with pytest.raises(BudgetSpentError):
-        Positions(posed, Effort(0))
+        StartingPositions(encoded, Budget(0))
 
 
 # --- levels ----------------------------------------------------------------------------------------
@@ -234,7 +240,7 @@ def test_a_spent_budget_ends_the_listing() -> None:
 def test_shares_are_even_as_far_as_they_can_be() -> None:
     rng = random.Random(5)
     for _ in range(300):
-        most = {name: rng.choice([0, 1, 3, 7, 40]) for name in LEVEL_NAMES}
+        most = {name: rng.choice([0, 1, 3, 7, 40]) for name in LEVELS}
         count = rng.randint(1, 60)
         shares = even_shares(count, most)
         assert list(shares) == list(most)
@@ -244,24 +250,28 @@ def test_shares_are_even_as_far_as_they_can_be() -> None:
         assert max(shares.values()) <= (min(free) + 1 if free else max(most.values()))
 
 
-def test_levels_that_are_not_wanted_do_not_come() -> None:
+def test_a_pool_is_cut_by_rank() -> None:
     stars = load_set("iqstars")
-    sources = positions_of(stars).sources(None, 4)
-    gathered = gather(stars, sources, 12, ("junior", "expert"), 4, Effort())
-    levels = [one.rating.level for one in gathered.graded]
-    assert levels == ["junior"] * 6 + ["expert"] * 6
+    sources = {**positions_of(stars).sources(None, 4)}
+    gathered = grade_candidates(stars, sources, 12, ("junior", "expert"), Budget())
+    assert [one.level for one in gathered.graded] == ["junior"] * 6 + ["expert"] * 6
     assert (gathered.exhausted, gathered.spent) == (False, False)
-    (rest,) = positions_of(stars).sources(1, 4).values()  # 32 of them, and none is a starter
-    gathered = gather(stars, {1: rest}, 99, ("junior", "expert", "starter"), 4, Effort())
-    assert (gathered.exhausted, len(gathered.graded) <= 32) == (True, True)
+    scores = [one.score for one in gathered.graded]
+    assert scores == sorted(scores)
+    (rest,) = positions_of(stars).sources(1, 4).values()  # there are 32 of them
+    gathered = grade_candidates(stars, {1: rest}, 99, LEVELS, Budget())
+    assert (gathered.exhausted, len(gathered.graded)) == (True, 32)
+    counts = Counter(one.level for one in gathered.graded)
+    assert set(counts) == set(LEVELS)
+    assert {*counts.values()} <= {5, 6, 7, 8}
 
 
 def test_what_was_found_in_time_is_kept() -> None:
     stars = load_set("iqstars")
-    sources = positions_of(stars).sources(None, 4)
-    told: list[float] = []
-    effort = Effort(0.3, told.append)
-    gathered = gather(stars, sources, 10_000, LEVEL_NAMES, 4, effort)
+    sources = {**positions_of(stars).sources(None, 4)}
+    progress: list[float] = []
+    budget = Budget(0.3, progress.append)
+    gathered = grade_candidates(stars, sources, 10_000, LEVELS, budget)
     assert gathered.spent
     assert 0 <= len(gathered.graded) < 10_000
-    assert told == sorted(told)
+    assert progress == sorted(progress)

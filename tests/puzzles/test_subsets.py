@@ -13,12 +13,17 @@ from fabkit.core.errors import InputError
 from fabkit.model.lattice import LATTICES, Cell
 from fabkit.model.library import load_set
 from fabkit.model.polygon import rings_of_cells
-from fabkit.model.puzzle import Challenge, PuzzleSet, rings_in_units
+from fabkit.model.puzzle import Challenge, PuzzleSet, rings_to_units
 from fabkit.puzzles.graded.grading import Candidate
-from fabkit.puzzles.graded.subsets import Subsets, cells_within, refuse_unsuited, shapes
+from fabkit.puzzles.graded.subsets import (
+    SubsetChallenges,
+    basic_shapes,
+    refuse_unsuitable,
+    shape_cells,
+)
 from fabkit.solve.answer import solve
-from fabkit.solve.engines.engine import Effort
-from fabkit.solve.posing import pose
+from fabkit.solve.encoding import to_exact_cover
+from fabkit.solve.engines.engine import Budget
 from tests.support.oracle import Oracle
 
 DOMINOES = """
@@ -40,7 +45,7 @@ def take(source: Iterator[Candidate | None], count: int) -> list[Candidate]:
 
 
 def polygon(puzzle: PuzzleSet, cells: frozenset[Cell]) -> Polygon:
-    outer, *holes = rings_in_units(puzzle.lattice, rings_of_cells(puzzle.lattice, cells))
+    outer, *holes = rings_to_units(puzzle.lattice, rings_of_cells(puzzle.lattice, cells))
     return Polygon(outer, holes)
 
 
@@ -61,7 +66,7 @@ def test_the_pieces_make_the_shape_in_one_way() -> None:
     """Counted by the frontier; the orbits by Burnside's lemma, not by looking at images. No two are
     alike and none comes with the set: E and R are one shape, and so are B and Q."""
     puzzle = load_set("fridgeiq")
-    sources = Subsets(puzzle).sources(11)
+    sources = SubsetChallenges(puzzle).sources(11)
     found = {name: take(sources[name], 60) for name in SHAPES}
     outlines = {piece.id: polygon(puzzle, piece.forms[0].cells) for piece in puzzle.pieces}
     assert sum(map(len, found.values())) >= 20
@@ -83,7 +88,7 @@ def test_the_pieces_make_the_shape_in_one_way() -> None:
             corners = len(region.simplify(0).exterior.coords) - 1
             assert corners == (3 if name.startswith("triangle") else 4)
             if place < 6:
-                answer = solve(pose(puzzle, candidate.challenge), "count", "count")
+                answer = solve(to_exact_cover(puzzle, candidate.challenge), "count", "count")
                 assert (answer.count, answer.count_up_to_symmetry) == (candidate.count, 1)
             chosen = sorted("".join(parts).translate(alike))
             assert (name, "".join(chosen)) not in letters
@@ -96,13 +101,13 @@ def test_a_small_set_is_searched_to_its_end(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(DOMINOES)
     puzzle = load_set(str(path))
-    sources = Subsets(puzzle).sources(1)
+    sources = SubsetChallenges(puzzle).sources(1)
     assert "triangle with legs of 4" not in sources
     wholes = {name: [c for c in source if c] for name, source in sources.items()}
     assert sum(map(len, wholes.values())) >= 3
     checked = 0
-    for name, corners in shapes(puzzle.lattice, puzzle.area).items():
-        region = cells_within(puzzle.lattice, corners)
+    for name, corners in basic_shapes(puzzle.lattice, puzzle.area).items():
+        region = shape_cells(puzzle.lattice, corners)
         chosen = {tuple(sorted(c.challenge.pieces)) for c in wholes.get(name, [])}
         for bits in range(1, 64):
             pieces = tuple(p.id for place, p in enumerate(puzzle.pieces) if bits >> place & 1)
@@ -110,10 +115,13 @@ def test_a_small_set_is_searched_to_its_end(tmp_path: Path) -> None:
                 continue
             if len(region) != sum(len(p.forms[0].cells) for p in puzzle.select(pieces)):
                 continue
-            posed = pose(puzzle, Challenge("", region, pieces, flips=True))
-            solutions = Oracle().enumerate(posed.problem, Effort()).solutions
+            encoded = to_exact_cover(puzzle, Challenge("", region, pieces, flips=True))
+            solutions = Oracle().enumerate(encoded.problem, Budget()).solutions
             orbits = {
-                min(tuple(sorted(image[one] for one in solution)) for image in posed.problem.images)
+                min(
+                    tuple(sorted(image[one] for one in solution))
+                    for image in encoded.problem.images
+                )
                 for solution in solutions
             }
             assert (tuple(sorted(pieces)) in chosen) == (len(orbits) == 1)
@@ -124,23 +132,23 @@ def test_a_small_set_is_searched_to_its_end(tmp_path: Path) -> None:
 def test_shapes_lie_on_their_lattice() -> None:
     for name in ("square", "quarter-square"):
         lattice = LATTICES[name]
-        every = shapes(lattice, 30)
-        for corners in every.values():
-            covered = len(cells_within(lattice, corners)) / lattice.cells_per_unit
+        shapes = basic_shapes(lattice, 30)
+        for corners in shapes.values():
+            covered = len(shape_cells(lattice, corners)) / lattice.cells_per_unit
             assert Polygon(corners).area == covered <= 30
-        assert any(one.startswith("triangle") for one in every) == (name != "square")
+        assert any(one.startswith("triangle") for one in shapes) == (name != "square")
 
 
 def test_sets_of_hexagons_and_balls_are_not_suited() -> None:
     for name in ("iqstars", "iqfit"):
         with pytest.raises(InputError, match="has no board, and its pieces are"):
-            refuse_unsuited(load_set(name))
-    refuse_unsuited(load_set("fridgeiq"))
+            refuse_unsuitable(load_set(name))
+    refuse_unsuitable(load_set("fridgeiq"))
 
 
 def test_a_seed_gives_the_same_candidates() -> None:
     def first(seed: int) -> list[object]:
-        source = Subsets(load_set("fridgeiq")).sources(seed)["rectangle of 4 x 2"]
+        source = SubsetChallenges(load_set("fridgeiq")).sources(seed)["rectangle of 4 x 2"]
         return [candidate.challenge.pieces for candidate in take(source, 20)]
 
     assert first(3) == first(3)

@@ -12,35 +12,35 @@ import pytest
 import shapely
 from numpy.typing import NDArray
 
-from fabkit.drawing.ball import BallBlueprint, draft_ball
-from fabkit.drawing.boards.steps import BoardBlueprint, Prism, Step
-from fabkit.drawing.outline import BlueprintError
-from fabkit.mesh.body import Body
-from fabkit.mesh.crossing import crossings
-from fabkit.mesh.files.reading import read_bodies
+from fabkit.drawing.ball import BallDrawing, draft_ball_piece
+from fabkit.drawing.boards.csg import BoardDrawing, Prism, Step
+from fabkit.drawing.outline import DrawingError
+from fabkit.mesh.files.readers import read_meshes
+from fabkit.mesh.mesh import Mesh
+from fabkit.mesh.self_intersection import self_intersections
 from fabkit.mesh.topology import (
     degenerate_faces,
     duplicate_faces,
+    flipped_faces,
     open_edges,
     shells,
     signed_volume,
-    turned_faces,
 )
-from fabkit.model.balls import BallBody, flat_poses, turned
+from fabkit.model.balls import BallBody, flat_poses, rotate_ball
 from fabkit.model.lattice import LATTICES
 from fabkit.model.library import load_set
 from fabkit.model.piece import Piece
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.profile import Profile
-from fabkit.model.profilefile import load_profile
-from fabkit.model.puzzle import rings_in_units
+from fabkit.model.profile_file import load_profile
+from fabkit.model.puzzle import rings_to_units
 from fabkit.printing.bom import letter_mm3, printed_mm3, solid_mm3
-from fabkit.printing.slicer.finding import find_slicer
+from fabkit.printing.slicer.program import find_slicer
 from fabkit.printing.slicer.slicing import slice_plate
-from fabkit.printing.slicer.verdict import Expected
-from fabkit.solid.balls import build_balls
+from fabkit.printing.slicer.verdict import ExpectedPrint
 from fabkit.solid.export import write_stl
-from tests.support.platefiles import Thing, with_prusa, write_plate
+from fabkit.solid.pieces import build_ball_piece
+from tests.support.platefiles import Printable, with_prusa, write_plate
 
 Points = NDArray[np.float64]
 
@@ -59,8 +59,8 @@ CROSS_BONDS = ((0, 1), (1, 2), (2, 3), (2, 4), (2, 5))
 class Print:
     """A piece as it was drawn, and as its STL file has it."""
 
-    blueprint: BallBlueprint
-    mesh: Body
+    drawing: BallDrawing
+    mesh: Mesh
 
     @property
     def triangles(self) -> Points:
@@ -72,10 +72,10 @@ def profile(preset: str = "default", *settings: str) -> Profile:
 
 
 def print_ball(piece: Piece, chosen: Profile, path: Path) -> Print:
-    blueprint = draft_ball(IQFIT, piece, chosen)
-    write_stl(build_balls(blueprint), path)
-    (mesh,) = read_bodies(path)
-    return Print(blueprint, mesh)
+    drawing = draft_ball_piece(IQFIT, piece, chosen)
+    write_stl(build_ball_piece(drawing), path)
+    (mesh,) = read_meshes(path)
+    return Print(drawing, mesh)
 
 
 #: Neighbouring prongs that are apart; the others are more of the same.
@@ -99,20 +99,20 @@ def drawn(balls: tuple, bonds: tuple) -> Piece:
     return Piece("p", "p", "#808080", (), BallBody(balls, bonds))
 
 
-def distances(blueprint: BallBlueprint, points: Points) -> Points:
+def distances(drawing: BallDrawing, points: Points) -> Points:
     """How far points lie outside of a piece (inside if less than 0), exactly so near its surface."""
-    radius, link, flat = blueprint.ball_mm / 2, blueprint.link_mm / 2, blueprint.flat_mm
+    radius, link, flat = drawing.ball_mm / 2, drawing.link_mm / 2, drawing.flat_mm
     sine, cosine = flat / radius, np.sqrt(1 - (flat / radius) ** 2)
-    balls = np.array(blueprint.balls_mm)
+    balls = np.array(drawing.balls_mm)
     found = np.min([np.linalg.norm(points - ball, axis=1) - radius for ball in balls], axis=0)
-    for i, j in blueprint.bonds:
+    for i, j in drawing.bonds:
         length = np.linalg.norm(balls[j] - balls[i])
-        way = (balls[j] - balls[i]) / length
+        direction = (balls[j] - balls[i]) / length
         away = points - balls[i]
-        along = away @ way
-        off = np.linalg.norm(away - np.outer(along, way), axis=1)
+        along = away @ direction
+        off = np.linalg.norm(away - np.outer(along, direction), axis=1)
         outside = off - link
-        if way[2] == 0:
+        if direction[2] == 0:
             across = np.sqrt(np.maximum(0, off**2 - away[:, 2] ** 2))
             below = away[:, 2] < -sine * off
             outside[below] = (across * cosine - away[:, 2] * sine - link)[below]
@@ -123,20 +123,20 @@ def distances(blueprint: BallBlueprint, points: Points) -> Points:
 
 def check_solid(found: Print, chosen: Profile) -> None:
     """The mesh is sound, lies on what is drawn, and leans no farther than the printer prints."""
-    mesh, triangles, blueprint = found.mesh, found.triangles, found.blueprint
-    checks = (open_edges, turned_faces, degenerate_faces, duplicate_faces, crossings)
+    mesh, triangles, drawing = found.mesh, found.triangles, found.drawing
+    checks = (open_edges, flipped_faces, degenerate_faces, duplicate_faces, self_intersections)
     assert [check.__name__ for check in checks if len(check(mesh))] == []
     assert len(shells(mesh)) == 1
-    assert np.abs(distances(blueprint, mesh.vertices)).max() < TINY_MM
+    assert np.abs(distances(drawing, mesh.vertices)).max() < TINY_MM
     edges = (triangles + np.roll(triangles, 1, axis=1)) / 2
     for points in (triangles.mean(axis=1), *edges.swapaxes(0, 1)):
-        assert np.abs(distances(blueprint, points)).max() < FACET_MM * blueprint.ball_mm / 12
+        assert np.abs(distances(drawing, points)).max() < FACET_MM * drawing.ball_mm / 12
     assert abs(mesh.vertices[:, 2].min()) < TINY_MM
-    assert mesh.vertices[:, 2].max() == pytest.approx(blueprint.thickness_mm, abs=2 * FACET_MM)
+    assert mesh.vertices[:, 2].max() == pytest.approx(drawing.thickness_mm, abs=2 * FACET_MM)
     crosses = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
     areas = np.linalg.norm(crosses, axis=1)
-    assert blueprint.solid_mm3 == pytest.approx(signed_volume(mesh), rel=5e-3)
-    assert blueprint.surface_mm2 == pytest.approx(areas.sum() / 2, rel=5e-3)
+    assert drawing.solid_mm3 == pytest.approx(signed_volume(mesh), rel=5e-3)
+    assert drawing.surface_mm2 == pytest.approx(areas.sum() / 2, rel=5e-3)
     above_bed = triangles[:, :, 2].max(axis=1) > 1e-3
     lean = np.degrees(np.arcsin(-crosses[above_bed, 2] / areas[above_bed]))
     assert lean.max() < chosen.overhang_degrees + 1
@@ -145,54 +145,54 @@ def check_solid(found: Print, chosen: Profile) -> None:
 def test_the_file_is_what_is_drawn(one: Print) -> None:
     check_solid(one, profile())
     assert len(one.mesh.faces) < 20_000
-    triangles, blueprint = one.triangles, one.blueprint
+    triangles, drawing = one.triangles, one.drawing
     foot = shapely.union_all(
         shapely.polygons(triangles[triangles[:, :, 2].max(axis=1) < TINY_MM, :, :2])
     )
-    assert foot.symmetric_difference(blueprint.foot).area < 0.005 * foot.area
-    assert foot.area > 256 * (blueprint.pitch_mm / 20) ** 2
+    assert foot.symmetric_difference(drawing.foot).area < 0.005 * foot.area
+    assert foot.area > 256 * (drawing.pitch_mm / 20) ** 2
     seen = shapely.polygons(triangles[:, :, :2])
     upward = shapely.is_ccw(shapely.get_exterior_ring(seen))
     above = shapely.union_all(seen[upward & (shapely.area(seen) > 1e-6)], grid_size=1e-6)
-    assert above.difference(blueprint.outline).area < 0.001 * above.area
-    assert blueprint.outline.difference(above).area < 0.005 * above.area
+    assert above.difference(drawing.outline).area < 0.001 * above.area
+    assert drawing.outline.difference(above).area < 0.005 * above.area
 
 
 def test_balls_are_those_of_the_set_inside_their_own_cells(one: Print) -> None:
     """In each of its poses on a board."""
-    blueprint, pose = one.blueprint, np.array(one.blueprint.pose)
-    body = IQFIT.piece(blueprint.piece).body
+    drawing, pose = one.drawing, np.array(one.drawing.pose)
+    body = IQFIT.piece(drawing.piece).body
     assert np.linalg.det(pose) == pytest.approx(1)
-    offsets = np.array(blueprint.balls_mm) - blueprint.pitch_mm * np.array(body.balls) @ pose.T
+    offsets = np.array(drawing.balls_mm) - drawing.pitch_mm * np.array(body.balls) @ pose.T
     assert np.ptp(offsets, axis=0) == pytest.approx(0, abs=1e-9)
-    heights = Counter(round(z - blueprint.flat_mm, 6) for _, _, z in blueprint.balls_mm)
-    assert heights == {0: len(body.balls) - 1, blueprint.pitch_mm: 1}
-    assert blueprint.bonds == body.bonds
-    left, front, right, back = blueprint.outline.bounds
-    assert left == front == pytest.approx((blueprint.pitch_mm - blueprint.ball_mm) / 2)
+    heights = Counter(round(z - drawing.flat_mm, 6) for _, _, z in drawing.balls_mm)
+    assert heights == {0: len(body.balls) - 1, drawing.pitch_mm: 1}
+    assert drawing.bonds == body.bonds
+    left, front, right, back = drawing.outline.bounds
+    assert left == front == pytest.approx((drawing.pitch_mm - drawing.ball_mm) / 2)
     assert right - left > back - front
-    solid, pitch_mm = blueprint.solid_mm3, blueprint.pitch_mm
-    assert (solid_mm3(blueprint), letter_mm3(blueprint)) == (solid, 0)
-    assert 0.2 * solid < printed_mm3(blueprint, profile()) < solid
-    assert printed_mm3(blueprint, replace(profile(), nozzle_mm=2.0)) == solid
+    solid, pitch_mm = drawing.solid_mm3, drawing.pitch_mm
+    assert (solid_mm3(drawing), letter_mm3(drawing)) == (solid, 0)
+    assert 0.2 * solid < printed_mm3(drawing, profile()) < solid
+    assert printed_mm3(drawing, replace(profile(), nozzle_mm=2.0)) == solid
 
     def region(cells: frozenset) -> shapely.Polygon:
-        (ring,) = rings_in_units(SQUARE, rings_of_cells(SQUARE, cells))
+        (ring,) = rings_to_units(SQUARE, rings_of_cells(SQUARE, cells))
         return shapely.Polygon(np.array(ring) * pitch_mm)
 
     # From the bed to where the balls were drawn.
-    first = one.mesh.vertices - blueprint.balls_mm[0]
-    as_drawn = first @ np.array(blueprint.pose) + pitch_mm * np.array(body.balls[0])
+    first = one.mesh.vertices - drawing.balls_mm[0]
+    as_drawn = first @ np.array(drawing.pose) + pitch_mm * np.array(body.balls[0])
     middle = region(frozenset(SQUARE.cells_at(0, 0))).centroid
     poses = flat_poses(body)
     assert len(poses) == 8
     for flat in poses:
-        origin = np.array(turned(flat.rotation, body.balls[min(body.spine())])) * pitch_mm
-        lying = as_drawn @ np.array(flat.rotation).T - origin
-        points, own = shapely.points(lying[:, :2] + (middle.x, middle.y)), region(flat.cells)
+        origin = np.array(rotate_ball(flat.rotation, body.balls[min(body.spine())])) * pitch_mm
+        placed = as_drawn @ np.array(flat.rotation).T - origin
+        points, own = shapely.points(placed[:, :2] + (middle.x, middle.y)), region(flat.cells)
         assert shapely.contains(own, points).all()
         room_mm = float(shapely.distance(points, own.boundary).min())
-        assert room_mm == pytest.approx((pitch_mm - blueprint.ball_mm) / 2, abs=0.01)
+        assert room_mm == pytest.approx((pitch_mm - drawing.ball_mm) / 2, abs=0.01)
 
 
 # --- printing -----------------------------------------------------------------------------------
@@ -202,13 +202,13 @@ def test_balls_are_those_of_the_set_inside_their_own_cells(one: Print) -> None:
 def test_the_slicer_has_nothing_against_it(tmp_path: Path) -> None:
     chosen = profile()
     found = print_ball(IQFIT.piece("blue"), chosen, tmp_path / "p.stl")
-    plate = write_plate(tmp_path / "plate.3mf", [Thing("blue", [(found.mesh, 1)])])
-    expected = Expected(("blue",))
+    plate = write_plate(tmp_path / "plate.3mf", [Printable("blue", [(found.mesh, 1)])])
+    expected = ExpectedPrint(("blue",))
     verdict = slice_plate(find_slicer(), plate, tmp_path / "plate.gcode", chosen, expected)
     assert verdict["reasons"] == []
     assert verdict["objects"][0]["manifold"]
-    assert verdict["height_mm"] == pytest.approx(found.blueprint.thickness_mm, abs=0.2)
-    grams = printed_mm3(found.blueprint, chosen) / 1000 * chosen.filament_density
+    assert verdict["height_mm"] == pytest.approx(found.drawing.thickness_mm, abs=0.2)
+    grams = printed_mm3(found.drawing, chosen) / 1000 * chosen.filament_density
     assert grams == pytest.approx(verdict["grams"], rel=0.08)
     assert grams > verdict["grams"]
 
@@ -219,7 +219,7 @@ def test_the_estimate_of_a_board(high_mm: float) -> None:
     area = shapely.box(0, 0, 50, 50)
     solid, surface = 2500 * high_mm, 5000 + 200 * high_mm
     steps = (Step(False, (Prism(area, 0.0, high_mm),)),)
-    board = BoardBlueprint(
+    board = BoardDrawing(
         piece="b", kind="tray", colour="#808080", outline=area, foot=area, face=area,
         thickness_mm=high_mm, steps=steps, rest_mm=2.0, solid_mm3=solid, surface_mm2=surface,
     )  # fmt: skip
@@ -268,20 +268,20 @@ def test_a_flat_piece_and_a_ring(closed: bool, tmp_path: Path) -> None:
     bonds = ((0, 1), (1, 2), (2, 3), (0, 4), (1, 5), *(((4, 5),) if closed else ()))
     found = print_ball(drawn((*SPINE, (0, 1, 0), (1, 1, 0)), bonds), profile(), tmp_path / "p.stl")
     check_solid(found, profile())
-    assert found.blueprint.thickness_mm == pytest.approx(10.2)
-    assert len(found.blueprint.outline.interiors) == closed
+    assert found.drawing.thickness_mm == pytest.approx(10.2)
+    assert len(found.drawing.outline.interiors) == closed
 
 
 # --- refusals -----------------------------------------------------------------------------------
 
 
 SIZES = [
-    ("ball.diameter=15 mm", "balls of 15 mm do not fit beside each other, 15 mm apart; choose a smaller ball.diameter or a larger unit"),
-    ("ball.link=11.9 mm", "a link of 11.9 mm is too wide for balls of 12 mm: 11.88 mm is the most"),
-    ("ball.flat=4.5 mm", "would lean 48.6 deg from the vertical there, and printer.overhang is 45 deg; choose a ball.flat of 4.242 mm or less"),
+    ("ball.diameter=15 mm", "balls of 15 mm do not fit a pitch of 15 mm; choose a smaller ball.diameter or a larger unit"),
+    ("ball.link=11.9 mm", "a link of 11.9 mm is too wide for balls of 12 mm: the limit is 11.88 mm"),
+    ("ball.flat=4.5 mm", "would overhang by 48.6 deg there, and printer.overhang is 45 deg; choose a ball.flat of 4.242 mm or less"),
     ("printer.overhang=40 deg", "choose a ball.flat of 3.856 mm or less"),
-    ("ball.link=6 mm", "links of 6 mm with their middles 4.2 mm above the bed would lie on less than 0.8 mm of it; choose a ball.link of 6.452 mm or more"),
-    ("ball.link=8 mm", "a ball of 12 mm on an upright link of 8 mm would lean 48.2 deg from the vertical, and printer.overhang is 45 deg; choose a ball.link of 8.486 mm or more"),
+    ("ball.link=6 mm", "links of 6 mm with their axes 4.2 mm above the bed would touch less than 0.8 mm of it; choose a ball.link of 6.452 mm or more"),
+    ("ball.link=8 mm", "a ball of 12 mm on an upright link of 8 mm would overhang by 48.2 deg, and printer.overhang is 45 deg; choose a ball.link of 8.486 mm or more"),
     ("ball.link=10.205 mm", "choose a ball.link or ball.flat that is 0.1 mm larger or smaller"),
 ]  # fmt: skip
 
@@ -305,7 +305,7 @@ IN_THE_AIR = [
     # Prongs to both sides hold the piece in that plane; another goes up, and on from there.
     (
         drawn((*CROSS, (0, 0, 1), (0, 1, 1)), (*CROSS_BONDS, (0, 6), (6, 7))),
-        "ball [0, 1, 1] would hang in the air when the longest row lies on the bed: no link",
+        "ball [0, 1, 1] would hang in the air with the longest row on the bed: no link",
     ),
     (
         drawn((*CROSS, (0, 0, 1), (1, 0, 1)), (*CROSS_BONDS, (0, 6), (1, 7), (6, 7))),
@@ -317,10 +317,13 @@ IN_THE_AIR = [
 
 
 def test_sizes_that_make_no_piece_and_pieces_that_hang_in_the_air() -> None:
-    for piece, chosen, said in (
-        *((IQFIT.piece("green"), profile("default", setting), said) for setting, said in SIZES),
-        *((piece, profile(), said) for piece, said in IN_THE_AIR),
+    for piece, chosen, message in (
+        *(
+            (IQFIT.piece("green"), profile("default", setting), message)
+            for setting, message in SIZES
+        ),
+        *((piece, profile(), message) for piece, message in IN_THE_AIR),
     ):
-        with pytest.raises(BlueprintError) as refusal:
-            draft_ball(IQFIT, piece, chosen)
-        assert said in str(refusal.value)
+        with pytest.raises(DrawingError) as refusal:
+            draft_ball_piece(IQFIT, piece, chosen)
+        assert message in str(refusal.value)

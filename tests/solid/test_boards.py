@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from fabkit.drawing.draft import draft_things
-from fabkit.mesh.boards.recognise import read_boards
-from fabkit.mesh.boards.rules import inspect_board
-from fabkit.mesh.files.reading import read_bodies
+from fabkit.drawing.draft import draft_all, draft_printable
+from fabkit.mesh.board_fit import fit_boards
+from fabkit.mesh.files.readers import read_meshes
+from fabkit.mesh.rules.board import inspect_board
 from fabkit.model.accessory import accessories
 from fabkit.model.library import load_set
-from fabkit.model.profilefile import load_profile
+from fabkit.model.profile_file import load_profile
+from fabkit.solid.builder import SolidBuilder
 from fabkit.solid.export import write_stl
-from fabkit.solid.making import Maker
 from tests.support.ballmeshes import thrown
 
 
@@ -37,10 +37,10 @@ def test_exported_boards_have_no_faults(
     puzzle = load_set(name)
     profile = load_profile(layers, settings, puzzle.unit_mm)
     bodies = []
-    for drawing in draft_things(puzzle, accessories(puzzle, profile), profile):
-        write_stl(Maker().build(drawing), tmp_path / "x.stl")
-        bodies += read_bodies(tmp_path / "x.stl")
-    parts = read_boards([thrown(body, 9) for body in bodies], puzzle, profile.unit_mm)
+    for drawing in draft_all(puzzle, accessories(puzzle, profile), profile, draft_printable):
+        write_stl(SolidBuilder().build(drawing), tmp_path / "x.stl")
+        bodies += read_meshes(tmp_path / "x.stl")
+    parts = fit_boards([thrown(body, 9) for body in bodies], puzzle, profile.unit_mm)
     assert [part.kind == "lid" for part in parts] == [False, True][: len(parts)]
     found = [one for part in parts for one in inspect_board(part, parts, puzzle, profile)]
     assert [(one.rule, one.message) for one in found if not one.ok] == []

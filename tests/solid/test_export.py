@@ -12,20 +12,20 @@ import cadquery as cq
 import pytest
 
 from fabkit.build import export
-from fabkit.drawing.draft import draft_all
+from fabkit.drawing.draft import draft_flat_pieces
 from fabkit.model.library import load_set
-from fabkit.model.profilefile import load_profile
+from fabkit.model.profile_file import load_profile
+from fabkit.solid.builder import SolidBuilder
 from fabkit.solid.export import NamedSolid, write_step, write_stl
-from fabkit.solid.pieces import Workshop
 from tests.conftest import ROOT
 from tests.support import analytic
-from tests.support.prints import NO_STUBS
+from tests.support.prints import NO_PEGS
 
 
 @pytest.mark.parametrize(
     ("set_name", "presets", "changes"),
     [
-        ("iqstars", ("default",), (NO_STUBS, "board.make=none")),
+        ("iqstars", ("default",), (NO_PEGS, "board.make=none")),
         pytest.param("fridgeiq", ("compact",), ("recess.fit=ribs",), marks=pytest.mark.integration),
         pytest.param("fridgeiq", ("flippable",), (), marks=pytest.mark.long),
         pytest.param("cubimagici", ("default",), ("board.make=none",), marks=pytest.mark.long),
@@ -54,7 +54,7 @@ def test_files_hold_named_coloured_solids(
         assert part.color is not None
         assert part.color.toTuple() == pytest.approx((*channels, 1.0), abs=1e-3)
         box = solid.moved(part.loc).BoundingBox()
-        left, bottom, right, top = analytic.printed(drawing.outline, profile).bounds
+        left, bottom, right, top = analytic.printed_outline(drawing.outline, profile).bounds
         low, high = (left, bottom, 0), (right, top, profile.thickness_mm)
         assert (box.xmin, box.ymin, box.zmin) == pytest.approx(low, abs=1e-5)
         assert (box.xmax, box.ymax, box.zmax) == pytest.approx(high, abs=1e-5)
@@ -89,10 +89,10 @@ def write_all(
     pieces = [piece for piece in puzzle.pieces if piece.id in ids]
     for preset in presets[::-1] if backwards else presets:
         (folder / preset).mkdir(parents=True)
-        drawings = draft_all(puzzle, pieces, load_profile([preset]))
-        workshop, parts = Workshop(), {}
+        drawings = draft_flat_pieces(puzzle, pieces, load_profile([preset]))
+        builder, parts = SolidBuilder(), {}
         for one in drawings[::-1] if backwards else drawings:
-            parts[one.piece] = NamedSolid(one.piece, one.colour, workshop.build(one))
+            parts[one.piece] = NamedSolid(one.piece, one.colour, builder.build(one))
         for kind in ("step", "stl") if backwards else ("stl", "step"):
             for name, part in parts.items():
                 path = folder / preset / f"{name}.{kind}"

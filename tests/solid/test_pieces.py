@@ -13,10 +13,10 @@ import pytest
 
 from fabkit.core.errors import InputError
 from fabkit.core.units import format_mm
-from fabkit.drawing.draft import draft_all
-from fabkit.drawing.outline import chamfered, largest_chamfer_mm
+from fabkit.drawing.draft import draft_flat_pieces
+from fabkit.drawing.outline import chamfer_outline, largest_chamfer_mm
 from fabkit.model.library import load_set
-from fabkit.model.profilefile import load_profile
+from fabkit.model.profile_file import load_profile
 from tests.support import analytic, measure
 from tests.support.checks import (
     CHECKS,
@@ -38,7 +38,7 @@ from tests.support.faults.kits import CLOSED, PLAIN, RIBBED, TWO_FACED, kit
 from tests.support.faults.planting import Case, Planted
 from tests.support.prints import (
     LONG_PIECES,
-    NO_STUBS,
+    NO_PEGS,
     ORDERS_TO_PRINT,
     Order,
     Print,
@@ -65,7 +65,7 @@ def test_fridgeiq_passes(order: Order, pieces: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("set_name", ["cubimagici", "iqblock", "iqstars"])
 def test_other_sets_pass(set_name: str, tmp_path: Path) -> None:
     preset = "compact" if set_name == "iqblock" else "default"
-    prints = print_set(set_name, Order((preset,), (NO_STUBS,)), tmp_path)
+    prints = print_set(set_name, Order((preset,), (NO_PEGS,)), tmp_path)
     assert len(prints) == len(load_set(set_name).pieces)
     assert [wrong for check in CHECKS for wrong in complaints(prints, check)] == []
 
@@ -82,7 +82,9 @@ def test_the_largest_chamfer_builds_and_a_larger_one_is_refused(
     # cot(56.25 degrees) off either end, and a hundredth of the flat has to stay.
     limit_mm = 0.99 * flat_mm / (2 / math.tan(math.radians(56.25)))
     small = load_profile((), flat)
-    outlines = [analytic.printed(one.outline, small) for one in analytic.drawings("fridgeiq")]
+    outlines = [
+        analytic.printed_outline(one.outline, small) for one in analytic.drawings("fridgeiq")
+    ]
     assert min(map(largest_chamfer_mm, outlines)) == pytest.approx((limit_mm, flat_mm))
     below, above = (f"{key}={limit_mm + step_mm:.4f} mm" for step_mm in (-0.001, 0.001))
     prints = print_set("fridgeiq", Order((), (*flat, below)), tmp_path, "DR")
@@ -90,7 +92,7 @@ def test_the_largest_chamfer_builds_and_a_larger_one_is_refused(
     assert [wrong for check in checks for wrong in complaints(prints, check)] == []
     puzzle, profile = load_set("fridgeiq"), load_profile((), [*flat, above])
     with pytest.raises(InputError) as refusal:
-        draft_all(puzzle, puzzle.pieces, profile)
+        draft_flat_pieces(puzzle, puzzle.pieces, profile)
     assert f"{key} {format_mm(limit_mm + 0.001)} is too large" in str(refusal.value)
     assert f"at most {format_mm(math.floor(limit_mm * 1000) / 1000)}" in str(refusal.value)
 
@@ -99,8 +101,8 @@ def test_the_largest_chamfer_builds_and_a_larger_one_is_refused(
 def good(piece: str, order: Order) -> tuple[Case, Print]:
     case = Case(kit(order, piece, solved=False), piece, Random(0))
     (drawing,) = (one for one in analytic.drawings("fridgeiq") if one.id == piece)
-    outline = analytic.printed(drawing.outline, case.profile)
-    return case, Print(drawing, case.profile, case.blueprint, mesh_of(case.body), outline)
+    outline = analytic.printed_outline(drawing.outline, case.profile)
+    return case, Print(drawing, case.profile, case.drawing, mesh_of(case.body), outline)
 
 
 def off_centre(case: Case, _: float) -> Planted:
@@ -127,7 +129,7 @@ FAULTS: list[tuple[str, Order, Plant, Sequence[Callable[[Print], Complaints]]]] 
         [check_shells, check_levels, check_magnet],
     ),
     ("D", PLAIN, lambda case, _: case.with_recess(high_mm=3.15), [check_levels, check_magnet]),
-    ("D", PLAIN, lambda case, _: case.with_recess(mouth_mm=0.45), [check_mouths, check_levels]),
+    ("D", PLAIN, lambda case, _: case.with_recess(lead_in_mm=0.45), [check_mouths, check_levels]),
     ("D", RIBBED, lambda case, _: case.with_recess(rib_width_mm=0.85), [check_recesses]),
     (
         "D",
@@ -156,7 +158,7 @@ def test_planted_faults_are_reported(
 
 def test_thin_strokes_and_another_chamfer_are_reported() -> None:
     case, one = good("D", PLAIN)
-    wider = case.rebuilt(face=chamfered(case.blueprint.outline, 0.55)).bodies[-1]
+    wider = case.rebuilt(face=chamfer_outline(case.drawing.outline, 0.55)).bodies[-1]
     for check in (check_outline, check_levels):
         assert list(check(replace(one, mesh=mesh_of(wider))))
     case, one = good("A", PLAIN)

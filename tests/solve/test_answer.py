@@ -10,15 +10,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fabkit.model.challengeload import find_challenge
+from fabkit.model.challenges import find_challenge
 from fabkit.model.library import load_set
 from fabkit.model.puzzle import Challenge
-from fabkit.solve.answer import solve, starts
-from fabkit.solve.engines.engine import Effort
+from fabkit.solve.answer import count_starts, solve
+from fabkit.solve.encoding import EncodedChallenge, to_exact_cover
+from fabkit.solve.engines.engine import Budget
 from fabkit.solve.engines.frontier import Count, Frontier
 from fabkit.solve.engines.search import Search
-from fabkit.solve.posing import PosedChallenge, pose
-from fabkit.solve.problem import ExactCoverProblem
+from fabkit.solve.exact_cover import ExactCoverProblem
 from tests.support.published import iqfit_samples, iqstars_samples, known_counts
 
 SETS = Path(__file__).resolve().parents[1] / "sets"
@@ -34,12 +34,12 @@ LARGE = {
 
 
 @cache
-def posed(name: str, challenge: str | None = None, flips: bool | None = None) -> PosedChallenge:
+def encoded(name: str, challenge: str | None = None, flips: bool | None = None) -> EncodedChallenge:
     puzzle = load_set(name)
     found = find_challenge(puzzle, challenge)
     if flips is not None:
         found = Challenge(found.id, found.region, found.pieces, found.given, flips)
-    return pose(puzzle, found)
+    return to_exact_cover(puzzle, found)
 
 
 def third_engine(problem: ExactCoverProblem) -> int:
@@ -76,7 +76,7 @@ BY_COUNT = {(ONESIDED, None), ("iqfit", None)}
 def test_boards(
     name: str, challenge: str | None, flips: bool | None, count: int, orbits: int | None
 ) -> None:
-    one, case = posed(name, challenge, flips), (name, challenge)
+    one, case = encoded(name, challenge, flips), (name, challenge)
     found = [solve(one, "count", "search")] if case not in BY_COUNT else []
     found += [solve(one, "count", "count")] if case not in BY_SEARCH - BY_COUNT else []
     for answer in found:
@@ -86,28 +86,28 @@ def test_boards(
 
 def test_mirrors_count_only_where_pieces_hold_each_other_s_images() -> None:
     """Of the one-sided pentominoes in 3 x 30 the mirrors make half as many; not without one."""
-    one = posed(ONESIDED)
+    one = encoded(ONESIDED)
     assert len(one.problem.symmetries) == 4
     fewer = tuple(piece for piece in one.challenge.pieces if piece != "F2")
-    less = pose(one.puzzle, replace(one.challenge, pieces=fewer))
+    less = to_exact_cover(one.puzzle, replace(one.challenge, pieces=fewer))
     assert len(less.problem.symmetries) == 2
 
 
 def test_small_boards_by_a_third_engine() -> None:
     expected = {one[0]: one[3] for one in BOARDS if one[2] is None}
     for name in ("iqblock", "iqstars"):
-        assert third_engine(posed(name).problem) == expected[name]
+        assert third_engine(encoded(name).problem) == expected[name]
 
 
 @pytest.mark.integration
 def test_iqfit_with_flips_by_mistake() -> None:
     """The classic mistake: mirrored pieces, whose prongs would stick up."""
-    assert Count().count(posed("iqfit", None, True).problem, Effort()).count == 67_868_848
+    assert Count().count(encoded("iqfit", None, True).problem, Budget()).count == 67_868_848
 
 
 def test_iqstars_with_flips_by_mistake() -> None:
     """Yellow and blue are mirror images, so with flips they are two copies of one piece."""
-    answer = solve(posed("iqstars", None, True), "count", "count")
+    answer = solve(encoded("iqstars", None, True), "count", "count")
     assert answer.count_labelled == known_counts("iqstars")["if_flips_were_wrongly_allowed"]
 
 
@@ -118,7 +118,7 @@ BOX = [challenge.id for challenge in load_set("fridgeiq").challenges]
 @pytest.mark.parametrize("name", [one for one in BOX if one not in (*LARGE, "square_07")])
 def test_box_challenges(name: str) -> None:
     """Counted by two engines, small ones by a third, and held against what is known."""
-    one = posed("fridgeiq", name)
+    one = encoded("fridgeiq", name)
     by_search = solve(one, "count", "search")
     by_frontier = solve(one, "count", "count")
     assert by_search.count == by_frontier.count
@@ -133,7 +133,7 @@ def test_box_challenges(name: str) -> None:
 
 def test_first_solutions_of_the_large_box_challenges() -> None:
     for name in LARGE:
-        found = solve(posed("fridgeiq", name), "first")
+        found = solve(encoded("fridgeiq", name), "first")
         assert (found.status, found.engine) == ("solved", "search")
 
 
@@ -141,9 +141,9 @@ def test_first_solutions_of_the_large_box_challenges() -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("name", LARGE)
 def test_large_box_challenges(name: str) -> None:
-    one = posed("fridgeiq", name)
+    one = encoded("fridgeiq", name)
     frontier = Frontier(one.problem)
-    assert frontier.run(Effort()) == LARGE[name]
+    assert frontier.run(Budget()) == LARGE[name]
     assert frontier.peak_bytes < 2e9
 
 
@@ -152,9 +152,9 @@ SAMPLES = [*iqfit_samples(), *iqstars_samples()]
 
 def test_published_challenges_have_the_published_solution() -> None:
     for sample in SAMPLES:
-        one = pose(sample.puzzle, sample.challenge)
+        one = to_exact_cover(sample.puzzle, sample.challenge)
         answer = solve(one, "all")
-        layouts = [one.layout(solution) for solution in answer.solutions]
+        layouts = [one.decode(solution) for solution in answer.solutions]
         fitting = [layout for layout in layouts if sample.follows_hints(layout)]
         assert fitting == [sample.expected], sample.challenge.id
         if not sample.hints:
@@ -162,8 +162,8 @@ def test_published_challenges_have_the_published_solution() -> None:
 
 
 def test_starts_are_counted_as_in_the_list_of_solutions() -> None:
-    one = posed("iqstars")
-    found, solutions = starts(one), Search().enumerate(one.problem, Effort()).solutions
+    one = encoded("iqstars")
+    found, solutions = count_starts(one), Search().enumerate(one.problem, Budget()).solutions
     assert found is not None
     assert found.solutions == len(solutions) == known_counts("iqstars")["complete_fillings"]
     for option, count in found.placements.items():
@@ -172,7 +172,7 @@ def test_starts_are_counted_as_in_the_list_of_solutions() -> None:
 
 @pytest.mark.long
 def test_starts_of_iqfit() -> None:
-    found = starts(posed("iqfit"))
+    found = count_starts(encoded("iqfit"))
     assert found is not None
     facts = known_counts("iqfit")
     possible = [count for count in found.placements.values() if count]

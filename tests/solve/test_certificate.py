@@ -14,15 +14,15 @@ from itertools import combinations, permutations
 import pytest
 from hypothesis import given
 
-from fabkit.certify import Verdict, judge, parse
+from fabkit.certify import Verdict, parse, verify
 from fabkit.core.errors import InputError
-from fabkit.model.challengeload import find_challenge
+from fabkit.model.challenges import find_challenge
 from fabkit.model.library import load_set
 from fabkit.model.puzzle import Challenge
 from fabkit.solve.answer import solve
-from fabkit.solve.engines.engine import BudgetSpentError, Effort, engine_named
-from fabkit.solve.posing import PosedChallenge, pose
-from fabkit.solve.transcript import certificate
+from fabkit.solve.certificate import make_certificate
+from fabkit.solve.encoding import EncodedChallenge, to_exact_cover
+from fabkit.solve.engines.engine import Budget, BudgetSpentError, get_engine
 from tests.conftest import ROOT
 from tests.solve.test_search import challenges
 from tests.support.oracle import Oracle
@@ -51,9 +51,9 @@ from tests.support.sketches import (
 PENTOMINOES = str(ROOT / "tests" / "sets" / "pentominoes.toml")
 
 
-def shipped(name: str, challenge: str | None = None, leftover: bool = False) -> PosedChallenge:
+def shipped(name: str, challenge: str | None = None, leftover: bool = False) -> EncodedChallenge:
     puzzle = load_set(name)
-    return pose(puzzle, find_challenge(puzzle, challenge), leftover)
+    return to_exact_cover(puzzle, find_challenge(puzzle, challenge), leftover)
 
 
 def counts(document: Document) -> tuple[int, int, int]:
@@ -61,11 +61,11 @@ def counts(document: Document) -> tuple[int, int, int]:
     return claim["count"], claim["count_labelled"], claim["count_up_to_symmetry"]
 
 
-def accepted(one: PosedChallenge, claim: str, set_name: str | None = None) -> Document:
+def accepted(one: EncodedChallenge, claim: str, set_name: str | None = None) -> Document:
     """The certificate of a shipped challenge, judged with what its labels name."""
     document = written(one, claim)
     assert document["claim"]["answer"] == claim
-    verdict = judge(parse(document, "c.json"), set_name)
+    verdict = verify(parse(document, "c.json"), set_name)
     assert verdict == Verdict(True, None, length(document), compared=True)
     return document
 
@@ -76,7 +76,7 @@ def accepted(one: PosedChallenge, claim: str, set_name: str | None = None) -> Do
 @pytest.mark.every(4)
 @pytest.mark.parametrize("name", known_counts("fridgeiq"))
 def test_box_challenges(name: str) -> None:
-    """Those of known counts, with identical pieces told apart; two are impossible."""
+    """Those of known counts, with identical pieces distinguished; two are impossible."""
     known = known_counts("fridgeiq")[name]
     one = shipped("fridgeiq", name)
     document = accepted(one, "count")
@@ -98,7 +98,7 @@ def test_the_impossible_and_the_unique() -> None:
     accepted(shipped("fridgeiq", "triangle_01"), "unique")
     for sample in (*iqfit_samples(), *iqstars_samples())[::6]:
         if not sample.hints:
-            document = written(pose(sample.puzzle, sample.challenge), "unique")
+            document = written(to_exact_cover(sample.puzzle, sample.challenge), "unique")
             assert judged(document).holds
             assert len(document["problem"]["given"]) == len(sample.challenge.given)
 
@@ -128,7 +128,7 @@ def test_cells_left_over() -> None:
     """Two pieces on a board: as many solutions as pairs of placements that are apart."""
     stars = load_set("iqstars")
     two = Challenge("board", stars.boards[0].cells, ("red", "pink"))
-    one = pose(stars, two, leftover=True)
+    one = to_exact_cover(stars, two, leftover=True)
     document = written(one, "count")
     assert judged(document) == Verdict(True, None, length(document))
     pairs = [
@@ -144,9 +144,9 @@ def test_cells_left_over() -> None:
 
 
 @given(challenges())
-def test_random_challenges_are_certified_as_they_are(one: PosedChallenge) -> None:
+def test_random_challenges_are_certified_as_they_are(one: EncodedChallenge) -> None:
     """Every claim that the oracle allows is certified, and no other."""
-    count = Oracle().count(one.problem, Effort()).count
+    count = Oracle().count(one.problem, Budget()).count
     document = written(one, "count")
     assert judged(document) == Verdict(True, None, length(document))
     assert counts(document)[0] == count
@@ -157,7 +157,7 @@ def test_random_challenges_are_certified_as_they_are(one: PosedChallenge) -> Non
             assert judged(shorter) == Verdict(True, None, length(shorter))
         else:
             with pytest.raises(InputError, match=f"so it is not {claim}"):
-                certificate(one, claim)
+                make_certificate(one, claim)
 
 
 # --- solutions that a symmetry carries to themselves ------------------------------------------------
@@ -183,7 +183,7 @@ FIXED = {
     # Six around one: the single cell is the middle (2 ways round it, swapped by a sixth of a
     # turn) or on the rim (3 ways for each of six, none kept by a turn).
     "flower": (HEXAGONS, FLOWER, [*PAIRS, hexagons("x", (0, 0))], 20, 4, 3),
-    # Words of two long and two short: of the six, LSSL and SLLS read the same backwards.
+    # WordArray of two long and two short: of the six, LSSL and SLLS read the same backwards.
     "strip of two kinds": (
         SQUARE,
         board("square", 1, 6),
@@ -199,7 +199,7 @@ FIXED = {
 @pytest.mark.parametrize("flips", [False, True])
 def test_orbits_counted_by_hand(name: str, flips: bool) -> None:
     lattice, region, pieces, count, turned, flipped = FIXED[name]
-    one = Sketch(lattice, region, tuple(pieces), flips=flips).posed
+    one = Sketch(lattice, region, tuple(pieces), flips=flips).encoded
     document = written(one, "count")
     orbits = flipped if flips else turned
     assert counts(document) == (count, one.problem.labelled(count), orbits)
@@ -213,7 +213,7 @@ def test_orbits_counted_by_hand(name: str, flips: bool) -> None:
 
 def test_transcripts_of_other_symmetries_are_refused() -> None:
     """Round a hole, a quarter turn lays four dominoes at once and half a turn two."""
-    document = written(SKETCHES["hole"].posed, "count")
+    document = written(SKETCHES["hole"].encoded, "count")
     fixed = document["argument"]["fixed"]
     assert sorted(map(len, fixed)) == [1, 1, 3]
     for order in permutations(fixed):
@@ -235,27 +235,27 @@ def test_transcripts_of_other_symmetries_are_refused() -> None:
 )
 def test_false_claims_are_refused(name: str, claim: str, found: str) -> None:
     with pytest.raises(InputError, match=found) as refused:
-        certificate(shipped("fridgeiq", name), claim, Effort(60))
+        make_certificate(shipped("fridgeiq", name), claim, Budget(60))
     assert f"fridgeiq {name}" in str(refused.value)
 
 
 def test_budgets_and_progress() -> None:
     """A spent budget certifies nothing; progress never decreases and ends at one."""
-    lacking = Sketch(SQUARE, board("square", 3, 3), tuple(map(domino, "abc"))).posed
+    lacking = Sketch(SQUARE, board("square", 3, 3), tuple(map(domino, "abc"))).encoded
     for one, claim in (
         (shipped("fridgeiq", "square_05"), "count"),
         (shipped("fridgeiq", "rectangle_08_c"), "impossible"),
         (shipped("fridgeiq", "triangle_01"), "unique"),
         (lacking, "impossible"),
     ):
-        told: list[float] = []
-        document = certificate(one, claim, Effort(told=told.append))
-        assert told == sorted(told)
-        assert told[0] >= 0
-        assert told[-1] == 1.0
+        progress: list[float] = []
+        document = make_certificate(one, claim, Budget(on_progress=progress.append))
+        assert progress == sorted(progress)
+        assert progress[0] >= 0
+        assert progress[-1] == 1.0
         if length(document) > 100:
             with pytest.raises(BudgetSpentError):
-                certificate(one, claim, Effort(budget_s=0))
+                make_certificate(one, claim, Budget(limit_s=0))
 
 
 # --- challenges that use some of their pieces -------------------------------------------------------
@@ -284,8 +284,8 @@ def test_some_of_the_pieces() -> None:
     """Against trying every choice of pieces in every way: counted, certified, impossible, unique."""
     found = set()
     for sketch in SOME[::2]:
-        one, count = sketch.posed, len(sketch.solutions)
-        assert Oracle().count(one.problem, Effort()).count == count
+        one, count = sketch.encoded, len(sketch.solutions)
+        assert Oracle().count(one.problem, Budget()).count == count
         for engine in (None, "search", "count"):
             answer = solve(one, "count", engine)
             orbits = sketch.truth["count_up_to_symmetry"]
@@ -297,13 +297,13 @@ def test_some_of_the_pieces() -> None:
             assert judged(written(one, ("impossible", "unique")[count])).holds
         found.add(min(count, 2))
     assert found == {0, 1, 2}
-    by_sat = engine_named("sat").unique(one.problem, Effort())
+    by_sat = get_engine("sat").unique(one.problem, Budget())
     assert by_sat.count == min(2, count)
     document["problem"]["pieces_count"] -= 1
     document["problem_sha256"] = checksum(document["problem"])
     assert not judged(document).holds
     with pytest.raises(InputError, match="so no cell may be left over"):
-        pose(sketch.puzzle, sketch.challenge, leftover=True)
+        to_exact_cover(sketch.puzzle, sketch.challenge, leftover=True)
 
 
 # --- changes ----------------------------------------------------------------------------------------
@@ -323,14 +323,14 @@ def bases() -> list[tuple[Sketch, Document]]:
     for sketch in BASES:
         names = {0: ["impossible"], 1: ["unique"]}
         for claim in ["count", *names.get(len(sketch.solutions), [])]:
-            found.append((sketch, written(sketch.posed, claim)))
+            found.append((sketch, written(sketch.encoded, claim)))
     return found
 
 
 def test_the_bases_are_of_every_sort_and_hold() -> None:
     assert all(judged(one).holds and is_true(one["claim"], sketch) for sketch, one in bases())
-    ways = {(one["claim"]["answer"], one["argument"]["by"]) for _, one in bases()}
-    assert len(ways) == 5, "impossible by three arguments, unique, and counted"
+    kinds = {(one["claim"]["answer"], one["argument"]["by"]) for _, one in bases()}
+    assert len(kinds) == 5, "impossible by three arguments, unique, and counted"
     assert sum(len(one["argument"].get("fixed") or []) > 1 for _, one in bases()) >= 5
 
 
@@ -374,15 +374,15 @@ def change_claim(document: Document, rng: random.Random) -> None:
 
 
 def change_problem(sketch: Sketch, rng: random.Random) -> Sketch:
-    way = rng.choice(["flips", "leftover", "region", "pieces", "given", "another"])
-    if way in ("flips", "leftover"):
-        return replace(sketch, **{way: not getattr(sketch, way)})
-    if way == "region" and len(sketch.remaining) > 1:
+    change = rng.choice(["flips", "leftover", "region", "pieces", "given", "another"])
+    if change in ("flips", "leftover"):
+        return replace(sketch, **{change: not getattr(sketch, change)})
+    if change == "region" and len(sketch.remaining) > 1:
         return replace(sketch, region=sketch.region - {rng.choice(sketch.remaining)})
-    if way == "pieces" and not sketch.given and len(sketch.pieces) > 1:
+    if change == "pieces" and not sketch.given and len(sketch.pieces) > 1:
         gone = rng.choice(sketch.pieces)
         return replace(sketch, pieces=tuple(one for one in sketch.pieces if one != gone))
-    return replace(sketch, given=()) if way == "given" else rng.choice(BASES)
+    return replace(sketch, given=()) if change == "given" else rng.choice(BASES)
 
 
 @pytest.mark.parametrize(
@@ -395,12 +395,12 @@ def test_changed_certificates_are_refused_or_still_true(seeds: range) -> None:
         sketch, before = rng.choice(bases())
         document = copy.deepcopy(before)
         while document == before:
-            way = rng.randrange(6)
-            if way < 3:
+            change = rng.randrange(6)
+            if change < 3:
                 change_argument(document["argument"], rng)
-            elif way == 3:
+            elif change == 3:
                 change_claim(document, rng)
-            elif way == 4:
+            elif change == 4:
                 document["argument"] = copy.deepcopy(rng.choice(bases())[1]["argument"])
             else:
                 sketch = change_problem(sketch, rng)

@@ -76,7 +76,7 @@ def test_a_second_run_compiles_nothing(installed: Path) -> None:
     assert {path.parent.name for path in installed.rglob("*.nb?")} == {"__pycache__"}
     code = (
         "from fabkit.cli import main; main(); from fabkit.solve.engines import search;"
-        "stats = search._scan.stats;"
+        "stats = search._bitmask_search.stats;"
         "print(sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))"
     )
     assert run(installed, *COUNT, code=code) == (f"{ANSWER}1 0\n", [])

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from dataclasses import replace
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 from statistics import fmean
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import spearmanr
 
 from fabkit.cli import main
-from fabkit.solve.difficulty import LEVELS, Difficulty, difficulty
-from fabkit.solve.posing import pose
-from fabkit.solve.problem import ExactCoverProblem, Option
+from fabkit.model.catalog import shipped_entries
+from fabkit.model.entry import DEFAULT_THRESHOLDS, LEVELS, entry_of, level_of, level_thresholds
+from fabkit.model.lattice import Cell
+from fabkit.model.library import load_set
+from fabkit.solve.difficulty import Difficulty, difficulty, solving_order
+from fabkit.solve.exact_cover import ExactCoverProblem, Option
 from tests.support.problems import impossible_rectangle
 from tests.support.published import Sample, iqfit_samples, iqstars_samples
+from tests.support.sketches import SKETCHES, Cells, Sketch, domino, on
 
 Capture = pytest.CaptureFixture[str]
 
@@ -41,47 +47,60 @@ def test_what_makes_it_harder_and_easier(
     assert replace(rating, solutions=rating.solutions + more_solutions).score <= rating.score
 
 
-def test_levels_end_where_they_say() -> None:
-    assert [name for name, _ in LEVELS] == ORDER
-    for name, end in LEVELS[:-1]:
-        under = math.nextafter(end, 0)
-        assert Difficulty(1, 2 * under, 1).level == name
-        assert Difficulty(1, 2 * end, 1).level == ORDER[ORDER.index(name) + 1]
+@given(scores=st.lists(st.floats(0, 30), min_size=1))
+def test_levels_are_by_rank(scores: list[float]) -> None:
+    """A fifth each where no two scores are equal; equal ones are of one level."""
+    cuts = level_thresholds(scores)
+    levels = [ORDER.index(level_of(score, cuts)) for score in sorted(scores)]
+    assert list(cuts) == sorted(cuts)
+    assert levels == sorted(levels)
+    if len(set(scores)) == len(scores) and len(scores) % 5 == 0:
+        assert {levels.count(level) for level in range(5)} == {len(scores) // 5}
+
+
+def test_levels_begin_where_they_say() -> None:
+    assert list(LEVELS) == ORDER
+    for place, cut in enumerate(DEFAULT_THRESHOLDS):
+        assert level_of(math.nextafter(cut, 0)) == ORDER[place]
+        assert level_of(cut) == ORDER[place + 1]
 
 
 def test_the_impossible_has_no_rating(capsys: Capture) -> None:
     assert difficulty(impossible_rectangle()) is None
     forced = ExactCoverProblem(2, (2,), (Option(0, (0,)), Option(0, (1,))))
-    assert difficulty(forced).free_moves == 0.0
+    rating = difficulty(forced)
+    assert rating is not None
+    assert (rating.tries, rating.free_moves) == (2, 2)
     assert main(["solve", "fridgeiq", "rectangle_02_b", "--difficulty", "--json"]) == 1
     assert "difficulty" not in json.loads(capsys.readouterr().out)
 
 
 @pytest.mark.parametrize(
-    ("samples", "rising"),
-    [
-        (iqfit_samples(), ["starter", "junior", "expert", "wizard"]),
-        (iqstars_samples(), ["starter", "junior", "expert", "master"]),
-    ],
-    ids=["iqfit", "iqstars"],
+    "samples", [iqfit_samples("iqfit-book"), iqstars_samples("iqstars-book")], ids=["fit", "stars"]
 )
-def test_ratings_follow_the_levels_of_the_booklets(
-    samples: list[Sample], rising: list[str]
-) -> None:
-    """Hints of single cells change a challenge without a piece placed, so they are left out.
-
-    The masters of IQ Fit that are known rate somewhat below its experts, though far above its
-    juniors; the other levels rise one by one.
-    """
-    scores: dict[str, list[float]] = {}
-    for sample in samples:
-        if not sample.hints:
-            rating = difficulty(pose(sample.puzzle, sample.challenge).problem, sample.solutions)
-            assert rating is not None
-            scores.setdefault(sample.challenge.id.partition("-")[0], []).append(rating.score)
-    mean = {level: fmean(found) for level, found in scores.items()}
-    assert all(mean[easier] < mean[harder] for easier, harder in pairwise(rising))
-    assert mean["master"] > mean["junior"] + 2
+def test_ratings_follow_the_books(samples: list[Sample]) -> None:
+    """Forty challenges of each book come in its order, on both halves of them; and so do, more
+    often than not, those with equally many given pieces."""
+    ratings = [difficulty(sample.problem, sample.solutions) for sample in samples]
+    scores = [rating.score for rating in ratings if rating is not None]
+    assert len(scores) == 40
+    for part in (scores, scores[::2], scores[1::2]):
+        assert spearmanr(range(len(part)), part).statistic >= 0.9
+    groups: dict[int, list[float]] = {}
+    for sample, score in zip(samples, scores, strict=True):
+        groups.setdefault(len(sample.challenge.given), []).append(score)
+    pairs = [pair for group in groups.values() for pair in combinations(group, 2)]
+    rising = [1.0 if easier < harder else 0.5 * (easier == harder) for easier, harder in pairs]
+    assert len(pairs) > 100
+    assert fmean(rising) > 0.65
+    larger = [group for group in groups.values() if len(group) > 2]
+    within = [spearmanr(range(len(group)), group).statistic for group in larger]
+    assert fmean(within, [len(group) for group in larger]) > 0.5
+    levels: dict[str, list[float]] = {}
+    for sample, score in zip(samples, scores, strict=True):
+        levels.setdefault(sample.challenge.id.partition("-")[0], []).append(score)
+    assert list(levels) == ORDER
+    assert all(fmean(easier) < fmean(harder) for easier, harder in pairwise(levels.values()))
 
 
 def test_the_rating_for_scripts_and_for_people(
@@ -103,7 +122,95 @@ def test_the_rating_for_scripts_and_for_people(
     assert main(["solve", "iqblock", "--count", "--difficulty", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["difficulty"] == rating
     assert main(["solve", "iqblock", "--difficulty"]) == 0
-    last = capsys.readouterr().out.splitlines()[-1]
-    assert last.startswith(f"difficulty {rating['score']:.1f} ({rating['level']}): ")
+    rated = f"difficulty {rating['score']:.1f} ({rating['level']}): about "
+    line, forced, first = capsys.readouterr().out.splitlines()[-3:]
+    assert line.startswith(rated)
+    assert line.endswith(" pieces tried before all 8 fit")
+    assert re.fullmatch(r"in the best order, [0-8] of 8 pieces have only one place", forced)
+    assert re.fullmatch(r"start with [0-7] at \[\d, \d\]: fewest options \(\d+\)", first)
     assert main(["solve", "iqblock", "--difficulty", "--budget", "0", "--engine", "sat"]) == 1
     assert capsys.readouterr().out.startswith("square: unknown: ")
+
+
+#: A domino stays over, so that no piece is forced by having one place.
+OVER = on(2, 3, *map(domino, "abcd"), pieces_count=3)
+
+
+@pytest.mark.parametrize("sketch", [*SKETCHES.values(), OVER], ids=[*SKETCHES, "over"])
+def test_a_person_finds_what_is_forced_first(sketch: Sketch) -> None:
+    """What each step says is found again by listing what fits, and all solutions."""
+    for solution in sketch.solutions:
+        waiting = [[piece.id for piece in kind] for kind in sketch.kinds]
+        layout = {waiting[kind].pop(0): cells for kind, cells in sorted(solution, key=str)}
+        laid_before = {one.piece: one.cells for one in sketch.given}
+        entry = replace(entry_of(sketch.challenge), solution=layout | laid_before)
+        order = solving_order(sketch.puzzle, entry)
+        assert sorted(step.piece for step in order) == sorted(layout)
+        left = [[piece.id for piece in kind] for kind in sketch.kinds]
+        placed: set[tuple[int, Cells]] = set()
+        for step in order:
+            bare = set(sketch.remaining).difference(*(cells for _, cells in placed))
+            own = next(kind for kind, pieces in enumerate(left) if step.piece in pieces)
+            it = own, layout[step.piece]
+            fits = {
+                (kind, cells)
+                for kind, pieces in enumerate(left)
+                for cells in (sketch.placed(kind) if pieces else ())
+                if cells <= bare
+            }
+            on_cell = {cell: {one for one in fits if cell in one[1]} for cell in bare}
+            of_kind = {
+                kind: len([one for one in fits if one[0] == kind]) + 1 - len(pieces)
+                for kind, pieces in enumerate(left)
+                if pieces and sketch.pieces_count is None
+            }
+            forced = not sketch.leftover and 1 in map(len, on_cell.values())
+            assert (step.why == "cell") == forced
+            assert (step.why == "piece") == (not forced and 1 in of_kind.values())
+            assert step.cell is None or step.cell in layout[step.piece]
+            assert (step.options > 1) == (step.why == "fewest")
+            options = of_kind.get(own, 0) if step.cell is None else len(on_cell[step.cell])
+            if step.why == "hole":  # then all solutions from here on agree
+                seen = {
+                    one for one in fits if (step.cell in one[1] if step.cell else one[0] == own)
+                }
+                more = [one for one in sketch.solutions if placed <= one]
+                assert all(seen & one == {it} for one in more)
+            else:
+                assert step.options <= options
+                assert step.options == options or step.why == "fewest"
+            placed.add(it)
+            left[own].remove(step.piece)
+
+
+def test_what_a_person_is_advised_to_begin_with(capsys: Capture) -> None:
+    """In the smallest triangle of FridgeIQ one piece is given away, and begins; a count lists no
+    solution, and still says it."""
+    for question in ("--first", "--count"):
+        assert main(["solve", "fridgeiq", "triangle_01", "--difficulty", question]) == 0
+        *_, line, forced, first = capsys.readouterr().out.splitlines()
+        assert line == "difficulty 4.5 (starter): about 4 pieces tried before all 3 fit"
+        assert forced == "in the best order, 3 of 3 pieces have only one place"
+        why = "anything else leaves a gap, or a piece that no longer fits"
+        assert first == f"start with I at [2, 1]: {why}"
+
+
+def test_the_order_on_two_lattices_half_a_unit_apart() -> None:
+    """Every piece of a snowflake of mixed parity is found, the last by its only place."""
+    fridgeiq = load_set("fridgeiq")
+    mixed = [entry for entry in shipped_entries(fridgeiq, "snowflake") if entry.halves == 2]
+    assert len(mixed) == 12
+    for entry in mixed[:4]:
+        assert entry.solution is not None
+        order = solving_order(fridgeiq, entry)
+        assert sorted(step.piece for step in order) == sorted(entry.pieces)
+        assert order[-1].why == "cell"
+        covered = set[Cell]()
+        for step in order:
+            assert step.cell is None or step.cell in entry.solution[step.piece] - covered
+            covered |= entry.solution[step.piece]
+
+
+def test_the_order_of_an_entry_without_a_solution() -> None:
+    with pytest.raises(ValueError, match="one: no solution is known"):
+        solving_order(OVER.puzzle, entry_of(OVER.challenge))

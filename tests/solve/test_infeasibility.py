@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from fabkit.certify import Verdict
 from fabkit.model.puzzle import Given
 from fabkit.solve.answer import IMPOSSIBLE, solve
-from fabkit.solve.engines.engine import Effort
-from fabkit.solve.obstacles import obstacle
-from fabkit.solve.posing import PosedChallenge, pose
+from fabkit.solve.encoding import EncodedChallenge, to_exact_cover
+from fabkit.solve.engines.engine import Budget
+from fabkit.solve.infeasibility import find_infeasibility
 from tests.solve.test_search import challenges
 from tests.support.oracle import Oracle
 from tests.support.sketches import (
@@ -51,19 +51,19 @@ OBSTACLES = {
     "too few cells": (
         Sketch(SQUARE, square(3, 3), DOMINOES[:4]),
         "area",
-        "the region has 9 cells, the pieces cover 8",
+        "the region has 9 cells, but the pieces cover 8",
     ),
     "too many cells": (
         Sketch(SQUARE, square(2, 2), DOMINOES[:3], leftover=True),
         "area",
-        "the region has 4 cells, the pieces cover 6 at least",
+        "the region has 4 cells, but the pieces cover at least 6",
     ),
     "given pieces do not count": (
         Sketch(
             SQUARE, square(2, 2), DOMINOES[:3], given=(Given("b", cells("square", (0, 0), (0, 1))),)
         ),
         "area",
-        "the region has 2 cells that are free, the pieces cover 4",
+        "the region has 2 free cells, but the pieces cover 4",
     ),
     "forms of two sizes": (
         Sketch(
@@ -72,12 +72,12 @@ OBSTACLES = {
             tuple(flat("square", name, square(1, 2), square(1, 4)) for name in "ab"),
         ),
         "area",
-        "the region has 5 cells, the pieces cover 4, 6 or 8",
+        "the region has 5 cells, but the pieces cover 4, 6 or 8",
     ),
     "a piece too long": (
         Sketch(SQUARE, square(2, 3), (*bars(1, 4), domino("b"))),
         "piece",
-        "piece p0 fits nowhere into the region",
+        "piece p0 fits nowhere in the region",
     ),
     "a mirrored piece": (
         Sketch(
@@ -86,7 +86,7 @@ OBSTACLES = {
             (squares("m", (0, 1), (1, 1), (2, 1), (2, 0)),),
         ),
         "piece",
-        "piece m fits nowhere into the region",
+        "piece m fits nowhere in the region",
     ),
     "a lonely cell": (
         Sketch(SQUARE, cells("square", (0, 0), (0, 1), (0, 2), (1, 4)), DOMINOES[:2]),
@@ -96,8 +96,8 @@ OBSTACLES = {
     "the cut chessboard": (
         Sketch(SQUARE, square(4, 4, (0, 0), (3, 3)), DOMINOES),
         "colouring",
-        "colour the cells like a chessboard: the region has 6 coloured cells, the pieces can "
-        "cover 7",
+        "colouring the cells like a chessboard: the region has 6 coloured cells, but the pieces "
+        "can cover 7",
     ),
     "bars of three": (
         Sketch(SQUARE, square(4, 4, (0, 1)), bars(5, 3)),
@@ -125,17 +125,17 @@ OBSTACLES = {
             HEXAGON_BARS,
         ),
         "colouring",
-        "colour every third falling diagonal: the region has 3 coloured cells, the pieces can "
-        "cover 4",
+        "colouring every third falling diagonal: the region has 3 coloured cells, but the pieces "
+        "can cover 4",
     ),
 }
 
 
 @pytest.mark.parametrize("name", OBSTACLES)
-def test_obstacles_are_found_certified_and_true(name: str) -> None:
+def test_infeasibility_is_found_certified_and_true(name: str) -> None:
     sketch, rule, reason = OBSTACLES[name]
-    one = sketch.posed
-    found = obstacle(one)
+    one = sketch.encoded
+    found = find_infeasibility(one)
     assert found is not None
     assert found.rule == rule
     assert reason in (None, found.reason)
@@ -148,8 +148,8 @@ def test_obstacles_are_found_certified_and_true(name: str) -> None:
     nodes = len(document["argument"].get("items", []))
     assert judged(document) == Verdict(True, None, nodes)
     answer = solve(one, "first")
-    assert (answer.status, answer.engine, answer.reason) == (IMPOSSIBLE, "obstacle", found.reason)
-    assert Oracle().count(one.problem, Effort()).count == 0
+    assert (answer.status, answer.engine, answer.reason) == (IMPOSSIBLE, "presolve", found.reason)
+    assert Oracle().count(one.problem, Budget()).count == 0
     assert solve(one, "count", "count").count == 0
 
 
@@ -166,16 +166,16 @@ POSSIBLE = {
 
 @pytest.mark.parametrize("name", POSSIBLE)
 def test_nothing_stands_in_the_way_of_what_is_possible(name: str) -> None:
-    one = POSSIBLE[name].posed
-    assert Oracle().first(one.problem, Effort()).count == 1
-    assert obstacle(one) is None
+    one = POSSIBLE[name].encoded
+    assert Oracle().first(one.problem, Budget()).count == 1
+    assert find_infeasibility(one) is None
 
 
 # --- random challenges ----------------------------------------------------------------------------
 
 
 @st.composite
-def spoilt(draw: st.DrawFn) -> PosedChallenge:
+def spoilt(draw: st.DrawFn) -> EncodedChallenge:
     """A small challenge without some cells of its board or without some of its pieces."""
     one = draw(challenges())
     challenge = one.challenge
@@ -185,26 +185,26 @@ def spoilt(draw: st.DrawFn) -> PosedChallenge:
     while pieces[1:] and draw(st.integers(0, 3)) == 0:
         pieces.pop(draw(st.integers(0, len(pieces) - 1)))
     spoiled = replace(challenge, region=frozenset(region) - gone, pieces=tuple(pieces))
-    return pose(one.puzzle, spoiled, one.problem.leftover)
+    return to_exact_cover(one.puzzle, spoiled, one.problem.leftover)
 
 
-def holds_true(one: PosedChallenge) -> None:
-    found = obstacle(one)
+def holds_true(one: EncodedChallenge) -> None:
+    found = find_infeasibility(one)
     event(found.rule if found else "none")
     if found is None:
         return
-    assert Oracle().count(one.problem, Effort()).count == 0
+    assert Oracle().count(one.problem, Budget()).count == 0
     document = written(one, "impossible")
     assert judged(document).holds
 
 
 @given(spoilt())
-def test_obstacles_never_lie(one: PosedChallenge) -> None:
+def test_infeasibility_is_never_wrong(one: EncodedChallenge) -> None:
     holds_true(one)
 
 
 @st.composite
-def alike(draw: st.DrawFn) -> PosedChallenge:
+def alike(draw: st.DrawFn) -> EncodedChallenge:
     """Dominoes, bars, corners or quarters in a board with holes, the area right: colours decide."""
     rows, cols = draw(st.integers(2, 4)), draw(st.integers(2, 4))
     make = draw(st.sampled_from([domino, corner, ell, lambda n: bars(1, 3)[0], None]))
@@ -216,9 +216,9 @@ def alike(draw: st.DrawFn) -> PosedChallenge:
     left = left[len(left) % size :]
     names = [f"p{i}" for i in range(len(left) // size)]
     pieces = [replace(make(name) if make else quarters(name, 0, 1), id=name) for name in names]
-    return Sketch(lattice, frozenset(left), tuple(pieces), flips=draw(st.booleans())).posed
+    return Sketch(lattice, frozenset(left), tuple(pieces), flips=draw(st.booleans())).encoded
 
 
 @given(alike())
-def test_colours_never_lie(one: PosedChallenge) -> None:
+def test_colours_never_lie(one: EncodedChallenge) -> None:
     holds_true(one)

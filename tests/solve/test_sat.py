@@ -7,9 +7,9 @@ from itertools import combinations
 import pytest
 from hypothesis import assume, given
 
-from fabkit.solve.engines.engine import BudgetSpentError, Effort
-from fabkit.solve.engines.sat import formula, refutation
-from fabkit.solve.problem import ExactCoverProblem
+from fabkit.solve.engines.engine import Budget, BudgetSpentError
+from fabkit.solve.engines.sat import refutation, to_cnf
+from fabkit.solve.exact_cover import ExactCoverProblem
 from tests.support.drat import refutes
 from tests.support.oracle import Oracle
 from tests.support.problems import dominoes, impossible_rectangle, pigeons, problems
@@ -17,8 +17,8 @@ from tests.support.problems import dominoes, impossible_rectangle, pigeons, prob
 
 def test_a_formula_as_dimacs() -> None:
     problem = dominoes(4)
-    text = formula(problem).dimacs()
-    assert text == formula(problem).dimacs()
+    text = to_cnf(problem).dimacs()
+    assert text == to_cnf(problem).dimacs()
     header, *rows = [line.split() for line in text.splitlines() if not line.startswith("c ")]
     literals = [abs(int(literal)) for row in rows for literal in row]
     assert header == ["p", "cnf", str(max(literals)), str(len(rows))]
@@ -30,8 +30,8 @@ def test_a_formula_as_dimacs() -> None:
 def test_models_of_a_formula_are_the_solutions(problem: ExactCoverProblem) -> None:
     """By the checker's propagation alone: every choice of options that the oracle takes, or not."""
     assume(len(problem.options) <= 8)
-    solutions = set(Oracle().enumerate(problem, Effort()).solutions)
-    clauses = formula(problem).clauses
+    solutions = set(Oracle().enumerate(problem, Budget()).solutions)
+    clauses = to_cnf(problem).clauses
     chosen = [
         choice
         for size in range(len(problem.options) + 1)
@@ -43,19 +43,19 @@ def test_models_of_a_formula_are_the_solutions(problem: ExactCoverProblem) -> No
 
 
 def test_the_impossible_rectangle_is_refuted() -> None:
-    posed = formula(impossible_rectangle())
-    proof = refutation(posed, Effort())
+    encoded = to_cnf(impossible_rectangle())
+    proof = refutation(encoded, Budget())
     assert proof is not None
-    assert refutes(proof, posed.clauses)
+    assert refutes(proof, encoded.clauses)
     lines = proof.splitlines()
-    assert not refutes("\n".join(lines[:-1]), posed.clauses), "without its end"
-    assert not refutes("0\n", posed.clauses), "its end alone"
-    claim = f"{posed.variables + 1} 0\n-{posed.variables + 1} 0\n0\n"
-    assert not refutes(claim, posed.clauses), "two claims about nothing"
-    assert not refutes("\n".join(lines[::-1]), posed.clauses), "backwards"
-    assert refutation(formula(dominoes(2)), Effort()) is None
+    assert not refutes("\n".join(lines[:-1]), encoded.clauses), "without its end"
+    assert not refutes("0\n", encoded.clauses), "its end alone"
+    claim = f"{encoded.variables + 1} 0\n-{encoded.variables + 1} 0\n0\n"
+    assert not refutes(claim, encoded.clauses), "two claims about nothing"
+    assert not refutes("\n".join(lines[::-1]), encoded.clauses), "backwards"
+    assert refutation(to_cnf(dominoes(2)), Budget()) is None
 
 
 def test_a_refutation_is_held_to_its_budget() -> None:
     with pytest.raises(BudgetSpentError):
-        refutation(formula(pigeons(14)), Effort(0.3))
+        refutation(to_cnf(pigeons(14)), Budget(0.3))

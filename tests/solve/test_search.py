@@ -14,11 +14,11 @@ from fabkit.model.library import load_set
 from fabkit.model.piece import Piece
 from fabkit.model.puzzle import Challenge
 from fabkit.solve.answer import solve
-from fabkit.solve.engines.engine import Effort, Engine, EngineUnfitError, Outcome
+from fabkit.solve.encoding import EncodedChallenge, to_exact_cover
+from fabkit.solve.engines.engine import Budget, Engine, Outcome, UnsupportedProblemError
 from fabkit.solve.engines.frontier import Count, Frontier
-from fabkit.solve.engines.search import FewestWalk, ScanWalk, Search, symmetric_start
-from fabkit.solve.posing import PosedChallenge, pose
-from fabkit.solve.problem import ExactCoverProblem, Option, up_to_symmetry
+from fabkit.solve.engines.search import BitmaskSearch, MrvSearch, Search, symmetry_breaking_kind
+from fabkit.solve.exact_cover import ExactCoverProblem, Option, burnside
 from tests.support.oracle import Oracle
 from tests.support.problems import dominoes, pigeons, problems
 from tests.support.sketches import Sketch, board
@@ -31,13 +31,13 @@ class Fewest(Engine):
     name = "fewest"
 
     def enumerate(
-        self, problem: ExactCoverProblem, effort: Effort, limit: int | None = None
+        self, problem: ExactCoverProblem, budget: Budget, limit: int | None = None
     ) -> Outcome:
-        walk = FewestWalk(problem, listing=True)
-        while limit != 0 and not walk.step(3, limit):
-            effort.tell(walk.share())
-        complete = limit is None or walk.count < limit
-        return Outcome(walk.count, complete, tuple(walk.solutions), walk.nodes)
+        search = MrvSearch(problem, keep_solutions=True)
+        while limit != 0 and not search.step(3, limit):
+            budget.report(search.progress())
+        complete = limit is None or search.count < limit
+        return Outcome(search.count, complete, tuple(search.solutions), search.nodes)
 
 
 #: Random challenges have fewer solutions than this.
@@ -49,25 +49,25 @@ COUNTING: list[Engine] = [Search(), Fewest(), Count()]
 
 def agree(problem: ExactCoverProblem) -> None:
     """All engines say what the oracle says, whatever they are asked."""
-    expected = Oracle().enumerate(problem, Effort())
+    expected = Oracle().enumerate(problem, Budget())
     solutions = set(expected.solutions)
     assert len(solutions) == expected.count
     assert all(problem.is_solved_by(solution) for solution in solutions)
     for engine in LISTING:
-        found = engine.enumerate(problem, Effort())
+        found = engine.enumerate(problem, Budget())
         assert found.complete
         assert sorted(found.solutions) == sorted(solutions), engine.name
-        first = engine.first(problem, Effort())
+        first = engine.first(problem, Budget())
         assert set(first.solutions) <= solutions
         assert first.count == min(1, len(solutions))
         assert first.complete == (not solutions)
-        some = engine.enumerate(problem, Effort(), limit=2)
+        some = engine.enumerate(problem, Budget(), limit=2)
         assert len(set(some.solutions)) == min(2, len(solutions))
         assert some.complete == (len(solutions) < 2)
     for engine in COUNTING:
-        counted = engine.count(problem, Effort())
+        counted = engine.count(problem, Budget())
         assert (counted.count, counted.complete) == (len(solutions), True), engine.name
-        unique = engine.unique(problem, Effort())
+        unique = engine.unique(problem, Budget())
         assert (unique.complete and unique.count == 1) == (len(solutions) == 1)
 
 
@@ -77,7 +77,7 @@ def test_engines_agree_on_random_problems(problem: ExactCoverProblem) -> None:
 
 
 @st.composite
-def challenges(draw: st.DrawFn) -> PosedChallenge:
+def challenges(draw: st.DrawFn) -> EncodedChallenge:
     """A small board with random pieces, some of them twice, and all its symmetries."""
     lattice = draw(st.sampled_from(list(LATTICES.values())))
     rows, cols = draw(st.integers(1, 3)), draw(st.integers(1, 3))
@@ -93,49 +93,49 @@ def challenges(draw: st.DrawFn) -> PosedChallenge:
                 pieces.append(Piece(f"P{len(pieces)}", "P", form.colour, form.forms))
                 free -= len(cells)
     assume(leftover or free == 0)
-    posed = Sketch(lattice, cells_of_board, tuple(pieces), flips, leftover).posed
+    encoded = Sketch(lattice, cells_of_board, tuple(pieces), flips, leftover).encoded
     # With cells left over there may be millions of solutions: more than the oracle lists in time.
-    assume(Search().enumerate(posed.problem, Effort(), limit=MOST).count < MOST)
-    return posed
+    assume(Search().enumerate(encoded.problem, Budget(), limit=MOST).count < MOST)
+    return encoded
 
 
 @given(challenges())
-def test_symmetries_change_no_count(posed: PosedChallenge) -> None:
+def test_symmetries_change_no_count(encoded: EncodedChallenge) -> None:
     """Branching on representatives, islands and Burnside, against all solutions written out."""
-    problem = posed.problem
+    problem = encoded.problem
     agree(problem)
     group = set(problem.symmetries)
     assert len(group) == len(problem.symmetries)
     assert all(tuple(one[item] for item in other) in group for one in group for other in group)
-    solutions = Oracle().enumerate(problem, Effort()).solutions
+    solutions = Oracle().enumerate(problem, Budget()).solutions
     orbits = {
         frozenset(tuple(sorted(image[p] for p in solution)) for image in problem.images)
         for solution in solutions
     }
     assert all(orbit <= set(solutions) for orbit in orbits)
-    answer = solve(posed, "count", "search")
+    answer = solve(encoded, "count", "search")
     assert answer.count_up_to_symmetry == len(orbits)
     assert answer.count == len(solutions)
-    names = prod(factorial(len(kind)) for kind in posed.kinds)
+    names = prod(factorial(len(kind)) for kind in encoded.kinds)
     assert answer.count_labelled == len(solutions) * names
-    assert solve(posed, "count").count == len(solutions)  # obstacles never lie
+    assert solve(encoded, "count").count == len(solutions)  # the checks are never wrong
 
 
 @given(challenges(), st.integers(1, 7))
-def test_progress_never_decreases_and_ends_at_one(posed: PosedChallenge, slice_: int) -> None:
+def test_progress_never_decreases_and_ends_at_one(encoded: EncodedChallenge, slice_: int) -> None:
     """Weighted by the branching, the leaves' shares add up to one."""
-    kind, orbits = symmetric_start(posed.problem)
-    walks: list[ScanWalk | FewestWalk] = [
-        FewestWalk(posed.problem, kind, orbits or None),
-        FewestWalk(posed.problem),
+    kind, orbits = symmetry_breaking_kind(encoded.problem)
+    searches: list[BitmaskSearch | MrvSearch] = [
+        MrvSearch(encoded.problem, kind, orbits or None),
+        MrvSearch(encoded.problem),
     ]
-    if ScanWalk.fits(posed.problem):
-        walks.append(ScanWalk(posed.problem, [(None, 1)], listing=False))
-    for walk in walks:
-        shares = [walk.share()]
-        while not walk.step(slice_, None):
-            shares.append(walk.share())
-        assert walk.share() == 1.0
+    if BitmaskSearch.fits(encoded.problem):
+        searches.append(BitmaskSearch(encoded.problem, [(None, 1)], keep_solutions=False))
+    for search in searches:
+        shares = [search.progress()]
+        while not search.step(slice_, None):
+            shares.append(search.progress())
+        assert search.progress() == 1.0
         assert all(b >= a - 1e-12 for a, b in pairwise(shares))
         assert 0 <= shares[0] <= shares[-1] <= 1.0 + 1e-12
 
@@ -145,14 +145,14 @@ def test_wide_boards_are_searched_as_well() -> None:
     stars = load_set("iqstars")
     for rows, cols in ((5, 14), (4, 35)):
         wide = board("triangular", rows, cols)
-        posed = pose(stars, Challenge("wide", wide, ("red", "orange")), leftover=True)
-        assert not ScanWalk.fits(posed.problem)
+        encoded = to_exact_cover(stars, Challenge("wide", wide, ("red", "orange")), leftover=True)
+        assert not BitmaskSearch.fits(encoded.problem)
         expected = sum(
             not set(a.cells) & set(b.cells)
-            for a in (posed.problem.options[p] for p in posed.problem.by_kind[0])
-            for b in (posed.problem.options[p] for p in posed.problem.by_kind[1])
+            for a in (encoded.problem.options[p] for p in encoded.problem.by_kind[0])
+            for b in (encoded.problem.options[p] for p in encoded.problem.by_kind[1])
         )
-        assert Search().count(posed.problem, Effort()).count == expected
+        assert Search().count(encoded.problem, Budget()).count == expected
 
 
 def pieces_of_one_cell(*copies: int) -> ExactCoverProblem:
@@ -163,7 +163,7 @@ def pieces_of_one_cell(*copies: int) -> ExactCoverProblem:
 
 
 def test_the_limits_of_a_word() -> None:
-    assert Search().first(dominoes(8), Effort()).count == 1
+    assert Search().first(dominoes(8), Budget()).count == 1
     window = (Option(0, (0, 100)), *(Option(1, (cell,)) for cell in range(1, 100)))
     for problem in (
         ExactCoverProblem(64, (1,), (Option(0, tuple(range(64))),)),
@@ -172,11 +172,11 @@ def test_the_limits_of_a_word() -> None:
         ExactCoverProblem(101, (1, 99), window),
     ):
         if Frontier.fits(problem):
-            assert Count().count(problem, Effort()).count == 1
-        assert Search().count(problem, Effort()).count == 1
+            assert Count().count(problem, Budget()).count == 1
+        assert Search().count(problem, Budget()).count == 1
     wide = (Option(0, (0, 150)), *(Option(1, (cell,)) for cell in range(1, 150)))
-    with pytest.raises(EngineUnfitError):
-        Count().count(ExactCoverProblem(151, (1, 149), wide), Effort())
+    with pytest.raises(UnsupportedProblemError):
+        Count().count(ExactCoverProblem(151, (1, 149), wide), Budget())
 
 
 def test_many_ways_to_a_dead_end_are_no_solutions() -> None:
@@ -185,7 +185,7 @@ def test_many_ways_to_a_dead_end_are_no_solutions() -> None:
     parts = [(256, 257), (257, 258), (259, 260), (260, 261)]
     options = (*square.options, *(Option(0, part) for part in parts))
     odd = ExactCoverProblem(262, (131,), tuple(sorted(options)))
-    outcome = Count().count(odd, Effort())
+    outcome = Count().count(odd, Budget())
     assert (outcome.count, outcome.complete) == (0, False)
 
 
@@ -193,7 +193,7 @@ def test_many_ways_to_a_dead_end_are_no_solutions() -> None:
 def test_a_spent_budget_is_never_a_no(engine: Engine) -> None:
     """Neither for a hard problem without a solution, nor for one with many."""
     for problem in (dominoes(8), pigeons(9)):
-        outcome = engine.count(problem, Effort(budget_s=0))
+        outcome = engine.count(problem, Budget(limit_s=0))
         assert not outcome.complete
         assert outcome.count <= 12_988_816
 
@@ -203,11 +203,11 @@ def test_a_planted_fault_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     stars = load_set("iqstars")
     whole = Challenge("b", stars.boards[0].cells, tuple(piece.id for piece in stars.pieces))
     wrong = Outcome(1, False, ((0, 1, 2),), 1)
-    monkeypatch.setattr(Search, "first", lambda self, problem, effort: wrong)
+    monkeypatch.setattr(Search, "first", lambda self, problem, budget: wrong)
     with pytest.raises(AssertionError, match="wrong solution"):
-        solve(pose(stars, whole), "first", "search")
+        solve(to_exact_cover(stars, whole), "first", "search")
 
 
 def test_counts_that_contradict_each_other_are_found() -> None:
     with pytest.raises(ValueError, match="not whole orbits"):
-        up_to_symmetry(47, [0] * 7)
+        burnside(47, [0] * 7)

@@ -15,17 +15,17 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
-from fabkit.core.errors import OutsideError, to_install
-from fabkit.solve.engines.apart import OutsideEngine, answers
+from fabkit.core.errors import ExternalError, install_hint
 from fabkit.solve.engines.cpsat import CpSat
-from fabkit.solve.engines.engine import Effort, Outcome, Solution
+from fabkit.solve.engines.engine import Budget, Outcome, Solution
 from fabkit.solve.engines.mip import Mip
 from fabkit.solve.engines.sat import Sat
-from fabkit.solve.problem import ExactCoverProblem, Option
+from fabkit.solve.engines.subprocess_engine import SubprocessEngine, run_in_subprocess
+from fabkit.solve.exact_cover import ExactCoverProblem, Option
 from tests.support.oracle import Oracle
 from tests.support.problems import dominoes, impossible_rectangle, pigeons, problems
 
-ENGINES: tuple[type[OutsideEngine], ...] = (Sat, CpSat, Mip)
+ENGINES: tuple[type[SubprocessEngine], ...] = (Sat, CpSat, Mip)
 every_engine = pytest.mark.parametrize("engine", ENGINES, ids=lambda engine: engine.name)
 
 
@@ -34,21 +34,21 @@ ENDLESS = dominoes(12)
 
 
 def sought(
-    engine: type[OutsideEngine], problem: ExactCoverProblem, limit: int | None
+    engine: type[SubprocessEngine], problem: ExactCoverProblem, limit: int | None
 ) -> list[Solution]:
     """What an engine's search finds; called in a process that loads only that library."""
     found: list[Solution] = []
-    engine.seek(problem, limit, lambda solution: found.append(tuple(solution)))
+    engine.run_library(problem, limit, lambda solution: found.append(tuple(solution)))
     return found
 
 
 @pytest.fixture(scope="module")
-def elsewhere() -> Iterator[Callable[[type[OutsideEngine]], Executor]]:
+def elsewhere() -> Iterator[Callable[[type[SubprocessEngine]], Executor]]:
     """For each engine a process that stays, as starting one for every problem would take long."""
     with contextlib.ExitStack() as stack:
 
         @cache
-        def pool(engine: type[OutsideEngine]) -> Executor:
+        def pool(engine: type[SubprocessEngine]) -> Executor:
             fresh = ProcessPoolExecutor(1, mp_context=get_context("spawn"))
             return stack.enter_context(fresh)
 
@@ -65,11 +65,11 @@ sat_by_default = pytest.mark.parametrize(
 @settings(suppress_health_check=[HealthCheck.too_slow])
 @given(problem=problems())
 def test_engines_find_what_the_oracle_finds(
-    engine: type[OutsideEngine],
+    engine: type[SubprocessEngine],
     problem: ExactCoverProblem,
-    elsewhere: Callable[[type[OutsideEngine]], Executor],
+    elsewhere: Callable[[type[SubprocessEngine]], Executor],
 ) -> None:
-    expected = Oracle().enumerate(problem, Effort(), limit=300)
+    expected = Oracle().enumerate(problem, Budget(), limit=300)
     assume(expected.complete)
     pool = elsewhere(engine)
     assert sorted(pool.submit(sought, engine, problem, None).result()) == sorted(expected.solutions)
@@ -80,22 +80,22 @@ def test_engines_find_what_the_oracle_finds(
 
 
 @every_engine
-def test_what_can_be_asked(engine: type[OutsideEngine]) -> None:
-    board, told = dominoes(4), list[float]()
-    expected = Oracle().enumerate(board, Effort())
-    every = engine().enumerate(board, Effort(told=told.append))
-    assert (every.count, every.complete) == (36, True)
-    assert sorted(every.solutions) == sorted(expected.solutions)
-    assert (told[0], told[-1]) == (0.0, 1.0)
-    second = engine().unique(board, Effort())
+def test_what_can_be_asked(engine: type[SubprocessEngine]) -> None:
+    board, progress = dominoes(4), list[float]()
+    expected = Oracle().enumerate(board, Budget())
+    answer = engine().enumerate(board, Budget(on_progress=progress.append))
+    assert (answer.count, answer.complete) == (36, True)
+    assert sorted(answer.solutions) == sorted(expected.solutions)
+    assert (progress[0], progress[-1]) == (0.0, 1.0)
+    second = engine().unique(board, Budget())
     assert (second.count, second.complete) == (2, False)
     single = ExactCoverProblem(1, (1,), (Option(0, (0,)),))
-    alone = engine().unique(single, Effort())
+    alone = engine().unique(single, Budget())
     assert (alone.solutions, alone.complete) == (((0,),), True)
-    assert engine().enumerate(board, Effort(), limit=0) == Outcome(0, False)
-    outcome = engine().first(impossible_rectangle(), Effort(60))
+    assert engine().enumerate(board, Budget(), limit=0) == Outcome(0, False)
+    outcome = engine().first(impossible_rectangle(), Budget(60))
     assert (outcome.count, outcome.complete) == (0, True)
-    spent = engine().enumerate(ENDLESS, Effort(0.05))
+    spent = engine().enumerate(ENDLESS, Budget(0.05))
     assert not spent.complete
     assert spent.count == len(spent.solutions)
 
@@ -104,7 +104,7 @@ def test_what_can_be_asked(engine: type[OutsideEngine]) -> None:
 
 
 def test_a_search_in_the_middle_of_its_depths_is_ended() -> None:
-    assert Sat().first(pigeons(14), Effort(0.4)) == Outcome(0, False)
+    assert Sat().first(pigeons(14), Budget(0.4)) == Outcome(0, False)
 
 
 # Ctrl-C, a killed parent, broken children
@@ -125,17 +125,17 @@ def stumble(_task: Any, answer: Callable[[Any], None]) -> None:
     raise ValueError("three\nlines\x1b[31m")
 
 
-def test_a_broken_child_is_told_after_what_it_answered() -> None:
-    killed = "killed, most likely because memory ran out"
+def test_a_broken_child_is_reported_after_what_it_answered() -> None:
+    killed = "killed, probably because it ran out of memory"
     for work, message in (
         (be_killed, killed),
         (exhaust_memory, killed),
-        (stumble, r"broke down \(exit code 1\): lines\\x1b\[31m$"),
+        (stumble, r"failed \(exit code 1\): lines\\x1b\[31m$"),
     ):
-        replies = answers(work, None, Effort())
+        replies = run_in_subprocess(work, None, Budget())
         if work is stumble:
             assert next(replies) == 1
-        with pytest.raises(OutsideError, match=message):
+        with pytest.raises(ExternalError, match=message):
             list(replies)
 
 
@@ -145,7 +145,7 @@ def ignore_its_task(_task: Any, answer: Callable[[Any], None]) -> None:
 
 def test_large_tasks_arrive() -> None:
     task = ["x" * 1000] * 10_000
-    assert list(answers(ignore_its_task, task, Effort())) == ["done"]
+    assert list(run_in_subprocess(ignore_its_task, task, Budget())) == ["done"]
 
 
 # Surroundings
@@ -157,25 +157,25 @@ def test_files_beside_the_user_are_no_modules(
     for name in ("json", "random", "signal", "fabkit", "numpy", "pysat"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('shadowed')\n")
     monkeypatch.chdir(tmp_path)
-    assert Sat().count(dominoes(2), Effort()).count == 2
+    assert Sat().count(dominoes(2), Budget()).count == 2
 
 
 MISSING = [
     (Sat, "pysat", "sat needs PySAT; install it with: pip install python-sat"),
-    (CpSat, "ortools", f"cp-sat needs OR-Tools; install it {to_install('engines')}"),
-    (Mip, "highspy", f"mip needs HiGHS; install it {to_install('engines')}"),
+    (CpSat, "ortools", f"cp-sat needs OR-Tools; install it {install_hint('engines')}"),
+    (Mip, "highspy", f"mip needs HiGHS; install it {install_hint('engines')}"),
 ]
 
 
-def test_a_missing_or_broken_library_is_told(
+def test_a_missing_or_broken_library_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.syspath_prepend(tmp_path)
     for engine, module, message in MISSING:
         (tmp_path / f"{module}.py").write_text(f"raise ModuleNotFoundError({module!r})\n")
-        with pytest.raises(OutsideError) as caught:
-            engine().first(dominoes(2), Effort())
+        with pytest.raises(ExternalError) as caught:
+            engine().first(dominoes(2), Budget())
         assert str(caught.value) == f"the engine {message}"
     (tmp_path / "highspy.py").write_text("raise ImportError('undefined symbol')\n")
-    with pytest.raises(OutsideError, match="mip cannot load HiGHS: undefined symbol"):
-        Mip().first(dominoes(2), Effort())
+    with pytest.raises(ExternalError, match="mip cannot load HiGHS: undefined symbol"):
+        Mip().first(dominoes(2), Budget())

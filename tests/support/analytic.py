@@ -69,15 +69,15 @@ def _drawing(piece: dict[str, Any], lattice: str) -> Drawing:
 # --- outline ------------------------------------------------------------------------------
 
 
-def printed(outline: Polygon, profile: Profile) -> Polygon:
+def printed_outline(outline: Polygon, profile: Profile) -> Polygon:
     """The outline at mid-height, in mm, counter-clockwise: inset, and acute tips cut to a flat."""
     canonical = affinity.scale(outline, profile.unit_mm, profile.unit_mm, origin=(0, 0))
-    rings = shapely.get_rings(orient(moved_in(canonical, profile.inset_mm)))
+    rings = shapely.get_rings(orient(inset_outline(canonical, profile.inset_mm)))
     outer, *inner = ([*_without_tips(ring, profile.tip_flat_mm)] for ring in rings)
     return orient(Polygon(outer, inner))
 
 
-def moved_in(area: BaseGeometry, distance_mm: float) -> BaseGeometry:
+def inset_outline(area: BaseGeometry, distance_mm: float) -> BaseGeometry:
     """An area without a margin, its corners kept sharp."""
     return area.buffer(-distance_mm, join_style="mitre", mitre_limit=20)
 
@@ -151,7 +151,7 @@ def crest_mm(profile: Profile) -> float:
 
 def mouth_of_recess_mm(profile: Profile) -> float:
     """The diameter of the recess at the back, with its lead-in."""
-    return bore_mm(profile) + 2 * profile.mouth_mm
+    return bore_mm(profile) + 2 * profile.lead_in_mm
 
 
 def recess_area_mm2(profile: Profile, z_mm: float) -> float:
@@ -172,9 +172,9 @@ def recess_area_mm2(profile: Profile, z_mm: float) -> float:
 def recess_volume_mm3(profile: Profile) -> float:
     """One recess. Its area is a quadratic between the heights where its form changes."""
     low_mm, high_mm = recess_heights_mm(profile)
-    mouth = profile.mouth_mm
-    end_of_cone = mouth + (bore_mm(profile) - crest_mm(profile)) / 2
-    heights = sorted({low_mm, min(mouth, high_mm), min(end_of_cone, high_mm), high_mm})
+    lead_in_mm = profile.lead_in_mm
+    end_of_cone = lead_in_mm + (bore_mm(profile) - crest_mm(profile)) / 2
+    heights = sorted({low_mm, min(lead_in_mm, high_mm), min(end_of_cone, high_mm), high_mm})
     heights = [height for height in heights if height >= low_mm]
     return sum(
         _simpson(*(recess_area_mm2(profile, z) for z in (low, (low + high) / 2, high)), high - low)
@@ -186,14 +186,14 @@ def prism_volume_mm3(outline: Polygon, profile: Profile) -> float:
     """The piece without recesses and letter: a prism less what both chamfers take."""
     volume = outline.area * profile.thickness_mm
     for chamfer in (profile.top_chamfer_mm, profile.foot_chamfer_mm):
-        areas = [moved_in(outline, chamfer * part).area for part in (0, 0.5, 1)]
+        areas = [inset_outline(outline, chamfer * part).area for part in (0, 0.5, 1)]
         volume -= outline.area * chamfer - _simpson(*areas, chamfer)
     return volume
 
 
 def volume_mm3(drawing: Drawing, profile: Profile, label_mm2: float) -> float:
     """The whole piece, for the area of its letter on one face."""
-    volume = prism_volume_mm3(printed(drawing.outline, profile), profile)
+    volume = prism_volume_mm3(printed_outline(drawing.outline, profile), profile)
     if profile.fit != "none":
         volume -= drawing.magnets * recess_volume_mm3(profile)
     faces = {"none": 0, "front": 1, "both": 2}[profile.faces]

@@ -13,7 +13,7 @@ import manifold3d
 import numpy as np
 from numpy.typing import NDArray
 
-from fabkit.mesh.body import Body
+from fabkit.mesh.mesh import Mesh
 from fabkit.model.balls import BallBody
 from fabkit.model.library import load_set
 
@@ -88,15 +88,15 @@ def _ball(diameter: float, sizes: Sizes) -> Solid:
 
 
 def _link(start: Points, end: Points, diameter: float, roofed: bool, sizes: Sizes) -> Solid:
-    way = end - start
-    length = float(np.linalg.norm(way))
+    axis = end - start
+    length = float(np.linalg.norm(axis))
     rod = Solid.cylinder(length, diameter / 2, circular_segments=sizes.segments)
     if roofed:
         across = diameter / 2 / math.sqrt(2)
         # The wedge below the circle; its x will point down.
         wedge = [(across, -across), (2 * across, 0.0), (across, across), (0.0, 0.0)]
         rod += manifold3d.CrossSection([wedge]).extrude(length)
-    z = way / length
+    z = axis / length
     x = np.array([0.0, 0.0, -1.0]) if abs(z[2]) < 0.5 else np.array([1.0, 0.0, 0.0])
     x -= z * (x @ z)
     x /= np.linalg.norm(x)
@@ -109,7 +109,7 @@ def block(low: Sequence[float], high: Sequence[float]) -> Solid:
     return Solid.cube(tuple(size)).translate(tuple(low))
 
 
-def body_of_solid(whole: Solid, name: str = "piece.stl") -> Body:
+def body_of_solid(whole: Solid, name: str = "piece.stl") -> Mesh:
     """A solid as an STL file would give it: corners in single precision, equal ones made one."""
     mesh = whole.to_mesh()
     # Corners that should be one, where several surfaces meet, differ by rounding.
@@ -120,15 +120,15 @@ def body_of_solid(whole: Solid, name: str = "piece.stl") -> Body:
     apart = (
         (faces[:, 0] != faces[:, 1]) & (faces[:, 1] != faces[:, 2]) & (faces[:, 2] != faces[:, 0])
     )
-    return Body(name, vertices.astype(float), faces[apart].astype(np.int64))
+    return Mesh(name, vertices.astype(float), faces[apart].astype(np.int64))
 
 
-def made(shape: BallBody, sizes: Sizes = USUAL, name: str = "piece.stl") -> Body:
+def made(shape: BallBody, sizes: Sizes = USUAL, name: str = "piece.stl") -> Mesh:
     """A piece as a mesh."""
     return body_of_solid(solid(shape, sizes), name)
 
 
-def thrown(body: Body, seed: int, scale: float = 1.0) -> Body:
+def thrown(body: Mesh, seed: int, scale: float = 1.0) -> Mesh:
     """A body turned and moved at random, and scaled, in single precision."""
     rng = np.random.default_rng(seed)
     turn, _ = np.linalg.qr(rng.normal(size=(3, 3)))
@@ -137,6 +137,6 @@ def thrown(body: Body, seed: int, scale: float = 1.0) -> Body:
     return replace(body, vertices=vertices.astype(np.float32).astype(float))
 
 
-def mirrored(body: Body) -> Body:
+def mirrored(body: Mesh) -> Mesh:
     """A body's mirror image."""
     return replace(body, vertices=body.vertices * [-1.0, 1.0, 1.0], faces=body.faces[:, ::-1])

@@ -1,4 +1,4 @@
-"""Boards and lids made of boxes and cylinders, after the README's words and nothing of fabkit's."""
+"""Boards and lids made of boxes and cylinders, as the README describes them, with nothing of fabkit's."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ THICKNESS_MM, LAYER_MM, BALL_MM, LINK_MM = 7.0, 0.2, 12.0, 9.0
 SQUARE = shapely.box(0, -160, 160, 0)
 
 
-def seat_places(*rows: int) -> list[tuple[float, float]]:
+def socket_places(*rows: int) -> list[tuple[float, float]]:
     """The middles of cells in rows of so many, odd ones half a unit to the right."""
     return [
         (20.0 * (column + row % 2 / 2), -20.0 * row * 3**0.5 / 2)
@@ -28,11 +28,13 @@ def seat_places(*rows: int) -> list[tuple[float, float]]:
     ]
 
 
-def hexagons(seats: Sequence[tuple[float, float]]) -> Polygon:
-    """The region around the seats of hexagonal cells."""
+def hexagons(sockets: Sequence[tuple[float, float]]) -> Polygon:
+    """The region around the sockets of hexagonal cells."""
     corners = [(0, 2), (1, 1), (1, -1), (0, -2), (-1, -1), (-1, 1)]
     step_x, step_y = 10.0, 20 / 12**0.5
-    cells = [Polygon([(x + dx * step_x, y + dy * step_y) for dx, dy in corners]) for x, y in seats]
+    cells = [
+        Polygon([(x + dx * step_x, y + dy * step_y) for dx, dy in corners]) for x, y in sockets
+    ]
     return shapely.union_all(cells, grid_size=1e-9)
 
 
@@ -175,21 +177,21 @@ def holes_board(
     return around.frame() - united(cuts), around
 
 
-def seats_board(
+def sockets_board(
     middles: Sequence[tuple[float, float]],
     region: Polygon,
-    seat_mm: float = 10.4,
+    socket_mm: float = 10.4,
     depth_mm: float = 2.2,
     floor_mm: float = 2.0,
     shallow: dict[int, float] | None = None,
     missing: Sequence[int] = (),
     **frame: Any,
 ) -> tuple[Manifold, Frame]:
-    """A board of blind seats below the middles of cells."""
+    """A board of blind sockets below the middles of cells."""
     rest = floor_mm + depth_mm
     around = Frame(region, rest, rest + THICKNESS_MM, relief_mm=0.0, notch_mm=0.0, **frame)
     cuts = [
-        bore(x, y, seat_mm, floor_mm + (shallow or {}).get(number, 0.0), rest + 5)
+        bore(x, y, socket_mm, floor_mm + (shallow or {}).get(number, 0.0), rest + 5)
         for number, (x, y) in enumerate(middles)
         if number not in missing
     ]
@@ -209,13 +211,13 @@ POCKET_MM = 0.7
 
 
 def snapping_board(region: Polygon) -> tuple[Manifold, Frame]:
-    """A tray whose long sides have pockets for hooks, its top the lid's seat."""
+    """A tray whose long sides have pockets for hooks, its top the lid's socket."""
     frame = Frame(region, 3.6, 3.6 + THICKNESS_MM, lid_mm=0.0, notch_mm=0.0)
     board = frame.frame()
     x0, _, x1, _ = frame.outer.bounds
     middle, top = region.envelope.centroid.y, frame.lid_low_mm
-    for side, way in ((x0, 1), (x1, -1)):
-        out, deep = side - way, side + way * POCKET_MM
+    for side, sign in ((x0, 1), (x1, -1)):
+        out, deep = side - sign, side + sign * POCKET_MM
         corners = [(out, top - 6.0), (out, top - 11.0), (deep, top - 11.0), (deep, top - 7.7)]
         profile = Polygon(corners)
         board -= along_y(profile, middle - 6.2, middle + 6.2)

@@ -20,6 +20,8 @@ from fabkit.model.entry import Entry
 from fabkit.model.library import load_set
 
 MM_PER_POINT = 25.4 / 72
+#: The colour of silhouettes.
+TINT = "#e4e0d6"
 #: Texts stay so far inside their page; and so many points around it are searched for others.
 SPARE_MM, BEYOND = 3.0, 2000.0
 
@@ -56,7 +58,11 @@ class Read:
 
     def page_with(self, *texts: str) -> int:
         """The first page with all of these texts."""
-        pages = [n for n, said in enumerate(self.texts, 1) if all(text in said for text in texts)]
+        pages = [
+            n
+            for n, page_text in enumerate(self.texts, 1)
+            if all(text in page_text for text in texts)
+        ]
         assert pages, f"no page says {texts}"
         return pages[0]
 
@@ -74,19 +80,26 @@ class Read:
         return [one.get_object() for one in annotations]
 
     def parts(self, page: int, pixels: Any) -> list[Any]:
-        """The parts of a page that belong to one challenge each: below the link to its solution."""
+        """The parts of a page that belong to one challenge each: below the link to its solution.
+
+        They come in rows, from the upper left.
+        """
         height = self.size_mm(page)[1]
         corners = [
             [float(side) * MM_PER_POINT for side in one["/Rect"]] for one in self._links(page)
         ]
         boxes = [(round(height - bottom), round(left)) for left, bottom, *_ in corners]
         tops, columns = (sorted(set(places)) for places in zip(*boxes, strict=True))
-        scale, wide = pixels.shape[0] / height, pixels.shape[1] / len(columns)
-        ends = [*(top - 12 for top in tops[1:]), height]
+        scale = pixels.shape[0] / height
+        ends = [*(top - 8 for top in tops[1:]), height]
+        lefts = [*(left - 2.5 for left in columns), pixels.shape[1] / scale]
+        lefts[0] = 0.0
         return [
             pixels[
                 round(top * scale) : round(ends[tops.index(top)] * scale),
-                round(columns.index(left) * wide) : round((columns.index(left) + 1) * wide),
+                round(lefts[columns.index(left)] * scale) : round(
+                    lefts[columns.index(left) + 1] * scale
+                ),
             ]
             for top, left in sorted(boxes)
         ]
@@ -104,8 +117,8 @@ class Read:
 
     def fonts(self) -> list[tuple[str, bool]]:
         """The fonts by name, and whether each is embedded."""
-        told = subprocess.run(["pdffonts", str(self.path)], check=True, capture_output=True)
-        rows = [line.split() for line in told.stdout.decode().splitlines()[2:]]
+        listing = subprocess.run(["pdffonts", str(self.path)], check=True, capture_output=True)
+        rows = [line.split() for line in listing.stdout.decode().splitlines()[2:]]
         return [(row[0], row[-5] == "yes") for row in rows]
 
     def words(self) -> list[tuple[int, str, tuple[float, ...]]]:
@@ -120,9 +133,9 @@ class Read:
         wider.write(target)
         # It writes titles with emoji in bytes that are not UTF-8.
         command = ["pdftotext", "-bbox", str(target), "-"]
-        told = subprocess.run(command, check=True, capture_output=True).stdout
+        listing = subprocess.run(command, check=True, capture_output=True).stdout
         found, number = [], 0
-        for line in told.decode(errors="replace").splitlines():
+        for line in listing.decode(errors="replace").splitlines():
             number += "<page " in line
             if "<word " in line:
                 sides = re.findall(r'[xy]M\w+="([-\d.]+)"', line)
@@ -148,8 +161,8 @@ class Measured:
     outer_mm2: float
     inner_mm2: float
 
-    def differs(self, drawn: Any, unit_mm: float) -> list[str]:
-        """What is wrong with it: more than 0.2 mm of its size, or 0.5 % of its area."""
+    def differs(self, drawn: Any, unit_mm: float, most_mm: float = 0.2) -> list[str]:
+        """What is wrong with it: more than `most_mm` of its size, or 0.5 % of it and of its area."""
         left, bottom, right, top = (side * unit_mm for side in drawn.bounds)
         # The line lies half inside and half outside, and is round at corners.
         line_mm = (self.outer_mm2 - self.inner_mm2) / (drawn.length * unit_mm)
@@ -158,8 +171,8 @@ class Measured:
         return [
             f"{name} {found:.2f} instead of {should:.2f}"
             for name, found, should, most in (
-                ("width", wide, right - left, 0.2),
-                ("height", high, top - bottom, 0.2),
+                ("width", wide, right - left, most_mm),
+                ("height", high, top - bottom, most_mm),
                 ("area", area, wanted, 0.005 * wanted),
             )
             if abs(found - should) > most
@@ -178,7 +191,7 @@ def silhouette(pixels: Any, dpi: float, colour: str = "#b5b0a4") -> Measured:
     # Around it nothing else is drawn for two millimetres.
     margin = round(2.0 / mm)
     part = tuple(slice(max(one[0] - margin, 0), one[-1] + margin) for one in (rows, columns))
-    inner, outer = inner[part], pixels[part].mean(axis=2) < 215
+    inner, outer = inner[part], pixels[part].mean(axis=2) < 230
     spans = [np.flatnonzero(outer.any(axis=axis))[[0, -1]] for axis in (0, 1)]
     wide, high = (float(last - first + 1) * mm for first, last in spans)
     return Measured((wide, high), float(outer.sum() * mm**2), float(inner.sum() * mm**2))

@@ -31,6 +31,8 @@ _ARGUMENTS = [
 _OWN = ("file:", "data:", "blob:")
 #: What becomes of a request whose page was left or loaded again in the meantime.
 _LEFT = "net::ERR_ABORTED"
+#: How to play is put away, and nothing has the focus.
+SEEN = "document.getElementById('play-how')?.close(); document.activeElement?.blur()"
 PHONE, DESKTOP = {"width": 360, "height": 740}, {"width": 1280, "height": 900}
 
 
@@ -47,7 +49,9 @@ def started() -> Iterator[Browser]:
 
 
 @contextmanager
-def opened(browser: Browser, url: str, server: str = "", **settings: Any) -> Iterator[Page]:
+def opened(
+    browser: Browser, url: str, server: str = "", first_visit: bool = False, **settings: Any
+) -> Iterator[Page]:
     """A page in a profile of its own, which has nothing to complain about in the end.
 
     It may ask for files, and for addresses that begin with `server`; the settings are those of
@@ -58,6 +62,8 @@ def opened(browser: Browser, url: str, server: str = "", **settings: Any) -> Ite
     complaints = watched(page, server)
     try:
         page.goto(url)
+        if not first_visit:
+            page.evaluate(SEEN)
         yield page
         page.wait_for_timeout(50)  # for what comes late
     finally:

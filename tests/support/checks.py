@@ -58,7 +58,7 @@ def check_outline(one: Print) -> Complaints:
     levels += [(top_mm - (1 - share) * top, share * top) for share in (0.23, 0.47, 0.91) if top]
     levels += [((1 - share) * foot, share * foot) for share in (0.23, 0.47, 0.91) if foot]
     for z_mm, inset_mm in levels:
-        expected = analytic.moved_in(one.outline, inset_mm)
+        expected = analytic.inset_outline(one.outline, inset_mm)
         off = measure.difference_mm2(measure.filled(one.section(z_mm)), expected)
         if off > 0.005:
             yield f"the section at {z_mm:.3f} mm is {off:.4f} mm2 off"
@@ -70,8 +70,8 @@ def check_levels(one: Print) -> Complaints:
     top_mm, depth_mm = profile.thickness_mm, profile.label_depth_mm
     recess_mm2, mouth_mm2 = 0.0, 0.0
     expected = {
-        (0.0, DOWN): analytic.moved_in(one.outline, profile.foot_chamfer_mm).area,
-        (top_mm, UP): analytic.moved_in(one.outline, profile.top_chamfer_mm).area,
+        (0.0, DOWN): analytic.inset_outline(one.outline, profile.foot_chamfer_mm).area,
+        (top_mm, UP): analytic.inset_outline(one.outline, profile.top_chamfer_mm).area,
     }
     if one.magnets:
         low_mm, high_mm = analytic.recess_heights_mm(profile)
@@ -124,19 +124,19 @@ def check_recesses(one: Print) -> Complaints:
             yield from wrong_bore(bore, one.profile)
     for end, recess in zip(ends, one.blueprint.recesses, strict=True):
         yield from wrong_bore(end, one.profile)
-        circle = circle_of(end)
+        circle = fit_circle(end)
         if math.dist((circle.x_mm, circle.y_mm), recess.centre_mm) > 0.01:
             yield f"a recess lies at {circle}, not at {recess.centre_mm}"
 
 
-def circle_of(area: Polygon) -> measure.Circle:
+def fit_circle(area: Polygon) -> measure.Circle:
     return measure.fit_circle(measure.corners(area.exterior))
 
 
 def wrong_bore(bore: Polygon, profile: Profile) -> Complaints:
     """What is wrong with the diameters of a recess, and with its ribs."""
     if profile.fit != "ribs":
-        yield from wrong_circle("bore", circle_of(bore), analytic.bore_mm(profile))
+        yield from wrong_circle("bore", fit_circle(bore), analytic.bore_mm(profile))
         return
     ribs = measure.ribs_of(bore)
     if ribs.count != analytic.RIBS:
@@ -157,20 +157,20 @@ def check_mouths(one: Print) -> Complaints:
     profile = one.profile
     if not one.magnets or profile.embedded:
         return
-    mouth_mm = profile.mouth_mm
+    lead_in_mm = profile.lead_in_mm
     rims = measure.holes(measure.flat_part(one.mesh, 0.0, DOWN))
     if len(rims) != one.magnets:
         yield f"{len(rims)} holes in the back"
     for rim in rims:
-        yield from wrong_circle("mouth", circle_of(rim), analytic.mouth_of_recess_mm(profile))
+        yield from wrong_circle("mouth", fit_circle(rim), analytic.mouth_of_recess_mm(profile))
     bore_mm = analytic.bore_mm(profile)
-    for z_mm in (0.3 * mouth_mm, 0.7 * mouth_mm) if mouth_mm else ():
+    for z_mm in (0.3 * lead_in_mm, 0.7 * lead_in_mm) if lead_in_mm else ():
         for hole in measure.holes(one.section(z_mm)):
-            expected_mm = bore_mm + 2 * (mouth_mm - z_mm)
-            yield from wrong_circle(f"mouth at {z_mm:.2f} mm", circle_of(hole), expected_mm)
+            expected_mm = bore_mm + 2 * (lead_in_mm - z_mm)
+            yield from wrong_circle(f"mouth at {z_mm:.2f} mm", fit_circle(hole), expected_mm)
     if profile.fit == "ribs":
         crest_mm = analytic.crest_mm(profile)
-        for hole in measure.holes(one.section(mouth_mm + (bore_mm - crest_mm) / 4)):
+        for hole in measure.holes(one.section(lead_in_mm + (bore_mm - crest_mm) / 4)):
             found = measure.ribs_of(hole).crest
             yield from wrong_circle("lead-in", found, (bore_mm + crest_mm) / 2)
 
@@ -181,7 +181,7 @@ def check_walls(one: Print) -> Complaints:
         return
     profile = one.profile
     low_mm, high_mm = analytic.recess_heights_mm(profile)
-    begin_mm = low_mm if profile.embedded else profile.mouth_mm
+    begin_mm = low_mm if profile.embedded else profile.lead_in_mm
     heights = [begin_mm + 0.013, 0.45 * begin_mm + 0.55 * high_mm, high_mm - 0.013]
     cuts = [(one.section(z_mm), profile.wall_mm) for z_mm in heights]
     if not profile.embedded:

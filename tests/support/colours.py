@@ -46,7 +46,7 @@ def seen(colour: str, vision: str) -> Vector:
     return np.clip(VISIONS[vision] @ linear(colour), 0, 1)
 
 
-def contrast(one: Vector, other: Vector) -> float:
+def contrast_ratio(one: Vector, other: Vector) -> float:
     """Of two lights, from 1 to 21."""
     low, high = sorted(float(_TO_XYZ[1] @ light) for light in (one, other))
     return (high + 0.05) / (low + 0.05)

@@ -11,10 +11,10 @@ from shapely import Polygon, affinity
 from shapely.geometry.base import BaseGeometry
 from shapely.geometry.polygon import orient
 
-from fabkit.drawing.cut import CutPiece, cut_all
+from fabkit.drawing.laser import CutPiece, draft_cut_pieces
 from fabkit.model.library import load_set
 from fabkit.model.profile import Profile
-from fabkit.model.profilefile import load_profile
+from fabkit.model.profile_file import load_profile
 from tests.support import analytic
 
 FLAT_SETS = ("fridgeiq", "iqblock", "cubimagici", "iqstars")
@@ -30,7 +30,7 @@ MACHINES: tuple[tuple[str, ...], ...] = (
 @lru_cache
 def cut_set(set_name: str, preset: str, machine: tuple[str, ...]) -> tuple[CutPiece, ...]:
     puzzle = load_set(set_name)
-    return tuple(cut_all(puzzle, puzzle.pieces, profile_of(preset, machine)))
+    return tuple(draft_cut_pieces(puzzle, puzzle.pieces, profile_of(preset, machine)))
 
 
 def profile_of(preset: str, machine: Iterable[str]) -> Profile:
@@ -43,12 +43,12 @@ def canonical(drawing: analytic.Drawing, profile: Profile) -> Polygon:
 
 
 def finished(drawing: analytic.Drawing, profile: Profile) -> BaseGeometry:
-    return analytic.moved_in(canonical(drawing, profile), profile.laser_inset_mm)
+    return analytic.inset_outline(canonical(drawing, profile), profile.laser_inset_mm)
 
 
 def path(drawing: analytic.Drawing, profile: Profile) -> BaseGeometry:
     inside_mm = profile.laser_inset_mm - profile.kerf_mm / 2
-    return analytic.moved_in(canonical(drawing, profile), inside_mm)
+    return analytic.inset_outline(canonical(drawing, profile), inside_mm)
 
 
 def area_inside(outline: Polygon, distance_mm: float) -> float:

@@ -16,14 +16,14 @@ from PIL import Image
 from shapely import Polygon, affinity, union_all
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.model.catalog import shipped_snowflakes
-from fabkit.model.challengeload import find_challenge
+from fabkit.model.catalog import shipped_entries
+from fabkit.model.challenges import find_challenge
 from fabkit.model.entry import Entry, entry_of
 from fabkit.model.library import load_set
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.output.png import png_of
-from fabkit.solve.engines.engine import Effort
-from fabkit.solve.posing import pose
+from fabkit.output.png import svg_to_png
+from fabkit.solve.encoding import to_exact_cover
+from fabkit.solve.engines.engine import Budget
 from tests.support.oracle import Oracle
 from tests.support.pictures import cell_drawn
 from tests.support.published import iqfit_samples, iqstars_samples
@@ -35,14 +35,14 @@ Case = tuple[PuzzleSet, Entry]
 def posed_entry(puzzle: PuzzleSet, challenge_id: str) -> Entry:
     """A challenge with the first solution that a slow and simple solver finds."""
     challenge = find_challenge(puzzle, challenge_id)
-    posed = pose(puzzle, challenge)
-    found = Oracle().enumerate(posed.problem, Effort(), limit=1)
-    return replace(entry_of(challenge), solution=posed.layout(found.solutions[0]))
+    encoded = to_exact_cover(puzzle, challenge)
+    found = Oracle().enumerate(encoded.problem, Budget(), limit=1)
+    return replace(entry_of(challenge), solution=encoded.decode(found.solutions[0]))
 
 
 @lru_cache(maxsize=1)
 def snowflakes() -> list[Entry]:
-    return shipped_snowflakes(load_set("fridgeiq"))
+    return shipped_entries(load_set("fridgeiq"), "snowflake")
 
 
 @lru_cache(maxsize=32)
@@ -115,6 +115,6 @@ def page_mm(root: ElementTree.Element) -> tuple[float, float]:
 def pixels(source: str, per_mm: float) -> tuple[NDArray[np.uint8], float]:
     """A drawing's picture, and how many pixels a mm of it really has."""
     width, _ = page_mm(root_of(source))
-    picture = Image.open(io.BytesIO(png_of(source, round(width * per_mm))))
+    picture = Image.open(io.BytesIO(svg_to_png(source, round(width * per_mm))))
     # The page's corners are round, and nothing is behind them.
     return np.asarray(picture.convert("RGB")), picture.width / width

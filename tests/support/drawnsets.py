@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from fabkit.model.lattice import LATTICES, Cell, Lattice
-from fabkit.model.piece import at_anchor
+from fabkit.model.piece import normalize_cells
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.model.setfile import read_set
+from fabkit.model.set_file import read_set
 from fabkit.model.svg import SvgFolder
 
 SQUARE, QUARTER = LATTICES["square"], LATTICES["quarter-square"]
@@ -38,12 +38,12 @@ def svg_cells(
 ) -> frozenset[Cell]:
     """What a drawing covers, moved to the lattice's anchor."""
     drawing(folder, shapes, root)
-    return at_anchor(lattice, SvgFolder(folder).cells(wanted, lattice, 20.0, may_touch=False))
+    return normalize_cells(lattice, SvgFolder(folder).cells(wanted, lattice, 20.0, may_touch=False))
 
 
 def squares(*places: tuple[int, int]) -> frozenset[Cell]:
     cells = (cell for row, col in places for cell in SQUARE.cells_at(row, col))
-    return at_anchor(SQUARE, frozenset(cells))
+    return normalize_cells(SQUARE, frozenset(cells))
 
 
 def read(folder: Path, body: str, lattice: str = "square", extra: str = "") -> PuzzleSet:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from fractions import Fraction
 from itertools import combinations, pairwise, product
 
-from fabkit.mesh.body import Body
+from fabkit.mesh.mesh import Mesh
 
 Place = tuple[Fraction, ...]
 Triangle = tuple[Place, ...]
@@ -74,8 +74,8 @@ def share_inner_points(one: Triangle, other: Triangle) -> bool:
     if min(above) >= 0 or max(above) <= 0:
         return False
     # Two cuts leave the way along which the other goes through the plane of the one.
-    way = clipped(clipped(list(other), one[0], up), one[0], tuple(-x for x in up))
-    shared = within(way, one)
+    segment = clipped(clipped(list(other), one[0], up), one[0], tuple(-x for x in up))
+    shared = within(segment, one)
     if len(set(shared)) < 2:
         return False
     return is_inner(middle(list(set(shared))), one)
@@ -91,7 +91,7 @@ def goes_through_at_an_edge(face: Triangle, edge: list[Place], tips: list[Place]
     return len(shared) > 1 and is_inner(middle(shared), face)
 
 
-def exactly(body: Body) -> list[list[int]]:
+def exactly(body: Mesh) -> list[list[int]]:
     places = [tuple(map(Fraction, place)) for place in body.vertices.tolist()]
     faces = [tuple(places[corner] for corner in face) for face in body.faces.tolist()]
     found = {

@@ -9,7 +9,7 @@ from pathlib import Path
 HELP = "print('PrusaSlicer-2.5.0+UNKNOWN based on Slic3r (with GUI support)')"
 ONE_OBJECT = "[plate.3mf]\nsize_x = 20\nmanifold = yes\nnumber_of_parts =  1\n"
 OPEN_OBJECT = "[plate.3mf]\nsize_x = 20\nmanifold = no\nopen_edges = 3\nnumber_of_parts =  1\n"
-SAID = "10 => Processing triangulated mesh\n90 => Exporting G-code to plate.gcode\n"
+OUTPUT = "10 => Processing triangulated mesh\n90 => Exporting G-code to plate.gcode\n"
 
 _SCRIPT = """#!{python} -IS
 import os, signal, sys, time
@@ -82,7 +82,7 @@ def fake_slicer(
         python=sys.executable,
         help=help,
         info=info or f"print({ONE_OBJECT!r})",
-        slice=slice or f"write({gcode()!r}); print({SAID!r})",
+        slice=slice or f"write({gcode()!r}); print({OUTPUT!r})",
     )
     path.write_text(text)
     path.chmod(0o755)

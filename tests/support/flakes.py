@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from fabkit.certify import Verdict, check, parse
+from fabkit.certify import Verdict, parse, verify_content
 from fabkit.core.errors import InputError
 from fabkit.model.lattice import LATTICES, Cell, Lattice
-from fabkit.model.piece import Piece, orientations
-from fabkit.model.placement import placements
+from fabkit.model.piece import Piece, orientations, placements
 from fabkit.puzzles.snowflakes.field import Field
 
 Document = dict[str, Any]
@@ -149,25 +148,25 @@ def filed(flake: Flake, *shapes: Document) -> Document:
     }
 
 
-def verdict_on(said: Document) -> Verdict | str:
+def verdict_on(document: Document) -> Verdict | str:
     """The verdict; or the message, where the file is not even well formed."""
     try:
-        return check(parse(said, "s.json"))
+        return verify_content(parse(document, "s.json"))
     except InputError as error:
         return str(error)
 
 
-def reason(said: Document) -> str:
-    verdict = verdict_on(said)
+def reason(document: Document) -> str:
+    verdict = verdict_on(document)
     return verdict if isinstance(verdict, str) else str(verdict.reason)
 
 
 def square_flake(parity: str, orbits: list[int], *pieces: Piece, flips: bool = False) -> Flake:
     """A flake of squares."""
-    return flake_of(Field.of(LATTICES["square"], parity, 3), orbits, pieces, flips)
+    return flake_of(Field.for_parity(LATTICES["square"], parity, 3), orbits, pieces, flips)
 
 
 def flake_of(field: Field, orbits: list[int], pieces: tuple[Piece, ...], flips: bool) -> Flake:
     cells = frozenset(field.cells[cell] for orbit in orbits for cell in field.orbits[orbit])
-    centres = tuple(part.centre for part in field.parts)
+    centres = tuple(part.centre for part in field.boards)
     return Flake(field.lattice, centres, cells, pieces, flips)

@@ -21,9 +21,9 @@ from shapely import Polygon, affinity
 from shapely.geometry.base import BaseGeometry
 from shapely.geometry.polygon import orient
 
-from fabkit.mesh.body import Body
+from fabkit.mesh.lattice_fit import fit_flat_pieces
+from fabkit.mesh.mesh import Mesh
 from fabkit.mesh.part import Outline, Part
-from fabkit.mesh.recognise import take_in
 from fabkit.model.lattice import LATTICES, Point
 from fabkit.model.piece import Form, Piece, is_image
 from fabkit.model.polygon import cells_of_rings, rings_of_cells
@@ -68,7 +68,7 @@ class Stand:
 # --- outlines -----------------------------------------------------------------------------
 
 
-def printed_outline(outline: Polygon, make: Make) -> Polygon:
+def offset_outline(outline: Polygon, make: Make) -> Polygon:
     """An outline in grid units, as it is made: scaled, inset, tips cut, corners rounded; in mm."""
     area = affinity.scale(outline, make.unit, make.unit, origin=(0, 0))
     area = orient(area.buffer(-make.inset, join_style="mitre", mitre_limit=20))
@@ -124,7 +124,7 @@ def _rounded(points: Points, radius: float) -> Points:
 
 def build(outline: Polygon, make: Make, label: str = "") -> trimesh.Trimesh:
     """A body in mm, its back on z = 0."""
-    area = printed_outline(outline, make)
+    area = offset_outline(outline, make)
     levels = _levels(make)
     if levels == [(0.0, 0.0), (make.thickness, 0.0)]:
         mesh = trimesh.creation.extrude_polygon(area, make.thickness)
@@ -170,7 +170,7 @@ def _levels(make: Make) -> list[tuple[float, float]]:
     return list(dict.fromkeys(tapered))
 
 
-def shell(mesh: trimesh.Trimesh, stand: Stand | None = None, name: str = "body") -> Body:
+def shell(mesh: trimesh.Trimesh, stand: Stand | None = None, name: str = "body") -> Mesh:
     """A body as a reader of an STL file would give it: placed, in single precision."""
     stand = stand or Stand()
     vertices = np.asarray(mesh.vertices)
@@ -183,13 +183,13 @@ def shell(mesh: trimesh.Trimesh, stand: Stand | None = None, name: str = "body")
     merged, where = np.unique(exact, axis=0, return_inverse=True)
     faces = where.reshape(-1)[np.asarray(mesh.faces)]
     a, b, c = faces.T
-    return Body(name, merged, faces[(a != b) & (b != c) & (c != a)].astype(np.int64))
+    return Mesh(name, merged, faces[(a != b) & (b != c) & (c != a)].astype(np.int64))
 
 
 # --- files --------------------------------------------------------------------------------
 
 
-def write_stl(path: Path, *bodies: Body) -> Path:
+def write_stl(path: Path, *bodies: Mesh) -> Path:
     """One STL file; it does not tell where a body ends."""
     triangles = np.concatenate([body.vertices[body.faces] for body in bodies])
     path.write_bytes(meshfiles.binary_stl(triangles))
@@ -240,7 +240,7 @@ def random_stand(chance: Random, turned_over: bool = False) -> Stand:
 SETS = ("fridgeiq", "iqblock", "cubimagici", "iqstars")
 
 
-def built(set_name: str, make: Make) -> list[Body]:
+def built(set_name: str, make: Make) -> list[Mesh]:
     """Every piece of a set, each somewhere else."""
     chance = Random(0)
     return [
@@ -249,8 +249,8 @@ def built(set_name: str, make: Make) -> list[Body]:
     ]
 
 
-def read(bodies: Sequence[Body], puzzle: PuzzleSet, unit_mm: float = 20.0) -> list[Part]:
-    return take_in(bodies, puzzle, unit_mm)[0]
+def read(bodies: Sequence[Mesh], puzzle: PuzzleSet, unit_mm: float = 20.0) -> list[Part]:
+    return fit_flat_pieces(bodies, puzzle, unit_mm)[0]
 
 
 def outline_of(part: Part) -> Outline:
@@ -267,7 +267,7 @@ def is_turned(outline: Outline, shape: Polygon) -> bool:
 
 
 def verdict(part: Part, puzzle: PuzzleSet, piece: str) -> str:
-    """``right``, ``unread``, ``strange`` (no piece of the set), ``mirrored`` or ``misread``."""
+    """``right``, ``unread``, ``unknown`` (no piece of the set), ``mirrored`` or ``misread``."""
     if part.outline is None:
         return "unread"
     lattice, cells = puzzle.lattice, part.outline.cells
@@ -276,7 +276,7 @@ def verdict(part: Part, puzzle: PuzzleSet, piece: str) -> str:
     if is_image(lattice, puzzle.piece(piece), cells, flips=True):
         return "mirrored"
     known = any(is_image(lattice, one, cells, flips=False) for one in puzzle.pieces)
-    return "misread" if known else "strange"
+    return "misread" if known else "unknown"
 
 
 def is_misread(part: Part, puzzle: PuzzleSet, piece: str, make: Make) -> bool:
@@ -285,10 +285,10 @@ def is_misread(part: Part, puzzle: PuzzleSet, piece: str, make: Make) -> bool:
     D and I are triangles that differ in size alone. When all bodies that tell the unit are unread,
     one may pass for the other; `check` then finds fault with the unit.
     """
-    said = verdict(part, puzzle, piece)
+    outcome = verdict(part, puzzle, piece)
     if part.outline and abs(part.outline.unit_mm / make.unit - 1) > 0.05 and piece in "DI":
         return False
-    return said in ("misread", "mirrored")
+    return outcome in ("misread", "mirrored")
 
 
 def user_set(outlines: Mapping[str, Sequence[Sequence[tuple[float, float]]]]) -> PuzzleSet:

@@ -61,7 +61,7 @@ class Variant:
         letter: ``raised`` or ``sunk`` in a round pocket of the face, ``engraved``, ``inlaid`` as a
             body of its own, ``inside`` (in the floor of the recess), or none.
         hollow: ``closed`` or ``open`` at the back, with walls of 1.6.
-        stub: diameter and height of one below each cell; none if None.
+        peg: diameter and height of one below each cell; none if None.
         balls: diameters of balls and links, and how far below their middles the bed cuts them off,
             for pieces made of balls, which have nothing of the above but the unit.
         segments: of a full circle.
@@ -86,7 +86,7 @@ class Variant:
     recess: tuple[float, float] | None = (10.0, 3.5)
     letter: str = "raised"
     hollow: str = ""
-    stub: tuple[float, float] | None = None
+    peg: tuple[float, float] | None = None
     balls: tuple[float, float, float | None] = (12.0, 9.0, 4.2)
     segments: int = 24
     edge: float = 0.0
@@ -155,11 +155,11 @@ VARIANTS: dict[str, Variant] = {
     "as 3MF": Variant(ending=".3mf"),
     "as GLB": Variant(ending=".glb", length="m"),
 }
-#: Hexagons on stubs, as IQ Stars has them.
-ON_STUBS: dict[str, Variant] = {
-    name: replace(variant, recess=None, stub=(10.0, 2.0))
+#: Hexagons on pegs, as IQ Stars has them.
+ON_PEGS: dict[str, Variant] = {
+    name: replace(variant, recess=None, peg=(10.0, 2.0))
     for name, variant in {
-        "on stubs": Variant(),
+        "on pegs": Variant(),
         "rounded by 1": Variant(rounding=1.0),
         "sharp": Variant(rounding=0.0),
         "without a letter": Variant(letter=""),
@@ -254,10 +254,10 @@ def _solids(set_name: str, number: int, v: Variant) -> tuple[Manifold, ...]:
     area = _without_tips(_moved(orient(area), -v.inset), v.tip_cut)
     x, y = shapely.maximum_inscribed_circle(area).coords[0]
     solid, top = _hull(area, v), v.thickness
-    for row, column in piece.get("cells", ()) if v.stub else ():
-        rod = Manifold.cylinder(v.stub[1] + 1, v.stub[0] / 2, circular_segments=64)
+    for row, column in piece.get("cells", ()) if v.peg else ():
+        rod = Manifold.cylinder(v.peg[1] + 1, v.peg[0] / 2, circular_segments=64)
         u = v.unit
-        place = (way * u * (column + row % 2 / 2), -u * row * math.sqrt(3) / 2, -v.stub[1])
+        place = (way * u * (column + row % 2 / 2), -u * row * math.sqrt(3) / 2, -v.peg[1])
         solid += rod.translate(place)
     if v.hollow:
         inner = _extruded(

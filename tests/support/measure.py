@@ -233,13 +233,13 @@ def thinnest_stroke_mm(area: BaseGeometry, least_mm: float = 0.8, step_mm: float
     """
     points, normals, steps = [], [], []
     for ring in _rings_of(area):
-        ways = np.roll(ring, -1, axis=0) - ring
-        lengths = np.hypot(*ways.T)
+        edges = np.roll(ring, -1, axis=0) - ring
+        lengths = np.hypot(*edges.T)
         counts = np.maximum(2, np.ceil(lengths / step_mm)).astype(int)
         edge = np.repeat(np.arange(len(ring)), counts)
         part = (np.arange(len(edge)) - np.repeat(np.cumsum(counts) - counts, counts)) / counts[edge]
-        points.append(ring[edge] + part[:, None] * ways[edge])
-        normals.append((np.column_stack([-ways[:, 1], ways[:, 0]]) / lengths[:, None])[edge])
+        points.append(ring[edge] + part[:, None] * edges[edge])
+        normals.append((np.column_stack([-edges[:, 1], edges[:, 0]]) / lengths[:, None])[edge])
         steps.append(part > 0)
     around = np.concatenate(points)
     counting = np.concatenate(steps)
@@ -261,10 +261,10 @@ def _sharp_corners(area: BaseGeometry, width_mm: float) -> Iterable[tuple[Points
     """The corners that jut out, and how far from each a disc of some width may touch first:
     a third farther than between straight sides, since the sides may be curved."""
     for ring in _rings_of(area):
-        ways = np.roll(ring, -1, axis=0) - ring
-        before = np.roll(ways, 1, axis=0)
-        cross = before[:, 0] * ways[:, 1] - before[:, 1] * ways[:, 0]
-        turns = np.arctan2(cross, (before * ways).sum(axis=1))
+        edges = np.roll(ring, -1, axis=0) - ring
+        before = np.roll(edges, 1, axis=0)
+        cross = before[:, 0] * edges[:, 1] - before[:, 1] * edges[:, 0]
+        turns = np.arctan2(cross, (before * edges).sum(axis=1))
         for corner, turn in zip(ring, turns.tolist(), strict=True):
             if turn > _SHARP:
                 yield corner, 4 / 3 * width_mm / 2 * math.tan(turn / 2)

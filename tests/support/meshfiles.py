@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from fabkit.mesh.body import Faces, Points
+from fabkit.mesh.mesh import Faces, Points
 
 #: A box of 1 x 2 x 3, counter-clockwise seen from outside.
 CORNERS = np.array([[x, y, z] for x in (0, 1) for y in (0, 2) for z in (0, 3)], float)
@@ -40,8 +40,8 @@ def binary_stl(
     body = b"".join(
         struct.pack("<12fH", 0, 0, 0, *triangle.ravel(), 0) for triangle in np.asarray(triangles)
     )
-    said = len(triangles) if count is None else count
-    return header.ljust(80, b"\0") + struct.pack("<I", said) + body
+    declared = len(triangles) if count is None else count
+    return header.ljust(80, b"\0") + struct.pack("<I", declared) + body
 
 
 def ascii_stl(triangles: np.ndarray = CORNERS[FACES], name: str = "box") -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from fabkit.core.errors import InputError
-from fabkit.mesh.files.reading import read_bodies
+from fabkit.mesh.files.readers import read_meshes
 from tests.support import meshfiles as files
 
 _NUMBER = re.compile(rb"-?[0-9]+(?:\.[0-9]+)?")
@@ -93,15 +93,15 @@ CHANGES = (flip, put_bytes, truncate, move_piece, _NUMBERS, _NUMBERS, swap(_CHUN
 def outcome(path: Path) -> str:
     """``read`` or ``refused``; anything else ends the process."""
     try:
-        bodies = read_bodies(path)
+        bodies = read_meshes(path)
     except InputError as error:
-        said = str(error)
+        message = str(error)
     else:
         for body in bodies:
             assert body.faces.min() == 0
             assert body.faces.max() == len(body.vertices) - 1
         return "read" if bodies else "nothing"
-    assert said.startswith(f"{path}: ")
-    assert said.isprintable()
-    assert len(said) < len(str(path)) + 400
+    assert message.startswith(f"{path}: ")
+    assert message.isprintable()
+    assert len(message) < len(str(path)) + 400
     return "refused"

@@ -15,7 +15,7 @@ import tomli_w
 from fabkit.core.errors import InputError
 
 # What no TOML value is meant to be, somewhere.
-STRANGE = (
+UNUSUAL = (
     True, 0, -1, 10**9, 10**400, -(10**400), 0.5, -0.0, 1e308, float("nan"), float("inf"),
     "", " ", "A", "../x", "\x1b[31m\u202e\0", "x" * 3000, date(2024, 2, 29),
     [], [[]], [[0, 0]], [[0.25, float("nan")], [10**400, True]], ["A", "A"],
@@ -38,7 +38,7 @@ def change_value(document: dict[str, Any], rng: random.Random) -> None:
     container, key = rng.choice(places_in(document))
     way = rng.choice(["replace", "replace", "borrow", "remove", "rename", "double", "bury"])
     if way == "replace":
-        container[key] = rng.choice(STRANGE)
+        container[key] = rng.choice(UNUSUAL)
     elif way == "borrow":
         other, place = rng.choice(places_in(document))
         container[key] = deepcopy(other[place])

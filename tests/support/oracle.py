@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from fabkit.solve.engines.engine import Effort, Engine, Outcome, Solution
-from fabkit.solve.problem import ExactCoverProblem
+from fabkit.solve.engines.engine import Budget, Engine, Outcome, Solution
+from fabkit.solve.exact_cover import ExactCoverProblem
 
 
 class Oracle(Engine):
@@ -15,7 +15,7 @@ class Oracle(Engine):
     name = "oracle"
 
     def enumerate(
-        self, problem: ExactCoverProblem, effort: Effort, limit: int | None = None
+        self, problem: ExactCoverProblem, budget: Budget, limit: int | None = None
     ) -> Outcome:
         found = tuple(islice(_solutions(problem, (), frozenset(), problem.copies), limit))
         return Outcome(len(found), len(found) != limit, found, 0)
@@ -35,20 +35,20 @@ def _solutions(
     if not todo and (problem.leftover or not bare):
         yield tuple(sorted(chosen))
         return
-    ways = [
+    choices = [
         position
         for position, option in enumerate(options)
         if option.copies <= min(left[option.kind], todo) and covered.isdisjoint(option.cells)
     ]
     if bare and not problem.leftover:
-        ways = min(([p for p in ways if cell in options[p].cells] for cell in bare), key=len)
+        choices = min(([p for p in choices if cell in options[p].cells] for cell in bare), key=len)
     elif problem.pieces_count is not None:
         return
     else:
         kind = next(kind for kind, copies in enumerate(left) if copies)
         last = max(chosen, default=-1)  # options are sorted by kind, so this works kind by kind
-        ways = [p for p in ways if options[p].kind == kind and p > last]
-    for position in ways:
+        choices = [p for p in choices if options[p].kind == kind and p > last]
+    for position in choices:
         option = options[position]
         fewer = tuple(n - option.copies * (k == option.kind) for k, n in enumerate(left))
         yield from _solutions(problem, (*chosen, position), covered.union(option.cells), fewer)

@@ -21,9 +21,9 @@ from shapely import affinity, box
 
 from fabkit.model.lattice import LATTICES, Cell, Ring
 from fabkit.model.polygon import rings_of_cells
-from fabkit.model.puzzle import in_units
+from fabkit.model.puzzle import to_units
+from fabkit.solve.encoding import EncodedChallenge
 from fabkit.solve.engines.engine import Solution
-from fabkit.solve.posing import PosedChallenge
 from tests.conftest import ROOT
 
 Shape = Any  # shapely has no types
@@ -46,18 +46,18 @@ class Drawing:
 # --- judging ----------------------------------------------------------------------------------
 
 
-def faults(drawing: Drawing, lying: dict[str, Shape]) -> list[str]:
+def faults(drawing: Drawing, placed: dict[str, Shape]) -> list[str]:
     """What is wrong with a solution."""
-    found = [f"{piece} is missing" for piece in drawing.forms if piece not in lying]
-    found += [f"{piece} is not asked for" for piece in lying if piece not in drawing.forms]
-    for piece, shape in lying.items():
+    found = [f"{piece} is missing" for piece in drawing.forms if piece not in placed]
+    found += [f"{piece} is not asked for" for piece in placed if piece not in drawing.forms]
+    for piece, shape in placed.items():
         forms = drawing.forms.get(piece, [])
         if not any(congruent(one, shape, drawing.turn_degrees, drawing.flips) for one in forms):
             found.append(f"{piece} is not as drawn")
     for piece, shape in drawing.given.items():
-        if piece in lying and lying[piece].symmetric_difference(shape).area > NOTHING:
+        if piece in placed and placed[piece].symmetric_difference(shape).area > NOTHING:
             found.append(f"{piece} does not lie where it was given")
-    names, shapes = list(lying), np.array(list(lying.values()))
+    names, shapes = list(placed), np.array(list(placed.values()))
     one, other = np.triu_indices(len(shapes), 1)
     common = shapely.area(shapely.intersection(shapes[one], shapes[other]))
     for pair in np.flatnonzero(common > NOTHING):
@@ -85,12 +85,12 @@ def congruent(form: Shape, shape: Shape, turn_degrees: int, flips: bool) -> bool
 @cache
 def even_odd(lattice: str, rings: tuple[Ring, ...]) -> Shape:
     """The shape that the rings describe."""
-    shapes = [shapely.Polygon(in_units(LATTICES[lattice], ring)) for ring in rings]
+    shapes = [shapely.Polygon(to_units(LATTICES[lattice], ring)) for ring in rings]
     return reduce(shapely.symmetric_difference, map(shapely.make_valid, shapes))
 
 
-def laid(posed: PosedChallenge, solution: Solution) -> dict[str, Shape]:
-    lattice, layout = posed.puzzle.lattice, posed.layout(solution)
+def placed_shapes(encoded: EncodedChallenge, solution: Solution) -> dict[str, Shape]:
+    lattice, layout = encoded.puzzle.lattice, encoded.decode(solution)
     drawn = {piece: rings_of_cells(lattice, cells) for piece, cells in layout.items()}
     return {piece: even_odd(lattice.name, rings) for piece, rings in drawn.items()}
 
@@ -197,16 +197,16 @@ def cell_drawn(lattice: str, cell: Cell) -> Shape:
     return shapely.Polygon([(mx, my), *corners])
 
 
-def drawn_from_cells(posed: PosedChallenge) -> Drawing:
-    lattice = posed.puzzle.lattice.name
+def drawn_from_cells(encoded: EncodedChallenge) -> Drawing:
+    lattice = encoded.puzzle.lattice.name
 
     def shape(cells: Iterable[Cell]) -> Shape:
         return together(cell_drawn(lattice, cell) for cell in cells)
 
     return Drawing(
-        shape(posed.challenge.region),
-        {piece.id: [shape(form.cells) for form in piece.forms] for piece in posed.puzzle.pieces},
+        shape(encoded.challenge.region),
+        {piece.id: [shape(form.cells) for form in piece.forms] for piece in encoded.puzzle.pieces},
         60 if lattice == "triangular" else 90,
-        posed.challenge.flips,
-        leftover=posed.problem.leftover,
+        encoded.challenge.flips,
+        leftover=encoded.problem.leftover,
     )

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 import trimesh
 
-from fabkit.mesh.body import Body
 from fabkit.mesh.files.writing3mf import Object3mf, Package3mf, Solid3mf, write_3mf
+from fabkit.mesh.mesh import Mesh
 
 #: For tests with the real PrusaSlicer.
 prusa_slicer = pytest.mark.skipif(
@@ -40,7 +40,7 @@ HOLLOW = trimesh.util.concatenate(
 
 
 @dataclass
-class Thing:
+class Printable:
     """An object: its solids, each for an extruder, and where it lies."""
 
     name: str
@@ -48,11 +48,13 @@ class Thing:
     place: tuple[float, float] = (50.0, 50.0)
 
 
-def write_plate(path: Path, things: Sequence[Thing], parts: Mapping[str, bytes] = {}) -> Path:
+def write_plate(
+    path: Path, printables: Sequence[Printable], parts: Mapping[str, bytes] = {}
+) -> Path:
     objects = []
-    for one in things:
+    for one in printables:
         bodies = [
-            (Body("", np.add(mesh.vertices, (*one.place, 0)), np.asarray(mesh.faces)), extruder)
+            (Mesh("", np.add(mesh.vertices, (*one.place, 0)), np.asarray(mesh.faces)), extruder)
             for mesh, extruder in one.solids
         ]
         solids = tuple(Solid3mf(one.name, "#808080", *each) for each in bodies)

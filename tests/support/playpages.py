@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fabkit.build.entries import Selection, gather
-from fabkit.model.catalog import shipped_snowflakes
+from fabkit.model.catalog import shipped_entries
 from fabkit.model.entry import Entry
 from fabkit.model.lattice import Cell
 from fabkit.model.library import load_set
 from fabkit.model.polygon import rings_of_cells
-from fabkit.model.puzzle import Given, PuzzleSet, in_units
+from fabkit.model.puzzle import Given, PuzzleSet, to_units
 from fabkit.output.web.document import Download, page_files
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def some_of_fridgeiq() -> tuple[PuzzleSet, tuple[Entry, ...]]:
     piece, cells = next(iter((triangle.solution or {}).items()))
     given = replace(triangle, id="given", given=(Given(piece, cells),))
     none = replace(triangle, id="none", solution=None, status="impossible", level="")
-    flakes = shipped_snowflakes(puzzle)
+    flakes = shipped_entries(puzzle, "snowflake")
     mixed = next(one for one in flakes if one.halves == 2)
     return puzzle, (triangle, given, none, *flakes[:6], mixed)
 
@@ -56,7 +56,7 @@ def write_page(
     folder: Path,
     puzzle: PuzzleSet,
     entries: Sequence[Entry],
-    language: str = "en",
+    language: str = "",
     downloads: Sequence[Download] = (),
 ) -> str:
     """Writes a page without what is seen in 3D; its address."""
@@ -82,7 +82,7 @@ class Player:
         return self.page.locator(f"#play-{part}").inner_text()
 
     @property
-    def said(self) -> str:
+    def announced(self) -> str:
         return self.text("say")
 
     @property
@@ -90,7 +90,7 @@ class Player:
         return self.page.locator("#play-done").is_visible()
 
     @property
-    def lying(self) -> int:
+    def placed_count(self) -> int:
         """How many pieces lie on the board."""
         return self.page.locator("#play-board .piece:not(.gone)").count()
 
@@ -106,8 +106,8 @@ class Player:
 
     def seen(self, piece: str) -> Locator:
         """The piece, wherever it is."""
-        lying = self.on_board(piece)
-        return lying if lying.is_visible() else self.in_tray(piece)
+        placed = self.on_board(piece)
+        return placed if placed.is_visible() else self.in_tray(piece)
 
     def place(self, piece: str) -> str:
         """Where a piece lies on the board, to be compared."""
@@ -138,7 +138,7 @@ class Player:
         """Outlines in grid units, y downwards."""
         lattice, halves = self.puzzle.lattice, self.entry.halves
         rings = rings_of_cells(lattice, cells)
-        return [[(x / halves, -y / halves) for x, y in in_units(lattice, ring)] for ring in rings]
+        return [[(x / halves, -y / halves) for x, y in to_units(lattice, ring)] for ring in rings]
 
     def wanted_look(self, piece: str) -> Look:
         rings = self._rings(self.solution[piece])
@@ -157,6 +157,14 @@ class Player:
         """Clicks tools."""
         for tool in tools:
             self.page.locator(f"#play-tools [data-do={tool}]").click()
+
+    def hint(self, pieces: int = 1) -> None:
+        """Presses for hints until so many more pieces lie."""
+        wanted = self.placed_count + pieces
+        for _ in range(3 * pieces):
+            if self.placed_count < wanted:
+                self.do("hint")
+        assert self.placed_count == wanted
 
     def turn_by_taps(self, piece: str) -> None:
         """Taps until the piece lies the right way, and turns it over in between."""
@@ -220,7 +228,7 @@ class Player:
     def pick_up(self, piece: str) -> None:
         self.seen(piece).focus()
         self.press("Enter")
-        assert self.said.startswith(f"{piece} picked up")
+        assert self.announced.startswith(f"{piece} picked up")
 
     def lay_by_keys(self, piece: str) -> None:
         """Goes to a piece with Tab, turns it and carries it where it belongs."""
@@ -263,8 +271,8 @@ class Player:
     @property
     def kept_as(self) -> str:
         """What the challenge is called there."""
-        told = "(id) => FABKIT.entries.find((one) => one.id === id).mark"
-        return f"{self.entry.id} {self.page.evaluate(told, self.entry.id)}"
+        script = "(id) => FABKIT.entries.find((one) => one.id === id).mark"
+        return f"{self.entry.id} {self.page.evaluate(script, self.entry.id)}"
 
 
 def _least(rings: Iterable[Sequence[Point]]) -> Point:

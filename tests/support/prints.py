@@ -10,16 +10,16 @@ import trimesh
 from shapely import Polygon
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.drawing.draft import Blueprint, draft_all
+from fabkit.drawing.draft import FlatDrawing, draft_flat_pieces
 from fabkit.model.library import load_set
 from fabkit.model.profile import Profile
-from fabkit.model.profilefile import load_profile
+from fabkit.model.profile_file import load_profile
+from fabkit.solid.builder import SolidBuilder
 from fabkit.solid.export import write_stl
-from fabkit.solid.pieces import Workshop
 from tests.support import analytic, measure
 
-#: IQ Stars as plain prisms with magnets; the other sets have no stubs anyway.
-NO_STUBS = "stub.height=0 mm"
+#: IQ Stars as plain prisms with magnets; the other sets have no pegs anyway.
+NO_PEGS = "peg.height=0 mm"
 #: FridgeIQ's pieces that hold two magnets.
 LONG_PIECES = "LNSTU"
 #: Single precision and rounding of positions.
@@ -54,7 +54,7 @@ WITH_EVERY_FIT = (
     ("unit=15 mm", "magnet.diameter=8 mm", "recess.wall=1.5 mm"),
     ("layers.height=0.15 mm", "layers.first=0.25 mm"),
     ("unit=40 mm", "label.cap_height=14 mm", "tip_flat=2 mm"),
-    ("recess.mouth=0.1 mm", "foot_chamfer=0.8 mm"),
+    ("recess.lead_in=0.1 mm", "foot_chamfer=0.8 mm"),
     ("top_chamfer=0 mm", "foot_chamfer=0 mm"),
 )
 EVERY_PIECE = [
@@ -78,7 +78,7 @@ class Print:
 
     drawing: analytic.Drawing
     profile: Profile
-    blueprint: Blueprint
+    blueprint: FlatDrawing
     mesh: trimesh.Trimesh
     outline: Polygon
 
@@ -100,20 +100,20 @@ class Print:
 
 def print_set(set_name: str, order: Order, folder: Path, pieces: str = "") -> list[Print]:
     """All pieces of a set, or some with ids of one letter: built, written and read back."""
-    puzzle, profile, workshop = load_set(set_name), order.profile(), Workshop()
+    puzzle, profile, builder = load_set(set_name), order.profile(), SolidBuilder()
     chosen = [one for one in puzzle.pieces if not pieces or one.id in pieces]
     drawings = {one.id: one for one in analytic.drawings(set_name)}
     prints = []
-    for blueprint in draft_all(puzzle, chosen, profile):
+    for blueprint in draft_flat_pieces(puzzle, chosen, profile):
         drawing = drawings[blueprint.piece]
-        mesh = print_one(workshop, blueprint, folder / f"{blueprint.piece}.stl")
-        outline = analytic.printed(drawing.outline, profile)
+        mesh = print_one(builder, blueprint, folder / f"{blueprint.piece}.stl")
+        outline = analytic.printed_outline(drawing.outline, profile)
         prints.append(Print(drawing, profile, blueprint, mesh, outline))
     return prints
 
 
-def print_one(workshop: Workshop, blueprint: Blueprint, path: Path) -> trimesh.Trimesh:
-    solid = workshop.build(blueprint)
+def print_one(builder: SolidBuilder, blueprint: FlatDrawing, path: Path) -> trimesh.Trimesh:
+    solid = builder.build(blueprint)
     assert solid.isValid()
     write_stl(solid, path)
     return measure.read_mesh(path)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from fabkit.model.library import load_set
-from fabkit.solve.posing import pose
-from fabkit.solve.problem import ExactCoverProblem, Option
+from fabkit.solve.encoding import to_exact_cover
+from fabkit.solve.exact_cover import ExactCoverProblem, Option
 
 #: How the copies of a kind may be used: one by one, or several by one option.
 _USES = [(1,), (1, 1), (2,), (1, 1, 1), (2, 1), (3,)]
@@ -23,8 +23,8 @@ def _planted(draw: st.DrawFn) -> ExactCoverProblem:
     cells = draw(st.permutations(range(sum(sizes) + bare)))
     options = set()
     for (kind, copies), size in zip(planned, sizes, strict=True):
-        taken, cells = cells[:size], cells[size:]
-        options.add(Option(kind, tuple(sorted(taken)), copies))
+        covered, cells = cells[:size], cells[size:]
+        options.add(Option(kind, tuple(sorted(covered)), copies))
     count = sum(sizes) + bare
     copies_of = tuple(map(sum, uses))
     options |= draw(_options(count, len(uses)))
@@ -100,4 +100,4 @@ def impossible_rectangle() -> ExactCoverProblem:
     """FridgeIQ's ``rectangle_02_b``: the area is right, and still there is no solution."""
     fridge = load_set("fridgeiq")
     challenge = next(one for one in fridge.challenges if one.id == "rectangle_02_b")
-    return pose(fridge, challenge).problem
+    return to_exact_cover(fridge, challenge).problem

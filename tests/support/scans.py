@@ -1,4 +1,4 @@
-"""Prints taken in for tests: exported once, read back from their meshes."""
+"""Scans of prints for tests: exported once, read back from their meshes."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from fabkit.mesh.body import Body
-from fabkit.mesh.files.reading import read_bodies
+from fabkit.mesh.files.readers import read_meshes
+from fabkit.mesh.mesh import Mesh
 from fabkit.model.library import load_set
-from fabkit.verify.taking import Taken, take
+from fabkit.verify.scan import ScannedSet, scan_set
 from tests.support.built import exported
 from tests.support.prints import Order, Print, print_set
 from tests.support.shapes import body_of
@@ -24,20 +24,20 @@ def printed_set(set_name: str, order: Order, pieces: str = "") -> tuple[Print, .
 
 
 @lru_cache
-def bodies(set_name: str, order: Order, pieces: str = "") -> tuple[Body, ...]:
+def bodies(set_name: str, order: Order, pieces: str = "") -> tuple[Mesh, ...]:
     """The bodies of a set's STL files, or of some pieces'."""
     if order == Order():  # the folder that others read, too
         folder = exported(set_name) / "stl"
         files = [p for p in sorted(folder.glob("*.stl")) if p.stem in (pieces or p.stem)]
-        return tuple(body for path in files for body in read_bodies(path))
+        return tuple(body for path in files for body in read_meshes(path))
     prints = printed_set(set_name, order, pieces)
     return tuple(body_of(one.mesh, f"{one.drawing.id}.stl") for one in prints)
 
 
 @lru_cache
-def taken(set_name: str, order: Order, pieces: str = "") -> Taken:
+def scanned(set_name: str, order: Order, pieces: str = "") -> ScannedSet:
     """The set, or some of its pieces, as meshes show it."""
     puzzle = load_set(set_name)
     if pieces:
         puzzle = replace(puzzle, pieces=tuple(p for p in puzzle.pieces if p.id in pieces))
-    return take(bodies(set_name, order, pieces), puzzle, order.profile().unit_mm)
+    return scan_set(bodies(set_name, order, pieces), puzzle, order.profile().unit_mm)

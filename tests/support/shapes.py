@@ -8,8 +8,8 @@ import numpy as np
 import trimesh
 from numpy.typing import ArrayLike
 
-from fabkit.drawing.draft import draft
-from fabkit.mesh.body import Body, Points
+from fabkit.drawing.draft import draft_flat_piece
+from fabkit.mesh.mesh import Mesh, Points
 from fabkit.model.library import load_set
 from tests.support.faults import kits
 from tests.support.prints import Order
@@ -24,29 +24,31 @@ PRINTED = [
 ]
 
 
-def body_of(mesh: trimesh.Trimesh, name: str = "a body") -> Body:
-    return Body(name, np.array(mesh.vertices, dtype=float), np.array(mesh.faces, dtype=np.int64))
+def body_of(mesh: trimesh.Trimesh, name: str = "a body") -> Mesh:
+    return Mesh(name, np.array(mesh.vertices, dtype=float), np.array(mesh.faces, dtype=np.int64))
 
 
-def mesh_of(body: Body) -> trimesh.Trimesh:
+def mesh_of(body: Mesh) -> trimesh.Trimesh:
     return trimesh.Trimesh(body.vertices, body.faces)
 
 
 @lru_cache
-def printed(set_name: str, piece_id: str, order: Order) -> Body:
+def printed_mesh(set_name: str, piece_id: str, order: Order) -> Mesh:
     puzzle = load_set(set_name)
-    return kits.printed(draft(puzzle, puzzle.piece(piece_id), order.profile()), f"{piece_id}.stl")
+    return kits.printed_mesh(
+        draft_flat_piece(puzzle, puzzle.piece(piece_id), order.profile()), f"{piece_id}.stl"
+    )
 
 
-def box(low: ArrayLike, high: ArrayLike) -> Body:
+def box(low: ArrayLike, high: ArrayLike) -> Mesh:
     return body_of(trimesh.creation.box(bounds=(low, high)))
 
 
-def ball(radius_mm: float = 5.0, fineness: int = 2) -> Body:
+def ball(radius_mm: float = 5.0, fineness: int = 2) -> Mesh:
     return body_of(trimesh.creation.icosphere(fineness, radius_mm))
 
 
-def grid_box(cells: tuple[int, int, int], inside_out: bool = False) -> Body:
+def grid_box(cells: tuple[int, int, int], inside_out: bool = False) -> Mesh:
     """A box of 1 mm cells, with a corner wherever cells meet on its surface."""
     corners: dict[tuple[int, ...], int] = {}
     faces = []
@@ -60,42 +62,42 @@ def grid_box(cells: tuple[int, int, int], inside_out: bool = False) -> Body:
                     ring.append(corners.setdefault(tuple(map(place.get, range(3))), len(corners)))
                 step = 1 if (level > 0) != inside_out else -1
                 faces += [[ring[0], ring[1], ring[2]][::step], [ring[0], ring[2], ring[3]][::step]]
-    return Body("a box", np.array(list(corners), dtype=float), np.array(faces, dtype=np.int64))
+    return Mesh("a box", np.array(list(corners), dtype=float), np.array(faces, dtype=np.int64))
 
 
-def together(*bodies: Body) -> Body:
+def together(*bodies: Mesh) -> Mesh:
     """One body with the shells of all; no corner is made one with another."""
     before = np.cumsum([0] + [len(body.vertices) for body in bodies])
-    return Body(
+    return Mesh(
         "many",
         np.concatenate([body.vertices for body in bodies]),
         np.concatenate([b.faces + start for b, start in zip(bodies, before, strict=False)]),
     )
 
 
-def merged(body: Body) -> Body:
+def merged(body: Mesh) -> Mesh:
     """Corners at the same place made one."""
     places, renumbered = np.unique(body.vertices, axis=0, return_inverse=True)
-    return Body(body.name, places, renumbered.reshape(-1)[body.faces])
+    return Mesh(body.name, places, renumbered.reshape(-1)[body.faces])
 
 
-def with_faces(body: Body, faces: np.ndarray) -> Body:
-    return Body(body.name, body.vertices, faces)
+def with_faces(body: Mesh, faces: np.ndarray) -> Mesh:
+    return Mesh(body.name, body.vertices, faces)
 
 
-def with_corners(body: Body, vertices: Points) -> Body:
-    return Body(body.name, vertices, body.faces)
+def with_corners(body: Mesh, vertices: Points) -> Mesh:
+    return Mesh(body.name, vertices, body.faces)
 
 
-def moved(body: Body, *by_mm: float) -> Body:
+def moved(body: Mesh, *by_mm: float) -> Mesh:
     return with_corners(body, body.vertices + by_mm)
 
 
-def inside_out(body: Body) -> Body:
+def inside_out(body: Mesh) -> Mesh:
     return with_faces(body, body.faces[:, ::-1].copy())
 
 
-def tumbled(body: Body, seed: int, away_mm: float = 200.0) -> Body:
+def tumbled(body: Mesh, seed: int, away_mm: float = 200.0) -> Mesh:
     """Turned any way, carried off to coordinates of up to `away_mm`, and rounded as in a file."""
     random = np.random.default_rng(seed)
     turn, _ = np.linalg.qr(random.normal(size=(3, 3)))

@@ -11,15 +11,14 @@ from itertools import product
 from math import factorial, prod
 from typing import Any
 
-from fabkit.certify import Verdict, check, parse
+from fabkit.certify import Verdict, parse, verify_content
 from fabkit.core.errors import InputError
 from fabkit.model.lattice import LATTICES, Cell, Lattice
-from fabkit.model.piece import Form, Piece, at_anchor, orientations
-from fabkit.model.placement import placements
+from fabkit.model.piece import Form, Piece, normalize_cells, orientations, placements
 from fabkit.model.polygon import rings_of_cells
-from fabkit.model.puzzle import Challenge, Given, PuzzleSet, statement
-from fabkit.solve.posing import PosedChallenge, pose
-from fabkit.solve.transcript import certificate as certificate_of
+from fabkit.model.puzzle import Challenge, Given, PuzzleSet, challenge_document
+from fabkit.solve.certificate import make_certificate
+from fabkit.solve.encoding import EncodedChallenge, to_exact_cover
 
 Cells = frozenset[Cell]
 Document = dict[str, Any]
@@ -92,12 +91,12 @@ class Sketch:
         return Challenge("one", self.region, ids, self.given, self.flips, pieces_count=count)
 
     @property
-    def posed(self) -> PosedChallenge:
-        return pose(self.puzzle, self.challenge, self.leftover)
+    def encoded(self) -> EncodedChallenge:
+        return to_exact_cover(self.puzzle, self.challenge, self.leftover)
 
     @property
     def problem(self) -> Document:
-        return statement(self.puzzle, self.challenge, self.leftover)
+        return challenge_document(self.puzzle, self.challenge, self.leftover)
 
     @cached_property
     def remaining(self) -> list[Cell]:
@@ -105,10 +104,10 @@ class Sketch:
 
     @cached_property
     def kinds(self) -> list[list[Piece]]:
-        lying = {given.piece for given in self.given}
+        placed = {given.piece for given in self.given}
         found: dict[frozenset[Cells], list[Piece]] = {}
         for piece in self.pieces:
-            if piece.id not in lying:
+            if piece.id not in placed:
                 found.setdefault(self._images(piece, self.flips), []).append(piece)
         return list(found.values())
 
@@ -126,7 +125,7 @@ class Sketch:
         images = [self._images(kind[0], False) for kind in self.kinds]
         found = []
         for kind, one in zip(self.kinds, images, strict=True):
-            mirrored = frozenset(at_anchor(self.lattice, map(flip, cells)) for cells in one)
+            mirrored = frozenset(normalize_cells(self.lattice, map(flip, cells)) for cells in one)
             twin = images.index(mirrored) if mirrored in images else -1
             if self.flips or twin < 0 or len(self.kinds[twin]) != len(kind):
                 return range(len(self.kinds))
@@ -259,7 +258,7 @@ def checksum(problem: Document) -> str:
 
 
 def stated(sketch: Sketch, claim: Document, argument: Document) -> Document:
-    """A certificate as it is told to be; it may not hold."""
+    """A certificate as requested; it may not hold."""
     return {
         "schema": 1,
         "kind": "fabkit certificate",
@@ -276,15 +275,15 @@ def by_items(*items: int, branch_first: int | None = None, fixed: Any = None) ->
     return {"by": "transcript", "branch_first": branch_first, "items": list(items), "fixed": fixed}
 
 
-def written(posed: PosedChallenge, claim: str) -> Document:
+def written(encoded: EncodedChallenge, claim: str) -> Document:
     """A certificate of the solver's, as it stands in its file."""
-    return json.loads(json.dumps({"schema": 1, **certificate_of(posed, claim)}))
+    return json.loads(json.dumps({"schema": 1, **make_certificate(encoded, claim)}))
 
 
 def certificate(sketch: Sketch, claim: str = "") -> Document:
     """One of the solver's that holds; of no claim: of what it is."""
     names = {0: "impossible", 1: "unique"}
-    return written(sketch.posed, claim or names.get(len(sketch.solutions), "count"))
+    return written(sketch.encoded, claim or names.get(len(sketch.solutions), "count"))
 
 
 def length(document: Document) -> int:
@@ -296,7 +295,7 @@ def length(document: Document) -> int:
 def judged(document: Document) -> Verdict:
     """The verdict; malformed counts as refused."""
     try:
-        return check(parse(document, "c.json"))
+        return verify_content(parse(document, "c.json"))
     except InputError as error:
         return Verdict(False, str(error))
 

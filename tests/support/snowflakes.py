@@ -36,7 +36,9 @@ def catalog_faults(catalog: dict[str, Any], name: str) -> list[str]:
     pieces, found = catalog["pieces"], []
     entries, unknown = catalog["challenges"], catalog["unknown"]
     for listed, judge in ((entries, faults), (unknown, shape_faults)):
-        found += [f"{one.get('id')}: {said}" for one in listed for said in judge(one, name, pieces)]
+        found += [
+            f"{one.get('id')}: {fault}" for one in listed for fault in judge(one, name, pieces)
+        ]
         keys = [
             (PARITIES.index(one["parity"]), np.max(one["half_width"]), one["id"]) for one in listed
         ]
@@ -46,7 +48,7 @@ def catalog_faults(catalog: dict[str, Any], name: str) -> list[str]:
         if one == other or shape.equals(theirs):
             found.append(f"{one} is the same shape as {other}, or has its name")
     for part in catalog["complete"]:
-        found += [f"{part['parity']}: {said}" for said in _sum_faults(catalog, part)]
+        found += [f"{part['parity']}: {fault}" for fault in _sum_faults(catalog, part)]
     searched = Counter(part["parity"] for part in catalog["complete"])
     return found + [f"{one['id']}: not searched" for one in entries if not searched[one["parity"]]]
 
@@ -66,19 +68,19 @@ def _sum_faults(catalog: dict[str, Any], part: dict[str, Any]) -> list[str]:
     judged = part["solved"] + sum(part["impossible"].values()) + part["unknown"]
     is_clear = len(searches) == 1 or not any(one["unknown"] for one in searches)
     counts = (part["solved"], part["unknown"])
-    told = {
+    faults = {
         "candidates are not those that were judged": part["candidates"] != judged,
         "a step adds some": not part["unions"] >= part["full_area"] >= part["candidates"],
         "not so many are listed": is_clear and counts != (len(listed), len(unknown)),
     }
     for one in (*listed, *unknown):
         widths = np.atleast_1d(one["half_width"])[:: -1 if one.get("centre") == "odd" else 1]
-        told |= {
+        faults |= {
             f"{one['id']} has other moves": one["flips"] not in [s["flips"] for s in searches],
             f"{one['id']} is not rigid": part["rigid"] and not one.get("rigid", True),
             f"{one['id']} lies beyond": bool((widths > part["half_width_max"]).any()),
         }
-    return [said for said, is_wrong in told.items() if is_wrong]
+    return [fault for fault, is_wrong in faults.items() if is_wrong]
 
 
 # --- an entry ---------------------------------------------------------------------------------
@@ -93,17 +95,17 @@ def faults(entry: dict[str, Any], name: str, pieces: Sequence[str] = ()) -> list
         found.append("has a count below 1, but a solution")
     wanted = _drawn(name, tuple(pieces), entry["flips"])
     # A piece without holes is one ring; others are lists of them.
-    lying = {
+    placed = {
         piece: given if isinstance(given[0][0], list) else [given]
         for piece, given in entry["solution"].items()
     }
-    found += [f"{piece} is missing" for piece in wanted.keys() - lying]
-    found += [f"{piece} is not asked for" for piece in lying.keys() - wanted]
-    shapes = {piece: even_odd(rings) for piece, rings in lying.items()}
+    found += [f"{piece} is missing" for piece in wanted.keys() - placed]
+    found += [f"{piece} is not asked for" for piece in placed.keys() - wanted]
+    shapes = {piece: even_odd(rings) for piece, rings in placed.items()}
     for piece, shape in shapes.items():
         if not any(_at_origin(shape).equals(form) for form in wanted.get(piece, ())):
             found.append(f"{piece} is not as drawn")
-        if not _in_one_lattice(lying[piece], entry["parity"]):
+        if not _in_one_lattice(placed[piece], entry["parity"]):
             found.append(f"{piece} does not lie on a grid of this parity")
     whole = together(shapes.values())
     if whole.area < sum(shape.area for shape in shapes.values()):
@@ -210,12 +212,12 @@ def _at_origin(shape: Shape) -> Shape:
 def _drawn(name: str, pieces: tuple[str, ...], flips: bool) -> dict[str, list[Shape]]:
     """For each piece all regions at the origin that it can cover."""
     document = file_of(name)
-    ways = TURNS + MIRRORS if flips else TURNS
+    turns = TURNS + MIRRORS if flips else TURNS
     return {
         piece["id"]: [
-            _at_origin(affine_transform(form, (*way, 0, 0)))
+            _at_origin(affine_transform(form, (*turn, 0, 0)))
             for form in forms(piece, document["set"]["lattice"])
-            for way in ways
+            for turn in turns
         ]
         for piece in document["piece"]
         if not pieces or piece["id"] in pieces

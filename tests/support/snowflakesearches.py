@@ -3,7 +3,7 @@
 SAT shares the field with the product's search, the geometry of cells, and nothing of the search. One
 variable stands for each orbit (the shape holds it), one for each placement of a piece. Each shape
 found is ruled out by its orbits, so that it counts once however many tilings it has. That every
-part must reach both mirrors takes too many clauses to say beforehand, so it is said of the models
+part must reach both mirrors takes too many clauses to state beforehand, so it is checked on the models
 that break it, when they come.
 """
 
@@ -23,9 +23,9 @@ from fabkit.model.piece import Form, Piece, is_image
 from fabkit.model.polygon import rings_of_cells
 from fabkit.puzzles.snowflakes.closure import Closure
 from fabkit.puzzles.snowflakes.field import EVEN, MIXED, ODD, Field, HalfWidth
-from fabkit.puzzles.snowflakes.search import orbits_in
-from fabkit.puzzles.snowflakes.tiling import IMPOSSIBLE, SOLVED, Tiler
-from fabkit.solve.engines.sat import Writer
+from fabkit.puzzles.snowflakes.search import set_bits
+from fabkit.puzzles.snowflakes.tiler import IMPOSSIBLE, SOLVED, Tiler
+from fabkit.solve.engines.sat import CnfBuilder
 
 Orbits = tuple[int, ...]
 MOST_NODES = 20_000_000
@@ -38,7 +38,7 @@ def candidates(field: Field, pieces: Sequence[Piece], flips: bool, rigid: bool) 
     """What the closure leaves."""
     largest_first = tuple(sorted(pieces, key=lambda piece: -len(piece.forms[0].cells)))
     rows = Closure(field, largest_first, flips, rigid).candidates().rows
-    found = [tuple(orbits_in(row[:-1])) for row in rows]
+    found = [tuple(set_bits(row[:-1])) for row in rows]
     assert len(set(found)) == len(found)
     return set(found)
 
@@ -59,7 +59,7 @@ def by_closure(field: Field, pieces: tuple[Piece, ...], flips: bool, rigid: bool
         for (piece, *_), (_, numbers) in zip(used, attempt.tiling, strict=True):
             (part,) = {field.cells[number][0] for number in numbers}
             cells = frozenset(field.cells[number][1] for number in numbers)
-            assert is_image(field.parts[part].lattice, piece, cells, flips)
+            assert is_image(field.boards[part].lattice, piece, cells, flips)
     return found
 
 
@@ -87,30 +87,30 @@ def by_sat(field: Field, pieces: Sequence[Piece], flips: bool, rigid: bool = Tru
 def _clauses(field: Field, pieces: Sequence[Piece], flips: bool) -> list[tuple[int, ...]]:
     """What a shape is: orbits first, then placements, then helpers."""
     variable = len(field.orbits)
-    lying = [list(field.placements(piece, flips)) for piece in pieces]
-    writer = Writer(variable + sum(map(len, lying)))
+    placements_of = [list(field.placements(piece, flips)) for piece in pieces]
+    writer = CnfBuilder(variable + sum(map(len, placements_of)))
     by_cell = defaultdict[int, list[int]](list)
-    for placements in lying:
+    for placements in placements_of:
         writer.at_most(1, {variable + n: 1 for n in range(1, len(placements) + 1)}, exactly=True)
         for cells in placements:
             variable += 1
             for cell in cells:
                 by_cell[cell].append(variable)
-                writer.add((-variable, field.orbit[cell] + 1))
-    for cell, orbit in enumerate(field.orbit):
+                writer.add((-variable, field.orbit_of[cell] + 1))
+    for cell, orbit in enumerate(field.orbit_of):
         writer.add((-orbit - 1, *by_cell[cell]))
         writer.at_most_one(by_cell[cell])
     for orbit, others in enumerate(field.conflicts):
         for other in others:
             writer.add((-orbit - 1, -other - 1))
-    for part in range(len(field.parts)):
-        own = [orbit + 1 for orbit in range(len(field.orbits)) if field.part_of(orbit) == part]
+    for part in range(len(field.boards)):
+        own = [orbit + 1 for orbit in range(len(field.orbits)) if field.board_of(orbit) == part]
         writer.add(tuple(own))
     # The orbits have as many cells as the pieces: implied, but it helps.
     area = sum(len(piece.forms[0].cells) for piece in pieces)
-    unit = math.gcd(area, *field.weights)
+    unit = math.gcd(area, *field.orbit_sizes)
     writer.at_most(
-        area // unit, {o: w // unit for o, w in enumerate(field.weights, 1)}, exactly=True
+        area // unit, {o: w // unit for o, w in enumerate(field.orbit_sizes, 1)}, exactly=True
     )
     return writer.clauses
 
@@ -125,10 +125,10 @@ def _missing_links(field: Field, waiting: set[int]) -> Iterator[list[int]]:
         component, frontier = set[int](), {waiting.pop()}
         while frontier:
             component |= frontier
-            frontier = {other for one in frontier for other in field.near[one]} & waiting
+            frontier = {other for one in frontier for other in field.touching[one]} & waiting
             waiting -= frontier
         if not all(component & mirror for mirror in field.mirrors):
-            around = {other + 1 for one in component for other in field.near[one] - component}
+            around = {other + 1 for one in component for other in field.touching[one] - component}
             yield from ([-one - 1, *around] for one in component)
 
 
@@ -159,7 +159,7 @@ def random_task(seed: int) -> Task:
     """Small pieces, cut from a symmetric shape; of every fourth task one is another."""
     rng = random.Random(seed)
     (lattice, parity), (half_widths, most) = list(SMALL.items())[seed % len(SMALL)]
-    field = Field.of(LATTICES[lattice], parity, rng.choice(half_widths))
+    field = Field.for_parity(LATTICES[lattice], parity, rng.choice(half_widths))
     while True:
         shape = _symmetric(field, most, rng)
         parts = _parted(field, [cell for orbit in shape for cell in field.orbits[orbit]], rng)
@@ -180,11 +180,11 @@ def _symmetric(field: Field, most: int, rng: random.Random) -> set[int]:
     while True:
         shape = set[int]()
         for orbit in rng.sample(range(len(field.orbits)), min(len(field.orbits), 8)):
-            weight = sum(field.weights[one] for one in (*shape, orbit))
+            weight = sum(field.orbit_sizes[one] for one in (*shape, orbit))
             if weight <= most and not field.conflicts[orbit] & shape and rng.random() < 0.6:
                 shape.add(orbit)
-        parts = {field.part_of(one) for one in shape}
-        if len(parts) == len(field.parts) and sum(field.weights[one] for one in shape) > 1:
+        parts = {field.board_of(one) for one in shape}
+        if len(parts) == len(field.boards) and sum(field.orbit_sizes[one] for one in shape) > 1:
             return shape
 
 
@@ -214,7 +214,7 @@ def _parted(field: Field, left: list[int], rng: random.Random) -> list[frozenset
 
 def _grown(field: Field, size: int, rng: random.Random) -> frozenset[Cell]:
     """A random piece of so many cells, or as many as there are."""
-    board = Field.of(field.lattice, EVEN, 3)
+    board = Field.for_parity(field.lattice, EVEN, 3)
     piece = [rng.randrange(len(board.cells))]
     while len(piece) < size:
         rest = [c for c in range(len(board.cells)) if c not in piece and _beside(board, c, piece)]

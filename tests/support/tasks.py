@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from fabkit.core.errors import Fault, InputError, OutsideError
+from fabkit.core.errors import ErrorDetail, ExternalError, InputError
 from fabkit.jobs.checkpoint import Checkpoint
 from fabkit.jobs.run import Task, local_pool, run_tasks
 
@@ -38,7 +38,7 @@ def say(log: str, line: str) -> None:
     os.close(handle)
 
 
-def said(log: Path) -> list[int]:
+def logged(log: Path) -> list[int]:
     """The tasks that were done, as often as they were."""
     return [int(line.split()[0]) for line in log.read_text().splitlines()] if log.exists() else []
 
@@ -52,8 +52,10 @@ def hashing(log: Path, count: int, seconds: float) -> list[Task]:
 
 def wrong(kind: str, log: str = "") -> bytes:
     errors: dict[str, Any] = {
-        "input": InputError("mine.toml", [Fault("set.id", "is missing"), Fault("", "is bad")], 3),
-        "outside": OutsideError("no room"),
+        "input": InputError(
+            "mine.toml", [ErrorDetail("set.id", "is missing"), ErrorDetail("", "is bad")], 3
+        ),
+        "outside": ExternalError("no room"),
         "value": ValueError("broken"),
         "os": FileNotFoundError(2, "there is none", "some.file"),
         "exit": SystemExit(7),
@@ -64,14 +66,14 @@ def wrong(kind: str, log: str = "") -> bytes:
     say(log, "0")
     if kind == "segfault":
         os._exit(11)
-    if kind == "once" and len(said(Path(log))) > 1:
+    if kind == "once" and len(logged(Path(log))) > 1:
         return b"at last"
     os.kill(os.getpid(), signal.SIGKILL)
     return b""
 
 
 class _OddError(Exception):
-    """Cannot be unpickled: it wants two arguments, and tells its base one."""
+    """Cannot be unpickled: it takes two arguments, and passes one to its base."""
 
     def __init__(self, one: int, two: int) -> None:
         super().__init__(f"{one}, {two}")
@@ -91,7 +93,7 @@ def run(folder: str, log: str, tasks: list[Task], workers: int, most: float = 1e
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def wait(_: float) -> None:
-        if len(said(Path(log))) >= most:
+        if len(logged(Path(log))) >= most:
             time.sleep(60.0)
 
     with local_pool(workers) as pool, Checkpoint(Path(folder), PROBLEM) as checkpoint:
@@ -124,7 +126,7 @@ class Child:
         )
 
     def end(self) -> tuple[str, str]:
-        """What it said, once it has ended."""
+        """What it printed, once it has ended."""
         return self.process.communicate(timeout=60)
 
     def left(self) -> list[str]:
@@ -149,7 +151,7 @@ def child(call: str) -> Iterator[Child]:
 
 def wait_for(log: Path, count: int, one: Child) -> None:
     """Until so many lines stand in the log, or the process has ended."""
-    wait_until(lambda: len(said(log)) >= count or one.process.poll() is not None)
+    wait_until(lambda: len(logged(log)) >= count or one.process.poll() is not None)
 
 
 def wait_until(happened: Callable[[], bool]) -> None:

@@ -29,14 +29,14 @@ def trio_folder(*options: str) -> Path:
 
 
 def checked_trio() -> Path:
-    """Such a folder after `check` and `verify`, and what they said as check.txt and verify.txt."""
+    """Such a folder after `check` and `verify`, and their output as check.txt and verify.txt."""
 
     def make(folder: Path) -> None:
         shutil.copytree(trio_folder(), folder, dirs_exist_ok=True)
         for command in ("check", "verify"):
-            with contextlib.redirect_stdout(io.StringIO()) as said:
+            with contextlib.redirect_stdout(io.StringIO()) as stdout:
                 output = str(folder / "output/trio")
                 assert main([command, str(folder / "trio.toml"), "-o", output]) == 0
-            (folder / f"{command}.txt").write_text(said.getvalue())
+            (folder / f"{command}.txt").write_text(stdout.getvalue())
 
     return built("trio-checked", make, TRIO)

@@ -49,16 +49,16 @@ def holed(dice: np.random.Generator) -> Mesh:
     return files.CORNERS, np.where(dice.random((len(faces), 1)) < 0.2, faces[:, ::-1], faces)
 
 
-def twice(dice: np.random.Generator) -> Mesh:
+def two_boxes(dice: np.random.Generator) -> Mesh:
     """Two boxes in one body, apart, one in the other, or crossing."""
     corners = np.vstack([files.CORNERS, files.CORNERS + dice.normal(size=3)])
     return corners, np.vstack([files.FACES, files.FACES + 8])
 
 
 def package(vertices: np.ndarray, faces: np.ndarray) -> bytes:
-    twice = '<item objectid="1"/><item objectid="1" transform="-1 0 0 0 1 0 0 0 1 0 9 0"/>'
+    items = '<item objectid="1"/><item objectid="1" transform="-1 0 0 0 1 0 0 0 1 0 9 0"/>'
     whole = files.object3mf(1, files.mesh(vertices, faces))
-    return files.package(files.model(whole, twice, unit="meter"))
+    return files.package(files.model(whole, items, unit="meter"))
 
 
 WRITERS: dict[str, Callable[[np.ndarray, np.ndarray], bytes | str]] = {
@@ -75,7 +75,7 @@ WRITERS: dict[str, Callable[[np.ndarray, np.ndarray], bytes | str]] = {
 def anything(seed: int) -> tuple[str, bytes]:
     """A file's name and content; every third is damaged."""
     dice = np.random.default_rng(seed)
-    vertices, faces = (solid, solid, soup, holed, twice)[dice.integers(0, 5)](dice)
+    vertices, faces = (solid, solid, soup, holed, two_boxes)[dice.integers(0, 5)](dice)
     name = list(WRITERS)[seed % len(WRITERS)]
     made = WRITERS[name](vertices * 10 ** dice.uniform(-2, 2), faces)
     content = bytearray(made if isinstance(made, bytes) else made.encode())
@@ -100,6 +100,6 @@ def test_any_mesh(seeds: range, tmp_path: Path, capsys: pytest.CaptureFixture[st
         path = tmp_path / name
         path.write_bytes(content)
         code = main(["check", "--set", SETS[seed % 5], str(path), "--budget", "1", "-q"])
-        said = capsys.readouterr()
-        assert (code, said.err.count(f"{path}: ")) in {(0, 0), (1, 0), (2, 1)}, seed
-        assert "Traceback" not in said.err, seed
+        output = capsys.readouterr()
+        assert (code, output.err.count(f"{path}: ")) in {(0, 0), (1, 0), (2, 1)}, seed
+        assert "Traceback" not in output.err, seed

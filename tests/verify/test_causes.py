@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,21 +13,26 @@ import numpy as np
 import pytest
 
 from fabkit.build.meshes import check_and_verify
-from fabkit.mesh.body import Body
-from fabkit.mesh.identity import ReadPart
+from fabkit.mesh.identity import ScannedPart
+from fabkit.mesh.mesh import Mesh
 from fabkit.mesh.part import Part
 from fabkit.model.library import load_set, shipped_names
-from fabkit.model.profilefile import load_profile
+from fabkit.model.profile_file import load_profile
 from fabkit.model.puzzle import Board, Challenge
-from fabkit.verify.answers import Answered, asked, unlike
-from fabkit.verify.check import CheckReport, causes, check
-from fabkit.verify.taking import stem_of, take
+from fabkit.verify.challenge_results import (
+    ChallengeResult,
+    challenges_to_solve,
+    describe_deviations,
+)
+from fabkit.verify.reports import CheckReport, causes, check
+from fabkit.verify.scan import part_name, scan_set
 from tests.conftest import ROOT
 from tests.support.built import exported
+from tests.support.docpages import example
 from tests.support.faults.kits import BARE, kit
 from tests.support.trioset import PLAIN
 
-Said = Callable[..., Any]
+RunJson = Callable[..., Any]
 
 # --- one cause, one line ----------------------------------------------------------------------
 
@@ -38,29 +42,29 @@ def lines(report: CheckReport) -> list[tuple[str, str]]:
     return [(one.rule, str(one)) for one in causes(report)]
 
 
-def of_kit(bodies: dict[str, Body], **limits: Any) -> CheckReport:
+def of_kit(bodies: dict[str, Mesh], **limits: Any) -> CheckReport:
     """Pieces held against other limits than they were made with."""
     made = kit(BARE, "MYI", solved=False)
     profile = replace(made.profile, **limits)
-    return check(take([*bodies.values()], made.puzzle, 20.0), profile, answers=[])
+    return check(scan_set([*bodies.values()], made.puzzle, 20.0), profile, answers=[])
 
 
 @pytest.fixture
-def bodies() -> dict[str, Body]:
+def bodies() -> dict[str, Mesh]:
     return dict(kit(BARE, "MYI", solved=False).bodies)
 
 
-def test_what_all_pieces_share_is_one_line(bodies: dict[str, Body]) -> None:
+def test_what_all_pieces_share_is_one_line(bodies: dict[str, Mesh]) -> None:
     assert lines(of_kit(bodies)) == []
     ((_, line),) = lines(of_kit(bodies, thickness_mm=4.2))
     assert line.startswith("thickness: all 3 pieces: ")
-    for limits, rule in (({"unit_mm": 25.0}, "unit"), ({}, "gap-least")):
+    for limits, rule in (({"unit_mm": 25.0}, "unit"), ({}, "gap-min")):
         ((found, _),) = lines(of_kit(bodies, gap_min_mm=0.5, **limits))
         assert found == rule, "gaps follow from the unit"
 
 
-def test_one_piece_is_named_by_its_file(bodies: dict[str, Body]) -> None:
-    """Of a strange part nothing more is told, whatever it would measure."""
+def test_one_piece_is_named_by_its_file(bodies: dict[str, Mesh]) -> None:
+    """Of an unknown part nothing more is reported, whatever it would measure."""
     sides = bodies["Y"].vertices[bodies["Y"].faces][:, :, 2].std(axis=1)
     cut = replace(bodies["Y"], faces=np.delete(bodies["Y"].faces, sides.argmax(), axis=0))
     (rule, line), *_ = lines(of_kit(bodies | {"Y": cut}))
@@ -76,43 +80,45 @@ def test_one_piece_is_named_by_its_file(bodies: dict[str, Body]) -> None:
     [("I.stl", True), ("m.STL", True), ("all.3mf: I", True)]
     + [(name, False) for name in ("Y.stl", "1.stl", "piece-I.stl", "I.stl (2)", "all.3mf: Y")],
 )
-def test_names_that_contradict_what_is_inside_are_told(
-    name: str, contradicts: bool, bodies: dict[str, Body]
+def test_names_that_contradict_the_content_are_reported(
+    name: str, contradicts: bool, bodies: dict[str, Mesh]
 ) -> None:
     report = of_kit({"Y": replace(bodies["Y"], name=name)})
-    (told,) = (one for part in report.parts for one in part.findings if one.rule == "file-name")
-    assert told.ok != contradicts, (stem_of(name), told.message)
-    assert ("holds Y" in told.message) == contradicts
+    (finding,) = (one for part in report.parts for one in part.findings if one.rule == "file-name")
+    assert finding.ok != contradicts, (part_name(name), finding.message)
+    assert ("holds Y" in finding.message) == contradicts
 
 
-def test_what_is_as_much_like_something_else_is_told(bodies: dict[str, Body]) -> None:
+def test_an_ambiguous_part_is_reported(bodies: dict[str, Mesh]) -> None:
     made = kit(BARE, "MYI", solved=False)
-    found = take([*bodies.values()], made.puzzle, 20.0)
+    found = scan_set([*bodies.values()], made.puzzle, 20.0)
     one, *others = found.parts
-    doubted = replace(one, part=replace(one.part, second=("X", one.part.score - 0.001)))
+    doubted = replace(one, part=replace(one.part, runner_up=("X", one.part.score - 0.001)))
     report = check(replace(found, parts=(doubted, *others)), made.profile, answers=[])
     ((rule, line),) = lines(report)
     assert (rule, line.split(":")[0]) == ("shape", one.name)
-    assert "like X (" in line
+    assert "and X (" in line
 
 
-def test_a_piece_in_two_formats_is_one(bodies: dict[str, Body]) -> None:
+def test_a_piece_in_two_formats_is_one(bodies: dict[str, Mesh]) -> None:
     made = kit(BARE, "MYI", solved=False)
     copies = [replace(one, name=f"all.3mf: {key}") for key, one in bodies.items()]
-    found = take([*bodies.values(), *copies], made.puzzle, 20.0)
+    found = scan_set([*bodies.values(), *copies], made.puzzle, 20.0)
     assert sorted(found.copies) == sorted(one.name for one in copies)
     assert len(found.parts) == 3
     again = replace(bodies["Y"], name="again.stl")
-    assert take([*bodies.values(), again], made.puzzle, 20.0).copies == ()
+    assert scan_set([*bodies.values(), again], made.puzzle, 20.0).copies == ()
 
 
 def test_a_mirrored_piece_is_one_sentence() -> None:
-    def answered(name: str, status: str, drawn: str, pieces: str = "SA") -> Answered:
-        return Answered(Challenge(name, frozenset(), tuple(pieces)), status, {}, (), "", drawn)
+    def answered(name: str, status: str, drawn: str, pieces: str = "SA") -> ChallengeResult:
+        return ChallengeResult(
+            Challenge(name, frozenset(), tuple(pieces)), status, {}, (), "", drawn
+        )
 
-    def named(key: str, *alike: str, mirrored: bool = False) -> ReadPart:
-        body = Body(f"{key}.stl", np.zeros((0, 3)), np.zeros((0, 3), int))
-        return ReadPart(
+    def named(key: str, *alike: str, mirrored: bool = False) -> ScannedPart:
+        body = Mesh(f"{key}.stl", np.zeros((0, 3)), np.zeros((0, 3), int))
+        return ScannedPart(
             Part(body, body.vertices), key=key, piece=key, alike=alike, mirrored=mirrored
         )
 
@@ -122,12 +128,12 @@ def test_a_mirrored_piece_is_one_sentence() -> None:
         answered("four", "solved", "solved"),
         answered("other", "solved", "impossible", "A"),
     ]
-    assert unlike([named("A", "A"), named("S", "S", mirrored=True)], answers) == [
+    assert describe_deviations([named("A", "A"), named("S", "S", mirrored=True)], answers) == [
         "S.stl is the mirror image of S in the set's file; with it 1 challenge that is impossible "
         "as drawn can be solved (one), and 2 others no longer (two, three)"
     ]
-    assert unlike([named("A", "R")], answers[3:4]) == [
-        "A.stl is not A as the set's file draws it; with it no challenge has another answer"
+    assert describe_deviations([named("A", "R")], answers[3:4]) == [
+        "A.stl is not A as the set's file draws it; with it no challenge changes its answer"
     ]
 
 
@@ -150,9 +156,8 @@ def at_home(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     if name not in OF_USERS:
         return name
     text = (ROOT / "tests" / "sets" / f"{name}.toml").read_text(encoding="utf-8")
-    if name == "pentominoes":  # as the README draws them
-        readme = (ROOT / "README.md").read_text(encoding="utf-8")
-        (text,) = re.findall(r"```toml\n# pentominoes.toml\n(.*?)```", readme, re.DOTALL)
+    if name == "pentominoes":  # as the documentation draws them
+        text = example("pentominoes.toml")
     Path(f"{name}.toml").write_text(text)
     return f"{name}.toml"
 
@@ -160,14 +165,24 @@ def at_home(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 def test_boards_are_challenges() -> None:
     """Those that the pieces fill; if none, those that there are."""
     two = load_set(str(ROOT / "tests/sets/two.toml"))
-    assert {one.id: "".join(one.pieces) for one in asked(two)} == {"long": "LOJ", "wide": "LOJ"}
+    assert {one.id: "".join(one.pieces) for one in challenges_to_solve(two)} == {
+        "long": "LOJ",
+        "wide": "LOJ",
+    }
     cells = frozenset((x, y) for x in range(5) for y in range(5))
     large = replace(two, boards=(Board("large", cells),))
-    assert [one.id for one in asked(replace(large, challenges=asked(two)))] == ["long", "wide"]
-    assert [one.id for one in asked(large)] == ["large"]
+    assert [
+        one.id for one in challenges_to_solve(replace(large, challenges=challenges_to_solve(two)))
+    ] == [
+        "long",
+        "wide",
+    ]
+    assert [one.id for one in challenges_to_solve(large)] == ["large"]
     for name in shipped_names():
         puzzle = load_set(name)
-        assert asked(puzzle) == puzzle.challenges, "their boards are challenges, or too small"
+        assert challenges_to_solve(puzzle) == puzzle.challenges, (
+            "their boards are challenges, or too small"
+        )
 
 
 @pytest.mark.parametrize(
@@ -179,7 +194,7 @@ def test_boards_are_challenges() -> None:
     ],
 )
 def test_reports_of_a_folder_agree(
-    at_home: str, options: tuple[str, ...], tmp_path: Path, said: Said
+    at_home: str, options: tuple[str, ...], tmp_path: Path, run_json: RunJson
 ) -> None:
     """Those of `make` are made by `check_and_verify`."""
     puzzle = load_set(at_home)
@@ -192,18 +207,18 @@ def test_reports_of_a_folder_agree(
     for command, report in zip(("check", "verify"), made, strict=True):
         expected = json.loads(json.dumps(report.document()))
         assert expected["ok"], expected["causes"]
-        found = said(command, at_home)
+        found = run_json(command, at_home)
         assert found | {"schema": 1, "profile": ""} == expected | {"schema": 1, "profile": ""}
-    assert len(expected["challenges"]) == len(asked(puzzle)) > 0
+    assert len(expected["challenges"]) == len(challenges_to_solve(puzzle)) > 0
 
 
 @pytest.mark.integration
 @pytest.mark.parametrize("name", [*OF_USERS, *shipped_names()])
 def test_a_set_is_made_once_and_make_check_and_verify_agree(
-    name: str, at_home: str, said: Said
+    name: str, at_home: str, run_json: RunJson
 ) -> None:
     """Also when the profile is no longer beside the meshes."""
-    made, folder = said("make", at_home), Path("output", name)
+    made, folder = run_json("make", at_home), Path("output", name)
     assert (made["ok"], made["check"]["ok"], made["verify"]["ok"]) == (True, True, True)
     assert len(made["verify"]["challenges"]) > 0
     for board in (one.id for one in load_set(at_home).boards if not one.optional):
@@ -213,13 +228,13 @@ def test_a_set_is_made_once_and_make_check_and_verify_agree(
             assert f"dxf/{one}.dxf" not in made["files"]
             assert made["check"]["boards"][one]["ok"]
     before = stamps(folder)
-    again = said("make", at_home)
+    again = run_json("make", at_home)
     assert (again["written"], again["ok"], again["warnings"]) == (0, True, [])
     assert stamps(folder) == before
     for there in (True, False):
         if not there:
             (folder / "profile.toml").unlink()
-        checked, verified = said("check", at_home), said("verify", at_home)
+        checked, verified = run_json("check", at_home), run_json("verify", at_home)
         assert (checked["ok"], verified["ok"]) == (True, True)
         assert verified["challenges"] == made["verify"]["challenges"]
         assert (verified["flips"] is None) == load_set(at_home).flips

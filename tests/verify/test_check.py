@@ -14,22 +14,21 @@ import shapely
 from shapely import Point, Polygon
 
 from fabkit.build.artifacts import Artifacts
-from fabkit.mesh.rules.table import RULES, readme_table
-from fabkit.model.accessory import things
+from fabkit.mesh.finding import RULES
+from fabkit.model.accessory import printables
 from fabkit.model.library import load_set
-from fabkit.model.profilefile import load_profile
-from fabkit.verify.check import CheckReport, check
-from tests.conftest import ROOT
+from fabkit.model.profile_file import load_profile
+from fabkit.verify.reports import CheckReport, check
 from tests.support import analytic, measure
-from tests.support.checks import circle_of, lettered_faces, thinnest_wall_mm
+from tests.support.checks import fit_circle, lettered_faces, thinnest_wall_mm
 from tests.support.faults import solids
 from tests.support.faults.catalogue import FAULTS
 from tests.support.faults.harmless import HARMLESS
 from tests.support.faults.kits import ALL, PLAIN, RIBBED, TWO_FACED, kit
 from tests.support.faults.planting import Case, Fault, Planted, in_one_set
 from tests.support.measure import DOWN, UP
-from tests.support.prints import NO_STUBS, Order, Print
-from tests.support.taken import printed_set, taken
+from tests.support.prints import NO_PEGS, Order, Print
+from tests.support.scans import printed_set, scanned
 
 BEYOND, WITHIN = 1.1, 0.9
 INTEGRATION = pytest.mark.integration
@@ -58,7 +57,7 @@ def everything(report: CheckReport) -> list[str]:
 
 
 def reported(fault: Fault, planted: Planted) -> CheckReport:
-    """What is said; parts are not put together where the fault is to be named on one alone."""
+    """The report; parts are not assembled where the fault is to be named on one alone."""
     return planted.report(answers=[] if fault.at == "part" else None)
 
 
@@ -184,7 +183,7 @@ def test_what_is_no_fault_is_not_reported(piece: str) -> None:
 # --- the rules that there are ---------------------------------------------------------------
 
 #: Rules on what only some sets have.
-OF_BOARDS = {one for one in RULES if one.startswith(("ball-", "board-", "lid-", "seat-", "stub-"))}
+OF_BOARDS = {one for one in RULES if one.startswith(("ball-", "board-", "lid-", "socket-", "peg-"))}
 
 
 def rules_of(report: CheckReport) -> set[str]:
@@ -195,13 +194,8 @@ def rules_of(report: CheckReport) -> set[str]:
     return {finding.rule for finding in (*report.findings, *parts)}
 
 
-def test_the_readme_shows_the_table_of_rules() -> None:
-    """After a change: python -c "from fabkit.mesh.rules.table import *; print(readme_table())"."""
-    assert readme_table() in (ROOT / "README.md").read_text(encoding="utf-8")
-
-
 def test_every_rule_has_a_fault_and_stands_in_the_table() -> None:
-    """What is said of good prints, which keep every rule, names all the rules that there are."""
+    """The report on good prints, which keep every rule, names all the rules that there are."""
     rules = set()
     more = ("recess.fit=ribs", "magnet.polarity=alternating", "recess.release=2 mm")
     ribbed = Order((), more)
@@ -218,8 +212,8 @@ def test_the_table_has_every_rule_of_boards() -> None:
     for name, settings in (("iqfit", []), ("iqstars", []), ("iqblock", ["lid.kind=snap"])):
         puzzle = load_set(name)
         profile = load_profile([], settings, puzzle.unit_mm)
-        wanted = things(puzzle, profile)
-        bodies = map(Artifacts(puzzle, wanted, profile).body, wanted)
+        wanted = printables(puzzle, profile)
+        bodies = map(Artifacts(puzzle, wanted, profile).mesh, wanted)
         rules |= rules_of(Planted(puzzle, profile, tuple(bodies), "").report())
     assert OF_BOARDS <= rules <= RULES.keys()
 
@@ -228,7 +222,7 @@ def test_the_table_has_every_rule_of_boards() -> None:
 
 #: By default some pieces, with --integration the set and three challenges, with --long all.
 ORDERED = (PLAIN, RIBBED, Order(("compact",)), Order(("petg",)), TWO_FACED)
-GOOD = [*(("fridgeiq", one) for one in ORDERED), ("iqstars", Order((), (NO_STUBS,)))]
+GOOD = [*(("fridgeiq", one) for one in ORDERED), ("iqstars", Order((), (NO_PEGS,)))]
 
 
 @pytest.mark.parametrize(
@@ -243,7 +237,7 @@ GOOD = [*(("fridgeiq", one) for one in ORDERED), ("iqstars", Order((), (NO_STUBS
 def test_good_prints_have_no_faults_and_measure_what_they_are(
     set_name: str, order: Order, count: int | None, pieces: str
 ) -> None:
-    found = taken(set_name, order, pieces)
+    found = scanned(set_name, order, pieces)
     puzzle = replace(found.puzzle, challenges=found.puzzle.challenges[:count])
     report = check(replace(found, puzzle=puzzle), order.profile())
     assert everything(report) == []
@@ -266,13 +260,13 @@ def expected(one: Print, values: dict[str, float | None]) -> dict[str, tuple[flo
         "volume": (float(mesh.volume), 0.01 + 1e-5 * float(mesh.volume)),
         "thickness": (float(np.ptp(mesh.vertices[:, 2])), 1e-3),
         "unit": (profile.unit_mm, 1e-3),
-        "gap-least": (2 * profile.inset_mm, 2e-3),
-        "gap-most": (2 * profile.inset_mm, 2e-3),
+        "gap-min": (2 * profile.inset_mm, 2e-3),
+        "gap-max": (2 * profile.inset_mm, 2e-3),
         "top-chamfer": (chamfer_mm(one, top_mm, UP), 1e-3),
         "foot-chamfer": (chamfer_mm(one, 0.0, DOWN), 1e-3),
     }
     levels = measure.flat_levels(mesh)
-    right["flat-back"] = levels[0.0, DOWN] / one.outline.area, 1e-3
+    right["bed-contact"] = levels[0.0, DOWN] / one.outline.area, 1e-3
     for height_mm, facing, inwards in lettered_faces(profile)[:1]:
         floors = [z for z, faces in levels if faces == facing and 0 < (z - height_mm) * inwards < 1]
         right["label-depth"] = abs(floors[0] - height_mm), 1e-3
@@ -306,7 +300,7 @@ def recesses(one: Print) -> dict[str, tuple[float, float]]:
     tops = [z for z, facing in levels if facing == UP and z < 2.0 and profile.embedded]
     begin = max(tops, default=0.0)
     # Just above the mouth its cone takes away the ribs, where the wall may be thinnest.
-    heights = [low_mm + profile.mouth_mm + 0.0037, low_mm + 0.6 * (high_mm - low_mm) + 0.0137]
+    heights = [low_mm + profile.lead_in_mm + 0.0037, low_mm + 0.6 * (high_mm - low_mm) + 0.0137]
     cuts = [one.section(height_mm) for height_mm in heights]
     bores = measure.holes(cuts[-1])
     wall_mm = min(map(thinnest_wall_mm, cuts))
@@ -316,7 +310,7 @@ def recesses(one: Print) -> dict[str, tuple[float, float]]:
         right["recess-diameter"] = ribs.root.diameter_mm, 5e-3
         right["rib-crest"] = ribs.crest.diameter_mm, 5e-3
     else:
-        middle = circle_of(bores[0])
+        middle = fit_circle(bores[0])
         goes_in = 2 * bores[0].exterior.distance(Point(middle.x_mm, middle.y_mm))
         right["recess-diameter"] = float(goes_in), 5e-3
     if not profile.embedded:
@@ -326,5 +320,5 @@ def recesses(one: Print) -> dict[str, tuple[float, float]]:
         # and in a concave corner 2.4 times.
         right["bed-wall"] = min(measure.wall_mm(foot, hole) for hole in holes), 0.025
         bore_mm = float(2 * shapely.minimum_bounding_radius(bores[0]))
-        right["mouth"] = (circle_of(holes[0]).diameter_mm - bore_mm) / 2, 5e-3
+        right["lead-in"] = (fit_circle(holes[0]).diameter_mm - bore_mm) / 2, 5e-3
     return right

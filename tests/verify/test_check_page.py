@@ -1,4 +1,4 @@
-"""The page of `fabkit check`: all that fails is told, marked at its place, and nothing is run."""
+"""The page of `fabkit check`: every failure is listed and marked at its place, and nothing is run."""
 
 from __future__ import annotations
 
@@ -15,24 +15,23 @@ import pytest
 import shapely
 from shapely import LineString, MultiPoint, Point, Polygon, affinity, box
 
-from fabkit.core.errors import printable
-from fabkit.drawing.draft import draft
-from fabkit.mesh.files.reading import read_bodies
+from fabkit.core.errors import escape
+from fabkit.drawing.draft import draft_flat_piece
+from fabkit.mesh.files.readers import read_meshes
 from fabkit.model.library import load_set
-from fabkit.model.profilefile import load_profile
-from fabkit.output.checkpage import CheckSheet, PieceSheet, Row, Section, check_page
-from fabkit.output.html import TEMPLATES
-from fabkit.verify.check import check
-from fabkit.verify.page import check_sheet
-from fabkit.verify.taking import take
-from tests.support.colours import contrast, linear
+from fabkit.model.profile_file import load_profile
+from fabkit.output.report import TEMPLATES, CheckSheet, PieceSheet, Row, Section, check_page
+from fabkit.verify.check_sheet import check_sheet
+from fabkit.verify.reports import check
+from fabkit.verify.scan import scan_set
+from tests.support.colours import contrast_ratio, linear
 from tests.support.trioset import trio_folder
 
 Element = ElementTree.Element
 Shape = Any  # shapely has no types
 #: How far off a mark may be.
 NEAR_MM = 0.05
-SIGNS = {True: "✓ holds", False: "✗ fails"}
+SIGNS = {True: "✓ passed", False: "✗ failed"}
 
 # --- what is shown ----------------------------------------------------------------------------
 
@@ -67,7 +66,7 @@ PIECES = (
 GAPS = tuple(Row((one, "0.2 mm"), ok=one != "star") for one in ("square", "star", "bar"))
 ASSEMBLIES = Section("Put together", "The solutions.", ("Challenge", "Gap"), GAPS, "challenge")
 ROWS = Section("Rows", "Do they close?", ("Row", "Sum"), (Row(("A B", "0.4 mm")),), "row")
-FINDINGS = (row("missing", ok=True), row("twice"))
+FINDINGS = (row("missing", ok=True), row("duplicate"))
 SHEET = CheckSheet("A set", "default", FINDINGS, PIECES, (ASSEMBLIES,))
 SOUND = replace(SHEET, findings=(), pieces=PIECES[:1], sections=(ROWS,))
 
@@ -120,7 +119,7 @@ def lines_of(element: Element) -> list[list[str]]:
 
 
 def complaints(sheet: CheckSheet, page: str) -> list[str]:
-    """What fails and is not told, or not marked at its place."""
+    """What fails and is not listed, or not marked at its place."""
     root = read(page)
     cards = {text_of(card.find("h3")): card for card in having(root, "piece")}
     found = [] if cards.keys() == {one.key for one in sheet.pieces} else ["pieces are missing"]
@@ -155,12 +154,12 @@ def faults_of(piece: PieceSheet, card: Element) -> Iterator[str]:
         if seen[0].symmetric_difference(moved(piece.seen, left, top)).area > NEAR_MM:
             yield "the outline is wrong"
     radius = max((float(one.get("r", "")) for one in having(svg, "balloon")), default=0)
-    items = [item for told in having(card, "faults") for item in told]
+    items = [item for group in having(card, "faults") for item in group]
     if len(items) != len(failing):
-        yield f"{len(failing)} rules fail, {len(items)} are told"
+        yield f"{len(failing)} rules fail, {len(items)} are listed"
     for number, (one, item) in enumerate(zip(failing, items, strict=False), start=1):
         if text_of(item.find("b")) != str(number) or not all(s in text_of(item) for s in one.cells):
-            yield f"{one.cells} is not told as number {number}"
+            yield f"{one.cells} is not listed as number {number}"
         marks: dict[str, list[Shape]] = defaultdict(list)
         for mark in svg.iter():
             if mark.get("data-fault") == str(number):
@@ -184,7 +183,7 @@ def faults_of(piece: PieceSheet, card: Element) -> Iterator[str]:
 # --- the tests --------------------------------------------------------------------------------
 
 
-def test_all_that_fails_is_told_and_marked() -> None:
+def test_all_failures_are_reported_and_marked() -> None:
     crowd = (row(f"r{i}", None if i % 3 else Point(10, 10).buffer(1)) for i in range(200))
     for sheet in (SHEET, SOUND, with_rows(*crowd)):
         assert complaints(sheet, check_page(sheet)) == []
@@ -196,7 +195,7 @@ def test_all_that_fails_is_told_and_marked() -> None:
     names = [text_of(card.find("h3")) for card in having(root, "piece")]
     names += [text_of(line.find("th")) for line in list(root.iter("tr"))[-3:]]
     assert names == ["second", "third", "fourth", "first", "star", "square", "bar"]
-    assert "At fault: 3 of 4 pieces, 8 of 10 rules, 1 of 2 set findings, 1 of 3 challenges." in page
+    assert "Failures: 3 of 4 pieces, 8 of 10 rules, 1 of 2 set findings, 1 of 3 challenges." in page
     assert "1 row" not in check_page(SOUND)  # what is not judged is not counted
 
 
@@ -245,7 +244,7 @@ def test_no_text_becomes_markup() -> None:
         root = read(page)
         assert structure(root) == harmless, text
         assert not [c for c in page if c != "\n" and not c.isprintable()]
-        shown = " ".join(printable(text).split())
+        shown = " ".join(escape(text).split())
         for place in (root.find(".//h1"), having(root, "sentence")[0]):
             assert text_of(place) == shown
 
@@ -286,23 +285,23 @@ def test_colours_stand_out_in_light_and_dark() -> None:
     for colours, (least, pairs) in product((light, dark), ((4.5, text), (3.0, lines))):
         for pair in pairs.split():
             one, ground = (linear(colours[name]) for name in pair.split("/"))
-            assert contrast(one, ground) >= least, pair
+            assert contrast_ratio(one, ground) >= least, pair
 
 
 # --- real meshes ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("quarter_turns", [1, pytest.param(2, marks=pytest.mark.integration)])
-def test_a_report_is_told_whole(quarter_turns: int) -> None:
+def test_a_report_is_complete(quarter_turns: int) -> None:
     """A thin wall is marked where it is. However a piece is turned in its file, it is shown with
     its letter upright."""
     folder = trio_folder()
     puzzle = replace(load_set(str(folder / "trio.toml")), title="Mine & <yours>")
-    bodies = [body for one in "JLQ" for body in read_bodies(folder / f"output/trio/stl/{one}.stl")]
+    bodies = [body for one in "JLQ" for body in read_meshes(folder / f"output/trio/stl/{one}.stl")]
     turn = np.linalg.matrix_power([[0, 1, 0], [-1, 0, 0], [0, 0, 1]], quarter_turns)
     bodies = [replace(one, name=f"<i>{one.name}", vertices=one.vertices @ turn) for one in bodies]
     strict = load_profile((), ("recess.wall=6 mm",), puzzle.unit_mm)
-    report = check(take(bodies, puzzle, strict.unit_mm), strict)
+    report = check(scan_set(bodies, puzzle, strict.unit_mm), strict)
     sheet = check_sheet(report)
     page = check_page(sheet)
     assert complaints(sheet, page) == []
@@ -312,11 +311,11 @@ def test_a_report_is_told_whole(quarter_turns: int) -> None:
     assert [(f["rule"], f["message"], f["ok"]) for f in [*document["findings"], *found]] == [
         (*row.cells[:2], row.ok) for row in [*sheet.findings, *shown]
     ]
-    for told, line in zip(document["assemblies"], sheet.sections[0].rows, strict=True):
-        assert (line.ok, line.cells[0]) == (told["ok"], told["challenge"])
+    for assembly, line in zip(document["assemblies"], sheet.sections[0].rows, strict=True):
+        assert (line.ok, line.cells[0]) == (assembly["ok"], assembly["challenge"])
     assert text_of(root.find(".//h1")) == "Mine & <yours>"
     assert "&lt;i&gt;" in page
-    drawing = draft(puzzle, puzzle.piece("L"), load_profile((), (), puzzle.unit_mm))
+    drawing = draft_flat_piece(puzzle, puzzle.piece("L"), load_profile((), (), puzzle.unit_mm))
     (card,) = (one for one in having(root, "piece") if text_of(one.find("h3")) == "L")
     left, bottom = np.subtract(drawn(having(card, "seen")[0]).bounds, drawing.outline.bounds)[:2]
     letter = shapely.union_all([drawn(one) for one in having(card, "letter")])

@@ -16,19 +16,19 @@ import trimesh
 from shapely import Polygon, union_all
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.mesh.body import Body
 from fabkit.mesh.fitting.assembly import Assembly, assemble
-from fabkit.mesh.laying import flat_lying
+from fabkit.mesh.mesh import Mesh
+from fabkit.mesh.placement import flat_piece
 from fabkit.model.library import load_set
-from fabkit.model.profilefile import load_profile, preset_names
+from fabkit.model.profile_file import load_profile, preset_names
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.verify.check import VerifyReport, check, verify
-from fabkit.verify.taking import recognise, take
+from fabkit.verify.reports import VerifyReport, check, verify
+from fabkit.verify.scan import match_profile, scan_set
 from tests.support import analytic, foreign
 from tests.support.ballmeshes import mirrored
 from tests.support.faults.kits import PLAIN, TWO_FACED, kit
 from tests.support.prints import Order
-from tests.support.taken import bodies, taken
+from tests.support.scans import bodies, scanned
 
 PRESETS = preset_names()
 IMPOSSIBLE = {"rectangle_02_b", "rectangle_08_c"}
@@ -40,7 +40,7 @@ def order(preset: str) -> Order:
 
 @lru_cache
 def verified(set_name: str, how: Order) -> VerifyReport:
-    return verify(taken(set_name, how), how.profile())
+    return verify(scanned(set_name, how), how.profile())
 
 
 @pytest.mark.parametrize(
@@ -96,14 +96,14 @@ def part_of_set(challenges: Sequence[str], pieces: str = "") -> PuzzleSet:
 
 @lru_cache
 def some(how: Order, challenge: str, mirror: str = "") -> VerifyReport:
-    """What the pieces of one challenge say of it, one of them as in a mirror."""
+    """The report on the pieces of one challenge, one of them mirrored."""
     puzzle = part_of_set([challenge])
     prints = bodies("fridgeiq", how, "".join(one.id for one in puzzle.pieces))
-    shown = [mirrored(one) if one.name[0] == mirror else one for one in prints]
-    return verify(take(shown, puzzle, 20.0), how.profile())
+    prints_shown = [mirrored(one) if one.name[0] == mirror else one for one in prints]
+    return verify(scan_set(prints_shown, puzzle, 20.0), how.profile())
 
 
-def test_turning_pieces_over_is_told_where_both_faces_are_alike() -> None:
+def test_turning_pieces_over_is_reported_if_both_faces_are_alike() -> None:
     """With flips the impossible rectangle can be solved; the box says what it says."""
     found = some(TWO_FACED, "rectangle_02_b").flips
     assert found
@@ -116,7 +116,7 @@ def test_turning_pieces_over_is_told_where_both_faces_are_alike() -> None:
     [("U", "triangle_04", False), ("N", "rectangle_07_a", True)],
 )
 def test_a_mirrored_piece_is_another_piece(piece: str, challenge: str, solved: bool) -> None:
-    """Whether a challenge notices it or not, that the piece is not as drawn is told."""
+    """Whether a challenge notices it or not, that the piece is not as drawn is reported."""
     report = some(PLAIN, challenge, mirror=piece)
     (one,) = report.challenges
     assert (one.status == "solved") == solved
@@ -127,8 +127,8 @@ def test_a_mirrored_piece_is_another_piece(piece: str, challenge: str, solved: b
 
 def recognised(how: Order, pieces: str) -> str:
     made = kit(how, pieces, solved=False)
-    found = take([*made.bodies.values()], made.puzzle, made.profile.unit_mm)
-    return getattr(recognise(found, [load_profile([name]) for name in PRESETS]), "name", "")
+    found = scan_set([*made.bodies.values()], made.puzzle, made.profile.unit_mm)
+    return getattr(match_profile(found, [load_profile([name]) for name in PRESETS]), "name", "")
 
 
 @pytest.mark.every(4)
@@ -145,9 +145,9 @@ def test_a_profile_that_does_not_fit_is_not_recognised() -> None:
 # --- nothing counts but the meshes: not the order, names or places of files, nor the drawings ---
 
 
-def results(shown: Sequence[Body], puzzle: PuzzleSet, how: Order) -> tuple[Any, Any]:
+def results(prints: Sequence[Mesh], puzzle: PuzzleSet, how: Order) -> tuple[Any, Any]:
     """What `check` says, and the answers to the challenges."""
-    report = check(take(shown, puzzle, 20.0), how.profile(), 60.0)
+    report = check(scan_set(prints, puzzle, 20.0), how.profile(), 60.0)
     return report.document(), [(o.challenge.id, o.status, o.missing) for o in report.answers]
 
 
@@ -199,7 +199,7 @@ def test_only_the_meshes_count(preset: str) -> None:
         if [one["rule"] for one in part["findings"] if not one["ok"]] == ["shape"]
     }
     assert unlike == {"A", "N", "M", "I"}
-    # No measured value differs; how a letter must stand is said by a drawing that fits.
+    # No measured value differs; how a letter must stand is given by a drawing that fits.
     assert other["assemblies"] == document["assemblies"]
     for key, part in document["pieces"].items():
         before, now = (
@@ -215,7 +215,7 @@ def test_only_the_meshes_count(preset: str) -> None:
 def with_shifted(*shifts: tuple[float, float], degrees: float = 0.0) -> list[Assembly]:
     """FridgeIQ's square with one piece beside its place, or turned about its middle."""
     (one,) = some(PLAIN, "square_02").challenges
-    found = taken("fridgeiq", PLAIN, "".join(one.challenge.pieces))
+    found = scanned("fridgeiq", PLAIN, "".join(one.challenge.pieces))
     parts, assemblies = found.pieces(), []
     corners = parts["N"].vertices
     middle_mm, angle = corners.mean(axis=0), np.radians(degrees)
@@ -223,7 +223,7 @@ def with_shifted(*shifts: tuple[float, float], degrees: float = 0.0) -> list[Ass
     for shift in shifts:
         there = (corners - middle_mm) @ turn.T + middle_mm + (*shift, 0.0)
         moved = {**parts, "N": replace(parts["N"], vertices=there)}
-        sides = {k: [flat_lying(k, part, found.puzzle.lattice)] for k, part in moved.items()}
+        sides = {k: [flat_piece(k, part, found.puzzle.lattice)] for k, part in moved.items()}
         assemblies.append(assemble(one.challenge, one.layout, PLAIN.profile(), (sides, None)))
     return assemblies
 

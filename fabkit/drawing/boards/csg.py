@@ -1,5 +1,5 @@
-"""The drawing of a board or lid: prisms and bores, added to each other and cut, in order; and what
-that amounts to: its cut at a height, volume and surface."""
+"""The drawing of a board or lid as constructive solid geometry: prisms and cylinders, added and cut in
+order; and its sections, volume and surface."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fabkit.model.accessory import Accessory
 
 #: Chords in a quarter of a circle; its area is then right to 0.04 %.
 _CHORDS = 32
-#: How far inside a slab it is cut: its ends belong to its neighbours, too.
+#: Distance of a section from the ends of a slab, which belong to its neighbours as well.
 _INSIDE_MM = 1e-6
 
 
@@ -28,9 +28,9 @@ class Prism:
     """A straight prism.
 
     Attributes:
-        area: its cross-section in mm, with holes: in x and y for axis ``z``; in x and z for axis
+        area: the cross-section in mm, with holes: in x and y for axis ``z``; in x and z for axis
             ``y``; in y and z for axis ``x``.
-        axis: along which it runs.
+        axis: the direction of extrusion.
     """
 
     area: Polygon
@@ -38,14 +38,14 @@ class Prism:
     high_mm: float
     axis: Literal["x", "y", "z"] = "z"
 
-    def edges_mm(self) -> set[float]:
-        """The heights at which it begins, ends or has an edge."""
+    def edge_heights_mm(self) -> set[float]:
+        """Return the heights at which it begins, ends or has an edge."""
         if self.axis == "z":
             return {self.low_mm, self.high_mm}
         return {height for _, height in shapely.get_coordinates(self.area).tolist()}
 
-    def cut(self, height_mm: float) -> BaseGeometry:
-        """What is cut of it at a height: all, or a rectangle for every stretch that it has there."""
+    def section(self, height_mm: float) -> BaseGeometry:
+        """Return its section at a height: the whole area, or a rectangle for each interval there."""
         if self.axis == "z":
             return self.area if self.low_mm < height_mm < self.high_mm else Polygon()
         left, _, right, _ = self.area.bounds
@@ -60,20 +60,20 @@ class Prism:
 
 
 @dataclass(frozen=True)
-class Bore:
-    """A round cylinder that stands upright."""
+class Cylinder:
+    """An upright circular cylinder."""
 
     centre_mm: PointMm
     diameter_mm: float
     low_mm: float
     high_mm: float
 
-    def edges_mm(self) -> set[float]:
-        """The heights at which it begins and ends."""
+    def edge_heights_mm(self) -> set[float]:
+        """Return the heights at which it begins and ends."""
         return {self.low_mm, self.high_mm}
 
-    def cut(self, height_mm: float) -> BaseGeometry:
-        """What is cut of it at a height."""
+    def section(self, height_mm: float) -> BaseGeometry:
+        """Return its section at a height."""
         if not self.low_mm < height_mm < self.high_mm:
             return Polygon()
         return shapely.Point(self.centre_mm).buffer(self.diameter_mm / 2, quad_segs=_CHORDS)
@@ -81,31 +81,31 @@ class Bore:
 
 @dataclass(frozen=True)
 class Step:
-    """Some shapes that are added to what is there, or cut out of it.
+    """Shapes that are added to the solid, or cut out of it.
 
     Attributes:
         cuts: whether they are cut out.
-        shapes: all at once; they may overlap each other.
+        shapes: their union counts; they may overlap.
     """
 
     cuts: bool
-    shapes: tuple[Prism | Bore, ...]
+    shapes: tuple[Prism | Cylinder, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class BoardBlueprint(PartDrawing):
+class BoardDrawing(PartDrawing):
     """One board or lid in mm, as it is printed: its lowest point at height 0, its top up.
 
-    A board's x and y are those of the lattice's frame: its region lies where the set's file draws
-    it. A lid lies as it is printed, its middle over the middle of the region. A title is in the
-    frame of the outline, as seen from above (so it is mirrored when it is cut into the bottom).
+    A board has the x and y of the lattice's frame, where the set's file draws its region. A lid is
+    centred over the middle of the region. A title is in the frame of the outline, as seen from above
+    (so it is mirrored when it is cut into the bottom).
 
     Attributes:
-        kind: ``tray``, ``holes``, ``seats`` or ``lid``.
-        rest_mm: on what height pieces rest: a tray's floor, the plate around seats, or the
-            middles of seated balls; 0 for a lid.
-        solid_mm3: its volume, without the title.
-        surface_mm2: its surface, with leaning faces counted as if they were upright.
+        kind: ``tray``, ``holes``, ``sockets`` or ``lid``.
+        rest_mm: height at which pieces rest: a tray's floor, the plate around sockets, or the
+            centres of inserted balls; 0 for a lid.
+        solid_mm3: volume, without the title.
+        surface_mm2: surface area, with sloped faces counted as if they were upright.
         label_low_mm: height of the lower end of the title's engraving.
     """
 
@@ -118,33 +118,33 @@ class BoardBlueprint(PartDrawing):
 
 
 def section_at(steps: Sequence[Step], height_mm: float) -> BaseGeometry:
-    """The material at a height, seen from above.
+    """Return the section of a board at a height.
 
     Args:
-        steps: what a board is made of, in order.
-        height_mm: not that of a horizontal surface, where it is not certain.
+        steps: the steps of the board, in order.
+        height_mm: not that of a horizontal surface, where the section is ambiguous.
 
     Example:
         >>> block = Step(False, (Prism(shapely.box(0, 0, 10, 10), 0, 5),))
-        >>> hole = Step(True, (Bore((5, 5), 4, 2, 6),))
+        >>> hole = Step(True, (Cylinder((5, 5), 4, 2, 6),))
         >>> [round(section_at([block, hole], height).area, 1) for height in (1, 3, 9)]
         [100.0, 87.4, 0.0]
     """
     area: BaseGeometry = Polygon()
     for step in steps:
-        cut = shapely.union_all([shape.cut(height_mm) for shape in step.shapes])
+        cut = shapely.union_all([shape.section(height_mm) for shape in step.shapes])
         area = area.difference(cut) if step.cuts else area.union(cut)
     return area
 
 
-def board_blueprint(
+def board_drawing(
     accessory: Accessory,
     steps: tuple[Step, ...],
     rest_mm: float,
     label: Label | None = None,
     label_low_mm: float = 0.0,
-) -> BoardBlueprint:
-    """The drawing of a board or lid from what it is made of.
+) -> BoardDrawing:
+    """Make the drawing of a board or lid from its steps.
 
     The volume is exact: between two edges the area is a quadratic function of the height
     (Simpson's rule).
@@ -152,7 +152,7 @@ def board_blueprint(
     Args:
         accessory: gives id, kind and colour.
         steps: in order, its lowest point at height 0.
-        rest_mm: on what height pieces rest; 0 for a lid.
+        rest_mm: height at which pieces rest; 0 for a lid.
         label: the title, if any.
         label_low_mm: height of the lower end of its engraving.
 
@@ -160,11 +160,13 @@ def board_blueprint(
         >>> from fabkit.model.puzzle import Board
         >>> accessory = Accessory("box-lid", "lid", Board("box", frozenset()), "#ffffff")
         >>> plate = Step(False, (Prism(shapely.box(0, 0, 30, 20), 0, 2),))
-        >>> drawn = board_blueprint(accessory, (plate,), 0.0)
+        >>> drawn = board_drawing(accessory, (plate,), 0.0)
         >>> drawn.thickness_mm, drawn.solid_mm3, drawn.surface_mm2
         (2, 1200.0, 1400.0)
     """
-    edges = sorted({edge for step in steps for shape in step.shapes for edge in shape.edges_mm()})
+    edges = sorted(
+        {edge for step in steps for shape in step.shapes for edge in shape.edge_heights_mm()}
+    )
     # The material from low to high, in slabs in which no surface begins or ends: the two heights,
     # and the cuts at the lower end, in the middle and at the upper end.
     slabs = []
@@ -183,12 +185,12 @@ def board_blueprint(
     level_mm2 = foot.area + face.area
     for (*_, below), (_, _, above, _, _) in itertools.pairwise(slabs):
         level_mm2 += below.symmetric_difference(above).area
-    shadow = shapely.union_all([middle for _, _, _, middle, _ in slabs])
-    return BoardBlueprint(
+    silhouette = shapely.union_all([middle for _, _, _, middle, _ in slabs])
+    return BoardDrawing(
         piece=accessory.id,
         kind=accessory.kind,
         colour=accessory.colour,
-        outline=Polygon(_largest(shadow).exterior),
+        outline=Polygon(_largest(silhouette).exterior),
         face=_largest(face),
         foot=_largest(foot),
         thickness_mm=round(top_mm, 6),

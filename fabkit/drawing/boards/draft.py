@@ -1,5 +1,5 @@
-"""Drafting trays, boards with holes for balls, boards with seats for stubs, lids, and the templates of
-starting positions: thin plates that show where the given pieces lie."""
+"""Drafting trays, boards with holes for balls, boards with sockets for pegs, lids, and the templates of
+starting positions: thin plates that show the places of the given pieces."""
 
 from __future__ import annotations
 
@@ -10,104 +10,102 @@ from shapely import LineString, Polygon
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.core.units import format_mm
-from fabkit.drawing.boards.frame import Block, block, levels, region_of
-from fabkit.drawing.boards.lids import Sliding
-from fabkit.drawing.boards.steps import BoardBlueprint, Bore, Prism, Step, board_blueprint
-from fabkit.drawing.cells import LEAST_WALL_MM, cell_centres, neighbours
+from fabkit.drawing.boards.csg import BoardDrawing, Cylinder, Prism, Step, board_drawing
+from fabkit.drawing.boards.frame import Block, board_region, build_block, levels
+from fabkit.drawing.boards.lids import SlidingLid
+from fabkit.drawing.cells import MIN_WALL_MM, cell_centres, neighbours
 from fabkit.drawing.label import place_title
-from fabkit.drawing.outline import BlueprintError, mitred, polygons
-from fabkit.model.accessory import HOLES, SEATS, TRAY, Accessory, board_kind
+from fabkit.drawing.outline import DrawingError, mitre_offset, polygons
+from fabkit.model.accessory import HOLES, SOCKETS, TRAY, Accessory, board_kind
 from fabkit.model.layers import layer_top_mm
 from fabkit.model.profile import Profile
-from fabkit.model.puzzle import Board, Challenge, Given, PuzzleSet, in_units
+from fabkit.model.puzzle import Board, Challenge, Given, PuzzleSet, to_units
 
-#: What a title must leave of a floor or a lid.
+#: Least thickness of a floor or a lid below a title.
 _BEYOND_TITLE_MM = 0.6
 #: Between the thumb's recess and the title.
 _BESIDE_THUMB_MM = 2.0
 
 
 def _framed(puzzle: PuzzleSet, board: Board, profile: Profile) -> Block:
-    """The block of a board. Only in trays are there pieces with sharp corners."""
+    """Build the block of a board. Only trays hold pieces with sharp corners."""
     heights = levels(puzzle, profile)
     relieved = board_kind(puzzle, profile) == TRAY
-    region = region_of(puzzle, board, profile)
-    return block(region, heights.rest_mm, heights.top_mm, profile, relieved)
+    region = board_region(puzzle, board, profile)
+    return build_block(region, heights.rest_mm, heights.top_mm, profile, relieved)
 
 
-def draft_board(puzzle: PuzzleSet, accessory: Accessory, profile: Profile) -> BoardBlueprint:
-    """Drafts a tray, or a board with holes or seats: a block, and what else is cut out of it.
+def draft_board(puzzle: PuzzleSet, accessory: Accessory, profile: Profile) -> BoardDrawing:
+    """Draft a tray, or a board with holes or sockets: a block with further cuts.
 
     The title of a tray is on its lid. Without lids it is in the floor, if that is thick enough.
 
-    In a board with holes the balls of a piece that lies on it have their middles at the height of
-    the posts' tops. Their links rest on the floors of channels, which keep the piece from sliding
-    and turning; a ball one pitch further down hangs in its bore, which is open below. Between the
-    bores there are walls, so that only a piece whose hanging balls are not joined below can be put
-    in.
+    On a board with holes the centres of a piece's balls are at the height of the tops of the posts.
+    The links rest on the floors of channels, which keep the piece from sliding and turning; a ball
+    one pitch further down hangs in its hole, which is open below. Walls between the holes admit only
+    pieces whose hanging balls are not joined to each other.
 
-    On a board with seats a piece the right way up rests on the plate and its stubs are in the
-    seats, with a little air below them. Upside down it stands higher by the stubs, and no lid
-    closes over it.
+    On a board with sockets a piece the right way up rests on the plate with its pegs in the sockets
+    and a little air below them. Upside down it is higher by the pegs, and no lid closes over it.
 
     Raises:
-        BlueprintError: when the profile does not suit it: balls would not go into the bores, could
+        DrawingError: when it is impossible with the profile: balls would not fit the holes or could
             leave them along a channel, or a wall or post would be too thin.
 
     Example:
         >>> from fabkit.model.accessory import accessories
         >>> from fabkit.model.library import load_set
-        >>> from fabkit.model.profilefile import load_profile
+        >>> from fabkit.model.profile_file import load_profile
         >>> stars, profile = load_set("iqstars"), load_profile()
         >>> board = draft_board(stars, accessories(stars, profile)[0], profile)
-        >>> seats = board.steps[-1].shapes
-        >>> len(seats), seats[0].diameter_mm, seats[0].low_mm, seats[0].high_mm
+        >>> sockets = board.steps[-1].shapes
+        >>> len(sockets), sockets[0].diameter_mm, sockets[0].low_mm, sockets[0].high_mm
         (26, 10.4, 2.0, 4.2)
     """
     kind, heights = accessory.kind, levels(puzzle, profile)
     channel_mm = round(profile.link_mm + 2 * profile.channel_mm, 6)
-    seat_mm = round(profile.stub_mm + 2 * profile.seat_mm, 6)
+    socket_mm = round(profile.peg_mm + 2 * profile.socket_mm, 6)
     if kind == HOLES:
         _refuse_bad_holes(channel_mm, profile)
-    elif kind == SEATS:
-        _refuse_bad_seats(seat_mm, profile)
+    elif kind == SOCKETS:
+        _refuse_bad_sockets(socket_mm, profile)
     made, rest_mm = _framed(puzzle, accessory.board, profile), heights.rest_mm
     if kind == TRAY:
         label, low_mm = None, round(rest_mm - profile.title_depth_mm, 6)
         if made.lid is None and low_mm >= _BEYOND_TITLE_MM:
-            label = place_title(puzzle, region_of(puzzle, accessory.board, profile), profile)
-        return board_blueprint(accessory, made.steps, rest_mm, label, low_mm if label else 0.0)
+            label = place_title(puzzle, board_region(puzzle, accessory.board, profile), profile)
+        return board_drawing(accessory, made.steps, rest_mm, label, low_mm if label else 0.0)
     centres = cell_centres(puzzle.lattice, accessory.board.cells, profile.unit_mm)
-    wide_mm, low_mm = (seat_mm, heights.floor_mm) if kind == SEATS else (profile.hole_mm, 0.0)
-    cut: list[Prism | Bore] = [Bore(one, wide_mm, low_mm, rest_mm) for one in centres]
+    wide_mm, low_mm = (socket_mm, heights.floor_mm) if kind == SOCKETS else (profile.hole_mm, 0.0)
+    cut: list[Prism | Cylinder] = [Cylinder(one, wide_mm, low_mm, rest_mm) for one in centres]
     if kind == HOLES:
         floor_mm = round(rest_mm - profile.link_mm / 2, 6)
         for pair in neighbours(centres, profile.unit_mm):
-            # From middle to middle: the ends are within the bores.
-            way = LineString(pair).buffer(channel_mm / 2, cap_style="flat")
-            cut.append(Prism(way, floor_mm, rest_mm))
-    return board_blueprint(accessory, (*made.steps, Step(True, tuple(cut))), rest_mm)
+            # From centre to centre: the ends are within the holes.
+            channel = LineString(pair).buffer(channel_mm / 2, cap_style="flat")
+            cut.append(Prism(channel, floor_mm, rest_mm))
+    return board_drawing(accessory, (*made.steps, Step(True, tuple(cut))), rest_mm)
 
 
 def _refuse_bad_holes(channel_mm: float, profile: Profile) -> None:
-    """Refuses bores that are not larger than balls, or have no walls between them; and channels that
-    let balls through, or have no posts between them."""
-    hole_mm, most_mm = profile.hole_mm, round(profile.unit_mm - LEAST_WALL_MM, 6)
+    """Refuse holes that are not larger than balls or have no walls between them, and channels that let
+    balls through or have no posts between them."""
+    hole_mm, most_mm = profile.hole_mm, round(profile.unit_mm - MIN_WALL_MM, 6)
     if not profile.ball_mm < hole_mm <= most_mm:
-        raise BlueprintError(
+        raise DrawingError(
             f"board.hole is {format_mm(hole_mm)}; expected more than the ball's "
-            f"{format_mm(profile.ball_mm)}, and {format_mm(most_mm)} at the most, which leaves "
-            f"{format_mm(LEAST_WALL_MM)} between two holes; choose another board.hole, a smaller "
+            f"{format_mm(profile.ball_mm)}, and at most {format_mm(most_mm)}, which leaves "
+            f"{format_mm(MIN_WALL_MM)} between two holes; choose another board.hole, a smaller "
             "ball.diameter or a larger unit"
         )
-    # A ball that is sunk to its middle is as wide as it can be at the channel's upper edge.
+    # A ball that is sunk to its centre is widest at the channel's upper edge.
     if profile.ball_mm <= channel_mm:
         keeps = "holds no ball back"
     elif most_mm < channel_mm:
-        keeps = f"leaves less than {format_mm(LEAST_WALL_MM)} of the posts between channels"
+        keeps = f"leaves less than {format_mm(MIN_WALL_MM)} of the posts between channels"
     else:
         return
-    raise BlueprintError(
+    raise DrawingError(
         f"a channel for links of {format_mm(profile.link_mm)} with board.channel "
         f"{format_mm(profile.channel_mm)} on either side is {format_mm(channel_mm)} wide, which "
         f"{keeps}; choose a smaller board.channel or a ball.link below "
@@ -115,31 +113,31 @@ def _refuse_bad_holes(channel_mm: float, profile: Profile) -> None:
     )
 
 
-def _refuse_bad_seats(wide_mm: float, profile: Profile) -> None:
-    most_mm = round(profile.unit_mm - LEAST_WALL_MM, 6)
+def _refuse_bad_sockets(wide_mm: float, profile: Profile) -> None:
+    most_mm = round(profile.unit_mm - MIN_WALL_MM, 6)
     if wide_mm > most_mm:
-        stub_mm = math.floor((most_mm - 2 * profile.seat_mm) * 100 + 1e-6) / 100
-        raise BlueprintError(
-            f"a seat for stubs of {format_mm(profile.stub_mm)} with board.seat "
-            f"{format_mm(profile.seat_mm)} around is {format_mm(wide_mm)} wide, which leaves less than "
-            f"{format_mm(LEAST_WALL_MM)} between two seats; choose a smaller board.seat or a "
-            f"stub.diameter of {format_mm(stub_mm)} or less"
+        peg_mm = math.floor((most_mm - 2 * profile.socket_mm) * 100 + 1e-6) / 100
+        raise DrawingError(
+            f"a socket for pegs of {format_mm(profile.peg_mm)} with board.socket "
+            f"{format_mm(profile.socket_mm)} around is {format_mm(wide_mm)} wide, which leaves less than "
+            f"{format_mm(MIN_WALL_MM)} between two sockets; choose a smaller board.socket or a "
+            f"peg.diameter of {format_mm(peg_mm)} or less"
         )
 
 
-def draft_lid(puzzle: PuzzleSet, accessory: Accessory, profile: Profile) -> BoardBlueprint:
-    """Drafts the lid of a board.
+def draft_lid(puzzle: PuzzleSet, accessory: Accessory, profile: Profile) -> BoardDrawing:
+    """Draft the lid of a board.
 
-    A sliding lid is printed as it lies in the frame, its title on top. A snapping lid is printed
-    upside down, its title mirrored in the plate's bottom.
+    A sliding lid is printed in its orientation in the frame, its title on top. A snapping lid is
+    printed upside down, its title mirrored in the plate's bottom.
 
     Raises:
-        BlueprintError: when the profile does not suit it.
+        DrawingError: when it is impossible with the profile.
 
     Example:
         >>> from fabkit.model.accessory import accessories
         >>> from fabkit.model.library import load_set
-        >>> from fabkit.model.profilefile import load_profile
+        >>> from fabkit.model.profile_file import load_profile
         >>> iqblock, profile = load_set("iqblock"), load_profile()
         >>> lid = draft_lid(iqblock, accessories(iqblock, profile)[1], profile)
         >>> lid.thickness_mm, lid.label.text, lid.label.cap_height_mm
@@ -148,33 +146,33 @@ def draft_lid(puzzle: PuzzleSet, accessory: Accessory, profile: Profile) -> Boar
     made = _framed(puzzle, accessory.board, profile)
     lid = made.lid
     if lid is None:
-        raise BlueprintError("lid.kind is none: there is no lid to draw; choose sliding or snap")
+        raise DrawingError("lid.kind is none: there is no lid to draw; choose sliding or snap")
     if profile.title_mm > 0 and lid.thick_mm - profile.title_depth_mm < _BEYOND_TITLE_MM:
-        raise BlueprintError(
+        raise DrawingError(
             f"a title {format_mm(profile.title_depth_mm)} deep leaves less than "
             f"{format_mm(_BEYOND_TITLE_MM)} of a lid of {format_mm(lid.thick_mm)}; choose a smaller "
             "board.title_depth, a thicker lid.thickness or board.title 0 mm"
         )
     across, front, back, low_mm = lid.across_mm, -lid.along_mm, lid.along_mm, 0.0
-    if isinstance(lid, Sliding):
+    if isinstance(lid, SlidingLid):
         across, back = lid.top_across_mm, back - (across - lid.top_across_mm)
         front = lid.thumb_area().bounds[3] + _BESIDE_THUMB_MM
         low_mm = round(lid.thick_mm - profile.title_depth_mm, 6)
-    room = made.spot.area(shapely.box(-across, front, across, back))
-    label = place_title(puzzle, room, profile, mirrored=not isinstance(lid, Sliding))
-    steps = made.spot.steps(lid.lid())
-    return board_blueprint(accessory, steps, 0.0, label, low_mm if label else 0.0)
+    room = made.placement.to_board(shapely.box(-across, front, across, back))
+    label = place_title(puzzle, room, profile, mirrored=not isinstance(lid, SlidingLid))
+    steps = made.placement.place_steps(lid.lid_steps())
+    return board_drawing(accessory, steps, 0.0, label, low_mm if label else 0.0)
 
 
-#: What a template is, among the kinds of `Accessory`.
+#: The kind of a template, as `Accessory.kind`.
 CARD = "card"
-#: The plate is so thick, before rounding up to whole layers …
+#: Thickness of the plate, before rounding up to whole layers.
 PLATE_MM = 1.0
-#: … and so much smaller than a tray's opening, per side.
+#: Clearance of the plate in a tray's opening, per side.
 CLEAR_MM = 0.3
-#: Lines and dots stand so high above the plate: three layers of 0.2 mm.
+#: Height of lines and dots above the plate: three layers of 0.2 mm.
 RAISED_MM = 0.6
-#: A line is as wide as two of a 0.4 mm nozzle, and lies so far inside the piece's outline.
+#: Width of a line (two lines of a 0.4 mm nozzle), and its distance inside the piece's outline.
 LINE_MM, INSIDE_MM = 0.8, 0.2
 #: Diameter of the dots in the middle of free cells.
 DOT_MM = 1.6
@@ -182,22 +180,19 @@ DOT_MM = 1.6
 
 def draft_card(
     puzzle: PuzzleSet, board: Board, challenge: Challenge, profile: Profile
-) -> BoardBlueprint:
-    """Drafts the template of a starting position.
+) -> BoardDrawing:
+    """Draft the template of a starting position.
 
-    It goes into the tray, and the given pieces onto their outlines; with other boards it lies
-    beside them.
-
-    It is a plate, and on it the outlines of the given pieces and a dot for each free cell. It fits a
-    tray's opening with `CLEAR_MM` to spare on each side, and is as large as the region of other
-    boards. It has the challenge's id.
+    It is a plate with the outlines of the given pieces and a dot for each free cell. It fits a tray's
+    opening with a clearance of `CLEAR_MM` per side; for other boards it has the size of the region and
+    is used beside them. Its id is the challenge's.
 
     Raises:
-        BlueprintError: when the unit is so small that lines or the plate vanish.
+        DrawingError: when the unit is so small that lines or the plate vanish.
 
     Example:
         >>> from fabkit.model.library import load_set
-        >>> from fabkit.model.profilefile import load_profile
+        >>> from fabkit.model.profile_file import load_profile
         >>> block, profile = load_set("iqblock"), load_profile()
         >>> board = block.boards[0]
         >>> given = Given("0", frozenset((x, y) for x in (1, 3, 5, 7) for y in (-1, -3)))
@@ -209,44 +204,44 @@ def draft_card(
     plate = _plate(puzzle, board, profile)
     plate_mm = layer_top_mm(profile, PLATE_MM)
     top_mm = layer_top_mm(profile, plate_mm + RAISED_MM)
-    # What stands on the plate begins inside it, so that they are one body.
+    # Raised parts begin inside the plate, so that they are one body.
     middle_mm = plate_mm / 2
-    raised: list[Prism | Bore] = []
+    raised: list[Prism | Cylinder] = []
     for given in challenge.given:
         lines = _line(puzzle, board, given, profile)
         raised += [Prism(one, middle_mm, top_mm) for one in polygons(lines.intersection(plate))]
     given_cells = frozenset(cell for given in challenge.given for cell in given.cells)
-    for x, y in in_units(puzzle.lattice, sorted(board.cells - given_cells)):
+    for x, y in to_units(puzzle.lattice, sorted(board.cells - given_cells)):
         centre = (x * profile.unit_mm, y * profile.unit_mm)
-        raised.append(Bore(centre, DOT_MM, middle_mm, top_mm))
+        raised.append(Cylinder(centre, DOT_MM, middle_mm, top_mm))
     steps = [Step(False, (Prism(plate, 0.0, plate_mm),))]
     steps += [Step(False, tuple(raised))] if raised else []
     accessory = Accessory(challenge.id, CARD, board, profile.board_colour)
-    return board_blueprint(accessory, tuple(steps), plate_mm)
+    return board_drawing(accessory, tuple(steps), plate_mm)
 
 
 def _plate(puzzle: PuzzleSet, board: Board, profile: Profile) -> Polygon:
-    """The plate's outline: a tray's opening less its play, or the region of another board."""
+    """Return the plate's outline: a tray's opening less the clearance, or another board's region."""
     grown_mm = profile.board_clearance_mm - CLEAR_MM
-    region = region_of(puzzle, board, profile)
+    region = board_region(puzzle, board, profile)
     if board_kind(puzzle, profile) == TRAY:
-        region = mitred(region, grown_mm)
+        region = mitre_offset(region, grown_mm)
     parts = polygons(region)
     if len(parts) != 1:
-        raise BlueprintError(
-            f"board {board.id} falls into {len(parts)} parts that meet in points at most, so that "
-            "no single plate fits it; leave the templates out"
+        raise DrawingError(
+            f"board {board.id} has {len(parts)} parts that meet in points at most, so that no single "
+            "plate fits it; omit the templates"
         )
     return parts[0]
 
 
 def _line(puzzle: PuzzleSet, board: Board, given: Given, profile: Profile) -> BaseGeometry:
-    """The line along the inside of a given piece's outline."""
-    area = region_of(puzzle, Board(given.piece, given.cells), profile)
-    outer, inner = mitred(area, -INSIDE_MM), mitred(area, -INSIDE_MM - LINE_MM)
+    """Return the line along the inside of a given piece's outline."""
+    area = board_region(puzzle, Board(given.piece, given.cells), profile)
+    outer, inner = mitre_offset(area, -INSIDE_MM), mitre_offset(area, -INSIDE_MM - LINE_MM)
     if inner.is_empty or len(polygons(inner)) != len(polygons(area)):
-        raise BlueprintError(
+        raise DrawingError(
             f"a line of {format_mm(LINE_MM)} along the outline of piece {given.piece} fills it; "
-            "choose a larger unit, or leave the templates out"
+            "choose a larger unit, or omit the templates"
         )
     return shapely.difference(outer, inner)

@@ -1,6 +1,6 @@
 """Lids: one that slides in on dovetail edges, and one that snaps on with hooks on its tongues.
 
-Everything is drawn around the origin, its front towards negative y (see `Spot`). A sliding lid is
+Everything is drawn around the origin, its front towards negative y (see `FramePlacement`). A sliding lid is
 printed as it lies in the frame, a snapping one upside down: its plate on the bed, its tongues
 upright.
 """
@@ -14,32 +14,31 @@ import shapely
 from shapely import Polygon, affinity
 
 from fabkit.core.units import format_mm
-from fabkit.drawing.boards.steps import Prism, Step
-from fabkit.drawing.outline import BlueprintError, PointMm
+from fabkit.drawing.boards.csg import Prism, Step
+from fabkit.drawing.outline import DrawingError, PointMm
 from fabkit.model.layers import layer_top_mm
 from fabkit.model.profile import Profile
 
-#: How far the walls reach over the lid's edges, at the least: two lines of a 0.4 mm nozzle.
-_LEAST_HOLD_MM = 0.8
-#: Faces of lids lean this far from the vertical, so that nothing needs a support.
+#: Least overlap of the walls over the lid's edges: two lines of a 0.4 mm nozzle.
+_MIN_HOLD_MM = 0.8
+#: Overhang of the lids' faces, from the vertical, printable without support.
 DOVETAIL_DEGREES = 45
-#: The thumb's recess is so wide, so deep, and so far from the front.
+#: Width, depth and distance from the front of the thumb's recess.
 _THUMB_MM, _THUMB_DEPTH_MM, _THUMB_PLACE_MM = 16.0, 0.6, 4.0
-#: What a cutter reaches beyond what it cuts.
+#: Overlap of a cutter beyond the part that it cuts.
 _BEYOND_MM = 1.0
 
 
 @dataclass(frozen=True)
-class Sliding:
-    """The measures of a sliding lid and of its way.
+class SlidingLid:
+    """The dimensions of a sliding lid and its slot.
 
-    Seen from the front, each long edge and the back edge rises from the foot chamfer upright for
-    one layer, then leans inwards by 45 degrees up to the top. The wall follows it at a clearance
-    that is measured at right angles to the faces, and ends two layers above it. The lid lies on the
-    frame.
+    Seen from the front, each long edge and the back edge rises from the foot chamfer vertically for
+    one layer, then slopes inwards by 45 degrees up to the top. The wall follows it at a clearance
+    measured at right angles to the faces, and ends two layers above it. The lid rests on the frame.
 
     Attributes:
-        across_mm: from the middle to the lid's long edges, where they are widest.
+        across_mm: from the middle to the lid's long edges, at their widest.
         along_mm: from the middle to its front and its back.
         foot_mm: chamfer around its bottom, against the elephant foot.
         land_mm: height of its upright edge, and of the upright face of the wall above it.
@@ -60,17 +59,17 @@ class Sliding:
 
     @property
     def wall_mm(self) -> float:
-        """How far the walls rise above the lid's bottom."""
+        """Height of the walls above the lid's bottom."""
         return self.thick_mm + 2 * self.land_mm
 
-    def outer(self, wall_mm: float) -> Polygon:
-        """The rectangle around the frame, whose walls are so thick beside the lid."""
+    def outer_box(self, wall_mm: float) -> Polygon:
+        """Return the rectangle around the frame, for a wall thickness beside the lid."""
         beside = self.across_mm + self.clearance_mm + wall_mm
         behind = self.along_mm + self.clearance_mm + wall_mm
         return shapely.box(-beside, -self.along_mm, beside, behind)
 
-    def in_frame(self, low_mm: float, outer: Polygon) -> Step:
-        """The two walls beside the lid and the one behind it, for the height of its bottom."""
+    def frame_step(self, low_mm: float, outer: Polygon) -> Step:
+        """Return the two walls beside the lid and the one behind it, for the height of its bottom."""
         _, _, right, back = outer.bounds
         beside = self._wall(self.across_mm, right, low_mm)
         behind = self._wall(self.along_mm, back, low_mm)
@@ -78,7 +77,7 @@ class Sliding:
         return Step(False, (*walls, Prism(behind, -right, right, "x")))
 
     def _wall(self, edge_mm: float, outer_mm: float, low_mm: float) -> Polygon:
-        """A wall across, around an edge of the lid that is so far from the middle."""
+        """Return the cross-section of a wall around an edge of the lid at a distance from the middle."""
         c, lean = self.clearance_mm, self.foot_mm + self.land_mm
         high = round(low_mm + self.wall_mm, 6)
         lip = edge_mm - (self.thick_mm - self.land_mm - lean) + c * math.sqrt(2)
@@ -90,8 +89,8 @@ class Sliding:
         ]
         return Polygon([*inner, (outer_mm, high), (outer_mm, low_mm)])
 
-    def lid(self) -> tuple[Step, ...]:
-        """The lid as it is printed, which is also the way it lies in the frame."""
+    def lid_steps(self) -> tuple[Step, ...]:
+        """Return the lid in print orientation, which is also its orientation in the frame."""
         across, along, high = self.across_mm, self.along_mm, self.thick_mm
         plate = Prism(shapely.box(-across, -along, across, along), 0.0, high)
         ends = (-along - _BEYOND_MM, along + _BEYOND_MM)
@@ -104,7 +103,7 @@ class Sliding:
         return Step(False, (plate,)), Step(True, tuple(cut)), Step(True, (thumb,))
 
     def _off(self, edge_mm: float) -> list[Polygon]:
-        """What is cut off an edge: above for the dovetail, below against the elephant foot."""
+        """Return the cuts along an edge: above for the dovetail, below against the elephant foot."""
         foot, lean, out = self.foot_mm, self.foot_mm + self.land_mm, edge_mm + _BEYOND_MM
         rise, fall = self.thick_mm - lean + _BEYOND_MM, foot + _BEYOND_MM
         above = [(edge_mm, lean), (out, lean), (out, lean + rise), (edge_mm - rise, lean + rise)]
@@ -112,15 +111,15 @@ class Sliding:
         return [Polygon(above), Polygon(below)] if foot > 0 else [Polygon(above)]
 
     def thumb_area(self) -> Polygon:
-        """Where the thumb's recess is: half a disc, its flat side towards the front."""
+        """Return the thumb's recess: half a disc, its flat side towards the front."""
         radius = min(_THUMB_MM / 2, self.top_across_mm / 2, self.along_mm / 3)
         front = -self.along_mm + min(_THUMB_PLACE_MM, self.along_mm / 3)
         disc = shapely.Point(0, front).buffer(radius, quad_segs=16)
         return disc & shapely.box(-radius, front, radius, front + radius)
 
 
-def sliding_lid(across_mm: float, along_mm: float, profile: Profile) -> Sliding:
-    """The lid over an opening.
+def sliding_lid(across_mm: float, along_mm: float, profile: Profile) -> SlidingLid:
+    """Design the sliding lid over an opening.
 
     Args:
         across_mm: from the middle to the sides of the opening, relief and all.
@@ -128,10 +127,10 @@ def sliding_lid(across_mm: float, along_mm: float, profile: Profile) -> Sliding:
         profile: gives the lid's thickness and clearance, and the walls.
 
     Raises:
-        BlueprintError: when the printer cannot print the dovetail, or it would not hold.
+        DrawingError: when the printer cannot print the dovetail, or it would not hold.
 
     Example:
-        >>> from fabkit.model.profilefile import load_profile
+        >>> from fabkit.model.profile_file import load_profile
         >>> lid = sliding_lid(80.25, 80.25, load_profile())
         >>> round(lid.across_mm, 2), lid.along_mm, lid.thick_mm
         (81.65, 84.25, 2.0)
@@ -140,31 +139,31 @@ def sliding_lid(across_mm: float, along_mm: float, profile: Profile) -> Sliding:
     land, clearance = profile.layer_mm, profile.lid_clearance_mm
 
     def ledge(thick_mm: float) -> float:
-        """How far the lid's edge leans inwards."""
+        """Return how far the lid's edge slopes inwards."""
         return thick_mm - min(profile.foot_chamfer_mm, thick_mm / 4) - land
 
     def hold(thick_mm: float) -> float:
-        """How far the walls reach over the lid's edges."""
+        """Return how far the walls reach over the lid's edges."""
         return ledge(thick_mm) - land - clearance * math.sqrt(2)
 
     thick = enough = layer_top_mm(profile, profile.lid_thickness_mm)
-    while hold(enough) < _LEAST_HOLD_MM - 1e-9:
+    while hold(enough) < _MIN_HOLD_MM - 1e-9:
         enough = round(enough + profile.layer_mm, 6)
     if enough > thick:
-        raise BlueprintError(
+        raise DrawingError(
             f"the frame would reach {format_mm(round(max(0, hold(thick)), 3))} over a sliding lid "
-            f"of {format_mm(thick)}, and {format_mm(_LEAST_HOLD_MM)} is the least that holds it; "
+            f"of {format_mm(thick)}, and {format_mm(_MIN_HOLD_MM)} is the least that holds it; "
             f"choose a lid.thickness of {format_mm(enough)} or more, or a smaller lid.clearance"
         )
-    # In front and behind there is as much, so that the closed lid's middle is the opening's.
+    # Equal in front and behind, so that the closed lid is centred on the opening.
     along = along_mm + max(profile.board_wall_mm, ledge(thick))
     foot = min(profile.foot_chamfer_mm, thick / 4)
-    return Sliding(across_mm + ledge(thick), along, thick, foot, land, clearance)
+    return SlidingLid(across_mm + ledge(thick), along, thick, foot, land, clearance)
 
 
 def _refuse_overhang(profile: Profile, what: str) -> None:
     if profile.overhang_degrees < DOVETAIL_DEGREES:
-        raise BlueprintError(
+        raise DrawingError(
             f"{what} overhang by {DOVETAIL_DEGREES} deg, and printer.overhang allows "
             f"{profile.overhang_degrees:g} deg; choose lid.kind none, or another printer"
         )
@@ -174,31 +173,31 @@ def _mirrored(area: Polygon) -> Polygon:
     return affinity.scale(area, xfact=-1, origin=(0, 0))
 
 
-#: The most that the plastic is stretched when a hook passes: PLA and PETG bear about twice that
-#: before they yield, and layers are weaker than a filament.
+#: Greatest strain of the plastic when a hook passes: PLA and PETG yield at about twice this, and layers
+#: are weaker than solid filament.
 MAX_STRAIN = 0.02
-#: How far a hook's end goes on for each mm that it stands off: it leans by 30 degrees.
+#: Slope of a hook's lead-in: 30 degrees.
 _LEAD_IN = math.tan(math.radians(30))
 #: Height of a hook's tip.
 _TIP_MM = 0.2
-#: Between a hook's end and the bed on which the frame stands.
+#: Between a hook's end and the table.
 _OFF_BED_MM = 0.4
-#: Width of a tongue, and the least room between two.
+#: Width of a tongue, and the least distance between two.
 _TONGUE_WIDE_MM = 12.0
 
 
 @dataclass(frozen=True)
-class Snapping:
-    """The measures of a snapping lid and of the frame's pockets.
+class SnapLid:
+    """The dimensions of a snapping lid and of the frame's pockets.
 
     Attributes:
         across_mm: from the middle to the frame's long outer faces.
         along_mm: from the middle to its front and its back.
         thick_mm: of the lid's plate.
         clearance_mm: between tongues and frame, and between hooks and pockets.
-        catch_mm: how far a hook reaches into the frame: so far it bends when it passes.
+        catch_mm: how far a hook reaches into the frame, and bends when it passes.
         tongue_mm: from the plate to the hook's tip.
-        places_mm: where along the sides the middles of the tongues are.
+        places_mm: centres of the tongues along the sides.
     """
 
     across_mm: float
@@ -211,14 +210,14 @@ class Snapping:
     places_mm: tuple[float, ...]
     tongue_wide_mm: float
 
-    def outer(self, wall_mm: float) -> Polygon:
-        """The rectangle around the frame, whose walls are in `across_mm` already."""
+    def outer_box(self, wall_mm: float) -> Polygon:
+        """Return the rectangle around the frame, whose walls `across_mm` already includes."""
         return shapely.box(-self.across_mm, -self.along_mm, self.across_mm, self.along_mm)
 
     @property
     def _hook(self) -> list[PointMm]:
-        """A hook on the right: how far from the middle, and how far from the plate, from its
-        catch, which leans by 45 degrees, to its end."""
+        """Corners of a hook on the right, as distances from the middle and from the plate: from its
+        45-degree catch to its end."""
         face, tip = self.across_mm + self.clearance_mm, self.across_mm - self.catch_mm
         return [
             (face, self.tongue_mm - (face - tip)),
@@ -227,10 +226,10 @@ class Snapping:
             (face, self.tongue_mm + (_TIP_MM + (face - tip) / _LEAD_IN)),
         ]
 
-    def in_frame(self, low_mm: float, outer: Polygon) -> Step:
-        """What is cut out of the frame for the hooks, for the height of the plate's underside.
+    def frame_step(self, low_mm: float, outer: Polygon) -> Step:
+        """Return the pockets in the frame for the hooks, for the height of the plate's underside.
 
-        It is their shape with the clearance around it.
+        They are the hooks' shape offset by the clearance.
         """
         c, out = self.clearance_mm, self.across_mm + _BEYOND_MM
         (face, catch), (tip, _), (_, high), _ = self._hook
@@ -240,17 +239,17 @@ class Snapping:
         floor = high + self.catch_mm / _LEAD_IN + c
         upper = [(inner, ceiling + (face - inner)), (out, ceiling + (face - out))]
         pocket = Polygon((u, low_mm - down) for u, down in (*upper, (out, floor), (inner, floor)))
-        return Step(True, self._on_both_sides(pocket, self.tongue_wide_mm / 2 + c))
+        return Step(True, self._both_sides(pocket, self.tongue_wide_mm / 2 + c))
 
-    def lid(self) -> tuple[Step, ...]:
-        """The lid as it is printed: upside down."""
+    def lid_steps(self) -> tuple[Step, ...]:
+        """Return the lid in print orientation: upside down."""
         face, outer = self.across_mm + self.clearance_mm, self.outer_across_mm
         plate = Prism(shapely.box(-outer, -self.along_mm, outer, self.along_mm), 0.0, self.thick_mm)
         hook = [(u, self.thick_mm + down) for u, down in self._hook]
-        # It begins inside the plate, so that both are one.
+        # It begins inside the plate, so that both are one body.
         ends = [(outer, hook[-1][1]), (outer, self.thick_mm / 2)]
         tongue = Polygon([(face, self.thick_mm / 2), *hook, *ends])
-        tongues = self._on_both_sides(tongue, self.tongue_wide_mm / 2)
+        tongues = self._both_sides(tongue, self.tongue_wide_mm / 2)
         return Step(False, (plate,)), Step(False, tongues)
 
     @property
@@ -258,7 +257,7 @@ class Snapping:
         """From the middle to the lid's sides."""
         return self.across_mm + self.clearance_mm + self.tongue_thick_mm
 
-    def _on_both_sides(self, area: Polygon, half_mm: float) -> tuple[Prism, ...]:
+    def _both_sides(self, area: Polygon, half_mm: float) -> tuple[Prism, ...]:
         return tuple(
             Prism(one, place - half_mm, place + half_mm, "y")
             for place in self.places_mm
@@ -266,8 +265,8 @@ class Snapping:
         )
 
 
-def snapping_lid(across_mm: float, along_mm: float, profile: Profile) -> Snapping:
-    """The lid of a frame.
+def snapping_lid(across_mm: float, along_mm: float, profile: Profile) -> SnapLid:
+    """Design the snapping lid of a frame.
 
     Args:
         across_mm: from the middle to the sides of the opening, relief and all.
@@ -275,11 +274,11 @@ def snapping_lid(across_mm: float, along_mm: float, profile: Profile) -> Snappin
         profile: gives the tongues' measures, and the walls.
 
     Raises:
-        BlueprintError: when the printer cannot print the hooks, or the tongues would be stretched by
+        DrawingError: when the printer cannot print the hooks, or the tongues would be stretched by
             more than `MAX_STRAIN`.
 
     Example:
-        >>> from fabkit.model.profilefile import load_profile
+        >>> from fabkit.model.profile_file import load_profile
         >>> lid = snapping_lid(80.25, 80.25, load_profile())
         >>> round(lid.across_mm, 2), round(lid.outer_across_mm, 2), lid.places_mm
         (84.95, 86.75, (-42.125, 42.125))
@@ -288,16 +287,16 @@ def snapping_lid(across_mm: float, along_mm: float, profile: Profile) -> Snappin
     strain = snap_strain(profile)
     if strain > MAX_STRAIN + 1e-9:
         longer_mm = profile.tongue_mm * math.sqrt(strain / MAX_STRAIN)
-        raise BlueprintError(
+        raise DrawingError(
             f"the lid's tongues would be stretched by {strain:.1%} when they snap (1.5 x thickness "
-            f"x catch / length squared), and {MAX_STRAIN:.0%} is the most; choose a lid.tongue of "
+            f"x catch / length squared), and the limit is {MAX_STRAIN:.0%}; choose a lid.tongue of "
             f"{format_mm(math.ceil(longer_mm * 10 - 1e-6) / 10)} or more, a thinner "
             "lid.tongue_thickness or a smaller lid.snap"
         )
     along = along_mm + profile.board_wall_mm
     wide = min(_TONGUE_WIDE_MM, along)
-    return Snapping(
-        # Behind a pocket the wall is as thick as anywhere.
+    return SnapLid(
+        # The wall behind a pocket has the full thickness.
         across_mm=across_mm + profile.board_wall_mm + (profile.snap_mm + profile.lid_clearance_mm),
         along_mm=along,
         thick_mm=layer_top_mm(profile, profile.lid_thickness_mm),
@@ -311,25 +310,25 @@ def snapping_lid(across_mm: float, along_mm: float, profile: Profile) -> Snappin
 
 
 def snap_strain(profile: Profile) -> float:
-    """How far the outermost plastic of a tongue is stretched when its hook passes.
+    """Return the greatest strain in a tongue when its hook passes.
 
-    1.5 t y / l^2 for a tongue of thickness t and length l whose end gives way by y (Bayer,
-    Snap-fit joints for plastics: a cantilever of even thickness).
+    1.5 t y / l^2 for a tongue of thickness t and length l whose end deflects by y (Bayer, Snap-fit
+    joints for plastics: a cantilever of constant thickness).
 
     Example:
-        >>> from fabkit.model.profilefile import load_profile
+        >>> from fabkit.model.profile_file import load_profile
         >>> round(snap_strain(load_profile()), 4)
         0.0148
     """
     return 1.5 * profile.tongue_thickness_mm * profile.snap_mm / profile.tongue_mm**2
 
 
-def snap_reach_mm(profile: Profile) -> float:
-    """How high a frame must be at the least, so that the tongues do not reach its bottom.
+def min_snap_height_mm(profile: Profile) -> float:
+    """Return the least height of a frame at which the tongues do not reach its bottom.
 
     Example:
-        >>> from fabkit.model.profilefile import load_profile
-        >>> round(snap_reach_mm(load_profile()), 2)
+        >>> from fabkit.model.profile_file import load_profile
+        >>> round(min_snap_height_mm(load_profile()), 2)
         10.81
     """
     reach = _TIP_MM + (profile.snap_mm + profile.lid_clearance_mm) / _LEAD_IN

@@ -1,1 +1,1 @@
-"""Mesh files: read within bounds whoever made them, written as 3MF and GLB."""
+"""Mesh files: untrusted files are read within bounds; 3MF is written."""

@@ -1,4 +1,4 @@
-"""Reading mesh files that anybody may have made, within bounds: STL, PLY, GLB, 3MF, OBJ and OFF.
+"""Readers of untrusted mesh files, within bounds: STL, PLY, GLB, 3MF, OBJ and OFF.
 
 trimesh (5.2) reads PLY and GLB. Of the others it gets something wrong without an error: a truncated
 ASCII STL is empty, a concave OBJ or OFF face of area 1 comes back with area 3, a 3MF as Bambu
@@ -27,11 +27,14 @@ from xml.etree import ElementTree
 import numpy as np
 from numpy.typing import NDArray
 
-from fabkit.core.errors import InputError, cut, many, printable, shown
+from fabkit.core.errors import InputError, escape, pluralize, quote, truncate
 from fabkit.core.files import read_bytes
-from fabkit.mesh.body import Body, Faces, Points, area_vectors, welded
-from fabkit.mesh.files.glb import TO_GLTF
+from fabkit.mesh.mesh import Faces, Mesh, Points, area_vectors, welded
 
+#: From mm with z up to glTF's metres with y up: x stays, y comes towards the viewer.
+_TO_GLTF = np.array(
+    [[0.001, 0.0, 0.0, 0.0], [0.0, 0.0, 0.001, 0.0], [0.0, -0.001, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]]
+)
 #: A larger file is not read, nor one whose parts inflate to more.
 MAX_BYTES = 256 * 1024 * 1024
 #: In all bodies of a file together, a mesh counted as often as it is used.
@@ -47,16 +50,16 @@ MAX_ENTRIES, MAX_ELEMENTS = 2000, 100_000
 
 _EXPECTED = "an STL, 3MF, OBJ, PLY, OFF or GLB file"
 _COARSER = f"holds more than {MAX_TRIANGLES} triangles; make the mesh coarser"
-# What trimesh has to say of a file is in the message.
+# Messages cover what trimesh logs about a file.
 logging.getLogger("trimesh").addHandler(logging.NullHandler())
 
 
 class _WrongError(Exception):
-    """What is wrong with a file, and where in it, if that can be said."""
+    """The fault of a file, and its place, if known."""
 
 
-def read_bodies(path: Path) -> list[Body]:
-    """Reads the bodies of a mesh file: at least one, in the file's order.
+def read_meshes(path: Path) -> list[Mesh]:
+    """Read the meshes of a file: at least one, in the file's order.
 
     An STL, PLY or OFF file is one body. An OBJ file has one for each object, or group, or is one;
     a 3MF or GLB file has one for each mesh at each place where it stands. Those two are in mm with
@@ -67,7 +70,7 @@ def read_bodies(path: Path) -> list[Body]:
         InputError: when it cannot be read, is no mesh file, is damaged, or is larger than anything
             that is printed; with the place in it, what was found and what was expected.
     """
-    source = printable(str(path))
+    source = escape(str(path))
     content = read_bytes(path, source, _EXPECTED, MAX_BYTES)
     kind = ""
     try:
@@ -78,23 +81,23 @@ def read_bodies(path: Path) -> list[Body]:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             warnings.filterwarnings("error", "string or file could not be read")
-            return _sound(cut(printable(path.name)), _READERS[kind](content))
+            return _sound(truncate(escape(path.name)), _READERS[kind](content))
     except _WrongError as wrong:
-        raise InputError.of(source, *map(printable, wrong.args)) from None
+        raise InputError.of(source, *map(escape, wrong.args)) from None
     except Exception as error:  # trimesh, zipfile and expat promise nothing about what they raise
-        reason = cut(printable(f"{error}"[:200])) or type(error).__name__
+        reason = truncate(escape(f"{error}"[:200])) or type(error).__name__
         if isinstance(error, RecursionError):
             reason = "it nests parts in a circle, or very deep"
         reason = f"it lacks {reason}" if isinstance(error, KeyError) else reason
-        said = f"cannot be read as {kind.upper()} ({reason}); export it again"
-        raise InputError.of(source, said) from None
+        message = f"cannot be read as {kind.upper()} ({reason}); export it again"
+        raise InputError.of(source, message) from None
 
 
 def _kind(content: bytes, suffix: str) -> str:
-    """The format: what the content looks like, or else what the file's name says."""
+    """The format, detected by content or else by the file's suffix."""
     start = content[: 4 * MAX_LINE]
     is_text = b"\0" not in start[:1024]
-    looks = {
+    matches = {
         "3mf": content.startswith((b"PK\x03\x04", b"PK\x05\x06")),
         "glb": content.startswith(b"glTF"),
         # What a binary STL's header says is not asked: many begin with "solid", as text does.
@@ -104,13 +107,13 @@ def _kind(content: bytes, suffix: str) -> str:
         "off": is_text and re.match(rb"(?:\s*+#[^\n]*+\n)*\s*+(?:ST)?C?N?OFF(?!\w)", start),
         "obj": is_text and re.search(rb"(?m)^[ \t]*v(?:[ \t]+[-+.0-9]\S*){3}", start),
     }
-    kind = next((kind for kind, found in looks.items() if found), suffix)
+    kind = next((kind for kind, found in matches.items() if found), suffix)
     if kind not in _READERS or not content:
         raise _WrongError(f"is {'of no known kind' if content else 'empty'}; expected {_EXPECTED}")
     return kind
 
 
-def _sound(file: str, found: Iterator[Body]) -> list[Body]:
+def _sound(file: str, found: Iterator[Mesh]) -> list[Mesh]:
     """The bodies that have triangles under their last names, all corners of them somewhere.
 
     They are counted while they are read, so that what goes on and on soon ends.
@@ -126,9 +129,9 @@ def _sound(file: str, found: Iterator[Body]) -> list[Body]:
         far = np.flatnonzero(~(np.abs(corners) <= MAX_COORDINATE).all(axis=1))
         if len(far):
             at = ", ".join(f"{value:g}" for value in corners[far[0]])
-            said = f"has a corner at ({at}); expected numbers of at most {MAX_COORDINATE:.0f}"
+            message = f"has a corner at ({at}); expected numbers of at most {MAX_COORDINATE:.0f}"
             raise _WrongError(
-                said, f"{body.name}, " * bool(body.name) + f"triangle {far[0] // 3 + 1}"
+                message, f"{body.name}, " * bool(body.name) + f"triangle {far[0] // 3 + 1}"
             )
         bodies += [welded(body.name, body.vertices, body.faces)] if len(body.faces) else []
     if not bodies:
@@ -140,12 +143,12 @@ def _sound(file: str, found: Iterator[Body]) -> list[Body]:
 
 
 def _different(names: Sequence[str]) -> list[str]:
-    """A different name for each, without control characters, path parts and markup."""
+    """Unique names, without control characters, path separators and markup."""
     result: list[str] = []
     for position, name in enumerate(names, start=1):
         # What means something to a terminal, a web page, a shell or a file system goes.
         safe = re.sub(r"""[\\/:*?"'`<>|&$\[\]{}]""", "_", name[:200].strip())
-        wished = cut(printable(safe)) or f"body {position}"
+        wished = truncate(escape(safe)) or f"body {position}"
         others = (f"{wished} ({number})" for number in count(2))
         result.append(next(one for one in chain([wished], others) if one not in result))
     return result
@@ -156,12 +159,12 @@ def _check_corners(
 ) -> None:
     outside = np.flatnonzero((corners < 0) | (corners >= len(vertices)))
     for first in outside[:1]:
-        said = f"a face names vertex {corners[first]}, counted from 0; there are {len(vertices)}"
-        raise _WrongError(said, "" if lines is None else f"line {lines[first]}")
+        message = f"a face names vertex {corners[first]}, counted from 0; there are {len(vertices)}"
+        raise _WrongError(message, "" if lines is None else f"line {lines[first]}")
 
 
 def _lines(content: bytes) -> Iterator[tuple[int, list[str]]]:
-    """The lines of a text that say something: number and words."""
+    """The non-empty lines of a text: number and words."""
     for number, line in enumerate(io.BytesIO(content.removeprefix(b"\xef\xbb\xbf")), start=1):
         if len(line) > MAX_LINE:
             raise _WrongError(f"is longer than {MAX_LINE} bytes", f"line {number}")
@@ -175,11 +178,11 @@ _FACET = ("facet or endsolid", "outer", "vertex", "vertex", "vertex", "endloop",
 
 
 def _stl_size(content: bytes) -> int:
-    """How long a binary STL with its count of triangles is, in bytes."""
+    """The size in bytes of a binary STL with its count of triangles."""
     return 84 + 50 * int.from_bytes(content[80:84], "little")
 
 
-def _read_stl(content: bytes) -> Iterator[Body]:
+def _read_stl(content: bytes) -> Iterator[Mesh]:
     """All solids of the file are one body. Normals are not used: some programs write nan."""
     size = _stl_size(content)
     if len(content) == size:
@@ -189,24 +192,24 @@ def _read_stl(content: bytes) -> Iterator[Body]:
         points = facets["f1"].reshape(-1, 3).astype(float)
     elif b"\0" in content[:1024]:
         raise _WrongError(
-            f"is no complete STL file: its header announces {many(size // 50 - 1, 'triangle')}, "
+            f"is no complete STL file: its header announces {pluralize(size // 50 - 1, 'triangle')}, "
             f"which take {size} bytes, and it has {len(content)}; export it again"
         )
     else:
         points = _ascii_corners(content)
-    yield Body("", points, np.arange(len(points)).reshape(-1, 3))
+    yield Mesh("", points, np.arange(len(points)).reshape(-1, 3))
 
 
 def _ascii_corners(content: bytes) -> Points:
-    """The corners of all facets of an ASCII STL that is whole."""
+    """The corners of all facets of a complete ASCII STL."""
     numbers, step = array("d"), -1  # the position in a facet, or outside of a solid
     lines = _lines(re.sub(b"(?i)end solid", b"endsolid", content))
     for line, words in chain(lines, [(0, ["the end"])]):
         keyword, expected = words[0].lower(), _FACET[step] if step >= 0 else "solid or the end"
         if keyword not in expected.split(" or "):
-            found = shown(" ".join(words)[:200]) if line else "the end of the file"
-            said = f"expected {expected}, found {found}; export it again"
-            raise _WrongError(said, f"line {line}" if line else "")
+            found = quote(" ".join(words)[:200]) if line else "the end of the file"
+            message = f"expected {expected}, found {found}; export it again"
+            raise _WrongError(message, f"line {line}" if line else "")
         if keyword == "vertex":
             numbers.extend(_numbers(line, [*words, "", ""][:4]))
         step = -1 if keyword == "endsolid" else (step + 1) % len(_FACET)
@@ -214,11 +217,11 @@ def _ascii_corners(content: bytes) -> Points:
 
 
 def _numbers(line: int, words: Sequence[str], how: Callable[[str], Any] = float) -> list[Any]:
-    """The numbers behind the first word of a line."""
+    """The numbers after the first word of a line."""
     try:
         return [how(word) for word in words[1:]]
     except ValueError:
-        found = shown(" ".join(words)[:200].strip())
+        found = quote(" ".join(words)[:200].strip())
         raise _WrongError(f"expected numbers, found {found}", f"line {line}") from None
 
 
@@ -231,7 +234,7 @@ _IGNORED = {
 }
 
 
-def _read_obj(content: bytes) -> Iterator[Body]:
+def _read_obj(content: bytes) -> Iterator[Mesh]:
     """Each object (``o``) is a body; without objects each group (``g``), without either the file."""
     numbers, label, has_objects = array("d"), ("", 0), False
     polygons: dict[tuple[str, int], dict[int, list[int]]] = {}  # by object or group, by line
@@ -250,26 +253,26 @@ def _read_obj(content: bytes) -> Iterator[Body]:
             label = (name, 0)
         elif keyword not in _IGNORED:
             expected = "expected an OBJ file of polygons, with v, f, o and g"
-            said = f"unknown statement {shown(keyword[:200])}; {expected}"
-            raise _WrongError(said, f"line {line}")
+            message = f"unknown statement {quote(keyword[:200])}; {expected}"
+            raise _WrongError(message, f"line {line}")
     vertices = np.array(numbers).reshape(-1, 3)
     for (name, _), some in polygons.items():
-        yield Body(name, vertices, _triangles([*some.values()], vertices, [*some]))
+        yield Mesh(name, vertices, _triangles([*some.values()], vertices, [*some]))
 
 
-def _read_off(content: bytes) -> Iterator[Body]:
+def _read_off(content: bytes) -> Iterator[Mesh]:
     lines = [words for _, words in _lines(content)]
     corners, faces = map(int, (lines.pop(0)[1:] or lines.pop(0))[:2])
     if corners + faces > len(lines):
-        said = f"counts {corners} vertices and {faces} faces, and has {len(lines)} lines"
-        raise _WrongError(said)
+        message = f"counts {corners} vertices and {faces} faces, and has {len(lines)} lines"
+        raise _WrongError(message)
     points = np.array([words[:3] for words in lines[:corners]], dtype=float)
     rows = lines[corners : corners + faces]
     polygons = [[int(word) for word in row[1 : int(row[0]) + 1]] for row in rows]
-    yield Body("", points, _triangles(polygons, points))
+    yield Mesh("", points, _triangles(polygons, points))
 
 
-def _read_ply(content: bytes) -> Iterator[Body]:
+def _read_ply(content: bytes) -> Iterator[Mesh]:
     """The polygons as trimesh finds them; after that it cuts them into fans."""
     from trimesh.exchange.ply import load_ply
 
@@ -283,15 +286,15 @@ def _read_ply(content: bytes) -> Iterator[Body]:
     polygons = faces[key] if isinstance(faces, dict) else faces[key]["f1"]
     for name, found in (("vertex", points), ("face", polygons)):
         if len(found) != elements[name]["length"]:
-            announced = many(elements[name]["length"], f"{name} line")
+            announced = pluralize(elements[name]["length"], f"{name} line")
             raise _WrongError(f"announces {announced} and has {len(found)}; export it again")
-    yield Body("", points, _triangles(polygons, points))
+    yield Mesh("", points, _triangles(polygons, points))
 
 
 def _triangles(
     polygons: Sequence[Sequence[int]], vertices: Points, lines: Sequence[int] = ()
 ) -> Faces:
-    """Cuts polygons, from lines of a text, into triangles with the same winding.
+    """Triangulate polygons, from lines of a text, with the same winding.
 
     The fan from the first corner is taken where all its triangles face the polygon's way: none is
     folded back, and none is a mere line, as with three corners in a row.
@@ -299,7 +302,7 @@ def _triangles(
     sizes = np.array([len(polygon) for polygon in polygons], dtype=np.int64)
     for wrong in sizes[(sizes < 3) | (sizes > MAX_CORNERS)]:
         expected = f"expected 3 to {MAX_CORNERS}; cut it into triangles"
-        raise _WrongError(f"has a face with {many(int(wrong), 'corner')}; {expected}")
+        raise _WrongError(f"has a face with {pluralize(int(wrong), 'corner')}; {expected}")
     if (sizes - 2).sum() > MAX_TRIANGLES:
         raise _WrongError(_COARSER)
     corners = np.fromiter(chain.from_iterable(polygons), np.int64)
@@ -326,44 +329,44 @@ def _cut_up(polygon: Points, normal: Points) -> Faces:
     import manifold3d
 
     axis = int(np.argmax(np.abs(normal)))
-    seen = [(1, 2), (2, 0), (0, 1)][axis]
-    flat = polygon[:, seen if normal[axis] > 0 else seen[::-1]]
+    axes = [(1, 2), (2, 0), (0, 1)][axis]
+    flat = polygon[:, axes if normal[axis] > 0 else axes[::-1]]
     return np.asarray(manifold3d.triangulate([flat]), dtype=np.int64)
 
 
 # --- GLB and 3MF: bodies at their places, in a known unit ------------------------------------
 
 
-def _moved(name: str, vertices: Points, faces: Faces, matrix: NDArray[np.float64]) -> Body:
-    """A body brought to its place; the outside of its mirror image is still its outside."""
+def _moved(name: str, vertices: Points, faces: Faces, matrix: NDArray[np.float64]) -> Mesh:
+    """Transform a mesh; a mirroring transform also flips the winding."""
     turns = np.linalg.det(matrix[:3, :3])
     if turns == 0:
         raise _WrongError("a transform flattens a body; expected its size kept")
     points = vertices @ matrix[:3, :3].T + matrix[:3, 3]
-    return Body(name, points, faces[:, ::-1] if turns < 0 else faces)
+    return Mesh(name, points, faces[:, ::-1] if turns < 0 else faces)
 
 
 def _refuse(needed: Collection[str], part: str = "") -> None:
     for one in needed:
-        said = f"needs {shown(one[:200])}, which fabkit does not read"
-        raise _WrongError(f"{said}; export plain meshes", part)
+        message = f"needs {quote(one[:200])}, which fabkit does not read"
+        raise _WrongError(f"{message}; export plain meshes", part)
 
 
-def _read_glb(content: bytes) -> Iterator[Body]:
+def _read_glb(content: bytes) -> Iterator[Mesh]:
     """Each node with a mesh is a body; the parts of a mesh that look different are one."""
     import trimesh
     from trimesh.util import append_faces
 
     tree = json.loads(content[20 : 20 + int.from_bytes(content[12:16], "little")])
     # trimesh leaves out what is compressed; these say nothing of where corners are.
-    looks = re.compile(r"KHR_(?:materials|texture|lights)_\w+|EXT_texture_\w+")
-    _refuse([one for one in tree.get("extensionsRequired", ()) if not looks.fullmatch(one)])
+    cosmetic = re.compile(r"KHR_(?:materials|texture|lights)_\w+|EXT_texture_\w+")
+    _refuse([one for one in tree.get("extensionsRequired", ()) if not cosmetic.fullmatch(one)])
     scene = trimesh.load_scene(
         io.BytesIO(content), file_type="glb", process=False, skip_materials=True
     )
     # Many write millimetres where the format has metres: nothing is more than 5 m long.
     scale = 0.001 if scene.scale > 5.0 else 1.0
-    to_mm = np.diag([scale, scale, scale, 1.0]) @ np.linalg.inv(TO_GLTF)
+    to_mm = np.diag([scale, scale, scale, 1.0]) @ np.linalg.inv(_TO_GLTF)
 
     def name_of(node: str) -> str:
         # trimesh gives each part a node below its mesh's, with a name of no meaning.
@@ -383,7 +386,7 @@ def _read_glb(content: bytes) -> Iterator[Body]:
         vertices, faces = append_faces(
             [one.vertices for one in parts], [one.faces for one in parts]
         )
-        yield Body(name, np.asarray(vertices, float), np.asarray(faces, np.int64))
+        yield Mesh(name, np.asarray(vertices, float), np.asarray(faces, np.int64))
 
 
 _SCHEMAS = "http://schemas.microsoft.com/3dmanufacturing"
@@ -457,13 +460,13 @@ class _Package:
                 _refuse([space for space in needed if space not in _UNDERSTOOD], self._part)
                 self._unit = values.get("unit", "millimeter")
                 if self._unit not in _UNITS_MM:
-                    said = f"unknown unit {shown(self._unit[:200])}; expected one of"
-                    raise _WrongError(f"{said} {', '.join(_UNITS_MM)}", self._part)
+                    message = f"unknown unit {quote(self._unit[:200])}; expected one of"
+                    raise _WrongError(f"{message} {', '.join(_UNITS_MM)}", self._part)
             case "object":
                 self._object = _Object(values.get("name", ""))
                 key = self._part, values["id"]
                 if self._objects.setdefault(key, self._object) is not self._object:
-                    raise _WrongError(f"has two objects {shown(values['id'])}", self._part)
+                    raise _WrongError(f"has two objects {quote(values['id'])}", self._part)
             case "mesh" if self._object.numbers:
                 raise _WrongError("has an object with two meshes", self._part)
             case "component":
@@ -471,14 +474,14 @@ class _Package:
             case "item":
                 self._items.append((_UNITS_MM[self._unit], {"path": self._part, **values}))
 
-    def bodies(self) -> Iterator[Body]:
+    def bodies(self) -> Iterator[Mesh]:
         """Each mesh at every place where an item of the build has it."""
         if not self._items:
             raise _WrongError("has nothing to build; add its objects to the build")
         for unit_mm, item in self._items:
             yield from self._placed(item, np.diag([unit_mm] * 3 + [1.0]), "")
 
-    def _placed(self, used: dict[str, str], outer: Points, name: str) -> Iterator[Body]:
+    def _placed(self, used: dict[str, str], outer: Points, name: str) -> Iterator[Mesh]:
         """The bodies of an item or a component; each leads to a mesh or to a refusal.
 
         Components in a circle end where Python lets no more functions call each other.
@@ -486,8 +489,8 @@ class _Package:
         key = _folded(used.get(f"{{{_PRODUCTION}}}path", used["path"])), used["objectid"]
         one = self._objects.get(key)
         if not one or bool(one.components) == bool(one.numbers):
-            said = "expected either a mesh or components" if one else "there is no such object"
-            raise _WrongError(said, f"{key[0]}: object {shown(key[1])}")
+            message = "expected either a mesh or components" if one else "there is no such object"
+            raise _WrongError(message, f"{key[0]}: object {quote(key[1])}")
         words = used.get("transform", "1 0 0 0 1 0 0 0 1 0 0 0").split()
         rows = np.array(words, dtype=float).reshape(4, 3)
         matrix, name = outer @ np.vstack([rows.T, [0, 0, 0, 1]]), one.name or name
@@ -504,7 +507,7 @@ def _folded(name: str) -> str:
     return unquote(name).strip("/").casefold()
 
 
-_READERS: dict[str, Callable[[bytes], Iterator[Body]]] = {
+_READERS: dict[str, Callable[[bytes], Iterator[Mesh]]] = {
     "stl": _read_stl,
     "obj": _read_obj,
     "off": _read_off,

@@ -1,1 +1,1 @@
-"""Parts put together as a solution says: overlaps, gaps, and what a printer's errors make of them."""
+"""Parts assembled as in a solution: overlaps, gaps and contacts."""

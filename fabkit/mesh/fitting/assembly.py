@@ -1,4 +1,4 @@
-"""Putting meshes together as a solution does, and measuring how they lie beside each other."""
+"""Assembling meshes as in a solution, and measuring gaps and overlaps."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.outline import region_mm
-from fabkit.mesh.boards.seating import LIFT_MM, balls_lying
-from fabkit.mesh.body import Points
 from fabkit.mesh.finding import DIGITS, TINY_MM, TINY_MM3
-from fabkit.mesh.laying import Lying, Pose, Way, moved, step_mm, ways_onto
-from fabkit.mesh.part import Part, reach_out_mm
+from fabkit.mesh.mesh import Points
+from fabkit.mesh.part import Part, protrusion_mm
+from fabkit.mesh.placement import OrientedPiece, Placement, Pose, moved, placements_on, step_mm
+from fabkit.mesh.rules.insertion import LIFT_MM, ball_orientations
 from fabkit.model.lattice import Cell
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import Challenge
@@ -28,16 +28,16 @@ from fabkit.model.puzzle import Challenge
 _END_ZONE_MM = 3.0
 #: … up to this far from it, so that no other edge of a sharp corner comes into the way.
 _EDGE_REACH_MM = 0.8 * _END_ZONE_MM
-#: The ways in which each part, by its key, can lie; and the mesh of a board that holds them, or
-#: None, moved so that what rests on it is at height 0.
-Table = tuple[Mapping[str, Sequence[Lying]], Any]
-#: Parts farther apart than this part of a grid unit do not lie beside each other.
+#: The orientations of each part, by its key; and the mesh of the board that holds them, or None,
+#: moved so that what rests on it is at height 0.
+Table = tuple[Mapping[str, Sequence[OrientedPiece]], Any]
+#: Parts farther apart than this part of a grid unit are not neighbours.
 _REACH_UNITS = 0.25
 
 
 @dataclass(frozen=True)
 class Assembly:
-    """What was measured on a solution put together from meshes.
+    """Measurements on a solution assembled from meshes.
 
     Attributes:
         overlap_mm3: of all pairs together, and with the board.
@@ -58,7 +58,7 @@ class Assembly:
 
     @property
     def ok(self) -> bool:
-        """Whether all of it keeps the limits."""
+        """Whether all limits are met."""
         return not self.messages
 
     def document(self) -> dict[str, Any]:
@@ -72,55 +72,61 @@ class Assembly:
 def assemble(
     challenge: Challenge, layout: Mapping[str, frozenset[Cell]], profile: Profile, table: Table
 ) -> Assembly:
-    """Puts meshes together as a solution says, and measures how they lie beside each other.
+    """Assemble meshes as in a solution, and measure gaps and overlaps.
 
     The gap of two parts is that of what is seen of them from above, which is never larger than that
     in space; where it is less than what is asked for, that in space is measured. A part that can
-    cover its cells in several ways is put there in all of them, and the worst is told.
+    cover its cells in several ways is placed in all of them, and the worst counts.
 
     Raises:
         InputError: when a part cannot cover the cells that the layout says.
     """
     sides, board = table
-    ways = [way for key, cells in sorted(layout.items()) for way in ways_onto(sides[key], cells)]
-    lattice, unit_mm = ways[0][0].lattice, ways[0][0].unit_mm
-    seen = np.array([lying.placed(lying.shadow(), [pose])[0] for lying, pose in ways])
-    keys = np.array([lying.key for lying, _ in ways])
+    placements = [
+        placement
+        for key, cells in sorted(layout.items())
+        for placement in placements_on(sides[key], cells)
+    ]
+    lattice, unit_mm = placements[0][0].lattice, placements[0][0].unit_mm
+    silhouettes = np.array(
+        [piece.place(piece.silhouette(), [pose])[0] for piece, pose in placements]
+    )
+    keys = np.array([piece.key for piece, _ in placements])
     area = region_mm(lattice, challenge.region, unit_mm)
     outside_mm, in_board_mm3 = defaultdict[str, float](float), defaultdict[str, float](float)
-    for (lying, pose), shadow in zip(ways, seen, strict=True):
-        outside_mm[lying.key] = max(outside_mm[lying.key], reach_out_mm(shadow, area))
-        if board is not None and lying.is_solid:
-            overlap_mm3 = (lying.at(pose) ^ board).volume()
-            in_board_mm3[lying.key] = max(in_board_mm3[lying.key], overlap_mm3)
-    pairs = shapely.STRtree(seen).query(seen, "dwithin", _REACH_UNITS * unit_mm)
+    for (piece, pose), silhouette in zip(placements, silhouettes, strict=True):
+        outside_mm[piece.key] = max(outside_mm[piece.key], protrusion_mm(silhouette, area))
+        if board is not None and piece.is_solid:
+            overlap_mm3 = (piece.at(pose) ^ board).volume()
+            in_board_mm3[piece.key] = max(in_board_mm3[piece.key], overlap_mm3)
+    pairs = shapely.STRtree(silhouettes).query(silhouettes, "dwithin", _REACH_UNITS * unit_mm)
     i, j = pairs[:, keys[pairs[0]] < keys[pairs[1]]]
-    gaps_mm, overlaps_mm3 = shapely.distance(seen[i], seen[j]), np.zeros(len(i))
+    gaps_mm, overlaps_mm3 = shapely.distance(silhouettes[i], silhouettes[j]), np.zeros(len(i))
     least_mm, most_mm = profile.gap_min_mm, profile.gap_max_mm
     for at in np.flatnonzero(gaps_mm < least_mm):
-        two = ways[i[at]], ways[j[at]]
-        if all(lying.is_solid for lying, _ in two):
-            one, other = (lying.at(pose) for lying, pose in two)
+        two = placements[i[at]], placements[j[at]]
+        if all(piece.is_solid for piece, _ in two):
+            one, other = (piece.at(pose) for piece, pose in two)
             overlaps_mm3[at] = (one ^ other).volume()
             # The library looks no farther than it must.
             gaps_mm[at] = one.min_gap(other, least_mm) if overlaps_mm3[at] <= TINY_MM3 else 0.0
-    edges_mm = _edge_gaps_mm(ways, i, j)
+    edges_mm = _edge_gaps_mm(placements, i, j)
     worst = {(key, "the board"): (mm3, math.inf, -math.inf) for key, mm3 in in_board_mm3.items()}
     for pair in sorted(set(zip(keys[i].tolist(), keys[j].tolist(), strict=True))):
         these = (keys[i] == pair[0]) & (keys[j] == pair[1])
         worst[pair] = overlaps_mm3[these].max(), gaps_mm[these].min(), edges_mm[these].max()
-    open_ = sorted({lying.key for lying, _ in ways if not lying.is_solid})
-    messages = [f"{key} is not closed: overlaps with it cannot be measured" for key in open_]
+    open_ = sorted({piece.key for piece, _ in placements if not piece.is_solid})
+    messages = [f"{key} is not closed; its overlaps cannot be measured" for key in open_]
     for pair, (overlap_mm3, gap_mm, edge_mm) in worst.items():
         both = " and ".join(pair)
         if overlap_mm3 > TINY_MM3:
             messages.append(f"{both} overlap by {overlap_mm3:.3f} mm3")
         elif gap_mm < least_mm - TINY_MM:
-            asked = f"at least {least_mm:g} mm is asked for"
-            messages.append(f"{both} leave a gap of {gap_mm:.3f} mm; {asked}")
+            expected = f"expected at least {least_mm:g} mm"
+            messages.append(f"{both} leave a gap of {gap_mm:.3f} mm; {expected}")
         if edge_mm > most_mm + TINY_MM:
-            asked = f"along an edge; at most {most_mm:g} mm is asked for"
-            messages.append(f"{both} leave a gap of {edge_mm:.3f} mm {asked}")
+            expected = f"along an edge; expected at most {most_mm:g} mm"
+            messages.append(f"{both} leave a gap of {edge_mm:.3f} mm {expected}")
     messages += [
         f"{key} reaches {reach_mm:.3f} mm out of the region"
         for key, reach_mm in outside_mm.items()
@@ -137,24 +143,26 @@ def assemble(
     )
 
 
-def ball_table(parts: Mapping[str, Part], board: Part | None, profile: Profile) -> Table:
-    """Where ball pieces, their balls read, can lie flat: in a board, where there is a closed one."""
+def ball_setup(parts: Mapping[str, Part], board: Part | None, profile: Profile) -> Table:
+    """The orientations in which fitted ball pieces lie flat, and the board if it is closed."""
     pitches = [part.balls.pitch_mm for part in parts.values() if part.balls]
     unit_mm = board.unit_mm if board else median(pitches or [profile.unit_mm])
-    sides = {key: balls_lying(key, part, unit_mm) for key, part in parts.items()}
-    if board is None or not board.straight.is_solid:
+    sides = {key: ball_orientations(key, part, unit_mm) for key, part in parts.items()}
+    if board is None or not board.aligned.is_solid:
         return sides, None
-    return sides, board.straight.manifold.translate((0, 0, -board.rest_mm - LIFT_MM))
+    return sides, board.aligned.manifold.translate((0, 0, -board.rest_mm - LIFT_MM))
 
 
-def _edge_gaps_mm(ways: Sequence[Way], i: NDArray[np.int64], j: NDArray[np.int64]) -> Points:
-    """For pairs of ways the greatest gap along the edges that two flat parts share, at mid-height;
-    -inf for none. It is found at the ends of the measured stretches, or at corners beside them."""
-    borders = np.array([_border(*way) for way in ways])
+def _edge_gaps_mm(
+    placements: Sequence[Placement], i: NDArray[np.int64], j: NDArray[np.int64]
+) -> Points:
+    """For pairs of placements the greatest gap along the edges that two flat parts share, at
+    mid-height; -inf for none. It is found at the ends of the measured stretches, or at corners beside them."""
+    borders = np.array([_border(*one) for one in placements])
     shared = shapely.line_merge(shapely.intersection(borders[i], borders[j]))
     lines, pair_of = shapely.get_parts(shapely.simplify(shared, 0), return_index=True)
     points, line_of = shapely.get_coordinates(lines, return_index=True)
-    points *= step_mm(ways[0][0].lattice, ways[0][0].unit_mm)
+    points *= step_mm(placements[0][0].lattice, placements[0][0].unit_mm)
     goes_on = line_of[:-1] == line_of[1:]
     edges = shapely.linestrings(np.stack([points[:-1], points[1:]], axis=1)[goes_on])
     long = shapely.length(edges) > 2 * _END_ZONE_MM
@@ -162,7 +170,7 @@ def _edge_gaps_mm(ways: Sequence[Way], i: NDArray[np.int64], j: NDArray[np.int64
     ends = shapely.line_interpolate_point(edges[long][:, None], [_END_ZONE_MM, -_END_ZONE_MM])
     stretches = shapely.linestrings(shapely.get_coordinates(ends).reshape(-1, 2, 2))
     beside = shapely.buffer(stretches, _EDGE_REACH_MM, cap_style="flat")
-    sections = np.array([lying.placed(lying.section, [pose])[0] for lying, pose in ways])
+    sections = np.array([piece.place(piece.section, [pose])[0] for piece, pose in placements])
     found_mm = np.full(len(i), -math.inf)
     for one, other in ((i, j), (j, i)):
         sides, others = sections[one[pair_of]], sections[other[pair_of]]
@@ -177,7 +185,7 @@ def _edge_gaps_mm(ways: Sequence[Way], i: NDArray[np.int64], j: NDArray[np.int64
     return found_mm
 
 
-def _border(lying: Lying, pose: Pose) -> BaseGeometry:
+def _border(piece: OrientedPiece, pose: Pose) -> BaseGeometry:
     """The outline of a flat part as read, in a pose, in frame points; nothing of another."""
-    rings = lying.flat.outline.rings if lying.flat and lying.flat.outline else ()
+    rings = piece.flat.outline.rings if piece.flat and piece.flat.outline else ()
     return shapely.MultiLineString([moved([*ring, ring[0]], pose) for ring in rings])

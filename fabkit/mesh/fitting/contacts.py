@@ -1,4 +1,4 @@
-"""Contacts: where pieces of a solution lie against each other, or against the region's border.
+"""Contacts between the pieces of a solution, and with the region's border.
 
 A stretch of a drawn edge that two pieces share keeps them apart across it, and so does a corner of
 one that is drawn on a straight side of the other; at the border that is the wall of a tray, a
@@ -19,10 +19,10 @@ import numpy as np
 import shapely
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.mesh.body import Points
-from fabkit.mesh.laying import Lying, moved, step_mm, ways_onto
+from fabkit.mesh.mesh import Points
+from fabkit.mesh.placement import OrientedPiece, moved, placements_on, step_mm
 from fabkit.model.lattice import Cell, Lattice, Point
-from fabkit.model.piece import least_turn
+from fabkit.model.piece import canonical_turn
 from fabkit.model.polygon import rings_of_cells
 
 #: A side is measured this far from its ends (mm, and at most this part of it), where corners are
@@ -56,7 +56,7 @@ class Solution:
 
 
 class Contact(NamedTuple):
-    """Where a piece meets another one, or the border.
+    """A contact of a piece with another one or the border.
 
     Attributes:
         pieces: the piece, and the other one; empty for the border.
@@ -74,64 +74,66 @@ class Contact(NamedTuple):
     place_mm: tuple[float, float]
 
 
-class Measured:
-    """A flat piece, and how far each of its sides and corners lies inside as it is drawn."""
+class PieceInsets:
+    """A flat piece, and the insets of its sides and corners from the drawing."""
 
-    def __init__(self, lying: Lying) -> None:
-        self.lying = lying
+    def __init__(self, piece: OrientedPiece) -> None:
+        self.piece = piece
         # Turned meshes number their sides alike.
-        turn = least_turn(lying.lattice, lying.cells)
-        self.ends = sorted(_sides(lying.lattice, lying.cells), key=lambda ends: [*map(turn, ends)])
-        step = step_mm(lying.lattice, lying.unit_mm)
+        turn = canonical_turn(piece.lattice, piece.cells)
+        self.ends = sorted(_sides(piece.lattice, piece.cells), key=lambda ends: [*map(turn, ends)])
+        step = step_mm(piece.lattice, piece.unit_mm)
         self._ends_mm: Points = np.array(self.ends) * step
         self._normals = _normals(self._ends_mm)
-        self.inside_mm = _inside_mm(lying.section, self._ends_mm, self._normals)
+        self.inside_mm = _inside_mm(piece.section, self._ends_mm, self._normals)
         self._corners_mm: dict[tuple[int, int, float, float], float] = {}
 
-    def laid(self, cells: frozenset[Cell]) -> list[tuple[Point, Point]]:
+    def ends_at(self, cells: frozenset[Cell]) -> list[tuple[Point, Point]]:
         """The ends of each side where the piece covers these cells, what is inside on the left.
 
         Raises:
             InputError: when it does not have that shape.
         """
-        _, pose = ways_onto([self.lying], cells)[0]
+        _, pose = placements_on([self.piece], cells)[0]
         sides = (moved(ends, pose) for ends in self.ends)
         return [(b, a) if pose[0].flipped else (a, b) for a, b in sides]
 
     def corner_mm(self, one: int, other: int, along: Sequence[float]) -> float:
-        """How far the corner of two sides keeps inside, along so much of either one's normal."""
+        """The inset of the corner of two sides, along a combination of their normals."""
         key = one, other, round(along[0], 6), round(along[1], 6)
         if key not in self._corners_mm:
             (corner,) = {*self.ends[one]} & {*self.ends[other]}
-            middle = np.array(corner) * step_mm(self.lying.lattice, self.lying.unit_mm)
+            middle = np.array(corner) * step_mm(self.piece.lattice, self.piece.unit_mm)
             lengths = np.linalg.norm(np.diff(self._ends_mm[[one, other]], axis=1), axis=-1)
             near_mm = min(_END_MM, _END_PART * float(lengths.min()))
-            seen = self.lying.section.intersection(shapely.Point(middle).buffer(near_mm))
+            nearby = self.piece.section.intersection(shapely.Point(middle).buffer(near_mm))
             out = np.array(along) @ self._normals[[one, other]]
-            inside = (middle - shapely.get_coordinates(seen)) @ out
+            inside = (middle - shapely.get_coordinates(nearby)) @ out
             self._corners_mm[key] = float(inside.min(initial=near_mm))
         return self._corners_mm[key]
 
 
-def contacts(lattice: Lattice, solution: Solution, pieces: Mapping[str, Measured]) -> list[Contact]:
-    """Where the pieces of a solution meet each other and the border, each two sides once.
+def contacts(
+    lattice: Lattice, solution: Solution, pieces: Mapping[str, PieceInsets]
+) -> list[Contact]:
+    """The contacts of a solution's pieces with each other and the border, once per pair of sides.
 
     Raises:
         InputError: when a piece does not have the shape that the layout asks for.
     """
-    laid = {key: pieces[key].laid(cells) for key, cells in sorted(solution.layout.items())}
-    inside_mm = {key: pieces[key].inside_mm for key in laid}
-    step = step_mm(lattice, pieces[next(iter(laid))].lying.unit_mm)
-    # What is around the region is laid like a piece without a name, its inside on the left, too.
-    laid[""] = [(end, start) for start, end in _sides(lattice, solution.region)]
-    inside_mm[""] = np.full(len(laid[""]), solution.clearance_mm or 0.0)
-    lowest = np.min([start for start, _ in laid[""]], axis=0)
-    normals = {key: _normals(np.array(ends) * step) for key, ends in laid.items()}
+    ends_of = {key: pieces[key].ends_at(cells) for key, cells in sorted(solution.layout.items())}
+    inside_mm = {key: pieces[key].inside_mm for key in ends_of}
+    step = step_mm(lattice, pieces[next(iter(ends_of))].piece.unit_mm)
+    # What is around the region is treated like a piece without a name, its inside on the left, too.
+    ends_of[""] = [(end, start) for start, end in _sides(lattice, solution.region)]
+    inside_mm[""] = np.full(len(ends_of[""]), solution.clearance_mm or 0.0)
+    lowest = np.min([start for start, _ in ends_of[""]], axis=0)
+    normals = {key: _normals(np.array(ends) * step) for key, ends in ends_of.items()}
     owners: dict[tuple[Point, Point], Side] = {}
     corners: list[tuple[str, int, int]] = []
     # The sides that pass a point straight on, or meet there with less than a half turn of room.
     passing: dict[Point, list[Side]] = defaultdict(list)
-    for key, ends in laid.items():
+    for key, ends in ends_of.items():
         begins = {start: number for number, (start, _) in enumerate(ends)}
         for number, (start, end) in enumerate(ends):
             edges = list(pairwise([*(lattice.walk(start, end) or ()), end]))
@@ -163,7 +165,7 @@ def contacts(lattice: Lattice, solution: Solution, pieces: Mapping[str, Measured
             found[both] = contact(key, [(number, 1.0)], own_mm, other, middle)
     at_corners = []
     for key, one, two in corners:
-        corner = laid[key][one][1]
+        corner = ends_of[key][one][1]
         for other in passing[corner]:
             against = -normals[other[0]][other[1]]
             along = np.linalg.solve(normals[key][[one, two]].T, against).tolist()
@@ -176,28 +178,28 @@ def contacts(lattice: Lattice, solution: Solution, pieces: Mapping[str, Measured
 
 
 def _normals(ends: Points) -> Points:
-    """Of sides, outwards, of length 1."""
+    """The outward unit normals of sides."""
     along = ends[:, 1] - ends[:, 0]
     out: Points = along[:, ::-1] * [1, -1] / np.linalg.norm(along, axis=1)[:, None]
     return out
 
 
 def _sides(lattice: Lattice, cells: frozenset[Cell]) -> list[tuple[Point, Point]]:
-    """The ends of the straight sides of an area, which is on the left of each."""
+    """The ends of the straight sides of an area, with the area on the left."""
     rings = rings_of_cells(lattice, cells)
     return [ends for ring in rings for ends in zip(ring, (*ring[1:], ring[0]), strict=True)]
 
 
 def _inside_mm(section: BaseGeometry, ends: Points, out: Points) -> Points:
-    """How far a piece's material, cut at mid-height, keeps inside each of its drawn sides."""
+    """The insets of a piece's section at mid-height from each of its drawn sides."""
     start, end = ends[:, 0], ends[:, 1]
     length = np.linalg.norm(end - start, axis=1)[:, None]
     along, cut = (end - start) / length, np.minimum(_END_MM, _END_PART * length)
     corners = [start + cut * along, end - cut * along]
     deep, far = -cut * out, _OUT_PART * cut * out
     boxes = np.stack([corners[0] + deep, corners[1] + deep, corners[1] + far, corners[0] + far], 1)
-    seen = shapely.intersection(section, shapely.polygons(boxes))
-    places, side = shapely.get_coordinates(seen, return_index=True)
+    nearby = shapely.intersection(section, shapely.polygons(boxes))
+    places, side = shapely.get_coordinates(nearby, return_index=True)
     inside: Points = cut[:, 0].copy()  # where nothing is seen
     np.minimum.at(inside, side, ((start[side] - places) * out[side]).sum(axis=1))
     return inside

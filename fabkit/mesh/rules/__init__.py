@@ -1,1 +1,1 @@
-"""The rules of an inspection, by what they look at. Each gives its findings on one part."""
+"""The rules, by what they examine. Each yields findings on one part."""

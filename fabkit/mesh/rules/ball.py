@@ -1,4 +1,4 @@
-"""Rules on a part that is made of balls: which piece it is, its sizes, its flat, its room."""
+"""Rules on ball pieces: identity, sizes, the flat on the bed, and the cells they stay inside."""
 
 from __future__ import annotations
 
@@ -12,37 +12,36 @@ import shapely
 from numpy.typing import NDArray
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.mesh.balls.recognise import cuts_between, from_middles, neighbours
-from fabkit.mesh.body import Body, Faces, Points
-from fabkit.mesh.finding import Finding
-from fabkit.mesh.identity import ReadPart, unsure
-from fabkit.mesh.part import Balls, Part, inside_mm, shadow
+from fabkit.mesh.ball_fit import adjacent_pairs, cross_sections, distance_to_skeleton
+from fabkit.mesh.finding import Finding, check_limits
+from fabkit.mesh.identity import ScannedPart, ambiguity_finding
+from fabkit.mesh.mesh import Faces, Mesh, Points
+from fabkit.mesh.part import Balls, Part, inside_mm, silhouette
 from fabkit.mesh.rules.outline import TOLERANCE_MM, UNIT_TOLERANCE, near
-from fabkit.mesh.rules.surface import printing_findings, sound_findings
-from fabkit.mesh.rules.table import judged
+from fabkit.mesh.rules.surface import mesh_findings, printing_findings
 from fabkit.model.balls import BallError, flat_poses
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 
 
 def inspect_balls(
-    part: Part, identity: ReadPart, puzzle: PuzzleSet, profile: Profile
+    part: Part, identity: ScannedPart, puzzle: PuzzleSet, profile: Profile
 ) -> list[Finding]:
-    """What every rule says of one part that is made of balls, in the order of the rules.
+    """All findings on one ball piece, in the order of the rules.
 
-    Places are seen from above, as the part lies when it is printed. Of what is no piece only that
-    is said, and what is wrong with the mesh as such.
+    Places are seen from above, as printed. An unknown part only has that finding and those on its
+    mesh.
     """
     if part.balls is None:
-        strange = Finding("ball-shape", False, None, None, "", part.why)
-        return [*sound_findings(part), strange]
-    lying = _laid_down(part, part.balls)
-    as_printed = Part(part.body, lying.vertices)
+        unknown = Finding("ball-shape", False, None, None, "", part.reason)
+        return [*mesh_findings(part), unknown]
+    on_bed = _place_on_bed(part, part.balls)
+    as_printed = Part(part.mesh, on_bed.vertices)
     return [
-        *sound_findings(as_printed),
-        *judged("ball-read", part.balls.off_mm, most=TOLERANCE_MM),
-        _shape(part, part.balls, lying, identity, puzzle),
-        *_sizes(part, part.balls, lying, profile),
+        *mesh_findings(as_printed),
+        *check_limits("ball-read", part.balls.off_mm, most=TOLERANCE_MM),
+        _shape(part, part.balls, on_bed, identity, puzzle),
+        *_sizes(part, part.balls, on_bed, profile),
         *_room(part, part.balls, profile),
         # Balls have no recesses or letters, and are printed as they lie, whatever flat pieces do.
         *printing_findings(as_printed, replace(profile, fit="none", facing="up")),
@@ -50,84 +49,84 @@ def inspect_balls(
 
 
 def _shape(
-    part: Part, balls: Balls, lying: _Lying, identity: ReadPart, puzzle: PuzzleSet
+    part: Part, balls: Balls, on_bed: _OnBed, identity: ScannedPart, puzzle: PuzzleSet
 ) -> Finding:
-    """Whether a part is the piece of the set; if only links are wrong, which ones."""
+    """The finding on whether a part is its piece, with the links that are wrong."""
     mirror = "the mirror image of " if identity.mirrored else ""
-    if found := unsure("ball-shape", part, f"{mirror}{identity.piece}"):
+    if found := ambiguity_finding("ball-shape", part, f"{mirror}{identity.piece}"):
         return found
     if identity.alike:
         what = "is" if mirror else "has the balls and the links of"
         message = f"it {what} {mirror}{' and '.join(identity.alike)}"
         return Finding("ball-shape", not mirror, None, None, "", message)
-    drawn = puzzle.piece(identity.piece or "").body
-    asked = {frozenset(bond) for bond in drawn.bonds} if drawn else set()
-    wrong = sorted(map(sorted, asked ^ {frozenset(bond) for bond in balls.shape.bonds}))
-    told = [
-        f"the link {low}-{high} is {'missing' if frozenset((low, high)) in asked else 'too many'}"
+    body = puzzle.piece(identity.piece or "").body
+    wanted = {frozenset(bond) for bond in body.bonds} if body else set()
+    wrong = sorted(map(sorted, wanted ^ {frozenset(bond) for bond in balls.shape.bonds}))
+    changes = [
+        f"the link {low}-{high} is {'missing' if frozenset((low, high)) in wanted else 'extra'}"
         for low, high in wrong
     ]
     message = (
-        f"it has the balls of {mirror}{identity.piece}, but {' and '.join(told)} "
+        f"it has the balls of {mirror}{identity.piece}, but {' and '.join(changes)} "
         "(balls are counted from 0, as in the set's file)"
     )
-    where = lying.mark([ball for bond in wrong for ball in bond])
+    where = on_bed.mark([ball for bond in wrong for ball in bond])
     return Finding("ball-shape", False, None, None, "", message, where)
 
 
-def _sizes(part: Part, balls: Balls, lying: _Lying, profile: Profile) -> Iterator[Finding]:
+def _sizes(part: Part, balls: Balls, on_bed: _OnBed, profile: Profile) -> Iterator[Finding]:
     """Findings on pitch, balls, links, gaps, what is neither ball nor link, and the flat."""
     ball_mm, unit_mm, shape = profile.ball_mm, profile.unit_mm, balls.shape
     places = np.array(shape.balls, float) * balls.pitch_mm
-    yield from judged("ball-pitch", balls.pitch_mm, *near(unit_mm, unit_mm * UNIT_TOLERANCE))
-    widths = [(width, lying.mark([i])) for i, width in enumerate(balls.diameters_mm)]
-    yield from judged("ball-diameter", widths, *near(ball_mm))
+    yield from check_limits("ball-pitch", balls.pitch_mm, *near(unit_mm, unit_mm * UNIT_TOLERANCE))
+    widths = [(width, on_bed.mark([i])) for i, width in enumerate(balls.diameters_mm)]
+    yield from check_limits("ball-diameter", widths, *near(ball_mm))
     # The link that is too narrow by most; the flat cuts those that lie on the bed.
-    on_bed, on_bed_mm = set(lying.lowest), height_on_bed_mm(profile)
+    lowest, on_bed_mm = set(on_bed.lowest), height_on_bed_mm(profile)
     links = [
-        (width - asked, asked, bond)
+        (width - wanted, wanted, bond)
         for width, bond in zip(balls.links_mm, shape.bonds, strict=True)
-        for asked in [on_bed_mm if on_bed.issuperset(bond) else profile.link_mm]
+        for wanted in [on_bed_mm if lowest.issuperset(bond) else profile.link_mm]
     ]
-    for off, asked, bond in sorted(links)[:1]:
+    for off, wanted, bond in sorted(links)[:1]:
         # As much as the tolerance once more is what chords of 24 segments take off a link of 9 mm.
-        link = [(off + asked, lying.mark(bond))]
-        yield from judged("ball-link", link, asked - 2 * TOLERANCE_MM)
+        link = [(off + wanted, on_bed.mark(bond))]
+        yield from check_limits("ball-link", link, wanted - 2 * TOLERANCE_MM)
     gaps = []
-    for pair in neighbours(shape):
+    for pair in adjacent_pairs(shape):
         if pair not in shape.bonds:
-            cut = cuts_between(part.straight.as_trimesh, places[[*pair]], [0.0])[0]
+            cut = cross_sections(part.aligned.as_trimesh, places[[*pair]], [0.0])[0]
             apart_mm = balls.pitch_mm - sum(balls.diameters_mm[i] for i in pair) / 2
-            gaps.append((apart_mm if cut.is_empty else 0.0, lying.mark(pair)))
-    yield from judged("ball-gap", gaps, max(0.0, unit_mm - ball_mm - TOLERANCE_MM))
-    stray_mm = float(from_middles(part.vertices, places, shape.bonds).max())
-    what = "how far anything is from the middles of balls and links"
+            gaps.append((apart_mm if cut.is_empty else 0.0, on_bed.mark(pair)))
+    yield from check_limits("ball-gap", gaps, max(0.0, unit_mm - ball_mm - TOLERANCE_MM))
+    stray_mm = float(distance_to_skeleton(part.vertices, places, shape.bonds).max())
+    what = "the largest distance of the surface from the middles of balls and links"
     most_mm = ball_mm / 2 + 2 * TOLERANCE_MM
-    yield from judged("ball-stray", stray_mm, most=most_mm, what=what)
+    yield from check_limits("ball-stray", stray_mm, most=most_mm, what=what)
     flats = [
-        (lying.flat.boundary.distance(at) if lying.flat.contains(at) else 0.0, lying.mark([i]))
-        for i in lying.lowest
-        for at in [shapely.Point(lying.middles[i, :2])]
+        (on_bed.flat.boundary.distance(at) if on_bed.flat.contains(at) else 0.0, on_bed.mark([i]))
+        for i in on_bed.lowest
+        for at in [shapely.Point(on_bed.middles[i, :2])]
     ]
     flat_mm = math.sqrt(max(0.0, ball_mm**2 / 4 - profile.ball_flat_mm**2))
     # Of usual sizes, a flat that lies 0.3 mm too deep has less; chords of 24 segments take 0.05.
-    yield from judged("ball-flat", flats, round(0.9 * flat_mm, 3))
-    if not lying.flat.is_empty:
-        tilt = lying.tilt_degrees
-        message = "it does not lie on its flat in its file; turn it in the slicer"
+    yield from check_limits("ball-flat", flats, round(0.9 * flat_mm, 3))
+    if not on_bed.flat.is_empty:
+        tilt = on_bed.tilt_degrees
+        message = "it does not lie on its flat in its file; rotate it in the slicer"
         message = message if tilt > 0.1 else "it lies on its flat"
-        yield Finding("ball-lies", tilt <= 0.1, tilt, 0.1, "deg", message)
+        yield Finding("ball-orientation", tilt <= 0.1, tilt, 0.1, "deg", message)
 
 
 def height_on_bed_mm(profile: Profile) -> float:
-    """How high a link is that lies on the bed, cut by the flat: the least of its widths."""
+    """The height of a link on the bed, cut by the flat: its smallest width."""
     return profile.link_mm / 2 + min(profile.link_mm / 2, profile.ball_flat_mm)
 
 
 def _room(part: Part, balls: Balls, profile: Profile) -> Iterator[Finding]:
-    """Whether a part keeps inside its own cells, however it lies on a board.
+    """The finding on whether a part stays inside its own cells in every orientation on a board.
 
-    Then two pieces on cells of their own never touch.
+    If so, two pieces on their own cells never touch.
     """
     least_mm = profile.gap_min_mm / 2
     try:
@@ -143,18 +142,18 @@ def _room(part: Part, balls: Balls, profile: Profile) -> Iterator[Finding]:
         in_plane = places[:, axis] == places[balls.shape.spine()[0], axis]
         plane = np.roll(places[in_plane], 2 - axis, 1)
         low, high = (balls.pitch_mm * (plane + end) for end in (-0.5, 0.5))
-        # Squares that touch are joined, whatever rounding says.
+        # Touching squares are joined despite rounding errors.
         cells = shapely.union_all(shapely.box(*low.T[:2], *high.T[:2]), grid_size=1e-6)
-        seen = shadow(Body("", np.roll(part.vertices, 2 - axis, 1), part.body.faces))
-        rooms.append((inside_mm(seen, cells), None))
-    yield from judged("ball-cells", rooms, least_mm)
+        from_above = silhouette(Mesh("", np.roll(part.vertices, 2 - axis, 1), part.mesh.faces))
+        rooms.append((inside_mm(from_above, cells), None))
+    yield from check_limits("ball-cells", rooms, least_mm)
 
 
 # --- on the bed ---------------------------------------------------------------------------
 
 
-class _Lying(NamedTuple):
-    """A part as it is printed: on the side on which most of its surface is level and lowest.
+class _OnBed(NamedTuple):
+    """A part as printed: on the side with the largest level and lowest surface.
 
     Attributes:
         vertices: its corners in mm, lowest at height 0; `middles`: those of its balls.
@@ -170,15 +169,15 @@ class _Lying(NamedTuple):
     tilt_degrees: float
 
     def mark(self, balls: Sequence[int]) -> BaseGeometry:
-        """Where some balls are, seen from above, for a drawing."""
+        """The area of some balls from above, for a drawing."""
         return shapely.multipoints(self.middles[[*balls], :2]).convex_hull.buffer(1.0)
 
 
-def _laid_down(part: Part, balls: Balls) -> _Lying:
-    """Lays a piece on its flat, however its facets are turned."""
-    mesh, faces, pitch_mm = part.straight.as_trimesh, part.body.faces, balls.pitch_mm
+def _place_on_bed(part: Part, balls: Balls) -> _OnBed:
+    """Lay a piece on its flat, however its facets are rotated."""
+    mesh, faces, pitch_mm = part.aligned.as_trimesh, part.mesh.faces, balls.pitch_mm
     middles = np.array(balls.shape.balls, float) * pitch_mm
-    ways, tilt = np.vstack([np.eye(3), -np.eye(3)]), 0.0
+    axes, tilt = np.vstack([np.eye(3), -np.eye(3)]), 0.0
 
     def lowest_faces(up: Points, near_mm: float) -> NDArray[np.bool_]:
         heights = mesh.triangles @ up
@@ -189,27 +188,27 @@ def _laid_down(part: Part, balls: Balls) -> _Lying:
         return tuple(np.flatnonzero(heights < heights.min() + pitch_mm / 2).tolist())
 
     flat = np.zeros(len(faces), dtype=bool)
-    for way in ways:
+    for axis in axes:
         # One ball that lies off its place turns the axes of all a little.
-        low = (np.abs(mesh.face_normals @ way) > 0.998) & lowest_faces(way, 0.05 * pitch_mm)
+        low = (np.abs(mesh.face_normals @ axis) > 0.998) & lowest_faces(axis, 0.05 * pitch_mm)
         if low.any():
-            # Noise turns single faces; all that lie as low together are as level as can be.
+            # Noise tilts single faces; together, all that are as low are level.
             low = lowest_faces(_across(part.vertices, faces[low]), 0.002 * pitch_mm)
             flat = max(flat, low, key=lambda some: mesh.area_faces[some].sum())
     # It has at least a twentieth of a cell; that under one ball has a quarter.
     if mesh.area_faces[flat].sum() > 0.05 * pitch_mm**2:
-        up, own = _across(part.vertices, faces[flat]), _across(part.body.vertices, faces[flat])
+        up, own = _across(part.vertices, faces[flat]), _across(part.mesh.vertices, faces[flat])
         tilt = math.degrees(math.atan2(math.hypot(own[0], own[1]), own[2]))
     else:
         flat[:] = False
-        up = max(ways, key=lambda way: len(lowest_balls(way)))
+        up = max(axes, key=lambda axis: len(lowest_balls(axis)))
     x = np.cross(np.eye(3)[int(np.abs(up).argmin())], up)
     x /= np.linalg.norm(x)
     turn = np.array([x, np.cross(up, x), up])
     vertices = part.vertices @ turn.T
     down = [0.0, 0.0, float(vertices[:, 2].min())]
     bed = shapely.union_all(shapely.make_valid(shapely.polygons(vertices[faces[flat]][:, :, :2])))
-    return _Lying(vertices - down, middles @ turn.T - down, lowest_balls(up), bed, tilt)
+    return _OnBed(vertices - down, middles @ turn.T - down, lowest_balls(up), bed, tilt)
 
 
 def _across(vertices: Points, faces: Faces) -> Points:

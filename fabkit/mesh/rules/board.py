@@ -1,5 +1,5 @@
-"""What each rule finds on a board or lid: its holes and channels or seats, its frame and floor, and
-whether a lid lies on its board, gets there, stays there, and bears the bending.
+"""Rules on boards and lids: holes and channels or sockets, frame and floor; and whether a lid fits its
+board, can be closed, stays closed, and withstands the bending.
 
 A plain lid slides in, one with tongues is turned over and pressed down. Both are moved in steps of
 half a millimetre, and at each step the volume is measured that lid and board both take.
@@ -19,161 +19,166 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.boards.frame import levels
 from fabkit.drawing.boards.lids import MAX_STRAIN
-from fabkit.drawing.outline import angle, region_mm, rings_mm, triples
-from fabkit.mesh.boards.recognise import (
-    Slab,
-    gaps,
+from fabkit.drawing.outline import angle, corner_triples, region_mm, rings_mm
+from fabkit.mesh.board_fit import (
+    ZRange,
+    cell_centres_mm,
+    centres_of,
+    edge_samples,
     hole_at,
-    material_along,
-    middles_mm,
-    middles_of,
-    posts_mm,
+    post_heights_mm,
+    raycast,
     round_holes,
-    slabs,
-    stops,
-    surfaces_at,
-    tops_at,
+    surface_heights,
+    top_heights,
+    wall_distances,
+    z_ranges,
 )
-from fabkit.mesh.body import Points
 from fabkit.mesh.features import Circle
-from fabkit.mesh.finding import Finding, counted
-from fabkit.mesh.identity import unsure
+from fabkit.mesh.finding import Finding, check_limits, count_finding
+from fabkit.mesh.identity import ambiguity_finding
+from fabkit.mesh.mesh import Points
 from fabkit.mesh.part import Part
 from fabkit.mesh.rules.outline import UNIT_TOLERANCE, near
-from fabkit.mesh.rules.surface import printing_findings, sound_findings
-from fabkit.mesh.rules.table import judged
-from fabkit.mesh.section import UP, parts
-from fabkit.model.accessory import HOLES, LID, SEATS, TRAY, board_kind
+from fabkit.mesh.rules.surface import mesh_findings, printing_findings
+from fabkit.mesh.section import UP, polygons_by_size
+from fabkit.model.accessory import HOLES, LID, SOCKETS, TRAY, board_kind
 from fabkit.model.lattice import Lattice
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import Board, PuzzleSet
 
-#: Diameters, widths and depths are held to this, in mm, and places of holes to this.
+#: Tolerances in mm of diameters, widths and depths, and of the places of holes.
 TOLERANCE_MM, PLACE_MM = 0.02, 0.05
 #: A hole drawn with straight edges, within the tolerances of exports, is this much narrower.
 _CHORDS_MM = 0.02
-#: Cuts lie this near (mm) to the ends of slabs.
+#: The distance (mm) of sections from the ends of ranges of height.
 _NEAR_END_MM = 0.03
-#: The steps of a lid's way (mm).
+#: The steps of a lid's path (mm).
 _STEP_MM = 0.5
-#: A lid lies this much (mm) above what it lies on: single precision makes faces that touch overlap.
+#: A lid is placed this much (mm) above its support, since touching faces overlap in single precision.
 _ABOVE_MM = 0.005
-#: So far below the lid the board matters to it, and the hooks' way.
+#: How far below the lid the board is considered, and the hooks' path.
 _BELOW_MM = 1.0
-#: Overlaps of less volume (mm3) are those of single precision.
+#: Smaller overlaps (mm3) are due to single precision.
 _TINY_MM3 = 0.01
 
 
 def inspect_board(
     part: Part, others: Sequence[Part], puzzle: PuzzleSet, profile: Profile
 ) -> list[Finding]:
-    """What every rule says of one board or lid, in the order of the rules.
+    """All findings on one board or lid, in the order of the rules.
 
-    What concerns a board and its lid together stands with the lid. Each is looked for among the
-    others, all parts that were read with it.
+    Findings on a board with its lid are with the lid. Its counterpart is searched in `others`, all
+    boards and lids of the scan.
     """
-    findings = [*sound_findings(part), _read(part, puzzle, profile)]
+    findings = [*mesh_findings(part), _board_finding(part, puzzle, profile)]
     if part.board is not None:
         is_lid, name = part.kind == LID, part.board.id
         same = [one for one in others if one.board == part.board and (one.kind == LID) != is_lid]
         if is_lid:
-            findings.append(counted("lid-board", len(same), 1, f"boards {name} for this lid"))
+            findings.append(count_finding("lid-board", len(same), 1, f"boards {name} for this lid"))
             for board in same[:1]:
                 low_mm = levels(puzzle, profile).lid_low_mm or board.sections.high
-                findings += _lid(part, board, low_mm, profile)
+                findings += _lid_findings(part, board, low_mm, profile)
         else:
             if profile.lid != "none":
-                findings.append(counted("board-lid", len(same), 1, f"lids for the board {name}"))
-            findings += _measured(part, part.board, puzzle.lattice, profile)
+                findings.append(
+                    count_finding("board-lid", len(same), 1, f"lids for the board {name}")
+                )
+            findings += _board_findings(part, part.board, puzzle.lattice, profile)
     # Nothing is closed in in a board, and it carries no letter that is asked for.
     return findings + list(printing_findings(part, replace(profile, facing="up", fit="none")))
 
 
-def _read(part: Part, puzzle: PuzzleSet, profile: Profile) -> Finding:
-    """Whether it is a board of the set, of the right kind, or its lid."""
+def _board_finding(part: Part, puzzle: PuzzleSet, profile: Profile) -> Finding:
+    """The finding on whether it is a board of the set, of the right kind, or its lid."""
     if part.board is None:
-        return Finding("board-read", False, None, None, "", f"cannot be read: {part.why}")
-    asked, asked_mm = board_kind(puzzle, profile), profile.unit_mm
+        return Finding(
+            "board-read", False, None, None, "", f"it cannot be identified: {part.reason}"
+        )
+    kind, unit_mm = board_kind(puzzle, profile), profile.unit_mm
     what = f"{'the lid of ' if part.kind == LID else ''}the board {part.board.id}"
     # Boards of one shape explain a mesh equally well.
-    if part.margin > 1e-6 and (found := unsure("board-read", part, what)):
+    if part.margin > 1e-6 and (found := ambiguity_finding("board-read", part, what)):
         return found
-    if part.kind not in (asked, LID):
-        message = f"it is of kind {part.kind}; a board of {puzzle.name} is of kind {asked}"
+    if part.kind not in (kind, LID):
+        message = f"it is of kind {part.kind}; expected kind {kind} for {puzzle.name}"
         return Finding("board-read", False, None, None, "", message)
-    if part.kind != LID and abs(part.unit_mm - asked_mm) > UNIT_TOLERANCE * asked_mm:
-        message = (
-            f"it is {what}, with a unit of {part.unit_mm:.3f} mm; {asked_mm:g} mm is asked for"
-        )
-        return Finding("board-read", False, part.unit_mm, asked_mm, "mm", message)
+    if part.kind != LID and abs(part.unit_mm - unit_mm) > UNIT_TOLERANCE * unit_mm:
+        message = f"it is {what}, with a unit of {part.unit_mm:.3f} mm; expected {unit_mm:g} mm"
+        return Finding("board-read", False, part.unit_mm, unit_mm, "mm", message)
     message = f"it is {what}, of kind {part.kind} (a match of {part.score:.0%}"
-    message += f"; {part.second[0]} would be one of {part.second[1]:.0%})" if part.second else ")"
+    message += (
+        f"; {part.runner_up[0]} would be one of {part.runner_up[1]:.0%})" if part.runner_up else ")"
+    )
     return Finding("board-read", True, None, None, "", message)
 
 
 def clearances_mm(part: Part, lattice: Lattice) -> tuple[Points, Points]:
-    """The clearances around a board's region, from what pieces rest on to the next level, and where."""
+    """The clearances around a board's region just above where pieces rest, and their places."""
     assert part.board is not None
-    points, outwards = stops(region_mm(lattice, part.board.cells, part.unit_mm))
+    points, outwards = edge_samples(region_mm(lattice, part.board.cells, part.unit_mm))
     cuts = [part.sections.at(height) for height in _near_ends(_above(part)[:1])]
-    away = np.ravel([gaps(cut, points, outwards) for cut in cuts])
+    away = np.ravel([wall_distances(cut, points, outwards) for cut in cuts])
     return away[np.isfinite(away)], np.tile(points, (len(cuts), 1))[np.isfinite(away)]
 
 
-def _above(part: Part) -> list[Slab]:
-    """The slabs above what pieces rest on."""
-    return [slab for slab in slabs(part.sections) if slab.low_mm > part.rest_mm - 1e-3]
+def _above(part: Part) -> list[ZRange]:
+    """The ranges of height above what pieces rest on."""
+    return [slab for slab in z_ranges(part.sections) if slab.low_mm > part.rest_mm - 1e-3]
 
 
 def channel_widths_mm(part: Part, lattice: Lattice) -> list[float]:
-    """How wide channels are halfway between each two neighbouring cells; 0 where there is none."""
+    """The widths of channels halfway between neighbouring cells; 0 where there is none."""
     starts, ends = _neighbours_mm(part, lattice)
     if not len(starts):
         return []
     middles, along = (starts + ends) / 2, ends - starts
-    floor_mm = float(np.median(tops_at(part.straight, middles)))
+    floor_mm = float(np.median(top_heights(part.aligned, middles)))
     cut, reach_mm = part.sections.at((part.rest_mm + floor_mm) / 2), part.unit_mm
     across = along[:, ::-1] * [-1, 1] / np.linalg.norm(along, axis=1)[:, None]
-    sides = [material_along(cut, middles, way, reach_mm)[0] for way in (across, -across)]
+    sides = [raycast(cut, middles, direction, reach_mm)[0] for direction in (across, -across)]
     widths = np.minimum(sides, reach_mm).sum(axis=0)
     return [float(one) for one in np.where(shapely.contains_xy(cut, *middles.T), 0.0, widths)]
 
 
 def _neighbours_mm(part: Part, lattice: Lattice) -> Points:
-    """The middles of each two cells side by side, each pair once, shape (2, n, 2)."""
+    """The middles of all pairs of neighbouring cells, shape (2, n, 2)."""
     assert part.board is not None
-    middles = middles_mm(lattice, part.board, part.unit_mm)
+    middles = cell_centres_mm(lattice, part.board, part.unit_mm)
     away = np.linalg.norm(middles[:, None] - middles, axis=2)
     return middles[np.argwhere(np.triu(away < 1.1 * part.unit_mm, 1)).T]
 
 
-def _measured(part: Part, board: Board, lattice: Lattice, profile: Profile) -> Iterator[Finding]:
-    """What the rules of its kind say of a board that could be read, then those of frame and floor."""
+def _board_findings(
+    part: Part, board: Board, lattice: Lattice, profile: Profile
+) -> Iterator[Finding]:
+    """Findings on a fitted board: first those of its kind, then those on frame and floor."""
     sections, above = part.sections, _above(part)
     region = region_mm(lattice, board.cells, part.unit_mm)
-    middles = middles_mm(lattice, board, part.unit_mm)
-    surfaces = surfaces_at(part.straight, middles)
+    middles = cell_centres_mm(lattice, board, part.unit_mm)
+    surfaces = surface_heights(part.aligned, middles)
     depths = part.rest_mm - np.array([one[-1] if one else 0.0 for one in surfaces])
     if part.kind == HOLES:
         floor_mm = part.rest_mm - profile.link_mm / 2  # of the channels for links
-        ends = _near_ends(slabs(part.sections))
+        ends = _near_ends(z_ranges(part.sections))
         heights = [height for height in ends if height < floor_mm - TOLERANCE_MM]
         heights.append(floor_mm - _NEAR_END_MM)
         yield from _circles(part, middles, heights, "hole", profile.hole_mm)
-        off = float(np.abs(posts_mm(part, lattice) - part.rest_mm).max())
-        yield from judged("board-posts", off, most=TOLERANCE_MM)
+        off = float(np.abs(post_heights_mm(part, lattice) - part.rest_mm).max())
+        yield from check_limits("board-posts", off, most=TOLERANCE_MM)
         yield from _channels(part, lattice, profile)
-        # A ball one pitch below a seated one hangs free: above the table, and above any floor.
+        # A ball one pitch below an inserted one hangs free: above the table, and above any floor.
         yield from _worst("board-depth", depths, middles, part.unit_mm + profile.ball_mm / 2)
-    if part.kind == SEATS:
-        # A cell without a seat is counted; the others tell the depth.
+    if part.kind == SOCKETS:
+        # A cell without a socket is counted; the others tell the depth.
         depths[depths < TOLERANCE_MM] = math.inf
         there = depths[np.isfinite(depths)]
         low_mm = float(np.median(there)) if len(there) else 0.0
         heights = [part.rest_mm - low_mm + _NEAR_END_MM, part.rest_mm - _NEAR_END_MM]
-        asked_mm = profile.stub_mm + 2 * profile.seat_mm
-        yield from _circles(part, middles, heights, "seat", asked_mm)
-        yield from _worst("board-seat-depth", depths, middles, profile.stub_height_mm + 0.1)
+        asked_mm = profile.peg_mm + 2 * profile.socket_mm
+        yield from _circles(part, middles, heights, "socket", asked_mm)
+        yield from _worst("board-socket-depth", depths, middles, profile.peg_height_mm + 0.1)
     if above:
         limits = near(profile.board_clearance_mm, TOLERANCE_MM)
         yield from _worst("board-opening", *clearances_mm(part, lattice), *limits)
@@ -181,7 +186,7 @@ def _measured(part: Part, board: Board, lattice: Lattice, profile: Profile) -> I
             yield from _corners(region, sections.at(above[0].middle_mm), profile)
         yield from _walls(part, region, _near_ends(above), profile)
     if part.kind != HOLES:
-        # The plastic below pieces, or below their seats, at the middle of every cell.
+        # The plastic below pieces, or below their sockets, at the middle of every cell.
         least = profile.board_floor_mm
         floors = np.array([one[1] - one[0] if len(one) > 1 else 0.0 for one in surfaces])
         if part.kind == TRAY and profile.lid == "none":  # a title may be engraved in it
@@ -189,7 +194,7 @@ def _measured(part: Part, board: Board, lattice: Lattice, profile: Profile) -> I
         # Between the middles, too, nothing goes through, near the bed.
         open_ = region - sections.at(min(least / 4, 0.3))
         if open_.area > TOLERANCE_MM:
-            yield from judged("board-floor", [(0.0, open_)], least)
+            yield from check_limits("board-floor", [(0.0, open_)], least)
         else:
             yield from _worst("board-floor", floors, middles, least - 2 * sections.noise_mm)
 
@@ -197,48 +202,48 @@ def _measured(part: Part, board: Board, lattice: Lattice, profile: Profile) -> I
 def _circles(
     part: Part, middles: Points, heights: Sequence[float], name: str, asked_mm: float
 ) -> Iterator[Finding]:
-    """Number, places and diameters of round holes, at every height at which they are cut."""
+    """Findings on the number, places and diameters of round holes, at all of the given heights."""
     cuts = [round_holes(part.sections.at(height)) for height in heights]
     cells = [(middle, [hole_at(cut, middle, part.unit_mm) for cut in cuts]) for middle in middles]
     missing = [middle for middle, holes in cells if None in holes]
     count = len(cells) - len(missing) + max(0, max(map(len, cuts)) - len(cells))
-    what = f"{name}s that are round all the way, one for each cell"
+    what = f"round {name}s, one for each cell"
     where = shapely.MultiPoint(missing).buffer(1.0) if missing else None
-    yield counted(f"board-{name}s", count, len(cells), what, where)
+    yield count_finding(f"board-{name}s", count, len(cells), what, where)
     found = [(hole, middle) for middle, holes in cells for hole in holes if hole]
     widths = [_width_mm(hole, asked_mm) for hole, _ in found]
-    places = middles_of([hole for hole, _ in found])
+    places = centres_of([hole for hole, _ in found])
     yield from _worst(f"board-{name}-diameter", widths, places, *near(asked_mm, TOLERANCE_MM))
     off = np.linalg.norm(places - np.reshape([middle for _, middle in found], (-1, 2)), axis=1)
     yield from _worst(f"board-{name}-place", off, places, most=PLACE_MM)
 
 
 def _channels(part: Part, lattice: Lattice, profile: Profile) -> Iterator[Finding]:
-    """Channels are as wide and as deep as links need, from hole to hole."""
+    """Findings on channels: as wide and deep as links need, from hole to hole."""
     asked_mm, deep_mm = profile.link_mm + 2 * profile.channel_mm, profile.link_mm / 2
     starts, ends = _neighbours_mm(part, lattice)
     if not len(starts):
         return
     places, widths = (starts + ends) / 2, channel_widths_mm(part, lattice)
     yield from _worst("board-channels", widths, places, *near(asked_mm, TOLERANCE_MM))
-    depths = part.rest_mm - tops_at(part.straight, places)
+    depths = part.rest_mm - top_heights(part.aligned, places)
     yield from _worst("board-channel-depth", depths, places, *near(deep_mm, TOLERANCE_MM))
     lines = shapely.linestrings(np.stack([starts, ends], axis=1))
     lanes = shapely.buffer(lines, asked_mm / 2 - TOLERANCE_MM, cap_style="flat")
     cuts = (part.rest_mm - deep_mm + TOLERANCE_MM, part.rest_mm - deep_mm / 2)
     inside = [part.sections.at(height) & shapely.union_all(lanes) for height in cuts]
     inside = [one for one in inside if one.area > TOLERANCE_MM**2]
-    what = "heights at which something stands in a channel"
-    yield counted("board-channel-free", len(inside), 0, what, inside[0] if inside else None)
+    what = "cross-sections of channels with something inside"
+    yield count_finding("board-channel-free", len(inside), 0, what, inside[0] if inside else None)
 
 
 def _corners(region: BaseGeometry, cut: BaseGeometry, profile: Profile) -> Iterator[Finding]:
-    """A piece's square corner goes into the region's, though a printer rounds the frame's."""
-    rings = itertools.chain(*map(rings_mm, parts(shapely.orient_polygons(region))))
+    """The finding on whether square corners of pieces fit, although a printer rounds the frame's."""
+    rings = itertools.chain(*map(rings_mm, polygons_by_size(shapely.orient_polygons(region))))
     corners = [
         here
         for ring in rings
-        for before, here, after in triples(ring)
+        for before, here, after in corner_triples(ring)
         if angle(before, here, after) < math.radians(100)
     ]
     if corners:
@@ -251,15 +256,15 @@ def _corners(region: BaseGeometry, cut: BaseGeometry, profile: Profile) -> Itera
 def _walls(
     part: Part, region: BaseGeometry, heights: Sequence[float], profile: Profile
 ) -> Iterator[Finding]:
-    """The thinnest wall of the frame, straight in from its four sides, at every level."""
+    """The finding on the thinnest wall of the frame, straight in from its four sides at all heights."""
     flat = part.vertices[:, :2]
-    points, outwards = stops(shapely.box(*flat.min(axis=0), *flat.max(axis=0)))
+    points, outwards = edge_samples(shapely.box(*flat.min(axis=0), *flat.max(axis=0)))
     inwards, reach = -outwards, float(np.linalg.norm(np.ptp(flat, axis=0)))
     # A little aside, so that no line runs along the side of a notch.
     starts = points + 0.0137 * inwards[:, ::-1] * [1, -1]
-    inside = material_along(region, starts, inwards, reach)[0]
+    inside = raycast(region, starts, inwards, reach)[0]
     cuts = [part.sections.at(height) for height in heights]
-    walls = [material_along(cut, starts, inwards, reach) for cut in cuts]
+    walls = [raycast(cut, starts, inwards, reach) for cut in cuts]
     # What gets to the region first came through the notch: beyond is another side's wall.
     thick = [np.where(begin < inside, wide, np.inf) for begin, wide in walls]
     least = profile.board_wall_mm - 2 * part.sections.noise_mm
@@ -269,20 +274,20 @@ def _walls(
 def _worst(
     rule: str, values: Any, places: Any, least: float = -math.inf, most: float = math.inf
 ) -> Iterator[Finding]:
-    """On the worst of some lengths, each with its place; without any it cannot be measured."""
+    """The finding on the worst of several lengths, each with its place; failed if there are none."""
     found = list(zip(np.asarray(values).tolist(), shapely.points(places), strict=True))
-    for one in judged(rule, found or [(math.inf, None)], least, most):
+    for one in check_limits(rule, found or [(math.inf, None)], least, most):
         yield replace(one, where=one.where.buffer(1.0) if one.where else None)
 
 
-def _near_ends(some: Iterable[Slab]) -> list[float]:
-    """Where slabs are cut: near both ends, since walls may lean between two levels."""
+def _near_ends(some: Iterable[ZRange]) -> list[float]:
+    """The heights near both ends of ranges, since walls may lean between two levels."""
     ends = ((one.low_mm + _NEAR_END_MM, one.high_mm - _NEAR_END_MM) for one in some)
     return list(itertools.chain(*ends))
 
 
 def _width_mm(hole: Circle, asked_mm: float) -> float:
-    """How wide a hole is where it is farthest off: the cylinder that goes in, or its widest."""
+    """The width of a hole that deviates most: the cylinder that fits in, or its largest width."""
     widths = [hole.inner_mm, hole.outer_mm]
     far = [one for one in widths if abs(one - hole.diameter_mm) > _CHORDS_MM]
     return max(far or [hole.diameter_mm], key=lambda width: abs(width - asked_mm))
@@ -291,34 +296,34 @@ def _width_mm(hole: Circle, asked_mm: float) -> float:
 # --- lids ---------------------------------------------------------------------------------
 
 
-def _lid(lid: Part, board: Part, lid_low_mm: float, profile: Profile) -> Iterator[Finding]:
-    """All findings on a lid with its board, its underside to lie so high above the table."""
-    seats = [
+def _lid_findings(lid: Part, board: Part, lid_low_mm: float, profile: Profile) -> Iterator[Finding]:
+    """All findings on a lid with its board; its underside should be at `lid_low_mm`."""
+    sockets = [
         height
         for (height, facing), area in board.sections.flats().items()
         if facing == UP and area > 10 and height > board.rest_mm + _BELOW_MM
     ]
-    is_solid = lid.straight.is_solid and board.straight.is_solid
-    if not seats or not is_solid:
-        why = "the board has no level face above its pieces on which a lid could lie"
-        why = why if is_solid else "board and lid cannot be put together: one of them is not closed"
+    is_solid = lid.aligned.is_solid and board.aligned.is_solid
+    if not sockets or not is_solid:
+        why = "the board has no level face above its pieces for a lid to lie on"
+        why = why if is_solid else "board and lid cannot be assembled: one of them is not closed"
         yield Finding("lid-fits", False, None, _TINY_MM3, "mm3", why)
         return
-    seat_mm = min(seats, key=lambda height: abs(height - lid_low_mm))
-    closing = _Closing(board, lid, seat_mm)
+    socket_mm = min(sockets, key=lambda height: abs(height - lid_low_mm))
+    motion = _LidMotion(board, lid, socket_mm)
     # There is room for the pieces, and some air, below the lid.
     pieces = profile.ball_mm / 2 if board.kind == HOLES else profile.thickness_mm
-    air, least = seat_mm - board.rest_mm - pieces, profile.lid_air_mm - closing.noise_mm
-    yield from judged("board-height", air, least)
-    yield from judged("lid-fits", closing.overlap_mm3(), most=_TINY_MM3, unit="mm3")
-    yield from closing.pressed(profile) if closing.snaps else closing.slid()
-    yield from judged("lid-held", closing.lifted_mm3(closing.seated), 1.0, unit="mm3")
+    air, least = socket_mm - board.rest_mm - pieces, profile.lid_air_mm - motion.noise_mm
+    yield from check_limits("board-height", air, least)
+    yield from check_limits("lid-fits", motion.overlap_mm3(), most=_TINY_MM3, unit="mm3")
+    yield from motion.snap_findings(profile) if motion.snaps else motion.slide_findings()
+    yield from check_limits("lid-held", motion.lifted_mm3(motion.inserted), 1.0, unit="mm3")
 
 
-class _Closing:
-    """A lid on its board, its underside so high, turned as suits it best."""
+class _LidMotion:
+    """A lid placed on its board at a height, in the rotation that fits best, and its motions."""
 
-    def __init__(self, board: Part, lid: Part, seat_mm: float) -> None:
+    def __init__(self, board: Part, lid: Part, socket_mm: float) -> None:
         import manifold3d
 
         self.board, self.lid, sections = board, lid, lid.sections
@@ -327,17 +332,17 @@ class _Closing:
         tops = [(area, at) for (at, facing), area in sections.flats().items() if facing == UP]
         self.plate_mm = max(tops, default=(0.0, sections.high))[1]
         # With tongues it is pressed on; then most of it is not there halfway up.
-        plain = sections.at(slabs(sections)[0].middle_mm)
+        plain = sections.at(z_ranges(sections)[0].middle_mm)
         self.snaps = bool(sections.at(sections.high / 2).area < plain.area / 2)
         below_mm = _BELOW_MM + (sections.high - self.plate_mm if self.snaps else 0.0)
-        self._near = board.straight.manifold.trim_by_plane((0, 0, 1), seat_mm - below_mm)
-        self._low_mm = seat_mm + _ABOVE_MM + self.noise_mm
+        self._near = board.aligned.manifold.trim_by_plane((0, 0, 1), socket_mm - below_mm)
+        self._low_mm = socket_mm + _ABOVE_MM + self.noise_mm
         middle = np.append((lid.vertices.min(axis=0) + lid.vertices.max(axis=0))[:2] / 2, 0.0)
         # A title, which is filled, meets nothing. The rim is wider than the plate: edges may lean.
         size = np.ptp(lid.vertices, axis=0) - 2 * (self.plate_mm + 2)
         size[2] = self.plate_mm
         filling = manifold3d.Manifold.cube(np.maximum(size, 0).tolist(), center=True)
-        solid = lid.straight.manifold.translate((-middle).tolist())
+        solid = lid.aligned.manifold.translate((-middle).tolist())
         solid += filling.translate((0.0, 0.0, self.plate_mm / 2))
         if self.snaps:
             solid = solid.rotate((180.0, 0.0, 0.0)).translate((0.0, 0.0, self.plate_mm))
@@ -347,34 +352,34 @@ class _Closing:
         overlaps = [self.overlap_mm3(lid=one) for one in turned]
         # Some lids lie on their board in several ways; they are held in one of them.
         free = [one for one, overlap in zip(turned, overlaps, strict=True) if overlap <= _TINY_MM3]
-        self.seated = max(free or [turned[int(np.argmin(overlaps))]], key=self.lifted_mm3)
+        self.inserted = max(free or [turned[int(np.argmin(overlaps))]], key=self.lifted_mm3)
 
     def overlap_mm3(self, x: float = 0, y: float = 0, up: float = 0, lid: Any = None) -> float:
-        """The volume that the board and the lid, or what else is given, both take when it is moved."""
-        moved = (lid or self.seated).translate((x, y, up))
+        """The overlap of the board with the lid, or another solid, after a translation."""
+        moved = (lid or self.inserted).translate((x, y, up))
         return max(0.0, float((self._near ^ moved).volume()))
 
     def lifted_mm3(self, lid: Any) -> float:
-        """The greatest overlap of a lid that is lifted straight up, by up to 2 mm."""
+        """The largest overlap of a lid lifted straight up by up to 2 mm."""
         return max(self.overlap_mm3(up=up, lid=lid) for up in (0.5, 1.0, 1.5, 2.0))
 
-    def slid(self) -> Iterator[Finding]:
-        """A sliding lid meets nothing on its way to the side on which it meets least."""
+    def slide_findings(self) -> Iterator[Finding]:
+        """The finding on a sliding lid: no overlap on its path to the side with the least overlap."""
         sides = ((0, -1), (0, 1), (-1, 0), (1, 0))
-        x, y = min(sides, key=lambda way: self.overlap_mm3(5 * way[0], 5 * way[1]))
+        x, y = min(sides, key=lambda side: self.overlap_mm3(5 * side[0], 5 * side[1]))
         far = float(np.ptp(self.board.vertices[:, 0 if x else 1]))
         steps = np.arange(_STEP_MM, far + _STEP_MM, _STEP_MM).tolist()
         worst_mm3, out = max((self.overlap_mm3(x * out, y * out), -out) for out in steps)
-        what = f"the overlap of lid and board on its way, {-out:g} mm before its end,"
-        yield from judged("lid-path", worst_mm3, most=_TINY_MM3, unit="mm3", what=what)
+        what = f"the overlap of lid and board along its path, {-out:g} mm before its end,"
+        yield from check_limits("lid-path", worst_mm3, most=_TINY_MM3, unit="mm3", what=what)
 
-    def pressed(self, profile: Profile) -> Iterator[Finding]:
-        """Of a snapping lid only hooks meet the board, and they bend no farther than they may.
+    def snap_findings(self, profile: Profile) -> Iterator[Finding]:
+        """Findings on a snap lid: only hooks touch the board, and they bend within their limit.
 
         They bend by as much as they reach into the frame. Their strain is 1.5 t y / l^2 of each
         tongue (Bayer, Snap-fit joints for plastics), as measured.
         """
-        plate, tongues = self.seated.split_by_plane((0.0, 0.0, 1.0), self._low_mm)
+        plate, tongues = self.inserted.split_by_plane((0.0, 0.0, 1.0), self._low_mm)
         bent_mm, most_mm3 = 0.0, 0.0
         far = self.lid.sections.high - self.plate_mm + _STEP_MM
         for up in np.arange(far, 0.0, -_STEP_MM).tolist():
@@ -384,19 +389,21 @@ class _Closing:
                     low, high = np.reshape(hook.bounding_box(), (2, 3))
                     bent_mm = max(bent_mm, float((high - low)[:2].min()))
         if most_mm3 > _TINY_MM3:
-            message = f"on the lid's way down its plate overlaps the board by {most_mm3:.3f} mm3"
+            message = (
+                f"the plate of the lid overlaps the board by {most_mm3:.3f} mm3 on its way down"
+            )
             yield Finding("lid-path", False, most_mm3, _TINY_MM3, "mm3", message)
         else:
-            what = "how far a hook bends on the lid's way down"
+            what = "the bending of a hook on the lid's way down"
             most_mm = profile.snap_mm + 0.02
-            yield from judged("lid-path", bent_mm, most=most_mm, what=what)
+            yield from check_limits("lid-path", bent_mm, most=most_mm, what=what)
         strains = [(1.5 * thick * bent_mm / long**2, None) for thick, long in self._tongues()]
-        yield from judged("lid-strain", strains or 0.0, most=MAX_STRAIN, unit="")
+        yield from check_limits("lid-strain", strains or 0.0, most=MAX_STRAIN, unit="")
 
     def _tongues(self) -> Iterator[tuple[float, float]]:
         """The thickness of each tongue, and its length from the plate to the tip of its hook."""
         plate_mm, high_mm = self.plate_mm, self.lid.sections.high
-        above = self.lid.straight.manifold.trim_by_plane((0.0, 0.0, 1.0), plate_mm + _ABOVE_MM)
+        above = self.lid.aligned.manifold.trim_by_plane((0.0, 0.0, 1.0), plate_mm + _ABOVE_MM)
         for tongue in above.decompose():
             # A third of the way up the tongue is plain; its hook, at its end, has the tip.
             plain = tongue.slice(plate_mm + (high_mm - plate_mm) / 3)

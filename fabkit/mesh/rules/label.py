@@ -1,4 +1,4 @@
-"""Rules on the letter: its depth, its strokes, the islands in it, and which letter it is."""
+"""Rules on the letter: its depth, strokes, islands, size and orientation."""
 
 from __future__ import annotations
 
@@ -10,27 +10,26 @@ from functools import partial
 from shapely import Polygon, maximum_inscribed_circle, union_all
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.drawing.draft import draft
+from fabkit.drawing.draft import draft_flat_piece
 from fabkit.drawing.glyphs import lettering, strokes_are_at_least
-from fabkit.drawing.magnets import largest
-from fabkit.drawing.outline import BlueprintError
+from fabkit.drawing.magnets import bisect_largest
+from fabkit.drawing.outline import DrawingError
 from fabkit.mesh.features import Cavity
-from fabkit.mesh.finding import Finding
+from fabkit.mesh.finding import Finding, check_limits
 from fabkit.mesh.part import inside_mm
 from fabkit.mesh.rules.outline import TOLERANCE_MM, Subject, near
 from fabkit.mesh.rules.recess import letter_turns, turns_of
-from fabkit.mesh.rules.table import judged
-from fabkit.mesh.section import DOWN, UP, parts
+from fabkit.mesh.section import DOWN, UP, polygons_by_size
 
 
 def label_findings(one: Subject) -> Iterator[Finding]:
     """All findings on the engraving of a part."""
     part, profile, labels, areas = one.part, one.profile, list[Cavity](), list[BaseGeometry]()
-    for side, way, wanted in (
+    for side, attribute, wanted in (
         ("face", "above", profile.faces != "none"),
         ("back", "below", profile.faces == "both"),
     ):
-        found = [label for label in one.found.labels if getattr(label, way)]
+        found = [label for label in one.found.labels if getattr(label, attribute)]
         if found or wanted:
             ok = bool(found) == wanted
             message = f"there is {'a' if found else 'no'} letter on the {side}"
@@ -41,30 +40,32 @@ def label_findings(one: Subject) -> Iterator[Finding]:
             areas.append(union_all([label.middle for label in found]))
     depths = [(label.depth_mm, label.middle) for label in labels]
     off_mm = TOLERANCE_MM + 2 * part.sections.noise_mm  # at both ends
-    yield from judged("label-depth", depths, *near(profile.label_depth_mm, off_mm))
+    yield from check_limits("label-depth", depths, *near(profile.label_depth_mm, off_mm))
     # Strokes of a mesh are chords of curves: a little may be missing.
     least_mm = round(profile.stroke_mm * 0.98, 3)
-    strokes = [largest(partial(strokes_are_at_least, area), 0.0, 2 * least_mm) for area in areas]
-    yield from judged("label-stroke", zip(strokes, areas, strict=True), least_mm)
+    strokes = [
+        bisect_largest(partial(strokes_are_at_least, area), 0.0, 2 * least_mm) for area in areas
+    ]
+    yield from check_limits("label-stroke", zip(strokes, areas, strict=True), least_mm)
     islands = [
         (2 * maximum_inscribed_circle(Polygon(ring)).length, area)
         for area in areas
-        for shape in parts(area)
+        for shape in polygons_by_size(area)
         for ring in shape.interiors
     ]
-    yield from judged("label-island", islands, 0.4)  # one line of a nozzle
+    yield from check_limits("label-island", islands, 0.4)  # one line of a nozzle
     # How far the letter keeps from the edges of the flat face that it is engraved in.
     margins = []
     for label in labels:
         flat = part.sections.flat(*((part.thickness_mm, UP) if label.above else (0.0, DOWN)))
         margins.append((max(0.0, inside_mm(label.middle, part.filled(flat))), label.middle))
-    yield from judged("label-margin", margins, near(profile.label_margin_mm)[0])
+    yield from check_limits("label-margin", margins, near(profile.label_margin_mm)[0])
     if labels and labels[0].above and not one.common.measured:
         yield from _as_drawn(one, areas[0])
 
 
 def _as_drawn(one: Subject, area: BaseGeometry) -> Iterator[Finding]:
-    """Whether the letter that was read is as large as it is drawn, and stands as it does there."""
+    """Findings on the letter's size and orientation, compared with its drawing."""
     letter, puzzle = one.identity.letter, one.puzzle
     if letter is None or one.identity.piece is None:
         return
@@ -72,15 +73,15 @@ def _as_drawn(one: Subject, area: BaseGeometry) -> Iterator[Finding]:
     try:
         # Magnets leave letters where they are, but for the holes by which they are pushed out.
         fit = one.profile.fit if one.profile.release_mm else "none"
-        label = draft(puzzle, piece, replace(one.profile, fit=fit)).label
-    except BlueprintError:
+        label = draft_flat_piece(puzzle, piece, replace(one.profile, fit=fit)).label
+    except DrawingError:
         return
     if label is not None:
         drawn_mm2 = lettering(letter.text).polygon().area  # of capitals 1 mm high
         limit = [round(share * label.cap_height_mm, 2) for share in (0.75, 1.25)]
-        yield from judged("label-size", [(math.sqrt(area.area / drawn_mm2), area)], *limit)
+        yield from check_limits("label-size", [(math.sqrt(area.area / drawn_mm2), area)], *limit)
     if one.identity.as_drawn and not letter.mirrored:
         moves = len(puzzle.lattice.moves(False))
-        read, asked = letter_turns(letter, moves), turns_of(one, piece)
-        off = min(min((a - b) % moves, (b - a) % moves) for a in read for b in asked)
-        yield from judged("label-turn", [(360 * off / moves, area)], most=0.0, unit="deg")
+        read, expected = letter_turns(letter, moves), turns_of(one, piece)
+        off = min(min((a - b) % moves, (b - a) % moves) for a in read for b in expected)
+        yield from check_limits("label-turn", [(360 * off / moves, area)], most=0.0, unit="deg")

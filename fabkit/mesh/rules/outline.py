@@ -15,34 +15,33 @@ from shapely import Point, Polygon
 from shapely.geometry.base import BaseGeometry
 from shapely.geometry.polygon import orient
 
-from fabkit.drawing.cells import celled_outline
-from fabkit.drawing.outline import BlueprintError, angle, rings_mm, triples
+from fabkit.drawing.cells import cell_shape_outline
+from fabkit.drawing.outline import DrawingError, angle, corner_triples, rings_mm
 from fabkit.mesh.features import Features
-from fabkit.mesh.finding import Finding
-from fabkit.mesh.identity import ReadPart
+from fabkit.mesh.finding import RULES, Finding, check_limits
+from fabkit.mesh.identity import ScannedPart
 from fabkit.mesh.part import Outline, Part
-from fabkit.mesh.rules.table import RULES, judged
-from fabkit.mesh.section import DOWN, UP, parts
-from fabkit.model.accessory import keeps_own_gaps
+from fabkit.mesh.section import DOWN, UP, polygons_by_size
+from fabkit.model.accessory import cells_leave_gaps
 from fabkit.model.piece import Form
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 
-#: A thickness, chamfer, depth or bore may be off by this much.
+#: Tolerance of a thickness, chamfer, depth or diameter.
 TOLERANCE_MM = 0.05
-#: The grid unit may be off by this part: 0.1 mm on the longest piece of a set.
+#: Relative tolerance of the grid unit: 0.1 mm on the longest piece of a set.
 UNIT_TOLERANCE = 0.002
 
 
 @dataclass(frozen=True)
-class Common:
-    """What the parts of a set have in common, measured on them: their middle sizes.
+class CommonSizes:
+    """Sizes that the parts of a set share: the medians of what was measured.
 
     Attributes:
-        corners_mm: by how much corners are usually cut back or filled, by their angle in degrees.
-        measured: whether the profile is what the parts themselves show: then corners and numbers
-            of recesses that are usual are right, and letters are however they are.
-        recesses: how many most parts have; None when that is not known.
+        corners_mm: how much corners are typically cut back or filled, by their angle in degrees.
+        measured: whether the profile is measured on the parts themselves: then typical corners and
+            numbers of recesses are right, and letters are not compared with drawings.
+        recesses: the number that most parts have; None if unknown.
     """
 
     unit_mm: float
@@ -54,18 +53,18 @@ class Common:
 
 
 class Subject(NamedTuple):
-    """A flat part that is judged, level on its back, and all that rules on it ask."""
+    """A flat part under inspection, level on its back, and all that its rules need."""
 
     part: Part
     found: Features
-    identity: ReadPart
-    common: Common
+    identity: ScannedPart
+    common: CommonSizes
     puzzle: PuzzleSet
     profile: Profile
 
 
 def near(mm: float, off_mm: float = TOLERANCE_MM) -> tuple[float, float]:
-    """Around a length, as far as it may be off."""
+    """The range of a length with its tolerance."""
     return max(0.0, mm - off_mm), mm + off_mm
 
 
@@ -74,75 +73,75 @@ def outline_findings(one: Subject) -> Iterator[Finding]:
     part, found, common, profile = one.part, one.found, one.common, one.profile
     rest_mm2 = part.sections.flat(0.0, DOWN).area
     rest_mm2 += sum(hollow.middle.area for hollow in found.hollows if hollow.below)  # told apart
-    share = rest_mm2 / part.shadow.area if part.shadow.area else 0.0
-    yield from judged("flat-back", [(share, part.shadow)], 0.5, unit="")
+    share = rest_mm2 / part.silhouette.area if part.silhouette.area else 0.0
+    yield from check_limits("bed-contact", [(share, part.silhouette)], 0.5, unit="")
     deep_mm = part.thickness_mm / 4 if common.measured else math.inf  # that is made hollow
     for rule, nub_mm, opening in (
         ("even-back", found.nubs_mm[0], "below"),
         ("even-face", found.nubs_mm[1], "above"),
     ):
         hollows = [(x.depth_mm, x.middle) for x in found.hollows if getattr(x, opening)]
-        off = [(nub_mm, part.shadow), *(one for one in hollows if one[0] <= deep_mm)]
-        yield from judged(rule, off, most=TOLERANCE_MM)
+        off = [(nub_mm, part.silhouette), *(one for one in hollows if one[0] <= deep_mm)]
+        yield from check_limits(rule, off, most=TOLERANCE_MM)
     tilt, message = part.tilt_degrees, "it lies on its back"
     if tilt > 0.1:
         lies = "on its face" if tilt > 90 else "tilted" if tilt < 80 else "on its side"
-        message = f"it lies {lies} in its file; turn it in the slicer"
-    yield Finding("lies-on-back", tilt <= 0.1, tilt, 0.1, "deg", message)
-    yield from judged("thickness", part.thickness_mm, *near(profile.thickness_mm))
-    for rule, height_mm, facing, asked_mm in (
+        message = f"it lies {lies} in its file; rotate it in the slicer"
+    yield Finding("orientation", tilt <= 0.1, tilt, 0.1, "deg", message)
+    yield from check_limits("thickness", part.thickness_mm, *near(profile.thickness_mm))
+    for rule, height_mm, facing, nominal_mm in (
         ("top-chamfer", part.thickness_mm, UP, profile.top_chamfer_mm),
         ("foot-chamfer", 0.0, DOWN, profile.foot_chamfer_mm),
     ):
-        yield from _chamfer(part, rule, part.sections.flat(height_mm, facing), asked_mm)
+        yield from _chamfer(part, rule, part.sections.flat(height_mm, facing), nominal_mm)
     if part.outline is not None:
         yield from _unit(part, part.outline, common, profile)
         least_mm, most_mm = (inset + common.inset_mm for inset in part.outline.edge_insets_mm)
-        asked_mm, edges = profile.gap_min_mm, part.shadow.boundary
-        if common.measured:  # where the set has no clearance at all, that is said once, of the set
-            asked_mm = min(asked_mm, 2 * common.inset_mm - TOLERANCE_MM)
-        yield from judged("gap-least", [(least_mm, edges)], asked_mm)
-        yield from judged("gap-most", [(most_mm, edges)], most=profile.gap_max_mm)
-        tips = [(mm, place.buffer(profile.unit_mm / 8)) for mm, place in flats_of_tips(part)]
-        yield from judged("tip", tips, profile.tip_flat_mm - TOLERANCE_MM)
+        gap_mm, edges = profile.gap_min_mm, part.silhouette.boundary
+        if common.measured:  # a set without clearance is reported once
+            gap_mm = min(gap_mm, 2 * common.inset_mm - TOLERANCE_MM)
+        yield from check_limits("gap-min", [(least_mm, edges)], gap_mm)
+        yield from check_limits("gap-max", [(most_mm, edges)], most=profile.gap_max_mm)
+        tips = [(mm, place.buffer(profile.unit_mm / 8)) for mm, place in tip_flats(part)]
+        yield from check_limits("tip", tips, profile.tip_flat_mm - TOLERANCE_MM)
         yield from _form(one)
 
 
-def _chamfer(part: Part, rule: str, flat: BaseGeometry, asked_mm: float) -> Iterator[Finding]:
-    """How wide a chamfer is beside the middle of each side, where it is farthest off.
+def _chamfer(part: Part, rule: str, flat: BaseGeometry, nominal_mm: float) -> Iterator[Finding]:
+    """The finding on the width of a chamfer at the middles of sides, where it deviates most.
 
-    Each side is held against its own ring of the flat face: the outer one, or that of its hole.
+    Each side is compared with its own ring of the flat face: the outer one, or that of its hole.
     """
     rims = part.within_rings(flat)
-    rings = list(zip(part.within_rings(part.shadow), rims, strict=True))
+    rings = list(zip(part.within_rings(part.silhouette), rims, strict=True))
     if any(ring.is_empty or rim.is_empty for ring, rim in rings):
         around = "" if rims[0].is_empty else " all around a hole"
         message = f"the {RULES[rule][0]}: there is no flat face{around}"
-        yield Finding(rule, False, None, asked_mm, "mm", message, part.shadow.boundary)
+        yield Finding(rule, False, None, nominal_mm, "mm", message, part.silhouette.boundary)
         return
     widths = [
         (side.distance(rim.boundary), side.buffer(1.0))
         for ring, rim in rings
-        for side in middles_of_sides(ring)
+        for side in edge_midpoints(ring)
     ]
     # Where a flat face runs out into a rounding, little noise in height moves its rim far.
-    noise_mm = math.sqrt(2 * asked_mm * part.sections.noise_mm)
-    yield from judged(rule, widths, *near(asked_mm, TOLERANCE_MM + noise_mm))
+    noise_mm = math.sqrt(2 * nominal_mm * part.sections.noise_mm)
+    yield from check_limits(rule, widths, *near(nominal_mm, TOLERANCE_MM + noise_mm))
 
 
-def middles_of_sides(within: BaseGeometry) -> list[Point]:
-    """The middles of sides, not under a fifth of the longest one: no roundings or flats of tips."""
-    rings = [np.asarray(part.exterior.coords)[:, :2] for part in parts(within)]
+def edge_midpoints(within: BaseGeometry) -> list[Point]:
+    """The middles of sides longer than a fifth of the longest: no fillets or flats of tips."""
+    rings = [np.asarray(part.exterior.coords)[:, :2] for part in polygons_by_size(within)]
     sides = [pair for ring in rings for pair in itertools.pairwise(ring)]
     longest = max(math.dist(*side) for side in sides)
     return [Point((a + b) / 2) for a, b in sides if math.dist(a, b) > 0.2 * longest]
 
 
-def _unit(part: Part, outline: Outline, common: Common, profile: Profile) -> Iterator[Finding]:
-    """The grid unit, by what the part shows on its own if it is a part of another scale.
+def _unit(part: Part, outline: Outline, common: CommonSizes, profile: Profile) -> Iterator[Finding]:
+    """The finding on the grid unit: the part's own one if it is a part of another scale.
 
     A side that is moved looks like another scale as well, where a shape has few sides. A part of
-    another scale is told from that by its thickness, off by the same factor, or by insets that
+    another scale is distinguished by its thickness, off by the same factor, or by insets that
     are far apart; where the shape does not tell its unit at all, by its thickness alone.
     """
     room_mm = 2 * float(outline.canonical.area / outline.canonical.length)  # the radius, so to say
@@ -154,7 +153,7 @@ def _unit(part: Part, outline: Outline, common: Common, profile: Profile) -> Ite
     apart = outline.own_unit_mm is not None and most_mm - least_mm > 0.1
     unit_mm = own_mm if as_thick or apart else common.unit_mm
     limit = near(profile.unit_mm, profile.unit_mm * UNIT_TOLERANCE)
-    yield from judged("unit", [(unit_mm, outline.canonical.boundary)], *limit)
+    yield from check_limits("unit", [(unit_mm, outline.canonical.boundary)], *limit)
 
 
 class _Corner(NamedTuple):
@@ -172,52 +171,52 @@ class _Corner(NamedTuple):
         return round(math.degrees(self.angle))
 
 
-def _corners(drawn: Polygon, seen: Polygon) -> list[_Corner]:
-    """The corners of an outline as drawn, and how they are seen."""
+def _corners(canonical: Polygon, area: Polygon) -> list[_Corner]:
+    """The corners of an outline as drawn, and how far the measured area is from them."""
     found = []
-    for before, here, after in itertools.chain(*map(triples, rings_mm(orient(drawn)))):
+    for before, here, after in itertools.chain(*map(corner_triples, rings_mm(orient(canonical)))):
         place, turn = Point(here), angle(before, here, after)
         outwards = turn < math.pi
-        off_mm = place.distance(seen if outwards else seen.boundary)
-        found.append(_Corner(place, turn, off_mm if outwards or seen.contains(place) else 0.0))
+        off_mm = place.distance(area if outwards else area.boundary)
+        found.append(_Corner(place, turn, off_mm if outwards or area.contains(place) else 0.0))
     return [one for one in found if one.angle > 0]  # else two of them are one
 
 
-def usual_corners_mm(parts: Sequence[Part]) -> dict[int, float]:
-    """By how much the corners of parts are cut back or filled, the middle one of each angle."""
+def typical_corners_mm(parts: Sequence[Part]) -> dict[int, float]:
+    """How much the corners of parts are cut back or filled: the median for each angle."""
     by_angle: dict[int, list[float]] = {}
     for part in (one for one in parts if one.outline):
-        for corner in _corners(_on_own_sides(part), part.shadow):
+        for corner in _corners(_on_own_sides(part), part.silhouette):
             by_angle.setdefault(corner.degrees, []).append(corner.off_mm)
     return {degrees: median(off) for degrees, off in by_angle.items()}
 
 
-def flats_of_tips(part: Part) -> list[tuple[float, Point]]:
+def tip_flats(part: Part) -> list[tuple[float, Point]]:
     """The widths in mm of the flats that cut as much off acute tips of a part that was read, and
     where the tips would be."""
-    found = _corners(_on_own_sides(part), part.shadow)
+    found = _corners(_on_own_sides(part), part.silhouette)
     return [(2 * c.off_mm * math.tan(c.angle / 2), c.place) for c in found if c.degrees < 90]
 
 
 def _form(one: Subject) -> Iterator[Finding]:
-    """What sticks out of the outline, and what is missing from it, as distances.
+    """Findings on protrusions from the outline and on dents in it, as distances.
 
     They are held against the outline as drawn, laid on the part's own sides: how far these lie
-    from where they should is told by the gaps. Nothing more than chamfers is to be missing at
+    from where they should is covered by the gaps. Only chamfers may be missing at
     any height, and nothing at all is to stick out.
     """
     part, found, _, common, puzzle, profile = one
-    drawn, usual = _on_own_sides(part), list[tuple[_Corner, float]]()
-    if keeps_own_gaps(puzzle, profile):
+    canonical, usual = _on_own_sides(part), list[tuple[_Corner, float]]()
+    if cells_leave_gaps(puzzle, profile):
         assert part.outline is not None
         try:
             form = Form("", part.outline.cells, part.outline.rings)
-            drawn = celled_outline(puzzle.lattice, form, profile)
-        except BlueprintError:
+            canonical = cell_shape_outline(puzzle.lattice, form, profile)
+        except DrawingError:
             return
-    elif drawn.is_valid:
+    elif canonical.is_valid:
         # By how much corners are rightly cut or filled: tips as the profile says.
-        for c in _corners(drawn, part.shadow):
+        for c in _corners(canonical, part.silhouette):
             usual_mm = common.corners_mm.get(c.degrees, 0.0) if common.measured else 0.0
             flat_mm = profile.tip_flat_mm if c.degrees < 90 else 0.0
             usual.append((c, max(usual_mm, flat_mm / 2 / math.tan(c.angle / 2))))
@@ -225,24 +224,24 @@ def _form(one: Subject) -> Iterator[Finding]:
         return  # sides that are nowhere near the lattice's enclose nothing
     inner = [(c, mm) for c, mm in usual if mm > 0 and c.angle > math.pi]
     tips = [(c, mm) for c, mm in usual if mm > 0 and c.angle < math.pi]
-    bumps = _off(part.shadow, drawn, inner) + [(c.off_mm - mm, c.place) for c, mm in inner]
+    bumps = _off(part.silhouette, canonical, inner) + [(c.off_mm - mm, c.place) for c, mm in inner]
     dents = []
     for cut in found.cuts:
         material = part.filled(cut.material)
         if cut.inside_mm < 2 * TOLERANCE_MM and not material.is_empty:
-            missing = _off(drawn, material, tips)
+            missing = _off(canonical, material, tips)
             missing += [(c.place.distance(material) - mm, c.place) for c, mm in tips]
             dents += [(mm - cut.inside_mm, place) for mm, place in missing]
     for rule, off in (("bump", bumps), ("dent", dents)):
         far_mm, place = max(off, key=lambda one: one[0], default=(0.0, Point()))
-        yield from judged(rule, [(max(0.0, far_mm), place.buffer(1.0))], most=TOLERANCE_MM)
+        yield from check_limits(rule, [(max(0.0, far_mm), place.buffer(1.0))], most=TOLERANCE_MM)
 
 
 def _off(
     area: BaseGeometry, other: BaseGeometry, usual: Sequence[tuple[_Corner, float]]
 ) -> list[tuple[float, Point]]:
-    """How far the corners of what one area has and another has not are away from that; an arc or a
-    flat that takes or fills as much of a corner as is usual is looked past."""
+    """The distances of the vertices of `area` minus `other` from `other`, except near corners that are
+    cut or filled by the usual amount."""
     past = [other]
     for corner, off_mm in usual:
         half = min(corner.angle, 2 * math.pi - corner.angle) / 2
@@ -253,9 +252,9 @@ def _off(
 
 
 def _on_own_sides(part: Part) -> Polygon:
-    """The outline as drawn, each side moved to where most of it lies on this part."""
+    """The outline as drawn, each side moved to where most of it is on this part."""
     assert part.outline is not None
-    seen, share = part.shadow, np.linspace(0.2, 0.8, 31)
+    silhouette, share = part.silhouette, np.linspace(0.2, 0.8, 31)
     rings = []
     for ring in rings_mm(orient(part.outline.canonical)):
         starts = np.array(ring)
@@ -263,8 +262,8 @@ def _on_own_sides(part: Part) -> Polygon:
         lengths = np.linalg.norm(along, axis=1, keepdims=True)
         inwards = along[:, ::-1] * (-1, 1) / lengths
         samples = shapely.points(starts[:, None] + share[:, None] * along[:, None])
-        away = shapely.distance(samples, seen.boundary)
-        away = np.where(shapely.contains(seen, samples), -away, away)
+        away = shapely.distance(samples, silhouette.boundary)
+        away = np.where(shapely.contains(silhouette, samples), -away, away)
         # A line through where most of each half lies: turned a little, too, as is the whole part.
         first, last = (np.median(half, axis=1)[:, None] for half in (away[:, :15], away[:, 16:]))
         lean = (last - first) / (lengths * (share[16:] - share[:15]).mean())

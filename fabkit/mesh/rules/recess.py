@@ -10,14 +10,13 @@ import shapely
 from shapely import MultiPoint, union_all
 from shapely.affinity import rotate
 
-from fabkit.drawing.magnets import bores, left_to_right, magnet_count, poles
-from fabkit.mesh.features import Cavity, circle_of, cylinders_mm
-from fabkit.mesh.finding import Finding, counted
-from fabkit.mesh.identity import Letter, turns_alike
+from fabkit.drawing.magnets import bore_diameters, left_to_right_order, magnet_count, poles
+from fabkit.mesh.features import Cavity, cylinders_mm, fit_circle
+from fabkit.mesh.finding import Finding, check_limits, count_finding
+from fabkit.mesh.identity import Letter, symmetry_turns
 from fabkit.mesh.part import inside_mm
 from fabkit.mesh.rules.outline import TOLERANCE_MM, Subject, near
-from fabkit.mesh.rules.table import judged
-from fabkit.mesh.section import DOWN, UP, filled, hollows
+from fabkit.mesh.section import DOWN, UP, filled, holes_in
 from fabkit.model.layers import (
     MARK_DIAMETER_MM,
     MAX_AIR_MM,
@@ -28,7 +27,7 @@ from fabkit.model.layers import (
 )
 from fabkit.model.piece import Piece, moves_onto
 
-#: Where a closed cavity ends, as it is printed, the print pauses: at the end of a layer, nearly.
+#: Tolerance of the height where a closed recess ends: the print pauses there, at a layer boundary.
 _LAYER_MM = 0.02
 
 
@@ -39,7 +38,7 @@ def recess_findings(one: Subject) -> Iterator[Finding]:
     if expected:
         right = min(expected, key=lambda count: (abs(count - len(recesses)), count))
         what = "recesses for magnets"
-        yield counted("recess-count", len(recesses), right, what, part.shadow.boundary)
+        yield count_finding("recess-count", len(recesses), right, what, part.silhouette.boundary)
     if not recesses or not profile.has_recesses:
         return
     places = [recess.middle for recess in recesses]
@@ -48,36 +47,44 @@ def recess_findings(one: Subject) -> Iterator[Finding]:
     cuts = [area for recess in recesses for _, area in recess.cuts]
     filled_cuts = [area for area in cuts if len(shapely.get_rings(area)) > 1]
     where = union_all(filled_cuts)
-    yield counted("recess-empty", len(filled_cuts), 0, "cuts with something in a recess", where)
+    yield count_finding(
+        "recess-empty",
+        len(filled_cuts),
+        0,
+        "cross-sections of recesses with something inside",
+        where,
+    )
     magnet_mm = profile.magnet_height_mm
     limit = (magnet_mm + profile.air_mm, magnet_mm + MAX_AIR_MM)
-    yield from judged("recess-depth", [(one.depth_mm, one.middle) for one in recesses], *limit)
+    yield from check_limits(
+        "recess-depth", [(one.depth_mm, one.middle) for one in recesses], *limit
+    )
     closed = sum(not recess.below for recess in recesses)
     if profile.embedded:
-        yield counted("recess-closed", closed, len(recesses), "closed cavities")
+        yield count_finding("recess-closed", closed, len(recesses), "closed recesses")
         ends = [r.low_mm if profile.facing == "down" else r.high_mm for r in recesses]
         pauses = [height_as_printed_mm(profile.facing, end, part.thickness_mm) for end in ends]
         off = [abs(pause - layer_top_mm(profile, pause - _LAYER_MM)) for pause in pauses]
-        yield from judged("pause-height", zip(off, places, strict=True), most=_LAYER_MM)
+        yield from check_limits("pause-height", zip(off, places, strict=True), most=_LAYER_MM)
     else:
         what = "recesses that are open at the back"
-        yield counted("recess-open", len(recesses) - closed, len(recesses), what)
+        yield count_finding("recess-open", len(recesses) - closed, len(recesses), what)
     roofs = [(_plastic_mm(one, x, UP), x.middle) for x in recesses]
     letters = union_all([x.middle for x in one.found.labels if x.above])
     if not letters.is_empty:
         roofs += [(x.middle.distance(letters), x.middle) for x in one.found.releases]
-    yield from judged("roof", roofs, profile.roof_mm)
+    yield from check_limits("roof", roofs, profile.roof_mm)
     if profile.embedded:
         floors = [(_plastic_mm(one, x, DOWN), x.middle) for x in recesses]
-        yield from judged("floor", floors, min(profile.roof_mm, profile.floor_mm))
+        yield from check_limits("floor", floors, min(profile.roof_mm, profile.floor_mm))
     else:
-        mouths = [(one.mouth_mm, one.middle) for one in recesses]
-        yield from judged("mouth", mouths, *near(profile.mouth_mm))
+        mouths = [(one.lead_in_mm, one.middle) for one in recesses]
+        yield from check_limits("lead-in", mouths, *near(profile.lead_in_mm))
     yield from _walls(one)
 
 
 def _expected_counts(one: Subject) -> set[int]:
-    """How many magnets a piece of this length gets; none when its outline was not read.
+    """The number of magnets for a piece of this length; empty if its outline was not fitted.
 
     The length is that along x or y as the piece is drawn, with its letter upright. Without a
     letter it may have been drawn in any of the ways it can be turned.
@@ -89,13 +96,13 @@ def _expected_counts(one: Subject) -> set[int]:
         found = {0}
     elif outline:
         for turn in [letter.turns] if letter else range(moves):
-            drawn = rotate(outline.canonical, -360 * turn / moves, origin=(0, 0))
-            found.add(magnet_count(drawn, outline.unit_mm))
+            turned = rotate(outline.canonical, -360 * turn / moves, origin=(0, 0))
+            found.add(magnet_count(turned, outline.unit_mm))
     return found | {usual} if found and one.common.measured and usual is not None else found
 
 
 def _plastic_mm(one: Subject, cavity: Cavity, facing: int) -> float:
-    """Plastic above or below a cavity, to the letter that lies there, or to the face or back."""
+    """The thickness of plastic above or below a cavity, up to the letter there, or the face or back."""
     over = [x for x in one.found.labels if x.middle.intersects(cavity.middle)]
     if facing == UP:
         face_mm = one.part.thickness_mm
@@ -105,43 +112,43 @@ def _plastic_mm(one: Subject, cavity: Cavity, facing: int) -> float:
 
 
 def _bores(one: Subject) -> Iterator[Finding]:
-    """Between the largest cylinder that goes in and the smallest around there is the bore: both
-    are as wide as asked for, so it is neither narrow nor wide, oval, tapered, bent nor bumpy."""
-    profile, asked, inside, around = one.profile, bores(one.profile), [], []
-    crest_mm = asked.widest_mm if asked.crest_mm is None else asked.crest_mm
+    """Findings on diameters: the largest cylinder that fits in and the smallest around both have the
+    right one, so that a recess is neither narrow nor wide, oval, tapered, bent nor bumpy."""
+    profile, nominal, inside, around = one.profile, bore_diameters(one.profile), [], []
+    crest_mm = nominal.widest_mm if nominal.crest_mm is None else nominal.crest_mm
     for recess in one.found.recesses:
         # A little above its mouth and, with ribs, above the cone down to their crests.
-        low_mm = recess.low_mm + profile.mouth_mm + (asked.widest_mm - crest_mm) / 2 + 0.06
+        low_mm = recess.low_mm + profile.lead_in_mm + (nominal.widest_mm - crest_mm) / 2 + 0.06
         some = [area for cut, area in recess.cuts if profile.embedded or cut.height_mm > low_mm]
         inside_mm, around_mm = cylinders_mm(some or [recess.middle])
         inside.append((inside_mm, recess.middle))
         around.append((around_mm, recess.middle))
-    low_mm, high_mm = near(asked.widest_mm)
+    low_mm, high_mm = near(nominal.widest_mm)
     narrow_mm = max(0.0, low_mm - min(mm for mm, _ in inside))
-    found, what = around, "the smallest cylinder around the bore"
-    if asked.crest_mm is None and max(mm for mm, _ in around) - high_mm <= narrow_mm:
-        found, what = inside, "the largest cylinder that goes into the bore"
-    yield from judged("recess-diameter", found, low_mm, high_mm, what=what)
-    if asked.crest_mm is not None:
-        yield from judged("rib-crest", inside, *near(asked.crest_mm))
+    found, what = around, "the smallest cylinder around the recess"
+    if nominal.crest_mm is None and max(mm for mm, _ in around) - high_mm <= narrow_mm:
+        found, what = inside, "the largest cylinder that fits into the recess"
+    yield from check_limits("recess-diameter", found, low_mm, high_mm, what=what)
+    if nominal.crest_mm is not None:
+        yield from check_limits("rib-crest", inside, *near(nominal.crest_mm))
 
 
 def _releases(one: Subject) -> Iterator[Finding]:
-    """There is a hole in the middle of each recess's end to push its magnet out, or none at all."""
+    """Findings on push-out holes: one in the middle of each recess's end, or none at all."""
     recesses, asked_mm = one.found.recesses, one.profile.release_mm
     ends = [hole.cuts[-1][1] for hole in one.found.releases]  # round, at the face
     right = len(recesses) if asked_mm else 0
-    yield counted("release", len(ends), right, "push-out holes", union_all(ends))
+    yield count_finding("release", len(ends), right, "push-out holes", union_all(ends))
     if asked_mm:
-        widths = [(circle_of(end).diameter_mm, end) for end in ends]
-        yield from judged("release-diameter", widths, *near(asked_mm))
+        widths = [(fit_circle(end).diameter_mm, end) for end in ends]
+        yield from check_limits("release-diameter", widths, *near(asked_mm))
         middles = [recess.middle.centroid for recess in recesses]
         off = [(min(map(end.centroid.distance, middles)), end) for end in ends]
-        yield from judged("release-place", off, most=TOLERANCE_MM)
+        yield from check_limits("release-place", off, most=TOLERANCE_MM)
 
 
 def _walls(one: Subject) -> Iterator[Finding]:
-    """Walls to the sides, those of holes too, and to the next recess: beside the bore, at the bed."""
+    """Findings on the walls to the sides, to holes, and to the next recess; and on those at the bed."""
     part, profile, recesses = one.part, one.profile, one.found.recesses
     beside = [
         (x.middle.distance(y.middle), x.middle) for x, y in itertools.combinations(recesses, 2)
@@ -153,13 +160,13 @@ def _walls(one: Subject) -> Iterator[Finding]:
             if profile.embedded or shapely.minimum_bounding_radius(area) < bore_mm + 0.002:
                 beside.append((max(0.0, inside_mm(area, part.filled(cut.material))), area))
     noise_mm = part.sections.noise_mm  # no wall is known more exactly
-    yield from judged("wall", beside, profile.wall_mm - noise_mm)
+    yield from check_limits("wall", beside, profile.wall_mm - noise_mm)
     if not profile.embedded:
         back = part.sections.flat(0.0, DOWN)
         own = [x.middle for x in recesses if x.below]
-        mouths = [hole for hole in hollows(back) if any(map(hole.intersects, own))]
+        mouths = [hole for hole in holes_in(back) if any(map(hole.intersects, own))]
         at_bed = [(part.filled(back).boundary.distance(hole), hole) for hole in mouths]
-        yield from judged("bed-wall", at_bed, profile.bed_wall_mm - noise_mm)
+        yield from check_limits("bed-wall", at_bed, profile.bed_wall_mm - noise_mm)
 
 
 # --- marks of south poles ---------------------------------------------------------------------
@@ -170,29 +177,31 @@ def mark_findings(one: Subject) -> Iterator[Finding]:
     marks, recesses, profile = one.found.marks, one.found.recesses, one.profile
     places = [mark.middle for mark in marks]
     if profile.has_recesses and profile.polarity != "alternating":
-        yield counted("pole-mark", len(marks), 0, "marks of south poles", union_all(places))
+        yield count_finding("pole-mark", len(marks), 0, "marks of south poles", union_all(places))
     elif profile.has_recesses and recesses:
         yield from _right_ones(one)
-        widths = [(circle_of(place).diameter_mm, place) for place in places]
-        yield from judged("mark-diameter", widths, *near(MARK_DIAMETER_MM))
+        widths = [(fit_circle(place).diameter_mm, place) for place in places]
+        yield from check_limits("mark-diameter", widths, *near(MARK_DIAMETER_MM))
         depths = [(mark.depth_mm, mark.middle) for mark in marks]
-        yield from judged("mark-depth", depths, *near(mark_span(profile).depth_mm))
+        yield from check_limits("mark-depth", depths, *near(mark_span(profile).depth_mm))
         # To the letter or face behind its bottom, from where the magnet lies.
         lowest_mm = min(recess.low_mm for recess in recesses)
         facing = [UP if x.below or x.low_mm > lowest_mm else DOWN for x in marks]
         beyond = [_plastic_mm(one, *mark) for mark in zip(marks, facing, strict=True)]
-        yield from judged("mark-floor", zip(beyond, places, strict=True), beyond_mark_mm(profile))
+        yield from check_limits(
+            "mark-floor", zip(beyond, places, strict=True), beyond_mark_mm(profile)
+        )
         if not profile.embedded:
             back = one.part.sections.flat(0.0, DOWN)
-            rims = [filled(back).boundary, *hollows(back)]  # one of these is the mark itself
+            rims = [filled(back).boundary, *holes_in(back)]  # one of these is the mark itself
             walls = [(min(rim.distance(x) or math.inf for rim in rims), x) for x in places]
-            yield from judged("mark-wall", walls, profile.bed_wall_mm)
+            yield from check_limits("mark-wall", walls, profile.bed_wall_mm)
 
 
 def _right_ones(one: Subject) -> Iterator[Finding]:
-    """Whether the magnets that show their south poles are marked, once, and no others.
+    """The finding on which magnets are marked: each visible south pole once, and no others.
 
-    Nothing is said of parts that are not their piece, or have another number of recesses.
+    There is none for parts that are not as drawn or have another number of recesses.
     """
     which = [(_marked_by(mark, one), mark.middle) for mark in one.found.marks]
     astray, marked = [place for of, place in which if of is None], [of for of, _ in which]
@@ -202,12 +211,12 @@ def _right_ones(one: Subject) -> Iterator[Finding]:
     ]
     if wrong:
         places = [*min(wrong, key=len), *astray]
-        what = "magnets marked wrongly: those that show their south pole have one mark each"
-        yield counted("pole-mark", len(places), 0, what, union_all(places))
+        what = "magnets with a wrong mark (each visible south pole has one mark)"
+        yield count_finding("pole-mark", len(places), 0, what, union_all(places))
 
 
 def _marked_by(mark: Cavity, one: Subject) -> int | None:
-    """The position of the recess that a mark belongs to; None where no mark should be."""
+    """The index of the recess that a mark belongs to; None for a stray mark."""
     distances = [mark.middle.distance(recess.middle) for recess in one.found.recesses]
     which = distances.index(min(distances))
     recess, ok = one.found.recesses[which], mark.below
@@ -219,12 +228,12 @@ def _marked_by(mark: Cavity, one: Subject) -> int | None:
 
 
 def _souths(one: Subject) -> Iterator[set[int]]:
-    """The positions of the recesses whose magnets show their south poles; several where it cannot
-    be told how the part lies, or which of two pieces that are alike it is."""
+    """The indices of the recesses with a visible south pole; several sets if the rotation of the part,
+    or which of two equal pieces it is, is ambiguous."""
     outline, identity, puzzle = one.part.outline, one.identity, one.puzzle
     if outline is None or not identity.as_drawn:
         return
-    circles = [circle_of(recess.middle) for recess in one.found.recesses]
+    circles = [fit_circle(recess.middle) for recess in one.found.recesses]
     centres = MultiPoint([(circle.x_mm, circle.y_mm) for circle in circles])
     moves = len(puzzle.lattice.moves(False))
     for piece in puzzle.select(identity.alike):
@@ -234,18 +243,18 @@ def _souths(one: Subject) -> Iterator[set[int]]:
             turns = [turn for turn in turns if turn in read] or [identity.letter.turns]
         if len(in_turn) == len(circles) and (not identity.letter or piece.id == identity.piece):
             for turn in turns:
-                drawn = rotate(centres, -360 * turn / moves, origin=(0, 0))
-                order = left_to_right([(p.x, p.y) for p in drawn.geoms], outline.unit_mm)
+                turned = rotate(centres, -360 * turn / moves, origin=(0, 0))
+                order = left_to_right_order([(p.x, p.y) for p in turned.geoms], outline.unit_mm)
                 yield {i for i, pole in zip(order, in_turn, strict=True) if pole == "S"}
 
 
 def turns_of(one: Subject, piece: Piece) -> list[int]:
-    """The turns of the lattice that carry a piece as it is drawn to the outline of a part."""
-    outline, drawn = one.part.outline, piece.forms[0].cells
-    moves = moves_onto(one.puzzle.lattice, drawn, outline.cells) if outline else ()
+    """The rotations of the lattice that map a piece as drawn to the outline of a part."""
+    outline, cells = one.part.outline, piece.forms[0].cells
+    moves = moves_onto(one.puzzle.lattice, cells, outline.cells) if outline else ()
     return [move.turns for move, _ in moves if not move.flipped]
 
 
 def letter_turns(letter: Letter, moves: int) -> set[int]:
-    """The turns, of so many, after which the letter as it is drawn lies as one that was read."""
-    return {(letter.turns + turn) % moves for turn in turns_alike(letter.text, moves)}
+    """The rotations, of `moves`, that map the letter as drawn to a recognised one."""
+    return {(letter.turns + turn) % moves for turn in symmetry_turns(letter.text, moves)}

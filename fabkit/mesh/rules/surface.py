@@ -1,6 +1,5 @@
-"""Rules on any mesh: that it is closed, turned outwards and cuts nowhere into itself, and what a
-printer can do with it. A part is judged as it is printed: on its back, or turned over if the profile
-prints faces down."""
+"""Rules on any mesh: closed, oriented outwards, free of self-intersections, and printable. A part is
+checked as it is printed: on its back, or turned over if the profile prints faces down."""
 
 from __future__ import annotations
 
@@ -11,84 +10,83 @@ import shapely
 from shapely import MultiPoint
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.mesh.body import Faces, Points
-from fabkit.mesh.crossing import TOUCHING_MM, crossings
-from fabkit.mesh.finding import Finding, counted
+from fabkit.mesh.finding import Finding, check_limits, count_finding
+from fabkit.mesh.mesh import Faces, Points
 from fabkit.mesh.part import Part
-from fabkit.mesh.rules.table import judged
-from fabkit.mesh.section import DOWN, UP, parts
+from fabkit.mesh.section import DOWN, UP, polygons_by_size
+from fabkit.mesh.self_intersection import TOUCHING_MM, self_intersections
 from fabkit.mesh.topology import (
     Shell,
     degenerate_faces,
     duplicate_faces,
     encloses,
+    flipped_faces,
     open_edges,
-    turned_faces,
 )
 from fabkit.model.layers import height_as_printed_mm
 from fabkit.model.profile import Profile
 
-#: Files rounded to three decimals or fewer are not judged more exactly.
+#: Files rounded to three decimals or fewer are not checked more exactly.
 _DECIMALS_MM = 1e-3
-#: What is this low lies on the bed.
+#: Anything this low is on the bed.
 _ON_BED_MM = 0.02
-#: Overhangs of less area in all (mm2) are specks.
+#: Overhangs with a smaller total area (mm2) are specks.
 _SPECK_MM2 = 0.01
 
 
-def sound_findings(part: Part, closed: int = 0) -> Iterator[Finding]:
-    """All findings on the mesh of a part that is to have so many closed cavities."""
-    body, faces = part.straight, part.body.faces
+def mesh_findings(part: Part, closed: int = 0) -> Iterator[Finding]:
+    """All findings on the mesh of a part, which should have `closed` cavities."""
+    mesh, faces = part.aligned, part.mesh.faces
     # Rounding to so few decimals puts corners onto a line that had been beside it. Single
     # precision may add a fiftieth of a step.
-    steps = part.body.vertices / _DECIMALS_MM
+    steps = part.mesh.vertices / _DECIMALS_MM
     is_rounded = bool((np.abs(steps - np.round(steps)) < 0.02).all())
-    edges, turned, useless = open_edges(body), turned_faces(body), duplicate_faces(body)
+    edges, turned, useless = open_edges(mesh), flipped_faces(mesh), duplicate_faces(mesh)
     if not is_rounded:
-        useless = np.union1d(degenerate_faces(body), useless).astype(np.int64)
+        useless = np.union1d(degenerate_faces(mesh), useless).astype(np.int64)
     touching_mm = max(TOUCHING_MM, part.sections.noise_mm, 2 * _DECIMALS_MM * is_rounded)
-    crossing = crossings(body, touching_mm)
-    outward, inward = ([s for s in part.shells if way * s.volume_mm3 > 0] for way in (1, -1))
-    astray = [one for one in inward if not outward or not encloses(body, outward[0], one)]
+    crossing = self_intersections(mesh, touching_mm)
+    outward, inward = ([s for s in part.shells if sign * s.volume_mm3 > 0] for sign in (1, -1))
+    astray = [one for one in inward if not outward or not encloses(mesh, outward[0], one)]
     cut = np.unique(crossing)
     for rule, some, there, what in (
-        ("watertight", edges, edges, "edges that do not join exactly two faces"),
-        ("winding", turned, faces[turned], "faces that are turned the wrong way"),
-        ("degenerate", useless, faces[useless], "faces without extent, or there twice"),
-        ("self-intersection", crossing, faces[cut], "pairs of faces that cut through each other"),
+        ("watertight", edges, edges, "edges that are not shared by exactly two faces"),
+        ("winding", turned, faces[turned], "flipped faces"),
+        ("degenerate", useless, faces[useless], "degenerate or duplicate faces"),
+        ("self-intersection", crossing, faces[cut], "pairs of faces that intersect"),
     ):
-        yield counted(rule, len(some), 0, what, _marked(part.vertices, there))
+        yield count_finding(rule, len(some), 0, what, _marked(part.vertices, there))
 
     def marked(some: Sequence[Shell]) -> BaseGeometry:
-        shown = np.concatenate([faces[:0], *(faces[one.faces] for one in some)])
-        return _marked(part.vertices, shown)
+        marked_faces = np.concatenate([faces[:0], *(faces[one.faces] for one in some)])
+        return _marked(part.vertices, marked_faces)
 
-    what = "bodies in the mesh that face outwards"
-    yield counted("shells", len(outward), 1, what, marked(outward[1:]))
-    what = "shells that face inwards, and lie inside, for closed recesses"
+    what = "separate bodies in the mesh"
+    yield count_finding("shells", len(outward), 1, what, marked(outward[1:]))
+    what = "closed cavities"
     if astray:
-        inward, closed, what = astray, 0, "shells that face inwards and do not lie inside"
-    yield counted("cavities", len(inward), closed, what, marked(inward))
+        inward, closed, what = astray, 0, "shells that face inwards but are not inside the body"
+    yield count_finding("cavities", len(inward), closed, what, marked(inward))
     volume = part.volume_mm3
     message = f"the volume is {volume:.1f} mm3"
     if volume <= 0:
-        message += "; the mesh is inside out: turn its faces over"
+        message += "; the mesh is inside out; flip its faces"
     yield Finding("volume", volume > 0, volume, 0.0, "mm3", message)
 
 
 def _marked(vertices: Points, some: Faces) -> BaseGeometry:
-    """Up to 500 edges or faces seen from above, with a margin."""
-    # Each on its own: crossing lines, joined first, would be cut at every one of their crossings.
-    seen = shapely.convex_hull(shapely.multipoints(vertices[some[:500], :2]))
-    return shapely.union_all(shapely.buffer(seen, 0.3))
+    """Up to 500 edges or faces from above, with a margin."""
+    # Each on its own: crossing lines, joined first, would be cut at every one of their self_intersections.
+    hull = shapely.convex_hull(shapely.multipoints(vertices[some[:500], :2]))
+    return shapely.union_all(shapely.buffer(hull, 0.3))
 
 
 def printing_findings(
     part: Part, profile: Profile, hollows_mm: Sequence[float] = ()
 ) -> Iterator[Finding]:
-    """All findings on printing a part, with the face on the bed that the profile says.
+    """All findings on printing a part, with the profile's side on the bed.
 
-    Hollows, which end at some heights, are faults of their own.
+    Ceilings at `hollows_mm` are ignored: other rules report hollows.
     """
     yield from _overhang(part, profile)
     # Ceilings are bridged where they are narrow: as wide as the largest disc that is below them.
@@ -100,24 +98,24 @@ def printing_findings(
         for height_mm, facing in part.sections.flats()
         if facing == to_bed and height_mm not in hollows_mm
         if height_as_printed_mm(profile.facing, height_mm, part.thickness_mm) > on_bed_mm
-        for ceiling in parts(part.sections.flat(height_mm, to_bed))
+        for ceiling in polygons_by_size(part.sections.flat(height_mm, to_bed))
         if ceiling.area > _SPECK_MM2
     ]
     spans = 2 * shapely.length(shapely.maximum_inscribed_circle(ceilings))
     found = zip(spans.tolist(), ceilings, strict=True)
-    yield from judged("bridge", found, most=profile.max_bridge_mm)
+    yield from check_limits("bridge", found, most=profile.max_bridge_mm)
     # Turned as suits it best.
     turns = np.radians(np.arange(0, 180, 5))
     along = part.vertices[:, :2] @ np.array([np.cos(turns), np.sin(turns)])
     wide, deep = np.ptp(along, axis=0), np.ptp(np.roll(along, 18, axis=1), axis=0)
     share = np.maximum(wide / profile.bed_width_mm, deep / profile.bed_depth_mm).min()
     share = max(float(share), part.thickness_mm / profile.bed_height_mm)
-    yield from judged("bed", share, most=1.0, unit="")
+    yield from check_limits("build-volume", share, most=1.0, unit="")
 
 
 def _overhang(part: Part, profile: Profile) -> Iterator[Finding]:
-    """The steepest triangle that is no ceiling, as far as its narrowness and the mesh's noise tell."""
-    mesh, noise_mm = part.straight.as_trimesh, part.sections.noise_mm
+    """The finding on the steepest triangle that is not a ceiling, within the precision of the mesh."""
+    mesh, noise_mm = part.aligned.as_trimesh, part.sections.noise_mm
     corners, downwards = mesh.triangles, -mesh.face_normals[:, 2]
     areas, heights = mesh.area_faces, corners[:, :, 2].max(axis=1)
     if profile.facing == "down":
@@ -135,4 +133,4 @@ def _overhang(part: Part, profile: Profile) -> Iterator[Finding]:
         where = MultiPoint(steep.reshape(-1, 2)).convex_hull.buffer(0.2)
     # A chamfer of exactly the limit is not beyond it; facets of a cone lean 0.8 degrees more.
     limit = profile.overhang_degrees + 1
-    yield from judged("overhang", [(worst, where)], most=limit, unit="deg")
+    yield from check_limits("overhang", [(worst, where)], most=limit, unit="deg")

@@ -1,27 +1,35 @@
-"""The booklet: cover, guide, pieces, challenges at full size, solutions, index."""
+"""The booklet: cover, guide, pieces, challenges, and their solutions at the back."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from fabkit.core.errors import InputError, many, name_some, printable
-from fabkit.drawing.draft import draft_all
+from reportlab.platypus import Flowable, NextPageTemplate, PageBreak
+
+from fabkit.core.errors import InputError, did_you_mean, escape, join_names, pluralize, quote
+from fabkit.drawing.draft import draft_flat_pieces
 from fabkit.model.entry import Entry
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.output.booklet.challengepages import ChallengeLeaf, challenge_leaves, room_needed
-from fabkit.output.booklet.coverpage import CoverLeaf
-from fabkit.output.booklet.guide import guide_leaves
-from fabkit.output.booklet.indexpages import index_leaves
-from fabkit.output.booklet.items import items_of
-from fabkit.output.booklet.leaf import Edition, Leaf, Places, key_of
-from fabkit.output.booklet.paper import PAPERS, choose_paper
-from fabkit.output.booklet.pdf import PdfBook
-from fabkit.output.booklet.piecepages import PieceLeaf, piece_leaves
-from fabkit.output.booklet.solutionpages import SolutionLeaf, solution_leaves
-from fabkit.output.i18n import counted, load_words
-from fabkit.output.theme import missing_note
+from fabkit.output.booklet.challengepages import (
+    ChallengeGrid,
+    full_size_challenges,
+    required_size_mm,
+    solutions,
+)
+from fabkit.output.booklet.frontmatter import cover_page, guide_page
+from fabkit.output.booklet.layout import MARGIN_MM, BookletDocument, BookletSpec
+from fabkit.output.booklet.paper import choose_paper
+from fabkit.output.booklet.piecepages import full_size_pieces, piece_overview
+from fabkit.output.i18n import format_count, load_messages
+from fabkit.output.numbering import number_challenges
+from fabkit.output.theme import missing_glyphs_note
+
+#: The editions of a booklet; the first is the default.
+EDITIONS = ("play", "full-size")
+#: About how many pages challenges and solutions take together in the edition ``play``.
+_MOST_PAGES = 56
 
 
 @dataclass(frozen=True)
@@ -29,154 +37,153 @@ class Booklet:
     """A booklet.
 
     Attributes:
-        pdf: the file.
-        paper: what its usual page is called, one of `fabkit.output.booklet.paper.PAPERS`.
-        pages: how many there are.
-        notes: what deserves a look, in sentences.
+        paper: one of `fabkit.output.booklet.paper.PAPERS`.
+        sheets: number of sheets to fold; 0 when it is not folded.
+        notes: remarks for the user, in sentences.
     """
 
     pdf: bytes
     paper: str
     pages: int
+    sheets: int
     notes: tuple[str, ...]
 
 
-def booklet(
+def render_booklet(
     puzzle: PuzzleSet,
     entries: Sequence[Entry],
     profile: Profile,
     language: str = "en",
     paper: str | None = None,
     cover: bytes | None = None,
+    edition: str = EDITIONS[0],
+    fold: bool = False,
 ) -> Booklet:
-    """Makes a booklet.
+    """Render a booklet as PDF.
 
-    Every challenge is drawn at full size: on a page like the others, or on a larger one to fold in.
-    Only what does not even fit on A2 is drawn smaller, and says so.
+    In the edition ``play`` several challenges share a page, all at one scale where they fit. In
+    ``full-size`` every challenge is drawn 1:1, if need be on a larger fold-out page. Only challenges
+    too large even for A2 are drawn smaller, and marked.
 
     Args:
-        puzzle: the set.
-        entries: its challenges, each with a solution.
-        profile: gives the unit, and the sizes of pieces.
-        language: of the texts, one of `fabkit.output.i18n.LANGUAGES`.
-        paper: one of `fabkit.output.booklet.paper.PAPERS`; None takes the smallest that suits most
-            challenges.
-        cover: a PNG picture for the cover; the pieces when None.
+        entries: the set's challenges, each with a solution.
+        language: one of `fabkit.output.i18n.LANGUAGES`.
+        paper: one of `fabkit.output.booklet.paper.PAPERS`; None selects A5, or for full size the
+            smallest that suits most challenges.
+        cover: a PNG image for the cover; None draws the pieces.
+        edition: one of `EDITIONS`.
+        fold: whether to print two pages on each side of a sheet, to be folded in the middle.
 
     Returns:
-        The file and what deserves a look. The same arguments give the same bytes.
+        The booklet. Equal arguments give equal bytes.
 
     Raises:
-        InputError: when there are no challenges, or one has no solution, or when there is no such
-            language or paper, or no challenge fits on it, or when the profile does not suit a piece.
-        OutsideError: when the fonts or texts that come with fabkit are missing.
+        InputError: when there are no challenges, one has no solution, or none fits on the paper;
+            when language, edition or paper is unknown; when the profile does not suit a piece.
+        ExternalError: when the shipped fonts or messages are missing.
 
     Example:
         >>> from fabkit.model.library import load_set
-        >>> from fabkit.model.profilefile import load_profile
+        >>> from fabkit.model.profile_file import load_profile
         >>> block = load_set("iqblock")
         >>> cells = block.piece("3").forms[0].cells
         >>> one = Entry("one", "One", "challenge", cells, ("3",), solution={"3": cells})
-        >>> made = booklet(block, [one], load_profile())
-        >>> made.pdf[:5], made.paper
-        (b'%PDF-', 'a5')
+        >>> made = render_booklet(block, [one], load_profile())
+        >>> made.pdf[:5], made.paper, made.pages
+        (b'%PDF-', 'a5', 5)
     """
-    words = load_words("booklet", language)
-    _refuse(puzzle, entries)
-    items = items_of(puzzle, entries, words)
-    draft = Edition(puzzle, profile, words, items, PAPERS["a5"], "a5")
-    name, size = choose_paper([room_needed(draft, item) for item in items], paper)
-    edition = replace(draft, size=size, paper=name)
-    leaves, notes = _plan(edition, cover)
-    subject = words["subject"].format(challenges=counted(words, "challenges", len(items)))
-    book = PdfBook(puzzle.title, subject, language)
-    _draw(book, leaves)
-    if book.missing:
-        notes.append(missing_note(book.missing))
-    return Booklet(book.finish(), name, len(leaves), tuple(notes))
+    messages = load_messages("booklet", language)
+    _check_entries(puzzle, entries)
+    check_edition(edition, fold)
+    items = number_challenges(puzzle, entries, messages)
+    full = edition == "full-size"
+    draft = BookletSpec(puzzle, profile, messages, items, (148.0, 210.0), "a5", full)
+    needed = [required_size_mm(draft, item) for item in items] if full else []
+    name, size, sheet = choose_paper(needed, paper, fold)
+    flat = [piece for piece in puzzle.pieces if not piece.body]
+    spec = replace(draft, size=size, paper=name, drafts=draft_flat_pieces(puzzle, flat, profile))
+    challenges = format_count(messages, "challenges", len(items))
+    subject = messages["subject_full" if full else "subject_play"].format(challenges=challenges)
+    places: Mapping[str, int] = {}
+    for _ in range(4):  # at most; repeated until all page references are right
+        with_pages = replace(spec, places=places)
+        book = BookletDocument(with_pages, subject, language)
+        story, notes = (_full_size_pages if full else _play_pages)(with_pages, book, cover)
+        pdf = book.make(story, sheet)
+        if book.places == places:
+            break
+        places = book.places
+    if spec.missing:
+        notes.append(missing_glyphs_note(spec.missing))
+    return Booklet(pdf, name, book.page, -(-book.page // 4) if fold else 0, tuple(notes))
 
 
-def _refuse(puzzle: PuzzleSet, entries: Sequence[Entry]) -> None:
-    """Checks that there is something to show, and a solution for all of it.
+def check_edition(edition: str, fold: bool) -> None:
+    """Raise an `InputError` when the edition is unknown or cannot be folded."""
+    if edition not in EDITIONS:
+        message = f"there is no edition {quote(edition)}; there are {', '.join(EDITIONS)}"
+        raise InputError.of("--edition", message + did_you_mean(edition, EDITIONS))
+    if fold and edition != EDITIONS[0]:
+        message = "pages at full size are not folded; leave --fold out, or take --edition play"
+        raise InputError.of("--fold", message)
 
-    Raises:
-        InputError: when there is not.
-    """
+
+def _check_entries(puzzle: PuzzleSet, entries: Sequence[Entry]) -> None:
+    """Raise an `InputError` when there are no challenges, or some have no known solution."""
     if not entries:
-        message = (
-            "there are no challenges for a booklet; name some of the set's, or a challenge file"
-        )
-        raise InputError.of(puzzle.name, message)
-    lacking = [printable(entry.id) for entry in entries if not entry.solution]
+        do = "name some of the set's, or a challenge file"
+        raise InputError.of(puzzle.name, f"there are no challenges for a booklet; {do}")
+    lacking = [escape(entry.id) for entry in entries if not entry.solution]
     if lacking:
         one = "it has" if len(lacking) == 1 else "they have"
-        message = (
-            f"no solution is known of {name_some(lacking)}, and a booklet shows one of each challenge; "
-            f"leave out what {one} none of, or solve it first (fabkit solve)"
-        )
-        raise InputError.of(puzzle.name, message)
+        message = f"no solution is known of {join_names(lacking)}"
+        why = "and a booklet shows one of each challenge"
+        do = f"leave out what {one} none of, or solve it first (fabkit solve)"
+        raise InputError.of(puzzle.name, f"{message}, {why}; {do}")
 
 
-def _plan(edition: Edition, cover: bytes | None) -> tuple[list[Leaf], list[str]]:
-    """All pages in order, and what deserves a look."""
-    words, puzzle = edition.words, edition.puzzle
-    drafts = draft_all(puzzle, [one for one in puzzle.pieces if not one.body], edition.profile)
-    challenges, solutions = challenge_leaves(edition), solution_leaves(edition)
-    pieces = piece_leaves(edition, drafts)
-    shown: list[ChallengeLeaf | PieceLeaf] = [*challenges, *pieces]
-    folded = sorted({leaf.folded for leaf in shown} - {""}, reverse=True)
-    scaled = any(leaf.scale != 1 for leaf in shown)
-    magnets = any(draft.recesses for draft in drafts)
-    leaves: list[Leaf] = [
-        CoverLeaf(edition, cover),
-        *guide_leaves(edition, magnets, folded, scaled),
-        *pieces,
-        *_chapter(challenges, words["challenges_heading"]),
-        *_chapter(solutions, words["solutions_heading"]),
-        *index_leaves(edition),
+def _play_pages(
+    spec: BookletSpec, book: BookletDocument, picture: bytes | None
+) -> tuple[list[Flowable], list[str]]:
+    """Return the pages of the edition ``play``, and the notes."""
+    small = ChallengeGrid(spec)
+    story = [
+        *cover_page(spec, picture),
+        *guide_page(spec, (), small.scale, small.scaled),
+        *piece_overview(spec),
+        NextPageTemplate("cards"),
+        *small.story(),
+        *solutions(spec, _MOST_PAGES - small.pages),
     ]
-    return leaves, _notes(challenges, pieces)
+    return story, []
 
 
-def _chapter(
-    leaves: Sequence[ChallengeLeaf | SolutionLeaf], title: str
-) -> Iterator[ChallengeLeaf | SolutionLeaf]:
-    """The pages, the first of which begins a chapter of the outline."""
-    first, *others = leaves
-    yield replace(first, marks=((0, title), *first.marks))
-    yield from others
-
-
-def _draw(book: PdfBook, leaves: Sequence[Leaf]) -> None:
-    """Draws all pages."""
-    numbered = list(enumerate(leaves, start=1))
-    places = Places(
-        {one: number for number, leaf in numbered for one in leaf.challenges},
-        {one: number for number, leaf in numbered for one in leaf.solutions},
-    )
-    for number, leaf in numbered:
-        page = book.add_page(*leaf.size, key_of(number))
-        for level, title in leaf.marks:
-            book.add_outline(title, level)
-        leaf.draw(page, number, places)
-
-
-def _notes(challenges: Sequence[ChallengeLeaf], pieces: Sequence[PieceLeaf]) -> list[str]:
-    """What deserves a look of sizes."""
+def _full_size_pages(
+    spec: BookletSpec, book: BookletDocument, picture: bytes | None
+) -> tuple[list[Flowable], list[str]]:
+    """Return the pages of the edition ``full-size``, and the notes."""
+    book.add_page_size("pieces", spec.size, side_mm=MARGIN_MM)
+    challenges, sizes, smaller = full_size_challenges(spec, book)
+    pieces, piece_sizes, small_ones = full_size_pieces(spec, book)
+    all_sizes = sorted({*sizes, *piece_sizes}, reverse=True)
+    smaller += small_ones
+    story = [
+        *cover_page(spec, picture),
+        *guide_page(spec, all_sizes, 1.0, bool(smaller))[:-1],
+        NextPageTemplate("pieces"),
+        PageBreak(),
+        *pieces,
+        *challenges,
+        *solutions(spec),
+    ]
     notes = []
-    shown: tuple[tuple[str, Sequence[ChallengeLeaf | PieceLeaf]], ...]
-    shown = (("challenge", challenges), ("piece", pieces))
-    for noun, leaves in shown:
-        folded = [leaf.folded for leaf in leaves if leaf.folded]
+    for noun, folded in (("challenge", sizes), ("piece", piece_sizes)):
         if folded:
             has = "has a larger page" if len(folded) == 1 else "have larger pages"
-            sizes = ", ".join(sorted(set(folded), reverse=True))
-            notes.append(f"{many(len(folded), noun)} {has} to fold in: {sizes}")
-    names = [item.entry.id for leaf in challenges if leaf.scale != 1 for item in leaf.items]
-    names += [f"piece {item.view.caption}" for leaf in pieces if leaf.scale != 1
-              for row in leaf.rows for item in row]  # fmt: skip
-    if names:
-        is_ = "is" if len(names) == 1 else "are"
-        told = name_some([printable(name) for name in names])
-        notes.append(f"{told} {is_} too large for full size and drawn smaller")
-    return notes
+            named = ", ".join(sorted(set(folded), reverse=True))
+            notes.append(f"{pluralize(len(folded), noun)} {has} to fold in: {named}")
+    if smaller:
+        is_ = "is" if len(smaller) == 1 else "are"
+        drawn_smaller = join_names([escape(name) for name in smaller])
+        notes.append(f"{drawn_smaller} {is_} too large for full size and drawn smaller")
+    return story, notes

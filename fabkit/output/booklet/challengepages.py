@@ -1,170 +1,345 @@
-"""The pages with challenges: one or a few on a page, at full size."""
+"""The pages of challenges, several to a page or at full size, and of solutions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import groupby
+import math
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
 
-from fabkit.output.board import board_at, draw_challenge, easy_scale, size_mm
-from fabkit.output.booklet.facts import Facts
-from fabkit.output.booklet.items import Item
-from fabkit.output.booklet.leaf import MARGIN_MM, Edition, Places, PlainLeaf, draw_frame, draw_size
+from reportlab.platypus import Flowable, KeepTogether, NextPageTemplate, PageBreak, Paragraph, Table
+
+from fabkit.output.board import board_for, draw_challenge, draw_solution, preferred_scale
+from fabkit.output.booklet.layout import (
+    BARE_TABLE,
+    MARGIN_MM,
+    PAPER_THEME,
+    BookletDocument,
+    BookletSpec,
+    Bookmark,
+    DrawingFlowable,
+    LinkedFlowable,
+    group_by_level,
+    stacked_height_mm,
+    star_row,
+    star_row_width_mm,
+)
 from fabkit.output.booklet.paper import (
     EDGE_MM,
-    HEAD_MM,
+    FOOT_MM,
     Size,
-    content_of,
-    fold_out,
-    holds,
+    fold_out_page,
+    has_room,
+    printable_area,
 )
-from fabkit.output.booklet.pdf import PdfPage
+from fabkit.output.i18n import format_count, format_number
+from fabkit.output.numbering import NumberedChallenge
+from fabkit.output.pdf import MM, PdfPage
+from fabkit.output.typeset import text_width_mm
 
-#: Columns and rows of challenges that may share a page, those with most challenges first.
-_GRIDS = ((2, 2), (1, 2), (2, 1))
-#: Challenges that share a page need so much for their texts, and so much between them.
-_LEAST_TEXT_MM, _BETWEEN_MM = 80.0, 6.0
-#: Between what is said of a challenge and its shape.
-_APART_MM = 3.0
-#: The narrowest text that a page has on which nothing else is: that of A5.
-_NARROW_MM = 124.0
+#: Columns and rows of challenges on a page, and about the maximum number of such pages.
+_GRIDS, _MOST_PAGES = ((2, 3), (2, 4), (3, 3), (2, 5), (3, 4)), 36
+#: Columns and rows of solutions on a page, and the maximum number of pages with large ones.
+_SOLUTIONS, _MOST_LARGE = ((2, 3), (3, 4), (3, 5)), 8
+#: The scales, 1 to these, and the least fraction of challenges that must share one.
+_SCALES: tuple[float, ...] = (
+    *(half / 2 for half in range(2, 17)),
+    *range(9, 21),
+    *range(25, 201, 5),
+)
+_SHARING = 0.98
+#: The gap between challenges on a page, its head, and the gap between texts and drawing.
+_GAP_MM, _HEAD_MM, _FREE_MM = 5.0, 10.0, 4.5
+_STAR_MM = 1.8
+#: At full size: the gap between the texts of a challenge and its shape, and between challenges.
+_APART_MM, _BETWEEN_MM = 3.0, 9.0
+_Card = Callable[[NumberedChallenge, Size], list[Flowable]]
 
 
-@dataclass(frozen=True)
-class ChallengeLeaf(PlainLeaf):
-    """A page with challenges.
+class ChallengeGrid:
+    """The challenges of a booklet in a grid, several to a page.
 
     Attributes:
-        edition: the booklet.
-        items: the challenges.
-        grid: columns and rows that they are in.
-        size: of the page.
-        folded: the name of the size, when it is larger than the other pages.
-        scale: one to what they are drawn: 1, unless even the largest page is too small.
-        marks: see `fabkit.output.booklet.leaf.Leaf`.
+        scale: challenges are drawn 1 to this where they fit.
+        scaled: whether any challenge has a scale of its own.
+        pages: number of pages.
     """
 
-    edition: Edition
-    items: tuple[Item, ...]
-    grid: tuple[int, int]
-    size: Size
-    folded: str = ""
-    scale: float = 1.0
-    marks: tuple[tuple[int, str], ...] = ()
+    def __init__(self, spec: BookletSpec) -> None:
+        self._spec = spec
+        #: Widths in one line of number and title, and of the facts, in mm.
+        self._wide = {
+            one.number: (
+                text_width_mm(f"{one.number}   {one.title}", 3.2, bold=True),
+                text_width_mm(" · ".join(_facts(spec, one)), 2.6),
+            )
+            for one in spec.items
+        }
+        counts = [len(items) for _, _, items in group_by_level(spec)]
+        pages = [sum(-(-count // (wide * high)) for count in counts) for wide, high in _GRIDS]
+        candidates = [
+            (self._scale(grid), most, grid) for grid, most in zip(_GRIDS, pages, strict=True)
+        ]
+        few = [one for one in candidates if one[1] <= _MOST_PAGES]
+        self.scale, self.pages, self._grid = min(few or candidates[-1:])
+        self.scaled = any(not self._fits(one, self._grid, self.scale) for one in spec.items)
 
-    @property
-    def challenges(self) -> Sequence[int]:
-        """Numbers of the challenges that are shown."""
-        return [item.number for item in self.items]
+    def story(self) -> Iterator[Flowable]:
+        """Yield the pages; every level begins on a new one."""
+        spec, messages = self._spec, self._spec.messages
+        for level, name, items in group_by_level(spec):
+            entries = [(0, messages["challenges_heading"])] if items[0].number == 1 else []
+            entries, key = [*entries, (1, name)], f"level-{level}"
+            for part in _chunks(items, self._grid):
+                subtitle = f"{_span(part)} · 1 : {format_number(messages, self.scale)}"
+                yield PageBreak()
+                yield _head(spec, name, subtitle, Bookmark(key, entries, name), items[0].stars)
+                yield _cards(spec, part, self._grid, self._card)
+                entries, key = [], f"page-of-{part[-1].number + 1}-{name}"
 
-    def draw(self, page: PdfPage, number: int, places: Places) -> None:
-        """Draws it; see `fabkit.output.booklet.leaf.Leaf`."""
-        words = self.edition.words
-        level = words[f"level_{self.items[0].level or 'unknown'}"]
-        running = f"{words['challenges_heading']} · {level}"
-        draw_frame(page, self.edition, self.size, number, running)
-        draw_size(page, self.edition, self.size, self.folded, self.scale)
-        columns, rows = self.grid
-        room = content_of(self.size)
-        cell = room[0] / columns, room[1] / rows
-        for place, item in enumerate(self.items):
-            row, column = divmod(place, columns)
-            left = EDGE_MM + column * cell[0]
-            top = self.size[1] - HEAD_MM - row * cell[1]
-            self._draw_item(page, item, (left, top), cell, places.solutions[item.number])
+    def _scale(self, grid: tuple[int, int]) -> float:
+        """Return the common scale for a grid of columns and rows."""
+        items = self._spec.items
 
-    def _draw_item(
-        self, page: PdfPage, item: Item, corner: tuple[float, float], cell: Size, solution: int
-    ) -> None:
-        """A challenge in its part of the page, whose upper left corner is given."""
-        left, top = corner
-        facts = Facts(self.edition, item, _text_width(self.size, self.grid))
-        facts.draw(page, left + MARGIN_MM - EDGE_MM, top, solution)
-        unit_mm = self.edition.profile.unit_mm / self.scale
-        wide, high = size_mm(self.edition.puzzle, item.entry, unit_mm)
-        free = cell[1] - facts.height_mm - _APART_MM - (_BETWEEN_MM if self.grid[1] > 1 else 0)
-        # A little above the middle looks like the middle.
-        below = max(0.0, (free - high) * 0.55)
-        bottom = top - facts.height_mm - _APART_MM - free + below
-        at = left + (cell[0] - wide) / 2, bottom
-        puzzle = self.edition.puzzle
-        board = board_at(page, puzzle, item.entry, unit_mm, at)
-        # Balls and hexagons need their seats to be laid; squares lie on a plain shape.
-        seats = puzzle.made_of_balls or puzzle.lattice.name == "triangular"
-        draw_challenge(board, puzzle, item.entry, grid=seats)
+        def shared(scale: float) -> bool:
+            return sum(self._fits(one, grid, scale) for one in items) >= _SHARING * len(items)
+
+        return next(filter(shared, _SCALES), _SCALES[-1])
+
+    def _fits(self, item: NumberedChallenge, grid: tuple[int, int], scale: float) -> bool:
+        """Whether a challenge fits its cell, with each of its texts in one line or two."""
+        wide, high = _cell(self._spec, grid)
+        titles, facts = (1 + (line_mm > wide) for line_mm in self._wide[item.number])
+        texts_mm = 4.4 * titles + 3.6 * facts
+        return has_room((wide, high - texts_mm - _FREE_MM), self._spec.size_mm(item, scale))
+
+    def _card(self, item: NumberedChallenge, cell: Size) -> list[Flowable]:
+        """Return the texts of a challenge, and its shape in the rest of the cell."""
+        spec, messages = self._spec, self._spec.messages
+        summary = " · ".join(_facts(spec, item))
+        leads = messages["to_solution"].format(title=item.title)
+        title = LinkedFlowable(_title(spec, item, "name"), f"solution-{item.number}", leads)
+        used = stacked_height_mm([title, spec.text(summary, "quiet")], cell[0]) + _FREE_MM
+        scale = self.scale
+        if not has_room((cell[0], cell[1] - used), spec.size_mm(item, scale)):
+            scale = preferred_scale(spec.size_mm(item), (cell[0], cell[1] - used))
+            summary += f" · 1 : {format_number(messages, scale)}"
+        facts = spec.text(summary, "quiet")
+        room = cell[0], cell[1] - stacked_height_mm([title, facts], cell[0]) - 0.5
+        wide, high = spec.size_mm(item, scale)
+        corner = (room[0] - wide) / 2, max(0.0, room[1] - _FREE_MM - high) / 2
+        drawing = DrawingFlowable(room, partial(_draw, spec, item, scale, corner), spec.missing)
+        mark = Bookmark(f"challenge-{item.number}", [(2, f"{item.number} · {item.title}")])
+        return [mark, title, facts, drawing]
 
 
-def room_needed(edition: Edition, item: Item, text_mm: float = _NARROW_MM) -> Size:
-    """The room that a challenge takes at full size, with what is said of it.
+def solutions(spec: BookletSpec, pages: int = 24) -> Iterator[Flowable]:
+    """Yield the solutions in the order of the challenges, as large as the number of pages allows."""
+    messages, puzzle, unit_mm = spec.messages, spec.puzzle, spec.profile.unit_mm
 
-    Args:
-        edition: the booklet.
-        item: the challenge.
-        text_mm: how wide its texts may be.
+    def card(item: NumberedChallenge, cell: Size) -> list[Flowable]:
+        entry, leads = item.entry, messages["to_challenge"].format(title=item.title)
+        title = LinkedFlowable(_title(spec, item, "small"), f"challenge-{item.number}", leads)
+        shows_count = entry.count not in (None, 1) or not entry.count_complete
+        summary = [spec.text(format_solution_count(spec, item), "quiet")] if shows_count else []
+        room = cell[0], cell[1] - stacked_height_mm([title, *summary], cell[0]) - 0.5
+        size = spec.size_mm(item)
+        scale = max(2.0, *(side / free for side, free in zip(size, room, strict=True)))
+
+        def draw(page: PdfPage) -> None:
+            corner = 0.0, room[1] - 0.5 - size[1] / scale
+            board = board_for(page, puzzle, entry, unit_mm / scale, corner, written=True)
+            draw_solution(board, puzzle, entry)
+
+        mark = Bookmark(f"solution-{item.number}")
+        return [mark, title, *summary, DrawingFlowable(room, draw, spec.missing)]
+
+    most = dict(zip(_SOLUTIONS, (_MOST_LARGE, pages, len(spec.items)), strict=True))
+    grid = next(one for one in most if len(spec.items) <= one[0] * one[1] * most[one])
+    name, key = messages["solutions_heading"], "solutions"
+    entries = [(0, name)]
+    for part in _chunks(spec.items, grid):
+        mark = Bookmark(key, [*entries, (1, _span(part))], name)
+        yield from (NextPageTemplate("cards"), PageBreak())
+        yield _head(spec, name, _span(part), mark)
+        yield _cards(spec, part, grid, card)
+        entries, key = [], f"page-of-{part[-1].number + 1}-{name}"
+
+
+def full_size_challenges(
+    spec: BookletSpec, book: BookletDocument
+) -> tuple[list[Flowable], list[str], list[str]]:
+    """Return the pages of all challenges at full size; every level begins on a new one.
 
     Returns:
-        Width and height in mm.
+        The pages, the sizes of fold-out pages, and the ids of challenges that are drawn smaller.
     """
-    wide, high = size_mm(edition.puzzle, item.entry, edition.profile.unit_mm)
-    return wide, high + Facts(edition, item, text_mm).height_mm + _APART_MM
+    heading, at = spec.messages["challenges_heading"], ""
+    story, sizes, smaller = list[Flowable](), list[str](), list[str]()
+    for level, name, items in group_by_level(spec):
+        for item in items:
+            (size, folded), scale = _page_for(spec, item)
+            smaller += [item.entry.id] if scale != 1 else []
+            sizes += [folded] if folded else []
+            template = "full" if size == spec.size else f"{size[0]:g} x {size[1]:g}"
+            book.add_page_size(template, size, folded)
+            first = item is items[0]
+            if template != at or template != "full" or first:
+                story += [NextPageTemplate(template), PageBreak()]
+                at = template
+            story += [Bookmark(f"level-{level}")] if first else []
+            entries = [(0, heading)] if item.number == 1 else []
+            entries += [(1, name)] if first else []
+            entries.append((2, f"{item.number} · {item.title}"))
+            mark = Bookmark(f"challenge-{item.number}", entries, f"{heading} · {name}")
+            shape = _shape(spec, item, scale, size)
+            story.append(KeepTogether([mark, *_full_head(spec, item, scale, size[0]), shape]))
+    return story, sizes, smaller
 
 
-def challenge_leaves(edition: Edition) -> list[ChallengeLeaf]:
-    """The pages with all challenges of a booklet, each level beginning on a new one."""
-    return [
-        leaf
-        for level, items in groupby(edition.items, key=lambda item: item.level)
-        for leaf in _leaves_of(edition, list(items), edition.words[f"level_{level or 'unknown'}"])
+def required_size_mm(spec: BookletSpec, item: NumberedChallenge) -> Size:
+    """Return the size in mm that a challenge takes at full size, texts included."""
+    wide, high = spec.size_mm(item)
+    text_mm = spec.size[0] - 2 * EDGE_MM
+    return wide, high + stacked_height_mm(_full_head(spec, item, 1.0), text_mm) + _APART_MM
+
+
+def format_solution_count(spec: BookletSpec, item: NumberedChallenge) -> str:
+    """Format the number of known solutions."""
+    key = "solutions" if item.entry.count_complete else "solutions_at_least"
+    return format_count(spec.messages, key, item.entry.count or 0)
+
+
+def _page_for(spec: BookletSpec, item: NumberedChallenge) -> tuple[tuple[Size, str], float]:
+    """Return the page of a challenge at full size, and its scale there."""
+    needed = required_size_mm(spec, item)
+    if found := fold_out_page((needed[0], needed[1] + 1), spec.paper, spec.size):
+        return found, 1.0
+    room = printable_area(spec.size)
+    above = stacked_height_mm(_full_head(spec, item, 2.5), room[0]) + _APART_MM + 1
+    return (spec.size, ""), preferred_scale(spec.size_mm(item), (room[0], room[1] - above))
+
+
+def _full_head(
+    spec: BookletSpec, item: NumberedChallenge, scale: float, wide_mm: float = 0
+) -> list[Flowable]:
+    """Return the texts above a challenge at full size, for the default page or a wider one."""
+    messages, entry, number = spec.messages, item.entry, item.number
+    indent = (MARGIN_MM - EDGE_MM) * MM
+    sides: dict[str, Any] = {"leftIndent": indent, "rightIndent": indent}
+    width = (wide_mm or spec.size[0]) - 2 * EDGE_MM
+    stars_mm = star_row_width_mm(_STAR_MM) if item.stars else 0.0
+    left = width - indent / MM - stars_mm
+    facts = list(_facts(spec, item))
+    if entry.count is not None:
+        facts.append(format_solution_count(spec, item))
+    where = messages["see_solution"].format(page=spec.places.get(f"solution-{number}", 0))
+    title = _title(spec, item, "title", **sides | {"rightIndent": indent + stars_mm * MM})
+    found: list[Flowable] = [
+        star_row((width, 0), left, -_STAR_MM - 1.2, _STAR_MM, item.stars),
+        title,
+        spec.text(" · ".join(facts), "small", **sides),
+        LinkedFlowable(spec.text(where, "quiet", **sides), f"solution-{number}", where),
     ]
+    if scale != 1:
+        line = messages["scaled"].format(scale=format_number(messages, scale))
+        found.append(spec.text(line, "small", **sides))
+    return found
 
 
-def _leaves_of(edition: Edition, items: Sequence[Item], level: str) -> Iterator[ChallengeLeaf]:
-    """The pages of one level."""
-    marks: tuple[tuple[int, str], ...] = ((1, level),)
-    place = 0
-    while place < len(items):
-        grid = next((one for one in _GRIDS if _share(edition, items[place:], one)), (1, 1))
-        shown = tuple(items[place : place + grid[0] * grid[1]])
-        marks += tuple((2, f"{item.number} · {item.title}") for item in shown)
-        yield _leaf(edition, shown, grid, marks)
-        place += len(shown)
-        marks = ()
+def _shape(
+    spec: BookletSpec, item: NumberedChallenge, scale: float, page_size: Size
+) -> DrawingFlowable:
+    """Return the shape of a challenge, centred on the page."""
+    wide, high = spec.size_mm(item, scale)
+    across = page_size[0] - 2 * EDGE_MM
+    draw = partial(_draw, spec, item, scale, ((across - wide) / 2, 0.0))
+    shape = DrawingFlowable((across, high + _APART_MM), draw, spec.missing)
+    shape.spaceAfter = _BETWEEN_MM * MM  # dropped at the foot of a page
+    return shape
 
 
-def _share(edition: Edition, items: Sequence[Item], grid: tuple[int, int]) -> bool:
-    """Whether as many of the next challenges as the grid has places go on one page."""
-    columns, rows = grid
-    width = _text_width(edition.size, grid)
-    sharing = items[: columns * rows]
-    if len(sharing) < columns * rows or (columns > 1 and width < _LEAST_TEXT_MM):
-        return False
-    room = content_of(edition.size)
-    cell = (
-        room[0] / columns - (_BETWEEN_MM if columns > 1 else 0),
-        room[1] / rows - (_BETWEEN_MM if rows > 1 else 0),
-    )
-    return all(holds(cell, room_needed(edition, item, width)) for item in sharing)
+def _draw(
+    spec: BookletSpec, item: NumberedChallenge, scale: float, corner: Size, page: PdfPage
+) -> None:
+    """Draw a challenge with its given pieces from its lower left corner."""
+    puzzle, unit_mm = spec.puzzle, spec.profile.unit_mm / scale
+    board = board_for(page, puzzle, item.entry, unit_mm, corner, PAPER_THEME)
+    # Without sockets nobody sees where balls and hexagons go; squares lie on a plain shape.
+    sockets = puzzle.made_of_balls or puzzle.lattice.is_hexagonal
+    draw_challenge(board, puzzle, item.entry, grid=sockets)
 
 
-def _leaf(
-    edition: Edition,
-    items: tuple[Item, ...],
-    grid: tuple[int, int],
-    marks: tuple[tuple[int, str], ...],
-) -> ChallengeLeaf:
-    """A page for some challenges; if one does not fit, a larger page, or a smaller drawing."""
-    if len(items) > 1:
-        return ChallengeLeaf(edition, items, grid, edition.size, marks=marks)
-    needed = room_needed(edition, items[0])
-    found = fold_out(needed, edition.paper, edition.size)
-    if found:
-        return ChallengeLeaf(edition, items, grid, found[0], found[1], marks=marks)
-    room = content_of(edition.size)
-    wide, high = size_mm(edition.puzzle, items[0].entry, edition.profile.unit_mm)
-    scale = easy_scale((wide, high), (room[0], room[1] - (needed[1] - high)))
-    return ChallengeLeaf(edition, items, grid, edition.size, scale=scale, marks=marks)
+def _facts(spec: BookletSpec, item: NumberedChallenge) -> Iterator[str]:
+    """Yield the pieces to place, and the size in grid units if it is a multiple of 1/2."""
+    messages, puzzle, entry = spec.messages, spec.puzzle, item.entry
+    count = entry.pieces_count or len(entry.pieces)
+    if entry.given:
+        yield messages["pieces_left"].format(left=count - len(entry.given), count=count)
+    elif count == len(puzzle.pieces):
+        yield format_count(messages, "all_pieces", count)
+    else:
+        unused = [one.label for one in puzzle.pieces if one.id not in entry.pieces]
+        summary = format_count(messages, "pieces", count)
+        if len(unused) < 5:  # name the unused ones
+            yield messages["pieces_without"].format(pieces=summary, unused=" ".join(unused))
+        else:
+            labels = " ".join(one.label for one in puzzle.pieces if one.id in entry.pieces)
+            yield f"{summary}: {labels}"
+    wide, high = (round(side, 3) for side in spec.size_mm(item, spec.profile.unit_mm))
+    if all(2 * side == round(2 * side) for side in (wide, high)):
+        yield f"{format_number(messages, wide)} × {format_number(messages, high)}"
+    if entry.flips and not all(one.entry.flips for one in spec.items):
+        yield messages["flips"]
 
 
-def _text_width(size: Size, grid: tuple[int, int]) -> float:
-    """How wide the texts of a challenge may be."""
-    return content_of(size)[0] / grid[0] - 2 * (MARGIN_MM - EDGE_MM)
+def _title(spec: BookletSpec, item: NumberedChallenge, style: str, **changes: Any) -> Paragraph:
+    """Return the number and title of a challenge as a paragraph."""
+    title = spec.escape_text(item.title, bold=True)
+    markup = f'<b><font color="#8a8577">{item.number}</font>&nbsp;&nbsp;{title}</b>'
+    return spec.markup(markup, style, **changes)
+
+
+def _cell(spec: BookletSpec, grid: tuple[int, int]) -> Size:
+    """Return the size in mm of a grid cell."""
+    wide, high = spec.width_mm, spec.size[1] - MARGIN_MM - FOOT_MM - _HEAD_MM - 1
+    return (wide + _GAP_MM) / grid[0] - _GAP_MM, high / grid[1] - _GAP_MM
+
+
+def _cards(
+    spec: BookletSpec, items: Sequence[NumberedChallenge], grid: tuple[int, int], card: _Card
+) -> Table:
+    """Arrange challenges or solutions in columns and rows."""
+    (wide, high), columns = _cell(spec, grid), grid[0]
+    cards = [card(item, (wide, high)) for item in items] + [[]] * (-len(items) % columns)
+    cells = [cards[place : place + columns] for place in range(0, len(cards), columns)]
+    widths = [(wide + _GAP_MM) * MM] * (columns - 1) + [wide * MM]
+    style = [*BARE_TABLE, ("RIGHTPADDING", (0, 0), (-2, -1), _GAP_MM * MM)]
+    return Table(cells, widths, [(high + _GAP_MM) * MM] * len(cells), style=style)
+
+
+def _head(spec: BookletSpec, name: str, subtitle: str, mark: Bookmark, stars: int = 0) -> Table:
+    """Return the head of a page: the chapter, its stars, and the range of numbers."""
+    heading = spec.text(name, "heading", size_mm=5.2, spaceAfter=0)
+    name_mm, stars_mm = text_width_mm(name, 5.2, bold=True) + 4, star_row_width_mm(_STAR_MM)
+    sketch = star_row((stars_mm, 6.0), 0.0, _STAR_MM * 1.9, _STAR_MM, stars)
+    row = [[mark, heading], sketch, spec.text(subtitle, "quiet", alignment=2)]
+    widths = [name_mm * MM, stars_mm * MM, (spec.width_mm - stars_mm - name_mm) * MM]
+    style = [*BARE_TABLE, ("VALIGN", (0, 0), (-1, -1), "BOTTOM")]
+    return Table([row], widths, _HEAD_MM * 0.75 * MM, style=style, spaceAfter=_HEAD_MM * 0.25 * MM)
+
+
+def _span(items: Sequence[NumberedChallenge]) -> str:
+    first, last = items[0].number, items[-1].number
+    return f"{first}–{last}" if last > first else f"{first}"
+
+
+def _chunks(
+    items: Sequence[NumberedChallenge], grid: tuple[int, int]
+) -> Iterator[Sequence[NumberedChallenge]]:
+    """Split items into pages with about equal numbers of rows, so that none is nearly empty."""
+    rows = math.ceil(len(items) / grid[0])
+    pages = math.ceil(rows / grid[1])
+    for page in range(pages):
+        start, end = (-(-rows * edge // pages) * grid[0] for edge in (page, page + 1))
+        yield items[start:end]

@@ -1,144 +1,136 @@
-"""Sizes of paper: which one a booklet gets, and fold-out pages for what is larger."""
+"""Paper sizes: the choice for a booklet, and fold-out pages for larger shapes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fabkit.core.errors import InputError, did_you_mean, many, shown
+from fabkit.core.errors import InputError, did_you_mean, pluralize, quote
 from fabkit.core.units import format_mm
 
 #: Width and height in mm.
 Size = tuple[float, float]
 
-#: The papers a booklet can be printed on, upright.
+#: The papers of a booklet, in portrait.
 PAPERS: dict[str, Size] = {"a5": (148.0, 210.0), "a4": (210.0, 297.0), "letter": (215.9, 279.4)}
-#: Those of which one is chosen when none is asked for.
+#: Page sizes of folded booklets by the paper of their sheets.
+FOLDED: dict[str, Size] = {"a4": PAPERS["a5"], "letter": (139.7, 215.9)}
+#: The candidates when no paper is given.
 _USUAL = ("a5", "a4")
-#: Larger ones for single pages that are folded in, by the paper of the others.
-_FOLDED: dict[str, tuple[str, ...]] = {
-    "a5": ("A4", "A3", "A2"),
-    "a4": ("A3", "A2"),
-    "letter": ("tabloid", "ANSI C"),
+#: Sizes of fold-out pages, by the paper of the booklet.
+_A3_A2: dict[str, Size] = {"A3": (297.0, 420.0), "A2": (420.0, 594.0)}
+_LARGER: dict[str, dict[str, Size]] = {
+    "a5": {"A4": PAPERS["a4"], **_A3_A2},
+    "a4": _A3_A2,
+    "letter": {"tabloid": (279.4, 431.8), "ANSI C": (431.8, 558.8)},
 }
-_LARGE: dict[str, Size] = {
-    "A4": (210.0, 297.0),
-    "A3": (297.0, 420.0),
-    "A2": (420.0, 594.0),
-    "tabloid": (279.4, 431.8),
-    "ANSI C": (431.8, 558.8),
-}
-#: What of a page is free for a shape: without what is above it and below it, and without the edges
-#: that printers leave white.
+#: Heights of head and foot, and the edge that printers leave blank: the rest is free for a shape.
 HEAD_MM, FOOT_MM, EDGE_MM = 14.0, 12.0, 5.0
-#: A length may be so much too large (rounding).
-_SLACK_MM = 0.001
 
 
-def content_of(size: Size) -> Size:
-    """The room on a page of some size.
-
-    Example:
-        >>> content_of((210, 297))
-        (200.0, 271.0)
-    """
+def printable_area(size: Size) -> Size:
+    """Return the area of a page that is free for shapes: 200 x 271 mm on A4."""
     return size[0] - 2 * EDGE_MM, size[1] - HEAD_MM - FOOT_MM
 
 
-def holds(room: Size, needed: Size) -> bool:
-    """Whether there is room enough."""
-    return all(want <= there + _SLACK_MM for want, there in zip(needed, room, strict=True))
+def has_room(room: Size, needed: Size) -> bool:
+    """Whether the needed size fits, within rounding."""
+    return all(side <= there + 0.001 for side, there in zip(needed, room, strict=True))
 
 
-def ways(size: Size) -> tuple[Size, Size]:
-    """A paper as it is, and turned."""
+def orientations_of(size: Size) -> tuple[Size, Size]:
+    """Return portrait and landscape of a paper."""
     return size, (size[1], size[0])
 
 
-def choose_paper(needed: Sequence[Size], asked: str | None) -> tuple[str, Size]:
-    """The paper of a booklet, upright or lying.
+def choose_paper(
+    needed: Sequence[Size], requested: str | None, fold: bool = False
+) -> tuple[str, Size, Size | None]:
+    """Choose the paper of a booklet, in portrait or landscape.
 
-    Without a wish it is A5 if most shapes fit on it at full size, and else A4; and it lies on its
-    side if more of them fit so.
+    The default is A5 if most shapes fit on it at full size, else A4; landscape if more of them fit
+    that way. A folded booklet defaults to A4, with pages of half its size.
 
     Args:
-        needed: for each shape the room it takes with all that is said of it, in mm.
-        asked: one of `PAPERS`; None leaves the choice.
+        needed: the size of each shape with its texts, in mm; empty when shapes are scaled to fit.
+        requested: one of `PAPERS`.
 
     Returns:
-        Its name, and its width and height in mm.
+        The name, the page size in mm, and the sheet size of a folded booklet.
 
     Raises:
-        InputError: when there is no such paper, or none of the shapes fits on the one asked for.
+        InputError: when the paper is unknown, cannot be folded, or no shape fits on it.
 
     Example:
         >>> choose_paper([(120, 150), (180, 210)], None), choose_paper([(180, 100)], "a5")
-        (('a4', (210.0, 297.0)), ('a5', (210.0, 148.0)))
+        (('a4', (210.0, 297.0), None), ('a5', (210.0, 148.0), None))
+        >>> choose_paper([], "a4", fold=True)
+        ('a4', (148.0, 210.0), (297.0, 210.0))
     """
-    if asked is not None:
-        return asked, _best_way(needed, asked)
+    if fold:
+        name = requested or "a4"
+        _best_orientation((), name)
+        if name not in FOLDED:
+            others = f"there is one of {' and '.join(FOLDED)}"
+            raise InputError.of("--paper", f"there is no booklet to fold of {name}; {others}")
+        return name, FOLDED[name], (PAPERS[name][1], PAPERS[name][0])
+    if requested is not None:
+        return requested, _best_orientation(needed, requested), None
     for name in _USUAL:
-        size = _best_way(needed, name, refuse=False)
-        if 2 * _fitting(needed, size) > len(needed):
-            return name, size
-    return _USUAL[-1], PAPERS[_USUAL[-1]]
+        size = _best_orientation(needed, name, refuse=False)
+        if not needed or 2 * _fitting(needed, size) > len(needed):
+            return name, size, None
+    return _USUAL[-1], PAPERS[_USUAL[-1]], None
 
 
-def _best_way(needed: Sequence[Size], name: str, refuse: bool = True) -> Size:
-    """The paper as most shapes fit on it; upright if it does not matter."""
+def _best_orientation(needed: Sequence[Size], name: str, refuse: bool = True) -> Size:
+    """Return the orientation in which most shapes fit; portrait if both are equal."""
     if name not in PAPERS:
-        message = f"there is no paper {shown(name)}; there are {', '.join(PAPERS)}"
+        message = f"there is no paper {quote(name)}; there are {', '.join(PAPERS)}"
         raise InputError.of("--paper", message + did_you_mean(name, list(PAPERS)))
-    best = max(ways(PAPERS[name]), key=lambda size: _fitting(needed, size))
+    best = max(orientations_of(PAPERS[name]), key=lambda size: _fitting(needed, size))
     if refuse and needed and not _fitting(needed, best):
         raise InputError.of("--paper", _too_small(needed, name))
     return best
 
 
 def _fitting(needed: Sequence[Size], size: Size) -> int:
-    """How many of the shapes fit on a page."""
-    return sum(holds(content_of(size), one) for one in needed)
+    """Count the shapes that fit on a page."""
+    return sum(has_room(printable_area(size), one) for one in needed)
 
 
 def _too_small(needed: Sequence[Size], name: str) -> str:
     least = min(needed, key=lambda one: one[0] * one[1])
-    wide, high = (
-        format_mm(side, 1) for side in (least[0] + 2 * EDGE_MM, least[1] + HEAD_MM + FOOT_MM)
-    )
+    wide = format_mm(least[0] + 2 * EDGE_MM, 1).removesuffix(" mm")
+    high = format_mm(least[1] + HEAD_MM + FOOT_MM, 1)
     enough = [
-        other for other in PAPERS if any(_fitting(needed, size) for size in ways(PAPERS[other]))
+        one
+        for one in PAPERS
+        if any(_fitting(needed, size) for size in orientations_of(PAPERS[one]))
     ]
-    if len(needed) == 1:
-        what, which = "the challenge does not", "it"
-    else:
-        what, which = f"none of {many(len(needed), 'challenge')} does", "the smallest"
+    what, which = "the challenge does not", "it"
+    if len(needed) > 1:
+        what, which = f"none of {pluralize(len(needed), 'challenge')} does", "the smallest"
     if enough:
         do = f"the least paper that would do is {enough[0]}"
-    elif fold_out(least, _USUAL[-1], PAPERS[_USUAL[-1]]):
+    elif fold_out_page(least, _USUAL[-1], PAPERS[_USUAL[-1]]):
         do = "leave --paper out, and there will be a page to fold in"
     else:
         do = "leave --paper out, and it will be drawn smaller"
-    return (
-        f"{name} is too small: {what} fit on it at full size (1:1), and {which} needs "
-        f"{wide.removesuffix(' mm')} x {high}; {do}"
-    )
+    reason = f"{name} is too small: {what} fit on it at full size (1:1)"
+    return f"{reason}, and {which} needs {wide} x {high}; {do}"
 
 
-def fold_out(needed: Size, paper: str, usual: Size) -> tuple[Size, str] | None:
-    """A page for a shape at full size: as the others are, turned, or a larger one to fold in.
-
-    Args:
-        needed: the room it takes, in mm.
-        paper: the booklet's, one of `PAPERS`.
-        usual: as its pages are.
+def fold_out_page(needed: Size, paper: str, default: Size) -> tuple[Size, str] | None:
+    """Return a page for a shape at full size: the default page, turned, or a fold-out page.
 
     Returns:
-        Width and height in mm, and the size's name if it is a larger one; None when it does not fit
-        on the largest.
+        The size in mm, and its name if it is a fold-out page; None when even the largest is too
+        small.
 
     Example:
-        >>> fold_out((240, 260), "a4", PAPERS["a4"]), fold_out((900, 900), "a4", PAPERS["a4"])
+        >>> fold_out_page((240, 260), "a4", PAPERS["a4"]), fold_out_page((900, 900), "a4", PAPERS["a4"])
         (((297.0, 420.0), 'A3'), None)
     """
-    sizes = [(way, "") for way in ways(usual)]
-    sizes += [(way, name) for name in _FOLDED[paper] for way in ways(_LARGE[name])]
-    return next((one for one in sizes if holds(content_of(one[0]), needed)), None)
+    sizes = [(page, "") for page in orientations_of(default)]
+    sizes += [(page, name) for name, one in _LARGER[paper].items() for page in orientations_of(one)]
+    return next((one for one in sizes if has_room(printable_area(one[0]), needed)), None)

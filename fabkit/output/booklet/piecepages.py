@@ -1,157 +1,167 @@
-"""The pages with the pieces at full size, and the bar by which a print is checked."""
+"""The pages of the pieces: an overview with their names, or all at full size."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 
-from fabkit.drawing.draft import Blueprint
-from fabkit.output.board import easy_scale
-from fabkit.output.booklet.leaf import (
-    HEADING_MM,
+from reportlab.platypus import Flowable, NextPageTemplate, PageBreak, Paragraph, Table
+
+from fabkit.model.piece import Piece
+from fabkit.output.board import BoardDrawing, extent, preferred_scale
+from fabkit.output.booklet.frontmatter import best_column_count
+from fabkit.output.booklet.layout import (
+    BARE_TABLE,
     MARGIN_MM,
-    SMALL_MM,
-    TEXT_MM,
-    Edition,
-    Places,
-    PlainLeaf,
-    draw_frame,
-    draw_size,
+    BookletDocument,
+    BookletSpec,
+    Bookmark,
+    DrawingFlowable,
+    stacked_height_mm,
 )
-from fabkit.output.booklet.namedpieces import NamedPiece, named_pieces
-from fabkit.output.booklet.paper import EDGE_MM, HEAD_MM, Size, content_of, fold_out, holds
-from fabkit.output.booklet.pdf import PdfPage
-from fabkit.output.canvas import scale_bar
-from fabkit.output.theme import LIGHT
-from fabkit.output.typeset import shortened
+from fabkit.output.booklet.paper import (
+    EDGE_MM,
+    FOOT_MM,
+    HEAD_MM,
+    Size,
+    fold_out_page,
+    has_room,
+    printable_area,
+)
+from fabkit.output.canvas import break_into_rows
+from fabkit.output.i18n import format_number
+from fabkit.output.pdf import MM, PdfPage
+from fabkit.output.pieces import PieceView, ball_piece_views, draw_piece_view, flat_piece_view
+from fabkit.output.typeset import text_width_mm
 
-#: The bar by which a print's scale is checked.
-BAR_MM = 100.0
-_GAP_MM = 6.0
-#: Heading, text and bar take so much of the first page.
-_INTRODUCTION_MM = 33.0
+#: The gap between pieces, and the least width of a name.
+_GAP_MM, _LEAST_MM = 6.0, 34.0
+#: Room beside and below a piece for its dimensions; the name is in the lowest part.
+_BESIDE_MM, _BELOW_MM, _NAME_MM = 14.0, 12.0, 3.4
+#: In the overview: the largest scale, and the fraction of a cell that a piece fills.
+_MOST, _FILLED = 0.5, 0.86
 
 
-@dataclass(frozen=True)
-class PieceLeaf(PlainLeaf):
-    """A page with pieces.
+def piece_overview(spec: BookletSpec) -> list[Flowable]:
+    """Return a page with all pieces, their names and flat forms, at one scale."""
+    messages, puzzle = spec.messages, spec.puzzle
+    head = [*_heading(spec), spec.text(messages["pieces_small_text"])]
+    high = spec.size[1] - HEAD_MM - FOOT_MM - stacked_height_mm(head, spec.width_mm) - 2
+    lattice, count = puzzle.lattice, len(puzzle.pieces)
+    boxes = [[extent(lattice, form.cells) for form in piece.forms] for piece in puzzle.pieces]
+    wide = max(sum(one[2] + 0.5 for one in row) - 0.5 for row in boxes)
+    tall = max(one[3] for row in boxes for one in row)
+    columns = best_column_count(count, spec.width_mm / high * (tall + 2) / wide)
+    rows = -(-count // columns)
+    cell = spec.width_mm / columns, min(high / rows, 60.0)
+    room = cell[0] - 4, cell[1] - 9
+    unit_mm = min(_FILLED * room[0] / wide, (room[1] - 1.5) / tall, _MOST * spec.profile.unit_mm)
 
-    Attributes:
-        edition: the booklet.
-        rows: the pieces, in rows.
-        size: of the page.
-        folded: the name of the size, when it is larger than the other pages.
-        scale: one to what they are drawn: 1, unless even the largest page is too small.
-        marks: see `fabkit.output.booklet.leaf.Leaf`; the first page has some.
+    def draw(piece: Piece, row: list[tuple[float, float, float, float]], page: PdfPage) -> None:
+        across = 0.0
+        for form, (left, bottom, form_wide, _) in zip(piece.forms, row, strict=True):
+            origin = across - left * unit_mm, 1.5 - bottom * unit_mm
+            board = BoardDrawing(page, lattice, unit_mm, origin, puzzle.made_of_balls)
+            board.pieces([(replace(piece, forms=(form,)), form.cells)])
+            across += (form_wide + 0.5) * unit_mm
+
+    sketches = list[list[Flowable]]()
+    for piece, row in zip(puzzle.pieces, boxes, strict=True):
+        name = piece.id if piece.label == piece.id else f"{piece.label} · {piece.id}"
+        sketch = DrawingFlowable(room, partial(draw, piece, row), spec.missing)
+        sketches.append([sketch, spec.text(name, "small", 60)])
+    sketches += [[]] * (rows * columns - count)
+    cells = [sketches[place : place + columns] for place in range(0, rows * columns, columns)]
+    table = Table(cells, [cell[0] * MM] * columns, [cell[1] * MM] * rows, style=BARE_TABLE)
+    return [*head, table]
+
+
+def _heading(spec: BookletSpec) -> list[Flowable]:
+    heading = spec.messages["pieces_heading"]
+    return [Bookmark("pieces", [(0, heading)], heading), spec.text(heading, "heading")]
+
+
+def full_size_pieces(
+    spec: BookletSpec, book: BookletDocument
+) -> tuple[list[Flowable], list[str], list[str]]:
+    """Return the pages of all pieces at full size, in rows; large pieces have their own pages.
+
+    Returns:
+        The pages, the sizes of fold-out pages, and the pieces that are drawn smaller.
     """
-
-    edition: Edition
-    rows: tuple[tuple[NamedPiece, ...], ...]
-    size: Size
-    folded: str = ""
-    scale: float = 1.0
-    marks: tuple[tuple[int, str], ...] = ()
-
-    def draw(self, page: PdfPage, number: int, places: Places) -> None:
-        """Draws it; see `fabkit.output.booklet.leaf.Leaf`."""
-        heading = self.edition.words["pieces_heading"]
-        draw_frame(page, self.edition, self.size, number, heading)
-        y = self.size[1] - HEAD_MM
-        if self.marks:
-            self._draw_introduction(page, y)
-            y -= _INTRODUCTION_MM
-        draw_size(page, self.edition, self.size, self.folded, self.scale, "scaled_piece")
-        with page.shrunk((MARGIN_MM, y), self.scale):
-            self._draw_rows(page)
-
-    def _draw_rows(self, page: PdfPage) -> None:
-        """The pieces, from an upper left corner at the origin."""
-        y = 0.0
-        for row in self.rows:
-            y -= max(item.room_mm[1] for item in row)
-            x = 0.0
-            for item in row:
-                item.draw(page, (x, y), self.edition.words["decimal"])
-                x += item.room_mm[0] + _GAP_MM
-            y -= _GAP_MM
-
-    def _draw_introduction(self, page: PdfPage, top: float) -> None:
-        """Heading, text, and the bar."""
-        words, room = self.edition.words, self.size[0] - 2 * MARGIN_MM
-        page.text(MARGIN_MM, top - HEADING_MM, words["pieces_heading"], HEADING_MM, class_="title")
-        balls = self.edition.puzzle.made_of_balls
-        says = words["pieces_balls_text" if balls else "pieces_text"]
-        page.text(MARGIN_MM, top - 12.5, shortened(says, TEXT_MM, room), TEXT_MM)
-        scale_bar(page, (MARGIN_MM, top - 20.0), BAR_MM, LIGHT)
-        bar = shortened(words["bar"], SMALL_MM, room)
-        page.text(MARGIN_MM, top - 24.5, bar, SMALL_MM, class_="quiet")
+    messages, puzzle, profile = spec.messages, spec.puzzle, spec.profile
+    text = messages["pieces_balls_text" if puzzle.made_of_balls else "pieces_text"]
+    flat = [piece for piece in puzzle.pieces if not piece.body]
+    views = [
+        flat_piece_view(puzzle, *pair, profile) for pair in zip(flat, spec.drafts, strict=True)
+    ]
+    for piece in (piece for piece in puzzle.pieces if piece.body):
+        for view, form in zip(ball_piece_views(puzzle, piece, profile), piece.forms, strict=True):
+            name = f"{piece.id} ({piece.label})"
+            more = f" · {form_name(messages, form.name)}" if len(piece.forms) > 1 else ""
+            views.append(replace(view, caption=name + more))
+    story = [*_heading(spec), spec.text(text, spaceAfter=5 * MM)]
+    room = spec.width_mm, printable_area(spec.size)[1] - 1
+    small = [view for view in views if has_room(room, _room(spec, view))]
+    widths = [_room(spec, view)[0] for view in small]
+    gap = _GAP_MM * MM
+    for row in break_into_rows(small, widths, spec.width_mm, _GAP_MM):
+        columns = [(_room(spec, view)[0] + _GAP_MM) * MM for view in row]
+        columns[-1] -= gap
+        cells = [_captioned_drawing(spec, view) for view in row]
+        story.append(Table([cells], columns, hAlign="LEFT", spaceAfter=gap, style=BARE_TABLE))
+    sizes, smaller = [], []
+    for view in (one for one in views if one not in small):
+        wide, high = _room(spec, view)
+        needed = wide + 2 * (MARGIN_MM - EDGE_MM), high
+        if found := fold_out_page(needed, spec.paper, spec.size):
+            size, folded = found
+            template = f"pieces {size[0]:g} x {size[1]:g}"
+            book.add_page_size(template, size, folded, MARGIN_MM)
+            story += [NextPageTemplate(template), PageBreak(), *_captioned_drawing(spec, view)]
+            sizes += [folded] if folded else []
+        else:
+            scale = preferred_scale((wide, high), (room[0], room[1] - 12))
+            line = messages["scaled_piece"].format(scale=format_number(messages, scale))
+            flowables = [*_captioned_drawing(spec, view, scale), spec.text(line, "small")]
+            story += [NextPageTemplate("pieces"), PageBreak(), *flowables]
+            smaller.append(f"piece {view.caption}")
+    return story, sizes, smaller
 
 
-def piece_leaves(edition: Edition, drafts: Sequence[Blueprint]) -> list[PieceLeaf]:
-    """The pages with the pieces of a booklet, in rows.
+def _room(spec: BookletSpec, view: PieceView) -> Size:
+    """Return the size of a piece with its dimensions and the name below."""
+    wide, high = replace(view, caption="").room_mm
+    wide = max(wide, min(text_width_mm(view.caption, _NAME_MM) + 1, _LEAST_MM))
+    return wide, high - _NAME_MM + stacked_height_mm([_name(spec, view)], wide)
 
-    A piece that is too large for such a page has one of its own.
 
-    Args:
-        edition: the booklet.
-        drafts: its flat pieces, in order.
+def _name(spec: BookletSpec, view: PieceView) -> Paragraph:
+    return spec.text(view.caption, "text", spaceAfter=0)
+
+
+def _captioned_drawing(spec: BookletSpec, view: PieceView, scale: float = 1.0) -> list[Flowable]:
+    """Return a piece with its dimensions, and its name below."""
+    size = view.size_mm[0] + _BESIDE_MM, view.size_mm[1] + _BELOW_MM
+    unnamed, decimal = replace(view, caption=""), spec.messages["decimal"]
+    draw = partial(draw_piece_view, view=unnamed, at_mm=(0.0, -_NAME_MM), decimal=decimal)
+    on_page = size[0] / scale, (size[1] - _NAME_MM) / scale
+    return [DrawingFlowable(on_page, draw, spec.missing, scale), _name(spec, view)]
+
+
+def form_name(messages: Mapping[str, str], name: str) -> str:
+    """Translate the name of a `fabkit.model.piece.Form`; an unknown one is a `ValueError`.
+
+    Example:
+        >>> messages = {"form_double": "doppelt", "form_prong": "{count} Zacken"}
+        >>> [form_name(messages, name) for name in ("double", "double-2", "4-prong", "4-prong-3")]
+        ['doppelt', 'doppelt 2', '4 Zacken', '4 Zacken 3']
     """
-    items = named_pieces(edition, drafts)
-    width, height = edition.size[0] - 2 * MARGIN_MM, content_of(edition.size)[1]
-    filling = _Filling(width, height, height - _INTRODUCTION_MM)
-    large = [item for item in items if not holds((width, height), item.room_mm)]
-    for item in items:
-        if item not in large:
-            filling.add(item)
-    leaves = [PieceLeaf(edition, rows, edition.size) for rows in filling.pages]
-    leaves += [_large_leaf(edition, item) for item in large]
-    first = replace(leaves[0], marks=((0, edition.words["pieces_heading"]),))
-    return [first, *leaves[1:]]
-
-
-class _Filling:
-    """Pages that are filled with rows of pieces.
-
-    Args:
-        width_mm: how long a row may be.
-        height_mm: how much rows may take of a page.
-        first_mm: how much of the first page.
-    """
-
-    def __init__(self, width_mm: float, height_mm: float, first_mm: float) -> None:
-        self._width_mm, self._height_mm, self._free_mm = width_mm, height_mm, first_mm
-        self._pages: list[list[list[NamedPiece]]] = [[]]
-        self._right_mm = self._row_mm = 0.0
-
-    @property
-    def pages(self) -> list[tuple[tuple[NamedPiece, ...], ...]]:
-        """For each page its rows."""
-        return [tuple(tuple(row) for row in page) for page in self._pages]
-
-    def add(self, item: NamedPiece) -> None:
-        """Puts a piece into the row if it fits, else into a new one, else on a new page."""
-        wide, high = item.room_mm
-        higher = max(0.0, high - self._row_mm)
-        page = self._pages[-1]
-        fits = page and self._right_mm + wide <= self._width_mm and higher <= self._free_mm
-        if not fits:
-            self._free_mm -= _GAP_MM if page else 0.0
-            higher, self._right_mm, self._row_mm = high, 0.0, 0.0
-            if high > self._free_mm:
-                self._pages.append([])
-                self._free_mm = self._height_mm
-            self._pages[-1].append([])
-        self._pages[-1][-1].append(item)
-        self._right_mm += wide + _GAP_MM
-        self._row_mm += higher
-        self._free_mm -= higher
-
-
-def _large_leaf(edition: Edition, item: NamedPiece) -> PieceLeaf:
-    """A page for a piece that is too large for the others: a larger one, or drawn smaller."""
-    wide, high = item.room_mm
-    found = fold_out((wide + 2 * (MARGIN_MM - EDGE_MM), high), edition.paper, edition.size)
-    if found:
-        return PieceLeaf(edition, ((item,),), *found)
-    room = edition.size[0] - 2 * MARGIN_MM, content_of(edition.size)[1]
-    return PieceLeaf(edition, ((item,),), edition.size, scale=easy_scale((wide, high), room))
+    parts = re.fullmatch(r"(?:([0-9]+)-)?([a-z]+)(?:-([0-9]+))?", name)
+    if not parts:
+        raise ValueError(f"there is no form {name!r}")
+    count, kind, among = parts.groups()
+    text = messages[f"form_{kind}"].format(count=count)
+    return f"{text} {among}" if among else text

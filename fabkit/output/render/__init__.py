@@ -1,1 +1,1 @@
-"""Pictures of solid things: triangles with colours in, a PNG file out."""
+"""A renderer: coloured triangle meshes in, a PNG file out."""

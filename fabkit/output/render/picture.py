@@ -1,72 +1,52 @@
-"""From triangles to a PNG file: seen, lit, inked and smoothed."""
+"""From triangles to a PNG file: projection, light, outlines and antialiasing."""
 
 from __future__ import annotations
 
 import io
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fabkit.output.render.raster import Shadow, lights, rasterise
+from fabkit.output.render.raster import ShadowMap, ground_lighting, rasterise, shadow_maps
 from fabkit.output.render.scene import (
     Floats,
     ShadedMesh,
     View,
-    camera,
     corner_normals,
     dot,
     face_normals,
-    unit,
+    fit_camera,
+    normalize,
 )
 
-#: Samples in a pixel, across and down.
-_FINE = 3
-#: Rows of pixels that are lit at a time.
-_BAND = 32
-#: Light that comes back from the ground, on a face that looks straight down.
-_BOUNCE = 0.44
-#: How much of the ground's brightness a full shadow takes.
-_SHADE = 0.7
-#: The plastic's gloss: its strength. It is raised to the 32nd power by squaring five times.
-_GLOSS, _SQUARINGS = 0.16, 5
-#: Lines run where faces meet at more than this angle (its cosine: 32 degrees) …
-_CREASE = 0.85
-#: … and where the depth jumps by more than this, in the depths of the buffer.
-_JUMP = 0.004
+#: Samples per pixel in each direction, and the rows of pixels that are shaded at a time.
+_FINE, _BAND = 3, 32
+#: Light from the ground on a face that points straight down, the darkness of a full shadow on the
+#: ground, and the plastic's gloss, which is raised to the 32nd power by squaring five times.
+_BOUNCE, _SHADE, _GLOSS, _SQUARINGS = 0.44, 0.7, 0.16, 5
+#: Outlines run where faces meet at more than an angle (given by its cosine: 32 degrees), and where
+#: depths jump.
+_CREASE, _JUMP = 0.85, 0.004
 
 
 def render(meshes: Sequence[ShadedMesh], view: View) -> bytes:
-    r"""Draws solid things.
+    """Render meshes as a PNG file: RGB, or RGBA when the view has no background.
 
-    Args:
-        meshes: what to draw; at least one, with at least one triangle.
-        view: from where, and how large.
-
-    Returns:
-        A PNG file, RGB, or RGBA where the view has no background. The same triangles give the
-        same bytes; so do triangles that differ by less than a kernel's noise, on every processor
-        that adds, multiplies and takes roots as IEEE 754 says.
+    Equal triangles, and those that differ by less than the CAD kernel's noise, give equal bytes on
+    every processor with IEEE 754 sums, products and roots.
 
     Raises:
         ValueError: when there is nothing to draw.
-
-    Example:
-        >>> corners = np.array([[0.0, 0, 0], [2, 0, 0], [0, 2, 0], [0, 0, 2]])
-        >>> faces = np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]])
-        >>> render([ShadedMesh(corners, faces, "#cc3333", "a corner")], View(32, 20))[:4]
-        b'\x89PNG'
     """
     if not any(len(mesh.faces) for mesh in meshes):
         raise ValueError("there is nothing to draw")
-    *colour, alpha = _Scene([mesh.rounded() for mesh in meshes], view).pixels()
-    return _png(colour, None if view.background else alpha)
+    return _png(_Scene([mesh.rounded() for mesh in meshes], view).pixels(), not view.background)
 
 
 class _Scene:
-    """All triangles together, and what is seen of them."""
+    """All triangles together, projected and rasterised."""
 
     def __init__(self, meshes: Sequence[ShadedMesh], view: View) -> None:
         self.meshes, self.view = meshes, view
@@ -78,64 +58,63 @@ class _Scene:
         self.mesh_of_face = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
         normals = [corner_normals(one.vertices, one.faces) for one in meshes if len(one.faces)]
         self.smooth = np.concatenate(normals)
-        # Of each mesh, in linear light.
+        # By mesh, in linear light.
         self.colours = np.array([_linear(mesh.colour) for mesh in meshes])
-        self.ground_mm = float(self.vertices[:, 2].min())
-        # The camera, in samples.
-        one = camera(meshes, view)
+        one = fit_camera(meshes, view)
         x, y = one.shift
+        # The camera, in samples.
         self.fine = replace(one, scale=one.scale * _FINE, shift=(x * _FINE, y * _FINE))
-        self.seen = self.fine.seen(self.vertices)
+        self.projected = self.fine.project(self.vertices)
         size = view.width * _FINE, view.height * _FINE
-        self.buffer = rasterise(*self.seen[:3], self.faces, *size)
+        self.buffer = rasterise(*self.projected[:3], self.faces, *size)
+        ground = self.vertices, self.faces, view, 1 / one.scale
+        self.ground = ground_lighting(*ground) if view.ground else None
 
-    def pixels(self) -> list[Floats]:
-        """Red, green, blue (in linear light, over the background) and cover, for each pixel."""
-        ink = self._ink()
-        found = [np.zeros((self.view.height, self.view.width)) for _ in range(4)]
-        groups = lights(self.meshes, self.faces, self.view, _FINE * _FINE)
-        for group, shadows in enumerate(groups):
+    def pixels(self) -> Floats:
+        """Return red, green, blue (linear, over the background) and coverage of each pixel."""
+        ink, found = self._ink(), np.zeros((self.view.height, self.view.width, 4))
+        for group, shadows in enumerate(shadow_maps(self.meshes, self.faces, self.view, _FINE**2)):
             down, across = divmod(group, _FINE)
             for top in range(0, self.view.height, _BAND):
-                rows = slice(top * _FINE + down, (top + _BAND) * _FINE, _FINE)
-                face, inked = self.buffer.face[rows, across::_FINE], ink[rows, across::_FINE]
-                parts = self._band(face, inked, (top, down, across), shadows)
-                for whole, part in zip(found, parts, strict=True):
-                    whole[top : top + _BAND] += part / (_FINE * _FINE)
+                first = top * _FINE + down
+                band = np.s_[first : first + _BAND * _FINE : _FINE, across::_FINE]
+                part = self._band(self.buffer.face[band], ink[band], (across, first), shadows)
+                found[top : top + _BAND] += part / _FINE**2
         return found
 
     def _band(
         self,
         face: NDArray[np.int64],
         inked: NDArray[np.bool_],
-        at: tuple[int, int, int],
-        shadows: Sequence[Shadow],
-    ) -> list[Floats]:
-        """Colour and cover of one sample of each pixel of some rows."""
-        top, down, across = at
-        row, column = np.nonzero(face >= 0)
-        hit = face[row, column]
-        x, y = _middles(column, row + top, across, down)
-        points, normals = self._surface(hit, x, y)
-        light = _light(points, normals, shadows)
-        light += _BOUNCE * (0.5 - 0.5 * normals[:, 2])
-        gloss = self._gloss(points, normals, shadows[0])
-        darker = 1.0 - self.view.ink * inked[row, column]
-        shade, cover = self._ground(face, at, shadows)
-        found = []
-        behind = _linear(self.view.background) if self.view.background else (0.0, 0.0, 0.0)
-        for channel in range(3):
-            part = behind[channel] * (1.0 - shade)
-            colour = self.colours[self.mesh_of_face[hit], channel] * light + gloss
-            part[row, column] = np.minimum(colour, 1.0) * darker
-            found.append(part)
-        cover[row, column] = 1.0
-        return [*found, cover]
+        at: tuple[int, int],
+        shadows: Sequence[ShadowMap],
+    ) -> Floats:
+        """Return colour and coverage of one sample of each pixel of a band of rows; the first is `at`."""
+        found, bare, covered = np.zeros((*face.shape, 4)), face < 0, face >= 0
+        if self.ground:
+            ground_mm = float(self.vertices[:, 2].min())
+            light = self.ground(*self.fine.intersect_ground(*_middles(bare, at), ground_mm))
+            found[bare, 3] = _SHADE * (1.0 - light)
+        behind = np.array(_linear(self.view.background or "#000000"))
+        found[..., :3] = behind * (1.0 - found[..., 3:])
+        points, normals = self._surface(face[covered], *_middles(covered, at))
+        light = _light(points, normals, shadows) + _BOUNCE * (0.5 - 0.5 * normals[:, 2])
+        # The specular highlight of the lamp.
+        half = normalize(np.array([shadows[0].towards]) + np.array(self.fine.near))[0]
+        gloss = np.maximum(dot(normals, half), 0.0)
+        for _ in range(_SQUARINGS):
+            gloss = gloss * gloss
+        gloss = _GLOSS * gloss * shadows[0].visibility(points, normals)
+        colour = self.colours[self.mesh_of_face[face[covered]]] * light[:, None] + gloss[:, None]
+        darker = 1.0 - self.view.ink * inked[covered]
+        found[covered, :3] = np.minimum(colour, 1.0) * darker[:, None]
+        found[covered, 3] = 1.0
+        return found
 
     def _surface(self, face: NDArray[np.int64], x: Floats, y: Floats) -> tuple[Floats, Floats]:
-        """The points of triangles that are seen at samples, and the normals there."""
+        """Return the visible surface points at samples, and the normals there."""
         corners = self.faces[face]
-        px, py, _, weight = self.seen
+        px, py, _, weight = self.projected
         (ax, bx, cx), (ay, by, cy) = ([one[corners[:, i]] for i in range(3)] for one in (px, py))
         area = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
         second = ((x - ax) * (cy - ay) - (y - ay) * (cx - ax)) / area
@@ -143,98 +122,68 @@ class _Scene:
         shares = [np.clip(one, 0.0, 1.0) for one in (1.0 - second - third, second, third)]
         shares = [share / weight[corners[:, i]] for i, share in enumerate(shares)]
         total = shares[0] + shares[1] + shares[2]
-        points = np.zeros((len(face), 3))
-        normals = np.zeros((len(face), 3))
+        points, normals = np.zeros((2, len(face), 3))
         for i, share in enumerate(shares):
             part = (share / total)[:, None]
             points += part * self.vertices[corners[:, i]]
             normals += part * self.smooth[face, i]
-        return points, unit(normals)
-
-    def _gloss(self, points: Floats, normals: Floats, lamp: Shadow) -> Floats:
-        """What the lamp adds where a surface mirrors it."""
-        half = unit(np.array([lamp.towards]) + np.array(self.fine.near))[0]
-        gloss = np.maximum(dot(normals, half), 0.0)
-        for _ in range(_SQUARINGS):
-            gloss = gloss * gloss
-        found: Floats = _GLOSS * gloss * lamp.reaches(points, normals)
-        return found
-
-    def _ground(
-        self, face: NDArray[np.int64], at: tuple[int, int, int], shadows: Sequence[Shadow]
-    ) -> tuple[Floats, Floats]:
-        """How much the ground is shaded at samples, and how much of the picture that covers."""
-        shade = np.zeros(face.shape)
-        if not self.view.ground:
-            return shade, np.zeros(face.shape)
-        top, down, across = at
-        row, column = np.nonzero(face < 0)
-        x, y = _middles(column, row + top, across, down)
-        ground_x, ground_y = self.fine.on_ground(x, y, self.ground_mm)
-        points = np.stack([ground_x, ground_y, np.full(len(row), self.ground_mm)], axis=1)
-        level = np.zeros_like(points)
-        level[:, 2] = 1.0
-        full = math.fsum(shadow.power * shadow.towards[2] for shadow in shadows)
-        shade[row, column] = _SHADE * (1.0 - _light(points, level, shadows) / full)
-        return shade, shade.copy()
+        return points, normalize(normals)
 
     def _ink(self) -> NDArray[np.bool_]:
-        """The samples along edges: of meshes, of faces that meet at an angle, and in depth."""
+        """Return the samples on outlines: between meshes, at creases, and at jumps in depth."""
         face = self.buffer.face
         inked = np.zeros(face.shape, dtype=bool)
         if not self.view.ink:
             return inked
         normals, _ = face_normals(self.vertices, self.faces)
         table = np.concatenate([normals, np.zeros((1, 3))])
-        mesh = np.concatenate([self.mesh_of_face, np.array([-1], dtype=np.int32)])
+        mesh = np.append(self.mesh_of_face, -1)
         for here, there in ((np.s_[:, :-1], np.s_[:, 1:]), (np.s_[:-1, :], np.s_[1:, :])):
             one, other = face[here], face[there]
             rows, columns = np.nonzero(one != other)
             a, b = one[rows, columns], other[rows, columns]
             jump = np.abs(self.buffer.depth[here] - self.buffer.depth[there])[rows, columns]
             edge = (mesh[a] != mesh[b]) | (dot(table[a], table[b]) < _CREASE) | (jump > _JUMP)
-            rows, columns = rows[edge], columns[edge]
-            inked[here][rows, columns] = True
-            inked[there][rows, columns] = True
+            for side in (here, there):
+                inked[side][rows[edge], columns[edge]] = True
         return inked
 
 
-def _middles(
-    column: NDArray[np.int64], row: NDArray[np.int64], across: int, down: int
-) -> tuple[Floats, Floats]:
-    """The middles of the same sample in several pixels, in samples."""
-    x, y = (one.astype(np.float64) * _FINE + 0.5 for one in (column, row))
-    return x + across, y + down
+def _middles(mask: NDArray[np.bool_], at: tuple[int, int]) -> tuple[Floats, Floats]:
+    """Return the centres of one sample in each masked pixel, in samples; the first pixel's is `at`."""
+    row, column = (one.astype(np.float64) for one in np.nonzero(mask))
+    return column * _FINE + (at[0] + 0.5), row * _FINE + (at[1] + 0.5)
 
 
-def _light(points: Floats, normals: Floats, shadows: Sequence[Shadow]) -> Floats:
-    """The light that surfaces take, 1 for a level one that nothing shades."""
+def _light(points: Floats, normals: Floats, shadows: Sequence[ShadowMap]) -> Floats:
+    """Return the irradiance of surfaces, 1 for an unshaded level one."""
     total = np.zeros(len(points))
     for shadow in shadows:
         slant = dot(normals, shadow.towards)
         lit = np.flatnonzero(slant > 0)
-        reached = shadow.reaches(points[lit], normals[lit])
+        reached = shadow.visibility(points[lit], normals[lit])
         total[lit] += shadow.power * slant[lit] * reached
     return total
 
 
 def _linear(colour: str) -> tuple[float, float, float]:
-    """A colour's linear light, taken for its square: exact on every machine, and near enough."""
+    """Convert a colour to linear light by squaring: close enough, and exact on every machine."""
     red, green, blue = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
     return red * red, green * green, blue * blue
 
 
-def _png(channels: Sequence[Floats], alpha: Floats | None) -> bytes:
-    """A PNG file of linear light."""
+def _png(pixels: Floats, transparent: bool) -> bytes:
+    """Encode linear light and coverage as PNG."""
     from PIL import Image
 
-    # PNG wants the colour before it was covered.
-    whole = 1.0 if alpha is None else np.where(alpha > 0, alpha, 1.0)
-    planes = [np.sqrt(np.clip(one / whole, 0.0, 1.0)) for one in channels]
-    if alpha is not None:
-        planes.append(np.clip(alpha, 0.0, 1.0))
-    pixels = np.stack([np.floor(one * 255 + 0.5).astype(np.uint8) for one in planes], axis=2)
+    colour, alpha = pixels[..., :3], pixels[..., 3:]
+    if transparent:  # PNG alpha is not premultiplied
+        colour = colour / np.where(alpha > 0, alpha, 1.0)
+    found = np.sqrt(np.clip(colour, 0.0, 1.0))
+    if transparent:
+        found = np.concatenate([found, np.clip(alpha, 0.0, 1.0)], axis=2)
     file = io.BytesIO()
-    # Pillow's wheels bring their own zlib-ng, which packs alike whatever the processor has.
-    Image.fromarray(np.ascontiguousarray(pixels)).save(file, "PNG", compress_level=6)
+    # Pillow's wheels include zlib-ng, which compresses alike on every processor.
+    image = Image.fromarray(np.floor(found * 255 + 0.5).astype(np.uint8))
+    image.save(file, "PNG", compress_level=6)
     return file.getvalue()

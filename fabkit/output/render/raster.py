@@ -1,18 +1,15 @@
-"""Which triangle is seen at each sample of a picture, and which light reaches it: depth buffers.
+"""Rasterisation into depth buffers, and shadow maps.
 
-All triangles are worked on together: they are cut into rows of samples, the rows into samples,
-and each sample keeps the nearest. Only sums, products and quotients of single numbers are used,
-which every machine rounds alike.
-
-The light is a broad lamp from the viewer's left, and a bright sky; all of it casts shadows. Each of
-the samples that make up a pixel looks at a few directions of its own. Together they see the whole
-sky, so that a pixel is smooth where no single sample could afford it.
+All triangles are processed together, with sums, products and quotients only, which every machine
+rounds alike. A broad lamp from the viewer's left and a bright sky cast shadows. On the meshes, each
+sample of a pixel tests a few directions. On the plain ground so few would be visible, and hundreds
+are added up: there the meshes are sliced into layers, and a layer's shadow is the shifted layer.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,60 +22,50 @@ from fabkit.output.render.scene import (
     ShadedMesh,
     Vector,
     View,
-    camera,
     chunks,
     direction,
-    within,
+    fit_camera,
+    ranges,
 )
 
-#: So many samples are worked on at a time.
-_AT_A_TIME = 1 << 16
-#: Steps of depth.
-_DEPTHS = (1 << 31) - 1
-
-#: The lamp stands here, seen from the viewer, and is this wide.
+_Mask = NDArray[np.bool_]
+_Meshes = Sequence[ShadedMesh]
+#: The fraction of light that reaches points.
+_Light = Callable[[Floats, Floats], Floats]
+#: Samples processed at a time; steps of depth.
+_AT_A_TIME, _DEPTHS = 1 << 16, (1 << 31) - 1
+#: Direction of the lamp relative to the viewer, and its angular radius.
 _LAMP_TURN_DEGREES, _LAMP_HEIGHT_DEGREES, _LAMP_DEGREES = -118.0, 47.0, 4.0
-#: The lamp's part of the light on a level face that nothing shades; the sky gives the rest.
-_LAMP_PART = 0.55
-#: Directions of the sky for each sample of a pixel, and the lowest height (a sine) of one.
-_SKY_EACH, _SKY_LEAST = 3, 0.22
-#: Samples of a shadow along its longer side.
-_SHADOW_SIZE = 900
-#: So many of a shadow's samples a surface is lifted before it is looked up, or it would shade itself.
-_LIFTED = 1.4
+#: The lamp's fraction of the light on an unshaded level face, the sky gives the rest; the sky's
+#: directions for each sample of a pixel, and the lowest elevation (a sine).
+_LAMP_PART, _SKY_EACH, _SKY_LEAST = 0.55, 3, 0.22
+#: Size of a shadow map in samples; the offset of a surface in samples, against self-shadowing.
+_SHADOW_SIZE, _LIFTED = 900, 1.8
+#: On the ground, for lamp and sky: directions, cell size of their shadows in pixels, and the maximum
+#: number of cells along the longer side of the meshes.
+_GROUND_LAMP, _GROUND_SKY = (64, 1.0, 1000), (400, 2.5, 400)
+#: The number of layers for that, and the maximum shift of a layer at once, in cells.
+_LAYERS, _MOVED = 32, 1.5
 _GOLDEN_DEGREES = 137.50776405
 
 
 @dataclass(frozen=True, eq=False)
-class Buffer:
-    """What is seen at the samples of a picture.
-
-    Attributes:
-        face: the number of the triangle that is seen, shape (height, width); -1 for none.
-        depth: how near it is, shape (height, width), from 0 to 1; 0 for none.
-    """
+class DepthBuffer:
+    """The visible triangle at each sample, -1 for none, and its nearness from 0 to 1, 0 for none.
+    Both have the shape (height, width)."""
 
     face: NDArray[np.int64]
     depth: Floats
 
 
-def rasterise(x: Floats, y: Floats, near: Floats, faces: Faces, width: int, height: int) -> Buffer:
-    """Finds the nearest triangle at the middle of every sample.
+def rasterise(
+    x: Floats, y: Floats, near: Floats, faces: Faces, width: int, height: int
+) -> DepthBuffer:
+    """Find the nearest front-facing triangle at the centre of every sample.
 
-    Args:
-        x: of the corners, in samples to the right.
-        y: of the corners, in samples downwards.
-        near: how near they are; must be linear along straight lines.
-        faces: triangles. Those that turn clockwise as seen (with y down: counter-clockwise in
-            numbers) show their backs, and are left out.
-        width: of the picture in samples, as its height.
-        height: of the picture.
-
-    Returns:
-        The buffer. Of two triangles at the same depth the one with the lower number is seen; two
-        that share an edge leave no sample between them out.
-    """
-    depth = depth_of(near, float(near.min()), float(near.max())) if len(near) else near
+    Corners are in samples, y downwards; nearness must be linear along straight lines. At equal depths
+    the triangle with the lower index is visible; two that share an edge leave no sample out."""
+    depth = normalize_depth(near, float(near.min()), float(near.max())) if len(near) else near
     best = np.zeros(width * height, dtype=np.uint64)
     for place, value, face in _samples(x, y, depth, faces, width, height):
         steps = (value * _DEPTHS).astype(np.uint64)
@@ -87,89 +74,59 @@ def rasterise(x: Floats, y: Floats, near: Floats, faces: Faces, width: int, heig
     steps = best >> np.uint64(32)
     face = np.int64(0xFFFFFFFF) - (best & np.uint64(0xFFFFFFFF)).astype(np.int64)
     found = np.where(steps > 0, face, -1).reshape(height, width)
-    return Buffer(found, (steps.astype(np.float64) / _DEPTHS).reshape(height, width))
+    return DepthBuffer(found, (steps.astype(np.float64) / _DEPTHS).reshape(height, width))
 
 
-def depth_of(near: Floats, low: float, high: float) -> Floats:
-    """How near something is in the depths of a buffer whose corners span from `low` to `high`."""
+def normalize_depth(near: Floats, low: float, high: float) -> Floats:
+    """Scale nearness to the range of a depth buffer whose corners span from `low` to `high`."""
     return 0.25 + 0.5 * (near - low) / max(high - low, 1e-12)
 
 
 def _samples(
     x: Floats, y: Floats, depth: Floats, faces: Faces, width: int, height: int
 ) -> Iterator[tuple[NDArray[np.int64], Floats, NDArray[np.int64]]]:
-    """Chunks of samples that triangles cover: their places, depths and triangles."""
+    """Yield chunks of covered samples: their places, depths and triangles."""
     (ax, bx, cx), (ay, by, cy) = (one[faces].T for one in (x, y))
-    shown = np.flatnonzero((bx - ax) * (cy - ay) - (by - ay) * (cx - ax) < 0)
-    corners = faces[shown]
-    order = np.argsort(y[corners], axis=1, kind="stable")
-    top, middle, bottom = np.take_along_axis(corners, order, axis=1).T
-    first, after = (
-        np.clip(np.ceil(y[one] - 0.5), 0, height).astype(np.int64) for one in (top, bottom)
-    )
+    facing = np.flatnonzero((bx - ax) * (cy - ay) - (by - ay) * (cx - ax) < 0)
+    order = np.argsort(y[faces[facing]], axis=1, kind="stable")
+    corners = np.take_along_axis(faces[facing], order, axis=1).T  # from top to bottom
+    first, after = (_first(y[one], height) for one in (corners[0], corners[2]))
     rows = np.maximum(after - first, 0)
-    tall = np.flatnonzero(rows)  # the others pass between two rows of samples
-    # Chunks of triangles bound the memory; a chunk's rows are then cut into chunks of samples.
-    for part in chunks(rows[tall], _AT_A_TIME):
-        some = tall[part]
-        sides = top[some], middle[some], bottom[some]
-        yield from _of_rows((x, y, depth), sides, first[some], rows[some], shown[some], width)
+    # Chunks of triangles bound the memory; their rows are split into chunks of samples.
+    for part in chunks(rows, _AT_A_TIME):
+        one = np.repeat(np.arange(len(rows))[part], rows[part])
+        row = first[one] + ranges(rows[part])
+        top, middle, bottom = corners[:, one]
+        upper = row + 0.5 < y[middle]
+        start, stop = np.where(upper, top, middle), np.where(upper, middle, bottom)
+        ends = []  # where a row meets the long side and a short one
+        for a, b in ((top, bottom), (start, stop)):
+            fall = y[b] - y[a]
+            share = np.where(fall > 0, (row + 0.5 - y[a]) / np.where(fall > 0, fall, 1.0), 0.0)
+            ends.append([value[a] + (value[b] - value[a]) * share for value in (x, depth)])
+        (x1, z1), (x2, z2) = ends
+        left, right, z_left = np.minimum(x1, x2), np.maximum(x1, x2), np.where(x2 < x1, z2, z1)
+        begin, count = _first(left, width), _first(right, width)
+        count = np.maximum(count - begin, 0)
+        slope = np.where(x2 < x1, z1 - z2, z2 - z1) / np.where(right > left, right - left, 1.0)
+        z_begin = z_left + (begin + 0.5 - left) * slope
+        for bit in chunks(count, _AT_A_TIME):
+            n = count[bit]
+            values = row * width + begin, z_begin, slope, facing[one]
+            place, value, rise, owner = (np.repeat(some[bit], n) for some in values)
+            yield place + ranges(n), value + ranges(n) * rise, owner
 
 
-def _of_rows(
-    points: tuple[Floats, Floats, Floats],
-    corners: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]],
-    first: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    face: NDArray[np.int64],
-    width: int,
-) -> Iterator[tuple[NDArray[np.int64], Floats, NDArray[np.int64]]]:
-    """The samples of some triangles, whose corners are sorted from top to bottom."""
-    x, y, depth = points
-    one = np.repeat(np.arange(len(rows)), rows)
-    row = first[one] + within(rows)
-    at = row + 0.5
-    top, middle, bottom = (corner[one] for corner in corners)
-    upper = at < y[middle]
-    start, stop = np.where(upper, top, middle), np.where(upper, middle, bottom)
-    long_share = (at - y[top]) / (y[bottom] - y[top])
-    fall = y[stop] - y[start]
-    short_share = np.where(fall > 0, (at - y[start]) / np.where(fall > 0, fall, 1.0), 0.0)
-    sides = (top, bottom, long_share), (start, stop, short_share)
-    x1, x2 = (x[a] + (x[b] - x[a]) * s for a, b, s in sides)
-    z1, z2 = (depth[a] + (depth[b] - depth[a]) * s for a, b, s in sides)
-    swap = x2 < x1
-    left, right = np.where(swap, x2, x1), np.where(swap, x1, x2)
-    z_left, z_right = np.where(swap, z2, z1), np.where(swap, z1, z2)
-    begin, end = (np.clip(np.ceil(side - 0.5), 0, width).astype(np.int64) for side in (left, right))
-    count = np.maximum(end - begin, 0)
-    slope = (z_right - z_left) / np.where(right > left, right - left, 1.0)
-    z_begin = z_left + (begin + 0.5 - left) * slope
-    place, owner = row * width + begin, face[one]
-    for part in chunks(count, _AT_A_TIME):
-        n = count[part]
-        step = within(n)
-        yield (
-            np.repeat(place[part], n) + step,
-            np.repeat(z_begin[part], n) + step * np.repeat(slope[part], n),
-            np.repeat(owner[part], n),
-        )
-
-
-# --- light --------------------------------------------------------------------------------------
+def _first(values: Floats, most: int) -> NDArray[np.int64]:
+    """Return the first of `most` samples whose centre is not before a value."""
+    return np.clip(np.ceil(values - 0.5), 0, most).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
-class Shadow:
-    """One direction of light, and what it reaches first.
-
-    Attributes:
-        towards: unit vector to the light.
-        power: of the light on a face that looks straight at it.
-        view: the scene as the light sees it.
-        depth: how near what it sees is, shape (n, n).
-        span: nearness of the farthest and the nearest corner.
-    """
+class ShadowMap:
+    """A shadow map: the direction of light (a unit vector towards it), its power on a face that points
+    at it, the camera in that direction, the depths it sees (shape (n, n)), and the nearness of the
+    farthest and the nearest corner."""
 
     towards: Vector
     power: float
@@ -177,51 +134,129 @@ class Shadow:
     depth: Floats
     span: tuple[float, float]
 
-    def reaches(self, points: Floats, normals: Floats) -> NDArray[np.bool_]:
-        """Whether the light reaches points in mm, given the surfaces' normals there."""
-        lift = _LIFTED / self.view.scale
-        x, y, near, _ = self.view.seen(points + normals * lift)
-        size = len(self.depth)
-        # Beyond the picture, and where there is no number, nothing stands in the way.
-        inside = (x >= 0) & (x < size) & (y >= 0) & (y < size)
-        column, row = (np.where(inside, one, 0).astype(np.int64) for one in (x, y))
-        first = self.depth[row, column]  # 0 where the light meets nothing at all
-        found: NDArray[np.bool_] = (first <= depth_of(near, *self.span)) | (first == 0) | ~inside
+    def visibility(self, points: Floats, normals: Floats) -> Floats:
+        """Return the fraction of light, from 0 to 1, that reaches points in mm, given surface normals."""
+        x, y, near, _ = self.view.project(points + normals * (_LIFTED / self.view.scale))
+        depth, found = normalize_depth(near, *self.span), np.zeros(len(points))
+        # Outside the map, and at NaN, nothing is in the way.
+        for first, inside, share in _around(self.depth, x, y):
+            # A depth of 0: nothing is there.
+            found += np.where((first <= depth) | (first == 0) | ~inside, share, 0.0)
         return found
 
 
-def lights(
-    meshes: Sequence[ShadedMesh], faces: Faces, view: View, groups: int
-) -> list[list[Shadow]]:
-    """The directions of light for each of so many samples of a pixel, the lamp's first.
+def _around(table: Floats, x: Floats, y: Floats) -> Iterator[tuple[Floats, _Mask, Floats]]:
+    """Yield the four cells of a table around places, for bilinear interpolation: values, whether they
+    are inside the table, and weights."""
+    (rows, columns), values = table.shape, table.ravel()
+    left, top = np.floor(x - 0.5), np.floor(y - 0.5)
+    across, down = (np.nan_to_num(one - 0.5 - low) for one, low in ((x, left), (y, top)))
+    for column, wide in ((left, 1.0 - across), (left + 1.0, across)):
+        for row, high in ((top, 1.0 - down), (top + 1.0, down)):
+            inside = (column >= 0) & (column < columns) & (row >= 0) & (row < rows)
+            place = np.where(inside, row * columns + column, 0).astype(np.int64)
+            yield values[place], inside, wide * high
 
-    Returns:
-        A list for each sample. On a level face that nothing shades their powers, times the cosine
-        of the angle, come to 1 for the samples' mean.
-    """
-    lamp, sky = [], []
-    for i in range(groups):  # spread over the lamp; azimuth and height, in degrees
-        reach = _LAMP_DEGREES * math.sqrt((i + 0.5) / groups)
-        angle = math.radians(_GOLDEN_DEGREES * i)
-        across = reach * math.cos(angle) / math.cos(math.radians(_LAMP_HEIGHT_DEGREES))
-        turn = view.azimuth_degrees + _LAMP_TURN_DEGREES + across
-        lamp.append((turn, _LAMP_HEIGHT_DEGREES + reach * math.sin(angle)))
-    count = groups * _SKY_EACH
-    for i in range(count):  # spread evenly over the sky
-        sine = _SKY_LEAST + (1 - _SKY_LEAST) * (i + 0.5) / count
-        sky.append((_GOLDEN_DEGREES * i, math.degrees(math.asin(sine))))
-    # Exact sums: Python's own `sum` of floats depends on its version.
+
+def shadow_maps(meshes: _Meshes, faces: Faces, view: View, groups: int) -> list[list[ShadowMap]]:
+    """Return the shadow maps for each sample of a pixel, the lamp's first. On an unshaded level face
+    the mean of all samples is 1."""
+    lamp, sky = _lamp(view, groups), _sky(groups * _SKY_EACH)
+    # Exact sums: the result of `sum` depends on Python's version.
     lamp_power = _LAMP_PART / (math.fsum(direction(*one)[2] for one in lamp) / groups)
     sky_power = (1 - _LAMP_PART) / (math.fsum(direction(*one)[2] for one in sky) / groups)
-    shadows = [_shadow(meshes, faces, one, lamp_power) for one in lamp]
-    high = [_shadow(meshes, faces, one, sky_power) for one in sky]
+    shadows = [_shadow_map(meshes, faces, one, lamp_power) for one in lamp]
+    high = [_shadow_map(meshes, faces, one, sky_power) for one in sky]
     return [[shadows[i], *high[i::groups]] for i in range(groups)]
 
 
-def _shadow(
-    meshes: Sequence[ShadedMesh], faces: Faces, towards: tuple[float, float], power: float
-) -> Shadow:
-    seen = camera(meshes, View(_SHADOW_SIZE, _SHADOW_SIZE, *towards, orthographic=True))
-    x, y, near, _ = seen.seen(np.concatenate([lump.vertices for lump in meshes]))
+def _lamp(view: View, count: int) -> list[tuple[float, float]]:
+    """Return directions spread evenly over the lamp: azimuth and elevation, in degrees."""
+    found = []
+    for i in range(count):
+        reach = _LAMP_DEGREES * math.sqrt((i + 0.5) / count)
+        angle = math.radians(_GOLDEN_DEGREES * i)
+        across = reach * math.cos(angle) / math.cos(math.radians(_LAMP_HEIGHT_DEGREES))
+        turn = view.azimuth_degrees + _LAMP_TURN_DEGREES + across
+        found.append((turn, _LAMP_HEIGHT_DEGREES + reach * math.sin(angle)))
+    return found
+
+
+def _sky(count: int) -> list[tuple[float, float]]:
+    """Return directions spread evenly over the sky."""
+    sines = [_SKY_LEAST + (1 - _SKY_LEAST) * (i + 0.5) / count for i in range(count)]
+    return [(_GOLDEN_DEGREES * i, math.degrees(math.asin(one))) for i, one in enumerate(sines)]
+
+
+def _shadow_map(
+    meshes: _Meshes, faces: Faces, towards: tuple[float, float], power: float
+) -> ShadowMap:
+    camera = fit_camera(meshes, View(_SHADOW_SIZE, _SHADOW_SIZE, *towards, orthographic=True))
+    x, y, near, _ = camera.project(np.concatenate([mesh.vertices for mesh in meshes]))
     depth = rasterise(x, y, near, faces, _SHADOW_SIZE, _SHADOW_SIZE).depth
-    return Shadow(direction(*towards), power, seen, depth, (float(near.min()), float(near.max())))
+    return ShadowMap(
+        direction(*towards), power, camera, depth, (float(near.min()), float(near.max()))
+    )
+
+
+def ground_lighting(vertices: Floats, faces: Faces, view: View, pixel_mm: float) -> _Light:
+    """Return a function for the fraction of light, from 0 to 1, that reaches points (x and y in mm) of
+    the ground below closed meshes; `pixel_mm` is the size of a pixel."""
+    wide_mm = float(np.ptp(vertices[:, :2], axis=0).max())
+
+    def lit(angles: list[tuple[float, float]], pixels: float, most: int) -> _Light:
+        cell_mm = max(pixels * pixel_mm, wide_mm / most, 1e-6)
+        return _lit(vertices, faces, cell_mm, [direction(*one) for one in angles])
+
+    lamp = lit(_lamp(view, _GROUND_LAMP[0]), *_GROUND_LAMP[1:])
+    sky = lit(_sky(_GROUND_SKY[0]), *_GROUND_SKY[1:])
+    return lambda x_mm, y_mm: _LAMP_PART * lamp(x_mm, y_mm) + (1 - _LAMP_PART) * sky(x_mm, y_mm)
+
+
+def _lit(vertices: Floats, faces: Faces, cell_mm: float, towards: Sequence[Vector]) -> _Light:
+    """Sum up the shadows from some directions, slightly blurred; 1 outside."""
+    layers, layer_mm = _layers(vertices, faces, cell_mm)
+    rows, columns = layers.shape[1:]
+    slants = [(x / z / cell_mm, y / z / cell_mm) for x, y, z in towards]
+    most = [max(abs(one[axis]) for one in slants) for axis in (0, 1)]
+    right, up = (math.ceil(one * _LAYERS * layer_mm) + 2 for one in most)
+    dark = np.zeros((rows + 2 * up, columns + 2 * right))
+    full = math.fsum(z for *_, z in towards)
+    for (across, deep), (*_, power) in zip(slants, towards, strict=True):
+        moves = math.ceil(max(abs(across), abs(deep)) * layer_mm / _MOVED) or 1
+        shadow = np.zeros(dark.shape, dtype=bool)
+        for i in range(_LAYERS * moves):
+            height_mm = (i + 0.5) / moves * layer_mm
+            row, column = up - round(height_mm * deep), right - round(height_mm * across)
+            shadow[row : row + rows, column : column + columns] |= layers[i // moves]
+        dark += shadow * (power / full)
+    for one in (dark, dark.T):  # once down, once across
+        one[1:-1] = one[:-2] / 4 + one[1:-1] / 2 + one[2:] / 4
+    share = 1.0 - dark
+    left, bottom = (vertices[:, :2].min(axis=0) - np.array([right, up]) * cell_mm).tolist()
+
+    def at(x_mm: Floats, y_mm: Floats) -> Floats:
+        found = np.zeros(x_mm.shape)
+        x, y = (x_mm - left) / cell_mm, (y_mm - bottom) / cell_mm
+        for value, inside, part in _around(share, x, y):
+            found += np.where(inside, value, 1.0) * part
+        return found
+
+    return at
+
+
+def _layers(vertices: Floats, faces: Faces, cell_mm: float) -> tuple[_Mask, float]:
+    """Return the cells that meshes fill halfway up each layer, and the height of a layer."""
+    low, high = vertices.min(axis=0), vertices.max(axis=0)
+    columns, rows, _ = (np.ceil((high - low) / cell_mm).astype(int) + 1).tolist()
+    layer_mm = max(float(high[2] - low[2]) / _LAYERS, 1e-9)
+    x, y = ((vertices[:, axis] - low[axis]) / cell_mm for axis in (0, 1))
+    height = (vertices[:, 2] - low[2]) / layer_mm
+    # Inside: more tops than bottoms above. y points up here, so tops are back faces.
+    above = np.zeros((_LAYERS + 1) * rows * columns, dtype=np.int8)
+    for sides, step in ((faces[:, ::-1], 1), (faces, -1)):
+        for place, at, _ in _samples(x, y, height, sides, columns, rows):
+            below = np.clip(np.ceil(at - 0.5), 0, _LAYERS).astype(np.int64)
+            np.add.at(above, below * (rows * columns) + place, np.int8(step))
+    above = above.reshape(_LAYERS + 1, rows, columns)
+    return np.cumsum(above[:0:-1], axis=0, dtype=np.int8)[::-1] > 0, layer_mm

@@ -1,4 +1,4 @@
-"""Beds and sheets, and how outlines lie on them. All lengths are millimetres."""
+"""Bins (beds and sheets) and placements of outlines in them. All lengths are millimetres."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from shapely import Polygon, affinity, box
 from fabkit.core.units import format_mm
 
 #: Quarter turns, and between them the turns that bring diagonal edges onto the axes.
-TURNS = (0.0, 90.0, 180.0, 270.0, 45.0, 135.0, 225.0, 315.0)
-#: Spots are rounded to a tenth of a nanometre: far below what is measured, and the noise is gone.
+ROTATIONS_DEGREES = (0.0, 90.0, 180.0, 270.0, 45.0, 135.0, 225.0, 315.0)
+#: Placements are rounded to a tenth of a nanometre to remove floating-point noise.
 _DIGITS = 7
-#: What rounding may take of a distance.
+#: Tolerance of distances.
 SLACK_MM = 1e-6
 
 
@@ -24,10 +24,9 @@ class Bin:
 
     Attributes:
         gap_mm: the least distance between two shapes.
-        edge_mm: the least distance of a shape from the room's edge.
-        corner_mm: side of the square at the upper right, measured from the edge strip, that is
-            kept free; 0 for none.
-        advice: what to do, for the message, when a shape does not fit.
+        edge_mm: the least distance of a shape from the bin's edge.
+        corner_mm: side of the reserved square at the upper right, inside the edge strip; 0 for none.
+        advice: for the message when a shape does not fit.
     """
 
     width_mm: float
@@ -35,7 +34,7 @@ class Bin:
     gap_mm: float
     edge_mm: float
     corner_mm: float = 0.0
-    advice: str = "choose a larger room, a smaller edge or smaller shapes"
+    advice: str = "choose a larger bin, a smaller edge or smaller shapes"
 
     @property
     def usable_mm(self) -> tuple[float, float]:
@@ -60,12 +59,12 @@ class Bin:
 
 @dataclass(frozen=True)
 class Placement:
-    """Where a shape lies.
+    """The placement of a shape: a rotation, then a translation.
 
     Attributes:
-        degrees: how far it is turned counter-clockwise about the origin of its outline's frame …
-        x_mm: … before it is moved to the right so far …
-        y_mm: … and up so far.
+        degrees: counter-clockwise about the origin of the outline's frame.
+        x_mm: translation to the right.
+        y_mm: translation upwards.
     """
 
     name: str
@@ -77,7 +76,7 @@ class Placement:
     def at(
         cls, name: str, degrees: float, turned: Polygon, left_mm: float, bottom_mm: float
     ) -> Placement:
-        """The spot at which a turned outline has its lower left at a point of the room.
+        """Return the placement of a rotated outline with its lower left at a point of the bin.
 
         Example:
             >>> Placement.at("A", 90.0, box(-1, 0, 0, 2), 4.0, 0.0)
@@ -89,7 +88,7 @@ class Placement:
         )
 
     def place(self, outline: Polygon) -> Polygon:
-        """An outline where it lies.
+        """Move an outline to its place.
 
         Example:
             >>> Placement("A", 90.0, 5.0, 0.0).place(box(0, 0, 2, 1)).bounds
@@ -100,39 +99,39 @@ class Placement:
 
 
 def size_mm(outline: Polygon) -> tuple[float, float]:
-    """Width and height of the bounding box."""
+    """Return width and height of the bounding box."""
     left, bottom, right, top = outline.bounds
     return right - left, top - bottom
 
 
-def fitting_turns(outline: Polygon, room: Bin) -> list[tuple[float, Polygon]]:
-    """All ways in which an outline fits an empty room: degrees, and the outline turned by them.
+def fitting_rotations(outline: Polygon, bin_: Bin) -> list[tuple[float, Polygon]]:
+    """Return all rotations at which an outline fits an empty bin: degrees, and the rotated outline.
 
-    In an empty room nothing is farther from the reserved corner, which is at the upper right,
-    than the lower left: what does not fit there fits nowhere.
+    The lower left is farthest from the reserved corner at the upper right, so an outline that does
+    not fit there fits nowhere.
 
     Returns:
-        In the order of `TURNS`; none when the shape is too large.
+        In the order of `ROTATIONS_DEGREES`; empty if the shape is too large.
 
     Example:
-        >>> [degrees for degrees, _ in fitting_turns(box(0, 0, 130, 9), Bin(110, 110, 2, 5))]
+        >>> [degrees for degrees, _ in fitting_rotations(box(0, 0, 130, 9), Bin(110, 110, 2, 5))]
         [45.0, 135.0, 225.0, 315.0]
     """
-    width, depth = room.usable_mm
-    ways = []
-    for degrees in TURNS:
+    width, depth = bin_.usable_mm
+    rotations = []
+    for degrees in ROTATIONS_DEGREES:
         turned = affinity.rotate(outline, degrees, origin=(0, 0))
         wide, high = size_mm(turned)
-        spot = Placement.at("", degrees, turned, room.edge_mm, room.edge_mm)
-        laid = affinity.translate(turned, spot.x_mm, spot.y_mm)
-        clear = room.corner is None or are_apart(laid, room.corner, room.gap_mm)
+        placement = Placement.at("", degrees, turned, bin_.edge_mm, bin_.edge_mm)
+        placed = affinity.translate(turned, placement.x_mm, placement.y_mm)
+        clear = bin_.corner is None or are_apart(placed, bin_.corner, bin_.gap_mm)
         if clear and wide <= width + SLACK_MM and high <= depth + SLACK_MM:
-            ways.append((degrees, turned))
-    return ways
+            rotations.append((degrees, turned))
+    return rotations
 
 
 def are_apart(one: Polygon, other: Polygon, gap_mm: float) -> bool:
-    """Whether two areas keep a distance; with a distance of 0 they may touch, but not overlap.
+    """Return whether two areas keep a distance; with a distance of 0 they may touch, not overlap.
 
     Example:
         >>> one, beside = box(0, 0, 1, 1), box(1, 0, 2, 1)
@@ -144,34 +143,34 @@ def are_apart(one: Polygon, other: Polygon, gap_mm: float) -> bool:
     return not one.buffer(-SLACK_MM / 2, join_style="mitre").intersects(other)
 
 
-def faults_of_layout(
-    shapes: Mapping[str, Polygon], room: Bin, rooms: Sequence[Sequence[Placement]]
+def layout_faults(
+    shapes: Mapping[str, Polygon], bin_: Bin, bins: Sequence[Sequence[Placement]]
 ) -> list[str]:
-    """What is wrong with shapes laid into rooms, a sentence each: not every shape laid once, two
-    shapes nearer than the gap, one over the edge strip or too near to the reserved corner.
+    """Validate a layout and return its faults in sentences: a shape that is missing or placed twice,
+    two shapes nearer than the gap, one in the edge strip or too near to the reserved corner.
 
     Example:
         >>> shapes = {"A": box(0, 0, 9, 9), "B": box(0, 0, 9, 9)}
-        >>> spots = [Placement("A", 0.0, 5.0, 5.0), Placement("B", 0.0, 15.0, 5.0)]
-        >>> faults_of_layout(shapes, Bin(100, 50, 2, 5), [spots])
+        >>> placements = [Placement("A", 0.0, 5.0, 5.0), Placement("B", 0.0, 15.0, 5.0)]
+        >>> layout_faults(shapes, Bin(100, 50, 2, 5), [placements])
         ['A and B are 1 mm apart']
     """
-    names = sorted(spot.name for spots in rooms for spot in spots)
+    names = sorted(placement.name for placements in bins for placement in placements)
     if names != sorted(shapes):
         return [f"{' '.join(names)} are laid, where {' '.join(sorted(shapes))} were given"]
-    low_mm = room.edge_mm - SLACK_MM
-    usable = box(low_mm, low_mm, room.width_mm - low_mm, room.depth_mm - low_mm)
+    low_mm = bin_.edge_mm - SLACK_MM
+    usable = box(low_mm, low_mm, bin_.width_mm - low_mm, bin_.depth_mm - low_mm)
     faults = []
-    for spots in rooms:
-        laid = {spot.name: spot.place(shapes[spot.name]) for spot in spots}
+    for placements in bins:
+        areas = {one.name: one.place(shapes[one.name]) for one in placements}
         faults += [
-            f"{n} lies over the edge strip" for n, one in laid.items() if not usable.covers(one)
+            f"{n} lies over the edge strip" for n, one in areas.items() if not usable.covers(one)
         ]
-        if room.corner is not None:
-            laid["the reserved corner"] = room.corner
+        if bin_.corner is not None:
+            areas["the reserved corner"] = bin_.corner
         faults += [
             f"{name} and {other_name} are {format_mm(one.distance(other))} apart"
-            for (name, one), (other_name, other) in combinations(laid.items(), 2)
-            if not are_apart(one, other, room.gap_mm)
+            for (name, one), (other_name, other) in combinations(areas.items(), 2)
+            if not are_apart(one, other, bin_.gap_mm)
         ]
     return faults

@@ -1,4 +1,4 @@
-"""Lays shapes into as few rooms as can be found, and checks the result before anyone sees it."""
+"""Nesting: place shapes in as few bins as possible, and validate the layout."""
 
 from __future__ import annotations
 
@@ -9,41 +9,45 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
-from shapely import Polygon, affinity
+from shapely import Polygon, affinity, total_bounds
 
-from fabkit.core.errors import Fault, InputError, OutsideError
+from fabkit.core.errors import ErrorDetail, ExternalError, InputError
 from fabkit.core.units import format_mm
-from fabkit.printing.nesting.bin import Bin, Placement, faults_of_layout, fitting_turns, size_mm
-from fabkit.printing.nesting.bypolygon import is_available, nest_by_polygon
+from fabkit.printing.nesting.bin import Bin, Placement, fitting_rotations, layout_faults, size_mm
+from fabkit.printing.nesting.polygon_nest import is_available, nest_by_polygon
 
-#: Ways to deal the shapes out to a number of rooms that are tried, each with a seed of its own.
+#: Number of distributions of shapes over bins to try, each with its own seed.
 _TRIES = 3
-#: How much of a room can be covered, half a gap around each shape counted in. spyrrow gave up at
-#: 0.70 to 0.86 on the shipped sets; nothing is tried that would have to be denser than this.
+#: Greatest density of a bin, including half a gap around each shape. spyrrow gave up at 0.70 to 0.86
+#: on the shipped sets; denser distributions are not tried.
 _DENSEST = 0.86
+#: Densities to try when shapes are placed close together, the greatest first. Only the last is tried
+#: above this number of vertices, counted on outlines simplified by this much.
+_CLOSELY, _MANY, _COARSE_MM = (0.75, 0.62), 400, 0.15
+#: A box is tried if its diagonal is shorter than now by at least this factor.
+_WORTH_IT = 0.95
 
 
-def nest(shapes: Mapping[str, Polygon], room: Bin, engine: str = "auto") -> list[list[Placement]]:
-    """Lays shapes into rooms.
+def nest(shapes: Mapping[str, Polygon], bin_: Bin, engine: str = "auto") -> list[list[Placement]]:
+    """Place shapes in bins.
 
-    Shapes are turned by multiples of 45 degrees, never mirrored. Only their outer boundaries
-    matter: nothing lies in a hole. The same shapes in the same order give the same layout (see
-    `fabkit.printing.nesting.bypolygon` for what that rests on).
+    Shapes are rotated by multiples of 45 degrees, never mirrored. Only their outer boundaries count:
+    no shape is placed in a hole. Equal shapes in the same order give the same layout (see
+    `fabkit.printing.nesting.polygon_nest` for what that rests on).
 
     Args:
         shapes: their outlines as seen from above, by name.
-        room: what each room is like.
+        bin_: the size and margins of each bin.
         engine: ``auto`` is spyrrow where it is installed, and rectpack where it is not or finds
-            no layout in as few rooms; ``rectpack`` is that alone.
+            no layout in as few bins; ``rectpack`` uses only rectpack.
 
     Returns:
-        The spots in each room; no room without spots. No two shapes are nearer than the gap, none
-        is nearer to the room's edge than its edge strip is wide, or nearer than the gap to its
-        reserved corner.
+        The placements in each bin; no bin is empty. No two shapes are nearer than the gap, and none
+        is in the edge strip or nearer than the gap to the reserved corner.
 
     Raises:
-        InputError: with every shape that fits no room.
-        OutsideError: when an engine errs.
+        InputError: for all shapes that are too large for a bin.
+        ExternalError: when an engine returns an invalid layout.
 
     Example:
         >>> from shapely import box
@@ -51,105 +55,152 @@ def nest(shapes: Mapping[str, Polygon], room: Bin, engine: str = "auto") -> list
         [[Placement(name='A', degrees=0.0, x_mm=5.0, y_mm=5.0)]]
     """
     shapes = {name: Polygon(outline.exterior) for name, outline in shapes.items()}
-    _refuse_too_large(shapes, room)
-    boxed = nest_by_rectangle(shapes, room)
+    _refuse_too_large(shapes, bin_)
+    boxed = nest_by_rectangle(shapes, bin_)
     if engine == "auto" and shapes and is_available():
-        rooms = _by_polygon(shapes, room, boxed)
-        if rooms:
-            return rooms
-    faults = faults_of_layout(shapes, room, boxed)
+        bins = _by_polygon(shapes, bin_, boxed)
+        if bins:
+            return bins
+    faults = layout_faults(shapes, bin_, boxed)
     if faults:
-        raise OutsideError(f"rectpack laid the shapes out wrongly: {'; '.join(faults)}")
+        raise ExternalError(f"rectpack laid the shapes out wrongly: {'; '.join(faults)}")
     return boxed
 
 
-def _refuse_too_large(shapes: Mapping[str, Polygon], room: Bin) -> None:
-    usable = " x ".join(format_mm(side, 1) for side in room.usable_mm)
-    if min(room.usable_mm) <= 0:
-        size = f"{format_mm(room.width_mm, 1)} x {format_mm(room.depth_mm, 1)}"
-        edge = format_mm(room.edge_mm, 1)
-        raise InputError.of("", f"{size} less {edge} on each side leaves no room; {room.advice}")
-    corner = f", less a corner of {format_mm(room.corner_mm, 1)}" if room.corner_mm else ""
+def nest_compactly(
+    shapes: Mapping[str, Polygon], bin_: Bin, placements: Sequence[Placement], engine: str = "auto"
+) -> list[Placement]:
+    """Place the shapes of one bin close together, about as wide as deep.
+
+    Args:
+        bin_: its reserved corner is left to the caller.
+        placements: the present ones.
+        engine: as for `nest`.
+
+    Returns:
+        `placements` when nothing was found whose box has a shorter diagonal.
+    """
+    shapes = {placement.name: Polygon(shapes[placement.name].exterior) for placement in placements}
+    area_mm2 = sum(outline.buffer(bin_.gap_mm / 2).area for outline in shapes.values())
+    gap_mm, (widest_mm, deepest_mm) = bin_.gap_mm, bin_.usable_mm
+    now_mm = _diagonal_mm(shapes, placements)
+    # Outlines a little too large, but with fewer vertices: balls have very many.
+    coarse = {
+        name: outline.buffer(_COARSE_MM, join_style="mitre").simplify(_COARSE_MM)
+        for name, outline in shapes.items()
+    }
+    is_complex = sum(len(outline.exterior.coords) for outline in coarse.values()) > _MANY
+    for part in _CLOSELY[is_complex:] if len(placements) > 1 else ():
+        wide_mm = min(math.sqrt(area_mm2 / part), widest_mm + gap_mm)
+        deep_mm = min(area_mm2 / part / wide_mm, deepest_mm + gap_mm)
+        wide_mm = min(area_mm2 / part / deep_mm, widest_mm + gap_mm)
+        more_mm = 2 * bin_.edge_mm - gap_mm
+        small = replace(bin_, width_mm=wide_mm + more_mm, depth_mm=deep_mm + more_mm, corner_mm=0.0)
+        fits = all(fitting_rotations(outline, small) for outline in shapes.values())
+        if not fits or math.hypot(*small.usable_mm) > _WORTH_IT * now_mm:
+            continue
+        found = nest_by_rectangle(shapes, small)
+        if engine == "auto" and is_available():
+            found.insert(0, nest_by_polygon(coarse, small, 0) or [])
+        sound = [one for one in found if one and not layout_faults(shapes, small, [one])]
+        if sound:
+            return min(sound, key=lambda one: round(_diagonal_mm(shapes, one), 3))
+    return list(placements)
+
+
+def _diagonal_mm(shapes: Mapping[str, Polygon], placements: Sequence[Placement]) -> float:
+    """Of the box around shapes as they lie."""
+    left, bottom, right, top = total_bounds(
+        [placement.place(shapes[placement.name]) for placement in placements]
+    )
+    return math.hypot(right - left, top - bottom)
+
+
+def _refuse_too_large(shapes: Mapping[str, Polygon], bin_: Bin) -> None:
+    usable = " x ".join(format_mm(side, 1) for side in bin_.usable_mm)
+    if min(bin_.usable_mm) <= 0:
+        size = f"{format_mm(bin_.width_mm, 1)} x {format_mm(bin_.depth_mm, 1)}"
+        edge = format_mm(bin_.edge_mm, 1)
+        raise InputError.of("", f"{size} less {edge} on each side leaves no room; {bin_.advice}")
+    corner = f", less a corner of {format_mm(bin_.corner_mm, 1)}" if bin_.corner_mm else ""
     faults = [
-        Fault(
+        ErrorDetail(
             name,
-            f"is {' x '.join(format_mm(side, 1) for side in size_mm(outline))}, and does not fit "
-            f"into the {usable} that can be used{corner}, turned by any multiple of 45 degrees; "
-            f"{room.advice}",
+            f"is {' x '.join(format_mm(side, 1) for side in size_mm(outline))}, and does not fit the "
+            f"usable {usable}{corner} at any multiple of 45 degrees; {bin_.advice}",
         )
         for name, outline in shapes.items()
-        if not fitting_turns(outline, room)
+        if not fitting_rotations(outline, bin_)
     ]
     if faults:
         raise InputError("", faults)
 
 
-def least_rooms(areas: Iterable[float], room: Bin, densest: float = 1.0) -> int:
-    """How many rooms shapes need at least.
+def min_bins(areas: Iterable[float], bin_: Bin, densest: float = 1.0) -> int:
+    """Return a lower bound on the number of bins.
 
     Args:
-        areas: of the shapes and half a gap around each, which is no other's.
-        room: of which all can be covered that is usable, and half a gap around it.
-        densest: how much of that can be covered.
+        areas: of the shapes with half a gap around each.
+        bin_: its usable area and half a gap around it can be covered.
+        densest: greatest density.
 
     Example:
-        >>> least_rooms([2500.0] * 5, Bin(110, 110, 0, 5))
+        >>> min_bins([2500.0] * 5, Bin(110, 110, 0, 5))
         2
     """
-    width, depth = room.usable_mm
-    free = (width + room.gap_mm) * (depth + room.gap_mm) - room.corner_mm**2
+    width, depth = bin_.usable_mm
+    free = (width + bin_.gap_mm) * (depth + bin_.gap_mm) - bin_.corner_mm**2
     return max(1, math.ceil(sum(areas) / (densest * free) - 1e-9))
 
 
 def _by_polygon(
-    shapes: Mapping[str, Polygon], room: Bin, boxed: Sequence[Sequence[Placement]]
+    shapes: Mapping[str, Polygon], bin_: Bin, boxed: Sequence[Sequence[Placement]]
 ) -> list[list[Placement]] | None:
-    """Fewer rooms than by boxes, or as many, if shapes can be laid so; else None."""
-    width, depth = room.usable_mm
-    taken = room.corner_mm + room.gap_mm
-    # A corner that leaves no strip below it or beside it makes the room a smaller rectangle.
-    if room.corner_mm and taken >= depth:
-        room = replace(room, width_mm=room.width_mm - taken, corner_mm=0.0)
-    elif room.corner_mm and taken >= width:
-        room = replace(room, depth_mm=room.depth_mm - taken, corner_mm=0.0)
-    areas = {name: outline.buffer(room.gap_mm / 2).area for name, outline in shapes.items()}
-    for count in range(least_rooms(areas.values(), room, _DENSEST), len(boxed) + 1):
-        for seed, parts in enumerate(_dealt(areas, count, boxed)):
-            rooms = _try(parts, shapes, areas, room, seed)
-            if rooms:
-                return rooms
+    """Place shapes in at most as many bins as by boxes; None if not found."""
+    width, depth = bin_.usable_mm
+    reserved = bin_.corner_mm + bin_.gap_mm
+    # A corner that leaves no strip below it or beside it makes the bin a smaller rectangle.
+    if bin_.corner_mm and reserved >= depth:
+        bin_ = replace(bin_, width_mm=bin_.width_mm - reserved, corner_mm=0.0)
+    elif bin_.corner_mm and reserved >= width:
+        bin_ = replace(bin_, depth_mm=bin_.depth_mm - reserved, corner_mm=0.0)
+    areas = {name: outline.buffer(bin_.gap_mm / 2).area for name, outline in shapes.items()}
+    for count in range(min_bins(areas.values(), bin_, _DENSEST), len(boxed) + 1):
+        for seed, parts in enumerate(_distribute(areas, count, boxed)):
+            bins = _nest_parts(parts, shapes, areas, bin_, seed)
+            if bins:
+                return bins
     return None
 
 
-def _try(
+def _nest_parts(
     parts: Sequence[Sequence[str]],
     shapes: Mapping[str, Polygon],
     areas: Mapping[str, float],
-    room: Bin,
+    bin_: Bin,
     seed: int,
 ) -> list[list[Placement]] | None:
-    """A layout of each part in a room of its own; the fullest room is tried first."""
+    """Place each part in its own bin, the fullest bin first."""
     full = [[areas[name] for name in part] for part in parts]
-    if any(least_rooms(one, room, _DENSEST) > 1 for one in full):
+    if any(min_bins(one, bin_, _DENSEST) > 1 for one in full):
         return None
-    laid: dict[int, list[Placement]] = {}
+    found: dict[int, list[Placement]] = {}
     for i in sorted(range(len(parts)), key=lambda i: -round(sum(full[i]), 6)):
         part = {name: shapes[name] for name in parts[i]}
-        spots = nest_by_polygon(part, room, seed)
-        if spots is None or faults_of_layout(part, room, [spots]):
+        placements = nest_by_polygon(part, bin_, seed)
+        if placements is None or layout_faults(part, bin_, [placements]):
             return None
-        laid[i] = spots
-    return [laid[i] for i in range(len(parts))]
+        found[i] = placements
+    return [found[i] for i in range(len(parts))]
 
 
-def _dealt(
+def _distribute(
     areas: Mapping[str, float], count: int, boxed: Sequence[Sequence[Placement]]
 ) -> Iterator[list[list[str]]]:
-    """Ways to deal shapes out to so many rooms.
+    """Yield distributions of shapes over a number of bins.
 
-    Each shape goes to the room that is least full so far: first the largest, then in shuffled
-    orders. For as many rooms as boxes take there is nothing to gain, and only their own way is
-    tried after that.
+    Each shape goes to the least full bin: first by decreasing size, then in shuffled orders. With as
+    many bins as boxes need there is nothing to gain, so only the boxes' distribution follows.
     """
     waiting = sorted(areas, key=lambda name: -round(areas[name], 6))
     for attempt in range(_TRIES):
@@ -161,16 +212,16 @@ def _dealt(
             full[least] += areas[name]
         yield [part for part in parts if part]
         if count == len(boxed):
-            yield [[spot.name for spot in spots] for spots in boxed]
+            yield [[placement.name for placement in placements] for placements in boxed]
             return
         random.Random(attempt).shuffle(waiting)  # noqa: S311 (no secret)
 
 
-#: rectpack reckons with whole numbers: so many to a millimetre.
+#: rectpack computes with integers: so many per millimetre.
 _STEPS = 10**7
-#: Which of the free places is taken, by rectpack's names.
+#: Rules for choosing a free rectangle, by rectpack's names.
 _CHOICES = ("MaxRectsBssf", "MaxRectsBaf", "MaxRectsBlsf", "MaxRectsBl")
-#: Which box comes first: by area, by the long side, by the short side, or by both together.
+#: Orders of boxes: by area, by the long side, by the short side, or by both together.
 _ORDERS = (
     lambda size: (size[0] * size[1], max(size)),
     lambda size: (max(size), min(size)),
@@ -179,44 +230,46 @@ _ORDERS = (
 )
 
 
-def nest_by_rectangle(shapes: Mapping[str, Polygon], room: Bin) -> list[list[Placement]]:
-    """Fills room after room with bounding boxes.
+def nest_by_rectangle(shapes: Mapping[str, Polygon], bin_: Bin) -> list[list[Placement]]:
+    """Fill bin after bin with bounding boxes.
 
-    Each shape is turned so that its box is small, each room filled in several ways, and the one
-    kept that leaves least for the rooms after it.
+    Each shape is rotated to the smallest box; each bin is filled in several ways, and the fullest is
+    kept.
     """
     waiting = {
         name: min(
-            fitting_turns(outline, room), key=lambda way: round(math.prod(size_mm(way[1])), 6)
+            fitting_rotations(outline, bin_), key=lambda one: round(math.prod(size_mm(one[1])), 6)
         )
         for name, outline in shapes.items()
     }
-    rooms = []
+    bins = []
     while waiting:
         areas = {name: round(turned.area, 6) for name, (_, turned) in waiting.items()}
-        fillings = [_filled(waiting, room, *how) for how in product(_CHOICES, _ORDERS)]
-        spots = max(fillings, key=lambda spots: sum(areas[spot.name] for spot in spots))
-        if not spots:  # a shape may fit beside the reserved corner although its box does not
-            name, way = next(iter(waiting.items()))
-            spots = [Placement.at(name, *way, room.edge_mm, room.edge_mm)]
-        rooms.append(spots)
-        for spot in spots:
-            del waiting[spot.name]
-    return rooms
+        fillings = [_fill_bin(waiting, bin_, *how) for how in product(_CHOICES, _ORDERS)]
+        placements = max(
+            fillings, key=lambda placements: sum(areas[placement.name] for placement in placements)
+        )
+        if not placements:  # a shape may fit beside the reserved corner although its box does not
+            name, rotation = next(iter(waiting.items()))
+            placements = [Placement.at(name, *rotation, bin_.edge_mm, bin_.edge_mm)]
+        bins.append(placements)
+        for placement in placements:
+            del waiting[placement.name]
+    return bins
 
 
-def _filled(
-    ways: Mapping[str, tuple[float, Polygon]], room: Bin, choice: str, order: Any
+def _fill_bin(
+    waiting: Mapping[str, tuple[float, Polygon]], bin_: Bin, choice: str, order: Any
 ) -> list[Placement]:
-    """One room, filled in one way; empty when the corner could not be kept free.
+    """Fill one bin in one way; return nothing if the corner could not be kept free.
 
-    Every box is wider and higher by the gap, and so is the room. The reserved corner is a box that
-    is laid first, which rectpack does at the lower left; the whole is then turned by half.
+    Every box is wider and higher by the gap, and so is the bin. The reserved corner is the first box,
+    which rectpack places at the lower left; the whole is then rotated by half a turn.
     """
     import rectpack
 
-    gap = _steps(room.gap_mm)
-    width, height = (_steps(side) + gap for side in room.usable_mm)
+    gap = _steps(bin_.gap_mm)
+    width, height = (_steps(side) + gap for side in bin_.usable_mm)
     packer = rectpack.newPacker(
         mode=rectpack.PackingMode.Offline,
         bin_algo=rectpack.PackingBin.BFF,
@@ -225,29 +278,29 @@ def _filled(
         rotation=True,
     )
     packer.add_bin(width, height)
-    if room.corner_mm:
-        packer.add_rect(*[_steps(room.corner_mm) + gap] * 2, rid="")
+    if bin_.corner_mm:
+        packer.add_rect(*[_steps(bin_.corner_mm) + gap] * 2, rid="")
     sizes = {
         name: tuple(_steps(side) + gap for side in size_mm(turned))
-        for name, (_, turned) in ways.items()
+        for name, (_, turned) in waiting.items()
     }
     for name in sorted(sizes, key=lambda name: order(sizes[name]), reverse=True):
         packer.add_rect(*sizes[name], rid=name)
     packer.pack()
     boxes = {box[5]: box[1:5] for box in packer.rect_list()}
-    if room.corner_mm and boxes.pop("", (1, 1))[:2] != (0, 0):
+    if bin_.corner_mm and boxes.pop("", (1, 1))[:2] != (0, 0):
         return []
-    spots = []
-    for name, (degrees, turned) in ways.items():
+    placements = []
+    for name, (degrees, turned) in waiting.items():
         if name in boxes:
             left, bottom, wide, high = boxes[name]
             more = 0.0 if (wide, high) == sizes[name] else 90.0
-            laid = affinity.rotate(turned, more, origin=(0, 0)) if more else turned
-            if room.corner_mm:
+            rotated = affinity.rotate(turned, more, origin=(0, 0)) if more else turned
+            if bin_.corner_mm:
                 left, bottom = width - left - wide, height - bottom - high
-            at = (room.edge_mm + left / _STEPS, room.edge_mm + bottom / _STEPS)
-            spots.append(Placement.at(name, degrees + more, laid, *at))
-    return spots
+            at = (bin_.edge_mm + left / _STEPS, bin_.edge_mm + bottom / _STEPS)
+            placements.append(Placement.at(name, degrees + more, rotated, *at))
+    return placements
 
 
 def _steps(length_mm: float) -> int:

@@ -1,21 +1,20 @@
-"""Nesting by polygons (spyrrow, which is sparrow in Rust): shapes lie in each other's notches.
+"""Nesting by polygons with spyrrow (sparrow, in Rust): shapes are placed in each other's notches.
 
-What was found of spyrrow 0.9, and what follows from it:
+Properties of spyrrow 0.9, and their consequences:
 
-- With a seed and one worker its search is the same on every run, and it reports every layout that
-  it passes, in order; only its time limits depend on how fast the machine is. So those are out of
-  reach, and the search ends at a place in that order: at the first layout that fits the room, or
-  when the first attempt to make the strip narrower has failed (its own early end, after ten of
-  those, takes ten times as long for a strip that is 3 % narrower).
-- It cannot be stopped from Python, and on odd input it panics. So it runs in a process of its own.
-- It reckons with 32-bit floats. Distances are therefore asked for with a little more (`_SPARE_MM`).
-- It keeps the distance between items from the strip's edges as well; the strip is made larger by
-  that.
-- It knows strips, not rooms with a reserved corner. For a corner there is one more item: a wall as
-  high as the strip, with the corner's square at its upper left. Whatever comes to lie to the right
-  of the wall is moved to the left end of the room, and the rest with the wall to the right.
+- With a seed and one worker its search is deterministic, and it reports every layout in order; only
+  its time limits depend on the speed of the machine. So the limits are set out of reach, and the
+  search ends at a place in that order: at the first layout that fits the bin, or when the first
+  attempt to narrow the strip has failed (its own early termination, after ten such attempts, takes
+  ten times as long for a strip that is 3 % narrower).
+- It cannot be stopped from Python, and it panics on odd input. So it runs in a separate process.
+- It computes with 32-bit floats. Distances are therefore requested with a margin (`_SPARE_MM`).
+- It applies the distance between items to the strip's edges as well; the strip is enlarged by it.
+- It supports strips, not bins with a reserved corner. A corner is represented by one more item: a
+  wall as high as the strip, with the corner's square at its upper left. Items to the right of the wall
+  are moved to the left end of the bin, and the others with the wall to the right.
 
-Machines whose floats differ in the last bit might see different layouts, each of them good.
+Machines whose floats differ in the last bit may give different layouts, all of them valid.
 """
 
 from __future__ import annotations
@@ -33,36 +32,38 @@ from typing import Any
 from shapely import Polygon
 
 import fabkit
-from fabkit.core.errors import OutsideError, printable
-from fabkit.core.process import die_with
-from fabkit.printing.nesting.bin import TURNS, Bin, Placement
+from fabkit.core.errors import ExternalError, escape
+from fabkit.core.process import exit_with_parent
+from fabkit.printing.nesting.bin import ROTATIONS_DEGREES, Bin, Placement
 
-#: Added to each distance: for 32-bit floats, for the vertices that are left out, and for rounding.
+#: Added to each distance, for 32-bit floats, omitted vertices and rounding.
 _SPARE_MM = 0.01
-#: Vertices that lie so near to a line between others are left out.
+#: Tolerance for omitting vertices.
 _DETAIL_MM = 0.002
-#: Between two of the turns.
+#: Step of the rotations, in degrees.
 _TURN = 45.0
-#: What sums of 64-bit floats may be off by.
+#: Tolerance of sums of 64-bit floats.
 _NOISE_MM = 1e-9
-#: How thick the wall is. It is not there in the room.
+#: Thickness of the wall, which takes no space in the bin.
 _WALL_MM = 0.5
 _WALL = "the wall"
-#: Spots are rounded to micrometres; 32 bits hold no more.
+#: Placements are rounded to micrometres, the precision of 32 bits.
 _DIGITS = 3
-#: A limit that only a search that hangs will meet; the slowest that was measured took 33 s.
+#: Time limit for a search that hangs; the slowest one measured took 33 s.
 _LONGEST_S = 1800
 #: Far beyond that, so that spyrrow's own limits never decide.
 _NEVER_S = 100 * _LONGEST_S
 _POLL_S = 0.005
-_COMMAND = f"import sys; sys.path.append(sys.argv[1]); from {__name__} import serve; serve()"
+_COMMAND = (
+    f"import sys; sys.path.append(sys.argv[1]); from {__name__} import worker_main; worker_main()"
+)
 
 #: Degrees, x and y.
 _Pose = tuple[float, float, float]
 
 
 def is_available() -> bool:
-    """Whether spyrrow is there and reports what it passes, as it does from 0.9 on."""
+    """Return whether spyrrow 0.9 or later, which reports its layouts, is installed."""
     try:
         import spyrrow
     except ImportError:
@@ -70,15 +71,14 @@ def is_available() -> bool:
     return hasattr(spyrrow, "ProgressQueue")
 
 
-def nest_by_polygon(shapes: Mapping[str, Polygon], room: Bin, seed: int) -> list[Placement] | None:
-    """Looks for a layout of all shapes in one room.
+def nest_by_polygon(shapes: Mapping[str, Polygon], bin_: Bin, seed: int) -> list[Placement] | None:
+    """Search for a layout of all shapes in one bin.
 
     Returns:
-        Where they lie, in their order; None when none was found, which does not say that there is
-        none.
+        Their placements, in order; None if none was found, although there might be one.
 
     Raises:
-        OutsideError: when the process cannot work.
+        ExternalError: when the process fails.
     """
     outlines = [outline.simplify(_DETAIL_MM) for outline in shapes.values()]
     origins = [outline.bounds[:2] for outline in outlines]
@@ -87,22 +87,24 @@ def nest_by_polygon(shapes: Mapping[str, Polygon], room: Bin, seed: int) -> list
             [(x - left, y - bottom) for x, y in outline.exterior.coords[:-1]]
             for outline, (left, bottom) in zip(outlines, origins, strict=True)
         ],
-        "size": room.usable_mm,
-        "gap": room.gap_mm + _SPARE_MM,
-        "corner": room.corner_mm,
+        "size": bin_.usable_mm,
+        "gap": bin_.gap_mm + _SPARE_MM,
+        "corner": bin_.corner_mm,
         "seed": seed,
     }
-    spots = []
-    found: list[_Pose] | None = _in_own_process(task)
+    placements = []
+    found: list[_Pose] | None = _run_worker(task)
     for name, origin, (degrees, x, y) in zip(shapes, origins, found or (), strict=bool(found)):
-        turned_x, turned_y = _turned([origin], degrees)[0]
-        x_mm, y_mm = room.edge_mm + x - turned_x, room.edge_mm + y - turned_y
-        spots.append(Placement(name, degrees % 360, round(x_mm, _DIGITS), round(y_mm, _DIGITS)))
-    return spots or None
+        turned_x, turned_y = _rotated([origin], degrees)[0]
+        x_mm, y_mm = bin_.edge_mm + x - turned_x, bin_.edge_mm + y - turned_y
+        placements.append(
+            Placement(name, degrees % 360, round(x_mm, _DIGITS), round(y_mm, _DIGITS))
+        )
+    return placements or None
 
 
-def _in_own_process(task: dict[str, Any]) -> Any:
-    """What `serve` answers; None also when it crashes or hangs."""
+def _run_worker(task: dict[str, Any]) -> Any:
+    """Return the result of `worker_main`; None also if it crashes or hangs."""
     command = [sys.executable, "-P", "-c", _COMMAND, str(Path(fabkit.__file__).parents[1])]
     try:
         done = subprocess.run(  # noqa: S603 (this interpreter)
@@ -116,13 +118,13 @@ def _in_own_process(task: dict[str, Any]) -> Any:
         return None
     if done.returncode > 0:  # Python's doing, not spyrrow's
         reason = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
-        raise OutsideError(f"the process in which spyrrow runs failed: {printable(reason)}")
+        raise ExternalError(f"the process in which spyrrow runs failed: {escape(reason)}")
     return json.loads(done.stdout) if done.stdout else None
 
 
-def serve() -> None:
-    """What the process does: reads the task, writes degrees, x and y of every shape, or null."""
-    die_with(os.getppid())
+def worker_main() -> None:
+    """Read the task from stdin and write degrees, x and y of every shape, or null."""
+    exit_with_parent(os.getppid())
     found = _search(json.loads(sys.stdin.buffer.read()))
     sys.stdout.write(json.dumps(found))
     sys.stdout.flush()
@@ -130,12 +132,12 @@ def serve() -> None:
 
 
 def _search(task: dict[str, Any]) -> list[_Pose] | None:
-    """The first layout that fits, in the order of the search."""
+    """Return the first layout that fits, in the order of the search."""
     import spyrrow
 
     gap, height, corner = task["gap"], task["size"][1], task["corner"]
     items = [
-        spyrrow.Item(str(i), [(x, y) for x, y in ring], 1, TURNS)
+        spyrrow.Item(str(i), [(x, y) for x, y in ring], 1, ROTATIONS_DEGREES)
         for i, ring in enumerate(task["rings"])
     ]
     if corner:
@@ -171,19 +173,19 @@ def _search(task: dict[str, Any]) -> list[_Pose] | None:
                     item.id: (_TURN * round(item.rotation / _TURN), *item.translation)
                     for item in solution.placed_items
                 }
-                laid = _settled(task, placed)
-                if laid is not None:
-                    return laid
+                poses = _strip_to_bin(task, placed)
+                if poses is not None:
+                    return poses
     return None
 
 
-def _settled(task: dict[str, Any], placed: dict[str, _Pose]) -> list[_Pose] | None:
-    """A layout of the strip as one of the room; None when it is too wide for that."""
+def _strip_to_bin(task: dict[str, Any], placed: dict[str, _Pose]) -> list[_Pose] | None:
+    """Convert a layout of the strip to one of the bin; None if it is too wide."""
     width, gap, corner = task["size"][0], task["gap"], task["corner"]
     poses = [placed[str(i)] for i in range(len(task["rings"]))]
     spans = []
     for ring, (degrees, x, _) in zip(task["rings"], poses, strict=True):
-        across = [x + point[0] for point in _turned(ring, degrees)]
+        across = [x + point[0] for point in _rotated(ring, degrees)]
         spans.append((min(across), max(across)))
     # Where the wall begins and the reserved square ends.
     wall = placed[_WALL][1] + corner if corner else math.inf
@@ -208,6 +210,6 @@ def _settled(task: dict[str, Any], placed: dict[str, _Pose]) -> list[_Pose] | No
     ]
 
 
-def _turned(points: Iterable[tuple[float, float]], degrees: float) -> list[tuple[float, float]]:
+def _rotated(points: Iterable[tuple[float, float]], degrees: float) -> list[tuple[float, float]]:
     cosine, sine = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
     return [(x * cosine - y * sine, x * sine + y * cosine) for x, y in points]

@@ -1,8 +1,8 @@
-"""Reading G-code back, line by line, whatever is in it.
+"""Reading G-code line by line.
 
-PrusaSlicer's comments say where layers begin (``;LAYER_CHANGE``, ``;Z:``), which object the next
-moves belong to (``; printing object A id:0 copy 0``) and, at the end, what it all takes; the moves
-themselves say what is really printed. Both count: a layer in which no plastic flows is none.
+PrusaSlicer's comments mark where layers begin (``;LAYER_CHANGE``, ``;Z:``), which object the next moves
+belong to (``; printing object A id:0 copy 0``) and, at the end, time and material; the moves show what
+is really printed. Both are used: a layer without extrusion does not count.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fabkit.core.errors import OutsideError, shown
-from fabkit.core.files import outside_failures
+from fabkit.core.errors import ExternalError, quote
+from fabkit.core.files import external_errors
 
 #: Heights are written with three digits.
 SAME_MM = 0.002
@@ -30,19 +30,19 @@ _NOWHERE = (math.inf, math.inf, -math.inf, -math.inf)
 
 @dataclass(frozen=True)
 class Layer:
-    """A layer in which something is printed; heights above the bed."""
+    """A layer with extrusion; heights above the bed."""
 
     low_mm: float
     top_mm: float
 
 
 @dataclass
-class Stop:
+class Pause:
     """A pause.
 
     Attributes:
-        layer: how many layers are begun before it; all of them are done if `between`.
-        height_mm: top of the last of those; 0 before the first.
+        layer: number of layers begun before it; all are complete if `between`.
+        height_mm: top of the last of them; 0 before the first.
         between: whether nothing more of that layer is printed after it.
     """
 
@@ -52,17 +52,17 @@ class Stop:
 
 
 @dataclass
-class Printed:
-    """An object as it is printed.
+class PrintedObject:
+    """A printed object.
 
     Attributes:
         number: of the object in the slicer's list.
-        low_mm: where the first of its layers begins.
-        high_mm: where the last of them ends.
+        low_mm: bottom of its first layer.
+        high_mm: top of its last layer.
         first_layer: from 1.
         last_layer: from 1.
-        layers: in how many something of it is printed.
-        box: around the middles of its lines.
+        layers: number of layers with extrusion.
+        box: around the centre lines of its extrusion.
     """
 
     name: str
@@ -78,19 +78,19 @@ class Printed:
 
 @dataclass
 class Gcode:
-    """What a G-code file holds; None for what it does not say.
+    """The contents of a G-code file; None for unknown values.
 
     Attributes:
-        box: around the middles of all lines, tower and skirt included.
-        seconds: how long it takes.
+        box: around the centre lines of all extrusion, including tower and skirt.
+        seconds: print time.
         metres: of filament, for each extruder.
         grams: of filament, for each extruder.
-        total_grams: of all, with what is purged.
+        total_grams: of all filament, including purging.
     """
 
     layers: list[Layer] = field(default_factory=list)
-    printed: list[Printed] = field(default_factory=list)
-    stops: list[Stop] = field(default_factory=list)
+    objects: list[PrintedObject] = field(default_factory=list)
+    pauses: list[Pause] = field(default_factory=list)
     box: Box = _NOWHERE
     seconds: int | None = None
     metres: tuple[float, ...] | None = None
@@ -99,13 +99,13 @@ class Gcode:
 
 
 def read_gcode(path: Path, source: str) -> Gcode:
-    """Reads a G-code file.
+    """Read a G-code file.
 
     Raises:
-        OutsideError: when it cannot be read or is not what a slicer writes, with the line.
+        ExternalError: when it cannot be read or is not a slicer's output, with the line number.
     """
     reader, count = _Reader(), 0
-    with outside_failures(f"cannot read the G-code of {source}"):
+    with external_errors(f"cannot read the G-code of {source}"):
         try:
             with path.open(encoding="utf-8", errors="replace", newline="\n") as file:
                 for line in file:
@@ -113,42 +113,42 @@ def read_gcode(path: Path, source: str) -> Gcode:
                     reader.line(line.rstrip())
             return reader.result()
         except ValueError as error:
-            raise OutsideError(
+            raise ExternalError(
                 f"{source} wrote G-code that is broken: {error} (line {count})"
             ) from None
 
 
 class _Reader:
-    """Follows a print: where the nozzle is, in which layer, at which object."""
+    """Tracks the position of the nozzle, the layer and the object."""
 
     def __init__(self) -> None:
         self._found = Gcode()
-        self._objects: dict[tuple[int, int, str], Printed] = {}
-        self._object: Printed | None = None
+        self._objects: dict[tuple[int, int, str], PrintedObject] = {}
+        self._object: PrintedObject | None = None
         self._position = {"X": 0.0, "Y": 0.0, "E": 0.0}
         self._relative = False
         self._next_top: float | None = None
-        self._wants_height = False
+        self._expects_height = False
         self._paused = False
 
     def line(self, line: str) -> None:
-        """Takes the next line in.
+        """Process the next line.
 
         Raises:
-            ValueError: when it makes no sense; the sentence says why.
+            ValueError: when it is invalid.
         """
         if not line.startswith(";"):
             self._command(line.partition(";")[0].split())
         elif line == ";LAYER_CHANGE":
-            self._wants_height = True
-        elif self._wants_height and line.startswith(";Z:"):
+            self._expects_height = True
+        elif self._expects_height and line.startswith(";Z:"):
             self._begin_layer(_number(line[3:]))
         elif line.startswith("; printing object "):
             found = _OBJECT.fullmatch(line)
             if found is None:
-                raise ValueError(f"expected an object's name, id and copy, found {shown(line)}")
+                raise ValueError(f"expected an object's name, id and copy, found {quote(line)}")
             name, number, copy = found[1], int(found[2]), int(found[3])
-            one = Printed(name, number, copy)
+            one = PrintedObject(name, number, copy)
             self._object = self._objects.setdefault((number, copy, name), one)
         elif line.startswith("; stop printing object "):
             self._object = None
@@ -158,25 +158,25 @@ class _Reader:
             self._sum(*line.partition(" = "))
 
     def result(self) -> Gcode:
-        """What has been read.
+        """Return the contents.
 
         Raises:
-            ValueError: when it is no whole print.
+            ValueError: when the print is incomplete.
         """
         if not self._found.layers:
             raise ValueError("it prints no layer")
         if self._found.seconds is None:
             raise ValueError("it ends without the estimated printing time")
-        self._found.printed = [one for _, one in sorted(self._objects.items()) if one.layers]
+        self._found.objects = [one for _, one in sorted(self._objects.items()) if one.layers]
         return self._found
 
     def _sum(self, key: str, _: str, value: str) -> None:
-        """Notes what the print takes, if a line says that."""
+        """Record time and material, if a line has them."""
         found = self._found
         if key == "; estimated printing time (normal mode)":
             times = _TIME.fullmatch(value.strip())
             if times is None or not any(times.groups()):
-                raise ValueError(f'expected a time such as "1h 2m 3s", found {shown(value)}')
+                raise ValueError(f'expected a time such as "1h 2m 3s", found {quote(value)}')
             counts = zip(times.groups(), _SECONDS, strict=True)
             found.seconds = sum(int(count or 0) * of for count, of in counts)
         elif key == "; filament used [mm]":
@@ -187,7 +187,7 @@ class _Reader:
             found.total_grams = _amounts(value)[0]
 
     def _begin_layer(self, top_mm: float) -> None:
-        self._wants_height = False
+        self._expects_height = False
         below_mm = self._found.layers[-1].top_mm if self._found.layers else 0.0
         if top_mm <= 0:
             raise ValueError(f"a layer at {top_mm:g} mm; expected it above the bed")
@@ -213,18 +213,18 @@ class _Reader:
             self._stop()
 
     def _print(self, before: dict[str, float]) -> None:
-        """Notes a line of plastic from a position to the present one."""
+        """Record an extrusion from a position to the present one."""
         found, layers = self._found, self._found.layers
         if self._next_top is not None:
             below_mm = layers[-1].top_mm if layers else 0.0
             if not layers or self._next_top > below_mm + SAME_MM:
                 layers.append(Layer(below_mm, self._next_top))
             self._next_top = None
-        if not layers:  # what is purged at the edge of the bed before the first layer
+        if not layers:  # purging at the edge of the bed before the first layer
             return
         if self._paused:  # it was in the middle of a layer if that goes on
             self._paused = False
-            found.stops[-1].between = found.stops[-1].layer < len(layers)
+            found.pauses[-1].between = found.pauses[-1].layer < len(layers)
         found.box = _around(found.box, before, self._position)
         one = self._object
         if one is not None:
@@ -236,10 +236,10 @@ class _Reader:
                 one.layers += 1
 
     def _stop(self) -> None:
-        """Notes a pause; a comment and its command are one."""
+        """Record a pause; a comment and its command count once."""
         layers = self._found.layers
         if not self._paused:
-            self._found.stops.append(Stop(len(layers), layers[-1].top_mm if layers else 0.0))
+            self._found.pauses.append(Pause(len(layers), layers[-1].top_mm if layers else 0.0))
         self._paused = True
 
 
@@ -256,7 +256,7 @@ def _axes(words: list[str]) -> dict[str, float]:
 def _amounts(text: str) -> tuple[float, ...]:
     values = tuple(_number(word) for word in text.split(","))
     if min(values) < 0:
-        raise ValueError(f"expected amounts, found {shown(text)}")
+        raise ValueError(f"expected amounts, found {quote(text)}")
     return values
 
 
@@ -266,5 +266,5 @@ def _number(text: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise ValueError(f"expected a number, found {shown(text)}")
+        raise ValueError(f"expected a number, found {quote(text)}")
     return value

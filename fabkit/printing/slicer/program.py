@@ -1,10 +1,12 @@
-"""Running a program that may crash, hang, talk without end, or leave children behind."""
+"""Finding a slicer and running it: a program that may crash, hang, print without end or leave children
+behind."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -12,62 +14,155 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fabkit.core.errors import OutsideError, printable
-from fabkit.core.process import Child
+from fabkit.core.errors import ExternalError, InputError, escape, quote
+from fabkit.core.files import external_errors, temporary_folder
+from fabkit.core.process import ChildProcess
 
-#: A slicer says a few lines. What says more bytes than this is stopped.
-MOST_SAID = 1_000_000
-#: So long the last line may be in a message.
+#: Programs to look for on the PATH, in this order.
+PROGRAM_NAMES = (
+    "prusa-slicer",
+    "PrusaSlicer",
+    "prusa-slicer-console",
+    "orca-slicer",
+    "OrcaSlicer",
+    "bambu-studio",
+)
+#: The families: they differ in their command lines.
+PRUSA, ORCA = "prusa", "orca"
+
+#: The name and version in the output of ``--help``.
+_INTRODUCTION = re.compile(
+    r"^(PrusaSlicer|OrcaSlicer|BambuStudio)-(\d[0-9A-Za-z.+_-]{0,60})", re.MULTILINE
+)
+_HELP_LIMIT_S = 60.0
+_INSTALL = (
+    "on Debian and Ubuntu: apt install prusa-slicer; elsewhere from "
+    "https://www.prusa3d.com/prusaslicer"
+)
+
+
+@dataclass(frozen=True)
+class Slicer:
+    """A slicer that is installed.
+
+    Attributes:
+        kind: `PRUSA` or `ORCA`.
+        version: as reported, without the suffix of an unnamed build.
+    """
+
+    path: Path
+    kind: str
+    name: str
+    version: str
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.version}"
+
+
+def find_slicer(given: str | None = None) -> Slicer:
+    """Find the slicer that the user names, or the first of `PROGRAM_NAMES` on the PATH.
+
+    Raises:
+        InputError: when the given one does not exist, or is not a slicer.
+        ExternalError: when none is installed, or the one that is breaks down.
+    """
+    # A NUL ends the process's arguments, and is no part of any name.
+    names = PROGRAM_NAMES if given is None else [given] * ("\0" not in given)
+    name, path = next(((name, path) for name in names if (path := shutil.which(name))), ("", ""))
+    if not path and given is None:
+        raise ExternalError(
+            f"no slicer found (looked for {', '.join(PROGRAM_NAMES)}); {_INSTALL}; or pass its path "
+            "with --slicer; only `fabkit slice` needs one"
+        )
+    if not path:
+        raise InputError.of(
+            "--slicer",
+            f"cannot find a program {quote(given)}; expected the path or name of PrusaSlicer; "
+            f"{_INSTALL}",
+        )
+    found = _identify(Path(path).absolute())
+    if isinstance(found, Slicer):
+        return found
+    if given is None:
+        raise ExternalError(
+            f"cannot identify {name}: asked for its help, it {found}; reinstall it, or pass another "
+            "slicer with --slicer"
+        )
+    raise InputError.of(
+        "--slicer",
+        f"{quote(given)} is not a supported slicer: asked for its help, it {found}; expected "
+        "PrusaSlicer",
+    )
+
+
+def _identify(path: Path) -> Slicer | str:
+    """Identify a program by its help; return how it ended if that fails."""
+    with external_errors("cannot make a temporary folder"), temporary_folder() as folder:
+        try:
+            answer = run_program([path, "--help"], folder, _HELP_LIMIT_S)
+        except ExternalError as error:
+            return f"failed to run ({escape(str(error))})"
+    found = _INTRODUCTION.search(answer.output)
+    if found is None:
+        return answer.describe_exit()
+    name, version = found.groups()
+    version = version.removesuffix("+UNKNOWN")  # how a build that is nobody's release says so
+    return Slicer(path, PRUSA if name == "PrusaSlicer" else ORCA, name, version)
+
+
+#: A slicer prints a few lines; a program that prints more bytes than this is stopped.
+MAX_OUTPUT_BYTES = 1_000_000
+#: Greatest length of the last line in a message.
 _LONGEST_LINE = 200
-#: What PrusaSlicer says before anything else, and tells nobody anything.
+#: PrusaSlicer's log lines of no interest.
 _CHAT = re.compile(r"\[[^\]]*\] \[[^\]]*\] \[(trace|debug)\]")
-#: What is taken from the environment for a window, which no slicer is to open here.
+#: Removed from the environment so that no slicer opens a window.
 _SCREENS = ("DISPLAY", "WAYLAND_DISPLAY")
 #: Where programs look for the user's settings, or put their files.
 _PLACES = ("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "TMPDIR", "TEMP", "TMP")
 
 
 @dataclass(frozen=True)
-class Run:
+class ProgramRun:
     """A program that has ended.
 
     Attributes:
         code: its exit code; negative for the signal that killed it.
-        said: what it said on standard output and standard error.
+        output: standard output and standard error.
     """
 
     code: int
-    said: str
+    output: str
 
-    def how_it_ended(self) -> str:
-        r"""A few words on its end.
+    def describe_exit(self) -> str:
+        r"""Describe in a few words how the program ended.
 
         Example:
-            >>> Run(-11, "").how_it_ended(), Run(1, "oh\n").how_it_ended()
-            ('crashed (SIGSEGV) without a word', 'ended with exit code 1; its last words: oh')
+            >>> ProgramRun(-11, "").describe_exit(), ProgramRun(1, "oh\n").describe_exit()
+            ('crashed (SIGSEGV) without output', 'ended with exit code 1; last output: oh')
         """
         ended = f"ended with exit code {self.code}"
         if self.code < 0:
             with contextlib.suppress(ValueError):
                 ended = f"crashed ({signal.Signals(-self.code).name})"
-        return ended + _last_words(self.said)
+        return ended + _last_line(self.output)
 
 
-def run(command: Sequence[str | Path], folder: Path, limit_s: float) -> Run:
-    """Runs a program in a folder, which also stands for the user's home.
+def run_program(command: Sequence[str | Path], folder: Path, limit_s: float) -> ProgramRun:
+    """Run a program in a folder, which also serves as the user's home.
 
-    Whatever happens, also on Ctrl-C, it is dead at the end, and so is all of its process group.
+    In every case, also on Ctrl-C, its whole process group is dead at the end.
 
     Raises:
-        OutsideError: when it cannot be started, takes too long or says too much.
+        ExternalError: when it cannot be started, takes too long or prints too much.
     """
-    name = printable(Path(command[0]).name)
+    name = escape(Path(command[0]).name)
     environment = {key: value for key, value in os.environ.items() if key not in _SCREENS}
     environment |= dict.fromkeys(_PLACES, str(folder))
-    child = Child(
+    child = ChildProcess(
         [str(word) for word in command],
         f"cannot start {name}",
-        longest_line=MOST_SAID,
+        longest_line=MAX_OUTPUT_BYTES,
         cwd=folder,
         env=environment,
         stderr=subprocess.STDOUT,
@@ -77,23 +172,21 @@ def run(command: Sequence[str | Path], folder: Path, limit_s: float) -> Run:
         for line in child.lines():
             heard += line
             is_late = time.monotonic() > end_s
-            if is_late or len(heard) > MOST_SAID:
+            if is_late or len(heard) > MAX_OUTPUT_BYTES:
                 break
-    said = heard.decode(errors="replace")
-    if len(heard) > MOST_SAID:
-        raise OutsideError(
-            f"{name} said more than {MOST_SAID} bytes, where a slicer says a few lines; it may be "
-            f"none{_last_words(said)}"
+    output = heard.decode(errors="replace")
+    if len(heard) > MAX_OUTPUT_BYTES:
+        raise ExternalError(
+            f"{name} printed more than {MAX_OUTPUT_BYTES} bytes; a slicer prints a few lines, so it may "
+            f"not be one{_last_line(output)}"
         )
     if is_late:
-        raise OutsideError(
-            f"{name} was stopped: it was not done within {limit_s:g} seconds{_last_words(said)}"
-        )
-    return Run(child.process.returncode, said)
+        raise ExternalError(f"{name} was stopped after {limit_s:g} seconds{_last_line(output)}")
+    return ProgramRun(child.process.returncode, output)
 
 
-def _last_words(said: str) -> str:
-    """The last line that says something, short enough for a message."""
-    lines = (line.strip() for line in reversed(said.splitlines()) if not _CHAT.match(line))
-    last = printable(next(filter(None, lines), ""))[:_LONGEST_LINE]
-    return f"; its last words: {last}" if last else " without a word"
+def _last_line(output: str) -> str:
+    """Return the last line of interest, short enough for a message."""
+    lines = (line.strip() for line in reversed(output.splitlines()) if not _CHAT.match(line))
+    last = escape(next(filter(None, lines), ""))[:_LONGEST_LINE]
+    return f"; last output: {last}" if last else " without output"

@@ -29,7 +29,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9+_-]{0,19}")
 #: a line on each side of it.
 _TOWER_MARGIN_MM = 2.5
 #: A narrower tower cannot be purged into.
-_LEAST_TOWER_MM = 15.0
+_MIN_TOWER_MM = 15.0
 
 
 def print_settings(profile: Profile, extruders: int) -> str:
@@ -43,7 +43,7 @@ def print_settings(profile: Profile, extruders: int) -> str:
         Lines of ``key = value``. A key that comes twice counts the second time.
 
     Example:
-        >>> from fabkit.model.profilefile import load_profile
+        >>> from fabkit.model.profile_file import load_profile
         >>> lines = print_settings(load_profile(), 2).splitlines()
         >>> [line for line in lines if line.startswith(("bed_shape", "filament_d"))]
         ['bed_shape = 0x0,250x0,250x210,0x210', 'filament_diameter = 1.75,1.75', \
@@ -82,7 +82,7 @@ def _of_filament(profile: Profile) -> dict[str, str]:
 def _tower(profile: Profile) -> dict[str, str]:
     """Where the tower stands: in the corner that plates keep free, if there is one."""
     side_mm = profile.tower_mm - 2 * _TOWER_MARGIN_MM
-    if side_mm < _LEAST_TOWER_MM:
+    if side_mm < _MIN_TOWER_MM:
         return {"wipe_tower": "0"}
     from_edge_mm = profile.plate_edge_mm + profile.tower_mm - _TOWER_MARGIN_MM
     return {

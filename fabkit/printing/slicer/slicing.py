@@ -1,4 +1,4 @@
-"""Slicing one plate: the slicer runs in a folder of its own, and its G-code appears whole."""
+"""Slicing one plate: the slicer runs in its own folder, and the G-code file is moved into place whole."""
 
 from __future__ import annotations
 
@@ -7,24 +7,28 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from fabkit.core.errors import OutsideError, printable
-from fabkit.core.files import outside_failures, temporary_folder
+from fabkit.core.errors import ExternalError, escape
+from fabkit.core.files import external_errors, temporary_folder
 from fabkit.model.profile import Profile
-from fabkit.printing.slicer.finding import PRUSA, Slicer
 from fabkit.printing.slicer.gcode import read_gcode
-from fabkit.printing.slicer.running import Run, run
+from fabkit.printing.slicer.program import PRUSA, ProgramRun, Slicer, run_program
 from fabkit.printing.slicer.settings import print_settings
-from fabkit.printing.slicer.verdict import Expected, judge, read_complaints, read_models
+from fabkit.printing.slicer.verdict import (
+    ExpectedPrint,
+    judge_print,
+    parse_mesh_info,
+    parse_warnings,
+)
 
 #: A plate of 16 pieces takes about five seconds.
-LIMIT_S = 600.0
+TIME_LIMIT_S = 600.0
 
-# Names in the slicer's folder. It works in there, so that no odd name of a user's folder reaches
-# its command line.
+# Names in the slicer's working folder, so that no odd name of a user's folder reaches its command
+# line.
 _MODEL, _SETTINGS, _GCODE, _DATA = "plate.3mf", "fabkit.ini", "plate.gcode", "data"
 _SLICE = ("--load", _SETTINGS, "--dont-arrange", "--loglevel", "2", "--export-gcode", "-o", _GCODE)
-#: The first line of the G-code says when it was made; the same inputs should give the same bytes.
-_MADE_ON = re.compile(rb" on \d{4}-\d\d-\d\d at \d\d:\d\d:\d\d UTC")
+#: The time stamp in the first line of the G-code; equal inputs should give equal bytes.
+_TIMESTAMP = re.compile(rb" on \d{4}-\d\d-\d\d at \d\d:\d\d:\d\d UTC")
 _FIRST_LINE = 1_000
 
 
@@ -33,72 +37,74 @@ def slice_plate(
     model: Path,
     gcode: Path,
     profile: Profile,
-    expected: Expected,
-    limit_s: float = LIMIT_S,
+    expected: ExpectedPrint,
+    limit_s: float = TIME_LIMIT_S,
 ) -> dict[str, Any]:
-    """Slices a plate, reads back what comes of it, and judges it.
+    """Slice a plate, read the G-code back and judge it.
 
     Args:
-        slicer: as found; only PrusaSlicer can be used.
+        slicer: only PrusaSlicer is supported.
         model: the plate's 3MF file.
-        gcode: where the G-code goes; it is written also when the verdict is no.
-        profile: how the plate is printed.
-        expected: what should be in the G-code.
-        limit_s: how long the slicer may take, in seconds.
+        gcode: where to write the G-code, whatever the verdict.
+        profile: print settings.
+        expected: what the G-code should contain.
+        limit_s: time limit of the slicer, in seconds.
 
     Returns:
-        See `judge`.
+        See `judge_print`.
 
     Raises:
-        OutsideError: when the slicer cannot be used, crashes, refuses the plate, takes too long or
-            writes nothing that could be read. No G-code appears then.
+        ExternalError: when the slicer cannot be used, crashes, refuses the plate, takes too long or
+            writes nothing readable. No G-code is written then.
     """
     if slicer.kind != PRUSA:
-        raise OutsideError(
-            f"{slicer.name} was found, and fabkit slices with PrusaSlicer only: OrcaSlicer and "
-            "Bambu Studio need a printer's own presets; install PrusaSlicer, name it with --slicer, "
-            "or open the 3MF file in your slicer by hand"
+        raise ExternalError(
+            f"found {slicer.name}, but fabkit slices with PrusaSlicer only: OrcaSlicer and Bambu Studio "
+            "need a printer's own presets; install PrusaSlicer, pass it with --slicer, or open the 3MF "
+            "file in your slicer"
         )
-    plate = printable(model.name)
+    plate = escape(model.name)
     who = f"{plate}: {slicer}"
-    with outside_failures(f"cannot slice {plate}"):
+    with external_errors(f"cannot slice {plate}"):
         gcode.parent.mkdir(parents=True, exist_ok=True)
-        # Beside its place, so that moving it there is one step.
+        # In the target's folder, so that the final move is one step.
         with temporary_folder(gcode.parent) as folder:
             shutil.copyfile(model, folder / _MODEL)
             text = print_settings(profile, expected.extruders)
             (folder / _SETTINGS).write_text(text, encoding="utf-8")
             (folder / _DATA).mkdir()
 
-            def ask(*words: str) -> Run:
+            def ask(*arguments: str) -> ProgramRun:
                 try:
-                    done = run([slicer.path, "--datadir", _DATA, *words, _MODEL], folder, limit_s)
-                except OutsideError as error:
-                    raise OutsideError(f"{plate}: {error}") from None
+                    done = run_program(
+                        [slicer.path, "--datadir", _DATA, *arguments, _MODEL], folder, limit_s
+                    )
+                except ExternalError as error:
+                    raise ExternalError(f"{plate}: {error}") from None
                 if done.code != 0:
-                    raise OutsideError(f"{who} {done.how_it_ended().replace(_MODEL, plate)}")
+                    raise ExternalError(f"{who} {done.describe_exit().replace(_MODEL, plate)}")
                 return done
 
-            # It slices open meshes without a word, but when asked it says which they are.
-            told = ask("--info")
-            models = read_models(told.said, _MODEL)
+            # It slices open meshes without a warning, but reports them with --info.
+            info = ask("--info")
+            models = parse_mesh_info(info.output, _MODEL)
             if not models:
-                raise OutsideError(f"{who} tells of no objects; it {told.how_it_ended()}")
+                raise ExternalError(f"{who} reports no objects; it {info.describe_exit()}")
             sliced = ask(*_SLICE)
             if not (folder / _GCODE).is_file():
-                raise OutsideError(f"{who} wrote no G-code; it {sliced.how_it_ended()}")
-            _forget_when(folder / _GCODE)
+                raise ExternalError(f"{who} wrote no G-code; it {sliced.describe_exit()}")
+            _blank_timestamp(folder / _GCODE)
             found = read_gcode(folder / _GCODE, who)
             (folder / _GCODE).replace(gcode)
-    complaints = read_complaints(sliced.said)
-    return judge(plate, slicer, models, complaints, found, expected, profile)
+    warnings = parse_warnings(sliced.output)
+    return judge_print(plate, slicer, models, warnings, found, expected, profile)
 
 
-def _forget_when(gcode: Path) -> None:
-    """Takes the time out of the first line, in place: blanks at the line's end make up for it."""
+def _blank_timestamp(gcode: Path) -> None:
+    """Blank out the time stamp in the first line, in place, padding the line with spaces."""
     with gcode.open("rb+") as file:
         line = file.readline(_FIRST_LINE)
-        kept = _MADE_ON.sub(b"", line).rstrip(b"\r\n")
+        kept = _TIMESTAMP.sub(b"", line).rstrip(b"\r\n")
         if line.endswith(b"\n") and len(kept) < len(line) - 1:
             file.seek(0)
             file.write(kept.ljust(len(line) - 1) + b"\n")

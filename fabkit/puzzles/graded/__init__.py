@@ -1,1 +1,1 @@
-"""Graded challenges with one solution: starting positions on a board, and letters that make a shape."""
+"""Graded challenges with one solution: starting positions, and subsets of pieces for a shape."""

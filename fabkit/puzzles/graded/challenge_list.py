@@ -1,4 +1,4 @@
-"""What is written of the challenges made: one list for scripts, and each as a file to solve."""
+"""Output of generated challenges: one list for scripts, and a challenge file for each."""
 
 from __future__ import annotations
 
@@ -7,65 +7,70 @@ from pathlib import Path
 from typing import Any
 
 from fabkit import __version__
-from fabkit.core.errors import InputError, many, printable, shown
+from fabkit.core.errors import InputError, escape, pluralize, quote
 from fabkit.core.files import (
     NewerSchemaError,
+    external_errors,
     json_text,
-    outside_failures,
     read_json,
-    writing,
+    staged_writes,
 )
+from fabkit.model.entry import LEVELS
 from fabkit.model.library import set_argument
-from fabkit.model.puzzle import PuzzleSet, usual_board
-from fabkit.puzzles.graded.grading import LEVEL_NAMES, Graded
-from fabkit.puzzles.graded.making import ENGINES, Made
+from fabkit.model.puzzle import PuzzleSet, default_board
+from fabkit.puzzles.graded.generate import ENGINES, GeneratedChallenges
+from fabkit.puzzles.graded.grading import GradedChallenge
 
 LIST, FOLDER = "challenges.json", "challenges"
 
 
-def document(made: Made) -> dict[str, Any]:
-    """The list, ready for JSON; the same for the same seed, on every machine."""
+def document(generated: GeneratedChallenges) -> dict[str, Any]:
+    """Return the list as a JSON document; equal seeds give equal lists on all machines."""
     return {
-        "set": made.puzzle.name,
+        "set": generated.puzzle.name,
         "made": {
-            "command": command(made),
+            "command": command(generated),
             "version": __version__,
-            "seed": made.query.seed,
-            "set_sha256": made.puzzle.digest,
+            "seed": generated.query.seed,
+            "set_sha256": generated.puzzle.digest,
         },
-        "missing": made.reason or None,
-        "levels": {level: len(found) for level, found in made.levels.items()},
-        "challenges": [_entry(made, one) for one in made.graded],
+        "missing": generated.reason or None,
+        "levels": {level: len(found) for level, found in generated.levels.items()},
+        "challenges": [_entry(generated, one) for one in generated.graded],
     }
 
 
-def command(made: Made) -> str:
-    """The command that makes the same again."""
-    query = made.query
-    said = ["fabkit challenges", set_argument(made.puzzle), f"--count {query.count}"]
+def command(generated: GeneratedChallenges) -> str:
+    """Return the command that reproduces the list."""
+    query = generated.query
+    parts = ["fabkit challenges", set_argument(generated.puzzle), f"--count {query.count}"]
     if query.given is not None:
-        said.append(f"--given {query.given}")
-    if query.levels != LEVEL_NAMES:
-        said.append(f"--difficulty {','.join(query.levels)}")
-    if query.board is not None and query.board != usual_board(made.puzzle.boards):
-        said.append(f"--board {query.board.id}")
-    return " ".join([*said, f"--seed {query.seed}"])
+        parts.append(f"--given {query.given}")
+    if query.levels != LEVELS:
+        parts.append(f"--difficulty {','.join(query.levels)}")
+    if query.of:
+        parts.append(f"--of {','.join(query.of)}")
+    elif query.board is not None and query.board != default_board(generated.puzzle.boards):
+        parts.append(f"--board {query.board.id}")
+    return " ".join([*parts, f"--seed {query.seed}"])
 
 
-def _entry(made: Made, one: Graded) -> dict[str, Any]:
+def _entry(generated: GeneratedChallenges, one: GradedChallenge) -> dict[str, Any]:
     candidate, rating = one.candidate, one.rating
     return {
-        **_statement(made, one),
+        **_statement(generated, one),
+        **({"of": candidate.of} if candidate.of else {}),
         **({"shape": candidate.shape} if candidate.shape else {"minimal": candidate.minimal}),
         "solution": {
-            piece: one.posed.drawn(cells)[1] for piece, cells in candidate.solution.items()
+            piece: one.encoded.cells_or_outline(cells)[1]
+            for piece, cells in candidate.solution.items()
         },
         "count": candidate.count,
         "count_up_to_symmetry": 1,
         "unique_by": list(ENGINES),
-        "level": rating.level,
+        "level": one.level,
         "difficulty": {
-            "score": round(rating.score, 3),
+            "score": one.score,
             "tries": round(rating.tries, 3),
             "free_moves": round(rating.free_moves, 3),
         },
@@ -73,28 +78,33 @@ def _entry(made: Made, one: Graded) -> dict[str, Any]:
     }
 
 
-def file_name(one: Graded) -> str:
-    """The name of a challenge's file in the folder."""
-    return f"{FOLDER}/{one.posed.challenge.id}.toml"
+def file_name(one: GradedChallenge) -> str:
+    """Return the name of a challenge's file in the folder."""
+    return f"{FOLDER}/{one.encoded.challenge.id}.toml"
 
 
-def _statement(made: Made, one: Graded) -> dict[str, Any]:
-    """What a challenge file says."""
-    challenge, board = one.posed.challenge, made.query.board
-    drawn = one.posed.drawn
-    region = drawn(challenge.region) if board is None else ("board", board.id)
-    said = dict([("id", challenge.id), region, ("pieces", list(challenge.pieces))])
-    if board is not None:
-        said["given"] = [
-            dict([("piece", given.piece), drawn(given.cells)]) for given in challenge.given
+def _statement(generated: GeneratedChallenges, one: GradedChallenge) -> dict[str, Any]:
+    """Return the contents of a challenge file."""
+    challenge, board = one.encoded.challenge, generated.query.board
+    describe = one.encoded.cells_or_outline
+    on_board = board is not None and challenge.region == board.cells
+    region = ("board", board.id) if board and on_board else describe(challenge.region)
+    statement: dict[str, Any] = dict(
+        [("id", challenge.id), region, ("pieces", list(challenge.pieces))]
+    )
+    if challenge.flips != generated.puzzle.flips:
+        statement["flips"] = challenge.flips
+    if not one.candidate.shape:
+        statement["given"] = [
+            dict([("piece", given.piece), describe(given.cells)]) for given in challenge.given
         ]
-    return said
+    return statement
 
 
 def _toml(statement: dict[str, Any]) -> str:
-    """A challenge file as a person would write it: one line for each key, and each given piece.
+    """Return a challenge file as TOML with one line for each key and each given piece.
 
-    Numbers, ids and lists of them are written alike in TOML and JSON.
+    Numbers, booleans, ids and lists of them have the same syntax in TOML and JSON.
     """
     lines = []
     for key, value in statement.items():
@@ -106,22 +116,23 @@ def _toml(statement: dict[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def title(one: Graded) -> str:
-    """A challenge in one line, such as ``junior (4.2): 3 pieces given, none of them to spare``."""
+def title(one: GradedChallenge) -> str:
+    """Describe a challenge in one line, such as ``junior (4.2): 3 pieces given, all needed``."""
     candidate, given = one.candidate, len(one.candidate.challenge.given)
-    spare = ", none of them to spare" if candidate.minimal and given > 1 else ""
-    what = f"{many(given, 'piece')} given{spare}"
+    spare = ", all needed" if candidate.minimal and given > 1 else ""
+    what = f"{pluralize(given, 'piece')} given{spare}"
+    what += f" of {candidate.of}" if candidate.of else ""
     if candidate.shape:
         what = f"{candidate.shape} from {', '.join(candidate.challenge.pieces)}"
-    return f"{one.rating.level} ({one.rating.score:.1f}): {what}"
+    return f"{one.level} ({one.score:.1f}): {what}"
 
 
-def table(made: Made) -> tuple[list[str], list[list[object]]]:
-    """The levels, and how many challenges of what sizes they have: a head and rows."""
-    on_board = made.query.board is not None
+def level_table(generated: GeneratedChallenges) -> tuple[list[str], list[list[object]]]:
+    """Return the head and rows of a table of levels, with numbers and sizes of challenges."""
+    on_board = generated.query.board is not None or bool(generated.query.of)
     rows: list[list[object]] = []
-    for level, found in made.levels.items():
-        scores = [f"{one.rating.score:.1f}" for one in found]
+    for level, found in generated.levels.items():
+        scores = [f"{one.score:.1f}" for one in found]
         sizes = [_size(one) for one in found]
         row = [level, len(found), f"{scores[0]}-{scores[-1]}" if found else "-"]
         row.append(f"{min(sizes)}-{max(sizes)}" if found else "-")
@@ -131,40 +142,41 @@ def table(made: Made) -> tuple[list[str], list[list[object]]]:
     return ["level", "challenges", "scores", *columns], rows
 
 
-def _size(one: Graded) -> int:
-    """How many pieces are given, or chosen."""
-    challenge = one.posed.challenge
+def _size(one: GradedChallenge) -> int:
+    """Return the number of given, or chosen, pieces."""
+    challenge = one.encoded.challenge
     return len(challenge.pieces) if one.candidate.shape else len(challenge.given)
 
 
 def refuse_folder(folder: Path, puzzle: PuzzleSet) -> None:
-    """Refuses, before any work is done, a folder into which the list could not be written.
+    """Refuse, before any work is done, a folder that the list could not be written to.
 
     Raises:
-        InputError: when it is a file, or holds the list of another set or of a newer fabkit.
+        InputError: if it is a file, or holds the list of another set or of a newer fabkit.
     """
     if folder.exists() and not folder.is_dir():
-        raise InputError.of(printable(str(folder)), "is a file; expected a folder")
-    with outside_failures(f"cannot read in {printable(str(folder))}"):
+        raise InputError.of(escape(str(folder)), "is a file; expected a folder")
+    with external_errors(f"cannot read in {escape(str(folder))}"):
         _files_of_list(folder / LIST, puzzle)
 
 
-def write(folder: Path, made: Made) -> Path:
-    """Writes the list and the challenge files; those of a list made before are removed.
+def write_list(folder: Path, generated: GeneratedChallenges) -> Path:
+    """Write the list and the challenge files; remove those of an older list.
 
     Returns:
         The list's path.
 
     Raises:
-        InputError: as `refuse_folder` does.
-        OutsideError: when the folder is in use or cannot be written.
+        InputError: as in `refuse_folder`.
+        ExternalError: if the folder is in use or cannot be written.
     """
-    with writing(folder) as staging:
-        before = _files_of_list(folder / LIST, made.puzzle)
+    with staged_writes(folder) as staging:
+        before = _files_of_list(folder / LIST, generated.puzzle)
         texts = {
-            file_name(one): f"# {title(one)}\n{_toml(_statement(made, one))}" for one in made.graded
+            file_name(one): f"# {title(one)}\n{_toml(_statement(generated, one))}"
+            for one in generated.graded
         }
-        texts[LIST] = json_text(document(made))
+        texts[LIST] = json_text(document(generated))
         for name, text in texts.items():
             staging.path(name).write_bytes(text.encode())
         staging.commit()
@@ -174,10 +186,10 @@ def write(folder: Path, made: Made) -> Path:
 
 
 def _files_of_list(path: Path, puzzle: PuzzleSet) -> set[str]:
-    """The challenge files that a list speaks of; none when it is no list of ours.
+    """Return the challenge files of a list; none if it is not one of fabkit's.
 
     Raises:
-        InputError: when it is another set's, or a newer fabkit's.
+        InputError: if it belongs to another set or a newer fabkit.
     """
     try:
         document = read_json(path)
@@ -186,8 +198,8 @@ def _files_of_list(path: Path, puzzle: PuzzleSet) -> set[str]:
     except (InputError, FileNotFoundError):
         return set()
     if document.get("set") != puzzle.name:
-        message = f"holds challenges of {shown(document.get('set'))}; choose another folder with -o"
-        raise InputError.of(printable(str(path)), message)
+        message = f"holds challenges of {quote(document.get('set'))}; choose another folder with -o"
+        raise InputError.of(escape(str(path)), message)
     listed = document.get("challenges")
     entries = listed if isinstance(listed, list) else []
     files = {str(one.get("file")) for one in entries if isinstance(one, dict)}

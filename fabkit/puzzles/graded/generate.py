@@ -1,191 +1,264 @@
-"""Making challenges: found by one engine, graded, proved again by another, and named."""
+"""Generate challenges: found by one engine, graded, confirmed by another, and named."""
 
 from __future__ import annotations
 
 import contextlib
+import random
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fabkit.core.errors import InputError, OutsideError, did_you_mean, shown
-from fabkit.model.puzzle import Board, Challenge, PuzzleSet, usual_board
-from fabkit.puzzles.graded.grading import LEVEL_NAMES, Gathered, Graded, Source, gather
-from fabkit.puzzles.graded.starting import ENGINE, Positions
-from fabkit.puzzles.graded.subsets import Subsets
-from fabkit.solve.engines.apart import answers
-from fabkit.solve.engines.engine import BudgetSpentError, Effort, Solution
+from fabkit.core.errors import ExternalError, InputError, did_you_mean, quote
+from fabkit.model.catalog import shipped_entries
+from fabkit.model.challenges import find_challenge
+from fabkit.model.entry import LEVELS, challenge_of
+from fabkit.model.polygon import parts_of_cells
+from fabkit.model.puzzle import Board, Challenge, PuzzleSet, default_board
+from fabkit.puzzles.graded.grading import (
+    POOL_FACTOR,
+    Candidate,
+    CandidateSource,
+    GradedChallenge,
+    GradedSelection,
+    grade_candidates,
+)
+from fabkit.puzzles.graded.starting_positions import ENGINE, StartingPositions
+from fabkit.puzzles.graded.subsets import SubsetChallenges
+from fabkit.solve.encoding import to_exact_cover
+from fabkit.solve.engines.engine import Budget, BudgetSpentError, Solution
 from fabkit.solve.engines.sat import Sat
-from fabkit.solve.obstacles import obstacle
-from fabkit.solve.posing import pose
-from fabkit.solve.problem import ExactCoverProblem, Option
+from fabkit.solve.engines.subprocess_engine import run_in_subprocess
+from fabkit.solve.exact_cover import ExactCoverProblem, Option
+from fabkit.solve.infeasibility import find_infeasibility
 
-#: What the search finds, and SAT proves again.
+#: Instead of ids: all challenges of a set and of its catalog without given pieces.
+ALL = "all"
+#: Numbers of pieces left to place by a start of a challenge, and attempts for each requested one.
+_FREE, _TRIES = range(3, 11), 12
+
+#: The engine that finds solutions, and the one that confirms that there is only one.
 ENGINES = (ENGINE, Sat.name)
 
 
 @dataclass(frozen=True)
-class StartsQuery:
-    """What kind of challenges are wanted.
+class ChallengeQuery:
+    """The challenges to generate.
 
     Attributes:
-        count: how many.
-        board: where; None for shapes to make of some of the pieces.
-        given: so many pieces are given, or `starting.MINIMAL`, or None for a mix.
-        levels: of these levels.
-        seed: the same seed gives the same challenges.
+        count: number of challenges.
+        board: the board; None for shapes to make of some of the pieces.
+        given: number of given pieces, or `starting_positions.MINIMAL`, or None for a mix.
+        levels: the levels to choose from.
+        seed: equal seeds give equal challenges.
+        of: ids of the challenges to start, or `ALL`; empty for starting positions on a board.
     """
 
     count: int
     board: Board | None = None
     given: int | str | None = None
-    levels: tuple[str, ...] = LEVEL_NAMES
+    levels: tuple[str, ...] = LEVELS
     seed: int = 1
+    of: tuple[str, ...] = ()
 
 
-def board_named(puzzle: PuzzleSet, name: str | None) -> Board | None:
-    """The board to make challenges on; None when the set has none.
+def find_board(puzzle: PuzzleSet, name: str | None) -> Board | None:
+    """Return the board of that id, else the default one; None if the set has none.
 
     Raises:
-        InputError: when there is none of that id.
+        InputError: if there is no board of that id.
     """
     if name is None:
-        return usual_board(puzzle.boards)
+        return default_board(puzzle.boards)
     for board in puzzle.boards:
         if board.id == name:
             return board
     known = [board.id for board in puzzle.boards]
-    are = f"its boards are {', '.join(known)}" if known else "it has no board at all"
-    message = f"{puzzle.name} has no board {shown(name)}; {are}{did_you_mean(name, known)}"
+    are = f"its boards are {', '.join(known)}" if known else "it has none"
+    message = f"{puzzle.name} has no board {quote(name)}; {are}{did_you_mean(name, known)}"
     raise InputError.of("--board", message)
 
 
 @dataclass(frozen=True)
-class Made:
-    """The challenges that were made.
+class GeneratedChallenges:
+    """The generated challenges.
 
     Attributes:
         puzzle: the set.
-        query: what was wanted.
+        query: the request.
         graded: the challenges with ids, from easy to hard.
-        reason: why they are fewer than wanted; empty when they are not.
+        reason: why there are fewer than requested; empty if there are not.
     """
 
     puzzle: PuzzleSet
-    query: StartsQuery
-    graded: tuple[Graded, ...]
+    query: ChallengeQuery
+    graded: tuple[GradedChallenge, ...]
     reason: str = ""
 
     @property
-    def levels(self) -> dict[str, list[Graded]]:
-        """The challenges by level, each level that was wanted."""
-        found: dict[str, list[Graded]] = {level: [] for level in self.query.levels}
+    def levels(self) -> dict[str, list[GradedChallenge]]:
+        """The challenges by level, for every requested level."""
+        found: dict[str, list[GradedChallenge]] = {level: [] for level in self.query.levels}
         for one in self.graded:
-            found[one.rating.level].append(one)
+            found[one.level].append(one)
         return found
 
 
-def make(puzzle: PuzzleSet, query: StartsQuery, finding: Effort, proving: Effort) -> Made:
-    """Makes challenges.
+def generate(
+    puzzle: PuzzleSet, query: ChallengeQuery, finding: Budget, proving: Budget
+) -> GeneratedChallenges:
+    """Generate challenges.
 
     Args:
-        puzzle: the set. Without a board it must be suited for subsets.
-        query: what is wanted.
-        finding: budget and progress of finding them.
-        proving: budget and progress of proving each again.
+        puzzle: the set; without a board, one that `refuse_unsuitable` does not refuse.
+        query: the request.
+        finding: time limit and progress of the search for challenges.
+        proving: time limit and progress of their confirmation.
 
     Returns:
-        As many as were wanted, or fewer with the reason.
+        As many as requested, or fewer with the reason.
 
     Raises:
-        OutsideError: when the engines contradict each other, or the second breaks down.
+        ExternalError: if the engines disagree, or the second fails.
     """
     reason = ""
     try:
         sources, reason = _sources(puzzle, query, finding)
-        gathered = gather(puzzle, sources, query.count, query.levels, query.seed, finding)
+        gathered = grade_candidates(puzzle, sources, query.count, query.levels, finding)
     except BudgetSpentError:
-        gathered = Gathered((), spent=True)
-    proved = proved_again(gathered.graded, proving)
+        gathered = GradedSelection((), spent=True)
+    proved = confirm_by_sat(gathered.graded, proving)
     others = "no others" if proved else "none"
     if len(proved) == query.count:
         reason = ""
     elif gathered.spent or len(proved) < len(gathered.graded):
-        reason = "the budget was spent"
-    elif gathered.exhausted and query.board is not None:
+        reason = "time limit reached"
+    elif gathered.exhausted and query.board is not None and not query.of:
         reason = reason or f"there are {others}"
     else:
         reason = f"{others} were found"
-    prefix, digits = "subset" if query.board is None else "start", max(3, len(str(len(proved))))
+    digits = max(3, len(str(len(proved))))
     named = []
     for place, one in enumerate(proved, 1):
-        challenge = replace(one.posed.challenge, id=f"{prefix}-{place:0{digits}}")
-        named.append(replace(one, posed=replace(one.posed, challenge=challenge)))
-    return Made(puzzle, query, tuple(named), reason)
+        prefix = "subset" if one.candidate.shape else "start"
+        challenge = replace(one.encoded.challenge, id=f"{prefix}-{place:0{digits}}")
+        named.append(replace(one, encoded=replace(one.encoded, challenge=challenge)))
+    return GeneratedChallenges(puzzle, query, tuple(named), reason)
 
 
 def _sources(
-    puzzle: PuzzleSet, query: StartsQuery, effort: Effort
-) -> tuple[Mapping[Hashable, Source], str]:
-    """Where candidates come from; and when there are none, why."""
+    puzzle: PuzzleSet, query: ChallengeQuery, budget: Budget
+) -> tuple[Mapping[Hashable, CandidateSource], str]:
+    """Return the sources of candidates; and if there are none, the reason."""
     board = query.board
+    if query.of:
+        begun = base_challenges(puzzle, query.of)
+        share = -(-POOL_FACTOR * query.count // len(begun))
+        return {one.id: _starts_of(puzzle, one, share, query, budget) for one in begun}, ""
     if board is None:
-        return Subsets(puzzle).sources(query.seed), ""
+        return SubsetChallenges(puzzle).sources(query.seed), ""
     pieces = tuple(piece.id for piece in puzzle.pieces)
-    posed = pose(puzzle, Challenge(board.id, board.cells, pieces, flips=puzzle.flips))
-    found = obstacle(posed)
+    encoded = to_exact_cover(puzzle, Challenge(board.id, board.cells, pieces, flips=puzzle.flips))
+    found = find_infeasibility(encoded)
     if found is not None:
-        return {}, f"no solution fills {board.id}: {found.reason}"
-    # The fillings are listed without a word: their share of the work is not known beforehand.
-    positions = Positions(posed, Effort(effort.budget_s, None, effort.started))
+        return {}, f"{board.id} has no solution: {found.reason}"
+    # Listing fillings reports no progress, since its share of the work is not known beforehand.
+    positions = StartingPositions(encoded, Budget(budget.limit_s, None, budget.started))
     if positions.fillings is not None and not len(positions.fillings):
-        return {}, f"no solution fills {board.id}: the search tried everything"
-    return positions.sources(query.given, query.seed), ""
+        return {}, f"{board.id} has no solution: search exhausted"
+    return dict[Hashable, CandidateSource](positions.sources(query.given, query.seed).items()), ""
 
 
-def proved_again(graded: Sequence[Graded], effort: Effort) -> tuple[Graded, ...]:
-    """Those challenges of which CaDiCaL finds as many solutions as the first engine.
+def base_challenges(puzzle: PuzzleSet, ids: Sequence[str]) -> list[Challenge]:
+    """Return the challenges of these ids in a set or its catalog; for `ALL`, those without given pieces.
 
-    It shares no search with that. Every challenge is posed anew, as if it were read from its file.
+    Raises:
+        InputError: if there is none of that id, or none at all.
+    """
+    if tuple(ids) != (ALL,):
+        return [find_challenge(puzzle, name) for name in ids]
+    own = [one for one in puzzle.challenges if not one.given and one.answer != "impossible"]
+    flakes = [one for one in shipped_entries(puzzle, "snowflake") if one.halves == 1]
+    found = [*own, *(replace(challenge_of(one), title="") for one in flakes)]
+    if not found:
+        raise InputError.of("--of", f"{puzzle.name} has no challenge")
+    return found
+
+
+def _starts_of(
+    puzzle: PuzzleSet, challenge: Challenge, share: int, query: ChallengeQuery, budget: Budget
+) -> CandidateSource:
+    """Yield a few starts of one challenge, of different sizes, with connected free cells."""
+    rng = random.Random(f"{query.seed} {challenge.id}")  # noqa: S311
+    sources: Mapping[tuple[int, bool], CandidateSource] = {}
+    if find_infeasibility(encoded := to_exact_cover(puzzle, challenge)) is None:
+        # There may be hundreds of thousands of fillings, so they are deleted as soon as possible.
+        positions = StartingPositions(encoded, Budget(budget.limit_s, None, budget.started))
+        sources = positions.sources(query.given, query.seed)
+        del positions
+    names = [one for one in sources if len(challenge.pieces) - one[0] in _FREE]
+    found, tries = list[Candidate](), 0
+    rng.shuffle(names)
+    while names and len(found) < share and tries < _TRIES * share:
+        tries += 1
+        name = names[tries % len(names)]
+        candidate = next(sources[name], None)
+        given = candidate.challenge.given if candidate else ()
+        free = challenge.region.difference(*(one.cells for one in given))
+        is_whole = len(parts_of_cells(puzzle.lattice, free)) == 1
+        suits = given and is_whole and len(challenge.pieces) - len(given) in _FREE
+        if candidate and suits:
+            found.append(replace(candidate, of=challenge.id))
+        if suits or not candidate:
+            names.remove(name)
+    del sources
+    yield from found
+
+
+def confirm_by_sat(
+    graded: Sequence[GradedChallenge], budget: Budget
+) -> tuple[GradedChallenge, ...]:
+    """Confirm with CaDiCaL, an independent engine, the number of solutions of each challenge.
+
     Starting CaDiCaL's process takes longer than most proofs, so one process proves them all.
 
     Args:
         graded: challenges with the counts of the first engine.
-        effort: budget and progress.
+        budget: time limit and progress.
 
     Returns:
-        All of them; only the first ones when the time was over.
+        The confirmed challenges: all, or the first ones if the time is up.
 
     Raises:
-        OutsideError: when the engines contradict each other, or the second breaks down.
+        ExternalError: if the engines disagree, or the second fails.
     """
     if not graded:
         return ()
     proved, jobs = 0, []
     for one in graded:
-        problem = one.posed.problem
+        problem = one.encoded.problem
         options = [(option.kind, option.cells) for option in problem.options]
         jobs.append((problem.cell_count, problem.copies, options, one.candidate.count + 1))
     with (
         contextlib.suppress(BudgetSpentError),
-        contextlib.closing(answers(_count_all, jobs, effort.part(0.0, 0.0))) as counts,
+        contextlib.closing(run_in_subprocess(_count_all, jobs, budget.subtask(0.0, 0.0))) as counts,
     ):
         for one, count in zip(graded, counts, strict=False):
             if count != one.candidate.count:
                 letters = ", ".join(one.candidate.challenge.pieces)
-                raise OutsideError(
-                    f"the engines contradict each other: one finds {one.candidate.count}, "
+                raise ExternalError(
+                    f"the engines disagree: one finds {one.candidate.count}, "
                     f"{Sat.name} {count} solutions of a challenge of the pieces {letters}; "
                     "nothing was written, please report this"
                 )
             proved += 1
-            effort.tell(proved / len(graded))
+            budget.report(proved / len(graded))
     return tuple(graded[:proved])
 
 
 def _count_all(jobs: Any, answer: Callable[[int], None]) -> None:
-    """Counts the solutions of each problem, to one more than expected; in a process of its own."""
-    for cell_count, copies, said, most in jobs:
-        options = tuple(Option(kind, tuple(cells)) for kind, cells in said)
+    """Count the solutions of each problem, up to one more than expected; runs in a subprocess."""
+    for cell_count, copies, stated, most in jobs:
+        options = tuple(Option(kind, tuple(cells)) for kind, cells in stated)
         found: list[Solution] = []
-        Sat.seek(ExactCoverProblem(cell_count, tuple(copies), options), most, found.append)
+        Sat.run_library(ExactCoverProblem(cell_count, tuple(copies), options), most, found.append)
         answer(len(found))

@@ -1,36 +1,35 @@
-"""Gathering challenges of every level: which are looked for next, and when a level is given up."""
+"""Select challenges of every level: draw a pool, rate it, split it into fifths, and choose."""
 
 from __future__ import annotations
 
-import random
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from fabkit.model.entry import LEVELS, level_of, level_thresholds
 from fabkit.model.puzzle import Challenge, PuzzleSet
-from fabkit.solve.difficulty import LEVELS, Difficulty, difficulty
-from fabkit.solve.engines.engine import BudgetSpentError, Effort, Solution
-from fabkit.solve.posing import Layout, PosedChallenge, pose
-from fabkit.solve.problem import Option
+from fabkit.solve.difficulty import Difficulty, difficulty
+from fabkit.solve.encoding import EncodedChallenge, Layout, to_exact_cover
+from fabkit.solve.engines.engine import Budget, BudgetSpentError, Solution
+from fabkit.solve.exact_cover import Option
 
-LEVEL_NAMES = tuple(name for name, _ in LEVELS)
-
-#: A level is given up after so many attempts in a row that brought nothing for it: an attempt
-#: that brought a challenge of another level counts fully, one that brought none a tenth.
-_PATIENCE = 300
-_MISSES = 10
+#: Number of candidates drawn for each requested challenge.
+POOL_FACTOR = 3
+#: Stop drawing after this many fruitless attempts in a row.
+_MAX_IDLE = 1000
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A challenge that has been found to have one solution up to symmetry, before it is rated.
+    """A challenge with one solution up to symmetry, before it is rated.
 
     Attributes:
         challenge: without an id.
         solution: each piece with its cells.
-        count: how many solutions it has as it lies.
-        minimal: whether no given piece can be left out; None where none is given by nature.
-        shape: what the region is called; empty for a board.
+        count: number of solutions, not up to symmetry.
+        minimal: whether every given piece is needed; None for shapes, which have none.
+        shape: name of the region; empty for a starting position.
+        of: id of the challenge that it starts; empty on a board.
     """
 
     challenge: Challenge
@@ -38,125 +37,141 @@ class Candidate:
     count: int = 1
     minimal: bool | None = None
     shape: str = ""
+    of: str = ""
 
 
 @dataclass(frozen=True)
-class Graded:
-    """A candidate, what is left to do of it, and how hard that is."""
+class GradedChallenge:
+    """A candidate with its exact cover problem, its rating, and its level in the pool."""
 
     candidate: Candidate
-    posed: PosedChallenge
+    encoded: EncodedChallenge
     rating: Difficulty
+    level: str = ""
+
+    @property
+    def score(self) -> float:
+        """The rounded score."""
+        return round(self.rating.score, 3)
 
     @property
     def solution(self) -> Solution:
-        """The solution as positions of the options of what is left to do."""
-        number = {cell: index for index, cell in enumerate(self.posed.cells)}
-        kinds = {piece: kind for kind, ids in enumerate(self.posed.kinds) for piece in ids}
-        lying = {
+        """The solution as positions of options."""
+        number = {cell: index for index, cell in enumerate(self.encoded.cells)}
+        kinds = {piece: kind for kind, ids in enumerate(self.encoded.kinds) for piece in ids}
+        placed = {
             Option(kinds[piece], tuple(sorted(number[cell] for cell in cells)))
             for piece, cells in self.candidate.solution.items()
             if piece in kinds
         }
-        options = self.posed.problem.options
-        return tuple(place for place, option in enumerate(options) if option in lying)
+        options = self.encoded.problem.options
+        return tuple(place for place, option in enumerate(options) if option in placed)
 
 
-#: Where candidates come from: None is an attempt that brought nothing, the end means that there
-#: are no others.
-Source = Iterator[Candidate | None]
+#: Yields candidates, or None for a fruitless attempt; ends if there are no others.
+CandidateSource = Iterator[Candidate | None]
 
 
 @dataclass(frozen=True)
-class Gathered:
-    """What was gathered.
+class GradedSelection:
+    """The selected challenges.
 
     Attributes:
         graded: from easy to hard.
-        exhausted: whether every source was followed to its end: there are no others.
-        spent: whether the time was over first.
+        exhausted: whether every source ended, so that there are no others.
+        spent: whether the time was up first.
     """
 
-    graded: tuple[Graded, ...]
+    graded: tuple[GradedChallenge, ...]
     exhausted: bool = False
     spent: bool = False
 
 
-def gather(
+def grade_candidates(
     puzzle: PuzzleSet,
-    sources: Mapping[Hashable, Source],
+    sources: Mapping[Hashable, CandidateSource],
     count: int,
     levels: Sequence[str],
-    seed: int,
-    effort: Effort,
-) -> Gathered:
-    """Takes candidates from sources until every level has its share.
+    budget: Budget,
+) -> GradedSelection:
+    """Draw a pool of candidates, split it into levels of a fifth each, and choose evenly.
 
-    Which source is asked next is drawn by lot; those that brought the level wanted before are
-    likelier. A level that brings nothing for long leaves its share to the others.
+    Sources take turns, so that the pool is spread over them.
 
     Args:
         puzzle: the set.
-        sources: their names say what they have in common, such as the number of pieces given.
-        count: how many challenges are wanted.
-        levels: of these levels, evenly.
-        seed: the same seed gives the same challenges.
-        effort: budget and progress.
+        sources: by a common property of their candidates, such as the number of given pieces.
+        count: number of challenges.
+        levels: the levels to choose from, evenly.
+        budget: time limit and progress.
 
     Returns:
-        At most `count` challenges, fewer when no more were found.
+        At most `count` challenges.
     """
-    rng, left = random.Random(f"gather {seed}"), dict(sources)  # noqa: S311
-    found: dict[str, list[Graded]] = {name: [] for name in LEVEL_NAMES if name in levels}
-    idle, tries = Counter[str](), Counter[Hashable]()
-    hits = Counter[tuple[Hashable, str]]()
-
-    def shares(there: bool = False) -> dict[str, int]:
-        """How many of each level are wanted; of those that are there at the end."""
-        closed = {one for one in found if there or idle[one] >= _PATIENCE * _MISSES}
-        return even_shares(count, {n: len(found[n]) if n in closed else count for n in found})
-
-    def ask(name: Hashable, level: str) -> None:
-        """Asks a source for a challenge of this level, and keeps it of whatever level it is."""
-        try:
-            candidate = next(left[name])
-        except StopIteration:
-            del left[name]
-            return
-        tries[name] += 1
-        reached = None
-        if candidate is not None:
-            posed = pose(puzzle, candidate.challenge)
-            rating = difficulty(posed.problem, candidate.count, Effort(effort.left_s))
-            if rating is not None:  # else no try of a person's kind comes to an end
-                reached = rating.level
-                found.get(reached, []).append(Graded(candidate, posed, rating))
-                hits[name, reached] += 1
-        idle[level] = 0 if reached == level else idle[level] + (_MISSES if reached else 1)
-
-    spent = False
+    wanted = POOL_FACTOR * -(-count * len(LEVELS) // len(levels))
+    waiting, pool, idle, spent = deque(sources.values()), list[GradedChallenge](), 0, False
     try:
-        while left and (lacking := {n: s - len(found[n]) for n, s in shares().items()}):
-            level = max(lacking, key=lacking.__getitem__)
-            if lacking[level] <= 0:
-                break
-            weights = [(1 + hits[name, level]) / (2 + tries[name]) for name in left]
-            ask(rng.choices(list(left), weights)[0], level)
-            there = sum(min(len(found[name]), share) for name, share in shares().items())
-            effort.tell(there / count)
+        while waiting and len(pool) < wanted and idle < _MAX_IDLE:
+            budget.report(len(pool) / wanted)
+            source = waiting.popleft()
+            try:
+                candidate = next(source)
+            except StopIteration:
+                continue
+            waiting.append(source)
+            idle += 1
+            if candidate is not None:
+                encoded = to_exact_cover(puzzle, candidate.challenge)
+                rating = difficulty(encoded.problem, candidate.count, Budget(budget.left_s))
+                if rating is not None:  # else all probes give up
+                    pool.append(GradedChallenge(candidate, encoded, rating))
+                    idle = 0
     except BudgetSpentError:
         spent = True
-    chosen = [one for name, share in shares(there=True).items() for one in found[name][:share]]
-    chosen.sort(key=lambda one: one.rating.score)
-    return Gathered(tuple(chosen), not left, spent)
+    return GradedSelection(tuple(_select(pool, count, levels)), not waiting, spent)
+
+
+def _select(
+    pool: list[GradedChallenge], count: int, levels: Sequence[str]
+) -> list[GradedChallenge]:
+    """Choose evenly from some levels and from the scores of each, from easy to hard.
+
+    Among challenges of similar difficulty, choose the one with least in common with earlier ones.
+    """
+    cuts = level_thresholds(one.score for one in pool) if pool else ()
+    found: dict[str, list[GradedChallenge]] = {name: [] for name in LEVELS if name in levels}
+    for one in sorted(pool, key=lambda one: one.score):
+        level = level_of(one.score, cuts)
+        found.get(level, []).append(replace(one, level=level))
+    shares = even_shares(count, {name: len(some) for name, some in found.items()})
+    chosen, seen = list[GradedChallenge](), Counter[Hashable]()
+    for name, share in shares.items():
+        some = found[name]
+        for place in range(share):
+            near = some[len(some) * place // share : len(some) * (place + 1) // share]
+            best = min(near, key=lambda one: sum(w * seen[what] for what, w in _features(one)))
+            seen.update(what for what, _ in _features(best))
+            chosen.append(best)
+    return chosen
+
+
+def _features(one: GradedChallenge) -> list[tuple[Hashable, float]]:
+    """Return the features by which a player recognises a challenge, with weights."""
+    challenge, solution = one.candidate.challenge, one.candidate.solution
+    given = challenge.given
+    whole = frozenset(solution.items())
+    marks: list[tuple[Hashable, float]] = [(whole, 3.0), (challenge.region, 1.0)]
+    for each in given:
+        marks += [(each.piece, 1 / len(given)), (each, 3 / len(given))]
+    return marks
 
 
 def even_shares(count: int, most: Mapping[str, int]) -> dict[str, int]:
-    """How many of each level: evenly, as far as each can give; easier levels get what is over.
+    """Distribute a number evenly over levels, up to the maximum of each; easier levels come first.
 
     Args:
-        count: how many in all.
-        most: how many each level can give, from easy to hard.
+        count: the number to distribute.
+        most: the maximum of each level, from easy to hard.
 
     Example:
         >>> even_shares(11, {"starter": 100, "junior": 2, "expert": 100})

@@ -1,73 +1,81 @@
-"""Starting positions: pieces given on a board so that exactly one solution is left.
+"""Starting positions: given pieces on a board that leave exactly one solution.
 
-A board's fillings are listed once, when they are not too many. Then a filling and some of its
-pieces are a starting position with one solution exactly if no other filling holds these pieces,
-and all positions of a filling are known at a glance. On other boards fillings are drawn by lot,
-pieces are taken away one after the other, and the search looks whether the rest stays unique.
+The fillings of a board (its solutions without given pieces) are listed once, unless there are too
+many. Some pieces of a filling are then a starting position with one solution exactly if no other
+filling contains them. On other boards fillings are drawn at random, pieces are removed one after the
+other, and a search checks that the solution stays unique.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from fabkit.model.puzzle import Challenge, Given
-from fabkit.puzzles.graded.grading import Candidate, Source
-from fabkit.solve.engines.engine import Effort, Solution
-from fabkit.solve.engines.search import FewestWalk, Search, in_slices, nodes_in, start_walk
-from fabkit.solve.posing import PosedChallenge
-from fabkit.solve.problem import ExactCoverProblem, Option
+from fabkit.puzzles.graded.grading import Candidate, CandidateSource
+from fabkit.solve.encoding import EncodedChallenge
+from fabkit.solve.engines.engine import Budget, Solution
+from fabkit.solve.engines.search import (
+    MrvSearch,
+    Search,
+    estimate_nodes,
+    run_in_slices,
+    start_search,
+)
+from fabkit.solve.exact_cover import ExactCoverProblem, Option
 
-#: The engine that finds positions, and with which their uniqueness is first known.
+#: The engine that finds positions and first proves them unique.
 ENGINE = "search"
 MINIMAL = "minimal"
 
-#: Fillings are listed when the search lists them in about so many seconds, when there are at most
-#: so many, and of at most so many pieces: each filling has two to the power of that positions.
+#: Fillings are listed if that takes at most about this many seconds, and there are at most this many
+#: fillings of at most this many pieces: n pieces have 2^n positions.
 _LISTING_S = 5.0
-_MOST_LISTED = 500_000
-_MOST_PIECES = 16
-#: So much may drawing one filling by lot take, and finding out whether a position is unique.
+_MAX_LISTED = 500_000
+_MAX_PIECES = 16
+#: Limits for drawing one random filling (nodes) and for checking uniqueness (seconds).
 _DRAWING_NODES = 50_000
 _UNIQUE_S = 0.5
 
-Masks = npt.NDArray[np.bool_]
+BoolArray = npt.NDArray[np.bool_]
 
 
-class Positions:
-    """The starting positions of one board. Those that the set comes with are not made again.
+class StartingPositions:
+    """The starting positions of one board, except those of the set's own challenges.
 
     Args:
-        posed: all pieces on the board, none given.
-        effort: budget and progress of listing the fillings; later, the budget of drawing them.
+        encoded: all pieces on the board, none given.
+        budget: time limit and progress of listing the fillings; later, time limit of drawing them.
 
     Attributes:
-        fillings: a row of option positions for each; None when they are too many to list.
+        fillings: a row of option positions for each; None if there are too many to list.
 
     Raises:
-        BudgetSpentError: when the time is over.
+        BudgetSpentError: if the time is up.
     """
 
-    def __init__(self, posed: PosedChallenge, effort: Effort) -> None:
-        self.posed = posed
-        self._effort = effort
-        self._problem = posed.problem
-        self._pieces = sum(posed.problem.copies)
-        self.fillings = _listed(posed.problem, effort)
+    def __init__(self, encoded: EncodedChallenge, budget: Budget) -> None:
+        self.encoded = encoded
+        self._budget = budget
+        self._problem = encoded.problem
+        self._pieces = sum(encoded.problem.copies)
+        self.fillings = _list_fillings(encoded.problem, budget)
         self._seen: set[Solution] = set()
         self._skip_shipped()
 
-    def sources(self, given: int | str | None, seed: int) -> dict[Hashable, Source]:
-        """Where candidates come from, by the number of pieces given.
+    def sources(
+        self, given: int | str | None, seed: int
+    ) -> dict[tuple[int, bool], CandidateSource]:
+        """Return sources of candidates by the number of given pieces, and whether all are needed.
 
         Args:
-            given: so many pieces; or `MINIMAL`; None for minimal positions and others, of any
+            given: number of pieces; or `MINIMAL`; None for minimal positions and others, with any
                 number of pieces that leaves two to place.
-            seed: the same seed gives the same candidates.
+            seed: equal seeds give equal candidates.
         """
         if isinstance(given, int):
             names = [(given, False)]
@@ -76,13 +84,13 @@ class Positions:
         else:
             most = max(self._pieces - 2, 0)
             names = [(size, alone) for size in range(most + 1) for alone in (True, False)]
-        follow = self._by_lot if self.fillings is None else self._from_list
+        follow = self._at_random if self.fillings is None else self._from_list
         return {name: follow(*name, random.Random(f"{seed} {name}")) for name in names}  # noqa: S311
 
     def _skip_shipped(self) -> None:
-        """Takes what the set's own challenges give on this board for found."""
-        board, kinds = self.posed.challenge, self.posed.kinds
-        for own in self.posed.puzzle.challenges:
+        """Mark the positions of the set's own challenges on this board as found."""
+        board, kinds = self.encoded.challenge, self.encoded.kinds
+        for own in self.encoded.puzzle.challenges:
             if own.region == board.region and set(own.pieces) == set(board.pieces):
                 given = {
                     (kind, one.cells) for one in own.given for kind in kinds if one.piece in kind
@@ -93,11 +101,11 @@ class Positions:
                     if (kinds[option.kind], self._covered(at)) in given
                 )
 
-    def _from_list(self, size: int, minimal: bool, rng: random.Random) -> Source:
-        """Goes round the fillings and takes a new position of each, until none has any."""
+    def _from_list(self, size: int, minimal: bool, rng: random.Random) -> CandidateSource:
+        """Cycle through the fillings and yield a new position of each, until none is left."""
         assert self.fillings is not None
         rows = np.arange(len(self.fillings))
-        if size == 1:  # a filling without a placement of its own has no such position
+        if size == 1:  # only a filling with a placement of its own has such a position
             held = np.bincount(self.fillings.ravel(), minlength=len(self._problem.options))
             rows = rows[(held[self.fillings] == 1).any(axis=1)]
         order, fresh = rows.tolist(), True
@@ -106,14 +114,14 @@ class Positions:
             rng.shuffle(order)
             for row in order:
                 filling = self.fillings[row].tolist()
-                found = self._new_of(filling, size, minimal, self._ambiguous(filling), rng)
+                found = self._new_position(filling, size, minimal, self._ambiguous(filling), rng)
                 fresh |= found is not None
                 yield found
 
-    def _new_of(
-        self, filling: list[int], size: int, minimal: bool, ambiguous: Masks, rng: random.Random
+    def _new_position(
+        self, filling: list[int], size: int, minimal: bool, ambiguous: BoolArray, rng: random.Random
     ) -> Candidate | None:
-        """A position of a filling that is like none before, drawn by lot."""
+        """Return a random position of a filling that is not equivalent to an earlier one."""
         alone = _minimal(ambiguous)
         fitting = (alone if minimal else ~ambiguous) & (self._sizes == size)
         sets = np.flatnonzero(fitting).tolist()
@@ -124,8 +132,8 @@ class Positions:
                 return self._candidate(filling, held, bool(alone[chosen]))
         return None
 
-    def _ambiguous(self, filling: list[int]) -> Masks:
-        """For each set of a filling's pieces, as bits, whether another filling holds them, too."""
+    def _ambiguous(self, filling: list[int]) -> BoolArray:
+        """Return for each set of a filling's pieces, as bits, whether another filling contains it."""
         assert self.fillings is not None
         holders = [self._holders[one] for one in filling]
         shared = np.zeros(len(self.fillings), dtype=np.int32)
@@ -133,8 +141,8 @@ class Positions:
             shared[rows] |= 1 << place
         ambiguous = np.zeros(1 << len(filling), dtype=np.bool_)
         ambiguous[shared[np.concatenate(holders)]] = True
-        ambiguous[-1] = False  # the filling itself: no other holds all of it
-        for place in range(len(filling)):  # what holds a set holds its subsets
+        ambiguous[-1] = False  # no other filling contains the whole filling
+        for place in range(len(filling)):  # what contains a set contains its subsets
             without, holding = _halves(ambiguous, place)
             without |= holding
         ambiguous[0] = len(self.fillings) > 1
@@ -142,7 +150,7 @@ class Positions:
 
     @cached_property
     def _holders(self) -> list[npt.NDArray[np.int64]]:
-        """For each option the rows of the fillings that hold it."""
+        """The rows of the fillings that contain each option."""
         assert self.fillings is not None
         counts = np.bincount(self.fillings.ravel(), minlength=len(self._problem.options))
         rows = np.argsort(self.fillings, axis=None, kind="stable") // self._pieces
@@ -150,25 +158,25 @@ class Positions:
 
     @cached_property
     def _sizes(self) -> npt.NDArray[np.int64]:
-        """For each set of pieces, as bits, how many they are."""
+        """The size of each set of pieces, as bits."""
         return np.array([sets.bit_count() for sets in range(1 << self._pieces)])
 
-    def _by_lot(self, size: int, minimal: bool, rng: random.Random) -> Source:
-        """Draws fillings and takes pieces away for ever: there is no telling when all are found."""
+    def _at_random(self, size: int, minimal: bool, rng: random.Random) -> CandidateSource:
+        """Draw fillings and remove pieces, endlessly: it is not known when all are found."""
         while True:
-            filling = _drawn(self._problem, rng, self._effort)
-            yield None if filling is None else self._thinned(filling, size, minimal, rng)
+            filling = _random_filling(self._problem, rng, self._budget)
+            yield None if filling is None else self._remove_pieces(filling, size, minimal, rng)
 
-    def _thinned(
+    def _remove_pieces(
         self, filling: Solution, size: int, minimal: bool, rng: random.Random
     ) -> Candidate | None:
-        """Takes pieces away in any order while one solution is left, then puts some back."""
+        """Remove pieces in random order while the solution stays unique, then put some back."""
         held, free = set(filling), list[int]()
         for one in rng.sample(filling, len(filling)):
-            self._effort.tell(0.0)
+            self._budget.report(0.0)
             verdict = _is_unique(self._problem, held - {one})
             if verdict is None:
-                return None  # it would not be known whether the position is minimal
+                return None  # unknown, so the position may not be minimal
             if verdict:
                 held.remove(one)
                 free.append(one)
@@ -179,9 +187,9 @@ class Positions:
         return self._candidate(filling, sorted(held), not lacking) if self._is_new(held) else None
 
     def _is_new(self, held: Iterable[int]) -> bool:
-        """Whether no position found before is this one, or its image under the board's symmetries.
+        """Return whether a position is new up to the board's symmetries, and mark it as found.
 
-        Identical pieces are options of one kind, so that their names make no difference.
+        Identical pieces are options of one kind, so their ids make no difference.
         """
         chosen = list(held)
         key = min(tuple(sorted(image[one] for one in chosen)) for image in self._problem.images)
@@ -190,34 +198,34 @@ class Positions:
         return new
 
     def _candidate(self, filling: Iterable[int], held: Iterable[int], minimal: bool) -> Candidate:
-        solution = self.posed.layout(filling)
+        solution = self.encoded.decode(filling)
         wanted = set(map(self._covered, held))  # cells of a filling are covered once
         given = tuple(Given(one, cells) for one, cells in solution.items() if cells in wanted)
-        board = self.posed.challenge
+        board = self.encoded.challenge
         challenge = Challenge("", board.region, board.pieces, given, board.flips)
         return Candidate(challenge, solution, minimal=minimal)
 
     def _covered(self, option: int) -> frozenset[tuple[int, int]]:
-        return frozenset(self.posed.cells[cell] for cell in self._problem.options[option].cells)
+        return frozenset(self.encoded.cells[cell] for cell in self._problem.options[option].cells)
 
 
-def _listed(problem: ExactCoverProblem, effort: Effort) -> npt.NDArray[np.int32] | None:
-    """All solutions, a row for each; None when they are too many."""
+def _list_fillings(problem: ExactCoverProblem, budget: Budget) -> npt.NDArray[np.int32] | None:
+    """List all solutions, a row for each; None if there are too many."""
     pieces = sum(problem.copies)
-    if pieces > _MOST_PIECES:
+    if pieces > _MAX_PIECES:
         return None
-    walk = start_walk(problem, reduced=False, listing=True)
+    search = start_search(problem, break_symmetry=False, keep_solutions=True)
     blocks, over = [np.zeros((0, pieces), dtype=np.int32)], False
-    for ended in in_slices(walk, _MOST_LISTED + 1, nodes_in(problem, _LISTING_S)):
-        blocks.append(np.array(walk.solutions, dtype=np.int32).reshape(-1, pieces))
-        walk.solutions.clear()
-        effort.tell(walk.share())
+    for ended in run_in_slices(search, _MAX_LISTED + 1, estimate_nodes(problem, _LISTING_S)):
+        blocks.append(np.array(search.solutions, dtype=np.int32).reshape(-1, pieces))
+        search.solutions.clear()
+        budget.report(search.progress())
         over = ended
-    return np.concatenate(blocks) if over and walk.count <= _MOST_LISTED else None
+    return np.concatenate(blocks) if over and search.count <= _MAX_LISTED else None
 
 
-def _minimal(ambiguous: Masks) -> Masks:
-    """Which sets are unique, and no longer so when any piece is taken away."""
+def _minimal(ambiguous: BoolArray) -> BoolArray:
+    """Return which sets are unique but no longer so once any piece is removed."""
     minimal = ~ambiguous
     for place in range(len(ambiguous).bit_length() - 1):
         _, holding = _halves(minimal, place)
@@ -225,35 +233,37 @@ def _minimal(ambiguous: Masks) -> Masks:
     return minimal
 
 
-def _halves(sets: Masks, place: int) -> tuple[Masks, Masks]:
-    """Views of the sets without a piece, and of the same sets with it."""
+def _halves(sets: BoolArray, place: int) -> tuple[BoolArray, BoolArray]:
+    """Return views of the sets without a piece, and of the same sets with it."""
     pairs = sets.reshape(-1, 2, 1 << place)
     return pairs[:, 0], pairs[:, 1]
 
 
-def _drawn(problem: ExactCoverProblem, rng: random.Random, effort: Effort) -> Solution | None:
-    """A solution found in an order drawn by lot; None when it takes too long."""
+def _random_filling(
+    problem: ExactCoverProblem, rng: random.Random, budget: Budget
+) -> Solution | None:
+    """Find a solution with options in random order; None if it takes too long."""
     order = list(range(len(problem.options)))
     rng.shuffle(order)
     shuffled = tuple(problem.options[one] for one in order)
     mixed = ExactCoverProblem(problem.cell_count, problem.copies, shuffled)
-    walk = FewestWalk(mixed, listing=True)
-    for _ in in_slices(walk, limit=1, most_nodes=_DRAWING_NODES):
-        effort.tell(0.0)
-    return tuple(sorted(order[one] for one in walk.solutions[0])) if walk.solutions else None
+    search = MrvSearch(mixed, keep_solutions=True)
+    for _ in run_in_slices(search, limit=1, most_nodes=_DRAWING_NODES):
+        budget.report(0.0)
+    return tuple(sorted(order[one] for one in search.solutions[0])) if search.solutions else None
 
 
 def _is_unique(problem: ExactCoverProblem, held: set[int]) -> bool | None:
-    """Whether what is left beside some options has exactly one solution; None if not known."""
-    rest = _rest(problem, held)
-    found = Search(nodes_in(rest, _UNIQUE_S)).unique(rest, Effort())
+    """Return whether some options leave exactly one solution; None if unknown."""
+    rest = _residual_problem(problem, held)
+    found = Search(estimate_nodes(rest, _UNIQUE_S)).unique(rest, Budget())
     if found.count > 1:
         return False
     return True if found.complete and found.count == 1 else None
 
 
-def _rest(problem: ExactCoverProblem, held: Iterable[int]) -> ExactCoverProblem:
-    """What is left of a problem beside some options, its cells numbered anew."""
+def _residual_problem(problem: ExactCoverProblem, held: Iterable[int]) -> ExactCoverProblem:
+    """Return the rest of a problem once some options are chosen, with cells renumbered."""
     copies, covered = list(problem.copies), set[int]()
     for one in held:
         copies[problem.options[one].kind] -= 1

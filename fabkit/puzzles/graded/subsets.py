@@ -13,32 +13,32 @@ from functools import cached_property
 
 from fabkit.core.errors import InputError
 from fabkit.model.lattice import Cell, Lattice, Ring
-from fabkit.model.piece import at_anchor
+from fabkit.model.piece import normalize_cells
 from fabkit.model.polygon import cells_of_rings
 from fabkit.model.puzzle import Challenge, PuzzleSet
-from fabkit.puzzles.graded.grading import Candidate, Source
-from fabkit.solve.engines.engine import Effort
-from fabkit.solve.engines.search import Search, nodes_in
-from fabkit.solve.posing import PosedChallenge, pose
-from fabkit.solve.problem import ExactCoverProblem, Option
+from fabkit.puzzles.graded.grading import Candidate, CandidateSource
+from fabkit.solve.encoding import EncodedChallenge, to_exact_cover
+from fabkit.solve.engines.engine import Budget
+from fabkit.solve.engines.search import Search, estimate_nodes
+from fabkit.solve.exact_cover import ExactCoverProblem, Option
 
-#: Fewer pieces are no riddle.
-_FEWEST_PIECES = 3
-#: About how long the search looks whether some pieces make a shape in one way.
-_LOOKING_S = 0.1
-#: Shapes of more cells than this are left out: their placements would be hundreds of thousands.
-_MOST_CELLS = 400
+#: Fewer pieces are too easy.
+_MIN_PIECES = 3
+#: About how long a search may take to prove that some pieces make a shape in one way.
+_SEARCH_S = 0.1
+#: Limit on the cells of a shape; larger ones would have hundreds of thousands of placements.
+_MAX_CELLS = 400
 
 
-def shapes(lattice: Lattice, most_area: float) -> dict[str, Ring]:
-    """The rectangles, squares and triangles up to an area in square units, by name.
+def basic_shapes(lattice: Lattice, most_area: float) -> dict[str, Ring]:
+    """Return the rectangles, squares and triangles up to an area in square units, by name.
 
     Returns:
         Their corners, in grid units.
 
     Example:
         >>> from fabkit.model.lattice import LATTICES
-        >>> list(shapes(LATTICES["quarter-square"], 2))
+        >>> list(basic_shapes(LATTICES["quarter-square"], 2))
         ['square of 1 x 1', 'rectangle of 2 x 1', 'triangle with legs of 1', 'triangle with legs of 2', \
 'triangle with a base of 2']
     """
@@ -57,19 +57,19 @@ def shapes(lattice: Lattice, most_area: float) -> dict[str, Ring]:
     return found
 
 
-def cells_within(lattice: Lattice, corners: Ring) -> frozenset[Cell]:
-    """The cells of a shape whose corners are in grid units."""
+def shape_cells(lattice: Lattice, corners: Ring) -> frozenset[Cell]:
+    """Return the cells of a shape whose corners are in grid units."""
     unit = lattice.per_unit
     return cells_of_rings(lattice, (tuple((x * unit, y * unit) for x, y in corners),))
 
 
-def refuse_unsuited(puzzle: PuzzleSet) -> None:
-    """Refuses sets that can make no such shapes.
+def refuse_unsuitable(puzzle: PuzzleSet) -> None:
+    """Refuse sets whose pieces cannot make such shapes.
 
     Raises:
-        InputError: then.
+        InputError: if the set is one of them.
     """
-    if puzzle.lattice.name == "triangular" or puzzle.made_of_balls:
+    if puzzle.made_of_balls or not puzzle.lattice.has_outlines:
         what = "balls" if puzzle.made_of_balls else "hexagons"
         message = (
             f"has no board, and its pieces are {what}, which make no rectangles or triangles; "
@@ -78,11 +78,11 @@ def refuse_unsuited(puzzle: PuzzleSet) -> None:
         raise InputError.of(puzzle.name, message)
 
 
-class Subsets:
-    """The subset challenges of one set. Those that the set comes with are not made again.
+class SubsetChallenges:
+    """The subset challenges of one set, except its own challenges.
 
     Args:
-        puzzle: a set that `refuse_unsuited` does not refuse.
+        puzzle: a set that `refuse_unsuitable` does not refuse.
     """
 
     def __init__(self, puzzle: PuzzleSet) -> None:
@@ -91,79 +91,83 @@ class Subsets:
         self._kinds = self._posed(frozenset()).kinds
         self._areas = [len(puzzle.piece(kind[0]).forms[0].cells) for kind in self._kinds]
 
-    def _posed(self, region: frozenset[Cell]) -> PosedChallenge:
-        """All pieces for a region."""
+    def _posed(self, region: frozenset[Cell]) -> EncodedChallenge:
+        """Encode a region with all pieces."""
         pieces = tuple(piece.id for piece in self._puzzle.pieces)
-        return pose(self._puzzle, Challenge("", region, pieces, flips=self._puzzle.flips))
+        return to_exact_cover(self._puzzle, Challenge("", region, pieces, flips=self._puzzle.flips))
 
-    def sources(self, seed: int) -> dict[Hashable, Source]:
-        """Where candidates come from, by the shape; the same seed gives the same candidates."""
+    def sources(self, seed: int) -> dict[Hashable, CandidateSource]:
+        """Return sources of candidates by shape; equal seeds give equal candidates."""
         lattice = self._puzzle.lattice
-        most_area = min(self._puzzle.area, _MOST_CELLS / lattice.cells_per_unit)
+        most_area = min(self._puzzle.area, _MAX_CELLS / lattice.cells_per_unit)
         return {
-            name: self._each(name, region, random.Random(f"{seed} {name}"))  # noqa: S311
-            for name, corners in shapes(lattice, most_area).items()
-            if self._ways[0].get(len(region := cells_within(lattice, corners)))
+            name: self._candidates(name, region, random.Random(f"{seed} {name}"))  # noqa: S311
+            for name, corners in basic_shapes(lattice, most_area).items()
+            if self._combinations[0].get(len(region := shape_cells(lattice, corners)))
         }
 
-    def _each(self, name: str, region: frozenset[Cell], rng: random.Random) -> Source:
-        """Draws pieces of the right area, each choice once, and tries whether they make it."""
+    def _candidates(
+        self, name: str, region: frozenset[Cell], rng: random.Random
+    ) -> CandidateSource:
+        """Draw pieces of the right area, each selection once, and yield those that make the shape."""
         shipped, seen = self._shipped(region), set[tuple[int, ...]]()
-        whole: PosedChallenge | None = None
-        while len(seen) < self._ways[0][len(region)]:
-            copies = self._drawn(len(region), rng)
+        whole: EncodedChallenge | None = None
+        while len(seen) < self._combinations[0][len(region)]:
+            copies = self._draw_copies(len(region), rng)
             if copies in seen:
-                continue  # the more are seen the longer this goes on, but it comes to an end
+                continue  # slower the more have been seen, but it ends
             seen.add(copies)
-            if copies in shipped or sum(copies) < _FEWEST_PIECES:
+            if copies in shipped or sum(copies) < _MIN_PIECES:
                 continue
             if whole is None:
                 whole = self._posed(region)
-            yield self._tried(name, whole, copies)
+            yield self._try_copies(name, whole, copies)
 
-    def _tried(self, name: str, whole: PosedChallenge, copies: tuple[int, ...]) -> Candidate | None:
-        """The challenge to make a shape of some pieces, if there is one way up to symmetry."""
+    def _try_copies(
+        self, name: str, whole: EncodedChallenge, copies: tuple[int, ...]
+    ) -> Candidate | None:
+        """Return the challenge of some pieces if it has one solution up to symmetry."""
         options = whole.problem.options
         chosen = [position for position, option in enumerate(options) if copies[option.kind]]
-        problem = _only(whole.problem, copies, chosen)
-        search = Search(nodes_in(problem, _LOOKING_S))
-        found = search.enumerate(problem, Effort(), len(problem.symmetries) + 1)
+        problem = _restrict(whole.problem, copies, chosen)
+        search = Search(estimate_nodes(problem, _SEARCH_S))
+        found = search.enumerate(problem, Budget(), len(problem.symmetries) + 1)
         if not found.complete or not found.count:
             return None
         first = found.solutions[0]
         if not all(problem.are_images(first, other) for other in found.solutions[1:]):
             return None
-        solution = whole.layout(chosen[option] for option in first)
+        solution = whole.decode(chosen[option] for option in first)
         challenge = replace(whole.challenge, pieces=tuple(solution))
         return Candidate(challenge, solution, found.count, None, name)
 
     def _shipped(self, region: frozenset[Cell]) -> set[tuple[int, ...]]:
-        """What the set's own challenges choose to make this region, as copies of each kind."""
+        """Return the pieces of the set's own challenges for this region, as copies of each kind."""
         lattice = self._puzzle.lattice
-        images = {at_anchor(lattice, map(move, region)) for move in lattice.symmetries}
+        images = {normalize_cells(lattice, map(move, region)) for move in lattice.symmetries}
         return {
             tuple(len(set(challenge.pieces).intersection(kind)) for kind in self._kinds)
             for challenge in self._puzzle.challenges
-            if at_anchor(lattice, challenge.region) in images
+            if normalize_cells(lattice, challenge.region) in images
         }
 
     @cached_property
-    def _ways(self) -> list[dict[int, int]]:
-        """From each kind on, in how many ways copies of the kinds add up to each area."""
-        ways = [{0: 1}]
+    def _combinations(self) -> list[dict[int, int]]:
+        """The number of selections from each kind onwards that have each area."""
+        sums_by_kind = [{0: 1}]
         for kind, area in zip(reversed(self._kinds), reversed(self._areas), strict=True):
             sums: dict[int, int] = {}
             for used in range(len(kind) + 1):
-                for rest, count in ways[0].items():
+                for rest, count in sums_by_kind[0].items():
                     sums[rest + used * area] = sums.get(rest + used * area, 0) + count
-            ways.insert(0, sums)
-        return ways
+            sums_by_kind.insert(0, sums)
+        return sums_by_kind
 
-    def _drawn(self, area: int, rng: random.Random) -> tuple[int, ...]:
-        """Copies of each kind that add up to an area: every choice is as likely as any other."""
+    def _draw_copies(self, area: int, rng: random.Random) -> tuple[int, ...]:
+        """Draw copies of each kind with a total area; all selections are equally likely."""
         copies, left = [], area
         for place, kind in enumerate(self._kinds):
-            below, each = self._ways[place + 1], self._areas[place]
+            below, each = self._combinations[place + 1], self._areas[place]
             numbers = range(len(kind) + 1)
             weights = [below.get(left - number * each, 0) for number in numbers]
             at = rng.randrange(sum(weights))
@@ -173,13 +177,13 @@ class Subsets:
         return tuple(copies)
 
 
-def _only(
+def _restrict(
     problem: ExactCoverProblem, copies: tuple[int, ...], chosen: Sequence[int]
 ) -> ExactCoverProblem:
-    """The same region with so many copies of each kind, and the options chosen of what stays."""
+    """Restrict a problem to some copies of each kind and the chosen options."""
     number = {kind: place for place, kind in enumerate(k for k, n in enumerate(copies) if n)}
     options = (problem.options[position] for position in chosen)
     mine, size = tuple(Option(number[o.kind], o.cells) for o in options), problem.cell_count
-    same = problem.symmetries[0][size:]  # mirrors may make one kind of another
+    same = problem.symmetries[0][size:]  # reflections may map one kind to another
     symmetries = tuple(one[:size] for one in problem.symmetries if one[size:] == same)
     return ExactCoverProblem(size, tuple(filter(None, copies)), mine, symmetries=symmetries)

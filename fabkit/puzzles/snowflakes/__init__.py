@@ -1,16 +1,16 @@
-"""Snowflakes: the shapes of all pieces that have the full symmetry of the square, and only those.
+"""Snowflakes: the shapes of all pieces that have the full symmetry of the square.
 
 ========================  =======================================================================
 module                    holds
 ========================  =======================================================================
-`field`                   cells around a centre, taken together with their images
-`bound`                   how far from the centre there can be any
-`closure`                 what the placements' orbits unite to: the candidates
-`tiling`                  whether the pieces tile a candidate
-`query`, `search`         what is asked; the tasks that answer it, and what they add up to
-`catalog`                 what is found, as files
+`field`                   orbits of cells around a centre
+`bound`                   the greatest possible distance from the centre
+`closure`                 candidates: unions of the orbits that placements touch
+`tiler`                   tiles a candidate with the pieces, or proves it impossible
+`query`, `search`         the parameters of a search, and its tasks and results
+`catalog`                 the output files
 ========================  =======================================================================
 """
 
-#: So long, in seconds, the solutions of a shape are counted, and a hard candidate is tried.
+#: Time limits for counting the solutions of a shape, and for a hard candidate, in seconds.
 COUNT_S, DECIDE_S = 60.0, 600.0

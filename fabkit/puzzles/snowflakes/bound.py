@@ -1,4 +1,4 @@
-"""How far from its centre a rigid snowflake can reach: nothing is missing beyond.
+"""The greatest distance of a rigid snowflake from its centre, so that a search is complete.
 
 Lengths are *Chebyshev*: the distance of two points is the greater of the differences of their
 coordinates, the width of a piece is its longer side along the grid, and ``r(x, y)`` is
@@ -44,13 +44,13 @@ from fractions import Fraction
 from fabkit.core.errors import InputError
 from fabkit.model.lattice import Lattice
 from fabkit.model.piece import Piece
-from fabkit.model.polygon import spelt
+from fabkit.model.polygon import format_point
 from fabkit.puzzles.snowflakes.field import EVEN, MIXED, ODD, HalfWidth
 
 
 @dataclass(frozen=True)
 class Bound:
-    """The greatest distance from the centre, with what it follows from; in grid units.
+    """The greatest distance from the centre, in grid units.
 
     Attributes:
         widest: the width of the widest piece, w.
@@ -62,12 +62,12 @@ class Bound:
 
     @property
     def reach(self) -> Fraction:
-        """No point of a rigid snowflake is farther from its centre."""
+        """The greatest possible distance of a point of a rigid snowflake from its centre."""
         inner = Fraction(self.widths + 4 * self.widest, 8)
         return max(Fraction(self.widest), inner) + Fraction(self.widths, 4)
 
     def half_width(self, parity: str) -> int:
-        """The half-width of the largest board of a parity, even or odd, that can be filled."""
+        """Return the half-width of the largest board of a parity, even or odd, that needs searching."""
         return int(self.reach if parity == EVEN else self.reach - Fraction(1, 2))
 
     @property
@@ -81,10 +81,10 @@ class Bound:
 
 
 def bound(lattice: Lattice, pieces: Sequence[Piece]) -> Bound:
-    """The bound for some flat pieces, from their outlines.
+    """Compute the bound for some flat pieces from their outlines.
 
     Raises:
-        InputError: when a corner is none.
+        InputError: if a corner is not a whole number of units.
     """
     widths = []
     for piece in pieces:
@@ -93,7 +93,7 @@ def bound(lattice: Lattice, pieces: Sequence[Piece]) -> Bound:
             if any(value % lattice.per_unit for value in corner):
                 raise InputError.of(
                     f"piece {piece.id}",
-                    f"has a corner at {spelt(lattice, corner)}; snowflakes are searched for with "
+                    f"has a corner at {format_point(lattice, corner)}; snowflakes need "
                     "pieces whose corners are whole numbers",
                 )
         widths.append(max(max(values) - min(values) for values in zip(*corners, strict=True)))
@@ -101,12 +101,12 @@ def bound(lattice: Lattice, pieces: Sequence[Piece]) -> Bound:
 
 
 def half_widths(parity: str, known: Bound | None, most: int | None) -> HalfWidth:
-    """The boards on which a search of a parity has to look.
+    """Return the half-width of the boards to search for a parity.
 
     Args:
         parity: one of the three.
-        known: the bound; None for shapes that need not be rigid, which then have a limit.
-        most: the half-width that the user wants at most; None for no limit.
+        known: the bound; None for shapes that need not be rigid, which need `most`.
+        most: the user's limit on the half-width; None for no limit.
     """
     far = sys.maxsize if most is None else most
     even, odd = (min(far, known.half_width(one) if known else far) for one in (EVEN, ODD))

@@ -1,4 +1,4 @@
-"""The catalog file: what the search found, as people and programs read it.
+"""The catalog file: the results of a search.
 
 Coordinates are in grid units with the centre at the origin, so they are multiples of 1/2.
 """
@@ -11,28 +11,29 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from fabkit import __version__
-from fabkit.core.files import SCHEMA, json_text
+from fabkit.core.files import SCHEMA_VERSION, json_text
+from fabkit.model.entry import DEFAULT_THRESHOLDS, level_of, level_thresholds
 from fabkit.model.lattice import Cell
 from fabkit.model.library import set_argument
 from fabkit.model.piece import Piece
 from fabkit.model.polygon import parts_of_cells, rings_of_cells
-from fabkit.model.puzzle import drawn
+from fabkit.model.puzzle import piece_document
 from fabkit.puzzles.snowflakes.bound import half_widths
-from fabkit.puzzles.snowflakes.field import EVEN, MIXED, ODD, PARITIES, Field, Part
+from fabkit.puzzles.snowflakes.field import EVEN, MIXED, ODD, PARITIES, CentredBoard, Field
 from fabkit.puzzles.snowflakes.query import ALGORITHM, SnowflakeQuery
-from fabkit.puzzles.snowflakes.search import UNKNOWN, Searched, Shape
-from fabkit.puzzles.snowflakes.tiling import IMPOSSIBLE, SOLVED
+from fabkit.puzzles.snowflakes.search import UNKNOWN, CandidateResult, ParityResult
+from fabkit.puzzles.snowflakes.tiler import IMPOSSIBLE, SOLVED
 
 #: Rings of corners in grid units.
 Outline = list[list[list[float]]]
 
 
 def document(
-    query: SnowflakeQuery, found: Sequence[Searched], command: str, seconds: float | None = None
+    query: SnowflakeQuery, found: Sequence[ParityResult], command: str, seconds: float | None = None
 ) -> dict[str, Any]:
-    """The catalog, ready for JSON, with the command that makes it again.
+    """Return the catalog as a JSON document, with the command that reproduces it.
 
-    It is the same for the same query, unless a budget was spent or it says how long it took.
+    Equal queries give equal catalogs, unless a budget was spent or `seconds` are given.
     """
     made: dict[str, Any] = {
         "command": command,
@@ -42,11 +43,13 @@ def document(
     if seconds is not None:
         made["seconds"] = round(seconds, 1)
     challenges = [_entry(query, shape) for one in found for shape in one.of(SOLVED)]
+    challenges, cuts = assign_levels(challenges)
     unknown = [_head(query, shape) for one in found for shape in one.of(UNKNOWN)]
     return {
         "set": query.puzzle.name,
         "pieces": list(query.pieces),
         "made": made,
+        "levels": {"snowflake": cuts},
         "complete": [_complete(query, one) for one in found],
         "challenges": sorted(challenges, key=_order),
         "unknown": sorted(unknown, key=_order),
@@ -54,7 +57,7 @@ def document(
 
 
 def text(catalog: Mapping[str, Any]) -> str:
-    """A catalog as a file's text: one line for each challenge, so that it can be read and compared.
+    """Format a catalog with one line for each challenge, to make it readable and comparable.
 
     Example:
         >>> print(text({"set": "mine", "challenges": [{"id": "a"}, {"id": "b"}]}), end="")
@@ -68,7 +71,7 @@ def text(catalog: Mapping[str, Any]) -> str:
         }
     """
     lines = []
-    for key, value in {"schema": SCHEMA, **catalog}.items():
+    for key, value in {"schema": SCHEMA_VERSION, **catalog}.items():
         if isinstance(value, list) and value and isinstance(value[0], dict):
             entries = ",\n".join(json.dumps(one, ensure_ascii=False) for one in value)
             lines.append(f"{json.dumps(key)}: [\n{entries}\n]")
@@ -77,10 +80,28 @@ def text(catalog: Mapping[str, Any]) -> str:
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
-def merged(turned: Mapping[str, Any], flipped: Mapping[str, Any], command: str) -> dict[str, Any]:
-    """Two catalogs of a set as one: what can be made without turning pieces over, and the rest.
+def assign_levels(
+    challenges: Iterable[dict[str, Any]],
+) -> tuple[list[dict[str, Any]], Sequence[float]]:
+    """Add levels by rank to challenges of one kind; also return the scores where levels start."""
+    found = list(challenges)
+    cuts = (
+        level_thresholds(one["difficulty"]["score"] for one in found)
+        if found
+        else DEFAULT_THRESHOLDS
+    )
+    for one in found:
+        rated = one["difficulty"]
+        one["difficulty"] = {**rated, "level": level_of(rated["score"], cuts)}
+    return found, list(cuts)
 
-    A shape that needs no flip is listed as it was made without.
+
+def merge_catalogs(
+    turned: Mapping[str, Any], flipped: Mapping[str, Any], command: str
+) -> dict[str, Any]:
+    """Merge two catalogs of a set: without and with turning pieces over.
+
+    A shape in both is listed as in the one without.
     """
     solved, unknown = (
         {entry["id"]: entry for entry in (*flipped[key], *turned[key])}
@@ -89,35 +110,37 @@ def merged(turned: Mapping[str, Any], flipped: Mapping[str, Any], command: str) 
     made = {**turned["made"], "command": command}
     if "seconds" in made:
         made["seconds"] = round(made["seconds"] + flipped["made"]["seconds"], 1)
+    challenges, cuts = assign_levels(solved.values())
     left = (entry for name, entry in unknown.items() if name not in solved)
     return {
         "set": turned["set"],
         "pieces": turned["pieces"],
         "made": made,
+        "levels": {"snowflake": cuts},
         "complete": [*turned["complete"], *flipped["complete"]],
-        "challenges": sorted(solved.values(), key=_order),
+        "challenges": sorted(challenges, key=_order),
         "unknown": sorted(left, key=_order),
     }
 
 
 def command(query: SnowflakeQuery) -> str:
-    """The command that makes the same again."""
-    said = ["fabkit snowflakes", set_argument(query.puzzle)]
+    """Return the command that reproduces the catalog."""
+    parts = ["fabkit snowflakes", set_argument(query.puzzle)]
     if query.parities != PARITIES:
-        said.append(f"--parity {','.join(query.parities)}")
+        parts.append(f"--parity {','.join(query.parities)}")
     if query.flips != query.puzzle.flips:
-        said.append("--flips" if query.flips else "--no-flips")
+        parts.append("--flips" if query.flips else "--no-flips")
     if len(query.pieces) < len(query.puzzle.pieces):
-        said.append(f"--pieces {','.join(query.pieces)}")
-    if query.most is not None:
-        said.append(f"--max-half-width {query.most}")
+        parts.append(f"--pieces {','.join(query.pieces)}")
+    if query.max_half_width is not None:
+        parts.append(f"--max-half-width {query.max_half_width}")
     if not query.rigid:
-        said.append("--wandering")
+        parts.append("--wandering")
     if query.count_s != SnowflakeQuery.count_s:
-        said.append(f"--count-budget {query.count_s:g}")
+        parts.append(f"--count-budget {query.count_s:g}")
     if query.decide_s != SnowflakeQuery.decide_s:
-        said.append(f"--budget {query.decide_s:g}")
-    return " ".join(said)
+        parts.append(f"--budget {query.decide_s:g}")
+    return " ".join(parts)
 
 
 def _order(entry: dict[str, Any]) -> tuple[Any, ...]:
@@ -133,8 +156,8 @@ _GRIDS = {
 }
 
 
-def _complete(query: SnowflakeQuery, one: Searched) -> dict[str, Any]:
-    """How far one parity was searched, and why there is nothing beyond."""
+def _complete(query: SnowflakeQuery, one: ParityResult) -> dict[str, Any]:
+    """Describe the range searched for one parity, and why it is complete."""
     known = query.bound
     if known is None:
         argument = "all shapes on boards of this half-width, also those that fall apart"
@@ -155,18 +178,18 @@ def _complete(query: SnowflakeQuery, one: Searched) -> dict[str, Any]:
     }
 
 
-def _head(query: SnowflakeQuery, shape: Shape) -> dict[str, Any]:
-    """What is known of every candidate."""
+def _head(query: SnowflakeQuery, shape: CandidateResult) -> dict[str, Any]:
+    """Return the entries that every candidate has."""
     field = shape.field
     cells = [field.cells[cell] for orbit in shape.orbits for cell in field.orbits[orbit]]
     outlines = [
-        outline_around(part, some)
-        for at, part in enumerate(field.parts)
-        for some in parts_of_cells(part.lattice, {cell for i, cell in cells if i == at})
+        centred_outline(board, some)
+        for at, board in enumerate(field.boards)
+        for some in parts_of_cells(board.lattice, {cell for i, cell in cells if i == at})
     ]
     widths, centre = _reach(field, shape.orbits)
     return {
-        "id": identity(field, shape.orbits),
+        "id": shape_id(field, shape.orbits),
         "parity": field.parity,
         "half_width": widths[0] if len(widths) == 1 else list(widths),
         **({"centre": centre} if field.parity == MIXED else {}),
@@ -175,7 +198,7 @@ def _head(query: SnowflakeQuery, shape: Shape) -> dict[str, Any]:
     }
 
 
-def _entry(query: SnowflakeQuery, shape: Shape) -> dict[str, Any]:
+def _entry(query: SnowflakeQuery, shape: CandidateResult) -> dict[str, Any]:
     solutions = shape.solutions or {}
     return {
         **_head(query, shape),
@@ -188,90 +211,88 @@ def _entry(query: SnowflakeQuery, shape: Shape) -> dict[str, Any]:
 
 
 def _reach(field: Field, orbits: Iterable[int]) -> tuple[tuple[int, ...], str]:
-    """The half-widths, the centre's first, and its parity: of the part that reaches less far.
+    """Return the half-widths, the centre's first, and the centre's parity.
 
-    An odd board reaches half a cell farther.
+    The centre is the part that reaches less far; an odd board reaches half a cell farther.
     """
     widths = field.half_widths(orbits)
     centre = ODD if len(widths) > 1 and widths[1] < widths[0] else EVEN
     return (widths[::-1] if centre == ODD else widths), centre
 
 
-def identity(field: Field, orbits: Sequence[int]) -> str:
-    """A name that depends on the shape alone: parity, half-width, and a hash of its cells.
+def shape_id(field: Field, orbits: Sequence[int]) -> str:
+    """Return an id that depends on the shape alone: parity, half-width, and a hash of its cells.
 
     Example:
         >>> from fabkit.model.lattice import LATTICES
-        >>> small, large = (Field.of(LATTICES["square"], "even", width) for width in (1, 3))
-        >>> identity(small, [0]), identity(large, [0])
+        >>> small, large = (Field.for_parity(LATTICES["square"], "even", width) for width in (1, 3))
+        >>> shape_id(small, [0]), shape_id(large, [0])
         ('even1-a33d5dfbab', 'even1-a33d5dfbab')
     """
-    places = sorted(min(field.place(cell) for cell in field.orbits[orbit]) for orbit in orbits)
-    said = json.dumps([field.lattice.name, places], separators=(",", ":"))
+    places = sorted(min(field.centroid(cell) for cell in field.orbits[orbit]) for orbit in orbits)
+    text = json.dumps([field.lattice.name, places], separators=(",", ":"))
     spelt = "-".join(map(str, _reach(field, orbits)[0]))
-    return f"{field.parity}{spelt}-{hashlib.sha256(said.encode()).hexdigest()[:10]}"
+    return f"{field.parity}{spelt}-{hashlib.sha256(text.encode()).hexdigest()[:10]}"
 
 
 def _solution(
     query: SnowflakeQuery, field: Field, tiling: Sequence[tuple[int, Sequence[int]]]
 ) -> dict[str, Any]:
-    """For each piece its outline; identical pieces are dealt out in the set's order."""
+    """Return the outline of each piece; identical pieces are assigned in the set's order."""
     kinds = query.tiler(field.parity, field.half_width).kinds
     waiting = [iter(kind) for kind in kinds]
     found: dict[str, Any] = {}
     for kind, numbers in sorted((kind, tuple(cells)) for kind, cells in tiling):
         cells = [field.cells[number] for number in numbers]
-        rings = outline_around(field.parts[cells[0][0]], {cell for _, cell in cells})
+        rings = centred_outline(field.boards[cells[0][0]], {cell for _, cell in cells})
         found[next(waiting[kind]).id] = rings[0] if len(rings) == 1 else rings
     return {piece: found[piece] for piece in query.pieces}
 
 
-def outline_around(part: Part, cells: Iterable[Cell]) -> Outline:
-    """The outline of some cells as it lies around the centre, in grid units: outer ring first."""
-    unit = 2 * part.lattice.per_unit
+def centred_outline(board: CentredBoard, cells: Iterable[Cell]) -> Outline:
+    """Return the outline of some cells relative to the centre, in grid units, outer ring first."""
+    unit = 2 * board.lattice.per_unit
     return [
-        [[_plain(x / unit), _plain(y / unit)] for x, y in map(part.around, ring)]
-        for ring in rings_of_cells(part.lattice, cells)
+        [[_plain(x / unit), _plain(y / unit)] for x, y in map(board.from_centre, ring)]
+        for ring in rings_of_cells(board.lattice, cells)
     ]
 
 
 def _plain(value: float) -> float:
-    """A whole number without its point."""
+    """Convert a whole number to int."""
     return int(value) if value == int(value) else value
 
 
-def proof_files(query: SnowflakeQuery, found: Searched) -> Iterator[tuple[str, str]]:
-    """The proofs of one parity as files, each a name and a text.
+def proof_files(query: SnowflakeQuery, found: ParityResult) -> Iterator[tuple[str, str]]:
+    """Yield the proofs of one parity as files, each a name and a text.
 
-    One file holds all that a search proved; a formula and its refutation are each a file for what
-    was left to CaDiCaL.
+    One file holds all proofs by search; each proof by CaDiCaL has a formula file and a refutation
+    file.
     """
-    said = [shape.outcome for shape in found.of(IMPOSSIBLE)]
-    by_search = [one["proof"] for one in said if one["engine"] == "search"]
+    outcomes = [shape.outcome for shape in found.of(IMPOSSIBLE)]
+    by_search = [one["proof"] for one in outcomes if one["engine"] == "search"]
     field = query.field(found.parity, 0)
-    text = impossible_shapes(query.puzzle.name, field, query.chosen, query.flips, by_search)
+    text = impossible_shapes_document(
+        query.puzzle.name, field, query.selected_pieces, query.flips, by_search
+    )
     yield f"{found.parity}.json", json_text(text, indent=None)
-    for one in said:
+    for one in outcomes:
         if one["engine"] == "sat":
             name = f"{found.parity}-{one['sha256'][:12]}"
             yield f"{name}.cnf", one["proof"]["cnf"]
             yield f"{name}.drat", one["proof"]["drat"]
 
 
-def impossible_shapes(
+def impossible_shapes_document(
     set_name: str, field: Field, pieces: Sequence[Piece], flips: bool, proofs: Sequence[Any]
 ) -> dict[str, Any]:
-    """Many proofs as one file, ready for JSON.
-
-    What all share (the pieces, which every shape would have to hold, and the centres, whatever
-    the field's size) stands once at its head.
-    """
+    """Return many proofs as one JSON document, with the pieces and centres that all share."""
     return {
         "kind": "fabkit impossible shapes",
         "set": set_name,
         "lattice": field.lattice.name,
         "flips": flips,
-        "centres": [list(part.centre) for part in field.parts],
-        "pieces": [drawn(piece) for piece in pieces],
+        "centres": [list(board.centre) for board in field.boards],
+        "pieces": [piece_document(piece) for piece in pieces],
         "shapes": list(proofs),
     }

@@ -1,30 +1,28 @@
-"""The closure of orbit sets: every symmetric shape that placements of all pieces might add up to.
+"""The closure of orbit sets: every symmetric shape that placements of all pieces may form.
 
-A snowflake is a set of whole orbits that the pieces tile. Each piece, wherever it lies, touches some
-orbits; the snowflake is the union of what its pieces touch. So start from the empty set, go
-through the pieces, and unite every set found so far with every set of orbits that a placement of
-the next piece touches. At the end those sets are left whose area is that of the pieces: the
-*candidates*. Whether the pieces really tile them is another question. Since different placements
-unite to the same set, there are only some hundred thousand of them at any time, where placements
-have more combinations than can be counted.
+A snowflake is a set of whole orbits that the pieces tile. Every placement touches some orbits, and
+the snowflake is the union of the orbits that its pieces touch. So start from the empty set, and for
+each piece in turn unite every set found so far with the orbits touched by each of its placements. The
+sets with the area of all pieces are the *candidates*; whether the pieces tile them is checked later.
+Since different placements give the same union, there are only some hundred thousand sets at any
+time, although the combinations of placements are countless.
 
-On the way everything is dropped that cannot become a snowflake:
+Sets that cannot become a snowflake are dropped:
 
-- what is larger than all pieces together, or cannot grow to their area with the pieces to come;
-- what is smaller than the pieces so far: they lie beside each other inside their union, so it has
-  room for them. This keeps the sets few: without it there are ten times as many;
-- what cannot become rigid any more: see *Joining* below.
+- those larger than all pieces together, or too small to reach their area with the remaining pieces;
+- those smaller than the pieces so far, which must fit side by side into the union. Without this rule
+  there are ten times as many sets;
+- those that cannot become rigid any more: see *Joining* below.
 
-Of mixed parity a set carries how many cells the pieces on the first lattice have, so that at the
-end the pieces of each lattice have the area of its part.
+For mixed parity a set also records the number of cells of the pieces on the first lattice, so that
+in the end the pieces of each lattice have the area of its part.
 
-*Joining.* In the end every connected part must meet an axis and a diagonal (`Field.mirrors`). As long as it
-does not, it has to grow there, over orbits that are not in the set yet. The least number of new
-cells that join a part to both mirrors is a shortest tree between three ends, found by passing
-outwards from each of them in layers of equal cost. Sets of which a part needs more cells than the
-area allows are dropped, and placements that reach an orbit no such tree can hold are not tried.
-Other parts may serve as stepping stones, which cost nothing, so nothing is dropped that could be
-completed.
+*Joining.* In the end every connected part must meet an axis and a diagonal (`Field.mirrors`). Until
+it does, it must grow there over orbits not yet in the set. The least number of new cells that joins
+a part to both mirrors is that of a shortest tree between three ends, found by expanding from each of
+them in layers of equal cost. Sets with a part that needs more cells than the area allows are dropped,
+and placements that reach an orbit outside all such trees are skipped. Other parts can be crossed at no
+cost, so no completable set is dropped.
 """
 
 from __future__ import annotations
@@ -39,28 +37,28 @@ import numpy as np
 from fabkit.core.errors import InputError
 from fabkit.model.piece import Piece
 from fabkit.puzzles.snowflakes.field import Field
-from fabkit.solve.engines.compiled import ONE, ZERO, Word, kernel, population, trailing_zeros
-from fabkit.solve.problem import WORD_BITS, Words, in_a_row, masks
+from fabkit.solve.engines.compiled import ONE, ZERO, Word, kernel, popcount, trailing_zeros
+from fabkit.solve.exact_cover import WORD_BITS, WordArray, bitmasks, to_csr
 
-#: Trees are only looked for while the area left is small; before, there are few sets.
+#: Trees are only computed once the area left is this small; before, there are few sets.
 MOST_LAYERS = 24
 
 
 @kernel
-def weigh(mask, planes, values):  # type: ignore[no-untyped-def]
-    """The number of cells of a set of orbits: bit counts, orbits of each weight apart."""
+def count_cells(mask, planes, values):  # type: ignore[no-untyped-def]
+    """Count the cells of a set of orbits, by bit counts for each orbit size."""
     found = np.int64(0)
     for plane in range(values.shape[0]):
         bits = np.int64(0)
         for at in range(planes.shape[1]):
-            bits += np.int64(population(mask[at] & planes[plane, at]))
+            bits += np.int64(popcount(mask[at] & planes[plane, at]))
         found += bits * values[plane]
     return found
 
 
 @kernel
 def _spread(sources, near, found):  # type: ignore[no-untyped-def]
-    """Adds to ``found`` what meets the sources."""
+    """Add the orbits that touch the sources to ``found``."""
     for at in range(sources.shape[0]):
         word = sources[at]
         while word != ZERO:
@@ -72,12 +70,11 @@ def _spread(sources, near, found):  # type: ignore[no-untyped-def]
 
 @kernel
 def _layers(starts, entry, orbits, near, costs, most, reached, around, fresh):  # type: ignore[no-untyped-def]
-    """What can be reached at every cost: orbits of the set are free, new ones are not.
+    """Compute the orbits reachable at every cost: orbits of the set are free, new ones are not.
 
-    Row c of ``starts`` is where one may start at cost c, after the last row nowhere anew;
-    ``entry`` are orbits that can be reached from outside as if they met a start at cost 0.
-    For each cost up to ``most`` a row of ``reached`` is written: all orbits reached at that cost
-    or less. ``around``, as many rows, and ``fresh``, one more, are to work in.
+    Row c of ``starts`` holds the orbits to start from at cost c; ``entry`` are orbits treated as if
+    they touched a start at cost 0. Each row of ``reached``, up to cost ``most``, receives all orbits
+    reached at that cost or less. ``around`` (as many rows) and ``fresh`` (one row) are buffers.
     """
     width = orbits.shape[0]
     for cost in range(most + 1):
@@ -87,7 +84,7 @@ def _layers(starts, entry, orbits, near, costs, most, reached, around, fresh):  
             found = starts[cost, at] if cost < starts.shape[0] else ZERO
             for price in range(1, min(cost, costs.shape[0]) + 1):
                 found |= around[cost - price, at] & costs[price - 1, at] & ~orbits[at]
-            # What the set itself holds next to what was reached before is free.
+            # Orbits of the set next to those reached before are free.
             fresh[at] = (found | (around[cost, at] & orbits[at] if cost > 0 else ZERO)) & ~before
             reached[cost, at] = before | fresh[at]
         more = True
@@ -102,10 +99,10 @@ def _layers(starts, entry, orbits, near, costs, most, reached, around, fresh):  
 
 @kernel
 def _useful(orbits, near, mirrors, costs, most, room):  # type: ignore[no-untyped-def]
-    """Writes to ``room[2, most]`` the orbits that a tree joins to both mirrors at so much cost.
+    """Write to ``room[2, most]`` the orbits that a tree of that cost joins to both mirrors.
 
-    The tree's fork lies on an orbit of the set, or on a new one, which both ways to the mirrors
-    count. Only such orbits can be part of what the set becomes.
+    The fork of the tree is an orbit of the set, or a new one, whose cost both branches include. Only
+    such orbits can be added to the set.
     """
     width = orbits.shape[0]
     fresh, none = room[4, 0], room[4, 1]
@@ -132,10 +129,10 @@ def _useful(orbits, near, mirrors, costs, most, room):  # type: ignore[no-untype
 
 
 @kernel
-def useful_cells(orbits, field, most, room, useful):  # type: ignore[no-untyped-def]
-    """Writes the orbits that the set may still take up, its own among them if it can be joined."""
+def useful_orbits(orbits, field, most, room, useful):  # type: ignore[no-untyped-def]
+    """Write the orbits that may be added to the set, and its own if it can be joined."""
     planes, _, values, near, mirrors, costs, unit, slack, rigid = field
-    layers = (most - weigh(orbits, planes, values) + slack) // unit
+    layers = (most - count_cells(orbits, planes, values) + slack) // unit
     if rigid and layers < room.shape[1]:
         _useful(orbits, near, mirrors, costs, layers, room)
         for at in range(useful.shape[0]):
@@ -149,7 +146,7 @@ _HASH_START, _HASH_FACTOR = Word(14695981039346656037), Word(0x9E3779B97F4A7C15)
 
 @kernel
 def _hash(mask):  # type: ignore[no-untyped-def]
-    """A number that is likely to differ for different rows of words."""
+    """Hash a row of words."""
     found = _HASH_START
     for word in mask:
         found = (found ^ word) * _HASH_FACTOR
@@ -159,7 +156,7 @@ def _hash(mask):  # type: ignore[no-untyped-def]
 
 @kernel
 def _find(mask, table, rows):  # type: ignore[no-untyped-def]
-    """Where a row stands in a hash table, or the free place where it belongs."""
+    """Return the place of a row in a hash table, or the free place where it belongs."""
     last = np.int64(table.shape[0] - 1)
     place = np.int64(_hash(mask) & Word(last))
     while table[place] >= 0:
@@ -175,8 +172,8 @@ def _find(mask, table, rows):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _rehashed(rows, count):  # type: ignore[no-untyped-def]
-    """A table for the rows that leaves three quarters of its places free."""
+def _rehash(rows, count):  # type: ignore[no-untyped-def]
+    """Create a hash table for the rows with a load of at most a quarter."""
     size = 1 << 10
     while size < 4 * count:
         size *= 2
@@ -187,11 +184,11 @@ def _rehashed(rows, count):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _united(sets, index, touched, barred, placement, useful, union):  # type: ignore[no-untyped-def]
-    """Writes the union, unless the placement overlaps the set or leaves what is useful."""
+def _unite(sets, index, touched, barred, placement, useful, union):  # type: ignore[no-untyped-def]
+    """Write the union, unless the placement overlaps the set or reaches useless orbits."""
     for at in range(union.shape[0]):
-        taken = sets[index, at] & barred[placement, at]
-        if (taken | touched[placement, at] & ~useful[at]) != ZERO:
+        overlap = sets[index, at] & barred[placement, at]
+        if (overlap | touched[placement, at] & ~useful[at]) != ZERO:
             return False
         union[at] = sets[index, at] | touched[placement, at]
     return True
@@ -199,7 +196,7 @@ def _united(sets, index, touched, barred, placement, useful, union):  # type: ig
 
 @kernel
 def _parts_fit(weight, inner, here, rest, most):  # type: ignore[no-untyped-def]
-    """Whether both parts have room for their pieces, and in the end both have some.
+    """Return whether both parts have room for their pieces, and finally both have some.
 
     ``here`` is what the pieces on the first lattice have; those on the other have the others.
     """
@@ -208,28 +205,28 @@ def _parts_fit(weight, inner, here, rest, most):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def unite(  # type: ignore[no-untyped-def]
+def extend_unions(  # type: ignore[no-untyped-def]
     sets, touched, barred, first_part, cells, rest, least, most, mixed, field,
     rows, kept, table, count,
 ):  # fmt: skip
-    """All unions of a set found so far and the orbits that a placement of the next piece touches.
+    """Unite every set found so far with the orbits touched by each placement of the next piece.
 
     Args:
         sets: rows of words; the last word counts the cells of pieces on the first lattice.
-        touched: the same of each placement, without that word.
-        barred: for each placement the orbits that it overlaps.
-        first_part: whether the placement is on the first lattice.
-        cells: of the piece.
-        rest: cells of all pieces that are still to come.
-        least: a union of fewer cells cannot grow to all of them, or cannot hold the pieces so far.
-        most: the cells of all pieces.
-        mixed: whether both lattices are to be used.
-        field: see `Closure`.
-        rows: the unions found before, for other sets; ``kept``: which of them can become rigid;
-            ``table``: where they stand; ``count``: how many there are.
+        touched: the orbits touched by each placement, without that word.
+        barred: the orbits that each placement overlaps.
+        first_part: whether each placement is on the first lattice.
+        cells: number of cells of the piece.
+        rest: number of cells of all remaining pieces.
+        least: smaller unions cannot grow enough, or cannot hold the pieces so far.
+        most: number of cells of all pieces.
+        mixed: whether both lattices must be used.
+        field: see `Closure._field`.
+        rows: the unions found before; ``kept``: which of them can become rigid; ``table``: their
+            hash table; ``count``: their number.
 
     Returns:
-        The last four, with the new ones.
+        The last four, with the new unions.
     """
     width = touched.shape[1]
     row, useful = np.zeros(width + 1, dtype=np.uint64), np.zeros(width, dtype=np.uint64)
@@ -237,16 +234,16 @@ def unite(  # type: ignore[no-untyped-def]
     room = np.zeros((6, MOST_LAYERS + 1, width), dtype=np.uint64)
     planes, inner_planes, values = field[0], field[1], field[2]
     for index in range(sets.shape[0]):
-        useful_cells(sets[index, :width], field, most, room, useful)
+        useful_orbits(sets[index, :width], field, most, room, useful)
         for placement in range(touched.shape[0]):
-            if not _united(sets, index, touched, barred, placement, useful, union):
+            if not _unite(sets, index, touched, barred, placement, useful, union):
                 continue
-            weight = weigh(union, planes, values)
+            weight = count_cells(union, planes, values)
             if weight > most or weight < least:
                 continue
             row[width] = sets[index, width] + Word(cells if first_part[placement] else 0)
             if mixed:
-                inner = weigh(union, inner_planes, values)
+                inner = count_cells(union, inner_planes, values)
                 if not _parts_fit(weight, inner, np.int64(row[width]), rest, most):
                     continue
             place = _find(row, table, rows)
@@ -256,33 +253,33 @@ def unite(  # type: ignore[no-untyped-def]
                 rows = np.concatenate((rows, np.zeros_like(rows)))
                 kept = np.concatenate((kept, np.zeros_like(kept)))
             rows[count] = row
-            useful_cells(union, field, most, room, grown)
+            useful_orbits(union, field, most, room, grown)
             kept[count] = True
             for at in range(width):
                 kept[count] &= union[at] & ~grown[at] == ZERO
             table[place] = count
             count += 1
             if 2 * count > table.shape[0]:
-                table = _rehashed(rows, count)
+                table = _rehash(rows, count)
     return rows, kept, table, count
 
 
-#: More than this would not fit into the memory of a usual machine, as it grows by doubling.
-_MOST_BYTES = 2_000_000_000
-#: So many pairs of a set and a placement are gone through at once, so that Ctrl-C is heard.
+#: Memory limit of the sets, which grow by doubling.
+_MAX_BYTES = 2_000_000_000
+#: Pairs of a set and a placement per kernel call, so that Ctrl-C is handled in between.
 _PAIRS_AT_ONCE = 2_000_000
 
 
 class Candidates(NamedTuple):
-    """The sets of orbits that a closure leaves.
+    """The candidates of a closure.
 
     Attributes:
-        rows: a row of words for each, the last of which is not part of the set; sorted.
-        unions: how many sets there were on the way.
-        of_full_area: how many of them have the area of all pieces.
+        rows: a sorted row of words for each; the last word is not part of the set.
+        unions: number of sets in all steps.
+        of_full_area: number of sets with the area of all pieces.
     """
 
-    rows: Words
+    rows: WordArray
     unions: int
     of_full_area: int
 
@@ -292,10 +289,10 @@ class Closure:
     """The closure of a field's orbit sets under the placements of some pieces.
 
     Attributes:
-        field: where the pieces lie.
-        pieces: in the order in which they are gone through.
-        flips: whether they may be turned over.
-        rigid: whether what cannot become rigid is dropped.
+        field: the orbits.
+        pieces: in the order in which they are added.
+        flips: whether pieces may be turned over.
+        rigid: whether to drop sets that cannot become rigid.
     """
 
     field: Field
@@ -305,30 +302,30 @@ class Closure:
 
     @cached_property
     def total(self) -> int:
-        """The cells of all pieces."""
+        """The number of cells of all pieces."""
         return sum(len(piece.forms[0].cells) for piece in self.pieces)
 
     @property
     def _width(self) -> int:
         return max(1, -(-len(self.field.orbits) // WORD_BITS))
 
-    def _rows(self, groups: Sequence[Iterable[int]]) -> Words:
-        numbers, starts = in_a_row([sorted(group) for group in groups])
-        return masks(numbers, starts, len(self.field.orbits))
+    def _rows(self, groups: Sequence[Iterable[int]]) -> WordArray:
+        numbers, starts = to_csr([sorted(group) for group in groups])
+        return bitmasks(numbers, starts, len(self.field.orbits))
 
     @cached_property
     def _field(self) -> tuple[Any, ...]:
-        """What the kernels are told of the field.
+        """The field as arguments for the kernels.
 
-        The orbits of each weight, and those of them on the first lattice; the weights; what meets
-        each orbit; the two mirrors; the orbits that cost 1, 2 … units to add; how many cells one
-        unit is; by how many cells the costs may be too high together; whether to look at all.
+        The orbits of each size, and those of them on the first lattice; the sizes; the orbits that
+        touch each orbit; those on the two mirrors; those that cost 1, 2 … units; the number of cells
+        of a unit; the cells by which costs may be too high in total; `rigid`.
         """
-        weights = self.field.weights
+        weights = self.field.orbit_sizes
         values = sorted(set(weights))
         planes = [[o for o, weight in enumerate(weights) if weight == value] for value in values]
-        inner = [[o for o in plane if self.field.part_of(o) == 0] for plane in planes]
-        # The odd orbit out is the centre of a square, one cell where others have four or more.
+        inner = [[o for o in plane if self.field.board_of(o) == 0] for plane in planes]
+        # The exception is the centre square, an orbit of one cell; others have four or more.
         unit = min((value for value in values if value > 1), default=1)
         slack = sum(unit - weight for weight in weights if weight < unit)
         prices = sorted({max(1, value // unit) for value in values})
@@ -338,29 +335,32 @@ class Closure:
         ]
         return (
             self._rows(planes), self._rows(inner), np.array(values, dtype=np.int64),
-            self._rows(self.field.near), self._rows(self.field.mirrors), self._rows(costs),
+            self._rows(self.field.touching), self._rows(self.field.mirrors), self._rows(costs),
             unit, slack, self.rigid,
         )  # fmt: skip
 
     @cached_property
     def touched(self) -> tuple[tuple[tuple[int, ...], ...], ...]:
-        """For each piece the sets of orbits that its placements touch, each once."""
-        orbit, found = self.field.orbit, []
+        """The distinct sets of orbits that the placements of each piece touch."""
+        orbit, found = self.field.orbit_of, []
         for piece in self.pieces:
-            laid = self.field.placements(piece, self.flips)
-            found.append(tuple(sorted({tuple(sorted({orbit[c] for c in one})) for one in laid})))
+            placed = self.field.placements(piece, self.flips)
+            found.append(tuple(sorted({tuple(sorted({orbit[c] for c in one})) for one in placed})))
         return tuple(found)
 
     def candidates(self, first: slice = slice(None)) -> Candidates:
-        """The sets of orbits that the pieces' placements unite to and that have their area.
+        """Return the unions of orbits touched by placements that have the area of the pieces.
 
         Args:
-            first: which placements of the first piece are taken: a part of the work.
+            first: the placements of the first piece to use, to split the work.
+
+        Raises:
+            InputError: if the sets need too much memory.
         """
         if not self.field.orbits:
             return Candidates(np.zeros((0, self._width + 1), dtype=np.uint64), 0, 0)
         gains = [
-            max((sum(self.field.weights[o] for o in one) for one in touched), default=0)
+            max((sum(self.field.orbit_sizes[o] for o in one) for one in touched), default=0)
             for touched in self.touched
         ]
         rest, gain, unions, count = self.total, sum(gains), 0, 0
@@ -372,9 +372,9 @@ class Closure:
             barred = [set().union(*(self.field.conflicts[o] for o in one)) for one in used]
             step = (
                 self._rows(used), self._rows(barred),
-                np.array([self.field.part_of(one[0]) == 0 for one in used], dtype=np.bool_),
+                np.array([self.field.board_of(one[0]) == 0 for one in used], dtype=np.bool_),
                 cells, rest, self.total - min(gain, rest), self.total,
-                len(self.field.parts) > 1, self._field,
+                len(self.field.boards) > 1, self._field,
             )  # fmt: skip
             rows = np.zeros((1 << 10, self._width + 1), dtype=np.uint64)
             kept = np.zeros(1 << 10, dtype=np.bool_)
@@ -382,12 +382,12 @@ class Closure:
             block = max(1, _PAIRS_AT_ONCE // max(1, len(used)))
             for start in range(0, len(sets), block):
                 part = sets[start : start + block]
-                rows, kept, table, count = unite(part, *step, rows, kept, table, count)
-                if rows.nbytes > _MOST_BYTES:
+                rows, kept, table, count = extend_unions(part, *step, rows, kept, table, count)
+                if rows.nbytes > _MAX_BYTES:
                     raise InputError.of(
                         "the search",
-                        "has more symmetric unions of its pieces' placements than memory holds; "
-                        "choose fewer --pieces or a --max-half-width",
+                        "needs too much memory for the symmetric unions of placements; choose fewer "
+                        "--pieces or a smaller --max-half-width",
                     )
             sets = rows[:count][kept[:count]]
             unions += count

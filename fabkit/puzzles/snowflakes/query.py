@@ -1,4 +1,4 @@
-"""What is asked of the search for snowflakes, and what has no answer."""
+"""The query of a search for snowflakes, and the checks that refuse one without an answer."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from fabkit.model.puzzle import PuzzleSet
 from fabkit.puzzles.snowflakes import COUNT_S, DECIDE_S
 from fabkit.puzzles.snowflakes.bound import Bound, bound, half_widths
 from fabkit.puzzles.snowflakes.field import PARITIES, Field, HalfWidth
-from fabkit.puzzles.snowflakes.tiling import Tiler
+from fabkit.puzzles.snowflakes.tiler import Tiler
 
-#: Goes up when the same question may be answered in another way: old checkpoints are refused then.
+#: Version of the search; increased when results may change, so that old checkpoints are refused.
 ALGORITHM = 1
 
 _SYMMETRIES_OF_SQUARE = 8
@@ -24,16 +24,16 @@ _tilers: dict[tuple[Any, ...], Tiler] = {}
 
 @dataclass(frozen=True)
 class SnowflakeQuery:
-    """What is searched for.
+    """The parameters of a search.
 
     Attributes:
-        pieces: their ids; each is used once.
+        pieces: ids; each piece is used once.
         parities: some of `PARITIES`, in that order.
         flips: whether pieces may be turned over.
-        rigid: whether only shapes are wanted that do not fall apart.
-        most: the greatest half-width, in every parity; None for no limit but the bound.
-        count_s: so long the solutions of each shape are counted.
-        decide_s: so long each hard candidate is tried.
+        rigid: only find shapes that do not fall apart.
+        max_half_width: in cells, for every parity; None for no limit but the bound.
+        count_s: time limit for counting the solutions of a shape, in seconds.
+        decide_s: time limit for a hard candidate, in seconds.
     """
 
     puzzle: PuzzleSet
@@ -41,44 +41,48 @@ class SnowflakeQuery:
     parities: tuple[str, ...] = PARITIES
     flips: bool = False
     rigid: bool = True
-    most: int | None = None
+    max_half_width: int | None = None
     count_s: float = COUNT_S
     decide_s: float = DECIDE_S
 
     def __post_init__(self) -> None:
-        """Refuses with an `InputError` what has no answer."""
+        """Raise `InputError` for a query that has no answer."""
         lattice, name = self.puzzle.lattice, self.puzzle.name
         if len(lattice.symmetries) != _SYMMETRIES_OF_SQUARE:
-            message = f"lies on the {lattice.name} lattice; snowflakes have the square's symmetry"
-            raise InputError.of(name, f"{message}, so the lattice must be of squares")
-        for piece in self.chosen:
+            message = f"uses the {lattice.name} lattice; snowflakes need a lattice of squares"
+            raise InputError.of(name, message)
+        for piece in self.selected_pieces:
             if len({len(form.cells) for form in piece.forms}) > 1:
-                message = f"can lie flat in ways of different area ({piece.id} can)"
-                raise InputError.of(name, f"has pieces that {message}; snowflakes have one area")
-        if not self.rigid and self.most is None:
-            message = "shapes that fall apart have no end; give --max-half-width as well"
+                message = f"has pieces whose area depends on how they lie ({piece.id} does)"
+                raise InputError.of(name, f"{message}; snowflakes need one fixed area")
+        if not self.rigid and self.max_half_width is None:
+            message = "there is no end of shapes that fall apart; limit them with --max-half-width"
             raise InputError.of("--wandering", message)
         if not any(self.can_have_area(parity) for parity in self.parities):
             area = f"{self.cells / lattice.cells_per_unit:g}"
             parities = " or ".join(filter(None, (", ".join(self.parities[:-1]), self.parities[-1])))
-            message = f"has pieces of area {area} together, and no symmetric shape of {parities}"
-            raise InputError.of(name, f"{message} parity has that; choose others with --pieces")
-        assert self.bound is None or self.bound.reach >= 0  # which refuses corners off the grid
+            message = (
+                f"has pieces with a total area of {area}, which no symmetric shape of {parities}"
+            )
+            raise InputError.of(name, f"{message} parity has; choose others with --pieces")
+        assert (
+            self.bound is None or self.bound.reach >= 0
+        )  # computing it refuses corners off the grid
 
     @property
     def cells(self) -> int:
-        """The cells of all pieces."""
-        return sum(len(piece.forms[0].cells) for piece in self.chosen)
+        """The number of cells of all pieces."""
+        return sum(len(piece.forms[0].cells) for piece in self.selected_pieces)
 
     @property
-    def chosen(self) -> tuple[Piece, ...]:
+    def selected_pieces(self) -> tuple[Piece, ...]:
         """The pieces, in the set's order."""
         return self.puzzle.select(self.pieces)
 
     def can_have_area(self, parity: str) -> bool:
-        """Whether whole orbits can have the cells of all pieces."""
-        weights = set(Field.of(self.puzzle.lattice, parity, 2).weights)
-        # A single cell is its own orbit once, in the centre; all other weights come again.
+        """Whether a union of whole orbits can have as many cells as the pieces."""
+        weights = set(Field.for_parity(self.puzzle.lattice, parity, 2).orbit_sizes)
+        # Only the centre cell is an orbit of one, so 1 is used at most once; other sizes recur.
         reached = {0, 1} if 1 in weights else {0}
         for total in range(self.cells + 1):
             if any(total - step in reached for step in weights - {1}):
@@ -87,29 +91,29 @@ class SnowflakeQuery:
 
     @cached_property
     def bound(self) -> Bound | None:
-        """How far rigid shapes can reach; None for those that need not be rigid."""
-        return bound(self.puzzle.lattice, self.chosen) if self.rigid else None
+        """The bound on the reach of rigid shapes; None if shapes need not be rigid."""
+        return bound(self.puzzle.lattice, self.selected_pieces) if self.rigid else None
 
     def field(self, parity: str, half_width: HalfWidth) -> Field:
-        """The boards of a parity."""
-        return Field.of(self.puzzle.lattice, parity, half_width)
+        """The field of a parity."""
+        return Field.for_parity(self.puzzle.lattice, parity, half_width)
 
     def tiler(self, parity: str, half_width: HalfWidth) -> Tiler:
-        """What tries candidates there; it is kept for the next one."""
+        """The tiler of a field, cached."""
         key = (self.puzzle.digest, self.pieces, self.flips, parity, half_width)
         if key not in _tilers:
             if len(_tilers) == _MOST_TILERS:
                 del _tilers[next(iter(_tilers))]
-            _tilers[key] = Tiler(self.field(parity, half_width), self.chosen, self.flips)
+            _tilers[key] = Tiler(self.field(parity, half_width), self.selected_pieces, self.flips)
         return _tilers[key]
 
     def half_width(self, parity: str) -> HalfWidth:
-        """The boards on which a parity is searched for."""
-        return half_widths(parity, self.bound, self.most)
+        """The half-width of the boards searched for a parity."""
+        return half_widths(parity, self.bound, self.max_half_width)
 
     @property
-    def identity(self) -> dict[str, Any]:
-        """What the results depend on: a checkpoint of another identity is refused."""
+    def fingerprint(self) -> dict[str, Any]:
+        """All inputs that the results depend on; a checkpoint with another fingerprint is refused."""
         return {
             "work": "snowflakes",
             "algorithm": ALGORITHM,
@@ -119,7 +123,7 @@ class SnowflakeQuery:
             "parities": list(self.parities),
             "flips": self.flips,
             "rigid": self.rigid,
-            "max_half_width": self.most,
+            "max_half_width": self.max_half_width,
             "count_budget_s": self.count_s,
             "budget_s": self.decide_s,
         }

@@ -1,8 +1,8 @@
-"""Whether the pieces tile a candidate: a search of its own for each, tens of thousands of them.
+"""Tile candidates with the pieces: a search for each of tens of thousands of candidates.
 
-The tree is that of `fabkit.solve.engines.search`, branching on the item with fewest options, and
-its branchings are noted: replayed, they prove that a candidate is impossible. What takes the time
-of a small problem is to set it up, so that is compiled here as well.
+The search is `fabkit.solve.engines.search.mrv_search`. It records the items branched on, whose replay
+proves that a candidate is impossible. For small problems most time goes into setting them up, so that
+is compiled as well.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ import numpy as np
 
 from fabkit.model.piece import Piece
 from fabkit.puzzles.snowflakes.field import Field
+from fabkit.solve.encoding import group_identical
 from fabkit.solve.engines.compiled import ONE, ZERO, Word, kernel
-from fabkit.solve.engines.search import walk_from_root
-from fabkit.solve.posing import alike
-from fabkit.solve.problem import ExactCoverProblem, Numbers, Option, in_a_row, masks
+from fabkit.solve.engines.search import mrv_search
+from fabkit.solve.exact_cover import ExactCoverProblem, IntArray, Option, bitmasks, to_csr
 
 SOLVED, IMPOSSIBLE, OPEN = "solved", "impossible", "open"
 
 
 @kernel
 def _fitting(orbits, candidate, orbits_of, by_orbit, orbit_start, found):  # type: ignore[no-untyped-def]
-    """Writes the placements whose orbits are all among the candidate's, ascending."""
+    """Write the placements whose orbits are all in the candidate, ascending; return their number."""
     count = 0
     for orbit in orbits:
         for place in range(orbit_start[orbit], orbit_start[orbit + 1]):
@@ -44,7 +44,7 @@ def _fitting(orbits, candidate, orbits_of, by_orbit, orbit_start, found):  # typ
 
 @kernel
 def _numbered(orbits, orbit_cells, orbit_cell_start, number):  # type: ignore[no-untyped-def]
-    """Writes the number of each of the candidate's cells, in the field's order; returns how many."""
+    """Number the cells of the candidate in the field's order; return how many there are."""
     number[:] = -1
     for orbit in orbits:
         for place in range(orbit_cell_start[orbit], orbit_cell_start[orbit + 1]):
@@ -59,14 +59,14 @@ def _numbered(orbits, orbit_cells, orbit_cell_start, number):  # type: ignore[no
 
 @kernel
 def _first_kind(fitting, count, kinds, least, copies):  # type: ignore[no-untyped-def]
-    """The kind of one copy with fewest placements up to symmetry; -1 when each has copies."""
-    ways = np.zeros(copies.shape[0], dtype=np.int64)
+    """Return the single-copy kind with fewest placements up to symmetry; -1 if there is none."""
+    counts = np.zeros(copies.shape[0], dtype=np.int64)
     for index in range(count):
         if least[fitting[index]] == fitting[index]:
-            ways[kinds[fitting[index]]] += 1
+            counts[kinds[fitting[index]]] += 1
     best = -1
     for kind in range(copies.shape[0]):
-        if copies[kind] == 1 and (best < 0 or ways[kind] < ways[best]):
+        if copies[kind] == 1 and (best < 0 or counts[kind] < counts[best]):
             best = kind
     return best
 
@@ -76,22 +76,24 @@ def attempt(  # type: ignore[no-untyped-def]
     orbits, candidate, orbits_of, by_orbit, orbit_start, orbit_cells, orbit_cell_start,
     cells, cell_start, kinds, least, images, copies, most_nodes,
 ):  # fmt: skip
-    """Looks for one tiling of a candidate.
+    """Search for one tiling of a candidate.
 
     Args:
-        orbits: the candidate's, ascending; and as a row of words.
-        orbits_of: for each placement the orbits that it touches.
-        by_orbit: the placements, those together whose least orbit is the same; where each begins.
-        orbit_cells: the cells of all orbits in a row; where each orbit's begin.
-        cells: those of all placements in a row; where each placement's begin.
-        kinds: of the placements.
-        least: for each placement the least of its images; how many different ones there are.
-        copies: of each kind.
-        most_nodes: after so many nodes it gives up.
+        orbits: the orbits of the candidate, ascending.
+        candidate: the same as a row of words.
+        orbits_of: the orbits that each placement touches, as rows of words.
+        by_orbit: the placements by their least orbit, with offsets (CSR).
+        orbit_cells: the cells of the orbits, with offsets (CSR).
+        cells: the cells of the placements, with offsets (CSR).
+        kinds: the kinds of the placements.
+        least: the first image of each placement.
+        images: the number of distinct images of each placement.
+        copies: the copies of each kind.
+        most_nodes: give up after this many nodes.
 
     Returns:
-        0 when there is none, 1 for a tiling, 2 when it gave up; the kind branched on first, nodes,
-        the placements of the tiling, and the items branched on.
+        0 if there is no tiling, 1 if there is one, 2 if the search gave up; the kind branched on
+        first, nodes, the placements of the tiling, and the items branched on.
     """
     number = np.empty(orbit_cells.shape[0], dtype=np.int64)
     cell_count = _numbered(orbits, orbit_cells, orbit_cell_start, number)
@@ -115,7 +117,7 @@ def attempt(  # type: ignore[no-untyped-def]
             cell = number[cells[cell_start[placement] + at]]
             own_cells[own_start[index] + at] = cell
             own_masks[index, cell >> 6] |= ONE << Word(cell & 63)
-    verdict, nodes, chosen, items = walk_from_root(
+    verdict, nodes, chosen, items = mrv_search(
         own_masks, own_cells, own_start, own_kinds, weights, copies, cell_count,
         cell_count + first if first >= 0 else -1, most_nodes,
     )  # fmt: skip
@@ -123,16 +125,16 @@ def attempt(  # type: ignore[no-untyped-def]
 
 
 class Attempt(NamedTuple):
-    """What became of one candidate.
+    """The result for one candidate.
 
     Attributes:
-        verdict: `SOLVED`, `IMPOSSIBLE`, or `OPEN` when the search gave up.
-        nodes: placements tried.
-        tiling: of a solved one, for each placement its kind and the numbers of its cells.
-        first: of an impossible one the kind branched on first, of which the search tried one
-            placement of each orbit; None when each kind has copies.
-        items: and what was branched on, in preorder: its cells, numbered as the field numbers
-            them, then the kinds.
+        verdict: `SOLVED`, `IMPOSSIBLE`, or `OPEN` if the search gave up.
+        nodes: number of placements tried.
+        tiling: if solved, kind and cell numbers of each placement.
+        first: if impossible, the kind branched on first, of which one placement of each orbit was
+            tried; None if no kind has a single copy.
+        items: if impossible, the items branched on, in preorder: the cells in the field's order,
+            then the kinds.
     """
 
     verdict: str
@@ -147,9 +149,9 @@ class Tiler:
     """Tries to tile candidates of a field with some pieces.
 
     Attributes:
-        field: where the candidates are.
+        field: the orbits.
         pieces: in the set's order.
-        flips: whether they may be turned over.
+        flips: whether pieces may be turned over.
     """
 
     field: Field
@@ -159,11 +161,13 @@ class Tiler:
     @cached_property
     def kinds(self) -> tuple[tuple[Piece, ...], ...]:
         """The pieces, identical ones together."""
-        return tuple(tuple(kind) for kind in alike(self.field.lattice, self.pieces, self.flips))
+        return tuple(
+            tuple(kind) for kind in group_identical(self.field.lattice, self.pieces, self.flips)
+        )
 
     @cached_property
     def placements(self) -> tuple[tuple[int, tuple[int, ...]], ...]:
-        """Every placement on the field as its kind and its cells, sorted."""
+        """Every placement on the field as kind and cells, sorted."""
         return tuple(
             sorted(
                 (kind, cells)
@@ -174,26 +178,26 @@ class Tiler:
 
     @cached_property
     def _arguments(self) -> tuple[Any, ...]:
-        """What `attempt` is told beside the candidate."""
+        """The arguments of `attempt` that are the same for all candidates."""
         field, placements = self.field, self.placements
-        touched = [sorted({field.orbit[cell] for cell in cells}) for _, cells in placements]
+        touched = [sorted({field.orbit_of[cell] for cell in cells}) for _, cells in placements]
         by_orbit: list[list[int]] = [[] for _ in field.orbits]
         for index, orbits in enumerate(touched):
             by_orbit[orbits[0]].append(index)
         least, images = self._images()
         return (
-            masks(*in_a_row(touched), len(field.orbits)),
-            *in_a_row(by_orbit),
-            *in_a_row(field.orbits),
-            *in_a_row([cells for _, cells in placements]),
+            bitmasks(*to_csr(touched), len(field.orbits)),
+            *to_csr(by_orbit),
+            *to_csr(field.orbits),
+            *to_csr([cells for _, cells in placements]),
             np.array([kind for kind, _ in placements], dtype=np.int64),
             least,
             images,
             np.array([len(kind) for kind in self.kinds], dtype=np.int64),
         )
 
-    def _images(self) -> tuple[Numbers, Numbers]:
-        """For each placement the least of its images under the moves, and how many it has."""
+    def _images(self) -> tuple[IntArray, IntArray]:
+        """Return the first image of each placement under the moves, and its number of images."""
         number = {placement: index for index, placement in enumerate(self.placements)}
         found = [
             {number[kind, tuple(sorted(move[cell] for cell in cells))] for move in self._moves}
@@ -204,19 +208,19 @@ class Tiler:
     def problem(
         self, orbits: Sequence[int], swept: bool = False
     ) -> tuple[ExactCoverProblem, tuple[int, ...]]:
-        """A candidate as an exact cover problem, for the engines.
+        """Return a candidate as an exact cover problem for the engines.
 
         Args:
-            orbits: the candidate's.
-            swept: whether cells are numbered from left to right, those of both parts together, so
-                that placements span few of them; else in the field's order, as in proofs.
+            orbits: the orbits of the candidate.
+            swept: number cells from left to right over both boards, so that placements span few of
+                them; else in the field's order, as in proofs.
 
         Returns:
-            The problem; and for each of its cells the number in the field.
+            The problem, and the field's number of each of its cells.
         """
         cells = sorted(
             (cell for orbit in orbits for cell in self.field.orbits[orbit]),
-            key=self.field.place if swept else None,
+            key=self.field.centroid if swept else None,
         )
         number = {cell: index for index, cell in enumerate(cells)}
         inside = set(cells)
@@ -232,18 +236,18 @@ class Tiler:
 
     @property
     def _moves(self) -> tuple[tuple[int, ...], ...]:
-        """The symmetries that may be applied to pieces, as permutations of the field's cells."""
+        """The allowed moves of pieces, as permutations of the field's cells."""
         symmetries = self.field.lattice.symmetries
         return tuple(
             turned
-            for turned, symmetry in zip(self.field.turned, symmetries, strict=True)
+            for turned, symmetry in zip(self.field.images, symmetries, strict=True)
             if self.flips or not symmetry.flipped
         )
 
     def attempt(self, orbits: Sequence[int], most_nodes: int) -> Attempt:
-        """Looks for one tiling of a candidate, and gives up after so many nodes."""
+        """Search for one tiling of a candidate; give up after `most_nodes`."""
         chosen = np.array(orbits, dtype=np.int64)
-        row = masks(chosen, np.array([0, len(chosen)]), len(self.field.orbits))[0]
+        row = bitmasks(chosen, np.array([0, len(chosen)]), len(self.field.orbits))[0]
         verdict, first, nodes, found, items = attempt(chosen, row, *self._arguments, most_nodes)
         if verdict == 1:
             return Attempt(SOLVED, nodes, tuple(self.placements[index] for index in found))

@@ -1,4 +1,4 @@
-"""Compiling kernels with numba, bit operations that Python lacks, and problems as words."""
+"""Numba kernels, bit operations for them, and problems as arrays of machine words."""
 
 # mypy: allow-untyped-calls
 
@@ -17,18 +17,18 @@ from numba.core.caching import FunctionCache
 from numba.core.registry import CPUDispatcher
 from numba.extending import intrinsic
 
-from fabkit.core.signals import held
-from fabkit.solve.problem import (
+from fabkit.core.signals import defer_signals
+from fabkit.solve.exact_cover import (
     WORD_BITS,
     ExactCoverProblem,
-    Numbers,
+    IntArray,
     Option,
-    Words,
-    in_a_row,
-    masks,
+    WordArray,
+    bitmasks,
+    to_csr,
 )
 
-#: Masks are unsigned, so that shifting to the right brings in zeros.
+#: Masks are unsigned, so that right shifts fill with zeros.
 Word = np.uint64
 ONE = np.uint64(1)
 ZERO = np.uint64(0)
@@ -36,9 +36,9 @@ ZERO = np.uint64(0)
 
 @contextmanager
 def _no_linear_algebra() -> Iterator[None]:
-    """Lets numba start without SciPy's linear algebra, which it looks for on its first use.
+    """Hide SciPy's linear algebra from numba, which imports it on its first use.
 
-    That takes a quarter of the time of a small challenge, and no kernel multiplies matrices.
+    That import takes a quarter of the time of a small challenge, and no kernel needs it.
     """
     name = "scipy.linalg"
     hidden = name not in sys.modules
@@ -56,31 +56,31 @@ with _no_linear_algebra():
 
 
 class _Cache(FunctionCache):
-    """Compiled code in files. A run does without what cannot be read or kept."""
+    """Compiled code in files; failures to read or write them are ignored."""
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
             return super().load_overload(sig, target_context)
-        except Exception:  # cut short when the power failed, say: compiled and kept anew
+        except Exception:  # for instance truncated by a power failure: compile and store it again
             with suppress(Exception):
                 self.flush()
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        with suppress(Exception):  # the disk is full, say
+        with suppress(Exception):  # for instance if the disk is full
             super().save_overload(sig, data)
 
 
 class _Kernel(CPUDispatcher):
-    """A function that numba compiles for each combination of types it is called with."""
+    """A function that numba compiles for each combination of argument types."""
 
     def enable_caching(self) -> None:
-        with suppress(RuntimeError):  # numba's "no locator available": no place to keep it
+        with suppress(RuntimeError):  # numba's "no locator available": no writable place
             self._cache = _Cache(self.py_func)
 
     def compile(self, sig: Any) -> Any:
-        # LLVM, torn out of its middle, crashes, or loses what was raised where it calls back.
-        with held():
+        # LLVM crashes if interrupted, or loses exceptions raised in its callbacks.
+        with defer_signals():
             return super().compile(sig)
 
 
@@ -96,7 +96,7 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _bit_count(name: str, *last: ir.Constant) -> Callable[..., Any]:
-    """A bit operation of LLVM's on a word, for kernels."""
+    """Create an intrinsic for an LLVM bit operation on a word."""
 
     def typed(_context: Any, _word: Any) -> Any:
         def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
@@ -108,10 +108,10 @@ def _bit_count(name: str, *last: ir.Constant) -> Callable[..., Any]:
     return made
 
 
-#: Inside a kernel: the position of a word's lowest set bit; 64 for no bit.
+#: In kernels: the position of the lowest set bit of a word; 64 if none is set.
 trailing_zeros = _bit_count("cttz", ir.Constant(ir.IntType(1), 0))
-#: Inside a kernel: the number of a word's set bits.
-population = _bit_count("ctpop")
+#: In kernels: the number of set bits of a word.
+popcount = _bit_count("ctpop")
 
 
 # --- problems as arrays of machine words -----------------------------------------------------------
@@ -121,13 +121,13 @@ population = _bit_count("ctpop")
 class CopyCounter:
     """The copies left of every kind, packed into bit fields of one word.
 
-    Each field has a *guard*, its top bit, which is always set. Subtracting more copies than
-    are left borrows from it, so one subtraction and one test decide whether a piece is free.
-    Where only some pieces are used, one more field counts those that are still to come.
+    The top bit of each field is its *guard*, which is always set. Subtracting more copies than are
+    left borrows from it, so one subtraction and one test show whether a piece is available. If only
+    some pieces are used, one more field counts those still to be placed.
 
-    `shifts` tell where each kind's field begins, `shared` is what every piece costs beside a copy of
-    its kind; `guard` are all guards, `start` says that all copies are left; enough is used where the
-    `done` bits are those of `guard`. So many `bits` are used.
+    `shifts` are the positions of the fields, `shared` is what every piece costs besides a copy of
+    its kind, `guard` holds all guard bits, and `start` is the word with all copies left. Enough
+    pieces are used once the `done` bits equal those of `guard`. The word has `bits` bits.
     """
 
     shifts: tuple[int, ...]
@@ -139,7 +139,7 @@ class CopyCounter:
 
     @classmethod
     def of(cls, problem: ExactCoverProblem) -> CopyCounter:
-        """The counter for a problem."""
+        """Create the counter of a problem."""
         some = problem.pieces_count
         shifts, guard, start, bits = [], 0, 0, 0
         for count in (*problem.copies, *(() if some is None else (some,))):
@@ -153,26 +153,26 @@ class CopyCounter:
         return cls(tuple(shifts), int(some is not None) << last, guard, start | guard, done, bits)
 
     def cost(self, option: Option) -> int:
-        """What an option takes away from the word."""
+        """Return what an option subtracts from the word."""
         return option.copies * ((1 << self.shifts[option.kind]) + self.shared)
 
 
 def option_lists(
     problem: ExactCoverProblem, counter: CopyCounter, in_place: bool
-) -> tuple[Words, Numbers]:
-    """The options that use no more copies than there are, listed by `list_of` for kernels.
+) -> tuple[WordArray, IntArray]:
+    """List the usable options for kernels, in the order of `list_index`.
 
-    Rows hold the mask and cost, and the position, where masks are `in_place`, which takes cells
-    that fit into a word; else the mask from the lowest cell on in two words, and the cost.
+    If masks are `in_place`, which requires cells to fit into one word, rows hold mask, cost and
+    position; else the mask from the lowest cell on in two words, and the cost.
 
     Returns:
-        The rows; and where each list begins, and the last one ends.
+        The rows, and the start of each list (and the end of the last).
     """
     positions = problem.usable
     options = [problem.options[position] for position in positions]
-    cells, starts = in_a_row([option.cells for option in options])
+    cells, starts = to_csr([option.cells for option in options])
     lowest = cells[starts[:-1]]
-    low, high = masks(cells - np.repeat(lowest, np.diff(starts)), starts, 2 * WORD_BITS).T
+    low, high = bitmasks(cells - np.repeat(lowest, np.diff(starts)), starts, 2 * WORD_BITS).T
     cost = np.array([counter.cost(option) for option in options], dtype=np.uint64)
     columns = (low, high, cost)
     if in_place:
@@ -187,22 +187,22 @@ def option_lists(
     return table, start
 
 
-#: So many cells after the lowest bare one choose the list of options.
+#: Number of cells after the lowest bare one that select the list of options.
 PATTERN_BITS = 7
 
 
 @kernel
-def list_of(cell, window):  # type: ignore[no-untyped-def]
-    """Which list belongs to a lowest bare cell and to what is covered from that cell on."""
+def list_index(cell, window):  # type: ignore[no-untyped-def]
+    """Return the index of the list for a lowest bare cell and the cells covered after it."""
     pattern = (window >> ONE) & ((ONE << Word(PATTERN_BITS)) - ONE)
     return (np.int64(cell) << PATTERN_BITS) + np.int64(pattern)
 
 
 @kernel
 def _fill(rows, ahead, first, start, table):  # type: ignore[no-untyped-def]
-    """Writes where each list begins, and the lists themselves if there is a table for them.
+    """Write the start of each list, and the lists themselves if a table is given.
 
-    Arrays come from outside: making them in a kernel takes twice as long to compile.
+    The caller allocates the arrays, since allocation in a kernel doubles its compile time.
     """
     total = 0
     for index in range(start.shape[0] - 1):

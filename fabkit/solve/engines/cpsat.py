@@ -4,39 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from fabkit.core.errors import OutsideError, to_install
-from fabkit.solve.engines.apart import OutsideEngine, library
+from fabkit.core.errors import ExternalError, install_hint
 from fabkit.solve.engines.engine import Solution
-from fabkit.solve.problem import ExactCoverProblem
+from fabkit.solve.engines.subprocess_engine import SubprocessEngine, require_library
+from fabkit.solve.exact_cover import ExactCoverProblem
 
 _SEED = 1
 
 
-class CpSat(OutsideEngine):
-    """Quick at listing, and at single solutions of large problems.
+class CpSat(SubprocessEngine):
+    """Fast at listing, and at single solutions of large problems.
 
-    It has called solvable problems unsolvable before (OR-Tools issue 5295), so its "no" needs
-    a second opinion.
+    It has reported solvable problems as infeasible before (OR-Tools issue 5295), so its "no" is
+    confirmed by another engine.
     """
 
     name = "cp-sat"
     trusted = False
 
     @staticmethod
-    def seek(
+    def run_library(
         problem: ExactCoverProblem, limit: int | None, found: Callable[[Solution], None]
     ) -> int:
-        """See `OutsideEngine.seek`; one worker and a fixed seed make runs repeat.
+        """See `SubprocessEngine.run_library`; one worker and a fixed seed make runs repeatable.
 
         Raises:
-            OutsideError: when OR-Tools is missing or gives up.
+            ExternalError: when OR-Tools is missing or gives up.
         """
-        with library("cp-sat", "OR-Tools", to_install("engines")):
+        with require_library("cp-sat", "OR-Tools", install_hint("engines")):
             from ortools.sat.python import cp_model
 
         model = cp_model.CpModel()
         chosen = [model.new_bool_var(f"option {number}") for number in range(len(problem.options))]
-        for least, most, weights in problem.rows():
+        for least, most, weights in problem.constraints():
             variables = [chosen[position] for position in weights]
             if most == 1 and max(weights.values(), default=1) == 1:
                 add = model.add_exactly_one if least else model.add_at_most_one
@@ -46,12 +46,12 @@ class CpSat(OutsideEngine):
                 model.add_linear_constraint(total, least, most)
 
         class Listener(cp_model.CpSolverSolutionCallback):
-            """Called in the middle of the search."""
+            """Receives solutions during the search."""
 
             count = 0
 
             def on_solution_callback(self) -> None:
-                """Passes a solution on."""
+                """Pass a solution on."""
                 self.count += 1
                 found(tuple(p for p, one in enumerate(chosen) if self.boolean_value(one)))
                 if self.count == limit:
@@ -64,5 +64,5 @@ class CpSat(OutsideEngine):
         listener = Listener()
         status = solver.solve(model, listener)
         if listener.count != limit and status not in (cp_model.OPTIMAL, cp_model.INFEASIBLE):
-            raise OutsideError(f"the engine cp-sat gave up: {solver.status_name(status)}")
+            raise ExternalError(f"the engine cp-sat gave up: {solver.status_name(status)}")
         return int(solver.num_branches)

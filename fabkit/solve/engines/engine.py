@@ -1,4 +1,4 @@
-"""What every engine offers, what it returns, and how it is held to a budget."""
+"""The interface of engines, their results, and their budgets."""
 
 from __future__ import annotations
 
@@ -8,64 +8,64 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module
 
-from fabkit.core.errors import InputError, did_you_mean, shown
-from fabkit.solve.problem import ExactCoverProblem
+from fabkit.core.errors import InputError, did_you_mean, quote
+from fabkit.solve.exact_cover import ExactCoverProblem
 
-#: The positions of a solution's options, ascending.
+#: The positions of the options in a solution, ascending.
 Solution = tuple[int, ...]
 
 
 class BudgetSpentError(Exception):
-    """Raised inside an engine when its time is over; engines turn it into an open outcome."""
+    """Raised inside an engine when its time is up; engines return an incomplete outcome."""
 
 
 @dataclass
-class Effort:
-    """How long an engine may work, and whom it tells how far it is.
+class Budget:
+    """A time limit, with a progress callback.
 
     Attributes:
-        budget_s: seconds from `started`; None for no end.
-        told: called with the share of the work that is done, from 0 to 1; it never decreases.
-        started: when the clock began, in `time.monotonic` seconds.
+        limit_s: seconds from `started`; None for no limit.
+        on_progress: called with the share of the work done, from 0 to 1; it never decreases.
+        started: start of the clock, in `time.monotonic` seconds.
     """
 
-    budget_s: float | None = None
-    told: Callable[[float], None] | None = None
+    limit_s: float | None = None
+    on_progress: Callable[[float], None] | None = None
     started: float = field(default_factory=time.monotonic)
     _share: float = field(default=0.0, init=False)
 
     @property
     def left_s(self) -> float | None:
-        """Seconds that are left, not below 0; None for no end."""
-        if self.budget_s is None:
+        """The seconds left, not below 0; None for no limit."""
+        if self.limit_s is None:
             return None
-        return max(0.0, self.started + self.budget_s - time.monotonic())
+        return max(0.0, self.started + self.limit_s - time.monotonic())
 
-    def tell(self, share: float) -> None:
-        """Passes on how far the work is, and stops it when the time is over before it is done.
+    def report(self, share: float) -> None:
+        """Report progress, and stop unfinished work once the time is up.
 
         Raises:
-            BudgetSpentError: when it is.
+            BudgetSpentError: when the time is up and `share` is below 1.
         """
         self._share = max(self._share, min(share, 1.0))
-        if self.told is not None:
-            self.told(self._share)
+        if self.on_progress is not None:
+            self.on_progress(self._share)
         if share < 1 and self.left_s == 0:
             raise BudgetSpentError
 
-    def part(self, start: float, end: float) -> Effort:
-        """An effort whose whole work is one part of this one's."""
-        inner = Effort(self.budget_s, None, self.started)
-        inner.told = lambda share: self.tell(start + (end - start) * share)
+    def subtask(self, start: float, end: float) -> Budget:
+        """A budget for one part of the work: its progress runs from `start` to `end` of this one's."""
+        inner = Budget(self.limit_s, None, self.started)
+        inner.on_progress = lambda share: self.report(start + (end - start) * share)
         return inner
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an engine found.
+    """The result of an engine.
 
-    `complete` says whether these are all there are: no limit or budget ended it. `solutions` are
-    those that were asked for, `nodes` the placements tried, or the nearest measure of work.
+    `complete` is False if a limit or the budget ended the search. `solutions` are the requested
+    ones, `nodes` the placements tried, or the nearest measure of work.
     """
 
     count: int
@@ -74,18 +74,18 @@ class Outcome:
     nodes: int = 0
 
 
-class EngineUnfitError(Exception):
-    """An engine cannot do what is asked of it; the sentence says why."""
+class UnsupportedProblemError(Exception):
+    """An engine does not support a problem; the message says why."""
 
 
 class Engine(ABC):
     """An exact cover engine.
 
-    It implements `enumerate`; one that counts without listing implements `count` as well. Budgets
-    never raise: the outcome is then not complete.
+    Subclasses implement `enumerate`; those that count without listing also implement `count`. A
+    spent budget does not raise, but leaves the outcome incomplete.
 
-    Its `name` is as `--engine` calls it. Whether it can list, or count, is said by
-    `lists` and `counts`; whether its "no" needs no second opinion, by `trusted`.
+    `name` is the value of `--engine`. `lists` and `counts` say whether it can list and count
+    solutions; `trusted`, whether its "no" needs no confirmation by another engine.
     """
 
     name = ""
@@ -93,29 +93,29 @@ class Engine(ABC):
 
     @abstractmethod
     def enumerate(
-        self, problem: ExactCoverProblem, effort: Effort, limit: int | None = None
+        self, problem: ExactCoverProblem, budget: Budget, limit: int | None = None
     ) -> Outcome:
-        """Lists solutions, at most `limit` of them.
+        """List solutions, at most `limit` of them.
 
         Raises:
-            EngineUnfitError: when it cannot take this problem.
+            UnsupportedProblemError: if it does not support this problem.
         """
 
-    def first(self, problem: ExactCoverProblem, effort: Effort) -> Outcome:
-        """One solution, or a complete outcome without any."""
-        return self.enumerate(problem, effort, limit=1)
+    def first(self, problem: ExactCoverProblem, budget: Budget) -> Outcome:
+        """Find one solution, or return a complete outcome without any."""
+        return self.enumerate(problem, budget, limit=1)
 
-    def unique(self, problem: ExactCoverProblem, effort: Effort) -> Outcome:
-        """Up to two solutions: complete with one exactly if there is one."""
-        return self.enumerate(problem, effort, limit=2)
+    def unique(self, problem: ExactCoverProblem, budget: Budget) -> Outcome:
+        """Find up to two solutions; the outcome is complete with one solution exactly if it is unique."""
+        return self.enumerate(problem, budget, limit=2)
 
-    def count(self, problem: ExactCoverProblem, effort: Effort) -> Outcome:
-        """The number of solutions."""
-        found = self.enumerate(problem, effort)
+    def count(self, problem: ExactCoverProblem, budget: Budget) -> Outcome:
+        """Count the solutions."""
+        found = self.enumerate(problem, budget)
         return Outcome(found.count, found.complete, (), found.nodes)
 
 
-_PLACES = {
+_CLASSES = {
     "search": ("search", "Search"),
     "count": ("frontier", "Count"),
     "sat": ("sat", "Sat"),
@@ -123,20 +123,20 @@ _PLACES = {
     "mip": ("mip", "Mip"),
 }
 
-#: The engines' names, the fastest for most things first.
-ENGINES = tuple(_PLACES)
+#: The names of the engines, the fastest for most challenges first.
+ENGINES = tuple(_CLASSES)
 
 
-def engine_named(name: str) -> Engine:
-    """The engine of that name, imported when it is wanted.
+def get_engine(name: str) -> Engine:
+    """Import and return the engine of that name.
 
     Raises:
-        InputError: when there is none.
+        InputError: if there is none.
     """
-    if name not in _PLACES:
-        hint = did_you_mean(name, ENGINES) or f"; known are {', '.join(ENGINES)}"
-        raise InputError.of("--engine", f"there is no engine {shown(name)}{hint}")
-    module, cls = _PLACES[name]
+    if name not in _CLASSES:
+        hint = did_you_mean(name, ENGINES) or f"; choose from {', '.join(ENGINES)}"
+        raise InputError.of("--engine", f"unknown engine {quote(name)}{hint}")
+    module, cls = _CLASSES[name]
     made = getattr(import_module(f"fabkit.solve.engines.{module}"), cls)()
     assert isinstance(made, Engine)
     return made

@@ -1,7 +1,7 @@
 """The engine `count`: counting without listing, by dynamic programming along the frontier.
 
-Cells are covered in order. All ways that leave the same cells covered beyond the lowest bare
-one, with the same pieces left, have the same completions; so only their number is kept. A
+Cells are covered in order. All partial solutions that leave the same cells covered beyond the
+lowest bare one, and the same pieces, have the same completions, so only their number is kept. A
 state is two words: the window of cells from its lowest bare cell on, and the copies left.
 """
 
@@ -15,20 +15,26 @@ from fabkit.solve.engines.compiled import (
     CopyCounter,
     Word,
     kernel,
-    list_of,
+    list_index,
     option_lists,
     trailing_zeros,
 )
-from fabkit.solve.engines.engine import BudgetSpentError, Effort, Engine, EngineUnfitError, Outcome
-from fabkit.solve.problem import WORD_BITS, ExactCoverProblem, Words
+from fabkit.solve.engines.engine import (
+    Budget,
+    BudgetSpentError,
+    Engine,
+    Outcome,
+    UnsupportedProblemError,
+)
+from fabkit.solve.exact_cover import WORD_BITS, ExactCoverProblem, WordArray
 
-#: No count of a box challenge needs half of this; what needs more would fill the machine.
-MOST_BYTES = 3 << 30
+#: Memory limit; no count of a printed challenge needs half of it.
+MAX_BYTES = 3 << 30
 
 _BATCH = 8192
 _FIRST_SLOTS = 1024
-#: A table grows when it is fuller than this: probing is still short, and little lies idle.
-_FULLEST = 0.8
+#: Load factor above which a hash table grows.
+_MAX_LOAD = 0.8
 _GROWTH = 1.5
 _ALL_ONES = ~ZERO
 _LOW, _HIGH, _COUNT = 0, 1, 2
@@ -36,37 +42,37 @@ _SLOT_BYTES = 3 * 8
 
 
 class Count(Engine):
-    """Counts solutions by their frontiers; the effort grows with these, not with solutions."""
+    """Counts solutions by their frontiers; the work grows with these, not with solutions."""
 
     name = "count"
     lists = False
 
-    def count(self, problem: ExactCoverProblem, effort: Effort) -> Outcome:
-        """See `Engine.count`. Where a state has 2^64 ways to it, the outcome is not complete."""
+    def count(self, problem: ExactCoverProblem, budget: Budget) -> Outcome:
+        """See `Engine.count`. The outcome is incomplete if a number exceeds 64 bits."""
         frontier = Frontier(problem)
         try:
-            frontier.run(effort)
+            frontier.run(budget)
         except (BudgetSpentError, CountOverflowError):
-            # Ways to an unfinished state, however many, need not lead to a solution.
+            # The ways to unfinished states need not lead to solutions, so they do not count.
             return Outcome(frontier.count, False, (), frontier.states)
         return Outcome(frontier.count, True, (), frontier.states)
 
     unique = count
 
     def enumerate(
-        self, problem: ExactCoverProblem, effort: Effort, limit: int | None = None
+        self, problem: ExactCoverProblem, budget: Budget, limit: int | None = None
     ) -> Outcome:
-        """Raises `EngineUnfitError`: it never lists."""
-        raise EngineUnfitError("it counts solutions and cannot list them")
+        """Raise `UnsupportedProblemError`: this engine cannot list."""
+        raise UnsupportedProblemError("it counts solutions and cannot list them")
 
 
 class CountOverflowError(Exception):
-    """A number of ways outgrew 64 bits."""
+    """A number of partial solutions exceeds 64 bits."""
 
 
 @kernel
 def _slot(low, high, slots):  # type: ignore[no-untyped-def]
-    """Where a state is first looked for."""
+    """Return the home slot of a state in a hash table."""
     value = low * Word(0x9E3779B97F4A7C15)
     value ^= value >> Word(32)
     value = (value + high) * Word(0xD6E8FEB86659FD93)
@@ -76,11 +82,11 @@ def _slot(low, high, slots):  # type: ignore[no-untyped-def]
 
 @kernel
 def _merge(table, batch, count):  # type: ignore[no-untyped-def]
-    """Adds states to a table; returns how many were new, and whether a number overflowed."""
+    """Add states to a table; return how many were new, and whether a number overflowed."""
     slots, new, overflow = table.shape[0], 0, False
     for row in range(count):
         low, high, ways = batch[row, _LOW], batch[row, _HIGH], batch[row, _COUNT]
-        if ways == ZERO:  # nothing: another table may be merged, too
+        if ways == ZERO:  # an empty slot of a table that is merged
             continue
         slot = _slot(low, high, slots)
         while True:
@@ -101,7 +107,7 @@ def _merge(table, batch, count):  # type: ignore[no-untyped-def]
 
 @kernel
 def _from_lowest_bare(low, high):  # type: ignore[no-untyped-def]
-    """A window, moved so that it begins at its lowest bare cell; and by how many cells."""
+    """Shift a window to its lowest bare cell; return it and the number of cells."""
     step = np.int64(0)
     if low == _ALL_ONES:
         low, high, step = high, ZERO, np.int64(64)
@@ -118,22 +124,22 @@ def _from_lowest_bare(low, high):  # type: ignore[no-untyped-def]
 def _expand(  # type: ignore[no-untyped-def]
     table, slot, next_row, cell, options, counter, leftover, cells, batch, fill
 ):
-    """Covers (or leaves bare) the lowest bare cell of every state, in every way.
+    """Cover (or leave bare) the lowest bare cell of every state in every way.
 
     Args:
         table: the states whose lowest bare cell is ``cell``, of ``cells``.
-        slot: where to go on in the table.
-        next_row: where to go on among the options.
-        options: as from `option_lists`.
-        counter: the copies' guards, the bits that tell that enough is used, and where the copies
-            begin in the high word.
+        slot: the slot to resume at.
+        next_row: the option to resume at.
+        options: from `option_lists`.
+        counter: the guard bits, the bits that are set once enough pieces are used, and the shift of
+            the copies in the high word.
         leftover: whether cells may stay bare.
-        batch: ``batch[step]`` takes the states whose lowest bare cell is ``cell + step``.
-        fill: how many states each holds.
+        batch: ``batch[step]`` receives the states whose lowest bare cell is ``cell + step``.
+        fill: the number of states in each batch.
 
     Returns:
-        The slot, the row, the ways completed, whether that overflowed, and the step whose
-        batch is full (-1: all is done).
+        The slot, the row, the solutions completed, whether their number overflowed, and the step
+        whose batch is full (-1 when done).
     """
     rows, start = options
     guard, done_bits, copies_shift = counter
@@ -146,8 +152,8 @@ def _expand(  # type: ignore[no-untyped-def]
             continue
         low, high = table[slot, _LOW], table[slot, _HIGH] & window_mask
         copies = table[slot, _HIGH] >> copies_shift
-        first = start[list_of(cell, low)]
-        end = start[list_of(cell, low) + 1]
+        first = start[list_index(cell, low)]
+        end = start[list_index(cell, low) + 1]
         for row in range(first + next_row, end + (1 if leftover else 0)):
             if row == end:  # not an option: the cell stays bare
                 after_low, after_high, left = low | ONE, high, copies
@@ -181,20 +187,20 @@ def _expand(  # type: ignore[no-untyped-def]
 
 @kernel
 def _fits(row, low, high, left, guard):  # type: ignore[no-untyped-def]
-    """Whether an option's cells are bare, and copies of it are left."""
+    """Return whether the cells of an option are bare and copies of it are left."""
     return row[0] & low == ZERO and row[1] & high == ZERO and (left - row[2]) & guard == guard
 
 
 @kernel
 def _is_dead(low, high, left, cell, options, counter, cells):  # type: ignore[no-untyped-def]
-    """Whether a state is stuck, or is so after whatever covers its lowest bare cell.
+    """Return whether a state is stuck, or is so after every option on its lowest bare cell.
 
-    Two thirds of all states are like this, and what is not kept costs no memory. To look
-    further ahead, or for islands that cannot be filled, costs more than it saves.
+    This removes two thirds of all states, which saves memory. Looking further ahead, or for islands
+    that cannot be filled, costs more than it saves.
     """
     rows, start = options
     guard, done_bits, _ = counter
-    index = list_of(cell, low)
+    index = list_index(cell, low)
     for row in range(start[index], start[index + 1]):
         if _fits(rows[row], low, high, left, guard):
             rest = left - rows[row, 2]
@@ -209,9 +215,9 @@ def _is_dead(low, high, left, cell, options, counter, cells):  # type: ignore[no
 
 @kernel
 def _is_stuck(low, high, left, cell, options, guard):  # type: ignore[no-untyped-def]
-    """Whether nothing fits on a state's lowest bare cell."""
+    """Return whether no option fits on the lowest bare cell of a state."""
     rows, start = options
-    index = list_of(cell, low)
+    index = list_index(cell, low)
     for row in range(start[index], start[index + 1]):
         if _fits(rows[row], low, high, left, guard):
             return False
@@ -221,17 +227,17 @@ def _is_stuck(low, high, left, cell, options, guard):  # type: ignore[no-untyped
 class Frontier:
     """One count, cell by cell, of a problem that `fits`.
 
-    `count` are the solutions that are complete so far, `states` those expanded, `peak_bytes` the
-    most that the tables held at once.
+    `count` is the number of solutions completed so far, `states` that of states expanded, and
+    `peak_bytes` the peak size of the tables.
 
     Raises:
-        EngineUnfitError: when it does not fit.
+        UnsupportedProblemError: if it does not fit.
     """
 
     def __init__(self, problem: ExactCoverProblem) -> None:
         if not self.fits(problem):
-            message = "the pieces reach over too many cells of this region for its frontier"
-            raise EngineUnfitError(message)
+            message = "its frontier spans too many cells of this region"
+            raise UnsupportedProblemError(message)
         self.problem = problem
         self.count = self.states = self.peak_bytes = 0
         self._counter = CopyCounter.of(problem)
@@ -240,22 +246,22 @@ class Frontier:
         window = _window(problem)
         self._batch = np.zeros((window + 1, _BATCH, 3), dtype=np.uint64)
         self._fill = np.zeros(window + 1, dtype=np.int64)
-        self._tables: dict[int, Words] = {}
+        self._tables: dict[int, WordArray] = {}
         self._sizes: dict[int, int] = {}
 
     @staticmethod
     def fits(problem: ExactCoverProblem) -> bool:
-        """Whether a state fits into two words."""
+        """Return whether a state fits into two words."""
         bits = CopyCounter.of(problem).bits
         return bits < WORD_BITS and _window(problem) + bits <= 2 * WORD_BITS
 
-    def run(self, effort: Effort) -> int:
-        """Counts all solutions.
+    def run(self, budget: Budget) -> int:
+        """Count all solutions.
 
         Raises:
-            BudgetSpentError: when the time is over; `count` then holds those that are certain.
-            CountOverflowError: when a state has 2^64 ways or more.
-            EngineUnfitError: when the tables outgrow `MOST_BYTES`.
+            BudgetSpentError: if the time is up; `count` is then a lower bound.
+            CountOverflowError: if a state has 2^64 partial solutions or more.
+            UnsupportedProblemError: if the tables outgrow `MAX_BYTES`.
         """
         if not self.problem.pieces_used:
             self.count = int(self.problem.leftover or self.problem.cell_count == 0)
@@ -264,12 +270,12 @@ class Frontier:
         self._tables[0], self._sizes[0] = np.array(first, dtype=np.uint64), 1
         for cell in range(self.problem.cell_count):
             if cell in self._tables:
-                self._cover(cell, effort)
-        effort.tell(1.0)
+                self._cover(cell, budget)
+        budget.report(1.0)
         return self.count
 
-    def _cover(self, cell: int, effort: Effort) -> None:
-        """Expands all states whose lowest bare cell is this one."""
+    def _cover(self, cell: int, budget: Budget) -> None:
+        """Expand all states whose lowest bare cell is this one."""
         table = self._tables.pop(cell)
         self.states += self._sizes.pop(cell)
         counter = Word(self._counter.guard), Word(self._counter.done), Word(self._copies_shift)
@@ -284,27 +290,27 @@ class Frontier:
                 raise CountOverflowError
             if step >= 0:
                 self._flush(cell, step, len(table))
-            effort.tell((cell + slot / len(table)) / self.problem.cell_count)
+            budget.report((cell + slot / len(table)) / self.problem.cell_count)
         for one in np.flatnonzero(self._fill).tolist():
             self._flush(cell, one, len(table))
 
     def _flush(self, cell: int, step: int, expanding: int) -> None:
-        """Moves one batch into its table, which grows when it is full.
+        """Move one batch into its table, which grows when full.
 
         Raises:
-            EngineUnfitError: when the memory does not allow it beside the tables that are there.
+            UnsupportedProblemError: if the tables outgrow `MAX_BYTES`.
         """
         target, count = cell + step, int(self._fill[step])
         table = self._tables.get(target)
         if table is None:
             table = np.zeros((_FIRST_SLOTS, 3), dtype=np.uint64)
             self._sizes[target] = 0
-        if self._sizes[target] + count > _FULLEST * len(table):
+        if self._sizes[target] + count > _MAX_LOAD * len(table):
             slots = int(_GROWTH * len(table)) + 2 * count
-            taken = _SLOT_BYTES * (expanding + slots + sum(map(len, self._tables.values())))
-            self.peak_bytes = max(self.peak_bytes, taken)
-            if taken > MOST_BYTES:
-                raise EngineUnfitError(f"it needs more than {MOST_BYTES >> 30} GiB of memory")
+            used_bytes = _SLOT_BYTES * (expanding + slots + sum(map(len, self._tables.values())))
+            self.peak_bytes = max(self.peak_bytes, used_bytes)
+            if used_bytes > MAX_BYTES:
+                raise UnsupportedProblemError(f"it needs more than {MAX_BYTES >> 30} GiB of memory")
             larger = np.zeros((slots, 3), dtype=np.uint64)
             _merge(larger, table, len(table))
             table = larger
@@ -317,5 +323,5 @@ class Frontier:
 
 
 def _window(problem: ExactCoverProblem) -> int:
-    """The most cells from an option's lowest to its highest, both counted."""
+    """Return the largest span of an option, from its lowest to its highest cell."""
     return max((option.cells[-1] - option.cells[0] + 1 for option in problem.options), default=1)

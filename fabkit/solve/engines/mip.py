@@ -4,35 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from fabkit.core.errors import OutsideError, to_install
-from fabkit.solve.engines.apart import OutsideEngine, library
+from fabkit.core.errors import ExternalError, install_hint
 from fabkit.solve.engines.engine import Solution
-from fabkit.solve.problem import ExactCoverProblem
+from fabkit.solve.engines.subprocess_engine import SubprocessEngine, require_library
+from fabkit.solve.exact_cover import ExactCoverProblem
 
 _SEED = 1
 
 
-class Mip(OutsideEngine):
-    """Slow, but of another family than all the others: linear relaxations and cuts.
+class Mip(SubprocessEngine):
+    """Slow, but independent of the other engines: linear relaxations and cuts.
 
-    It computes with rounded numbers, so its "no" needs a second opinion.
+    It computes with floating-point numbers, so its "no" is confirmed by another engine.
     """
 
     name = "mip"
     counts = trusted = False
 
     @staticmethod
-    def seek(
+    def run_library(
         problem: ExactCoverProblem, limit: int | None, found: Callable[[Solution], None]
     ) -> int:
-        """See `OutsideEngine.seek`: each solution is cut off once it is found.
+        """See `SubprocessEngine.run_library`: each solution found is cut off.
 
-        One thread and a fixed seed make runs repeat.
+        One thread and a fixed seed make runs repeatable.
 
         Raises:
-            OutsideError: when HiGHS is missing or gives up.
+            ExternalError: when HiGHS is missing or gives up.
         """
-        with library("mip", "HiGHS", to_install("engines")):
+        with require_library("mip", "HiGHS", install_hint("engines")):
             import highspy
 
         solver = highspy.Highs()
@@ -41,12 +41,12 @@ class Mip(OutsideEngine):
         for position in range(len(problem.options)):
             solver.addVar(0, 1)
             solver.changeColIntegrality(position, highspy.HighsVarType.kInteger)
-        solver.addVar(0, 0)  # a model without columns would be "empty", solvable or not
+        solver.addVar(0, 0)  # HiGHS calls a model without columns "empty", feasible or not
 
         def add_row(least: float, most: float, weights: dict[int, int]) -> None:
             solver.addRow(least, most, len(weights), list(weights), list(weights.values()))
 
-        for row in problem.rows():
+        for row in problem.constraints():
             add_row(*row)
         nodes = count = 0
         while count != limit:
@@ -56,7 +56,7 @@ class Mip(OutsideEngine):
             if status == highspy.HighsModelStatus.kInfeasible:
                 break
             if status != highspy.HighsModelStatus.kOptimal:
-                raise OutsideError(f"the engine mip gave up: {solver.modelStatusToString(status)}")
+                raise ExternalError(f"the engine mip gave up: {solver.modelStatusToString(status)}")
             values = solver.getSolution().col_value[: len(problem.options)]
             solution = tuple(position for position, value in enumerate(values) if value > 0.5)
             found(solution)

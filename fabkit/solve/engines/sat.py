@@ -1,6 +1,6 @@
-"""The engine ``sat``, by way of PySAT; formulas, and proofs that one has no model.
+"""The engine ``sat``, using PySAT; CNF formulas, and proofs that one is unsatisfiable.
 
-A formula's text is DIMACS and its proof DRAT, so that checkers from outside can be used.
+Formulas are written as DIMACS and proofs as DRAT, so that external checkers can verify them.
 """
 
 from __future__ import annotations
@@ -11,28 +11,32 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from fabkit.solve.engines.apart import OutsideEngine, answers, library
-from fabkit.solve.engines.engine import Effort, Solution
-from fabkit.solve.problem import ExactCoverProblem
+from fabkit.solve.engines.engine import Budget, Solution
+from fabkit.solve.engines.subprocess_engine import (
+    SubprocessEngine,
+    require_library,
+    run_in_subprocess,
+)
+from fabkit.solve.exact_cover import ExactCoverProblem
 
-#: Literals: a variable's number, negative when it is to be false.
+#: Literals: the number of a variable, negative if negated.
 Clause = tuple[int, ...]
 
-#: Sets up to this size get one clause for each pair, larger ones a ladder of new variables.
+#: At-most-one constraints up to this size get one clause per pair, larger ones new variables.
 _PAIRWISE = 6
 
-#: CaDiCaL 1.9.5, as PySAT calls it.
+#: PySAT's name of CaDiCaL 1.9.5.
 _CADICAL = "cadical195"
 
 
 @dataclass(frozen=True)
 class Formula:
-    """Clauses, all of which are to hold.
+    """A formula in conjunctive normal form.
 
     Attributes:
-        variables: they are numbered from 1.
-        clauses: each holds when one of its literals does; an empty one never.
-        comments: what the first variables stand for, one line each.
+        variables: number of variables, numbered from 1.
+        clauses: tuples of literals.
+        comments: meanings of the first variables, one line each.
     """
 
     variables: int
@@ -40,24 +44,24 @@ class Formula:
     comments: tuple[str, ...] = ()
 
     def dimacs(self) -> str:
-        """The formula as a DIMACS file's text; the same for the same formula."""
+        """Return the formula in DIMACS format; the same formula gives the same text."""
         lines = [f"c {variable}: {text}" for variable, text in enumerate(self.comments, 1)]
         lines.append(f"p cnf {self.variables} {len(self.clauses)}")
         lines += [" ".join(map(str, (*clause, 0))) for clause in self.clauses]
         return "\n".join(lines) + "\n"
 
 
-def formula(problem: ExactCoverProblem, blocked: Sequence[Solution] = ()) -> Formula:
-    """The formula whose models are a problem's solutions, the same for the same problem.
+def to_cnf(problem: ExactCoverProblem, blocked: Sequence[Solution] = ()) -> Formula:
+    """Encode a problem as a formula whose models are its solutions; deterministic.
 
     Args:
-        problem: option ``p`` becomes variable ``p + 1``; more variables follow that only count.
-        blocked: solutions that are to be no models.
+        problem: option ``p`` becomes variable ``p + 1``; auxiliary variables follow.
+        blocked: solutions to exclude.
 
     Example:
-        >>> from fabkit.solve.problem import Option
+        >>> from fabkit.solve.exact_cover import Option
         >>> bar = ExactCoverProblem(2, (1,), (Option(0, (0,)), Option(0, (0, 1))))
-        >>> print(formula(bar).dimacs(), end="")
+        >>> print(to_cnf(bar).dimacs(), end="")
         c 1: kind 0 on cells 0
         c 2: kind 0 on cells 0 1
         p cnf 2 3
@@ -65,8 +69,8 @@ def formula(problem: ExactCoverProblem, blocked: Sequence[Solution] = ()) -> For
         -1 -2 0
         2 0
     """
-    writer = Writer(len(problem.options))
-    for least, most, weights in problem.rows():
+    writer = CnfBuilder(len(problem.options))
+    for least, most, weights in problem.constraints():
         own = {position + 1: weight for position, weight in weights.items()}
         writer.at_most(most, own, exactly=least == most)
     for solution in blocked:
@@ -80,31 +84,32 @@ def formula(problem: ExactCoverProblem, blocked: Sequence[Solution] = ()) -> For
 
 
 def blocking_clause(solution: Solution) -> Clause:
-    """The clause that rules out one solution of a problem, and no other.
+    """Return the clause that rules out one solution of a problem, and no other.
 
-    As every solution uses as many pieces, none contains another: it names no option left out.
+    All solutions use equally many pieces, so none contains another, and the clause needs no
+    literals of unused options.
     """
     return tuple(-(position + 1) for position in solution)
 
 
-class Writer:
-    """Collects clauses, each once, in the order in which they come, and hands out new variables."""
+class CnfBuilder:
+    """Collects distinct clauses in order, and creates variables."""
 
     def __init__(self, variables: int) -> None:
         self.clauses: dict[Clause, None] = {}
         self.variables = variables
 
     def add(self, clause: Clause) -> None:
-        """Takes a clause."""
+        """Add a clause."""
         self.clauses[clause] = None
 
     def new(self) -> int:
-        """A new variable."""
+        """Create a variable."""
         self.variables += 1
         return self.variables
 
     def at_most_one(self, variables: Sequence[int]) -> None:
-        """Pair by pair if they are few; else by groups, each with a variable for all of it."""
+        """Allow at most one true variable: pairwise if few, else in groups with a variable for each."""
         rest = list(variables)
         while rest:
             size = len(rest) if len(rest) <= _PAIRWISE else _PAIRWISE - 1
@@ -117,7 +122,7 @@ class Writer:
                 self.add((-one, -other))
 
     def at_most(self, total: int, weights: dict[int, int], exactly: bool = False) -> None:
-        """The true variables weigh at most, or exactly, so much together."""
+        """Limit the total weight of the true variables to at most, or exactly, `total`."""
         for variable, weight in weights.items():
             if weight > total:
                 self.add((-variable,))
@@ -132,9 +137,9 @@ class Writer:
             self.add((reached[total],))
 
     def _counter(self, total: int, weights: dict[int, int]) -> list[int]:
-        """Variables that say whether the true ones weigh 0, 1 … up to `total`, at least.
+        """Create variables for "the true ones weigh at least 0, 1 … `total`"; rule out more.
 
-        More is ruled out. It is Sinz's sequential counter, with weights.
+        This is Sinz's sequential counter, with weights.
         """
         always = self.new()
         self.add((always,))
@@ -152,53 +157,51 @@ class Writer:
         return reached
 
 
-def refutation(formula: Formula, effort: Effort) -> str | None:
-    """A proof that a formula has no model, which any DRAT checker can follow.
-
-    CaDiCaL writes it, in a process of its own.
+def refutation(formula: Formula, budget: Budget) -> str | None:
+    """Prove with CaDiCaL, in a subprocess, that a formula is unsatisfiable.
 
     Returns:
-        The proof's text, or None when the formula has a model.
+        The proof in DRAT format; None if the formula is satisfiable.
 
     Raises:
-        BudgetSpentError: when the time is over.
-        OutsideError: when PySAT is missing or breaks down.
+        BudgetSpentError: if the time is up.
+        ExternalError: if PySAT is missing or fails.
     """
-    if () in formula.clauses:  # which solvers take badly
+    if () in formula.clauses:  # which some solvers mishandle
         return "0\n"
-    with contextlib.closing(answers(_refute, formula.clauses, effort)) as replies:
+    with contextlib.closing(run_in_subprocess(_refute, formula.clauses, budget)) as replies:
         proof: str | None = next(replies)
     return proof
 
 
 def _refute(clauses: Any, answer: Callable[[Any], None]) -> None:
-    with library("sat", "PySAT", "with: pip install python-sat"):
+    with require_library("sat", "PySAT", "with: pip install python-sat"):
         from pysat.solvers import Solver
     with Solver(_CADICAL, bootstrap_with=clauses, with_proof=True) as solver:
         answer(None if solver.solve() else "\n".join(solver.get_proof()) + "\n")
 
 
-class Sat(OutsideEngine):
-    """Finds one solution, or proves that there is none, even where counting has no end.
+class Sat(SubprocessEngine):
+    """Finds one solution, or proves that there is none, even where counting is hopeless.
 
-    It counts by listing, which is slow when there are many.
+    It counts by listing, which is slow if there are many solutions.
     """
 
     name = "sat"
 
     @staticmethod
-    def seek(
+    def run_library(
         problem: ExactCoverProblem, limit: int | None, found: Callable[[Solution], None]
     ) -> int:
-        """See `OutsideEngine.seek`: each solution is ruled out by a clause once it is found.
+        """See `SubprocessEngine.run_library`: a clause rules out each solution found.
 
         Raises:
-            OutsideError: when PySAT is missing.
+            ExternalError: when PySAT is missing.
         """
-        with library("sat", "PySAT", "with: pip install python-sat"):
+        with require_library("sat", "PySAT", "with: pip install python-sat"):
             from pysat.solvers import Solver
-        clauses = [list(clause) for clause in formula(problem).clauses]
-        if [] in clauses:  # which PySAT overlooks
+        clauses = [list(clause) for clause in to_cnf(problem).clauses]
+        if [] in clauses:  # which PySAT ignores
             return 0
         count = 0
         with Solver(_CADICAL, bootstrap_with=clauses) as solver:

@@ -1,12 +1,12 @@
-"""The engine `search`: compiled backtracking, by one of two rules of what to branch on.
+"""The engine `search`: compiled backtracking with one of two branching rules.
 
-- `ScanWalk`: the lowest bare cell, where all cells fit into one machine word. Cells come in lines
-  along the short side, so what is covered stays one block with a ragged edge; for every cell and
-  every pattern of the few cells after it, the options that fit are listed in advance. A node
-  costs a fortieth of a microsecond.
-- `FewestWalk`: the item with fewest options, for masks of any width. A node costs some twenty
-  times as much, and there are fewer. The items branched on are the whole proof: replaying them in
-  order visits the same tree.
+- `BitmaskSearch`: the lowest bare cell; all cells must fit into one machine word. Cells are ordered
+  in lines along the short side, so the covered cells form one block with a ragged edge. For every
+  cell and every pattern of the few cells after it, the options that fit are listed in advance. A
+  node costs a fortieth of a microsecond.
+- `MrvSearch`: the item with the fewest options (minimum remaining values); masks of any width. A
+  node costs some twenty times as much, but there are fewer. The items branched on are the whole
+  proof: replaying them in order visits the same tree.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ from fabkit.solve.engines.compiled import (
     CopyCounter,
     Word,
     kernel,
-    list_of,
+    list_index,
     option_lists,
     trailing_zeros,
 )
-from fabkit.solve.engines.engine import BudgetSpentError, Effort, Engine, Outcome, Solution
-from fabkit.solve.problem import WORD_BITS, ExactCoverProblem, Numbers, in_a_row, masks
+from fabkit.solve.engines.engine import Budget, BudgetSpentError, Engine, Outcome, Solution
+from fabkit.solve.exact_cover import WORD_BITS, ExactCoverProblem, IntArray, bitmasks, to_csr
 
-#: How long a walk goes on between two looks at the clock, about.
+#: About how long a search runs between two looks at the clock, in seconds.
 _SLICE_S = 0.05
 _FIRST_SLICE, _LONGEST_SLICE = 64, 1 << 20
 _NO_LIMIT = np.iinfo(np.int64).max
 
 
 class Search(Engine):
-    """Backtracking: cell by cell where all cells fit into a word, else by fewest options.
+    """Backtracking: `BitmaskSearch` if all cells fit into a word, else `MrvSearch`.
 
-    Counting branches first on a piece of which only one placement of each orbit under the board's
-    symmetries is tried; the others are its images. It gives up after about `most_nodes`.
+    Counting first branches on a piece and tries only one placement of each of its orbits under the
+    board's symmetries. The search gives up after about `most_nodes`.
     """
 
     name = "search"
@@ -49,61 +49,67 @@ class Search(Engine):
         self._most_nodes = most_nodes
 
     def enumerate(
-        self, problem: ExactCoverProblem, effort: Effort, limit: int | None = None
+        self, problem: ExactCoverProblem, budget: Budget, limit: int | None = None
     ) -> Outcome:
         """See `Engine.enumerate`."""
-        return self._run(start_walk(problem, reduced=False, listing=True), effort, limit)
+        return self._run(
+            start_search(problem, break_symmetry=False, keep_solutions=True), budget, limit
+        )
 
-    def first(self, problem: ExactCoverProblem, effort: Effort) -> Outcome:
+    def first(self, problem: ExactCoverProblem, budget: Budget) -> Outcome:
         """See `Engine.first`."""
-        found = self._run(start_walk(problem, reduced=True, listing=True), effort, 1)
+        found = self._run(
+            start_search(problem, break_symmetry=True, keep_solutions=True), budget, 1
+        )
         return Outcome(len(found.solutions[:1]), found.complete, found.solutions[:1], found.nodes)
 
-    def count(self, problem: ExactCoverProblem, effort: Effort) -> Outcome:
+    def count(self, problem: ExactCoverProblem, budget: Budget) -> Outcome:
         """See `Engine.count`."""
-        return self._run(start_walk(problem, reduced=True, listing=False), effort, None)
+        return self._run(
+            start_search(problem, break_symmetry=True, keep_solutions=False), budget, None
+        )
 
-    def _run(self, walk: Walk, effort: Effort, limit: int | None) -> Outcome:
-        """Walks until it is over, the limit is reached, or nodes or time are spent."""
+    def _run(self, search: TreeSearch, budget: Budget, limit: int | None) -> Outcome:
+        """Run until the search is over, the limit is reached, or nodes or time are spent."""
         over = False
         try:
-            for ended in in_slices(walk, limit, self._most_nodes) if limit != 0 else ():
+            for ended in run_in_slices(search, limit, self._most_nodes) if limit != 0 else ():
                 over = ended
-                effort.tell(walk.share())
+                budget.report(search.progress())
         except BudgetSpentError:
             pass
         if over:
-            effort.tell(1.0)
-        complete = over and (limit is None or walk.count < limit)
-        return Outcome(walk.count, complete, tuple(walk.solutions), walk.nodes)
+            budget.report(1.0)
+        complete = over and (limit is None or search.count < limit)
+        return Outcome(search.count, complete, tuple(search.solutions), search.nodes)
 
 
-def nodes_in(problem: ExactCoverProblem, seconds: float) -> int:
-    """About how many nodes a search visits in so many seconds: an estimate, not a measurement.
+def estimate_nodes(problem: ExactCoverProblem, seconds: float) -> int:
+    """Estimate how many nodes a search visits in some seconds, without measuring.
 
     What it decides is the same on every machine and in every run.
     """
-    if ScanWalk.fits(problem):
+    if BitmaskSearch.fits(problem):
         return int(seconds * 25e6)
     return int(seconds * 1e9 / (500 + len(problem.options)))
 
 
-def in_slices(
-    walk: Walk, limit: int | None = None, most_nodes: int | None = None
+def run_in_slices(
+    search: TreeSearch, limit: int | None = None, most_nodes: int | None = None
 ) -> Iterator[bool]:
-    """Goes through a walk in slices of some hundredths of a second, as long as they are taken.
+    """Run a search in slices of some hundredths of a second, as long as they are consumed.
 
-    A node of a large problem may cost a thousand times as much as one of a small problem, so a
-    slice's number of nodes follows the clock. What is found does not depend on it.
+    A node of a large problem may cost a thousand times as much as one of a small problem, so the
+    number of nodes in a slice is adapted by the clock. Results do not depend on it.
 
     Yields:
-        After each slice, whether the walk is over.
+        After each slice, whether the search is over.
     """
     size, over = _FIRST_SLICE, False
-    while not over and (most_nodes is None or walk.nodes < most_nodes):
+    while not over and (most_nodes is None or search.nodes < most_nodes):
         begin = time.monotonic()
-        room = size if most_nodes is None else min(size, most_nodes - walk.nodes)
-        over = walk.step(room, limit)
+        room = size if most_nodes is None else min(size, most_nodes - search.nodes)
+        over = search.step(room, limit)
         took_s = time.monotonic() - begin
         if took_s < _SLICE_S / 2:
             size = min(2 * size, _LONGEST_SLICE)
@@ -112,11 +118,11 @@ def in_slices(
         yield over
 
 
-def symmetric_start(problem: ExactCoverProblem) -> tuple[int | None, dict[int, int]]:
-    """The kind to branch on first so that the board's symmetries are used only once.
+def symmetry_breaking_kind(problem: ExactCoverProblem) -> tuple[int | None, dict[int, int]]:
+    """Choose the kind to branch on first to break the board's symmetries.
 
-    It has a single copy and fewest orbits of options (of several it is the largest piece); the
-    orbits come as from `ExactCoverProblem.orbits`. None and nothing when there is no symmetry to use.
+    It has a single copy and the fewest orbits of options; ties go to the largest piece. Also return
+    its orbits, as from `ExactCoverProblem.orbits`. The result is (None, {}) without symmetries.
     """
     if len(problem.symmetries) == 1 or sum(problem.copies) < 2 or problem.pieces_count is not None:
         return None, {}
@@ -129,23 +135,27 @@ def symmetric_start(problem: ExactCoverProblem) -> tuple[int | None, dict[int, i
     return (best[0][2], best[1]) if best else (None, {})
 
 
-def start_walk(problem: ExactCoverProblem, reduced: bool, listing: bool) -> Walk:
-    """A walk through all solutions of a problem, which has not begun.
+def start_search(
+    problem: ExactCoverProblem, break_symmetry: bool, keep_solutions: bool
+) -> TreeSearch:
+    """Create a search for all solutions of a problem, without starting it.
 
-    Solutions that are images of each other are found together when it is `reduced`; they are kept
-    when it is `listing`.
+    With `break_symmetry`, solutions that are images of each other are counted together; with
+    `keep_solutions`, solutions are kept.
     """
-    kind, orbits = symmetric_start(problem) if reduced else (None, {})
-    if ScanWalk.fits(problem):
-        return ScanWalk(problem, [(None, 1)] if kind is None else list(orbits.items()), listing)
-    return FewestWalk(problem, kind, None if kind is None else orbits, listing)
+    kind, orbits = symmetry_breaking_kind(problem) if break_symmetry else (None, {})
+    if BitmaskSearch.fits(problem):
+        return BitmaskSearch(
+            problem, [(None, 1)] if kind is None else list(orbits.items()), keep_solutions
+        )
+    return MrvSearch(problem, kind, None if kind is None else orbits, keep_solutions)
 
 
-class Walk:
-    """A walk through all solutions of a problem, in slices.
+class TreeSearch:
+    """A search for all solutions of a problem that runs in slices.
 
-    `nodes` are the placements tried so far, `count` the solutions found, with those that are their
-    images; `solutions` are those found, where they are kept.
+    `nodes` is the number of placements tried so far, `count` that of solutions, including images;
+    `solutions` are those found, if they are kept.
     """
 
     def __init__(self, problem: ExactCoverProblem) -> None:
@@ -154,15 +164,15 @@ class Walk:
         self.solutions: list[Solution] = []
 
     def step(self, nodes: int, limit: int | None) -> bool:
-        """Goes on for about so many nodes, or until `count` reaches the limit.
+        """Continue for about this many nodes, or until `count` reaches the limit.
 
         Returns:
-            Whether the walk is over: nothing is left, or the limit is reached.
+            Whether the search is over: nothing is left, or the limit is reached.
         """
         raise NotImplementedError
 
-    def share(self) -> float:
-        """The share of the walk that is behind: each subtree weighs its part of the branching."""
+    def progress(self) -> float:
+        """Return the share of the search that is done; subtrees of a node weigh equally."""
         share, weight = 0.0, 1.0
         for depth in range(self._depth + 1):
             children, behind = self._level(depth)
@@ -173,7 +183,7 @@ class Walk:
         return share
 
     def _level(self, depth: int) -> tuple[npt.NDArray[np.bool_], int]:
-        """Which rows of a depth's list are children, and how many rows are behind or open."""
+        """Return which rows of a depth's list are children, and how many rows are done or open."""
         raise NotImplementedError
 
 
@@ -184,23 +194,23 @@ _BUFFERED = 4096
 
 @kernel
 def _list_from(covered):  # type: ignore[no-untyped-def]
-    """Which list of options belongs to what is covered."""
+    """Return the index of the list of options for a set of covered cells."""
     cell = trailing_zeros(~covered)
-    return list_of(cell, covered >> cell)
+    return list_index(cell, covered >> cell)
 
 
 @kernel
-def _scan(  # type: ignore[no-untyped-def]
+def _bitmask_search(  # type: ignore[no-untyped-def]
     table, start, full, guard, done,
     covered, left, cursor, found, depth, node_limit, solution_limit,
 ):  # fmt: skip
-    """Goes on with the walk until it is over or a limit is reached.
+    """Continue the search until it is over or a limit is reached.
 
-    The state lies in ``covered``, ``left`` and ``cursor``, one entry per depth; ``found``
-    takes the positions of a solution's options in each row, when it has rows.
+    The state is ``covered``, ``left`` and ``cursor``, with one entry per depth. If ``found`` has
+    rows, each receives the positions of a solution's options.
 
     Returns:
-        The depth it stands at (-1: it is over), nodes, solutions.
+        The current depth (-1 when over), nodes, solutions.
     """
     nodes = solutions = 0
     while depth >= 0:
@@ -240,15 +250,18 @@ def _scan(  # type: ignore[no-untyped-def]
     return depth, nodes, solutions
 
 
-class ScanWalk(Walk):
-    """A walk that covers the lowest bare cell next, of a problem that `fits`.
+class BitmaskSearch(TreeSearch):
+    """A search that always covers the lowest bare cell next, for problems that fit (`fits`).
 
-    `roots` are options to start from, one after the other, with the multiplicity of what lies
-    below; ``[(None, 1)]`` for everything.
+    `roots` are options to start from, one after the other, with the multiplicity of their subtree;
+    ``[(None, 1)]`` for everything.
     """
 
     def __init__(
-        self, problem: ExactCoverProblem, roots: Sequence[tuple[int | None, int]], listing: bool
+        self,
+        problem: ExactCoverProblem,
+        roots: Sequence[tuple[int | None, int]],
+        keep_solutions: bool,
     ) -> None:
         super().__init__(problem)
         self._roots = roots
@@ -260,23 +273,23 @@ class ScanWalk(Walk):
         self._covered = np.zeros(depths, dtype=np.uint64)
         self._left = np.zeros(depths, dtype=np.uint64)
         self._cursor = np.zeros(depths, dtype=np.int64)
-        self._found = np.zeros((_BUFFERED if listing else 0, depths), dtype=np.int64)
+        self._found = np.zeros((_BUFFERED if keep_solutions else 0, depths), dtype=np.int64)
 
     @staticmethod
     def fits(problem: ExactCoverProblem) -> bool:
-        """Whether the cells and the counts of copies fit into a word each."""
+        """Return whether the cells and the counts of copies fit into one word each."""
         bits = CopyCounter.of(problem).bits
         return 0 < problem.cell_count <= WORD_BITS and bits <= WORD_BITS and not problem.leftover
 
     def step(self, nodes: int, limit: int | None) -> bool:
-        """See `Walk.step`."""
+        """See `TreeSearch.step`."""
         while nodes > 0:
             if self._depth < 0 and not self._next_root():
                 return True
             most = _BUFFERED if len(self._found) else _NO_LIMIT
             if limit is not None:
                 most = min(most, -(-(limit - self.count) // self._roots[self._root][1]))
-            self._depth, walked, found = _scan(
+            self._depth, walked, found = _bitmask_search(
                 self._table, self._start, Word(self._full),
                 Word(self._counter.guard), Word(self._counter.done),
                 self._covered, self._left, self._cursor, self._found, self._depth, nodes, most,
@@ -289,9 +302,9 @@ class ScanWalk(Walk):
                 return True
         return False
 
-    def share(self) -> float:
-        """See `Walk.share`."""
-        behind = 1.0 if self._depth < 0 else super().share()
+    def progress(self) -> float:
+        """See `TreeSearch.progress`."""
+        behind = 1.0 if self._depth < 0 else super().progress()
         return (self._root + behind) / len(self._roots) if self._roots else 1.0
 
     def _level(self, depth: int) -> tuple[npt.NDArray[np.bool_], int]:
@@ -303,7 +316,7 @@ class ScanWalk(Walk):
         return free & there, int(self._cursor[depth]) - begin
 
     def _next_root(self) -> bool:
-        """Sets the state to the next root; False when there is none."""
+        """Set the state to the next root; return False if there is none."""
         while self._root + 1 < len(self._roots):
             self._root += 1
             position = self._roots[self._root][0]
@@ -313,7 +326,7 @@ class ScanWalk(Walk):
                 covered = sum(1 << cell for cell in option.cells)
                 left -= self._counter.cost(option)
                 if covered == self._full:
-                    continue  # a root is one of several pieces; alone it is not a solution
+                    continue  # one of several pieces, so not a solution by itself
             self._depth = 0
             self._covered[0], self._left[0] = covered, left
             self._cursor[0] = self._start[_list_from(Word(covered))]
@@ -321,7 +334,7 @@ class ScanWalk(Walk):
         return False
 
     def _keep(self, found: int) -> None:
-        """Takes the listed solutions out of the buffer."""
+        """Move the listed solutions from the buffer to `solutions`."""
         if not len(self._found):
             return
         root = self._roots[self._root][0]
@@ -335,18 +348,18 @@ class ScanWalk(Walk):
 _OVER, _GOING, _FULL_LIST, _FULL_ITEMS = 0, 1, 2, 3
 _COMPLETE, _NOT_CHOSEN, _DEAD = -1, -2, -3
 _BUFFERED_ITEMS = 1 << 16
-#: What need not be covered: nothing, cells, or kinds.
+#: Secondary items: none, the cells, or the kinds.
 _NOTHING, _CELLS, _KINDS = 0, 1, 2
 
 
 @kernel
 def _choose(options, live, begin, end, covered, left, counts, optional):  # type: ignore[no-untyped-def]
-    """The item with fewest options, or `_COMPLETE` when the node is complete.
+    """Return the item with the fewest options, or `_COMPLETE` if the node is complete.
 
-    `_DEAD` when all cells are covered, and of the pieces that need not be used too few are.
+    Return `_DEAD` if all cells are covered but too few pieces are used, where kinds are secondary.
 
-    Kinds with several copies left are taken only when they cannot be placed, or when cells
-    need not be covered and nothing else is left to branch on.
+    Kinds with several copies left are chosen only if they cannot be placed, or if cells are
+    secondary and nothing else is left to branch on.
     """
     _, cells, cell_start, kinds, _, _ = options
     cell_count, total = covered.shape[0], left.shape[0] - 1
@@ -375,9 +388,9 @@ def _choose(options, live, begin, end, covered, left, counts, optional):  # type
 
 @kernel
 def _descend(options, live, begin, end, left, chosen, item_kind):  # type: ignore[no-untyped-def]
-    """Writes those options behind ``end`` that fit beside the chosen one; returns their end.
+    """Write the options that fit beside the chosen one after ``end``; return their end.
 
-    After a branch on a kind (``item_kind``, else -1) its later copies come later in the order.
+    After a branch on a kind (``item_kind``, else -1), its later copies come later in the order.
     """
     masks, _, _, kinds, uses, _ = options
     stop = end
@@ -399,7 +412,7 @@ def _descend(options, live, begin, end, left, chosen, item_kind):  # type: ignor
 
 @kernel
 def _next_child(options, live, place, end, item, cell_count, at_root):  # type: ignore[no-untyped-def]
-    """The next place in the list whose option covers the item; ``end`` when there is none."""
+    """Return the next place in the list whose option covers the item; ``end`` if there is none."""
     masks, _, _, kinds, _, weights = options
     while place < end:
         option = live[place]
@@ -415,7 +428,7 @@ def _next_child(options, live, place, end, item, cell_count, at_root):  # type: 
 
 @kernel
 def _use(options, option, sign, covered, left):  # type: ignore[no-untyped-def]
-    """Puts an option down (a sign of -1) or takes it back (1)."""
+    """Place an option (sign -1) or remove it (sign 1)."""
     _, cells, cell_start, kinds, uses, _ = options
     left[kinds[option]] += sign * uses[option]
     left[-1] += sign * uses[option]
@@ -425,7 +438,7 @@ def _use(options, option, sign, covered, left):  # type: ignore[no-untyped-def]
 
 @kernel
 def _start(kinds, uses, copies, pieces_used, cell_count):  # type: ignore[no-untyped-def]
-    """The state of a walk at its beginning, as `_fewest` takes it."""
+    """Create the initial state for `_mrv_search`."""
     depths = pieces_used + 2
     live, fitting = np.zeros(8 * kinds.shape[0] + 64, dtype=np.int32), 0
     for option in range(kinds.shape[0]):
@@ -441,29 +454,29 @@ def _start(kinds, uses, copies, pieces_used, cell_count):  # type: ignore[no-unt
 
 
 @kernel
-def _fewest(  # type: ignore[no-untyped-def]
+def _mrv_search(  # type: ignore[no-untyped-def]
     options, state, optional, first_item, items, item_count, depth, node_limit, solution_limit
 ):
-    """Goes on with the walk until it is over, a limit is reached, or a buffer is full.
+    """Continue the search until it is over, a limit is reached, or a buffer is full.
 
-    Of each of the options there are the mask, the cells (in a row) and where they start, the kind,
-    the copies used, and the multiplicity of what lies below it at the root.
+    ``options`` holds for each option its mask, its cells (CSR indices and offsets), kind, copies
+    used, and the multiplicity of its subtree at the root.
 
-    At depth d the options that fit are ``live[bounds[d]:bounds[d + 1]]``; ``item[d]`` is the
-    item branched on (below 0: there is none) and ``cursor[d]`` the next
-    place in the list. The last entry of ``left`` is how many pieces are still to be used.
+    At depth d the options that fit are ``live[bounds[d]:bounds[d + 1]]``; ``item[d]`` is the item
+    branched on (negative if none) and ``cursor[d]`` the next place in the list. The last entry of
+    ``left`` is the number of pieces still to be used.
 
     Returns:
-        Why it stopped, the depth, nodes, the weight of the solutions found, items noted.
+        Why it stopped, the depth, nodes, the weight of the solutions found, items recorded.
     """
     weights = options[5]
     live, bounds, cursor, item, chosen, covered, left, counts = state
     nodes = weight = 0
-    cell_count, noting = covered.shape[0], items.shape[0] > 0
+    cell_count, record_items = covered.shape[0], items.shape[0] > 0
     while depth >= 0 and nodes < node_limit:
         begin, end = bounds[depth], bounds[depth + 1]
         if item[depth] == _NOT_CHOSEN:
-            if noting and item_count == items.shape[0]:
+            if record_items and item_count == items.shape[0]:
                 return _FULL_ITEMS, depth, nodes, weight, item_count
             best = _choose(options, live, begin, end, covered, left, counts, optional)
             if depth == 0 and first_item >= 0:
@@ -473,7 +486,7 @@ def _fewest(  # type: ignore[no-untyped-def]
                 weight += weights[chosen[0]] if depth > 0 else 1
                 if weight >= solution_limit:
                     return _GOING, depth, nodes, weight, item_count
-            elif noting and best >= 0:
+            elif record_items and best >= 0:
                 items[item_count] = best
                 item_count += 1
         place = _next_child(options, live, cursor[depth], end, item[depth], cell_count, depth == 0)
@@ -498,23 +511,23 @@ def _fewest(  # type: ignore[no-untyped-def]
 
 @kernel
 def _grown(state):  # type: ignore[no-untyped-def]
-    """The state with room for twice as many options that fit."""
+    """Double the room for options that fit."""
     live, bounds, cursor, item, chosen, covered, left, counts = state
     live = np.concatenate((live, np.zeros_like(live)))
     return live, bounds, cursor, item, chosen, covered, left, counts
 
 
 @kernel
-def walk_from_root(  # type: ignore[no-untyped-def]
+def mrv_search(  # type: ignore[no-untyped-def]
     masks, cells, cell_start, kinds, weights, copies, cell_count, first_item, most_nodes
 ):
-    """A walk to the first solution, or to the end, in one go; for kernels that set up many.
+    """Search for the first solution in one go; for kernels that run many searches.
 
-    Options use one copy each, and everything is to be covered; see `_fewest` for the rest.
+    Options use one copy each, and all items are primary; see `_mrv_search` for the rest.
 
     Returns:
-        0 when there is no solution, 1 when one was found, 2 when nodes ran out; nodes; the
-        solution's options (none unless found); the items branched on, in preorder.
+        0 if there is no solution, 1 if one was found, 2 if nodes ran out; nodes; the options of the
+        solution (none unless found); the items branched on, in preorder.
     """
     uses = np.ones(masks.shape[0], dtype=np.int64)
     options = (masks, cells, cell_start, kinds, uses, weights)
@@ -523,7 +536,7 @@ def walk_from_root(  # type: ignore[no-untyped-def]
     items, noted = np.zeros(256, dtype=np.int32), 0
     depth = nodes = 0
     while True:
-        why, depth, walked, weight, noted = _fewest(
+        why, depth, walked, weight, noted = _mrv_search(
             options, state, _NOTHING, first_item, items, noted, depth, most_nodes - nodes, 1
         )
         nodes += walked
@@ -539,12 +552,12 @@ def walk_from_root(  # type: ignore[no-untyped-def]
             return 2, nodes, chosen[:0].copy(), items[:0].copy()
 
 
-class FewestWalk(Walk):
-    """A walk that branches on the item with fewest options.
+class MrvSearch(TreeSearch):
+    """A search that branches on the item with the fewest options (minimum remaining values).
 
-    At the root it branches on `first_kind`, if there is one, and tries the options that have
-    `weights`, each the multiplicity of what lies below. When it is `noting`, the items branched on
-    are kept in `items`, in preorder; cells first, then kinds, as in a certificate.
+    At the root it branches on `first_kind`, if given, and tries the options that have `weights`, the
+    multiplicities of their subtrees. With `record_items`, the items branched on are kept in `items`,
+    in preorder, numbered as in a certificate: cells first, then kinds.
     """
 
     def __init__(
@@ -552,15 +565,15 @@ class FewestWalk(Walk):
         problem: ExactCoverProblem,
         first_kind: int | None = None,
         weights: Mapping[int, int] | None = None,
-        listing: bool = False,
-        noting: bool = False,
+        keep_solutions: bool = False,
+        record_items: bool = False,
     ) -> None:
         super().__init__(problem)
         self.items: list[int] = []
-        self._listing, self._over = listing, False
+        self._keep_solutions, self._over = keep_solutions, False
         self._first = -1 if first_kind is None else problem.cell_count + first_kind
-        cells, cell_start = in_a_row([option.cells for option in problem.options])
-        self._masks = masks(cells, cell_start, problem.cell_count)
+        cells, cell_start = to_csr([option.cells for option in problem.options])
+        self._masks = bitmasks(cells, cell_start, problem.cell_count)
         self._kinds = _numbers(option.kind for option in problem.options)
         uses = _numbers(option.copies for option in problem.options)
         places = range(len(problem.options))
@@ -572,14 +585,14 @@ class FewestWalk(Walk):
         copies = _numbers(problem.copies)
         self._state = _start(self._kinds, uses, copies, problem.pieces_used, problem.cell_count)
         _, self._bounds, self._cursor, self._item, self._chosen, *_ = self._state
-        self._items = np.zeros(_BUFFERED_ITEMS if noting else 0, dtype=np.int32)
+        self._items = np.zeros(_BUFFERED_ITEMS if record_items else 0, dtype=np.int32)
         self._noted = 0
 
     def step(self, nodes: int, limit: int | None) -> bool:
-        """See `Walk.step`."""
+        """See `TreeSearch.step`."""
         while nodes > 0 and not self._over:
-            most = 1 if self._listing else _NO_LIMIT if limit is None else limit - self.count
-            why, self._depth, walked, weight, self._noted = _fewest(
+            most = 1 if self._keep_solutions else _NO_LIMIT if limit is None else limit - self.count
+            why, self._depth, walked, weight, self._noted = _mrv_search(
                 self._options, self._state, self._optional, self._first,
                 self._items, self._noted, self._depth, nodes, most,
             )  # fmt: skip
@@ -587,7 +600,7 @@ class FewestWalk(Walk):
             nodes -= walked
             self.count += weight
             self._over = why == _OVER
-            if weight and self._listing:
+            if weight and self._keep_solutions:
                 self.solutions.append(tuple(sorted(self._chosen[: self._depth].tolist())))
             if why == _FULL_LIST:
                 self._state = _grown(self._state)
@@ -598,13 +611,9 @@ class FewestWalk(Walk):
                 return True
         return self._over
 
-    def share(self) -> float:
-        """See `Walk.share`."""
-        return 1.0 if self._over else super().share()
-
-    def choices(self) -> list[int]:
-        """How many options there were for the item branched on, along the path to here."""
-        return [int(self._level(depth)[0].sum()) for depth in range(self._depth)]
+    def progress(self) -> float:
+        """See `TreeSearch.progress`."""
+        return 1.0 if self._over else super().progress()
 
     def _level(self, depth: int) -> tuple[npt.NDArray[np.bool_], int]:
         item, kind = int(self._item[depth]), int(self._item[depth]) - self.problem.cell_count
@@ -619,5 +628,5 @@ class FewestWalk(Walk):
         return wanted & (item >= 0), int(self._cursor[depth] - begin)
 
 
-def _numbers(values: Iterable[int]) -> Numbers:
+def _numbers(values: Iterable[int]) -> IntArray:
     return np.array(list(values), dtype=np.int64)

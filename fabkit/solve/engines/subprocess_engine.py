@@ -1,9 +1,8 @@
-"""Libraries from outside work in a process of their own, which can be ended at any moment.
+"""Engines whose library runs in a subprocess, which can be killed at any moment.
 
-A library in the middle of its search heeds neither a budget nor Ctrl-C, and a crash of it would
-take the command along. Nor can OR-Tools and HiGHS share a process: OR-Tools carries another
-version of HiGHS inside. So the parent sends a task to a child, reads its answers as they come,
-and kills it when the time is over.
+A library ignores budgets and Ctrl-C during its search, and if it crashed it would end the command.
+Nor can OR-Tools and HiGHS share a process, since OR-Tools bundles another version of HiGHS. So the
+parent sends a task to a child, reads its answers as they come, and kills it when the time is up.
 """
 
 from __future__ import annotations
@@ -20,51 +19,51 @@ from collections.abc import Callable, Generator, Iterator
 from dataclasses import replace
 from typing import IO, Any
 
-from fabkit.core.errors import FabkitError, OutsideError, printable
-from fabkit.core.process import Child, die_with
-from fabkit.solve.engines.engine import BudgetSpentError, Effort, Engine, Outcome, Solution
-from fabkit.solve.problem import ExactCoverProblem
+from fabkit.core.errors import ExternalError, FabkitError, escape
+from fabkit.core.process import ChildProcess, exit_with_parent
+from fabkit.solve.engines.engine import Budget, BudgetSpentError, Engine, Outcome, Solution
+from fabkit.solve.exact_cover import ExactCoverProblem
 
-#: What runs in the child: a function at the top of its module, given a task that can be pickled
-#: and where to put its answers, which JSON can hold.
+#: Runs in the child: a module-level function of a picklable task and a callback for its answers,
+#: which must be JSON values.
 Work = Callable[[Any, Callable[[Any], None]], None]
 
-#: The child imports what its parent would. Isolated, Python looks at nothing else before that.
+#: Code of the child: isolated from its environment, it imports from its parent's path.
 _START = """
 import json, sys
 job = json.loads(sys.stdin.buffer.readline())
 sys.path[:] = job["path"]
-from fabkit.solve.engines.apart import child
-child(job["parent"])
+from fabkit.solve.engines.subprocess_engine import child_main
+child_main(job["parent"])
 """
 
 
-class OutsideEngine(Engine):
-    """An engine whose search is a library's. It implements `seek`."""
+class SubprocessEngine(Engine):
+    """An engine that runs a library in a subprocess; subclasses implement `run_library`."""
 
     @staticmethod
     @abstractmethod
-    def seek(
+    def run_library(
         problem: ExactCoverProblem, limit: int | None, found: Callable[[Solution], None]
     ) -> int:
-        """The library's search, for the child to call.
+        """Run the library's search; called in the child.
 
         Args:
-            problem: what to solve.
-            limit: find at most so many; None for all. Finding fewer means that these are all.
-            found: called with each solution once, as soon as it is found.
+            problem: the problem to solve.
+            limit: maximum number of solutions; None for all. Fewer found means that these are all.
+            found: called once with each solution, as soon as it is found.
 
         Returns:
             The library's measure of work.
         """
 
     def enumerate(
-        self, problem: ExactCoverProblem, effort: Effort, limit: int | None = None
+        self, problem: ExactCoverProblem, budget: Budget, limit: int | None = None
     ) -> Outcome:
         """See `Engine.enumerate`.
 
         Raises:
-            OutsideError: when the library is missing or its process breaks down.
+            ExternalError: if the library is missing or its process fails.
         """
         found: list[Solution] = []
         if limit == 0:
@@ -72,7 +71,7 @@ class OutsideEngine(Engine):
         nodes = 0
         job = type(self), replace(problem, symmetries=()), limit
         try:
-            with contextlib.closing(answers(_seek, job, effort)) as replies:
+            with contextlib.closing(run_in_subprocess(_run_library, job, budget)) as replies:
                 for reply in replies:
                     if isinstance(reply, int):
                         nodes = reply
@@ -83,94 +82,96 @@ class OutsideEngine(Engine):
         return Outcome(len(found), len(found) != limit, tuple(found), nodes)
 
 
-def _seek(
-    job: tuple[type[OutsideEngine], ExactCoverProblem, int | None], answer: Callable[[Any], None]
+def _run_library(
+    job: tuple[type[SubprocessEngine], ExactCoverProblem, int | None], answer: Callable[[Any], None]
 ) -> None:
-    """Does an engine's search in the child: the answers are solutions, the last the nodes."""
+    """Run an engine's library in the child: the answers are solutions, and finally the nodes."""
     engine, problem, limit = job
-    answer(engine.seek(problem, limit, answer))
+    answer(engine.run_library(problem, limit, answer))
 
 
 @contextlib.contextmanager
-def library(engine: str, name: str, how: str) -> Iterator[None]:
-    """Says what to install when an import inside fails.
+def require_library(engine: str, name: str, how: str) -> Iterator[None]:
+    """Turn a failed import inside into an error that says what to install.
 
     Raises:
-        OutsideError: when it does.
+        ExternalError: if the import fails.
     """
     try:
         yield
     except ModuleNotFoundError:
         message = f"the engine {engine} needs {name}; install it {how}"
-        raise OutsideError(message) from None
+        raise ExternalError(message) from None
     except ImportError as error:
-        reason = printable(str(error))
-        raise OutsideError(f"the engine {engine} cannot load {name}: {reason}") from None
+        reason = escape(str(error))
+        raise ExternalError(f"the engine {engine} cannot load {name}: {reason}") from None
 
 
-def answers(work: Work, task: Any, effort: Effort) -> Generator[Any, None, None]:
-    """Lets a child work and passes on its answers; close it to end the child.
+def run_in_subprocess(work: Work, task: Any, budget: Budget) -> Generator[Any, None, None]:
+    """Run a task in a child process and yield its answers; close the generator to end the child.
 
     Yields:
-        The answers. After the time is over, those that were already under way.
+        The answers; once the time is up, those already sent.
 
     Raises:
-        BudgetSpentError: when the time is over.
-        OutsideError: when the child says so, or breaks down.
+        BudgetSpentError: if the time is up.
+        ExternalError: if the child reports a failure or crashes.
     """
-    effort.tell(0.0)
+    budget.report(0.0)
     command = [sys.executable, "-I", "-c", _START]
     begin = json.dumps({"path": sys.path, "parent": os.getpid()}).encode()
     sent, doing = begin + b"\n" + pickle.dumps((work, task)), "cannot start the engine's process"
     finished, spent = False, None
     with (
         tempfile.TemporaryFile() as complaints,
-        Child(command, doing, sent, stderr=complaints) as running,
+        ChildProcess(command, doing, sent, stderr=complaints) as running,
     ):
         for line in running.lines():
-            if line.endswith(b"\n"):  # else there is none yet, or it was killed in the middle of it
+            if line.endswith(
+                b"\n"
+            ):  # else there is no answer yet, or the child was killed while writing it
                 message = json.loads(line)
                 if "failed" in message:
-                    raise OutsideError(message["failed"])
+                    raise ExternalError(message["failed"])
                 finished = "finished" in message
                 if not finished:
                     yield message["answer"]
             try:
                 if spent is None:
-                    effort.tell(0.0)
+                    budget.report(0.0)
             except BudgetSpentError as error:
                 spent = error
                 running.end()
         if not finished:
-            raise spent or OutsideError(_breakdown(running.process.wait(), complaints))
-    effort.tell(1.0)
+            raise spent or ExternalError(_crash_message(running.process.wait(), complaints))
+    budget.report(1.0)
 
 
-def _breakdown(code: int, complaints: IO[bytes]) -> str:
-    """A sentence about a child that ended without having finished."""
+def _crash_message(code: int, complaints: IO[bytes]) -> str:
+    """Describe how a child ended that did not finish."""
     complaints.seek(0)
     last = complaints.read().decode(errors="replace").strip().rpartition("\n")[2]
     if code == -signal.SIGKILL or "MemoryError" in last or "bad_alloc" in last:
-        return "the engine's process was killed, most likely because memory ran out"
-    return f"the engine's process broke down (exit code {code}): {printable(last[-200:])}"
+        return "the engine's process was killed, probably because it ran out of memory"
+    return f"the engine's process failed (exit code {code}): {escape(last[-200:])}"
 
 
-def child(parent: int) -> None:
-    """Does the job that standard input brings, once the search path is the parent's."""
+def child_main(parent: int) -> None:
+    """Run the task read from standard input."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    die_with(parent)
+    exit_with_parent(parent)
     answer_file = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # libraries that print do not print into the answers
+    os.dup2(2, 1)  # so that what libraries print is not taken for answers
     sys.stdout = sys.stderr
 
-    def say(**message: Any) -> None:
+    def send(**message: Any) -> None:
         answer_file.write(json.dumps(message).encode() + b"\n")
         answer_file.flush()
 
     try:
         work, task = pickle.load(sys.stdin.buffer)  # noqa: S301 - from the process that started this
-        work(task, lambda answer: say(answer=answer))
-        say(finished=True)
+        work(task, lambda answer: send(answer=answer))
+        send(finished=True)
     except FabkitError as error:
-        say(failed=str(error))
-    os._exit(0)  # nothing to tidy: libraries' threads and destructors are not waited for
+        send(failed=str(error))
+    os._exit(0)  # don't wait for libraries' threads and destructors

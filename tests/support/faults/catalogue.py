@@ -19,9 +19,9 @@ FAULTS: list[Fault] = [
     Fault("missing triangles", "watertight", mesh.missing_triangles),
     Fault("one triangle flipped", "winding", mesh.flipped_triangle),
     Fault("all normals flipped", "volume", mesh.normals_flipped),
-    Fault("body there twice", "degenerate", mesh.same_twice),
+    Fault("body there twice", "degenerate", mesh.duplicate_body),
     Fault("second body in the file", "shells", mesh.second_body),
-    Fault("second copy beside it in the file", "twice", mesh.copy_beside, at="set"),
+    Fault("second copy beside it in the file", "duplicate", mesh.copy_beside, at="set"),
     Fault("inward shell where none belongs", "cavities", mesh.hidden_cavity),
     Fault("cavity reaches out", "cavities", mesh.cavity_reaches_out, order=kits.CLOSED),
     Fault("face there twice", "degenerate", mesh.duplicate_face),
@@ -34,8 +34,8 @@ FAULTS: list[Fault] = [
     # Scale and place.
     limit("scaled", "unit", place.scaled_alike, 4, 15, at_limit=kits.ROOMY),
     limit("scaled in height", "thickness", place.scaled_up, 1.4, 10),
-    limit("tilted", "lies-on-back", place.tilted, 2, 25),
-    Fault("on its face", "lies-on-back", place.on_its_face),
+    limit("tilted", "orientation", place.tilted, 2, 25),
+    Fault("on its face", "orientation", place.on_its_face),
     # Which piece it is.
     Fault("mirrored mesh", "shape", place.mirrored_mesh, kits.CHIRAL),
     Fault(
@@ -60,12 +60,12 @@ FAULTS: list[Fault] = [
     limit("chamfer too wide along one side", "top-chamfer", outline.chamfer_wide_at_side, 1.5, 3),
     limit("tip not cut", "tip", outline.sharp_tip, 3, 7, kits.TIPPED),
     Fault("sharp tip", "tip", outline.sharp_tip, kits.TIPPED, _NO_CHAMFERS, (12, 22)),
-    limit("grown", "gap-least", outline.grown, 1.3, 3),
+    limit("grown", "gap-min", outline.grown, 1.3, 3),
     # Where there is no room to spare the wall beside the magnet gets too thin as well.
-    limit("shrunk", "gap-most", outline.shrunk, 1.3, 2.3, at_limit=kits.ROOMY),
-    Fault("one side moved out", "gap-least", outline.edge_moved, clear=(0.5, 1.2)),
-    Fault("one side moved in", "gap-most", outline.edge_moved_in, clear=(0.8, 1.2)),
-    limit("little rests on the bed", "flat-back", as_it_is, 1.1, 1.1, "D", outline.little_rest),
+    limit("shrunk", "gap-max", outline.shrunk, 1.3, 2.3, at_limit=kits.ROOMY),
+    Fault("one side moved out", "gap-min", outline.edge_moved, clear=(0.5, 1.2)),
+    Fault("one side moved in", "gap-max", outline.edge_moved_in, clear=(0.8, 1.2)),
+    limit("little rests on the bed", "bed-contact", as_it_is, 1.1, 1.1, "D", outline.little_rest),
     # Recesses.
     limit("bore of another width", "recess-diameter", recesses.bore_off, 2, 8, at_limit=kits.ROOMY),
     limit(
@@ -82,8 +82,8 @@ FAULTS: list[Fault] = [
     limit("crests off", "rib-crest", recesses.crest_off, 2, 8, order=kits.RIBBED),
     Fault("no ribs", "rib-crest", recesses.ribs_missing, order=kits.RIBBED),
     limit("recess of another depth", "recess-depth", recesses.depth_off, 1.5, 10),
-    limit("mouth of another width", "mouth", recesses.mouth_off, 2, 9),
-    Fault("no mouth", "mouth", lambda case, _: case.with_recess(mouth_mm=0.0)),
+    limit("mouth of another width", "lead-in", recesses.mouth_off, 2, 9),
+    Fault("no mouth", "lead-in", lambda case, _: case.with_recess(lead_in_mm=0.0)),
     limit("off centre", "wall", recesses.thin_wall, 1.2, 1.9, kits.ROOMY),
     limit("two recesses too near", "wall", recesses.recesses_near, 1.2, 1.45, "TS"),
     Fault("open at the side", "wall", recesses.open_at_side),
@@ -134,7 +134,7 @@ FAULTS: list[Fault] = [
     Fault(
         "closed where it should be open",
         "recess-open",
-        lambda case, _: case.with_recess(low_mm=0.6, high_mm=3.8, mouth_mm=0.0),
+        lambda case, _: case.with_recess(low_mm=0.6, high_mm=3.8, lead_in_mm=0.0),
     ),
     Fault(
         "open where it should be closed",
@@ -188,17 +188,17 @@ FAULTS: list[Fault] = [
         "steep overhang, face down", "overhang", outline.steep_top, 1.2, 1.8, order=kits.FACE_DOWN
     ),
     limit("wide ceiling", "bridge", sets.wide_ceiling, 1.2, 5, blames=True),
-    limit("low printer", "bed", sets.low_printer, 1.2, 5, blames=True),
-    limit("small bed", "bed", sets.small_bed, 1.2, 3, "BQ", blames=True),
+    limit("low printer", "build-volume", sets.low_printer, 1.2, 5, blames=True),
+    limit("small bed", "build-volume", sets.small_bed, 1.2, 3, "BQ", blames=True),
     # Sets.
-    Fault("a challenge that should not be", "put-together", sets.claimed_impossible, at="set"),
+    Fault("a challenge that should not be", "assembly", sets.claimed_impossible, at="set"),
     Fault("a piece missing", "missing", lambda case, _: case.planted(faulty=""), at="set"),
-    Fault("a piece twice", "twice", sets.piece_twice, at="set"),
-    Fault("a strange part", "strange", sets.strange_part, at="set"),
-    Fault("a strange part cannot be read", "read-back", sets.strange_part, adds=True),
-    Fault("a piece of another set", "strange", sets.foreign_part, at="set"),
+    Fault("a piece twice", "duplicate", sets.duplicate_piece, at="set"),
+    Fault("a strange part", "unknown-part", sets.unknown_part, at="set"),
+    Fault("a strange part cannot be read", "read-back", sets.unknown_part, adds=True),
+    Fault("a piece of another set", "unknown-part", sets.foreign_part, at="set"),
     Fault("another set's outline", "shape", sets.foreign_part, adds=True),
-    Fault("files in another length", "lengths", sets.other_lengths, at="set"),
+    Fault("files in another length", "length-unit", sets.other_lengths, at="set"),
     Fault("one file in inches", "read-back", place.in_inches, company=6),
     limit(
         "no clearance",

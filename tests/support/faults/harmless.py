@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import trimesh
 
-from fabkit.mesh.body import Body
+from fabkit.mesh.mesh import Mesh
 from tests.support.faults.place import turned
 from tests.support.faults.planting import Case, Planted
 
@@ -37,7 +37,7 @@ def shuffled(case: Case, _: float) -> Planted:
         order = dice.permutation(len(body.vertices))
         faces = np.argsort(order)[dice.permutation(body.faces)]
         faces = np.roll(faces, int(dice.integers(3)), axis=1)
-        bodies.append(Body(f"{number}.obj", body.vertices[order], faces))
+        bodies.append(Mesh(f"{number}.obj", body.vertices[order], faces))
     case.random.shuffle(bodies)
     return replace(planted, bodies=tuple(bodies))
 

@@ -9,19 +9,19 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from fabkit.drawing.draft import Blueprint, draft
-from fabkit.mesh.body import Body
-from fabkit.mesh.files.reading import read_bodies
+from fabkit.drawing.draft import FlatDrawing, draft_flat_piece
+from fabkit.mesh.files.readers import read_meshes
+from fabkit.mesh.mesh import Mesh
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.library import load_set
 from fabkit.model.piece import Piece, orientations
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import Challenge, PuzzleSet
+from fabkit.solid.builder import SolidBuilder
 from fabkit.solid.export import write_stl
-from fabkit.solid.pieces import Workshop
 from tests.support.prints import Order
 
-FRIDGEIQ, WORKSHOP = load_set("fridgeiq"), Workshop()
+FRIDGEIQ, BUILDER = load_set("fridgeiq"), SolidBuilder()
 
 PLAIN = Order()
 RIBBED = Order((), ("recess.fit=ribs",))
@@ -66,17 +66,17 @@ class Kit:
     order: Order
     puzzle: PuzzleSet
     profile: Profile
-    blueprints: dict[str, Blueprint]
-    bodies: dict[str, Body]
+    drawings: dict[str, FlatDrawing]
+    bodies: dict[str, Mesh]
 
 
 @lru_cache(maxsize=512)
-def _good(order: Order, piece: str, before: str = "") -> tuple[Blueprint, Body]:
+def _good(order: Order, piece: str, before: str = "") -> tuple[FlatDrawing, Mesh]:
     """A good piece. Those before it in its set decide on its poles where they alternate."""
     whole = FRIDGEIQ
     puzzle = replace(whole, pieces=tuple(whole.piece(one) for one in before + piece))
-    blueprint = draft(puzzle, puzzle.piece(piece), order.profile())
-    return blueprint, printed(blueprint, f"{piece}.stl")
+    drawing = draft_flat_piece(puzzle, puzzle.piece(piece), order.profile())
+    return drawing, printed_mesh(drawing, f"{piece}.stl")
 
 
 @lru_cache(maxsize=512)
@@ -94,8 +94,8 @@ def kit(order: Order, pieces: str, solved: bool = True) -> Kit:
         piece.id: _good(order, piece.id, "".join(one.id for one in puzzle.pieces[:which] if marked))
         for which, piece in enumerate(puzzle.pieces)
     }
-    blueprints, bodies = ({key: two[i] for key, two in good.items()} for i in (0, 1))
-    return Kit(order, puzzle, order.profile(), blueprints, bodies)  # type: ignore[arg-type]
+    drawings, bodies = ({key: two[i] for key, two in good.items()} for i in (0, 1))
+    return Kit(order, puzzle, order.profile(), drawings, bodies)  # type: ignore[arg-type]
 
 
 def side_by_side(lattice: Lattice, pieces: Sequence[Piece]) -> frozenset[Cell]:
@@ -120,14 +120,14 @@ def _shared(lattice: Lattice, one: frozenset[Cell], other: frozenset[Cell]) -> i
     return sum((b, a) in edges for cell in one for a, b in lattice.cell_edges(cell))
 
 
-def printed(blueprint: Blueprint, name: str) -> Body:
-    """A blueprint's mesh, written to a file and read back."""
-    return written(WORKSHOP.build(blueprint), name)
+def printed_mesh(drawing: FlatDrawing, name: str) -> Mesh:
+    """A drawing's mesh, written to a file and read back."""
+    return written(BUILDER.build(drawing), name)
 
 
-def written(solid: Any, name: str = "it.stl") -> Body:
+def written(solid: Any, name: str = "it.stl") -> Mesh:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / name
         write_stl(solid, path)
-        (body,) = read_bodies(path)
+        (body,) = read_meshes(path)
     return body

@@ -40,7 +40,7 @@ def thin_strokes(case: Case, size: float) -> Planted:
 
 
 def stroke_mm(letter: BaseGeometry) -> float:
-    """The thinnest stroke; the gauge is told what it is to find, to tell strokes from corners."""
+    """The thinnest stroke; the gauge gets the expected value, to distinguish strokes from corners."""
     low, high = 0.5, 3.0
     for _ in range(9):
         middle = (low + high) / 2
@@ -59,14 +59,14 @@ def narrow_island(case: Case, size: float) -> Planted:
 def letter_at_rim(case: Case, size: float) -> Planted:
     """The letter moved straight towards the chamfer; 0.05 mm of the room may be missing."""
     room = beyond(case.profile.label_margin_mm - 0.05, size)
-    letter, face = case.label.front.polygon(), case.blueprint.face
+    letter, face = case.label.front.polygon(), case.drawing.face
     angle = case.random.uniform(0, 2 * math.pi)
 
-    def way(far: float) -> tuple[float, float]:
+    def shift(far: float) -> tuple[float, float]:
         return far * math.cos(angle), far * math.sin(angle)
 
     def is_clear(far: float) -> bool:
-        there = affinity.translate(letter, *way(far))
+        there = affinity.translate(letter, *shift(far))
         return bool(face.contains(there)) and face.exterior.distance(there) > room
 
     step = 0.25
@@ -76,7 +76,7 @@ def letter_at_rim(case: Case, size: float) -> Planted:
         middle = (low + high) / 2
         low, high = (middle, high) if is_clear(middle) else (low, middle)
     x, y = case.label.centre_mm
-    dx, dy = way(low)
+    dx, dy = shift(low)
     label = replace(case.label, front=case.label.front.moved(dx, dy), centre_mm=(x + dx, y + dy))
     return case.rebuilt(label=label)
 
@@ -116,7 +116,7 @@ def needless_letter(case: Case, _: float) -> Planted:
 
 def other_label(case: Case, text: str) -> Label:
     lettered = replace(case.profile, faces="front")
-    label = place_label(text, case.blueprint.face, case.blueprint.outline.centroid, lettered)
+    label = place_label(text, case.drawing.face, case.drawing.outline.centroid, lettered)
     assert label is not None
     return label
 

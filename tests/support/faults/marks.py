@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fabkit.drawing.magnets import Mark, Recess, with_poles
+from fabkit.drawing.magnets import PoleMark, Recess, assign_poles
 from tests.support.faults.kits import LONG, MARKED, MARKED_INSIDE, MARKED_ROOMY
 from tests.support.faults.planting import Case, Fault, Planted, beyond, limit
 
@@ -15,8 +15,8 @@ from tests.support.faults.planting import Case, Fault, Planted, beyond, limit
 def with_marks(case: Case, poles: str) -> Planted:
     """The piece as if its magnets had these poles, from left to right."""
     marking = replace(case.profile, polarity="alternating")
-    blueprint = case.blueprint
-    return case.rebuilt(recesses=with_poles(blueprint.recesses, poles, blueprint.foot, marking))
+    drawing = case.drawing
+    return case.rebuilt(recesses=assign_poles(drawing.recesses, poles, drawing.foot, marking))
 
 
 def needless(case: Case, _: float) -> Planted:
@@ -25,13 +25,13 @@ def needless(case: Case, _: float) -> Planted:
 
 
 def at_wrong_magnet(case: Case, _: float) -> Planted:
-    poles = [recess.pole for recess in case.blueprint.recesses]
+    poles = [recess.pole for recess in case.drawing.recesses]
     return with_marks(case, "SN" if poles == ["N", "S"] else "NS")
 
 
-def marked(case: Case) -> tuple[int, Recess, Mark]:
+def marked(case: Case) -> tuple[int, Recess, PoleMark]:
     """The piece's recess that is marked, its position, and the mark."""
-    for which, recess in enumerate(case.blueprint.recesses):
+    for which, recess in enumerate(case.drawing.recesses):
         if recess.mark:
             return which, recess, recess.mark
     raise AssertionError(f"no mark on {case.piece}")
@@ -61,7 +61,7 @@ def near_mouth(case: Case, size: float) -> Planted:
     _, recess, mark = marked(case)
     out = np.subtract(mark.centre_mm, recess.centre_mm)
     wall_mm = beyond(case.profile.bed_wall_mm, size)
-    reach_mm = recess.bores.widest_mm / 2 + recess.mouth_mm + wall_mm + mark.diameter_mm / 2
+    reach_mm = recess.bore.widest_mm / 2 + recess.lead_in_mm + wall_mm + mark.diameter_mm / 2
     there = np.asarray(recess.centre_mm) + out / np.linalg.norm(out) * reach_mm
     return changed(case, centre_mm=tuple(there.round(4).tolist()))
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from shapely import Polygon
 
-from fabkit.drawing.outline import chamfered, printed_outline
+from fabkit.drawing.outline import chamfer_outline, offset_outline
 from tests.support.faults.planting import Case, Planted
 from tests.support.prints import Order
 
@@ -19,16 +19,18 @@ def thicker(case: Case, size: float) -> Planted:
 
 def top_chamfered(case: Case, size: float) -> Planted:
     chamfer = case.profile.top_chamfer_mm + 0.05 * size * case.sign()
-    return case.rebuilt(face=chamfered(case.blueprint.outline, chamfer), top_chamfer_mm=chamfer)
+    return case.rebuilt(face=chamfer_outline(case.drawing.outline, chamfer), top_chamfer_mm=chamfer)
 
 
 def foot_chamfered(case: Case, size: float) -> Planted:
     chamfer = case.profile.foot_chamfer_mm + 0.05 * size * case.sign()
-    return case.rebuilt(foot=chamfered(case.blueprint.outline, chamfer), foot_chamfer_mm=chamfer)
+    return case.rebuilt(
+        foot=chamfer_outline(case.drawing.outline, chamfer), foot_chamfer_mm=chamfer
+    )
 
 
 def no_chamfer(case: Case, _: float) -> Planted:
-    return case.rebuilt(face=case.blueprint.outline, top_chamfer_mm=0.0)
+    return case.rebuilt(face=case.drawing.outline, top_chamfer_mm=0.0)
 
 
 def steep_foot(case: Case, size: float) -> Planted:
@@ -87,12 +89,12 @@ def side_moved(case: Case, area: Polygon, out_mm: float) -> Polygon:
 
 def edge_moved(case: Case, out_mm: float) -> Planted:
     """One long side of the drawing moved, before clearance and tips."""
-    drawn = side_moved(case, case.blueprint.canonical, out_mm)
-    return case.outlined(printed_outline(drawn, case.profile))
+    drawn = side_moved(case, case.drawing.canonical, out_mm)
+    return case.outlined(offset_outline(drawn, case.profile))
 
 
 def chamfer_wide_at_side(case: Case, size: float) -> Planted:
-    return case.rebuilt(face=side_moved(case, case.blueprint.face, -0.05 * size))
+    return case.rebuilt(face=side_moved(case, case.drawing.face, -0.05 * size))
 
 
 def edge_moved_in(case: Case, size: float) -> Planted:

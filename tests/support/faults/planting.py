@@ -2,7 +2,7 @@
 
 The three are a set of their own, with one challenge that they solve, so that `check` has nothing
 to complain of but the fault. Faults that have a limit are planted with a size relative to it: at
-1.1 a tenth beyond it, at 0.9 a tenth within. What is planted is a mesh, or the blueprint that a
+1.1 a tenth beyond it, at 0.9 a tenth within. What is planted is a mesh, or the drawing that a
 mesh is built from.
 """
 
@@ -18,17 +18,17 @@ import numpy as np
 from numpy.typing import NDArray
 from shapely import Point, Polygon
 
-from fabkit.drawing.draft import Blueprint
+from fabkit.drawing.draft import FlatDrawing
 from fabkit.drawing.label import Label
-from fabkit.drawing.magnets import Bores, Recess
-from fabkit.drawing.outline import chamfered, printed_outline
-from fabkit.mesh.body import Body, welded
+from fabkit.drawing.magnets import BoreDiameters, Recess
+from fabkit.drawing.outline import chamfer_outline, offset_outline
+from fabkit.mesh.mesh import Mesh, welded
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.verify.answers import Answered
-from fabkit.verify.check import CheckReport, check
-from fabkit.verify.taking import take
-from tests.support.faults.kits import ALL, BARE, COMPANIONS, PLAIN, Kit, kit, printed
+from fabkit.verify.challenge_results import ChallengeResult
+from fabkit.verify.reports import CheckReport, check
+from fabkit.verify.scan import scan_set
+from tests.support.faults.kits import ALL, BARE, COMPANIONS, PLAIN, Kit, kit, printed_mesh
 from tests.support.prints import Order
 
 Points = NDArray[np.float64]
@@ -41,13 +41,13 @@ class Planted:
 
     puzzle: PuzzleSet
     profile: Profile
-    bodies: tuple[Body, ...]
+    bodies: tuple[Mesh, ...]
     #: The name of the faulty body; empty when the fault is the set's.
     faulty: str
 
-    def report(self, answers: Sequence[Answered] | None = None) -> CheckReport:
-        taken = take(self.bodies, self.puzzle, self.profile.unit_mm)
-        return check(taken, self.profile, answers=answers)
+    def report(self, answers: Sequence[ChallengeResult] | None = None) -> CheckReport:
+        scanned = scan_set(self.bodies, self.puzzle, self.profile.unit_mm)
+        return check(scanned, self.profile, answers=answers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,35 +63,35 @@ class Case:
         return self.kit.profile
 
     @property
-    def blueprint(self) -> Blueprint:
-        return self.kit.blueprints[self.piece]
+    def drawing(self) -> FlatDrawing:
+        return self.kit.drawings[self.piece]
 
     @property
-    def body(self) -> Body:
+    def body(self) -> Mesh:
         return self.kit.bodies[self.piece]
 
     @property
     def recess(self) -> Recess:
-        return self.blueprint.recesses[0]
+        return self.drawing.recesses[0]
 
     @property
     def label(self) -> Label:
-        assert self.blueprint.label is not None
-        return self.blueprint.label
+        assert self.drawing.label is not None
+        return self.drawing.label
 
     @property
     def name(self) -> str:
         return self.body.name
 
     @property
-    def others(self) -> list[Body]:
+    def others(self) -> list[Mesh]:
         return [body for piece, body in self.kit.bodies.items() if piece != self.piece]
 
     def sign(self) -> int:
         return self.random.choice((-1, 1))
 
     def planted(
-        self, *bodies: Body, faulty: str | None = None, profile: Profile | None = None
+        self, *bodies: Mesh, faulty: str | None = None, profile: Profile | None = None
     ) -> Planted:
         """Some bodies in place of the piece's own."""
         return Planted(
@@ -101,7 +101,7 @@ class Case:
             self.name if faulty is None else faulty,
         )
 
-    def meshed(self, body: Body) -> Planted:
+    def meshed(self, body: Mesh) -> Planted:
         return self.mesh(body.vertices, body.faces)
 
     def mesh(self, vertices: Points, faces: Faces) -> Planted:
@@ -113,20 +113,20 @@ class Case:
         return self.mesh(change(self.body.vertices.copy()), self.body.faces)
 
     def rebuilt(self, **changes: Any) -> Planted:
-        """The mesh of a changed blueprint."""
-        return self.planted(printed(replace(self.blueprint, **changes), self.name))
+        """The mesh of a changed drawing."""
+        return self.planted(printed_mesh(replace(self.drawing, **changes), self.name))
 
     def with_recess(self, which: int | None = None, **changes: Any) -> Planted:
-        """With one recess changed, at random if not said which."""
-        recesses = list(self.blueprint.recesses)
+        """With one recess changed, at random if none is named."""
+        recesses = list(self.drawing.recesses)
         which = self.random.randrange(len(recesses)) if which is None else which
         recesses[which] = replace(recesses[which], **changes)
         return self.rebuilt(recesses=tuple(recesses))
 
     def with_bores(self, wider_mm: float = 0.0, higher_mm: float = 0.0) -> Planted:
-        bores = self.recess.bores
-        crest = None if bores.crest_mm is None else bores.crest_mm + higher_mm
-        return self.with_recess(bores=Bores(bores.widest_mm + wider_mm, crest))
+        bore = self.recess.bore
+        crest = None if bore.crest_mm is None else bore.crest_mm + higher_mm
+        return self.with_recess(bore=BoreDiameters(bore.widest_mm + wider_mm, crest))
 
     def with_letter(self, scale: float = 1.0, mirrored: bool = False) -> Planted:
         """With the letter scaled or mirrored in its place."""
@@ -138,14 +138,14 @@ class Case:
         """With another outline, and its chamfers around that."""
         return self.rebuilt(
             outline=outline,
-            face=chamfered(outline, self.profile.top_chamfer_mm),
-            foot=chamfered(outline, self.profile.foot_chamfer_mm),
+            face=chamfer_outline(outline, self.profile.top_chamfer_mm),
+            foot=chamfer_outline(outline, self.profile.foot_chamfer_mm),
         )
 
     def drafted(self, **changes: float) -> Planted:
         """With the outline that another profile gives, recesses and letter where they were."""
         return self.outlined(
-            printed_outline(self.blueprint.canonical, replace(self.profile, **changes))
+            offset_outline(self.drawing.canonical, replace(self.profile, **changes))
         )
 
 
@@ -159,11 +159,11 @@ class Fault:
     pieces: str = ALL  # on which it can be planted
     order: Order | Callable[[float], Order] = PLAIN
     clear: tuple[float, float] = (0.0, 0.0)  # between these sizes it is clearly a fault
-    limited: bool = False  # whether nothing at all may be said of a size of 0.9
+    limited: bool = False  # whether a size of 0.9 need not be reported at all
     at: str = "part"  # where it must be named: also "set", or "assembly"
     blames: bool = False  # whether the other pieces may be blamed, too
     at_limit: str = ""  # pieces on which it can be planted at its limit, if not on all
-    #: Good pieces beside it. Of a few a strange one may decide what the unit is taken for.
+    #: Good pieces beside it. Of a few an unknown one may decide what the unit is taken for.
     company: int = 2
     adds: bool = False  # whether the fault is a part beside the piece, which is good
 
@@ -252,7 +252,7 @@ def beyond(limit: float, size: float) -> float:
 
 def point_inside(case: Case, low_mm: float, high_mm: float, clear_mm: float) -> Points:
     """A place in solid plastic: away from the sides, and between two heights."""
-    room = case.blueprint.outline.buffer(-clear_mm)
+    room = case.drawing.outline.buffer(-clear_mm)
     left, bottom, right, top = room.bounds
     while True:
         x, y = case.random.uniform(left, right), case.random.uniform(bottom, top)
@@ -264,7 +264,7 @@ def towards_side(
     case: Case, start: tuple[float, float], wall_mm: float, radius: float
 ) -> tuple[float, float]:
     """Where a disc is, moved some way until it leaves that much wall; below 0 it sticks out."""
-    outline = case.blueprint.outline
+    outline = case.drawing.outline
     angle = case.random.uniform(0, 2 * math.pi)
     low, high = 0.0, 100.0
     for _ in range(60):

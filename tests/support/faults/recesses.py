@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from fabkit.drawing.magnets import Bores, Release
+from fabkit.drawing.magnets import BoreDiameters, ReleaseHole
 from tests.support.faults.mesh import with_tip
 from tests.support.faults.planting import Case, Planted, Points, beyond, point_inside, towards_side
 
@@ -21,21 +21,23 @@ def crest_off(case: Case, size: float) -> Planted:
 
 
 def ribs_missing(case: Case, _: float) -> Planted:
-    bores = case.recess.bores
-    recesses = [replace(one, bores=Bores(bores.widest_mm, None)) for one in case.blueprint.recesses]
+    bore = case.recess.bore
+    recesses = [
+        replace(one, bore=BoreDiameters(bore.widest_mm, None)) for one in case.drawing.recesses
+    ]
     return case.rebuilt(recesses=tuple(recesses))
 
 
 def oval_bore(case: Case, size: float) -> Planted:
     """The corners of one recess, stretched one way and pressed together the other."""
-    x, y = case.random.choice(case.blueprint.recesses).centre_mm
+    x, y = case.random.choice(case.drawing.recesses).centre_mm
     angle = case.random.uniform(0, math.pi)
     along = np.array([math.cos(angle), math.sin(angle)])
-    part = 0.1 * size / 2 / case.recess.bores.widest_mm
+    part = 0.1 * size / 2 / case.recess.bore.widest_mm
 
     def stretch(vertices: Points) -> Points:
         away = vertices[:, :2] - (x, y)
-        radius = case.recess.bores.widest_mm / 2 + case.recess.mouth_mm + 0.01
+        radius = case.recess.bore.widest_mm / 2 + case.recess.lead_in_mm + 0.01
         near = (np.hypot(*away.T) < radius) & (vertices[:, 2] < case.recess.high_mm + 0.01)
         far = (away @ along)[:, None] * along
         change = part * far - part * (away - far)
@@ -47,12 +49,12 @@ def oval_bore(case: Case, size: float) -> Planted:
 
 def tapered_bore(case: Case, size: float) -> Planted:
     """One recess narrower at its upper end, or wider, than it should be."""
-    x, y = case.random.choice(case.blueprint.recesses).centre_mm
-    part = 0.05 * size / case.recess.bores.widest_mm * case.sign()
+    x, y = case.random.choice(case.drawing.recesses).centre_mm
+    part = 0.05 * size / case.recess.bore.widest_mm * case.sign()
 
     def taper(vertices: Points) -> Points:
         away = vertices[:, :2] - (x, y)
-        end = np.hypot(*away.T) < case.recess.bores.widest_mm / 2 + 0.01
+        end = np.hypot(*away.T) < case.recess.bore.widest_mm / 2 + 0.01
         end &= np.abs(vertices[:, 2] - case.recess.high_mm) < 0.01
         vertices[end, :2] += part * away[end]
         return vertices
@@ -65,14 +67,14 @@ def depth_off(case: Case, size: float) -> Planted:
 
 
 def mouth_off(case: Case, size: float) -> Planted:
-    return case.with_recess(mouth_mm=case.recess.mouth_mm + 0.05 * size * case.sign())
+    return case.with_recess(lead_in_mm=case.recess.lead_in_mm + 0.05 * size * case.sign())
 
 
 def off_centre(case: Case, wall_mm: float) -> Planted:
     """One recess moved straight towards a side until that much wall is left."""
-    which = case.random.randrange(len(case.blueprint.recesses))
-    x, y = case.blueprint.recesses[which].centre_mm
-    there = towards_side(case, (x, y), wall_mm, case.recess.bores.widest_mm / 2)
+    which = case.random.randrange(len(case.drawing.recesses))
+    x, y = case.drawing.recesses[which].centre_mm
+    there = towards_side(case, (x, y), wall_mm, case.recess.bore.widest_mm / 2)
     return case.with_recess(which, centre_mm=there)
 
 
@@ -87,35 +89,37 @@ def open_at_side(case: Case, _: float) -> Planted:
 def thin_bed_wall(case: Case, size: float) -> Planted:
     """The wall at the bed is the one beside the bore less mouth and foot chamfer."""
     least = beyond(case.profile.bed_wall_mm, size)
-    return off_centre(case, least + case.profile.mouth_mm + case.profile.foot_chamfer_mm)
+    return off_centre(case, least + case.profile.lead_in_mm + case.profile.foot_chamfer_mm)
 
 
 def recesses_near(case: Case, size: float) -> Planted:
     """Two magnets with too thin a wall between them: one of them moved towards the other."""
-    first, second = case.blueprint.recesses
+    first, second = case.drawing.recesses
     way = np.subtract(second.centre_mm, first.centre_mm)
-    apart = case.recess.bores.widest_mm + beyond(case.profile.wall_mm, size)
+    apart = case.recess.bore.widest_mm + beyond(case.profile.wall_mm, size)
     centre = np.asarray(first.centre_mm) + way / np.linalg.norm(way) * apart
     return case.with_recess(1, centre_mm=tuple(centre.round(4).tolist()))
 
 
 def one_recess_less(case: Case, _: float) -> Planted:
-    return case.rebuilt(recesses=(case.random.choice(case.blueprint.recesses),))
+    return case.rebuilt(recesses=(case.random.choice(case.drawing.recesses),))
 
 
 def one_recess_more(case: Case, _: float) -> Planted:
     """A second one in a piece that gets one, with all its walls."""
     x, y = case.recess.centre_mm
     while True:
-        second = point_inside(case, 0, 0, case.recess.bores.widest_mm / 2 + 2.01)[:2]
-        if math.dist(second, (x, y)) > case.recess.bores.widest_mm + 2.01:
+        second = point_inside(case, 0, 0, case.recess.bore.widest_mm / 2 + 2.01)[:2]
+        if math.dist(second, (x, y)) > case.recess.bore.widest_mm + 2.01:
             other = replace(case.recess, centre_mm=tuple(second.round(3).tolist()))
             return case.rebuilt(recesses=(case.recess, other))
 
 
 def needless_release(case: Case, _: float) -> Planted:
     recess = case.recess
-    return case.with_recess(release=Release(2, recess.high_mm, case.profile.thickness_mm, 0.2, 10))
+    return case.with_recess(
+        release=ReleaseHole(2, recess.high_mm, case.profile.thickness_mm, 0.2, 10)
+    )
 
 
 def release_off(case: Case, size: float) -> Planted:
@@ -128,7 +132,7 @@ def release_off(case: Case, size: float) -> Planted:
 
 def release_astray(case: Case, size: float) -> Planted:
     """The hole moved sideways, from a recess that stays."""
-    recess = case.random.choice(case.blueprint.recesses)
+    recess = case.random.choice(case.drawing.recesses)
     angle = case.random.uniform(0, 2 * math.pi)
 
     def move(vertices: Points) -> Points:

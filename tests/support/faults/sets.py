@@ -8,17 +8,17 @@ from dataclasses import replace
 import numpy as np
 from shapely import Polygon
 
-from fabkit.drawing.outline import canonical_outline, chamfered, printed_outline
-from fabkit.mesh.body import Body
+from fabkit.drawing.outline import canonical_outline, chamfer_outline, offset_outline
+from fabkit.mesh.mesh import Mesh
 from fabkit.model.polygon import rings_of_cells
-from tests.support.faults.kits import printed
+from tests.support.faults.kits import printed_mesh
 from tests.support.faults.planting import Case, Planted, beyond
 from tests.support.prints import Order
 
 
 def wide_ceiling(case: Case, size: float) -> Planted:
     """The piece as it is, for a printer that can span less."""
-    span = case.recess.bores.widest_mm / size
+    span = case.recess.bore.widest_mm / size
     return case.planted(case.body, profile=replace(case.profile, max_bridge_mm=span))
 
 
@@ -59,29 +59,29 @@ def claimed_impossible(case: Case, _: float) -> Planted:
     return replace(case.planted(case.body, faulty=""), puzzle=puzzle)
 
 
-def piece_twice(case: Case, _: float) -> Planted:
+def duplicate_piece(case: Case, _: float) -> Planted:
     again = replace(
         case.body, name="again.stl", vertices=case.body.vertices + np.array([100.0, 0.0, 0.0])
     )
     return case.planted(case.body, again, faulty="")
 
 
-def prism(case: Case, outline: Polygon, name: str) -> Body:
+def prism(case: Case, outline: Polygon, name: str) -> Mesh:
     """A piece of another outline, without letter and magnet."""
     profile = case.profile
-    blueprint = replace(
-        case.blueprint,
+    drawing = replace(
+        case.drawing,
         canonical=outline,
         outline=outline,
-        face=chamfered(outline, profile.top_chamfer_mm),
-        foot=chamfered(outline, profile.foot_chamfer_mm),
+        face=chamfer_outline(outline, profile.top_chamfer_mm),
+        foot=chamfer_outline(outline, profile.foot_chamfer_mm),
         recesses=(),
         label=None,
     )
-    return printed(blueprint, name)
+    return printed_mesh(drawing, name)
 
 
-def strange_outline(case: Case) -> Polygon:
+def unknown_outline(case: Case) -> Polygon:
     """A disc or a polygon with some angle at the lattice, of any size."""
     corners = case.random.choice((5, 7, 60))
     radius, turn = case.random.uniform(8, 30), case.random.uniform(0, 6)
@@ -93,8 +93,8 @@ def strange_outline(case: Case) -> Polygon:
     )
 
 
-def strange_part(case: Case, _: float) -> Planted:
-    return case.planted(case.body, prism(case, strange_outline(case), "odd.stl"), faulty="odd.stl")
+def unknown_part(case: Case, _: float) -> Planted:
+    return case.planted(case.body, prism(case, unknown_outline(case), "odd.stl"), faulty="odd.stl")
 
 
 def foreign_piece(case: Case) -> Polygon:
@@ -110,7 +110,7 @@ def foreign_piece(case: Case) -> Polygon:
     )
     cells = frozenset(cell for row, col in squares for cell in lattice.cells_at(row, col))
     canonical = canonical_outline(lattice, rings_of_cells(lattice, cells), case.profile.unit_mm)
-    return printed_outline(canonical, case.profile)
+    return offset_outline(canonical, case.profile)
 
 
 def foreign_part(case: Case, _: float) -> Planted:

@@ -12,7 +12,7 @@ from shapely import LinearRing, Point, Polygon, box
 from shapely.geometry.base import BaseGeometry
 from shapely.geometry.polygon import orient
 
-from fabkit.mesh.body import welded
+from fabkit.mesh.mesh import welded
 from tests.support import analytic
 from tests.support.boardmeshes import extruded
 from tests.support.faults import kits
@@ -41,14 +41,14 @@ def bored(shape: Callable[[Polygon], BaseGeometry]) -> Callable[[Case, float], P
     """One bore, above its mouth, with another form: what a shape leaves of a disc of its width."""
 
     def plant(case: Case, _: float) -> Planted:
-        recess = case.random.choice(case.blueprint.recesses)
-        radius = recess.bores.widest_mm / 2
+        recess = case.random.choice(case.drawing.recesses)
+        radius = recess.bore.widest_mm / 2
         middle = Point(recess.centre_mm)
         around = middle.buffer(radius + 0.3, quad_segs=16)
         left = shape(middle.buffer(radius, quad_segs=64))
         return made(
             case,
-            manifold(case) + extruded(around - left, recess.mouth_mm + 0.1, recess.high_mm + 0.1),
+            manifold(case) + extruded(around - left, recess.lead_in_mm + 0.1, recess.high_mm + 0.1),
         )
 
     return plant
@@ -85,14 +85,14 @@ def corners(around: LinearRing) -> list[tuple[Points, Points, float]]:
 
 def corner_of(case: Case, least: float, most: float) -> tuple[Points, Points]:
     """A corner of the printed outline between two angles: where, and which way is out."""
-    around = orient(case.blueprint.outline).exterior
+    around = orient(case.drawing.outline).exterior
     place, way, _ = case.random.choice([one for one in corners(around) if least < one[2] < most])
     return place, way
 
 
 def side_of(case: Case) -> tuple[Points, Points]:
     """The middle of a long side, and which way is out."""
-    ring = np.asarray(orient(case.blueprint.outline).exterior.coords)
+    ring = np.asarray(orient(case.drawing.outline).exterior.coords)
     along = np.diff(ring, axis=0)
     lengths = np.linalg.norm(along, axis=1)
     which = case.random.choice(np.flatnonzero(lengths > 0.45 * lengths.max()).tolist())
@@ -132,7 +132,7 @@ def spike_on_side(case: Case, _: float) -> Planted:
 def filled_corner(case: Case, _: float) -> Planted:
     """A fillet with a radius of about 1 mm in a corner that points inwards."""
     place, way = corner_of(case, 200, 360)
-    near = case.blueprint.outline.intersection(Point(place).buffer(6.0))
+    near = case.drawing.outline.intersection(Point(place).buffer(6.0))
     fillet = near.buffer(1.0, quad_segs=4).buffer(-1.0, quad_segs=4).intersection(
         Point(place + way).buffer(3.0)
     ) - near.buffer(-0.2)
@@ -141,26 +141,26 @@ def filled_corner(case: Case, _: float) -> Planted:
 
 def broken_tip(case: Case, _: float) -> Planted:
     """The last 3 mm of a tip, as a fall breaks them off."""
-    drawn = orient(case.blueprint.canonical).exterior
+    drawn = orient(case.drawing.canonical).exterior
     tips = [one for one in corners(drawn) if one[2] < 50]
     place, way, _angle = case.random.choice(tips)
-    end = case.blueprint.outline.distance(Point(place)) + 3.0
+    end = case.drawing.outline.distance(Point(place)) + 3.0
     along = np.array([-way[1], way[0]])
     ring = [place + a * along - b * way for a, b in ((-9, -9), (9, -9), (9, end), (-9, end))]
     return made(case, manifold(case) - extruded(Polygon(ring).convex_hull, -1.0, 99.0))
 
 
 def nub_under_back(case: Case, size: float) -> Planted:
-    room = case.blueprint.foot.buffer(-1.5)
-    for recess in case.blueprint.recesses:
-        room -= Point(recess.centre_mm).buffer(recess.bores.widest_mm / 2 + 1.5)
+    room = case.drawing.foot.buffer(-1.5)
+    for recess in case.drawing.recesses:
+        room -= Point(recess.centre_mm).buffer(recess.bore.widest_mm / 2 + 1.5)
     x, y = room.representative_point().coords[0]
     return made(case, manifold(case) + extruded(Point(x, y).buffer(0.6), -size, 1.0))
 
 
 def hollow_back(case: Case, _: float) -> Planted:
     """The whole back but for a rim, 0.3 mm deep, as a bed that is not level leaves it."""
-    room = case.blueprint.foot.buffer(-1.0)
+    room = case.drawing.foot.buffer(-1.0)
     return made(case, manifold(case) - extruded(room, -1.0, 0.3))
 
 

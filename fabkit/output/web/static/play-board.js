@@ -1,19 +1,20 @@
 "use strict";
-// The board: the region, the pieces that lie on it, and where one that is dragged would land.
+// The board (region, placed pieces, preview of a dragged one) and the tray (the other pieces, each a
+// button with a drawing).
 (() => {
   const play = (window.fabkitPlay ??= {});
-  const { svg } = play;
+  const { UNIT, svg, html } = play;
+  /** Gap between the parking area, the region and the rim, in drawing units. */
+  const GAP = 0.25 * UNIT;
+  const SPARKS = 24; // small pieces in the celebration
 
-  /** The drawing that is played on. Pieces are drawn once and moved from then on. */
+  /** The playable drawing. Pieces are drawn once and then moved. */
   class Board {
-    /** @param {SVGSVGElement} element */
     constructor(element) {
-      this.element = element;
-      this.region = svg("g");
-      this.layer = svg("g");
+      Object.assign(this, { element, groups: new Map(), region: svg("g"), layer: svg("g") });
       this.faults = svg("path", { class: "doubled", fill: "url(#play-hatch)" });
       this.ghost = svg("path", { class: "ghost" });
-      /** Along the outline of the piece that is selected; seen while it has the focus. */
+      /** The focus ring around the outline of the selected piece. */
       this.ring = svg("g", { class: "ring" }, svg("path"), svg("path"));
       const stripe = svg("path", { d: "M0 0V14", class: "stripe" });
       const hatch = svg("pattern", {
@@ -23,44 +24,51 @@
       element.replaceChildren(
         svg("defs", {}, hatch), this.region, this.layer, this.faults, this.ghost, this.ring,
       );
-      /** @type {Map<number, SVGGElement>} */
-      this.groups = new Map();
     }
 
-    /** Shows a challenge. */
     open(game) {
       this.game = game;
-      const box = play.viewBox(game.grid, game.field);
-      this.element.setAttribute("viewBox", box.join(" "));
-      this.element.style.setProperty("--wide", box[2] / box[3]);
-      play.drawRegion(this.region, game);
-      this.groups = new Map([...game.lying.keys()].map((piece) => [piece, this.group(piece)]));
+      this.frame();
+      this.groups = new Map([...game.placements.keys()].map((piece) => [piece, this.group(piece)]));
       this.layer.replaceChildren(...this.groups.values());
       this.preview(null);
     }
 
-    group(piece) {
-      const group = svg("g", { class: "piece" });
-      group.dataset.piece = this.game.data.pieces[piece].id;
-      if (this.game.fixed.has(piece)) {
-        group.classList.add("given");
-        group.setAttribute("role", "img");
-      } else {
-        group.setAttribute("role", "button");
-      }
-      return group;
+    /** Aspect ratio of the available room; in portrait the tray takes half of the height. */
+    get room() {
+      const { clientWidth, clientHeight } = this.element.parentElement;
+      return clientWidth / Math.max(clientHeight, window.innerHeight / 2);
     }
 
-    /**
-     * Shows where the pieces lie now.
-     * @param {object} verdict of `Game.judge`
-     * @param {(piece: number) => string} name what a piece is called
-     * @param {number | null} selected
-     */
+    /** Draws the field: the region and the parking area. */
+    frame() {
+      const { game } = this;
+      const { field, box: region } = game;
+      const view = play.viewBox(game.grid, field);
+      this.element.setAttribute("viewBox", view.join(" "));
+      this.element.style.setProperty("--wide", view[2] / view[3]);
+      play.drawRegion(this.region, game);
+      const isBelow = field[3] - region[3] < region[1] - field[1] - 1e-6;
+      const park = isBelow ? [field[0], field[1], field[2], region[1]] : [region[2], ...field.slice(1)];
+      const [x, y, width, height] = play.viewBox(game.grid, park, -GAP);
+      this.region.prepend(svg("rect", { x, y, width, height, rx: GAP, class: "park" }));
+      const label = svg("text", { class: "parking", "aria-hidden": "true", "data-text": "park" });
+      label.textContent = game.data.messages.park;
+      label.setAttribute("transform", `translate(${x + width / 2} ${y + height / 2}) rotate(${isBelow ? 0 : 90})`);
+      this.region.prepend(label);
+    }
+
+    group(piece) {
+      const id = this.game.data.pieces[piece].id;
+      const kind = this.game.fixed.has(piece) ? { class: "piece given", role: "img" } : { class: "piece", role: "button" };
+      return svg("g", { ...kind, "data-piece": id });
+    }
+
+    /** Updates the placed pieces. */
     update(verdict, name, selected) {
       const { game } = this;
       for (const [piece, group] of this.groups) {
-        const { way, at } = game.lying.get(piece);
+        const { orientation, at } = game.placements.get(piece);
         group.classList.toggle("gone", !at);
         group.classList.toggle("selected", piece === selected);
         group.classList.toggle("wrong", verdict.overlaps.has(piece));
@@ -69,52 +77,135 @@
           continue;
         }
         if (!game.fixed.has(piece)) group.setAttribute("tabindex", "0");
-        if (group.dataset.way !== String(way)) {
-          play.drawPiece(group, game, piece, way);
-          group.dataset.way = way;
-        }
-        const [x, y] = game.grid.drawn(...at);
+        play.redrawPiece(group, game, piece, orientation);
+        const [x, y] = game.grid.toDrawing(...at);
         group.style.transform = `translate(${x}px, ${y}px)`;
         group.setAttribute("aria-label", name(piece));
       }
-      const chosen = selected === null ? null : game.lying.get(selected);
+      const chosen = selected === null ? null : game.placements.get(selected);
       for (const path of this.ring.childNodes) this.outline(path, selected, chosen);
-      this.faults.setAttribute("d", game.grid.pathOfCells(verdict.doubled));
+      this.faults.setAttribute("d", game.grid.cellsPath(verdict.doublyCovered));
       this.element.classList.toggle("solved", verdict.solved);
     }
 
-    /** Draws a piece above the others, which are moved instead of it: so it keeps the focus. */
+    /** Draws a piece on top by moving the others below it, so that it keeps the focus. */
     raise(piece) {
       const group = this.groups.get(piece);
       while (group?.nextSibling) this.layer.insertBefore(group.nextSibling, group);
     }
 
-    /** Shows where a piece would land; null for nowhere. */
-    preview(piece, lying = null) {
-      this.outline(this.ghost, piece, lying);
+    /** Celebrates: the pieces hop one after the other, and small ones fly. */
+    celebrate() {
+      if (window.matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+      const { grid, box, entry, placements } = this.game;
+      const hop = [0, -0.3, 0, -0.08, 0].map((up) => ({ translate: `0 ${up * UNIT}px` }));
+      const across = (piece) => this.game.shape(piece).middle[0] + placements.get(piece).at[0];
+      const row = [...entry.pieces].sort((one, other) => across(one) - across(other));
+      row.forEach((piece, i) =>
+        this.groups.get(piece).animate(hop, { duration: 700, delay: 60 * i, easing: "ease-in-out" }),
+      );
+      const [x, y, width, height] = play.viewBox(grid, box);
+      for (let i = 0; i < SPARKS; i++) {
+        const spark = svg("g", { class: "spark" }, svg("g"));
+        play.drawPiece(spark.firstChild, this.game, row[i % row.length], 0);
+        this.element.append(spark);
+        const to = x + (width * ((i * 0.618) % 1));
+        const fly = (left, top, size, turn) =>
+          `translate(${left}px, ${top}px) rotate(${turn}deg) scale(${size})`;
+        const keyframes = [
+          { transform: fly(x + width / 2, y + height / 2, 0.05, 0), opacity: 1, easing: "ease-out" },
+          { transform: fly(to, y + (height * (i % 5)) / 9, 0.3, 90), opacity: 1, easing: "ease-in" },
+          { transform: fly(to, y + height * 1.3, 0.3, 360 - 40 * (i % 7)), opacity: 0 },
+        ];
+        spark.animate(keyframes, { duration: 1500 + 90 * (i % 6), delay: 25 * i, fill: "both" }).onfinish = () => spark.remove();
+      }
     }
 
-    /** Lays a path along a piece that lies on the board; nowhere if it does not. */
-    outline(path, piece, lying) {
-      const shape = lying?.at && this.game.shape(piece, lying.way);
+    /** Previews where a piece would land; null for nowhere. */
+    preview(piece, placement = null) { this.outline(this.ghost, piece, placement); }
+
+    /** Draws a path around a placed piece; clears it otherwise. */
+    outline(path, piece, placement) {
+      const shape = placement?.at && this.game.shape(piece, placement.orientation);
       path.setAttribute("d", shape ? this.game.grid.path(shape.rings) : "");
       if (!shape) return;
-      const [x, y] = this.game.grid.drawn(...lying.at);
+      const [x, y] = this.game.grid.toDrawing(...placement.at);
       path.setAttribute("transform", `translate(${x} ${y})`);
     }
 
-    /** How many pixels of the screen a unit of the drawing has, and where its 0 is. */
+    /** Screen pixels per drawing unit, and the screen position of the origin. */
     get place() {
       const { a, e, f } = this.element.getScreenCTM();
       return { scale: a, left: e, top: f };
     }
 
-    /** Whether a point of the screen lies on the board. */
     holds(x, y) {
       const { left, top, right, bottom } = this.element.getBoundingClientRect();
       return x >= left && x <= right && y >= top && y <= bottom;
     }
   }
 
-  Object.assign(play, { Board });
+  /** The list of pieces. A piece on the board leaves its outline in its slot. */
+  class Tray {
+    constructor(element) {
+      Object.assign(this, { element, slots: new Map() });
+    }
+
+    /** Shows the pieces of a challenge, without the given ones. */
+    open(game) {
+      this.game = game;
+      const pieces = [...game.placements.keys()].filter((piece) => !game.fixed.has(piece));
+      pieces.sort((one, other) => this.reach(other) - this.reach(one)); // so that rows have similar heights
+      this.slots = new Map(pieces.map((piece) => [piece, this.slot(piece)]));
+      const items = [...this.slots].map(([piece, { button, trace }]) => {
+        const item = html("li", {}, trace, button);
+        item.style.setProperty("--reach", this.reach(piece));
+        return item;
+      });
+      this.element.replaceChildren(...items);
+    }
+
+    slot(piece) {
+      const group = svg("g", { class: "piece" });
+      const left = svg("path");
+      const half = (this.reach(piece) * UNIT) / 2 + 4;
+      const box = [-half, -half, 2 * half, 2 * half].join(" ");
+      const drawing = svg("svg", { viewBox: box, "aria-hidden": "true" }, group);
+      const trace = svg("svg", { viewBox: box, "aria-hidden": "true", class: "trace" }, left);
+      const button = html("button", { type: "button", className: "slot" }, drawing);
+      button.dataset.piece = this.game.data.pieces[piece].id;
+      return { button, group, trace };
+    }
+
+    /** The longest side of a piece in grid units, in any orientation. */
+    reach(piece) {
+      const { grid } = this.game;
+      const sides = this.game.orientations(piece).slice(0, this.game.count(piece)).flatMap((_, orientation) => {
+        const [left, bottom, right, top] = this.game.shape(piece, orientation).box;
+        const [width, height] = grid.toDrawing(right - left, bottom - top);
+        return [width / UNIT, height / UNIT];
+      });
+      return Math.max(...sides);
+    }
+
+    /** Updates which pieces are in the tray, and their orientations. */
+    update(name, selected) {
+      for (const [piece, { button, group, trace }] of this.slots) {
+        const { orientation, at } = this.game.placements.get(piece);
+        button.classList.toggle("gone", Boolean(at));
+        button.classList.toggle("selected", piece === selected);
+        if (play.redrawPiece(group, this.game, piece, orientation)) {
+          const { box: [left, bottom, right, top], rings } = this.game.shape(piece, orientation);
+          const [x, y] = this.game.grid.toDrawing((left + right) / 2, (bottom + top) / 2);
+          trace.firstChild.setAttribute("d", this.game.grid.path(rings));
+          for (const one of [group, trace.firstChild]) {
+            one.setAttribute("transform", `translate(${-x} ${-y})`);
+          }
+        }
+        button.setAttribute("aria-label", name(piece));
+      }
+    }
+  }
+
+  Object.assign(play, { Board, Tray });
 })();

@@ -1,16 +1,11 @@
 "use strict";
-// Drawing pieces and regions. Texts become text nodes, whatever they hold.
+// Drawing of pieces and regions. Texts always become text nodes.
 (() => {
   const play = (window.fabkitPlay ??= {});
   const { UNIT, pairs } = play;
   const SVG = "http://www.w3.org/2000/svg";
 
-  /**
-   * An element of a drawing.
-   * @param {string} tag
-   * @param {Record<string, string | number>} attributes
-   * @param {...Node} children
-   */
+  /** Creates an SVG element with attributes. */
   function svg(tag, attributes = {}, ...children) {
     const element = document.createElementNS(SVG, tag);
     for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
@@ -18,107 +13,121 @@
     return element;
   }
 
-  /**
-   * An element of the page.
-   * @param {string} tag
-   * @param {Record<string, unknown>} properties
-   * @param {...(Node | string)} children
-   */
+  /** Creates an HTML element with properties. */
   function html(tag, properties = {}, ...children) {
     const element = Object.assign(document.createElement(tag), properties);
     element.append(...children);
     return element;
   }
 
-  /**
-   * A text with its places filled.
-   * @param {string} text such as "{piece} is turned."
-   * @param {Record<string, string | number>} values
-   */
-  const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
+  /** Fills the placeholders of a message. */
+  const formatMessage = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
 
-  /**
-   * Draws a piece into a group, its lattice's anchor at 0.
-   * @param {SVGElement} group
-   * @param {object} game
-   * @param {number} piece
-   * @param {number} way
-   */
-  function drawPiece(group, game, piece, way) {
+  /** Formats the message for a count of things. */
+  const formatCount = (messages, key, count) => formatMessage(messages[`${key}_${count === 1 ? "one" : "many"}`], { count });
+
+  /** Draws a piece into a group, with the lattice's anchor at the origin. */
+  function drawPiece(group, game, piece, orientation) {
     const { grid, data } = game;
-    const { colour, ink, tone, label, ways } = data.pieces[piece];
-    const shape = game.shape(piece, way);
+    const { colour, ink, tone, label, orientations } = data.pieces[piece];
+    const shape = game.shape(piece, orientation);
     const body = { d: grid.path(shape.rings), fill: colour, class: "body" };
     const parts = [svg("path", data.ball ? { ...body, "fill-opacity": 0.35 } : body)];
     if (data.ball) parts.push(...balls(grid, shape.cells, data.ball, { fill: colour }));
-    if (ways[way].tones) {
-      const toned = ways[way].tones.map((ring) => ring.map((value) => value * grid.halves));
+    if (orientations[orientation].tones) {
+      const toned = orientations[orientation].tones.map((ring) => ring.map((value) => value * grid.halves));
       parts.push(svg("path", { d: grid.path(toned), fill: tone, class: "tone" }));
       parts.push(svg("path", { ...body, fill: "none", class: "body edge" }));
     }
-    const [x, y, size] = ways[way].label;
-    const [left, base] = grid.drawn(x * grid.halves, y * grid.halves);
+    const [x, y, size] = orientations[orientation].label;
+    const [left, base] = grid.toDrawing(x * grid.halves, y * grid.halves);
     const letter = { x: left, y: base, dy: "0.357em", "font-size": size * UNIT, fill: ink };
     const text = svg("text", { ...letter, class: "letter", "aria-hidden": "true" });
     text.textContent = label;
     group.replaceChildren(...parts, text);
   }
 
-  /** Circles on the middles of cells, which are a grid unit apart. */
+  /** Redraws a piece if its orientation has changed; returns whether it has. */
+  function redrawPiece(group, game, piece, orientation) {
+    const isNew = group.dataset.orientation !== String(orientation);
+    if (isNew) drawPiece(group, game, piece, orientation);
+    group.dataset.orientation = orientation;
+    return isNew;
+  }
+
+  /** Circles at the centres of cells. */
   function balls(grid, cells, diameter, style) {
     return cells.map(([x, y]) => {
-      const [cx, cy] = grid.drawn(x, y);
+      const [cx, cy] = grid.toDrawing(x, y);
       return svg("circle", { cx, cy, r: (diameter / 2) * UNIT, ...style });
     });
   }
 
-  /** The ground of a region: its shape, and faint lines between cells or seats for balls. */
+  /** Draws a region: its shape, and faint lines between cells or sockets for balls. */
   function drawRegion(group, game) {
     const { grid, entry, data } = game;
     const outline = grid.path(entry.rings);
     const ground = svg("path", { d: outline, class: "ground" });
     const inside = data.ball
-      ? balls(grid, pairs(entry.cells), data.ball, { class: "seat" })
-      : [svg("path", { d: joints(game), class: "joints" })];
+      ? balls(grid, pairs(entry.cells), data.ball, { class: "socket" })
+      : [svg("path", { d: gridLines(game), class: "joints" })];
     group.replaceChildren(ground, ...inside, svg("path", { d: outline, class: "rim" }));
   }
 
-  /** The lines between whole cells of a region; not those between the quarters of a square. */
-  function joints({ grid, entry }) {
+  /** The lines between cells of a region, without those between quarters of a square. */
+  function gridLines({ grid, entry }) {
     const seen = new Set();
     const lines = [];
     const quarters = grid.kinds.size > 1;
-    for (const [x, y] of pairs(entry.cells)) {
-      const ring = grid.kindOf(x, y).corners.map(([dx, dy]) => [x + dx, y + dy]);
-      ring.forEach((from, i) => {
-        const to = ring[(i + 1) % ring.length];
-        if (quarters && from[0] !== to[0] && from[1] !== to[1]) return;
-        const name = [from, to].map((point) => play.key(...point)).sort((a, b) => a - b).join();
-        if (seen.has(name)) lines.push(`M${grid.drawn(...from)}L${grid.drawn(...to)}`);
-        seen.add(name);
-      });
+    for (const [from, to] of pairs(entry.cells).flatMap((cell) => grid.edgesOf(cell))) {
+      if (quarters && from[0] !== to[0] && from[1] !== to[1]) continue;
+      const name = [from, to].map((point) => play.key(...point)).sort((a, b) => a - b).join();
+      if (seen.has(name)) lines.push(`M${grid.toDrawing(...from)}L${grid.toDrawing(...to)}`);
+      seen.add(name);
     }
     return lines.join("");
   }
 
-  /** The view box around some corners of the frame, with a margin. */
+  /** The view box around a box in frame points, with a margin. */
   function viewBox(grid, [left, bottom, right, top], margin = 0) {
-    const [x0, y0] = grid.drawn(left, top);
-    const [x1, y1] = grid.drawn(right, bottom);
+    const [x0, y0] = grid.toDrawing(left, top);
+    const [x1, y1] = grid.toDrawing(right, bottom);
     return [x0 - margin, y0 - margin, x1 - x0 + 2 * margin, y1 - y0 + 2 * margin];
   }
 
-  /**
-   * A region as a small picture, which says nothing to a screen reader.
-   * @param {object} data of the page
-   * @param {object} entry
-   */
-  function silhouette(data, entry) {
-    const grid = new play.Grid(data.lattice, entry.halves);
-    const box = viewBox(grid, play.boxOf(entry.rings), 6);
-    const path = svg("path", { d: grid.path(entry.rings), class: "silhouette" });
-    return svg("svg", { viewBox: box.join(" "), "aria-hidden": "true" }, path);
+  const grids = new Map();
+
+  /** A stand-in for a game, to draw pieces outside the board; grids are cached. */
+  function previewGame(data, halves) {
+    if (!grids.has(halves)) grids.set(halves, new play.Grid(data.lattice, halves));
+    const grid = grids.get(halves);
+    return { data, grid, shape: (piece, orientation) => grid.shape(data.pieces[piece].orientations[orientation]) };
   }
 
-  Object.assign(play, { svg, html, fill, drawPiece, drawRegion, viewBox, silhouette });
+  /** Width and height of a challenge's region, in grid units. */
+  function sizeOf(data, entry) {
+    const box = viewBox(previewGame(data, entry.halves).grid, play.boxOf(entry.rings));
+    return box.slice(2).map((side) => side / UNIT);
+  }
+
+  /** A small picture of a challenge with its given pieces, hidden from screen readers. */
+  function picture(data, entry, unit) {
+    const game = previewGame(data, entry.halves);
+    const { grid } = game;
+    const given = entry.given.map(([piece, orientation, x, y]) => {
+      const group = svg("g", { class: "piece given" });
+      drawPiece(group, game, piece, orientation);
+      const [left, top] = grid.toDrawing(x, y);
+      group.setAttribute("transform", `translate(${left} ${top})`);
+      return group;
+    });
+    const box = viewBox(grid, play.boxOf(entry.rings), 6);
+    const [width, height] = box.slice(2).map((side) => (side / UNIT) * unit);
+    const region = svg("path", { d: grid.path(entry.rings), class: "silhouette" });
+    const attributes = { viewBox: box.join(" "), width, height, "aria-hidden": "true" };
+    return svg("svg", attributes, region, ...given);
+  }
+
+  Object.assign(play, { svg, html, formatMessage, formatCount, drawPiece, redrawPiece, drawRegion, viewBox });
+  Object.assign(play, { previewGame, sizeOf, picture });
 })();

@@ -1,227 +1,188 @@
 "use strict";
-// A challenge being played: where the pieces lie, and what follows from that. Nothing is shown here.
+// The state of a challenge being played: placements, their evaluation, history and hints. No output.
 (() => {
   const play = (window.fabkitPlay ??= {});
-  const { Grid, boxOf, key, pairs } = play;
+  const { UNIT, Grid, boxOf, key, pairs } = play;
 
-  /** So many steps can be undone. */
-  const MOST_STEPS = 500;
-  /** How far from the region pieces may lie, in grid units. */
+  const MOST_STEPS = 500; // so many steps can be previousFuture
+  /** Margin of the field around the region, in grid units. */
   const MARGIN = 0.75;
+  /** The counters: time in milliseconds, and how often the solution was shown. */
+  const NOTHING = { hints: 0, moves: 0, ms: 0, shown: 0 };
 
-  /**
-   * Where a piece is. `at` is the step of the lattice by which it is moved; null in the tray.
-   * @typedef {{way: number, at: [number, number] | null}} Lying
-   */
-
-  /**
-   * What a step begins with. `spared` counts the hints that do not count any more.
-   * @typedef {{lying: Map<number, Lying>, spared: number}} State
-   */
-
-  /** One challenge and the state of its pieces. */
+  /** One challenge and the placements of its pieces: the orientation, and `at`, the lattice vector that
+   * moves it; null in the tray. */
   class Game {
-    /**
-     * @param {object} data of the page
-     * @param {object} entry the challenge
-     */
     constructor(data, entry) {
-      this.data = data;
-      this.entry = entry;
+      Object.assign(this, { data, entry });
       this.grid = new Grid(data.lattice, entry.halves);
       this.region = new Set(pairs(entry.cells).map(([x, y]) => key(x, y)));
       this.box = boxOf(entry.rings);
-      this.field = this.fieldOf();
+      this.field = this.computeField();
       this.fixed = new Set(entry.given.map(([piece]) => piece));
-      /** How many hints were asked for, and how many of them before the last new start. */
-      [this.asked, this.spared] = [0, 0];
-      /** @type {State[]} */
-      this.past = [];
-      /** @type {State[]} */
-      this.future = [];
-      /** What could be done again before the last step began; it can be again if that is forgotten. */
-      this.undone = [];
-      /** @type {Map<number, Lying>} */
-      this.lying = this.start();
-      this.spun = null;
+      /** The counters, and their values at the last reset. */
+      [this.totals, this.baseline] = [{ ...NOTHING }, NOTHING];
+      this.isOpen = false; // whether the current step is unfinished
+      [this.past, this.future] = [[], []];
+      /** The redo history before the current step, restored if that step changes nothing. */
+      this.previousFuture = [];
+      this.placements = this.start();
+      this.lastTurn = null;
     }
 
-    /** Whether there is any piece to lay. */
-    get hasFree() {
-      return this.fixed.size < this.lying.size;
+    /** The counters since the last reset. Placing or removing a piece is a move; rotating is not. */
+    get counts() {
+      const counts = Object.entries(this.totals).map(([name, count]) => [name, count - this.baseline[name]]);
+      const found = Object.fromEntries(counts);
+      return { ...found, moves: found.moves + this.isMove };
     }
 
-    /** How many hints were asked for since the start. */
-    get hints() {
-      return this.asked - this.spared;
+    /** Whether the current step moves a piece. */
+    get isMove() {
+      const moved = ([piece, { at }]) => String(at) !== String(this.past.at(-1).placements.get(piece).at);
+      return this.isOpen && [...this.placements].some(moved);
     }
 
-    /** All pieces in the tray but those that are given. */
+    /** The initial placements: all but given pieces in the tray. */
     start() {
-      const lying = new Map(this.entry.pieces.map((piece) => [piece, { way: 0, at: null }]));
-      for (const [piece, way, x, y] of this.entry.given) lying.set(piece, { way, at: [x, y] });
-      return lying;
+      const placements = new Map(this.entry.pieces.map((piece) => [piece, { orientation: 0, at: null }]));
+      for (const [piece, orientation, x, y] of this.entry.given) placements.set(piece, { orientation, at: [x, y] });
+      return placements;
     }
 
-    /** The ways of a piece, as the data has them. */
-    ways(piece) {
-      return this.data.pieces[piece].ways;
-    }
+    orientations(piece) { return this.data.pieces[piece].orientations; }
 
-    /** How many ways there are in which a piece may lie here. */
+    /** The number of orientations that a piece may have in this challenge. */
     count(piece) {
-      return this.entry.flips ? this.ways(piece).length : this.data.pieces[piece].plain;
+      return this.entry.flips ? this.orientations(piece).length : this.data.pieces[piece].plain;
     }
 
-    /** Cells, middle and outline of a piece as it lies, not moved. */
-    shape(piece, way = this.lying.get(piece).way) {
-      return this.grid.shape(this.ways(piece)[way]);
+    /** Cells, centroid and outline of a piece in its orientation, not moved. */
+    shape(piece, orientation = this.placements.get(piece).orientation) { return this.grid.shape(this.orientations(piece)[orientation]); }
+
+    /** The cells that a piece covers; none in the tray. */
+    cells(piece, { orientation, at } = this.placements.get(piece)) {
+      return at ? this.shape(piece, orientation).cells.map(([x, y]) => [x + at[0], y + at[1]]) : [];
     }
 
-    /**
-     * The cells that a piece covers; none in the tray.
-     * @param {number} piece
-     * @param {Lying} lying
-     */
-    cells(piece, { way, at } = this.lying.get(piece)) {
-      return at ? this.shape(piece, way).cells.map(([x, y]) => [x + at[0], y + at[1]]) : [];
-    }
-
-    /** Which way a piece lies after it is turned over; the same when it cannot be. */
-    over(piece) {
-      const way = this.lying.get(piece).way;
-      return this.ways(piece)[way][this.entry.flips ? "flip" : "over"] ?? way;
+    /** The orientation of a piece after turning it over; the same if that is impossible. */
+    turnedOver(piece) {
+      const { orientation } = this.placements.get(piece);
+      return this.orientations(piece)[orientation][this.entry.flips ? "flip" : "over"] ?? orientation;
     }
 
     canFlip(piece) {
-      return !this.fixed.has(piece) && this.over(piece) !== this.lying.get(piece).way;
+      return !this.fixed.has(piece) && this.turnedOver(piece) !== this.placements.get(piece).orientation;
     }
 
-    /**
-     * Moves a piece, which can be undone; it is no step if the piece lies so already.
-     * @param {number} piece
-     * @param {Lying} lying
-     */
-    put(piece, lying) {
+    /** Moves a piece as a step that can be undone, unless nothing changes. */
+    place(piece, placement) {
       if (this.fixed.has(piece)) return;
-      this.remember();
-      this.lying.set(piece, lying);
-      this.settle();
+      this.beginStep();
+      this.placements.set(piece, placement);
+      this.endStep();
     }
 
-    /** Moves a piece on as part of the step before. */
-    nudge(piece, lying) {
-      this.lying.set(piece, lying);
-    }
+    /** Moves a piece as part of the current step. */
+    adjust(piece, placement) { this.placements.set(piece, placement); }
 
-    /** Begins a step that can be undone, and ends the one before. */
-    remember() {
-      this.settle();
+    /** Begins a step that can be undone, and ends the previous one. */
+    beginStep() {
+      this.endStep();
       this.past.push(this.state);
       if (this.past.length > MOST_STEPS) this.past.shift();
-      this.lying = new Map(this.lying);
-      [this.undone, this.future] = [this.future, []];
+      this.placements = new Map(this.placements);
+      this.isOpen = true;
+      [this.previousFuture, this.future] = [this.future, []];
     }
 
-    /** @returns {State} */
-    get state() {
-      return { lying: this.lying, spared: this.spared };
-    }
+    get state() { return { placements: this.placements, baseline: this.baseline }; }
 
-    /**
-     * A piece turned where it is, or in the tray.
-     * @param {number} piece
-     * @param {"left" | "right"} hand
-     * @returns {Lying}
-     */
+    /** The placement of a piece after rotating it "left" or "right". */
     turned(piece, hand) {
-      return this.changed(piece, this.ways(piece)[this.lying.get(piece).way][hand]);
+      return this.reoriented(piece, this.orientations(piece)[this.placements.get(piece).orientation][hand]);
+    }
+    flipped(piece) { return this.reoriented(piece, this.turnedOver(piece)); }
+
+    /** The placement of a piece in another orientation, with its centroid as near as possible to where it
+     * was before the first of several rotations. */
+    reoriented(piece, orientation) {
+      const before = this.placements.get(piece);
+      if (!before.at) return { orientation, at: null };
+      const moved = this.shape(piece).middle.map((value, i) => value + before.at[i]);
+      const middle = this.lastTurn?.placement === before ? this.lastTurn.middle : moved;
+      const now = this.shape(piece, orientation).middle;
+      const at = this.clampToField(piece, orientation, this.grid.nearestStep(middle[0] - now[0], middle[1] - now[1]));
+      this.lastTurn = { placement: { orientation, at }, middle };
+      return this.lastTurn.placement;
     }
 
-    /** A piece turned over where it is, or in the tray. */
-    flipped(piece) {
-      return this.changed(piece, this.over(piece));
-    }
+    /** The placement of a piece in the tray, in its current orientation. */
+    inTray(piece) { return { orientation: this.placements.get(piece).orientation, at: null }; }
 
-    /** A piece some other way, its middle as near as can be to where it was before it was turned. */
-    changed(piece, way) {
-      const before = this.lying.get(piece);
-      if (!before.at) return { way, at: null };
-      const old = this.shape(piece).middle;
-      const middle =
-        this.spun?.lying === before ? this.spun.middle : old.map((value, i) => value + before.at[i]);
-      const now = this.shape(piece, way).middle;
-      const at = this.kept(piece, way, this.grid.nearestStep(middle[0] - now[0], middle[1] - now[1]));
-      this.spun = { lying: { way, at }, middle };
-      return this.spun.lying;
-    }
-
-    /** A piece taken to the tray, the way it lies. */
-    taken(piece) {
-      return { way: this.lying.get(piece).way, at: null };
-    }
-
-    /** Ends a step. One that changed nothing is forgotten, as if it had never begun. */
-    settle() {
-      const before = this.past.at(-1)?.lying;
-      const same = ([piece, lying]) => isSame(before.get(piece), lying);
-      if (!before || ![...this.lying].every(same)) return;
+    /** Ends a step; one that changed nothing is removed from the history. */
+    endStep() {
+      this.totals.moves += this.isMove;
+      this.isOpen = false;
+      const before = this.past.at(-1)?.placements;
+      const same = ([piece, placement]) => samePlacement(before.get(piece), placement);
+      if (!before || ![...this.placements].every(same)) return;
       this.past.pop();
-      this.future = this.undone;
+      this.future = this.previousFuture;
     }
 
-    undo() {
-      this.settle();
-      return this.swap(this.past, this.future);
-    }
+    undo() { return this.swap("past", "future"); }
+    redo() { return this.swap("future", "past"); }
 
-    redo() {
-      this.settle();
-      return this.swap(this.future, this.past);
-    }
-
-    swap(from, to) {
+    swap(back, on) {
+      this.endStep();
+      const [from, to] = [this[back], this[on]];
       if (!from.length) return false;
       to.push(this.state);
       Object.assign(this, from.pop());
       return true;
     }
 
-    /** Starts again; what was asked for until now counts again only when this is undone. */
+    /** Starts over; the counters begin at zero again, unless this is undone. */
     reset() {
-      this.remember();
-      this.lying = this.start();
-      this.spared = this.asked;
-      this.settle();
+      this.beginStep();
+      this.placements = this.start();
+      this.endStep();
+      this.baseline = { ...this.totals };
     }
 
-    /**
-     * The field in which pieces are kept: the region and some room around it, so large that every
-     * piece fits any way, with a step to spare: then it comes to lie in it by whole steps.
-     */
-    fieldOf() {
-      const margin = this.grid.undrawn(MARGIN * play.UNIT, -MARGIN * play.UNIT);
-      const boxes = this.entry.pieces.flatMap((piece) =>
-        this.ways(piece).slice(0, this.count(piece)).map((_, way) => this.shape(piece, way).box),
+    /** The field that pieces cannot leave: the region and a margin in which every piece fits in every
+     * orientation with a step to spare, so that clamping by whole steps succeeds. Pieces can be parked
+     * to the right or below, whichever is drawn larger at the aspect ratio `wide`. */
+    computeField(wide = 1) {
+      const [unit, margin] = [1, MARGIN].map((room) => this.grid.fromDrawing(room * UNIT, -room * UNIT));
+      const each = this.entry.pieces.map((piece) =>
+        this.orientations(piece).slice(0, this.count(piece)).map((_, orientation) => this.shape(piece, orientation).box),
       );
+      const boxes = each.flat();
       const room = [this.grid.ux, this.grid.vy].map((step, axis) => {
         const longest = Math.max(...boxes.map((box) => box[axis + 2] - box[axis]));
         const side = this.box[axis + 2] - this.box[axis];
         return Math.max(margin[axis], (longest + step - side) / 2);
       });
       const [left, bottom, right, top] = this.box;
-      return [left - room[0], bottom - room[1], right + room[0], top + room[1]];
+      const parkedAt = (side) => {
+        const narrowest = each.map((some) => Math.min(...some.map((box) => box[side + 2] - box[side])));
+        const more = [0, 0];
+        more[side] = Math.max(0, Math.max(...narrowest) + unit[side] - room[side]);
+        return [left - room[0], bottom - room[1] - more[1], right + room[0] + more[0], top + room[1]];
+      };
+      const size = ([x0, y0, x1, y1]) => Math.max((x1 - x0) / unit[0] / wide, (y1 - y0) / unit[1]);
+      const [beside, below] = [0, 1].map(parkedAt);
+      return size(beside) < size(below) ? beside : below;
     }
 
-    /** Whether a piece would lie in the field. */
-    isKept(piece, way, at) {
-      return this.excess(piece, way, at).every((value) => value === 0);
-    }
+    /** Whether a piece would be inside the field. */
+    isInField(piece, orientation, at) { return this.overflow(piece, orientation, at).every((value) => value === 0); }
 
-    /** How far a piece would stick out of the field to the right and upwards; negative: left, down. */
-    excess(piece, way, at) {
-      const box = this.shape(piece, way).box;
-      const field = this.field;
+    /** How far a piece would stick out of the field, to the right and up; negative: left and down. */
+    overflow(piece, orientation, at) {
+      const [{ box }, { field }] = [this.shape(piece, orientation), this];
       return [0, 1].map((axis) => {
         const [low, high] = [box[axis] + at[axis], box[axis + 2] + at[axis]];
         if (high > field[axis + 2] + 1e-6) return high - field[axis + 2];
@@ -229,50 +190,98 @@
       });
     }
 
-    /** The step nearest to the one wished with which a piece lies in the field. */
-    kept(piece, way, at) {
+    /** The nearest step that keeps a piece inside the field. */
+    clampToField(piece, orientation, at) {
       let [x, y] = at;
-      for (let [right, up] = this.excess(piece, way, at), i = 0; (right || up) && i < 200; i++) {
+      for (let [right, up] = this.overflow(piece, orientation, at), i = 0; (right || up) && i < 200; i++) {
         [x, y] = this.grid.neighbour([x, y], -Math.sign(right), -Math.sign(up));
-        [right, up] = this.excess(piece, way, [x, y]);
+        [right, up] = this.overflow(piece, orientation, [x, y]);
       }
       return [x, y];
     }
 
-    /**
-     * What is right and wrong with where the pieces lie.
-     * @returns {{doubled: [number, number][], overlaps: Map<number, Set<number>>,
-     *   outside: Set<number>, solved: boolean}}
-     */
-    judge() {
+    /** Evaluates the placements; parked pieces count as outside, too. */
+    evaluate() {
       const covered = new Map();
-      const [doubled, overlaps, outside] = [[], new Map(), new Set()];
-      for (const piece of this.lying.keys()) {
-        for (const [x, y] of this.cells(piece)) {
+      const [doublyCovered, overlaps, outside, parked] = [[], new Map(), new Set(), new Set()];
+      for (const piece of this.placements.keys()) {
+        const cells = this.cells(piece);
+        const inside = cells.filter(([x, y]) => this.region.has(key(x, y)));
+        if (inside.length < cells.length) outside.add(piece);
+        if (inside.length === 0 && cells.length) parked.add(piece);
+        for (const [x, y] of cells) {
           const place = key(x, y);
-          if (!this.region.has(place)) outside.add(piece);
           const others = covered.get(place) ?? [];
-          if (others.length === 1) doubled.push([x, y]);
-          for (const other of others) {
-            noteBoth(overlaps, piece, other);
+          if (others.length === 1) doublyCovered.push([x, y]);
+          for (const [a, b] of others.flatMap((other) => [[piece, other], [other, piece]])) {
+            overlaps.set(a, (overlaps.get(a) ?? new Set()).add(b));
           }
           covered.set(place, [...others, piece]);
         }
       }
-      const allPlaced = [...this.lying.values()].every((lying) => lying.at);
-      const exact = !doubled.length && !outside.size && covered.size === this.region.size;
-      return { doubled, overlaps, outside, solved: allPlaced && exact };
+      const allPlaced = [...this.placements.values()].every((placement) => placement.at);
+      const exact = !doublyCovered.length && !outside.size && covered.size === this.region.size;
+      return { doublyCovered, overlaps, outside, parked, solved: allPlaced && exact };
     }
   }
 
-  const isSame = (one, other) => one.way === other.way && String(one.at) === String(other.at);
+  const samePlacement = (one, other) => one.orientation === other.orientation && String(one.at) === String(other.at);
 
-  function noteBoth(overlaps, one, other) {
-    for (const [a, b] of [[one, other], [other, one]]) {
-      if (!overlaps.has(a)) overlaps.set(a, new Set());
-      overlaps.get(a).add(b);
+  /** The next hint: pieces placed elsewhere than in the solution, or else the next piece and its
+   * placement. A piece in the place of an identical one is right. */
+  function nextHint(game) {
+    const given = new Set([...game.fixed].map((piece) => cellsKey(game.cells(piece))));
+    const places = (game.entry.solution ?? []).filter((one) => !given.has(cellsKey(cellsOf(game, one))));
+    const settled = new Set(game.fixed);
+    const open = [];
+    for (const place of places) {
+      const owner = occupantOf(game, place, settled);
+      if (owner === null) open.push(place);
+      else settled.add(owner);
     }
+    if (!open.length) return null;
+    const { parked } = game.evaluate();
+    const isWrong = (piece) => !settled.has(piece) && !parked.has(piece) && game.placements.get(piece).at;
+    const wrong = [...game.placements.keys()].filter(isWrong);
+    if (wrong.length) return { pieces: wrong, placement: null };
+    const order = game.entry.order ?? [];
+    const ranked = order.flatMap((piece) => open.filter(([own]) => own === piece));
+    const [piece, placement] = pieceFor(game, ranked[0] ?? open[0], settled);
+    return { pieces: [piece], placement };
   }
 
-  Object.assign(play, { Game });
+  /** Removes the misplaced pieces of a hint, or places its piece, as part of the current step. */
+  function applyHint(game, { pieces, placement }) {
+    for (const piece of pieces) game.adjust(piece, placement ?? game.inTray(piece));
+  }
+
+  const cellsKey = (cells) => cells.map(([x, y]) => key(x, y)).sort((a, b) => a - b).join();
+  /** The cells of a placement in the solution. */
+  const cellsOf = (game, [piece, orientation, x, y]) => game.cells(piece, { orientation, at: [x, y] });
+
+  /** All shapes of a piece, to compare two pieces. */
+  function shapes(game, piece) {
+    const orientations = game.orientations(piece).slice(0, game.count(piece));
+    return orientations.map((orientation) => cellsKey(game.grid.shape(orientation).cells)).sort().join("|");
+  }
+  const interchangeable = (game, one, other) => one === other || shapes(game, one) === shapes(game, other);
+
+  /** The piece that correctly fills a place of the solution, or null. */
+  function occupantOf(game, place, settled) {
+    const wanted = cellsKey(cellsOf(game, place));
+    const lies = (piece) =>
+      !settled.has(piece) && cellsKey(game.cells(piece)) === wanted && interchangeable(game, piece, place[0]);
+    return [...game.placements.keys()].find(lies) ?? null;
+  }
+
+  /** The piece for a place of the solution, its own or an identical one, and its placement. */
+  function pieceFor(game, place, settled) {
+    const [own, orientation, x, y] = place;
+    const wanted = cellsKey(game.shape(own, orientation).cells);
+    const piece = [own, ...game.placements.keys()].find((one) => !settled.has(one) && interchangeable(game, one, own));
+    const same = game.orientations(piece).findIndex((one) => cellsKey(game.grid.shape(one).cells) === wanted);
+    return [piece, { orientation: same, at: [x, y] }];
+  }
+
+  Object.assign(play, { Game, nextHint, applyHint });
 })();

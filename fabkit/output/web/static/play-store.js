@@ -1,111 +1,166 @@
 "use strict";
-// What the browser keeps: which challenges are solved, and where the pieces of each lie.
-// Storage may be full, broken or forbidden; then progress lasts as long as the page is open.
+// Progress in the browser's storage: solved challenges, and the placements of each. Storage may be
+// full, broken or forbidden; then progress lasts as long as the page.
 (() => {
   const play = (window.fabkitPlay ??= {});
   const SCHEMA = 1;
 
-  /** The progress with one set. */
+  /** Reads a stored document: null if it is invalid, undefined if storage is unavailable. */
+  function readItem(key) {
+    try {
+      return parseJson(window.localStorage.getItem(key));
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Parses JSON; null if it is invalid. */
+  function parseJson(text) {
+    try {
+      return JSON.parse(text);
+    } catch {
+      return null;
+    }
+  }
+
+  /** Stores a document; returns whether that succeeded. */
+  function writeItem(key, document) {
+    try {
+      window.localStorage.setItem(key, JSON.stringify(document));
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
   class Store {
-    /** @param {string} name the set's */
     constructor(name) {
-      this.place = `fabkit/${name}`;
-      /** Whether what is kept outlives the page. */
-      this.lasting = true;
+      this.key = `fabkit/${name}`;
+      this.isPersistent = true; // whether progress outlives the page
       this.open = "";
       this.solved = new Map();
+      /** The fewest moves and the shortest time in ms of each challenge, without hints. */
+      this.best = new Map();
       this.boards = new Map();
       this.read();
     }
 
-    /** What is kept now; null when it is nothing that can be read. */
-    kept() {
-      try {
-        return JSON.parse(window.localStorage.getItem(this.place));
-      } catch (error) {
-        this.lasting = error instanceof SyntaxError;
-        return null;
-      }
-    }
-
-    /**
-     * Reads what was kept, perhaps by the same page in another window; whatever is not as it should be
-     * is left out.
-     * @param {object | null} game whose pieces lie as this page has them
-     * @returns {boolean} whether a newer page has kept it, which must not be written over
-     */
+    /** Reads stored progress, perhaps of another window, without invalid parts. Returns true when a newer
+     * version has stored it, which must not be overwritten. */
     read(game = null) {
-      const kept = this.kept();
+      const kept = readItem(this.key);
+      if (kept === undefined) this.isPersistent = false;
       if (kept?.schema !== SCHEMA) return kept?.schema > SCHEMA;
       if (typeof kept.open === "string" && !game) this.open = kept.open;
-      for (const [name, hints] of lists(kept.solved)) {
-        if (typeof name === "string" && isCount(hints)) this.noteSolved(name, hints);
-      }
-      const mine = game && nameOf(game.entry);
+      const mine = game && storageKey(game.entry);
       const own = this.boards.get(mine);
       this.boards = new Map();
-      for (const [name, hints, pieces] of lists(kept.boards)) {
-        if (typeof name === "string" && isCount(hints)) this.boards.set(name, [hints, lists(pieces)]);
-      }
+      this.merge(kept);
       if (own) this.boards.set(mine, own);
       else this.boards.delete(mine);
       return false;
     }
 
-    /** Adds what was done with a challenge to what is kept of all. */
-    write(game) {
-      this.lasting = !this.read(game);
-      if (!this.lasting) return;
-      const boards = [...this.boards].map(([name, board]) => [name, ...board]);
-      const kept = { schema: SCHEMA, open: this.open, solved: [...this.solved], boards };
-      try {
-        window.localStorage.setItem(this.place, JSON.stringify(kept));
-      } catch {
-        this.lasting = false;
+    /** Merges a document; placements only of challenges that have none yet. */
+    merge(document) {
+      for (const [name, hints] of namedLists(document.solved)) {
+        if (isCount(hints)) this.noteSolved(name, hints);
+      }
+      for (const [name, moves, ms] of namedLists(document.best)) {
+        if (isCount(moves) && isCount(ms)) this.noteBest(name, moves, ms);
+      }
+      for (const [name, hints, pieces, ...counts] of namedLists(document.boards)) {
+        if (!isCount(hints) || this.boards.has(name)) continue;
+        this.boards.set(name, [hints, lists(pieces), ...counts.filter(isCount)]);
       }
     }
 
-    isSolved(entry) {
-      return this.solved.has(nameOf(entry));
+    /** All progress as a document. */
+    get document() {
+      const [boards, best] = [this.boards, this.best].map((all) => [...all].map(([name, one]) => [name, ...one]));
+      return { schema: SCHEMA, open: this.open, solved: [...this.solved], best, boards };
     }
 
-    /** Notes that a challenge is solved, and with how many hints at the least. */
+    /** Merges the progress of a file; returns the key of the message to announce. */
+    importProgress(text, game) {
+      const found = parseJson(text);
+      if (found?.schema > SCHEMA) return "say_import_newer";
+      if (found?.schema !== SCHEMA || `fabkit/${found.set}` !== this.key) return "say_import_bad";
+      this.write(game, found);
+      return "say_imported";
+    }
+
+    /** Merges the current challenge and another document into the stored progress. */
+    write(game, more = {}) {
+      this.isPersistent = !this.read(game);
+      this.merge(more);
+      if (this.isPersistent) this.isPersistent = writeItem(this.key, this.document);
+    }
+
+    isSolved(entry) { return this.solved.has(storageKey(entry)); }
+
+    /** Records a solved challenge with its fewest hints. */
     noteSolved(name, hints) {
       if (!(this.solved.get(name) <= hints)) this.solved.set(name, hints);
     }
 
-    /** Keeps where the pieces of a challenge lie, and whether it is solved. */
-    keep(game, solved) {
-      const name = nameOf(game.entry);
-      const pieces = [...game.lying]
-        .filter(([piece, { way, at }]) => !game.fixed.has(piece) && (at || way))
-        .map(([piece, { way, at }]) => [game.data.pieces[piece].id, way, ...(at ?? [])]);
+    /** Records the fewest moves and the shortest time of results without hints. */
+    noteBest(name, moves, ms) {
+      const [fewest, shortest] = this.bestOf(name) ?? [moves, ms];
+      this.best.set(name, [Math.min(fewest, moves), Math.min(shortest, ms)]);
+    }
+
+    /** The fewest moves and the shortest time of a challenge, or undefined. */
+    bestOf(name) { return this.best.get(typeof name === "string" ? name : storageKey(name)); }
+
+    /** Saves the placements of a challenge, and whether it is solved. */
+    save(game, solved) {
+      const name = storageKey(game.entry);
+      const { hints, moves, ms, shown } = game.counts;
+      const pieces = serializePlacements(game);
       this.open = game.entry.id;
-      if (pieces.length || game.hints) this.boards.set(name, [game.hints, pieces]);
+      if (pieces.length || hints || moves) this.boards.set(name, [hints, pieces, moves, ms, shown]);
       else this.boards.delete(name);
-      if (solved) this.noteSolved(name, game.hints);
+      if (solved && !shown) {
+        this.noteSolved(name, hints);
+        // Older versions did not count: some placed pieces may lack their moves.
+        if (!hints && moves >= game.placements.size - game.fixed.size) this.noteBest(name, moves, ms);
+      }
       this.write(game);
     }
 
-    /** Lays the pieces of a challenge where they were. */
+    /** Restores the placements and counters of a challenge. */
     restore(game) {
-      const [hints, pieces] = this.boards.get(nameOf(game.entry)) ?? [0, []];
-      game.asked = hints;
-      for (const [id, way, x, y] of pieces) {
-        const piece = game.data.pieces.findIndex((one) => one.id === id);
-        const known = game.lying.has(piece) && !game.fixed.has(piece) && isCount(way);
-        if (!known || way >= game.count(piece)) continue;
-        const lies = Number.isInteger(x) && Number.isInteger(y) && game.grid.isStep(x, y);
-        const at = lies && game.isKept(piece, way, [x, y]) ? [x, y] : null;
-        game.nudge(piece, { way, at });
-      }
+      const [hints, pieces, moves = 0, ms = 0, shown = 0] = this.boards.get(storageKey(game.entry)) ?? [0, []];
+      game.totals = { hints, moves, ms, shown };
+      restorePlacements(game, pieces);
     }
   }
 
-  /** A challenge in what is kept: another one of the same name, of a changed set, is not it. */
-  const nameOf = (entry) => `${entry.id} ${entry.mark}`;
+  /** The placements of a challenge, without given pieces, as a list for JSON. */
+  function serializePlacements(game) {
+    return [...game.placements]
+      .filter(([piece, { orientation, at }]) => !game.fixed.has(piece) && (at || orientation))
+      .map(([piece, { orientation, at }]) => [game.data.pieces[piece].id, orientation, ...(at ?? [])]);
+  }
+
+  /** Places the pieces of such a list as part of the current step; invalid ones are skipped. */
+  function restorePlacements(game, pieces) {
+    for (const [id, orientation, x, y] of pieces) {
+      const piece = game.data.pieces.findIndex((one) => one.id === id);
+      const known = game.placements.has(piece) && !game.fixed.has(piece) && isCount(orientation);
+      if (!known || orientation >= game.count(piece)) continue;
+      const lies = Number.isInteger(x) && Number.isInteger(y) && game.grid.isStep(x, y);
+      const at = lies && game.isInField(piece, orientation, [x, y]) ? [x, y] : null;
+      game.adjust(piece, { orientation, at });
+    }
+  }
+
+  /** The key of a challenge; its mark differs from that of a namesake in a changed set. */
+  const storageKey = (entry) => `${entry.id} ${entry.mark}`;
   const lists = (value) => (Array.isArray(value) ? value.filter(Array.isArray) : []);
+  const namedLists = (value) => lists(value).filter(([name]) => typeof name === "string");
   const isCount = (value) => Number.isInteger(value) && value >= 0;
 
-  Object.assign(play, { Store });
+  Object.assign(play, { Store, readItem, writeItem, serializePlacements, restorePlacements, lists });
 })();

@@ -1,91 +1,197 @@
 "use strict";
-// The page: opens challenges, and joins list, table and tools.
+// The page: opens challenges, and connects list, session and tools.
 (() => {
   const play = window.fabkitPlay;
-  const { html, svg } = play;
+  const { html } = play;
   const find = (name) => document.getElementById(`play-${name}`);
 
-  /** The page as a whole. */
   class Page {
-    /** @param {object} data of the page */
     constructor(data) {
-      this.data = data;
-      this.words = data.words;
+      Object.assign(this, { data, messages: data.messages, settings: new play.Settings() });
       this.store = new play.Store(data.name);
-      this.list = new play.List(data, this.store, {
-        list: find("list"), level: find("level"), kind: find("kind"),
-        unsolved: find("unsolved"), nothing: find("nothing"), tally: find("tally"),
-      });
-      const say = (text) => (find("say").textContent = text);
+      const parts = ["list", "kind", "unsolved", "nothing", "tally"].map((name) => [name, find(name)]);
+      this.challenges = new play.ChallengeList(data, this.store, Object.fromEntries(parts));
       const elements = { board: find("board"), tray: find("tray") };
-      this.table = new play.Table(data, this.store, elements, say);
-      this.table.changed = (verdict) => this.changed(verdict);
+      this.session = new play.Session(data, this.store, elements, {
+        announce: (text) => this.announce(text), changed: (verdict) => this.changed(verdict), ticked: () => this.count(),
+      });
       this.actions = {
-        left: () => this.table.turn("left"),
-        right: () => this.table.turn("right"),
-        flip: () => this.table.flip(),
-        tray: () => this.table.toTray(),
-        hint: () => this.table.hint(),
-        undo: () => this.table.undo(),
-        redo: () => this.table.redo(),
-        reset: () => this.table.reset(),
+        left: () => this.session.turn("left"),
+        right: () => this.session.turn("right"),
+        tray: () => this.session.toTray(),
+        solve: () => this.confirmReveal(() => this.session.solve()),
         print: () => window.print(),
-        next: () => this.go(this.list.beside(this.entry, 1)),
-        previous: () => this.go(this.list.beside(this.entry, -1)),
-        pieces: () => this.announce("fabkit:pieces", null),
-        solution: () => this.announce("fabkit:solution"),
+        full: () =>
+          document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen(),
+        larger: () => this.zoom.step(4 / 3),
+        smaller: () => this.zoom.step(3 / 4),
+        help: () => this.help(),
+        list: () => {
+          find("nav").scrollIntoView();
+          find("nav-title").focus({ preventScroll: true });
+        },
+        next: () => this.go(this.challenges.neighbour(this.entry, 1)),
+        previous: () => this.go(this.challenges.neighbour(this.entry, -1)),
+        pieces: () => this.dispatch("fabkit:pieces", null),
+        solution: () => this.confirmReveal(() => this.dispatch("fabkit:solution")),
+        onward: () => this.go(this.onward()),
+        meter: () => {
+          this.settings.set("meter", this.settings.values.meter === false);
+          this.count();
+        },
+        share: async () => {
+          const key = await play.share(this.session.game, this.messages);
+          if (key) this.announce(this.messages[key]);
+        },
+        save: () => play.saveFile(this.store, data),
+        load: () => play.openFile((text) => this.importProgress(text)),
       };
+      for (const name of ["flip", "hint", "undo", "redo", "reset"]) {
+        this.actions[name] = () => this.session[name]();
+      }
       for (const button of document.querySelectorAll("[data-do]")) {
         button.addEventListener("click", () => {
-          if (button.getAttribute("aria-disabled") !== "true") this.actions[button.dataset.do]();
+          if (button.getAttribute("aria-disabled") !== "true") this.actions[button.dataset.do]?.();
         });
       }
-      for (const button of document.querySelectorAll("[data-do=next], [data-do=previous]")) {
+      for (const button of document.querySelectorAll("[data-do=next], [data-do=previous], [data-do=onward]")) {
         button.hidden = data.entries.length < 2;
       }
       find("list").addEventListener("click", (event) => this.choose(event));
-      play.listen(find("table"), this.table);
-      window.addEventListener("storage", () => this.refresh());
-      window.addEventListener("hashchange", () => this.open(this.named() ?? this.entry));
-      const kept = data.entries.find((entry) => entry.id === this.store.open);
-      this.open(this.named() ?? kept ?? data.entries[0]);
+      play.bindKeys(find("game"), this.session);
+      this.zoom = new play.Zoom(find("stage"), this.session);
+      new ResizeObserver(() => this.fit()).observe(find("tray"));
+      this.setUp();
+      window.addEventListener("storage", () => {
+        this.store.read(this.session.game); // progress saved by another window
+        this.challenges.update(this.entry);
+      });
+      document.addEventListener("fabkit:language", () => {
+        this.challenges.build();
+        this.describe();
+        this.session.update();
+      });
+      window.addEventListener("hashchange", () => this.openLink());
+      const { hash } = window.location;
+      const named = data.entries.find(({ id }) => hash === `#${id}` || hash === `#${encodeURIComponent(id)}`);
+      this.open(named ?? data.entries.find(({ id }) => id === this.store.open) ?? this.challenges.today);
+      this.openLink();
+      if (!this.settings.values.seen) this.help();
     }
 
-    /** The challenge that the address names; undefined when there is none of that name. */
-    named() {
-      let name = "";
-      try {
-        name = decodeURIComponent(window.location.hash.slice(1));
-      } catch {
-        // A broken address names nothing.
+    announce(text) { find("say").textContent = text; }
+
+    /** Hides what set or browser do not support, and sets up dialog, menu and keys. */
+    setUp() {
+      const { data } = this;
+      const over = Boolean(data.ball) || data.entries.some((entry) => entry.flips);
+      document.querySelector("tr.over").hidden = !over;
+      document.querySelector("[data-do=full]").hidden = !document.fullscreenEnabled;
+      find("how").addEventListener("click", ({ target }) => target.closest("details") || find("how").close());
+      find("menu").addEventListener("click", ({ target }) => target.closest(".item") && find("menu").hidePopover());
+      document.addEventListener("keydown", (event) => {
+        const factor = { "+": 4 / 3, "-": 3 / 4 }[event.key];
+        const isHere = event.target === document.body || find("game").contains(event.target);
+        if (factor && isHere && !event.ctrlKey && !event.metaKey && !event.altKey) this.zoom.step(factor);
+      });
+    }
+
+    help() {
+      find("steps").replaceChildren(...play.howToSteps());
+      find("how").showModal();
+      this.settings.set("seen", true);
+    }
+
+    /** Fits board and tray into the available room. */
+    fit() {
+      const board = find("board");
+      this.session.refit();
+      find("game").style.setProperty("--wide", board.style.getPropertyValue("--wide"));
+      play.fitTray(find("tray"), this.session.board.place.scale * play.UNIT);
+    }
+
+    /** Opens the challenge and placements of the address; announces an invalid one. */
+    async openLink() {
+      const { hash } = window.location;
+      if (hash.length < 2 || document.getElementById(hash.slice(1))) return;
+      const found = await play.parseLink(this.data, hash).catch(() => null);
+      if (hash !== window.location.hash) return;
+      if (!found) return this.announce(this.messages.say_no_link);
+      if (found.entry.id !== this.entry.id) this.open(found.entry);
+      if (found.placements.length) this.session.loadPlacements(found.placements);
+      window.history.replaceState(null, "", found.hash);
+    }
+
+    /** Reveals the solution after confirmation; the challenge then does not count as solved. */
+    async confirmReveal(show) {
+      const { messages } = this;
+      const { counts } = this.session.game;
+      const isKnown = this.session.isSolved || counts.shown > 0;
+      const choices = [["", messages.cancel], ["show", messages.do_solve]];
+      if (!isKnown && !(await play.ask(messages.solve_ask, choices))) return;
+      if (!isKnown) this.session.game.totals.shown += 1;
+      show();
+    }
+
+    /** Imports the progress of a file; also for the open challenge if it is untouched. */
+    importProgress(text) {
+      const { game } = this.session;
+      this.announce(this.messages[this.store.importProgress(text, game)]);
+      if (!game.past.length && ![...game.placements].some(([one, { at }]) => at && !game.fixed.has(one))) {
+        this.session.open(this.entry);
       }
-      return this.data.entries.find((entry) => entry.id === name);
+      this.challenges.update(this.entry);
     }
 
-    /** Opens the challenge whose card is clicked, and brings it into sight. */
+    /** The next unsolved challenge, preferably of the same level and kind. */
+    onward() {
+      const { entries } = this.data;
+      const { entry, store } = this;
+      const here = entries.indexOf(entry) + 1;
+      const left = [...entries.slice(here), ...entries.slice(0, here)].filter(
+        (one) => one !== entry && one.status !== "impossible" && !store.isSolved(one),
+      );
+      const onLevel = left.filter((one) => one.level === entry.level);
+      return onLevel.find((one) => one.kind === entry.kind) ?? onLevel[0] ?? left[0] ?? this.challenges.neighbour(entry, 1);
+    }
+
+    /** Shows moves and time, if enabled. */
+    count() {
+      const isShown = this.settings.values.meter !== false;
+      const { moves, ms } = this.session.game.counts;
+      find("meter").setAttribute("aria-pressed", String(isShown));
+      find("counts").textContent = isShown ? play.score(this.messages, [moves, ms]) : "";
+    }
+
+    /** The result, and the best one without hints. */
+    result() {
+      const { hints, shown, moves, ms } = this.session.game.counts;
+      const best = this.store.bestOf(this.entry);
+      const mine = shown ? "" : play.score(this.messages, [moves, ms]);
+      if (!best) return mine;
+      const isBest = !hints && !shown && String(best) === String([moves, ms]);
+      const all = play.formatMessage(this.messages.best, { score: play.score(this.messages, best) });
+      return [mine, isBest ? this.messages.best_now : all].filter(Boolean).join(" · ");
+    }
+
+    /** Opens the clicked challenge and scrolls to it. */
     choose(event) {
-      const entry = this.list.entryAt(event.target);
+      const entry = this.challenges.entryAt(event.target);
       if (!entry || event.ctrlKey || event.metaKey || event.shiftKey) return;
       event.preventDefault();
       this.go(entry);
-      this.meet();
+      this.focusTitle();
     }
 
-    /** Moves the focus to the challenge's title, and the page to where it is seen. */
-    meet() {
+    /** Focuses the challenge's title and scrolls to it. */
+    focusTitle() {
       const title = find("title");
       title.focus({ preventScroll: true });
       const { top } = title.getBoundingClientRect();
-      if (top < 0 || top > window.innerHeight / 2) document.getElementById("play").scrollIntoView();
+      if (top < 0 || top > window.innerHeight / 2) find("game").scrollIntoView();
     }
 
-    /** Shows what the same page in another window has kept. */
-    refresh() {
-      this.store.read(this.table.game);
-      this.list.update(this.entry);
-    }
-
-    /** Opens a challenge and names it in the address. */
+    /** Opens a challenge and updates the address. */
     go(entry) {
       window.history.pushState(null, "", `#${encodeURIComponent(entry.id)}`);
       this.open(entry);
@@ -93,91 +199,92 @@
 
     open(entry) {
       if (entry === this.entry) return;
-      const isHere = find("table").contains(document.activeElement);
+      const isHere = document.activeElement.closest("#play-board, #play-tray, #play-done");
       this.entry = entry;
-      find("title").replaceChildren(html("bdi", {}, entry.title));
-      find("facts").replaceChildren(...this.facts(entry));
-      find("say").textContent = "";
-      this.print(entry);
-      this.table.open(entry);
-      this.list.reveal(entry);
-      this.announce("fabkit:entry");
-      if (isHere) this.meet(); // what had the focus is gone
+      this.describe();
+      this.session.open(entry);
+      this.zoom.set(1);
+      this.fit();
+      window.setTimeout(() => this.challenges.reveal(entry)); // after the board is visible
+      this.dispatch("fabkit:entry");
+      if (isHere) this.focusTitle(); // the focused element is gone
     }
 
-    /** Tells the view in 3D what is wanted: something of a challenge, or of none. */
-    announce(name, id = this.entry.id) {
+    describe() {
+      const { entry } = this;
+      find("title").replaceChildren(html("bdi", {}, entry.title));
+      find("facts").replaceChildren(...this.facts(entry));
+      this.announce("");
+      document.querySelector(".tool[data-do=flip]").hidden = !this.data.ball && !entry.flips;
+      this.print(entry);
+    }
+
+    /** Requests something from the 3D view: of a challenge, or of the whole set. */
+    dispatch(name, id = this.entry.id) {
       document.dispatchEvent(new CustomEvent(name, { detail: { id } }));
     }
 
-    /** What is to be known of a challenge before one begins. */
+    /** The facts shown below a challenge's title. */
     facts(entry) {
-      const { words } = this;
-      const over = this.data.ball ? words.fact_over : entry.flips && words.fact_flips;
+      const { messages } = this;
+      const over = this.data.ball ? messages.fact_over : entry.flips && messages.fact_flips;
       const texts = [
-        words[`level_${entry.level}`],
-        play.counted(words, "pieces", entry.pieces.length),
-        entry.given.length && play.counted(words, "given", entry.given.length),
+        messages[`level_${entry.level}`],
+        play.formatCount(messages, "pieces", entry.pieces.length),
+        entry.given.length && play.formatCount(messages, "given", entry.given.length),
         over,
-        entry.status === "impossible" && words.fact_impossible,
+        entry.status === "impossible" && messages.fact_impossible,
       ];
       const items = texts.filter(Boolean).map((text) => html("span", {}, text));
-      if (!entry.stars) return items;
-      const stars = play.stars(entry, words);
-      stars.setAttribute("aria-hidden", "true"); // the level's name follows them
-      return [stars, ...items];
+      const stars = play.stars(entry, messages);
+      stars.setAttribute("aria-hidden", "true"); // the level's name follows
+      return entry.stars ? [stars, ...items] : items;
     }
 
-    /** Brings tools and list up to date. */
     changed(verdict) {
-      const { game, selected } = this.table;
+      const { game, selected } = this.session;
+      const [isHeld, isKnown] = [selected !== null, Boolean(this.entry.solution)];
       const able = {
-        left: selected !== null,
-        right: selected !== null,
-        flip: selected !== null && game.canFlip(selected),
-        tray: selected !== null && Boolean(game.lying.get(selected).at),
-        hint: Boolean(this.entry.solution) && !verdict.solved,
-        solution: Boolean(this.entry.solution),
-        undo: game.past.length > 0,
-        redo: game.future.length > 0,
+        left: isHeld, right: isHeld, flip: isHeld && game.canFlip(selected),
+        tray: isHeld && Boolean(game.placements.get(selected).at),
+        hint: isKnown && !verdict.solved, solve: isKnown && !verdict.solved, solution: isKnown,
+        undo: game.past.length > 0, redo: game.future.length > 0,
       };
-      for (const [name, can] of Object.entries(able)) {
-        for (const button of document.querySelectorAll(`[data-do=${name}]`)) {
-          button.setAttribute("aria-disabled", String(!can));
-        }
+      for (const button of document.querySelectorAll("[data-do]")) {
+        const { do: name } = button.dataset;
+        if (name in able) button.setAttribute("aria-disabled", String(!able[name]));
       }
       find("done").hidden = !verdict.solved;
-      find("done-text").textContent = this.table.cheer();
-      find("unkept").hidden = this.store.lasting;
-      this.list.update(this.entry);
+      find("done-text").textContent = this.session.solvedMessage();
+      find("done-more").textContent = verdict.solved ? this.result() : "";
+      this.count();
+      find("unkept").hidden = this.store.isPersistent;
+      this.challenges.update(this.entry);
     }
 
-    /** The sheet that is printed: the silhouette at 1:1, where it fits. */
+    /** Fills the print sheet: the silhouette, at 1:1 if it fits, and the pieces. */
     print(entry) {
-      const { unitMm, lattice, words, language } = this.data;
-      const grid = new play.Grid(lattice, entry.halves);
-      const box = play.viewBox(grid, play.boxOf(entry.rings));
-      const [width, height] = box.slice(2).map((side) => (side / play.UNIT) * unitMm);
-      const drawing = find("print-region");
-      drawing.setAttribute("viewBox", box.join(" "));
-      drawing.replaceChildren(svg("path", { d: grid.path(entry.rings), class: "silhouette" }));
-      drawing.style.width = `${width}mm`;
-      drawing.style.height = `${height}mm`;
+      const { data, messages } = this;
+      const { unitMm, language } = data;
+      const [width, height] = play.sizeOf(data, entry).map((side) => side * unitMm);
       const fits = width <= PRINT_MM[0] && height <= PRINT_MM[1];
+      const drawing = play.picture(data, entry, unitMm);
+      drawing.id = "play-print-region";
       drawing.classList.toggle("shrunk", !fits);
+      find("print-region").replaceWith(drawing);
+      for (const side of ["width", "height"]) drawing.setAttribute(side, `${drawing.getAttribute(side)}mm`);
       const unit = new Intl.NumberFormat(language).format(unitMm);
-      find("print-scale").textContent = play.fill(words[fits ? "print_true" : "print_small"], { unit });
+      find("print-scale").textContent = play.formatMessage(messages[fits ? "print_true" : "print_small"], { unit });
       find("print-bar").hidden = !fits;
       find("print-title").replaceChildren(html("bdi", {}, entry.title));
-      const names = entry.pieces.map((piece) => this.data.pieces[piece].id).join(", ");
-      find("print-pieces").textContent = names;
+      const given = new Set(entry.given.map(([piece]) => piece));
+      const free = entry.pieces.filter((piece) => !given.has(piece));
+      find("print-pieces").replaceChildren(...free.map(play.pieceDrawing));
     }
   }
 
-  /** What fits on a sheet of A4 as well as of Letter, with the words around it. */
-  const PRINT_MM = [186, 210];
+  /** The area that A4 and Letter both leave beside the texts. */
+  const PRINT_MM = [186, 170];
 
-  document.addEventListener("DOMContentLoaded", () => {
-    play.page = new Page(window.FABKIT);
-  });
+  document.addEventListener("DOMContentLoaded", () => (play.page = new Page(window.FABKIT)));
 })();

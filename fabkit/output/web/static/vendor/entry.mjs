@@ -1,7 +1,7 @@
 // What the page's viewer needs of three.js: scripts/vendor-three makes three.js beside this of it.
 export {
-    AmbientLight,
     Box3,
+    BufferAttribute,
     BufferGeometry,
     DirectionalLight,
     EdgesGeometry,
@@ -11,6 +11,7 @@ export {
     LineSegments,
     Matrix4,
     Mesh,
+    MeshStandardMaterial,
     PCFShadowMap,
     PerspectiveCamera,
     PlaneGeometry,
@@ -23,4 +24,3 @@ export {
     WebGLRenderer,
 } from "three";
 export { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
-export { GLTFLoader } from "three/examples/jsm/loaders/GLTFLoader.js";

@@ -1,0 +1,33 @@
+"""MkDocs hooks: the site has the pictures of ``output/gallery``, and pages of the checkout's top level.
+
+In a checkout both are outside of the folder of the documentation; an installed fabkit has them in it.
+"""
+
+import re
+from pathlib import Path
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+_PAGES = ("CHANGELOG.md", "CONTRIBUTING.md")
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Adds what is outside of the folder of the documentation."""
+    root = Path(config.docs_dir).parent
+    pictures = sorted((root / "output/gallery").glob("*.[ps][nv]g"))
+    found = {f"gallery/{path.name}": path for path in pictures}
+    found |= {name: root / name for name in _PAGES if (root / name).is_file()}
+    for name, path in found.items():
+        if name not in files.src_uris:
+            files.append(File.generated(config, name, abs_src_path=str(path)))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Points links at places in the site; pages name those of a checkout."""
+    if page.file.src_uri in _PAGES:
+        return re.sub(r"\]\((?:docs|output)/", "](", markdown)
+    outside = "|".join(map(re.escape, _PAGES))
+    return re.sub(rf"\.\./(?:output/(gallery/)|({outside}))", r"\1\2", markdown)

@@ -1,0 +1,98 @@
+"""A folder with the pages of several sets and a front page, for any static host."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from fabkit.build.entries import Selection
+from fabkit.build.export import file_summaries
+from fabkit.build.manifest import generator_digest
+from fabkit.build.page import INDEX, SHARED, STILL, PageResult, make_page, static_digest
+from fabkit.build.reports import write_contents
+from fabkit.build.targets import FolderResult, Progress, Target, build, no_progress
+from fabkit.core.errors import InputError, quote
+from fabkit.core.files import digest, json_text
+from fabkit.model.profile import Profile
+from fabkit.model.puzzle import PuzzleSet
+from fabkit.output.i18n import LANGUAGES, load_messages
+from fabkit.output.web.document import SetCard, shared_files, site_files
+
+#: What it is called in the folder of outputs, and in its manifest in place of a set's name.
+SITE, _NAME = "site", "all sets"
+
+
+@dataclass(frozen=True)
+class SiteResult(FolderResult):
+    """The result of building a site.
+
+    Attributes:
+        pages: those of the sets, by their names, each in a folder of that name.
+    """
+
+    pages: dict[str, PageResult]
+
+
+def make_site(
+    puzzles: Sequence[tuple[PuzzleSet, Profile]],
+    folder: Path,
+    budget_s: float | None = None,
+    language: str = "",
+    force: bool = False,
+    progress: Progress = no_progress,
+) -> SiteResult:
+    """Bring the pages of several sets and a front page up to date; see `make_page`.
+
+    Letters, scripts and the library of the view in 3D are there once. In the output folder of each
+    set a list of challenges may lie, and meshes that are up to date.
+
+    Raises:
+        InputError: as `make_page`; also when two sets have one name.
+        ExternalError: as `make_page`.
+    """
+    names = [puzzle.name for puzzle, _ in puzzles]
+    if repeated := [name for name in names if names.count(name) > 1]:
+        raise InputError.of(
+            "", f"two sets are called {quote(repeated[0])}; expected different names"
+        )
+    messages = [load_messages("page", one) for one in (language or LANGUAGES[0], *LANGUAGES)]
+    of_site = replace(puzzles[0][0], name=_NAME)
+    code_digests = static_digest(), generator_digest(("output",), ("fonttools", "jinja2"))
+    # Refuse to overwrite foreign files before the work.
+    write = partial(write_contents, shared_files())
+    together = Target(SHARED, digest(*code_digests), write)
+    files = file_summaries(build(folder, of_site, puzzles[0][1], [together], force))
+    pages = {}
+    for done, (puzzle, profile) in enumerate(puzzles):
+
+        def on_progress(
+            _: int, __: int, what: str, done: int = done, name: str = puzzle.name
+        ) -> None:
+            progress(done, len(puzzles), f"{name}: {what}" if what else name)
+
+        own, selection = Path("output") / puzzle.name, Selection(budget_s=budget_s)
+        pages[puzzle.name] = make_page(
+            puzzle,
+            profile,
+            folder / puzzle.name,
+            selection,
+            language,
+            own,
+            force,
+            on_progress,
+            "../",
+        )
+    cards = [
+        SetCard(name, name, puzzle.title, len(pages[name].ids), len(puzzle.pieces))
+        for name, (puzzle, _) in zip(names, puzzles, strict=True)
+    ]
+    content = json_text({"cards": [asdict(one) for one in cards], "words": messages})
+    contents = site_files(cards, STILL, language)
+    write = partial(write_contents, contents)
+    front = Target((INDEX, *sorted({*contents} - {INDEX})), digest(*code_digests, content), write)
+    files |= file_summaries(build(folder, of_site, puzzles[0][1], [front], force))
+    for name, page in pages.items():
+        files |= {f"{name}/{one}": file for one, file in page.files.items()}
+    return SiteResult(folder, files, pages)

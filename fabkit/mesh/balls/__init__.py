@@ -1,1 +1,0 @@
-"""Pieces made of balls: reading them back from meshes, and inspecting them."""

@@ -1,1 +1,0 @@
-"""Boards, trays and lids: measured on their meshes, alone and with pieces in them."""

@@ -1,0 +1,325 @@
+"""Layout shared by all pages of a booklet: text styles, page templates, bookmarks, drawings, stars.
+
+ReportLab's Platypus lays out the pages. Lengths are in mm, and in points for Platypus: a mm is `MM`
+points.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import groupby
+from typing import Any
+from xml.sax.saxutils import escape
+
+from reportlab.lib.styles import ParagraphStyle
+from reportlab.platypus import BaseDocTemplate, Flowable, Frame, PageTemplate, Paragraph
+
+from fabkit.core.errors import truncate
+from fabkit.drawing.draft import FlatDrawing
+from fabkit.model.profile import Profile
+from fabkit.model.puzzle import PuzzleSet
+from fabkit.output.board import size_mm
+from fabkit.output.booklet.paper import EDGE_MM, FOOT_MM, HEAD_MM, Size
+from fabkit.output.canvas import Canvas, draw_scale_bar
+from fabkit.output.i18n import format_number
+from fabkit.output.numbering import NumberedChallenge
+from fabkit.output.pdf import MM, ImposedCanvas, PageCanvas, PdfPage, page_in_mm, rgb
+from fabkit.output.theme import LIGHT
+from fabkit.output.typeset import (
+    BOLD,
+    REGULAR,
+    font_characters,
+    register_fonts,
+    replace_missing_glyphs,
+    single_line,
+    truncate_to_width,
+    with_no_break_spaces,
+)
+
+#: The margin of texts.
+MARGIN_MM = 12.0
+#: Text styles by name: size in mm, bold, quiet, and space after in mm.
+_TEXT_STYLES = {
+    "heading": (6.0, True, False, 2.5),
+    "title": (4.2, True, False, 0.8),
+    "name": (3.2, True, False, 0.0),
+    "text": (3.4, False, False, 1.2),
+    "small": (2.8, False, False, 0.0),
+    "quiet": (2.6, False, True, 0.0),
+}
+#: Leading in text sizes; the size of running heads; the length of the bar to check a print's scale by.
+LEADING, _RUNNING_MM, BAR_MM = 1.35, 2.6, 50.0
+#: Stars of the hardest level; the distance of stars in radii, and the inner radius of a star.
+MAX_STARS = 5
+_STAR_STEP, _NOTCH = 2.3, 0.45
+_STAR, _WARNING = "#b8860b", "#f0c000"
+#: The style of tables without lines and padding.
+BARE_TABLE = [
+    ("FONTNAME", (0, 0), (-1, -1), REGULAR),
+    ("VALIGN", (0, 0), (-1, -1), "TOP"),
+    *((f"{side}PADDING", (0, 0), (-1, -1), 0) for side in ("LEFT", "RIGHT", "TOP", "BOTTOM")),
+]
+#: The theme of printed challenges: a light tint saves ink and leaves room for a pencil.
+PAPER_THEME = replace(LIGHT, silhouette="#e4e0d6")
+
+
+@dataclass(frozen=True)
+class BookletSpec:
+    """The content and format of a booklet.
+
+    Attributes:
+        items: its challenges, in order.
+        size: width and height of the default page in mm, named `paper`.
+        full: whether challenges are drawn at full size.
+        drafts: the drawings of flat pieces.
+        places: page numbers by the keys of bookmarks, as far as known.
+        missing: collects characters that the fonts lack.
+        measured: caches widths and heights at full size by the numbers of challenges.
+    """
+
+    puzzle: PuzzleSet
+    profile: Profile
+    messages: Mapping[str, str]
+    items: tuple[NumberedChallenge, ...]
+    size: Size
+    paper: str
+    full: bool
+    drafts: Sequence[FlatDrawing] = ()
+    places: Mapping[str, int] = field(default_factory=dict)
+    missing: set[str] = field(default_factory=set)
+    measured: dict[int, Size] = field(default_factory=dict)
+
+    @property
+    def width_mm(self) -> float:
+        """The width of texts on the default page."""
+        return self.size[0] - 2 * MARGIN_MM
+
+    def size_mm(self, item: NumberedChallenge, scale: float = 1.0) -> Size:
+        """Return width and height of a challenge's shape at 1 to `scale`."""
+        if item.number not in self.measured:
+            found = size_mm(self.puzzle, item.entry, self.profile.unit_mm)
+            self.measured[item.number] = found
+        wide, high = self.measured[item.number]
+        return wide / scale, high / scale
+
+    def escape_text(self, text: str, bold: bool = False, most: int = 160) -> str:
+        """Escape and truncate any text, as from a user's file, for the markup of a paragraph."""
+        line = single_line(text)
+        self.missing.update(set(line) - font_characters(bold))
+        line = replace_missing_glyphs(truncate(line, most), bold)
+        return escape(with_no_break_spaces(line))
+
+    def text(self, text: str, style: str = "text", most: int = 4000, **changes: Any) -> Paragraph:
+        """Return a paragraph of plain text in a style, with changed attributes."""
+        return self.markup(self.escape_text(text, _TEXT_STYLES[style][1], most), style, **changes)
+
+    def markup(self, markup: str, style: str = "text", **changes: Any) -> Paragraph:
+        """Return a paragraph of markup, as from `escape_text`, in a style."""
+        size_mm, bold, quiet, below_mm = _TEXT_STYLES[style]
+        size_mm = changes.pop("size_mm", size_mm)
+        settings = {
+            "fontName": BOLD if bold else REGULAR,
+            "fontSize": size_mm * MM,
+            "leading": size_mm * LEADING * MM,
+            "textColor": rgb(LIGHT.quiet if quiet else LIGHT.ink),
+            "spaceAfter": below_mm * MM,
+        }
+        return Paragraph(markup, ParagraphStyle(style, **settings | changes))
+
+
+def group_by_level(spec: BookletSpec) -> Iterator[tuple[str, str, list[NumberedChallenge]]]:
+    """Yield every level with its name and challenges."""
+    for level, items in groupby(spec.items, key=lambda one: one.level):
+        yield level, spec.messages[f"level_{level or 'unknown'}"], list(items)
+
+
+def stacked_height_mm(flowables: Sequence[Flowable], width_mm: float) -> float:
+    """Return the height of stacked flowables, with the space after each."""
+    heights = [one.wrap(width_mm * MM, 1e6)[1] + one.getSpaceAfter() for one in flowables]
+    return float(sum(heights)) / MM
+
+
+class DrawingFlowable(Flowable):
+    """A drawing in mm that takes `size` on the page, drawn 1 to `scale` from its lower left.
+
+    Characters that the fonts lack are added to `missing`.
+    """
+
+    def __init__(
+        self, size: Size, draw: Callable[[PdfPage], None], missing: set[str], scale: float = 1.0
+    ) -> None:
+        super().__init__()
+        self.width, self.height = (side * MM for side in size)
+        self._draw, self._missing, self._scale = draw, missing, scale
+
+    def draw(self) -> None:
+        """Draw it; Platypus has moved the origin."""
+        if self.canv._doctemplate.is_draft:
+            return
+        with page_in_mm(self.canv, self._missing, self._scale) as page:
+            self._draw(page)
+
+
+class Bookmark(Flowable):
+    """A link target of no size with its entries of the PDF outline (level and title).
+
+    `about` becomes the running head of the page.
+    """
+
+    _ZEROSIZE = True
+
+    def __init__(
+        self, key: str, entries: Sequence[tuple[int, str]] = (), about: str | None = None
+    ) -> None:
+        super().__init__()
+        self.width = self.height = 0
+        self._key, self._entries, self._about = key, entries, about
+
+    def draw(self) -> None:
+        """Record the page, and add the outline entries."""
+        book = self.canv._doctemplate
+        book.places[self._key] = book.page
+        book.about = book.about if self._about is None else self._about
+        self.canv.bookmarkPage(self._key)
+        for level, title in self._entries:
+            entry = f"{self._key}-{level}"  # ReportLab identifies entries by their bookmarks
+            self.canv.bookmarkPage(entry)
+            self.canv.addOutlineEntry(single_line(title), entry, level, closed=True)
+
+
+class LinkedFlowable(Flowable):
+    """A flowable that links to the `Bookmark` of a key, with a text for screen readers."""
+
+    def __init__(self, inner: Flowable, key: str, text: str) -> None:
+        super().__init__()
+        self._inner, self._key, self._text = inner, key, single_line(text)
+
+    def wrap(self, width: float, height: float) -> tuple[float, float]:
+        """Return the size of the inner flowable."""
+        self.width, self.height = self._inner.wrap(width, height)
+        return self.width, self.height
+
+    def getSpaceAfter(self) -> float:
+        """Return the space after the inner flowable."""
+        return float(self._inner.getSpaceAfter())
+
+    def draw(self) -> None:
+        """Draw the inner flowable and the link."""
+        self._inner.drawOn(self.canv, 0, 0)
+        self.canv.linkRect(self._text, self._key, (0, 0, self.width, self.height), Border="[0 0 0]")
+
+
+class BookletDocument(BaseDocTemplate):
+    """The document of a booklet; `subject` goes into the file's metadata.
+
+    Attributes:
+        places: page numbers by the keys of bookmarks.
+        about: the running head of the current page.
+        is_draft: whether this pass only finds the page numbers, without drawing.
+    """
+
+    def __init__(self, spec: BookletSpec, subject: str, language: str) -> None:
+        register_fonts()
+        self.places: dict[str, int] = {}
+        self.about, self.is_draft = "", not spec.places
+        self._spec, self._file = spec, io.BytesIO()
+        metadata = {"title": single_line(spec.puzzle.title), "subject": single_line(subject)}
+        super().__init__(
+            self._file, **metadata, pagesize=(spec.size[0] * MM, spec.size[1] * MM),
+            **dict.fromkeys(("author", "creator", "producer"), "fabkit"),
+            invariant=1, pageCompression=1, lang=language, initialFontName=REGULAR,
+        )  # fmt: skip
+        size, nothing = spec.size, lambda canvas, book: None
+        self._add("cover", size, MARGIN_MM, (MARGIN_MM, MARGIN_MM), nothing)
+        self._add("usual", size, MARGIN_MM, (HEAD_MM, FOOT_MM), self._frame_page)
+        self._add("cards", size, MARGIN_MM, (MARGIN_MM, FOOT_MM), self._foot)
+
+    def add_page_size(
+        self, name: str, size: Size, folded: str = "", side_mm: float = EDGE_MM
+    ) -> None:
+        """Add a page template for shapes at full size, with a scale bar; fold-out pages state their size."""
+
+        def page_end(canvas: Any, book: Any) -> None:
+            self._frame_page(canvas, book)
+            messages = self._spec.messages
+            with page_in_mm(canvas, self._spec.missing) as page:
+                draw_scale_bar(page, (MARGIN_MM, 5.5), BAR_MM, LIGHT)
+                if folded:
+                    width, height = (format_number(messages, side) for side in size)
+                    line = messages["folded"].format(name=folded, width=width, height=height)
+                    end = {"text_anchor": "end", "class_": "quiet"}
+                    page.text(size[0] - MARGIN_MM, 5.5, line, _RUNNING_MM, **end)
+
+        if name not in [one.id for one in self.pageTemplates]:
+            self._add(name, size, side_mm, (HEAD_MM, FOOT_MM), page_end)
+
+    def make(self, story: list[Flowable], sheet: Size | None = None) -> bytes:
+        """Return the PDF file: single pages, or two on each side of a sheet to fold."""
+        self.build(story, canvasmaker=partial(ImposedCanvas, sheet) if sheet else PageCanvas)
+        return self._file.getvalue()
+
+    def _add(
+        self, name: str, size: Size, side_mm: float, ends_mm: Size, end: Callable[[Any, Any], None]
+    ) -> None:
+        """Add a template with one frame; `ends_mm` are the margins above and below."""
+        wide, high = size[0] - 2 * side_mm, size[1] - sum(ends_mm)
+        frame = Frame(side_mm * MM, ends_mm[1] * MM, wide * MM, high * MM, 0, 0, 0, 0, id=name)
+        points = size[0] * MM, size[1] * MM
+        self.addPageTemplates([PageTemplate(name, [frame], onPageEnd=end, pagesize=points)])
+
+    def _foot(self, canvas: Any, book: Any) -> None:
+        """Draw the page number."""
+        style = {"class_": "quiet", "text_anchor": "middle"}
+        with page_in_mm(canvas, self._spec.missing) as page:
+            page.text(canvas._pagesize[0] / MM / 2, 6.0, str(self.page), _RUNNING_MM, **style)
+
+    def _frame_page(self, canvas: Any, book: Any) -> None:
+        """Draw the running head and the page number."""
+        self._foot(canvas, book)
+        width, height = (side / MM for side in canvas._pagesize)
+        top, room = height - 8.5, (width - 2 * MARGIN_MM) / 2 - 3
+        ends = [(MARGIN_MM, top - 1.8), (width - MARGIN_MM, top - 1.8)]
+        with page_in_mm(canvas, self._spec.missing) as page:
+            texts = ("start", self._spec.puzzle.title), ("end", self.about)
+            for (anchor, text), (x, _) in zip(texts, ends, strict=True):
+                line = truncate_to_width(text, _RUNNING_MM, room)
+                page.text(x, top, line, _RUNNING_MM, class_="quiet", text_anchor=anchor)
+            page.line(ends, stroke=LIGHT.faint, stroke_width="0.15")
+
+
+def star_row_width_mm(radius_mm: float) -> float:
+    """Return the width of a row of stars."""
+    return _STAR_STEP * radius_mm * (MAX_STARS - 1) + 2 * radius_mm
+
+
+def star_row(size: Size, x: float, y: float, radius_mm: float, count: int) -> DrawingFlowable:
+    """Return a row of stars from its left end, the first `count` filled; empty if not rated."""
+    turns = [math.pi * (0.5 + corner / 5) for corner in range(10)]
+    reaches = [radius_mm, radius_mm * _NOTCH] * 5
+    star = [(by * math.cos(at), by * math.sin(at)) for by, at in zip(reaches, turns, strict=True)]
+    style = {"stroke": _STAR, "stroke_width": f"{radius_mm / 10:.3f}", "stroke_linejoin": "round"}
+
+    def draw(page: PdfPage) -> None:
+        for place in range(MAX_STARS if count else 0):
+            middle = x + radius_mm * (1 + _STAR_STEP * place)
+            fill = _STAR if place < count else "none"
+            page.polygon([[(middle + dx, y + dy) for dx, dy in star]], fill=fill, **style)
+
+    return DrawingFlowable(size, draw, set())
+
+
+def draw_warning_sign(page: Canvas, height_mm: float) -> None:
+    """Draw a warning sign: a triangle with an exclamation mark."""
+    width = height_mm * 2 / math.sqrt(3)
+    edge = {"stroke": LIGHT.edge, "stroke_width": f"{height_mm / 12:.3f}"}
+    corners = [(0.0, 0.0), (width, 0.0), (width / 2, height_mm)]
+    page.polygon([corners], fill=_WARNING, **edge, stroke_linejoin="round")
+    middle, stem = width / 2, height_mm * 0.06
+    low, high = height_mm * 0.3, height_mm * 0.68
+    mark = [(-stem, high), (-stem / 2, low), (stem / 2, low), (stem, high)]
+    page.polygon([[(middle + dx, at) for dx, at in mark]], fill=LIGHT.edge)
+    page.circle(middle, height_mm * 0.16, stem, fill=LIGHT.edge)

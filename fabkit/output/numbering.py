@@ -1,0 +1,103 @@
+"""Numbers, titles and stars of challenges, in the order of the booklet and the page."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from fabkit.model.catalog import snowflake_numbers
+from fabkit.model.entry import KINDS, LEVELS, OWN_PREFIX, Entry
+from fabkit.model.puzzle import PuzzleSet
+from fabkit.output.typeset import single_line
+
+
+@dataclass(frozen=True)
+class NumberedChallenge:
+    """A challenge in the booklet or on the page.
+
+    Attributes:
+        number: its place, from 1.
+        title: one line of text.
+        level: a key of `stars_by_level`; empty when not rated.
+        stars: the level as a number of stars, from 1; 0 when not rated.
+    """
+
+    number: int
+    entry: Entry
+    title: str
+    level: str
+    stars: int
+
+
+def number_challenges(
+    puzzle: PuzzleSet, entries: Sequence[Entry], messages: Mapping[str, str]
+) -> tuple[NumberedChallenge, ...]:
+    """Number the challenges, the easiest first and unrated ones last."""
+    stars = stars_by_level()
+
+    def difficulty(entry: Entry) -> tuple[int, float, int]:
+        score = math.inf if entry.score is None else entry.score
+        return stars.get(entry.level, len(stars) + 1), score, KINDS.index(entry.kind)
+
+    ordered = sorted(entries, key=difficulty)
+    titles = _titles(puzzle, ordered, messages)
+    return tuple(
+        NumberedChallenge(
+            number, one, title, one.level if one.level in stars else "", stars.get(one.level, 0)
+        )
+        for number, (one, title) in enumerate(zip(ordered, titles, strict=True), start=1)
+    )
+
+
+def stars_by_level() -> dict[str, int]:
+    """Return the number of stars of each level.
+
+    Example:
+        >>> stars_by_level()
+        {'starter': 1, 'junior': 2, 'expert': 3, 'master': 4, 'wizard': 5}
+    """
+    return {name: count for count, name in enumerate(LEVELS, start=1)}
+
+
+def _titles(puzzle: PuzzleSet, entries: Sequence[Entry], messages: Mapping[str, str]) -> list[str]:
+    """Return the titles of challenges: their own, else one made from kind and number.
+
+    Snowflakes of a set's catalog are numbered by difficulty and keep their numbers in every
+    selection.
+    """
+    numbers = snowflake_numbers(puzzle)
+    for entry in entries:
+        if entry.kind == "snowflake":
+            numbers.setdefault(entry.id, len(numbers) + 1)
+
+    def by_id(name: str) -> str:
+        if name in numbers:
+            return messages["snowflake_title"].format(number=numbers[name])
+        return title_from_id(name, messages)
+
+    def title(entry: Entry) -> str:
+        own = single_line(entry.title)
+        if own and own != entry.id:
+            return own
+        name = entry.id.removeprefix(OWN_PREFIX)
+        if name != entry.id:
+            return messages["made_title"].format(title=by_id(name))
+        return by_id(entry.id) + (f": {by_id(entry.of)}" if entry.of else "")
+
+    return [title(entry) for entry in entries]
+
+
+def title_from_id(name: str, messages: Mapping[str, str]) -> str:
+    """Turn a challenge's id into a title; messages ``shape_…`` translate its parts.
+
+    Example:
+        >>> messages = {"shape_square": "Quadrat"}
+        >>> title_from_id("square_10", messages), title_from_id("rectangle_02_b", messages)
+        ('Quadrat 10', 'Rectangle 2 b')
+    """
+    parts = [part for part in re.split(r"[-_\s]+", single_line(name)) if part]
+    words = [messages.get(f"shape_{part.lower()}", part.lstrip("0") or part) for part in parts]
+    title = " ".join(words)
+    return title[:1].upper() + title[1:]

@@ -1,0 +1,176 @@
+"use strict";
+// The list of challenges: today's, and a shelf for each level. Pictures are drawn shortly before they
+// become visible.
+(() => {
+  const play = (window.fabkitPlay ??= {});
+  const { html, formatMessage } = play;
+
+  /** Maximum size of a card's picture in pixels: all have the scale at which the largest fits. */
+  const PICTURE_PX = [156, 130];
+  const [TODAY_PX, LEAST_PX] = [96, 64];
+  const MANY = 7; // a shelf with fewer challenges needs no button to expand it
+  const PEEK_PX = 32; // visible part of the card before the open one
+  const DAY_MS = 864e5;
+
+  /** The challenge of a day: easy on Mondays, hard on Sundays, and another one every week. */
+  play.daily = (entries, date) => {
+    const playable = entries.filter((entry) => entry.solution);
+    const day = Date.UTC(date.getFullYear(), date.getMonth(), date.getDate()) / DAY_MS + 3;
+    const [from, to] = [0, 1].map((more) => Math.floor((((day % 7) + more) * playable.length) / 7));
+    const alike = playable.slice(from, Math.max(to, from + 1));
+    return alike[Math.floor(day / 7) % alike.length] ?? entries[0];
+  };
+
+  class ChallengeList {
+    constructor(data, store, elements) {
+      Object.assign(this, { data, store, elements, kind: "", today: play.daily(data.entries, new Date()) });
+      this.observer = new IntersectionObserver((seen) => {
+        for (const { target } of seen.filter((one) => one.isIntersecting)) {
+          this.observer.unobserve(target);
+          const entry = this.entryAt(target);
+          const own = TODAY_PX / Math.max(...play.sizeOf(data, entry));
+          target.append(play.picture(data, entry, target.closest(".today") ? own : this.unit));
+        }
+      }, { rootMargin: "200px" });
+      const sizes = data.entries.map((entry) => play.sizeOf(data, entry));
+      const scales = PICTURE_PX.map((px, axis) => px / Math.max(...sizes.map((size) => size[axis])));
+      this.unit = Math.min(...scales); // length of a grid unit on the cards
+      elements.unsolved.addEventListener("change", () => this.applyFilter());
+      this.build();
+    }
+
+    /** Builds the shelves in the current language. */
+    build() {
+      const { data, elements } = this;
+      const { messages, entries } = data;
+      this.links = new Map();
+      const levels = [...data.levels, ""].filter((one) => entries.some((entry) => entry.level === one));
+      this.shelves = levels.map((level) => this.shelf(level));
+      elements.list.replaceChildren(this.todayCard(), ...this.shelves.map((shelf) => shelf.element));
+      const kinds = ["", ...new Set(entries.map((entry) => entry.kind))];
+      elements.kind.replaceChildren(...kinds.map((kind) => {
+        const onclick = () => this.applyFilter((this.kind = kind));
+        const text = messages[kind ? `kind_${kind}` : "filter_all"];
+        return html("button", { type: "button", className: "chip", value: kind, onclick }, text);
+      }));
+      elements.kind.hidden = kinds.length < 3;
+      this.applyFilter();
+    }
+
+    shelf(level) {
+      const { messages, entries } = this.data;
+      const cards = entries.filter((entry) => entry.level === level).map((one) => this.card(one));
+      const count = html("span", { className: "count" });
+      const name = messages[`level_${level || "unrated"}`];
+      const title = html("h3", {}, html("span", {}, name), count);
+      const all = html("button", { type: "button", className: "link" }, messages.shelf_all);
+      const element = html("section", { className: "shelf" }, html("header", {}, title, all),
+        html("ul", {}, ...cards.map((card) => card.item)));
+      const ariaLabel = `${messages.shelf_all}: ${name}`;
+      Object.assign(all, { ariaLabel, ariaPressed: "false", hidden: cards.length < MANY });
+      const high = Math.max(...cards.map(({ entry }) => play.sizeOf(this.data, entry)[1]));
+      element.style.setProperty("--high", `${Math.max(LEAST_PX, high * this.unit)}px`);
+      all.onclick = () => (all.ariaPressed = String(element.classList.toggle("whole")));
+      return { element, count, cards };
+    }
+
+    /** A link to a challenge, with room for its picture. */
+    link(entry, className, ...children) {
+      const picture = html("span", { className: "picture" });
+      const link = html("a", { href: `#${encodeURIComponent(entry.id)}`, className }, picture, ...children);
+      this.links.set(link, entry);
+      this.observer.observe(picture);
+      return link;
+    }
+
+    card(entry) {
+      const mark = html("span", { className: "mark" });
+      const title = html("span", { className: "card-title" }, html("bdi", {}, entry.title));
+      const link = this.link(entry, "card", title, play.stars(entry, this.data.messages), mark);
+      return { entry, link, mark, item: html("li", {}, link) };
+    }
+
+    todayCard() {
+      const { today, data: { messages, language } } = this;
+      const date = new Intl.DateTimeFormat(language, { weekday: "long", day: "numeric", month: "long" });
+      const texts = [
+        html("span", { className: "quiet" }, date.format(new Date())),
+        html("strong", {}, messages.today),
+        html("span", {}, html("bdi", {}, today.title), " ", play.stars(today, messages)),
+      ];
+      return this.link(today, "today", html("span", { className: "texts" }, ...texts));
+    }
+
+    /** The challenge of the card that contains an element, or undefined. */
+    entryAt(element) { return this.links.get(element.closest("a")); }
+    get cards() { return this.shelves.flatMap((shelf) => shelf.cards); }
+
+    /** The challenges that pass the filter. */
+    get listed() {
+      return this.cards.filter((card) => !card.item.hidden).map((card) => card.entry);
+    }
+
+    /** Applies the filter and counts solved challenges. */
+    applyFilter() {
+      const { unsolved, nothing, kind } = this.elements;
+      for (const { element, cards, count } of this.shelves) {
+        const wanted = cards.filter(({ entry }) => !this.kind || entry.kind === this.kind);
+        const solved = wanted.filter(({ entry }) => this.store.isSolved(entry));
+        const hidden = unsolved.checked ? solved : [];
+        for (const card of cards) card.item.hidden = !wanted.includes(card) || hidden.includes(card);
+        element.hidden = cards.every(({ item }) => item.hidden);
+        const values = { solved: solved.length, count: wanted.length };
+        count.textContent = formatMessage(this.data.messages.shelf, values);
+        count.style.setProperty("--done", `${(100 * values.solved) / (values.count || 1)}%`);
+      }
+      nothing.hidden = this.listed.length > 0;
+      for (const one of kind.children) one.setAttribute("aria-pressed", String(one.value === this.kind));
+    }
+
+    /** Marks the open challenge and the solved ones. */
+    update(open) {
+      const { messages, entries } = this.data;
+      for (const { entry, link, mark } of this.cards) {
+        link.ariaCurrent = entry === open ? "true" : null;
+        const solved = this.store.isSolved(entry);
+        const best = this.store.bestOf(entry);
+        const text = !solved ? "" : best ? play.score(messages, best) : messages.mark;
+        if (mark.textContent !== text) mark.textContent = text;
+        link.classList.toggle("done", solved);
+      }
+      const solved = entries.filter((entry) => this.store.isSolved(entry)).length;
+      this.elements.tally.textContent = formatMessage(messages.tally, { solved, count: entries.length });
+      if (solved !== this.solved) this.applyFilter();
+      this.solved = solved;
+    }
+
+    /** Scrolls only the open challenge's shelf until its card is visible. */
+    reveal(open) {
+      const { item } = this.cards.find((card) => card.entry === open) ?? {};
+      if (!item) return;
+      const row = item.parentElement;
+      const left = item.offsetLeft - row.offsetLeft;
+      const isSeen = left >= row.scrollLeft && left + item.offsetWidth <= row.scrollLeft + row.clientWidth;
+      if (!isSeen) row.scrollLeft = left - PEEK_PX;
+    }
+
+    /** The challenge some places before or after another, among those listed. */
+    neighbour(open, places) {
+      const listed = this.listed.length ? this.listed : this.data.entries;
+      const here = listed.indexOf(open);
+      return here < 0 ? listed[0] : listed.at((here + places) % listed.length);
+    }
+  }
+
+  /** A level as stars; screen readers get its name. */
+  play.stars = (entry, messages) => {
+    if (!entry.stars) return html("span", { className: "stars" });
+    const level = messages[`level_${entry.level}`];
+    const text = "★".repeat(entry.stars) + "☆".repeat(5 - entry.stars);
+    const drawn = html("span", { ariaHidden: "true" }, text);
+    const hidden = html("span", { className: "unseen" }, level);
+    return html("span", { className: "stars", title: level }, drawn, hidden);
+  };
+
+  Object.assign(play, { ChallengeList });
+})();

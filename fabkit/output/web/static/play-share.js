@@ -1,0 +1,197 @@
+"use strict";
+// Sharing: links to challenges, and progress as a file. A link contains the id of a challenge on the
+// page, or else the whole challenge, compressed.
+(() => {
+  const play = (window.fabkitPlay ??= {});
+  const { html, formatMessage, pairs } = play;
+  const SCHEMA = 1;
+  /** Limits of a link: decompressed characters, number of cells, and coordinates. */
+  const [MOST_TEXT, MOST_CELLS, FARTHEST] = [100000, 3000, 1000];
+
+  /** Compresses a document to URL-safe text. */
+  async function pack(document) {
+    const packed = new Blob([JSON.stringify(document)]).stream().pipeThrough(new CompressionStream("deflate-raw"));
+    const bytes = new Uint8Array(await new Response(packed).arrayBuffer());
+    const text = window.btoa(String.fromCharCode(...bytes));
+    return text.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+  }
+
+  /** Decompresses a document; throws when it is invalid or too large. */
+  async function unpack(text) {
+    const bytes = window.atob(text.replaceAll("-", "+").replaceAll("_", "/"));
+    const packed = new Blob([Uint8Array.from(bytes, (one) => one.charCodeAt(0))]).stream();
+    const reader = packed.pipeThrough(new DecompressionStream("deflate-raw")).getReader();
+    const decoder = new TextDecoder();
+    let found = "";
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      found += decoder.decode(part.value, { stream: true });
+      if (found.length > MOST_TEXT) reader.cancel();
+      ensure(found.length <= MOST_TEXT);
+    }
+    return JSON.parse(found);
+  }
+
+  function ensure(condition) {
+    if (!condition) throw new Error("no link of this page");
+  }
+
+  /** Parses a link's hash: a challenge, its placements, and the hash without those; throws when it is
+   * invalid. */
+  async function parseLink(data, hash) {
+    const [name, packed] = hash.slice(1).split("&");
+    const id = decodeURIComponent(name);
+    const document = packed === undefined ? null : await unpack(packed);
+    ensure(!document || (document.schema === SCHEMA && document.set === data.name));
+    const entry = id ? data.entries.find((one) => one.id === id) : customEntry(data, document);
+    ensure(entry);
+    return { entry, placements: play.lists(document?.lying), hash: await linkHash(data, entry) };
+  }
+
+  /** The hash of a challenge, with or without placements. */
+  async function linkHash(data, entry, placements = undefined) {
+    const head = { schema: SCHEMA, set: data.name };
+    if (data.entries.includes(entry)) {
+      const more = placements ? `&${await pack({ ...head, lying: placements })}` : "";
+      return `#${encodeURIComponent(entry.id)}${more}`;
+    }
+    return `#&${await pack({ ...head, ...entry.own, lying: placements })}`;
+  }
+
+  /** The custom challenge of a document; throws when anything is invalid. */
+  function customEntry(data, { of, halves, flips, pieces, cells, given }) {
+    ensure(data.lattice.kinds.every((kind) => kind.parts[halves]) && typeof flips === "boolean");
+    ensure(!flips || data.pieces.every((piece) => "flip" in piece.orientations[0]));
+    ensure(Array.isArray(pieces) && Array.isArray(cells) && cells.length <= 2 * MOST_CELLS);
+    ensure(cells.every((one) => Number.isInteger(one) && Math.abs(one) <= FARTHEST));
+    const places = data.pieces.map((_, place) => place).filter((place) => pieces.includes(data.pieces[place].id));
+    ensure(places.length === pieces.length && cells.length && cells.length % 2 === 0);
+    const grid = new play.Grid(data.lattice, halves);
+    ensure(pairs(cells).every(([x, y]) => grid.kindOf(x, y)));
+    const own = { of, halves, flips, pieces, cells, given };
+    const id = `own-${digest(JSON.stringify([halves, flips, pieces, cells, given]))}`;
+    const rings = ringsOf(grid, pairs(cells));
+    const entry = { id, mark: "", own, halves, flips, pieces: places, cells, rings, given: [], kind: "own" };
+    const game = new play.Game(data, entry);
+    const covered = places.map((piece) => game.shape(piece).cells.length).reduce((a, b) => a + b, 0);
+    ensure(game.region.size === cells.length / 2 && covered === game.region.size);
+    play.restorePlacements(game, play.lists(given));
+    const { doublyCovered, outside } = game.evaluate();
+    entry.given = [...game.placements].filter(([, { at }]) => at).map(([piece, { orientation, at }]) => [piece, orientation, ...at]);
+    ensure(entry.given.length === given?.length && !doublyCovered.length && !outside.size);
+    const source = data.entries.find((one) => one.id === of);
+    entry.title = source ? formatMessage(data.messages.own_of, { title: source.title }) : data.messages.own;
+    const samePlacement = source && String([source.cells, source.pieces]) === String([cells, places]);
+    const known = new Set((samePlacement && source.solution ? source.solution : []).map(String));
+    if (known.size && entry.given.every((one) => known.has(String(one)))) {
+      Object.assign(entry, { solution: source.solution, order: source.order });
+    }
+    return entry;
+  }
+
+  /** The current state as a custom challenge: pieces on the board become given. */
+  function toCustom({ entry, data, placements }) {
+    const name = (piece) => data.pieces[piece].id;
+    const given = [...placements].filter(([, { at }]) => at).map(([piece, { orientation, at }]) => [name(piece), orientation, ...at]);
+    const { halves, flips, cells, id } = entry;
+    return { of: entry.own?.of ?? id, halves, flips, pieces: entry.pieces.map(name), cells, given };
+  }
+
+  /** A short hash of a text, to distinguish challenges. */
+  function digest(text) {
+    let [one, two] = [0xdeadbeef, 0x41c6ce57];
+    for (const letter of text) {
+      one = Math.imul(one ^ letter.charCodeAt(0), 2654435761);
+      two = Math.imul(two ^ letter.charCodeAt(0), 1597334677);
+    }
+    return ((two >>> 0) * 2 ** 20 + ((one >>> 0) % 2 ** 20)).toString(36);
+  }
+
+  /** The outlines of cells: the edges that belong to one cell only, joined to rings. */
+  function ringsOf(grid, cells) {
+    const edges = new Map();
+    for (const [from, to] of cells.flatMap((cell) => grid.edgesOf(cell))) {
+      if (!edges.delete(`${to} ${from}`)) edges.set(`${from} ${to}`, [from, to]);
+    }
+    const rings = [];
+    for (const [name, [start, second]] of edges) {
+      edges.delete(name);
+      const ring = [start];
+      for (let at = second; String(at) !== String(start); ) {
+        ring.push(at);
+        const [next, [, to]] = [...edges].find(([, [from]]) => String(from) === String(at));
+        edges.delete(next);
+        at = to;
+      }
+      rings.push(ring.flat());
+    }
+    return rings;
+  }
+
+  /** Asks in a dialog; resolves to the value of the chosen button, or "". The first has the focus. */
+  function ask(text, choices, ...more) {
+    const label = html("p", { id: "play-ask" }, text);
+    const buttons = choices.map(([value, name]) =>
+      html("button", { type: "button", className: "plain", value, onclick: () => dialog.close(value) }, name),
+    );
+    const dialog = html("dialog", { className: "ask" }, label, ...more, html("div", {}, ...buttons));
+    dialog.setAttribute("aria-labelledby", label.id);
+    document.body.append(dialog);
+    dialog.showModal();
+    return new Promise((resolve) => {
+      dialog.addEventListener("close", () => {
+        dialog.remove();
+        resolve(dialog.returnValue);
+      });
+    });
+  }
+
+  /** Shares a challenge: its start, its current state, or a custom challenge; returns the key of the
+   * message to announce. */
+  async function share(game, messages) {
+    const { data, entry } = game;
+    const placements = play.serializePlacements(game);
+    const { doublyCovered, outside, solved } = game.evaluate();
+    const isStart = placements.some((one) => one.length > 2) && !solved && !doublyCovered.length && !outside.size;
+    const choices = [["plain", messages.share_plain]];
+    if (placements.length) choices.push(["lying", messages.share_lying]);
+    if (isStart) choices.push(["own", messages.share_own]);
+    choices.push(["", messages.cancel]);
+    const choice = await ask(messages.share_ask, choices);
+    if (!choice) return "";
+    const own = choice === "own" ? customEntry(data, toCustom(game)) : entry;
+    const hash = await linkHash(data, own, choice === "lying" ? placements : undefined);
+    const url = window.location.href.split("#")[0] + hash;
+    try {
+      if (!navigator.share) throw new TypeError();
+      await navigator.share({ title: own.title, url });
+      return "";
+    } catch (error) {
+      if (error.name === "AbortError") return "";
+    }
+    try {
+      await navigator.clipboard.writeText(url);
+      return "say_copied";
+    } catch {
+      const field = html("input", { readOnly: true, value: url, onfocus: () => field.select() });
+      field.setAttribute("aria-labelledby", "play-ask");
+      await ask(messages.share_field, [["", messages.close]], field);
+      return "";
+    }
+  }
+
+  function saveFile(store, data) {
+    const text = JSON.stringify({ set: data.name, ...store.document });
+    const href = URL.createObjectURL(new Blob([text], { type: "application/json" }));
+    html("a", { href, download: `fabkit-${data.name}.json` }).click();
+    setTimeout(() => URL.revokeObjectURL(href), 60000);
+  }
+
+  /** Asks for a file and passes its text to a function. */
+  function openFile(take) {
+    const input = html("input", { type: "file", accept: ".json,application/json" });
+    input.addEventListener("change", async () => take(await input.files[0].text()));
+    input.click();
+  }
+
+  Object.assign(play, { parseLink, ask, share, saveFile, openFile });
+})();

@@ -1,0 +1,370 @@
+"use strict";
+// The scene of the 3D view: pieces, light and camera. It renders only when something has changed and is
+// independent of the page. Lengths are mm, z points up, as in the set's drawings.
+(() => {
+  const three = window.FABKIT_THREE;
+  const { Box3, Matrix4, Quaternion, Vector3 } = three;
+
+  const [AZIMUTH, ELEVATION] = [-17, 46]; // initial viewpoint, as in the still image
+  const VIEW_ANGLE = 28;
+  const MARGIN = 0.06; // free fraction at each edge of the image
+  const TRAVEL_MS = 650; // duration of moves
+  const LEAST_PROPORTION = 0.4; // least ratio of width to depth of a layout
+  const [SKY, LAMP] = [1.65, 1.95]; // an unshaded level face shows exactly its own colour
+  /** Edges sharper than this become lines, on meshes with at most this many triangles. */
+  const [EDGE_DEGREES, MOST_WITH_EDGES] = [30, 20000];
+  const LINE = { color: 0x111111, transparent: true, opacity: 0.38 };
+  /** The mesh format: bytes per integer, steps per mm, and the length of a normal. */
+  const [BYTES, STEPS, NORMAL] = [3, 64, 127];
+
+  const radians = (degrees) => (degrees * Math.PI) / 180;
+  const smoothstep = (share) => share * share * (3 - 2 * share);
+  /** The initial direction to the viewer. */
+  const front = () => new Vector3().setFromSphericalCoords(1, radians(90 - ELEVATION), radians(AZIMUTH));
+  const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+  /** Decodes the parts of a mesh; the encoder documents the format. */
+  function decodeMesh({ corners, triangles }, bytes) {
+    let at = 0;
+    /** Integers: first the lowest bytes of all, then the next. */
+    const whole = (count) => {
+      const found = new Int32Array(count);
+      for (let place = 0; place < BYTES; place++) {
+        for (let i = 0; i < count; i++) found[i] |= bytes[at++] << (8 * place);
+      }
+      return found.map((one) => (one >>> 1) ^ -(one & 1));
+    };
+    const part = (count, faces) => {
+      const [places, normals] = [new Float32Array(3 * count), new Float32Array(3 * count)];
+      for (let axis = 0; axis < 3; axis++) {
+        let step = 0;
+        whole(count).forEach((more, i) => (places[3 * i + axis] = (step += more) / STEPS));
+      }
+      for (let axis = 0; axis < 3; axis++, at += count) {
+        const small = new Int8Array(bytes.buffer, at, count);
+        small.forEach((one, i) => (normals[3 * i + axis] = one / NORMAL));
+      }
+      let next = 0;
+      const index = Uint32Array.from(whole(3 * faces), (below) => {
+        const corner = next - below;
+        next = Math.max(next, corner + 1);
+        return corner;
+      });
+      const found = new three.BufferGeometry();
+      found.setAttribute("position", new three.BufferAttribute(places, 3));
+      found.setAttribute("normal", new three.BufferAttribute(normals, 3));
+      return found.setIndex(new three.BufferAttribute(index, 1));
+    };
+    return corners.map((count, i) => part(count, triangles[i]));
+  }
+
+  /** A piece, board or lid with its mesh and target place. */
+  class ScenePart {
+    constructor(model, bytes) {
+      this.holder = new three.Group();
+      this.holder.matrixAutoUpdate = this.holder.visible = false;
+      [this.box, this.at, this.offset, this.from] = [new Box3(), new Matrix4(), new Vector3(), null];
+      decodeMesh(model, bytes).forEach((geometry, i) => this._add(model.colours[i], geometry));
+    }
+
+    _add(color, geometry) {
+      // Plastic: not metallic, half glossy.
+      const material = new three.MeshStandardMaterial({
+        color, metalness: 0, roughness: 0.6,
+        polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1,
+      });
+      const mesh = new three.Mesh(geometry, material);
+      mesh.castShadow = mesh.receiveShadow = true;
+      geometry.computeBoundingBox();
+      this.box.union(geometry.boundingBox);
+      this.holder.add(mesh);
+      if (geometry.index.count / 3 > MOST_WITH_EDGES) return;
+      const edges = new three.EdgesGeometry(geometry, EDGE_DEGREES);
+      mesh.add(new three.LineSegments(edges, new three.LineBasicMaterial(LINE)));
+    }
+
+    /** The target matrix, exploded by a share from 0 to 1. */
+    target(apart) {
+      return new Matrix4().makeTranslation(this.offset.clone().multiplyScalar(apart)).multiply(this.at);
+    }
+
+    /** Moves it a share of the way from its origin to its target. */
+    put(apart, share) {
+      const target = this.target(apart);
+      this.holder.matrix.copy(target);
+      this.holder.matrixWorldNeedsUpdate = true;
+      if (!this.from || share >= 1) return;
+      const [[place, turn], [to, towards]] = [this.from, target].map((matrix) =>
+        [new Vector3().setFromMatrixPosition(matrix), new Quaternion().setFromRotationMatrix(matrix)]);
+      this.holder.matrix.compose(place.lerp(to, share), turn.slerp(towards, share), new Vector3(1, 1, 1));
+    }
+
+    /** The bounding box, exploded by a share. */
+    boundsAt(apart) { return this.box.clone().applyMatrix4(this.target(apart)); }
+  }
+
+  const unionOf = (boxes) => boxes.reduce((all, one) => all.union(one), new Box3());
+
+  /** Groups items or groups from left to right (axis 0) or from back to front (axis 1). */
+  function group(parts, axis, gap) {
+    const size = [0, 1].map((one) => Math.max(...parts.map((part) => part.size[one])));
+    size[axis] = parts.reduce((sum, part) => sum + gap + part.size[axis], -gap);
+    return { size, axis, gap, parts };
+  }
+
+  /** All arrangements in rows, from a single row to one per item. */
+  function blocks(items, gap) {
+    const all = items.reduce((sum, item) => sum + item.size[0] + gap, 0);
+    const widest = Math.max(...items.map((item) => item.size[0]));
+    return items.map((_, i) => {
+      const most = Math.max(all / (i + 1), widest);
+      const rows = [];
+      let right = Infinity;
+      for (const item of items) {
+        if (right + item.size[0] > most) {
+          rows.push([]);
+          right = 0;
+        }
+        rows.at(-1).push(item);
+        right += item.size[0] + gap;
+      }
+      return group(rows.map((row) => group(row, 0, gap)), 1, gap);
+    });
+  }
+
+  /** Yields the items of a group centred at a point, each with its own centre. */
+  function* positions(group, middle) {
+    if (!group.parts) return yield [group, middle];
+    const { size, axis, gap, parts } = group;
+    const sign = axis ? -1 : 1;
+    let at = middle[axis] - (sign * size[axis]) / 2;
+    for (const part of parts) {
+      const side = sign * part.size[axis];
+      yield* positions(part, middle.with(axis, at + side / 2));
+      at += side + sign * gap;
+    }
+  }
+
+  class ViewerScene {
+    constructor(canvas) {
+      this.canvas = canvas;
+      this.parts = new Map();
+      this.apart = this.frames = 0;
+      [this._waiting, this._touched, this._begin, this._dirty] = [false, false, null, true];
+      this._scene = new three.Scene();
+      this._root = new three.Group();
+      this._root.rotation.x = -Math.PI / 2;
+      this._renderer = new three.WebGLRenderer({ canvas, alpha: true, antialias: true });
+      this._renderer.setClearColor(0x000000, 0);
+      const shadows = { enabled: true, type: three.PCFShadowMap, autoUpdate: false };
+      Object.assign(this._renderer.shadowMap, shadows);
+      this._lamp = new three.DirectionalLight(0xffffff, LAMP);
+      this._lamp.castShadow = true;
+      this._lamp.shadow.mapSize.setScalar(2048);
+      Object.assign(this._lamp.shadow, { radius: 5, normalBias: 0.4 });
+      const sky = new three.HemisphereLight(0xffffff, 0x8d8578, SKY);
+      this._scene.add(this._root, sky, this._lamp, this._lamp.target);
+      const shade = new three.ShadowMaterial({ opacity: 0.26, depthWrite: false });
+      this._ground = new three.Mesh(new three.PlaneGeometry(1, 1), shade);
+      this._ground.receiveShadow = true;
+      this._root.add(this._ground);
+      this._camera = new three.PerspectiveCamera(VIEW_ANGLE, 1, 1, 10000);
+      this._camera.position.copy(front());
+      this._controls = new three.OrbitControls(this._camera, canvas);
+      this._controls.enableDamping = !isStill();
+      this._controls.maxPolarAngle = radians(175);
+      // Vertical swipes scroll the page; horizontal ones rotate the view.
+      canvas.style.touchAction = "pan-y";
+      this._controls.addEventListener("change", () => this.invalidate());
+      this._controls.addEventListener("start", () => (this._touched = true));
+      new ResizeObserver(() => this.resize()).observe(canvas);
+      this.resize();
+    }
+
+    /** Adds a part, still hidden, from its model and the bytes of its mesh. */
+    add(id, model, bytes) {
+      this.parts.set(id, new ScenePart(model, bytes));
+      this._root.add(this.parts.get(id).holder);
+    }
+
+    /** The ratio of width to depth with which a flat layout fills the image. */
+    get proportion() {
+      const [sine, cosine] = [Math.abs(Math.sin(radians(AZIMUTH))), Math.cos(radians(AZIMUTH))];
+      const aspect = this._camera.aspect * Math.sin(radians(ELEVATION));
+      const least = Math.max(aspect * cosine - sine, LEAST_PROPORTION * cosine);
+      return least / Math.max(cosine - aspect * sine, sine);
+    }
+
+    /** Lays out pieces in rows, and others beside or before them, all with their lowest points at 0. */
+    rows(pieces, others) {
+      const [items, more] = [pieces, others].map((ids) => ids.map((id) => {
+        const { min, max } = this.parts.get(id).box;
+        return { id, min, size: [max.x - min.x, max.y - min.y] };
+      }));
+      const gap = 0.16 * Math.max(...items.flatMap((item) => item.size));
+      let best = null;
+      for (const first of blocks(items, gap)) {
+        for (const second of more.length ? blocks(more, gap) : [null]) {
+          for (const axis of [0, 1]) {
+            const layout = group(second ? [first, second] : [first], axis, gap);
+            const room = Math.max(layout.size[0] / this.proportion, layout.size[1]);
+            if (!best || room < best.room) best = { layout, room };
+          }
+        }
+      }
+      return new Map([...positions(best.layout, [0, 0])].map(([{ id, min, size }, [x, y]]) => {
+        const shift = [x - size[0] / 2 - min.x, y - size[1] / 2 - min.y, -min.z];
+        return [id, new Matrix4().makeTranslation(...shift).toArray()];
+      }));
+    }
+
+    /** Shows exactly the parts with places, matrices by id; `parting` ones can be exploded. With `moving`
+     * they travel there. */
+    show(places, parting, moving) {
+      const travels = moving && !isStill();
+      for (const [id, part] of this.parts) {
+        const place = places.get(id);
+        part.from = travels && part.holder.visible ? part.holder.matrix.clone() : null;
+        part.holder.visible = place !== undefined;
+        if (place) part.at.fromArray(place);
+        part.offset.setScalar(0);
+      }
+      // Exploded parts move up and away from their centre.
+      const parts = parting.map((id) => this.parts.get(id));
+      const boxes = parts.map((part) => part.boundsAt(0));
+      const middle = unionOf(boxes).getCenter(new Vector3());
+      const size = unionOf(boxes).getSize(new Vector3());
+      parts.forEach((part, i) => {
+        boxes[i].getCenter(part.offset).sub(middle).multiplyScalar(0.3);
+        part.offset.z = 0.22 * Math.max(size.x, size.y);
+      });
+      this._begin = travels ? performance.now() : null;
+      this._touched = false;
+      this._arrange();
+    }
+
+    /** Explodes the assembly by a share from 0 to 1. */
+    setApart(share) {
+      [this.apart, this._begin] = [share, null];
+      this._arrange();
+    }
+
+    _arrange() {
+      const [together, apart] = [0, 1].map((share) => unionOf(this._shown.map((one) => one.boundsAt(share))));
+      const { z } = together.min;
+      const reach = together.union(apart).getSize(new Vector3()).length() || 1;
+      const middle = together.getCenter(new Vector3());
+      this._ground.position.set(middle.x, middle.y, z - 0.05);
+      this._ground.scale.setScalar(12 * reach);
+      this._root.updateMatrixWorld(true);
+      const target = middle.applyMatrix4(this._root.matrixWorld);
+      this._lamp.target.position.copy(target);
+      this._lamp.position.copy(target).add(new Vector3(-0.62, 1, 0.28).setLength(reach));
+      const view = this._lamp.shadow.camera;
+      view.left = view.bottom = -reach * 0.6;
+      view.right = view.top = reach * 0.6;
+      [view.near, view.far] = [reach * 0.1, reach * 2];
+      view.updateProjectionMatrix();
+      if (!this._touched) this.home(false);
+      this._dirty = true;
+      this.invalidate();
+    }
+
+    /** Fits everything into view, from the initial or the current direction. */
+    home(turned = true) {
+      if (!this._shown.length) return;
+      this._root.updateMatrixWorld(true);
+      const corners = this._shown.flatMap((part) => {
+        const { min, max } = part.box;
+        const place = part.target(this.apart).premultiply(this._root.matrixWorld);
+        return [0, 1, 2, 3, 4, 5, 6, 7].map((i) => {
+          const [x, y, z] = [(i & 1 ? max : min).x, (i & 2 ? max : min).y, (i & 4 ? max : min).z];
+          return new Vector3(x, y, z).applyMatrix4(place);
+        });
+      });
+      const { position } = this._camera;
+      const towards = turned ? front() : position.clone().sub(this._controls.target).normalize();
+      const right = new Vector3(0, 1, 0).cross(towards).normalize();
+      const up = towards.clone().cross(right);
+      const seen = corners.map((one) => [right, up, towards].map((axis) => one.dot(axis)));
+      const tall = Math.tan(radians(VIEW_ANGLE) / 2) * (1 - 2 * MARGIN);
+      // The nearest position that shows every corner, horizontally and vertically.
+      const fits = [tall * this._camera.aspect, tall].map((slope, axis) => {
+        const [more, less] = [1, -1].map((to) => Math.max(...seen.map((at) => at[2] * slope + to * at[axis])));
+        return { middle: (more - less) / 2, height: (more + less) / (2 * slope) };
+      });
+      const height = Math.max(fits[0].height, fits[1].height);
+      const depths = seen.map((at) => at[2]);
+      const middle = (Math.min(...depths) + Math.max(...depths)) / 2;
+      const across = right.multiplyScalar(fits[0].middle).addScaledVector(up, fits[1].middle);
+      position.copy(across).addScaledVector(towards, height);
+      this._controls.target.copy(across).addScaledVector(towards, middle);
+      this._controls.minDistance = 0.1 * (height - middle);
+      this._controls.maxDistance = 6 * (height - middle);
+      this._touched = false;
+      this.invalidate();
+    }
+
+    get _shown() { return [...this.parts.values()].filter((part) => part.holder.visible); }
+
+    /** Rotates the view by degrees, around the vertical and up or down. */
+    turn(around, over) {
+      this._touched = true;
+      this._controls.rotateLeft(-radians(around));
+      this._controls.rotateUp(radians(over));
+    }
+
+    /** Zooms in by a factor above 1, out by one below. */
+    zoom(factor) {
+      this._touched = true;
+      this._controls.dollyIn(1 / factor);
+    }
+
+    /** Pans by fractions of the image's height, to the right and up. */
+    pan(across, up) {
+      this._touched = true;
+      this._controls.pan(across * this.canvas.clientHeight, -up * this.canvas.clientHeight);
+    }
+
+    resize() {
+      const { clientWidth: width, clientHeight: height } = this.canvas;
+      if (!width || !height) return;
+      this._renderer.setPixelRatio(Math.min(devicePixelRatio, 2));
+      this._renderer.setSize(width, height, false);
+      this._camera.aspect = width / height;
+      this._camera.updateProjectionMatrix();
+      if (!this._touched) this.home(false);
+      this.invalidate();
+    }
+
+    invalidate() {
+      if (this._waiting) return;
+      this._waiting = true;
+      requestAnimationFrame((now) => this._draw(now));
+    }
+
+    _draw(now) {
+      this._waiting = false;
+      const share = this._begin === null ? 1 : Math.min((now - this._begin) / TRAVEL_MS, 1);
+      for (const part of this.parts.values()) part.put(this.apart, smoothstep(Math.max(share, 0)));
+      this._renderer.shadowMap.needsUpdate = this._dirty;
+      this._dirty = share < 1;
+      if (share >= 1) this._begin = null;
+      this._controls.update();
+      this._renderer.render(this._scene, this._camera);
+      this.frames += 1;
+      if (this._begin !== null) this.invalidate();
+    }
+
+    /** Current matrices of visible parts by id, in mm, column-major, z up. */
+    matrices() {
+      const shown = [...this.parts].filter(([, part]) => part.holder.visible);
+      return Object.fromEntries(shown.map(([id, part]) => [id, part.holder.matrix.toArray()]));
+    }
+
+    /** Whether nothing moves and the image is up to date. */
+    get resting() { return !this._waiting && this._begin === null; }
+  }
+
+  window.FabkitScene = ViewerScene;
+})();

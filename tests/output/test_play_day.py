@@ -1,0 +1,499 @@
+"""A day with the page: solving by touch, hints, links, a file, parked pieces, the wheel."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.support import browser
+from tests.support.playpages import Player, entries_of, some_of_fridgeiq, write_page
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+pytestmark = [browser.needed, pytest.mark.integration]
+
+#: Opens FridgeIQ's handful of challenges with one of them, in a profile of its own.
+Opens = Callable[..., AbstractContextManager[Player]]
+SIZES = [(390, 844), (844, 390)]
+WHERE = "[...fabkitPlay.page.session.game.placements].map(([piece, { orientation, at }]) => [piece, orientation, at])"
+
+
+@pytest.fixture
+def plays(chromium: Browser, tmp_path: Path) -> Opens:
+    puzzle, entries = some_of_fridgeiq()
+    url = write_page(tmp_path, puzzle, entries)
+
+    @contextmanager
+    def play(at: int | str = 0, **settings: Any) -> Iterator[Player]:
+        link = at if isinstance(at, str) else f"{url}#{entries[at].id}"
+        with browser.opened(chromium, link, **settings) as page:
+            yield Player(page, puzzle, entries[at if isinstance(at, int) else 0])
+
+    return play
+
+
+def choose(player: Player, action: str, text: str = "") -> None:
+    """Chooses something in the menu, and an answer in the dialog that follows."""
+    player.page.locator(".round[data-do=menu]").click()
+    player.page.locator(f"#play-menu [data-do={action}]").click()
+    if text:
+        player.page.locator("dialog.ask button", has_text=text).click()
+        player.page.wait_for_timeout(100)  # what was answered happens when the dialog has closed
+
+
+def touched(player: Player, start: tuple[float, float], end: tuple[float, float]) -> None:
+    """A finger goes from one point of the screen to another."""
+    touch = player.page.context.new_cdp_session(player.page)
+    for part in (0.0, 0.3, 0.7, 1.0, None):
+        kind = "touchMove" if part else "touchEnd" if part is None else "touchStart"
+        x, y = (a + (part or 0) * (b - a) for a, b in zip(start, end, strict=True))
+        points = [] if part is None else [{"x": x, "y": y}]
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+    player.page.wait_for_timeout(100)
+
+
+# --- by touch only --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_from_the_first_visit_to_the_next_challenge_by_touch(
+    plays: Opens, size: tuple[int, int]
+) -> None:
+    window = {"width": size[0], "height": size[1]}
+    phone = {"viewport": window, "has_touch": True, "is_mobile": True}
+    with plays(0, first_visit=True, reduced_motion="no-preference", **phone) as player:
+        page = player.page
+        page.locator("#play-how .main").tap()
+        for piece in player.free:
+            for _ in range(6):
+                if player.look(piece) == player.wanted_look(piece):
+                    break
+                page.touchscreen.tap(*player.measured(piece)[3:])
+                page.wait_for_timeout(350)
+            left, top, scale, x, y = player.measured(piece)
+            region = player.box("#play-board .ground")
+            unit = region["width"] / 3
+            wanted = player.wanted_place(piece)
+            end_x = region["x"] + (wanted[0] + (x - left) / scale) * unit
+            end_y = region["y"] + (wanted[1] + (y - top) / scale) * unit + 44
+            touched(player, (x, y), (end_x, end_y))
+        assert player.solved
+        assert page.locator(".spark").count() > 10  # joy
+        assert player.text("done-more").startswith("3 moves · 0:")
+        assert player.text("done-more").endswith("Your new best!")
+        assert page.evaluate("document.documentElement.scrollWidth") == size[0]
+        page.wait_for_timeout(3000)
+        assert page.locator(".spark").count() == 0
+        page.locator("[data-do=onward]").tap()
+        assert page.evaluate("fabkitPlay.page.entry.id") != player.entry.id
+        assert not player.solved
+
+
+def test_next_is_an_unsolved_one_of_the_level(plays: Opens) -> None:
+    with plays(3) as player:
+        chosen_level = "fabkitPlay.page.entry.level"
+        level, seen = player.page.evaluate(chosen_level), {player.entry.id}
+        script = "(level) => FABKIT.entries.filter((one) => one.level === level).length"
+        alike = player.page.evaluate(script, level)
+        for count in range(alike):
+            for _ in range(60):
+                if player.solved:
+                    break
+                player.do("hint")
+            player.page.locator("[data-do=onward]").click()
+            opened = player.page.evaluate("fabkitPlay.page.entry.id")
+            assert opened not in seen
+            assert (player.page.evaluate(chosen_level) == level) == (count < alike - 1)
+            seen.add(opened)
+    with plays(0) as player:  # no joy for those who want no motion
+        player.lay_all()
+        assert player.page.locator(".spark").count() == 0
+
+
+# --- hints and the solution -----------------------------------------------------------------------
+
+
+def test_a_hint_names_a_piece_then_turns_it_then_lays_it(plays: Opens) -> None:
+    with plays(0) as player:
+        page = player.page
+        piece = page.evaluate("FABKIT.pieces[fabkitPlay.page.entry.order[0]].id")
+        for _ in range(4):  # the wrong way round
+            if player.look(piece) == player.wanted_look(piece):
+                player.in_tray(piece).focus()
+                player.press("r")
+        before = player.look(piece)
+        player.do("hint")
+        assert player.announced == f"Hint: the next piece is {piece}"
+        assert page.locator(".hinted:visible").get_attribute("data-piece") == piece
+        assert player.look(piece) == before
+        player.do("hint")
+        assert player.look(piece) == player.wanted_look(piece) != before
+        assert player.in_tray(piece).is_visible()
+        player.do("hint")
+        assert player.on_board(piece).is_visible()
+        assert f"{piece} goes to column" in player.announced
+        assert page.locator(".hinted").count() == 0
+        player.do("undo", "undo")
+        assert player.look(piece) == before
+        # What lies elsewhere than in the solution is announced first, and then taken back.
+        other = next(one for one in player.free if one != piece)
+        x, y = player.wanted_place(other)
+        player.drag(other, (x - 1, y))
+        player.do("hint")
+        assert player.announced.startswith(f"Hint: {other} belongs elsewhere in the solution")
+        player.do("hint")
+        assert player.in_tray(other).is_visible()
+        assert player.announced == f"{other} is back in the tray"
+
+
+def test_the_solution_asks_and_is_no_merit(plays: Opens) -> None:
+    with plays(0) as player:
+        page = player.page
+        choose(player, "solve", "Cancel")
+        assert player.placed_count == 0
+        choose(player, "solve")
+        assert page.get_by_role("dialog", name="Show the solution?").is_visible()
+        player.press("Escape")
+        assert player.placed_count == 0
+        choose(player, "solve", "Show solution")
+        assert player.text("done-text") == "This is the solution."
+        assert player.kept["solved"] == []
+        page.reload()
+        assert player.solved
+        player.do("undo") if player.can("undo") else player.do("reset")
+        assert player.kept["solved"] == []
+        player.do("reset")
+        player.lay_all()
+        assert player.text("done-text") == "Solved!"
+        assert len(player.kept["solved"]) == 1
+
+
+# --- moves and time -------------------------------------------------------------------------------
+
+HIDE = """(hidden) => {
+  Object.defineProperty(document, "hidden", { get: () => hidden, configurable: true });
+  document.dispatchEvent(new Event("visibilitychange")); }"""
+
+
+def test_moves_and_time_count_can_be_hidden_and_the_best_is_kept(plays: Opens) -> None:
+    with plays(0) as player:
+        page, ms = player.page, "fabkitPlay.page.session.game.counts.ms"
+        page.wait_for_timeout(700)
+        assert player.text("counts") == "0 moves · 0:00"
+        assert page.evaluate(ms) == 0  # nothing was touched
+        first, second, third = player.free
+        player.lay(first)
+        assert player.text("counts").startswith("1 move · 0:")
+        page.wait_for_timeout(1200)
+        assert page.evaluate(ms) > 1000
+        page.evaluate(HIDE, True)
+        at = page.evaluate(ms)
+        page.wait_for_timeout(1500)
+        assert page.evaluate(ms) == at
+        page.evaluate(HIDE, False)
+        page.wait_for_timeout(700)
+        assert at < page.evaluate(ms) < at + 1300
+        player.drag(first, (4, 4))
+        player.do("undo")
+        player.lay(second)
+        player.lay(third)
+        assert player.text("done-more").startswith("4 moves · 0:")
+        ((_, moves, best),) = player.kept["best"]
+        assert (moves, best) == (4, page.evaluate(ms))
+        page.wait_for_timeout(700)
+        assert page.evaluate(ms) == best  # the clock stands
+        player.do("reset")
+        player.lay_all()
+        assert player.kept["best"][0][1] == 3
+        meter = page.get_by_role("button", name="Show moves and time")
+        assert meter.get_attribute("aria-pressed") == "true"
+        meter.click()
+        page.reload()
+        assert player.text("counts") == ""
+        assert meter.get_attribute("aria-pressed") == "false"
+        assert page.evaluate(ms) > 0
+
+
+# --- links ----------------------------------------------------------------------------------------
+
+
+def shared(player: Player, what: str) -> str:
+    """The link that is shared; the clipboard is read."""
+    player.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    choose(player, "share", what)
+    player.page.locator("#play-say", has_text="Link copied").wait_for(state="attached")
+    return str(player.page.evaluate("navigator.clipboard.readText()"))
+
+
+def test_a_link_shows_the_same_position_in_a_fresh_profile(plays: Opens) -> None:
+    with plays(3) as player:
+        plain = shared(player, "This challenge")
+        assert plain.endswith(f"#{player.entry.id}")
+        player.lay(player.free[0])
+        player.drag(player.free[1], (0, 0))
+        where = player.page.evaluate(WHERE)
+        position = shared(player, "The pieces as they are")
+    with plays(position) as other:
+        other.page.wait_for_function("() => !location.hash.includes('&')")
+        assert other.page.evaluate("fabkitPlay.page.entry.id") == player.entry.id
+        assert other.page.evaluate(WHERE) == where
+        other.do("undo")
+        assert other.placed_count == 0
+
+
+def test_a_start_of_ones_own_travels_in_the_link(plays: Opens) -> None:
+    with plays(0) as player:
+        first, _second, _ = player.free
+        player.lay(first)
+        own = shared(player, "My own challenge")
+    with plays(own) as other:
+        page = other.page
+        page.wait_for_function("() => fabkitPlay.page.entry.kind === 'own'")
+        assert page.locator("#play-board .given").get_attribute("data-piece") == first
+        assert "shared start" in other.text("title")
+        assert page.evaluate("FABKIT.entries.length") == 10
+        other.hint()  # it has the solution of where it comes from
+        other.lay(next(one for one in other.free[1:] if other.in_tray(one).is_visible()))
+        assert other.solved
+        page.reload()
+        page.wait_for_function("() => fabkitPlay.page.entry.kind === 'own'")
+        page.locator("#play-done").wait_for()
+        again = shared(other, "This challenge")
+        assert again == own == page.url
+
+
+def test_a_link_is_shown_where_it_cannot_be_copied(plays: Opens) -> None:
+    with plays(0) as player:
+        player.page.evaluate(
+            "() => { navigator.clipboard.writeText = () => Promise.reject(new Error()) }"
+        )
+        choose(player, "share", "This challenge")
+        field = player.page.get_by_label("Copy this link:").get_by_role("textbox")
+        assert field.input_value() == player.page.url
+        assert player.page.evaluate("getSelection().toString()") == player.page.url
+
+
+BROKEN = ("#there-is-none", "#%E0%A4%A", "#&", "#&!!!", "#triangle_01&AAAA", "#&" + "A" * 20000)
+#: Documents that are packed as the page does it, but should not be opened.
+HOSTILE = """async () => {
+  const entry = FABKIT.entries[0], ids = entry.pieces.map((piece) => FABKIT.pieces[piece].id);
+  const whole = { schema: 1, set: "fridgeiq", of: entry.id, halves: entry.halves, flips: entry.flips,
+    pieces: ids, cells: entry.cells, given: [] };
+  const text = JSON.stringify({ ...whole, ...CHANGE });
+  const packed = new Blob([text]).stream().pipeThrough(new CompressionStream("deflate-raw"));
+  const bytes = new Uint8Array(await new Response(packed).arrayBuffer());
+  let letters = "";
+  for (const byte of bytes) letters += String.fromCharCode(byte);
+  return "#&" + btoa(letters).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}"""
+CHANGES = (
+    *("{ schema: 2 }", '{ set: "iqfit" }', "{ halves: 7 }", '{ flips: "yes" }', "{ given: 7 }"),
+    *("{ cells: null }", "{ cells: [1, 2, 3] }", "{ cells: whole.cells.map((one) => one + 1) }"),
+    *("{ cells: whole.cells.slice(2) }", "{ cells: [...whole.cells.slice(2), 6e5, 6e5] }"),
+    *("{ cells: Array(400000).fill(7) }", '{ given: "x".repeat(9e6) }'),
+    '{ pieces: ["<b>", ...whole.pieces.slice(1)] }',
+    "{ pieces: [...whole.pieces.slice(1), whole.pieces[1]] }",
+    "{ given: [[whole.pieces[0], 0, 6000, 6000]] }",
+    '{ given: [["__proto__", 0, 0, 0]] }',
+)
+
+
+def test_links_with_broken_or_hostile_content_open_the_usual_challenge(plays: Opens) -> None:
+    script = "() => document.getElementById('play-say').textContent.startsWith('This link doesn’t match')"
+    with plays(2) as player:
+        page = player.page
+        assert page.evaluate("location.hash") == "#none"
+        fine, *bad = (page.evaluate(HOSTILE.replace("CHANGE", one)) for one in ("{}", *CHANGES))
+        for one in (*BROKEN, *bad):
+            page.evaluate("location.hash = '#none'")
+            page.evaluate("document.getElementById('play-say').textContent = ''")
+            page.evaluate("(one) => { location.hash = one }", one)
+            page.wait_for_function(script)
+            assert page.evaluate("fabkitPlay.page.entry.id") == "none"
+        page.evaluate("(one) => { location.hash = one }", fine)
+        page.wait_for_function("() => fabkitPlay.page.entry.kind === 'own'")
+    with plays(page_with(player, "#&broken")) as fresh:  # and it says so when it is opened with one
+        fresh.page.wait_for_function(script)
+        assert fresh.page.evaluate("FABKIT.entries.includes(fabkitPlay.page.entry)")
+
+
+def page_with(player: Player, part: str) -> str:
+    return player.page.url.split("#")[0] + part
+
+
+# --- progress as a file ---------------------------------------------------------------------------
+
+
+def test_progress_goes_as_a_file_to_another_profile(plays: Opens, tmp_path: Path) -> None:
+    with plays(0) as player:
+        player.lay_all()
+        player.page.evaluate("location.hash = '#given'")
+        player.page.wait_for_function("() => fabkitPlay.page.entry.id === 'given'")
+        player.hint()
+        with player.page.expect_download() as download:
+            choose(player, "save")
+        file = tmp_path / download.value.suggested_filename
+        download.value.save_as(file)
+        where, kept = player.page.evaluate(WHERE), player.kept
+    document = json.loads(file.read_text())
+    assert (document["schema"], document["set"]) == (1, "fridgeiq")
+    newer, foreign = tmp_path / "newer.json", tmp_path / "strange.json"
+    newer.write_text(json.dumps({**document, "schema": 2}))
+    foreign.write_text("no progress")
+    with plays(1) as other:
+
+        def load(one: Path) -> str:
+            with other.page.expect_file_chooser() as chooser:
+                choose(other, "load")
+            chooser.value.set_files(one)
+            other.page.wait_for_timeout(200)
+            return other.announced
+
+        assert load(newer).startswith("This file was saved by a newer version")
+        assert load(foreign).startswith("This file contains no progress")
+        assert other.text("tally") == "0 of 10 solved"
+        assert load(file) == "Progress added"
+        assert other.text("tally") == "1 of 10 solved"
+        assert other.page.evaluate(WHERE) == where
+        other.page.reload()
+        assert other.kept["solved"] == kept["solved"]
+        assert other.kept["best"] == kept["best"]
+        other.do("reset")
+        other.lay_all()  # what is done since is not lost by an older file
+        assert load(file) == "Progress added"
+        assert other.text("tally") == "2 of 10 solved"
+
+
+# --- beside the board, wheel and right button -----------------------------------------------------
+
+
+def test_pieces_are_parked_beside_the_board(plays: Opens) -> None:
+    with plays(0) as player:
+        page, piece = player.page, player.free[0]
+        park = player.box("#play-board .park")
+        x, y = player.measured(piece)[3:]
+        page.mouse.move(x, y)
+        page.mouse.down()
+        page.mouse.move(x + 9, y + 9)
+        page.mouse.move(park["x"] + park["width"] / 2, park["y"] + park["height"] / 2)
+        page.mouse.up()
+        assert player.announced == f"{piece} is parked beside the board"
+        label = player.on_board(piece).get_attribute("aria-label") or ""
+        assert "parked beside the board" in label
+        box, board = player.box(f'#play-board [data-piece="{piece}"]'), player.box("#play-board")
+        region = player.box("#play-board .ground")
+        assert box["x"] >= region["x"] + region["width"] - 5  # a window that is wide has room there
+        assert box["x"] + box["width"] <= board["x"] + board["width"] + 2
+        place = player.place(piece)
+        page.reload()
+        assert player.place(piece) == place
+        player.do("hint")  # what is parked does not lie wrongly
+        assert "elsewhere" not in player.announced
+        player.on_board(piece).focus()
+        page.set_viewport_size(browser.PHONE)
+        page.wait_for_timeout(100)
+        assert player.place(piece) == place  # no window moves what is parked
+        page.set_viewport_size(browser.DESKTOP)
+        player.press("Escape")
+        assert player.in_tray(piece).is_visible()
+        player.do("undo")
+        assert player.place(piece) == place
+        player.lay_all()
+        player.do("reset")
+        page.set_viewport_size(browser.PHONE)
+        page.wait_for_timeout(100)
+        park, region = player.box("#play-board .park"), player.box("#play-board .ground")
+        assert park["y"] >= region["y"] + region["height"] - 2  # below it in one that is high
+
+
+def test_wheel_and_right_button_turn_what_is_under_the_pointer(plays: Opens) -> None:
+    with plays(0, viewport={"width": 1000, "height": 500}) as player:
+        page, piece = player.page, player.free[1]
+        looks = [player.look(piece)]
+        page.mouse.move(*player.measured(piece)[3:])
+        for step in (100, 100, -100):
+            page.mouse.wheel(0, step)
+            page.wait_for_timeout(400)
+            looks.append(player.look(piece))
+        assert looks[1] == looks[3] != looks[2]
+        assert page.evaluate("scrollY") == 0
+        page.evaluate("addEventListener('contextmenu', (e) => (window.menu = !e.defaultPrevented))")
+        page.mouse.click(*player.measured(piece)[3:], button="right")
+        assert player.look(piece) == looks[2]
+        assert page.evaluate("window.menu") is False
+        player.grab(piece, (0, 0))
+        page.mouse.wheel(0, 100)  # also in the hand
+        page.wait_for_timeout(100)
+        assert page.evaluate("scrollY") == 0
+        page.mouse.up()
+        assert player.on_board(piece).is_visible()
+        assert player.look(piece) != looks[2]
+        title = player.box("#play-title")
+        page.mouse.move(title["x"], title["y"])
+        page.wait_for_timeout(400)
+        page.mouse.wheel(0, 200)
+        page.wait_for_timeout(400)
+        assert page.evaluate("scrollY") > 0  # elsewhere the page is scrolled
+        page.mouse.click(title["x"], title["y"], button="right")
+        assert page.evaluate("window.menu") is True
+
+
+def test_the_other_form_is_seen_in_the_tray(chromium: Browser, tmp_path: Path) -> None:
+    puzzle, entries = entries_of("iqfit", "board")
+    with browser.opened(chromium, write_page(tmp_path, puzzle, entries)) as page:
+        player = Player(page, puzzle, entries[0])
+        forms = {}
+        for piece in player.free:
+            before = player.look(piece)
+            player.in_tray(piece).focus()
+            player.do("flip")
+            assert player.announced == f"{piece} turned over"
+            forms[piece] = (before, player.look(piece))
+            assert player.in_tray(piece).is_visible()
+            slot = player.in_tray(piece).bounding_box()
+            box = player.seen(piece).locator(".body").first.bounding_box()
+            assert slot
+            assert box
+            assert box["width"] <= slot["width"] + 1
+            assert box["height"] <= slot["height"] + 1
+        assert all(one != other for one, other in forms.values())
+
+
+# --- how fast -------------------------------------------------------------------------------------
+
+
+def test_a_frame_of_a_drag_takes_little_script(
+    chromium: Browser, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Script, style and layout of each move of a dragged piece, as Chromium counts them."""
+    puzzle, entries = entries_of("iqfit", "board")
+    with browser.opened(chromium, write_page(tmp_path, puzzle, entries)) as page:
+        player = Player(page, puzzle, entries[0])
+        session = page.context.new_cdp_session(page)
+        session.send("Performance.enable")
+
+        def spent() -> float:
+            found = session.send("Performance.getMetrics")["metrics"]
+            values = {one["name"]: one["value"] for one in found}
+            return sum(
+                float(values[f"{name}Duration"]) for name in ("Script", "Layout", "RecalcStyle")
+            )
+
+        player.grab(player.free[0], (0, 0))
+        board, frames = player.box("#play-board"), []
+        for step in range(120):
+            before = spent()
+            page.mouse.move(board["x"] + 20 + 2 * step, board["y"] + 20 + step)
+            frames.append(1000 * (spent() - before))
+        page.mouse.up()
+    middle, most = statistics.median(frames), max(frames)
+    with capsys.disabled():
+        print(f"\na move of a drag: {middle:.2f} ms in the middle, {most:.2f} ms at most")
+    assert middle < 20

@@ -1,0 +1,343 @@
+"""The starting positions that come with the sets, held against plain code that knows only the files."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fabkit.build.entries import Selection, gather, stated_and_generated
+from fabkit.certify import parse, verify
+from fabkit.cli import main
+from fabkit.core.errors import InputError
+from fabkit.core.files import json_text
+from fabkit.model.catalog import catalog_entries, read_catalog, rules_sha256, shipped_entries
+from fabkit.model.challenges import find_challenge, resolve_id
+from fabkit.model.entry import LEVELS
+from fabkit.model.library import load_set
+from fabkit.output.i18n import LANGUAGES, load_messages
+from fabkit.output.numbering import number_challenges
+from fabkit.solve.certificate import make_certificate
+from fabkit.solve.encoding import to_exact_cover
+from fabkit.solve.engines.engine import Budget, get_engine
+from tests.conftest import ROOT
+from tests.support.published import iqfit_samples, iqstars_samples
+
+SETS = ("cubimagici", "fridgeiq", "iqblock", "iqfit", "iqstars")
+CATALOGS: dict[str, dict[str, Any]] = {
+    name: json.loads((ROOT / f"pieces/catalogs/{name}.json").read_text()) for name in SETS
+}
+#: The boards' last row and column, and by which moves they are carried to themselves.
+BOARDS = {"cubimagici": (6, 6, "all"), "iqblock": (7, 7, "all"), "iqfit": (4, 9, "half")}
+TWINS = str.maketrans("EB", "RQ")  # FridgeIQ's identical pieces
+
+Point = tuple[float, float]
+Document = dict[str, Any]
+
+
+def starting_positions(document: Document) -> list[Document]:
+    return [one for one in document["challenges"] if one.get("kind") == "start"]
+
+
+# --- an oracle of its own ---------------------------------------------------------------------------
+
+
+def moves(name: str, flips: bool = False) -> Iterator[Callable[[Point], Point]]:
+    """What may be done with a starting position without changing it."""
+    if name == "fridgeiq":
+        for mirror in (1, -1)[: 1 + flips]:
+            for c, s in ((1, 0), (0, 1), (-1, 0), (0, -1)):
+                yield lambda p, m=mirror, c=c, s=s: (
+                    c * m * p[0] - s * p[1],
+                    s * m * p[0] + c * p[1],
+                )
+    elif name == "iqstars":  # rows of 7, 6, 7 and 6: no turn carries them to themselves
+        yield lambda p: p
+    else:
+        bottom, right, which = BOARDS[name]
+        yield lambda p: p
+        yield lambda p: (bottom - p[0], right - p[1])
+        if which == "all":
+            yield lambda p: (bottom - p[0], p[1])
+            yield lambda p: (p[0], right - p[1])
+            yield lambda p: (p[1], p[0])
+            yield lambda p: (bottom - p[1], p[0])
+            yield lambda p: (p[1], right - p[0])
+            yield lambda p: (bottom - p[1], right - p[0])
+
+
+def points(drawn: Any) -> list[Point]:
+    """The cells, or the corners of rings, of a drawing."""
+    if isinstance(drawn[0], list) and isinstance(drawn[0][0], list):
+        return [point for ring in drawn for point in points(ring)]
+    return [(x, y) for x, y in drawn]
+
+
+def drawn_in(one: Document) -> Any:
+    return one.get("cells") or one.get("outline")
+
+
+def key(name: str, start: Document) -> str:
+    """The same for starting positions that are alike."""
+    outlines = [("", points(start["outline"]))] if "outline" in start else []
+    outlines += [(given["piece"], points(drawn_in(given))) for given in start["given"]]
+    used = "".join(sorted("".join(start.get("pieces", "")).translate(TWINS)))
+    used = used if "outline" in start else ""
+    found = []
+    for move in moves(name, bool(start.get("flips"))):
+        moved = [(piece.translate(TWINS), list(map(move, some))) for piece, some in outlines]
+        dx, dy = (0.0, 0.0)
+        if "outline" in start:
+            dx, dy = (min(point[axis] for point in moved[0][1]) for axis in (0, 1))
+        found.append(
+            sorted((piece, sorted((x - dx, y - dy) for x, y in some)) for piece, some in moved)
+        )
+    return used + min(map(str, found))
+
+
+def faults(name: str, document: Document) -> list[str]:
+    """What is wrong with the starting positions of a catalog, but for how many solutions they have."""
+    starts, found = starting_positions(document), []
+    if not 60 <= len(starts) <= 120:
+        found.append(f"there are {len(starts)}")
+    counts = Counter(one["level"] for one in starts)
+    found += [f"few {level}" for level in LEVELS if 10 * counts[level] < len(starts)]
+    keys = Counter(key(name, one) for one in starts)
+    found += [f"{count} alike" for count in keys.values() if count > 1]
+    scores = [one["difficulty"]["score"] for one in starts]
+    if scores != sorted(scores):
+        found.append("not from easy to hard")
+    for one, score in zip(starts, scores, strict=True):
+        if one["level"] != LEVELS[sum(score >= cut for cut in document["levels"]["start"])]:
+            found.append(f"{one['id']}: another level")
+        found += [f"{one['id']}: {fault}" for fault in faults_of(name, one)]
+    given = Counter(one["piece"] for start in starts for one in start["given"])
+    found += [
+        f"{piece} nearly always given" for piece, n in given.items() if n > 0.75 * len(starts)
+    ]
+    if len({len(one["given"]) for one in starts}) < 4:
+        found.append("as many given everywhere")
+    solutions = Counter(json.dumps(one["solution"], sort_keys=True) for one in starts)
+    if max(solutions.values()) > len(starts) // 20:
+        found.append("one solution over and over")
+    return found
+
+
+def faults_of(name: str, start: Document) -> list[str]:
+    """What is wrong with one."""
+    found = []
+    solution = start["solution"]
+    if (start["count"], start["count_complete"]) != (1, True):
+        found.append("says that it has several solutions")
+    if any(solution.get(one["piece"]) != drawn_in(one) for one in start["given"]):
+        found.append("its given pieces lie elsewhere in the solution")
+    if name in BOARDS:
+        covered = Counter(map(tuple, (cell for cells in solution.values() for cell in cells)))
+        bottom, right, _ = BOARDS[name]
+        board = {(row, col) for row in range(bottom + 1) for col in range(right + 1)}
+        if covered.keys() != board or max(covered.values()) > 1:
+            found.append("its solution does not cover the board")
+    return found
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_they_are_graded_and_different(name: str) -> None:
+    assert faults(name, CATALOGS[name]) == []
+    # Reading holds each solution against the pieces' shapes.
+    assert len(read_catalog(CATALOGS[name], load_set(name), name)) == len(
+        CATALOGS[name]["challenges"]
+    )
+
+
+def test_pieces_that_change_places_in_a_solution_are_found() -> None:
+    document = deepcopy(CATALOGS["cubimagici"])
+    solution = starting_positions(document)[30]["solution"]
+    solution["p6"], solution["p7"] = solution["p7"], solution["p6"]
+    with pytest.raises(InputError, match=r"challenges\[30\]\.solution: "):
+        read_catalog(document, load_set("cubimagici"), "cubimagici")
+
+
+def turned(document: Document) -> None:
+    """The second is the first, half a turn of the board away."""
+    starts = starting_positions(document)
+    new = [
+        {**one, "cells": [[4 - row, 9 - col] for row, col in one["cells"]]}
+        for one in starts[0]["given"]
+    ]
+    starts[1]["given"] = new
+
+
+def one_level(document: Document) -> None:
+    """Of starters one in twenty is left, and the others are juniors."""
+    cuts, starts = document["levels"]["start"], starting_positions(document)
+    cuts[0] = starts[5]["difficulty"]["score"]
+    for one in starts[5:20]:
+        one["level"] = "junior"
+
+
+@pytest.mark.parametrize(
+    ("plant", "message"),
+    [
+        (turned, "2 alike"),
+        (one_level, "few starter"),
+        (lambda document: document["challenges"].__delitem__(slice(50)), "there are 50"),
+        (lambda document: document["challenges"].reverse(), "not from easy to hard"),
+        (lambda document: document["challenges"][3].update(count=2), "several solutions"),
+        (lambda document: document["challenges"][3]["solution"]["red"].pop(), "does not cover"),
+    ],
+)
+def test_faults_are_found(plant: Callable[[Document], None], message: str) -> None:
+    document = deepcopy(CATALOGS["iqfit"])
+    plant(document)
+    found = faults("iqfit", document)
+    assert any(message in fault for fault in found) if message else found == []
+
+
+def test_none_is_published() -> None:
+    """Neither as it lies nor turned; of the books of IQ Fit and of IQ Stars forty are known."""
+    for name, read in (("iqfit", iqfit_samples), ("iqstars", iqstars_samples)):
+        samples = [*read(), *read(f"{name}-book")]
+        assert len(samples) >= 40
+        known = set()
+        for sample in samples:
+            encoded = to_exact_cover(sample.puzzle, sample.challenge)
+            given = [
+                {"piece": one.piece, "cells": encoded.cells_or_outline(one.cells)[1]}
+                for one in sample.challenge.given
+            ]
+            known.add(key(name, {"given": given}))
+        assert len(known) >= 30
+        assert known.isdisjoint(key(name, one) for one in starting_positions(CATALOGS[name]))
+
+
+@pytest.mark.integration
+def test_levels_of_fridgeiq_hold_a_tenth_each() -> None:
+    """Of its own challenges, of its snowflakes and of its starts."""
+    counts: dict[str, Counter[str]] = {}
+    for entry in gather(load_set("fridgeiq")):
+        if entry.status == "solved":
+            counts.setdefault(entry.kind, Counter())[entry.level] += 1
+    assert set(counts) == {"challenge", "snowflake", "start"}
+    for found in counts.values():
+        assert all(10 * found[level] >= found.total() for level in LEVELS)
+
+
+# --- uniqueness ---------------------------------------------------------------------------------------
+
+
+def proved(name: str, start_id: str, engines: tuple[str, ...]) -> bool:
+    """Whether engines find one solution, and a certificate of it holds."""
+    puzzle = load_set(name)
+    encoded = to_exact_cover(puzzle, find_challenge(puzzle, start_id))
+    answers = [get_engine(one).unique(encoded.problem, Budget()) for one in engines]
+    if any((one.count, one.complete) != (1, True) for one in answers):
+        return False
+    document = json.loads(json_text(make_certificate(encoded, "unique", Budget())))
+    return verify(parse(document, start_id), None).holds
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_a_few_are_proved_unique(name: str) -> None:
+    for start in starting_positions(CATALOGS[name])[8::42]:
+        assert proved(name, start["id"], ("search",))
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("name", SETS)
+def test_every_one_is_proved_unique(name: str) -> None:
+    for start in starting_positions(CATALOGS[name]):
+        assert proved(name, start["id"], ("search", "sat")), start["id"]
+
+
+def test_one_with_two_solutions_is_not_proved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A start that is minimal has several when a given piece is left out."""
+    stated = deepcopy(next(one for one in starting_positions(CATALOGS["iqfit"]) if one["minimal"]))
+    stated["given"].pop()
+    monkeypatch.setattr("fabkit.model.catalog.catalog_entries", lambda *_: (stated,))
+    assert not proved("iqfit", stated["id"], ("search",))
+    assert not proved("iqfit", stated["id"], ("sat",))
+
+
+# --- as users meet them -------------------------------------------------------------------------------
+
+
+def test_they_are_solved_and_shown_by_name(run_json: Callable[..., Any]) -> None:
+    start = starting_positions(CATALOGS["iqfit"])[11]
+    assert start["id"] == "start-012"
+    answer = run_json("solve", "iqfit", "start-012", "--unique", "--difficulty")
+    assert (answer["unique"], answer["solutions"]) == (True, [start["solution"]])
+    assert answer["difficulty"]["level"] == start["level"]
+    assert answer["difficulty"]["score"] == start["difficulty"]["score"]
+    found = run_json("show", "iqfit", "--challenge", "start-012")
+    assert (found["kind"], found["level"], found["count"]) == ("start", start["level"], 1)
+    assert {one["set"]: len(one["starts"]) for one in run_json("sets")["sets"]} == {
+        name: len(starting_positions(CATALOGS[name])) for name in SETS
+    }
+
+
+def test_they_are_found_by_what_page_and_booklet_call_them(run_json: Callable[..., Any]) -> None:
+    """Titles are names, too, in commands."""
+    puzzle, messages = load_set("fridgeiq"), load_messages("booklet", "en")
+    entries = [*stated_and_generated(puzzle, None), *shipped_entries(puzzle)]
+    for item in number_challenges(puzzle, entries, messages)[::5]:
+        assert resolve_id(puzzle, item.title) == item.entry.id
+        assert resolve_id(puzzle, item.entry.id) == item.entry.id
+    assert run_json("solve", "iqfit", "Start 7")["challenge"] == "start-007"
+    assert run_json("show", "fridgeiq", "--challenge", "snowflake 1")["kind"] == "snowflake"
+
+
+def test_an_unknown_one_is_named_without_a_hundred_others(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["solve", "iqfit", "start-0012"]) == 2
+    message = capsys.readouterr().err
+    assert 'did you mean "start-012"?' in message
+    assert message.count("start-") == 2
+    assert "there are board, and 100 starts;" in message
+
+
+def test_they_need_no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fabkit.build.entries.solve", None)
+    entries = gather(load_set("iqfit"), Selection(only=("start-001", "start-100")))
+    assert [(one.kind, one.level, one.status) for one in entries] == [
+        ("start", "starter", "solved"),
+        ("start", "wizard", "solved"),
+    ]
+
+
+def test_they_are_those_of_the_same_boards_and_moves(tmp_path: Path) -> None:
+    text = (ROOT / "pieces/iqstars.toml").read_text()
+    path = tmp_path / "iqstars.toml"
+    for was, now, count in (
+        ('title = "IQ Stars"', 'title = "Mine"', len(starting_positions(CATALOGS["iqstars"]))),
+        ("rows = [7, 6, 7, 6]", "rows = [7, 7, 6, 6]", 0),
+        ('moves = "rotations"', 'moves = "rotations and flips"', 0),
+    ):
+        assert was in text
+        path.write_text(text.replace(was, now))
+        puzzle = load_set(str(path))
+        assert len(catalog_entries(puzzle, "start")) == len(shipped_entries(puzzle)) == count
+        assert (rules_sha256(puzzle) == CATALOGS["iqstars"]["made"]["rules_sha256"]) == bool(count)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_titles_have_numbers_that_stay(language: str) -> None:
+    """Whatever else is shown; nothing is called by a hash, and no two alike."""
+    puzzle, messages = load_set("fridgeiq"), load_messages("booklet", language)
+    entries = shipped_entries(puzzle)
+    titles = {item.entry.id: item.title for item in number_challenges(puzzle, entries, messages)}
+    assert len(set(titles.values())) == len(entries)
+    for some in (entries[::7], entries[100:140]):
+        for item in number_challenges(puzzle, some, messages):
+            assert item.title == titles[item.entry.id]
+    assert not any(entry.id in title for entry in entries for title in titles.values())
+    if language == "en":
+        assert titles["start-007"].startswith("Start 7: ")
+        assert sorted(one for one in titles.values() if one.startswith("Snowflake ")) == sorted(
+            f"Snowflake {n}" for n in range(1, 147)
+        )
