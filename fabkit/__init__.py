@@ -6,7 +6,7 @@ solids. The rooms, from the top down (imports only ever go down):
 - ``cli``: the commands; parses, calls one function, prints, sets the exit code.
 - ``build``: what is made from what; writes a set's output folder.
 - ``verify``: do the meshes fit, and do they solve the catalog.
-- ``printing``: plates, pauses, calibration, the odds that prints go together, bills of materials,
+- ``printing``: plates, pauses, calibration, the odds that prints fit together, bills of materials,
   slicers.
 - ``output``: drawings, the booklet, the page.
 - ``puzzles``: challenges that fabkit makes: snowflakes, starting positions.

@@ -263,7 +263,7 @@ def _default(setting: Setting, profile: Profile) -> str:
 
 def _rules() -> Iterator[str]:
     yield "# Rules\n"
-    yield "`fabkit check` holds every mesh against these rules; reports and JSON documents name them.\n"
+    yield "`fabkit check` checks every mesh against these rules; reports and JSON documents use these names.\n"
     for kind, groups in groupby(RULE_GROUPS.items(), lambda one: one[0].partition(": ")[0]):
         yield f"## {kind.capitalize()}\n"
         rows = (

@@ -243,8 +243,8 @@ def test_a_missing_library_or_folder_is_one_message(
     assert main(["docs"]) == 3
     library, missing = capsys.readouterr().err.splitlines()
     assert library.startswith("fabkit: cannot build the documentation: ")
-    assert library.endswith("; install fabkit again")
-    assert missing == "fabkit: the documentation is missing; install fabkit again"
+    assert library.endswith("; reinstall fabkit")
+    assert missing == "fabkit: the documentation is missing; reinstall fabkit"
 
 
 # --- the pages themselves -------------------------------------------------------------------------

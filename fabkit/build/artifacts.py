@@ -151,7 +151,7 @@ def _mesh(shape: Shape) -> Mesh:
         try:
             return read_meshes(path)[0]
         except InputError as error:  # nobody's input: the kernel made it
-            raise RuntimeError(f"the mesh that was made is none: {error}") from None
+            raise RuntimeError(f"the generated mesh is invalid: {error}") from None
 
 
 @contextlib.contextmanager
@@ -168,7 +168,7 @@ def library_failures(name: str) -> Iterator[None]:
     except ImportError as error:
         reason = escape(str(error))
         raise ExternalError(
-            f"cannot make {name}: {reason}; install fabkit again, nothing was changed"
+            f"cannot make {name}: {reason}; nothing was changed. Reinstall fabkit"
         ) from error
     except Exception as error:
         reason = escape(str(error)) or type(error).__name__

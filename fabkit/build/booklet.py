@@ -111,7 +111,7 @@ def make_booklet(
         progress(0, 0, "drawing the cover")
         find_stl = partial(current_stl_files, folder, puzzle, profile)
         cover = cover_picture(puzzle, entries, profile, find_stl)
-    progress(0, 0, "setting the pages")
+    progress(0, 0, "laying out the pages")
     made = render_booklet(
         puzzle, entries, profile, options.language, options.paper, cover, options.edition,
         options.fold,

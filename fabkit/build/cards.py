@@ -42,13 +42,13 @@ def starting_positions(puzzle: PuzzleSet, file: Path | None, folder: Path) -> li
             with given pieces.
     """
     if not puzzle.boards:
-        raise InputError.of(puzzle.name, "has no board; cards show the pieces given on one")
+        raise InputError.of(puzzle.name, "has no board; a card shows given pieces on a board")
     if file is not None:
         several = load_list_document(file) is not None
         found = read_list(file, puzzle) if several else [entry_of(load_challenge(file, puzzle))]
         found = [one for one in found if one.given]
         if not found:
-            message = "has no given pieces; a card shows those that are on the board already"
+            message = "has no given pieces; a card shows the pieces already on the board"
             raise InputError.of(escape(str(file)), message)
         return found
     found = [one for one in stated_and_generated(puzzle, folder) if one.given]
@@ -56,8 +56,9 @@ def starting_positions(puzzle: PuzzleSet, file: Path | None, folder: Path) -> li
     if not found:
         # On an optional board not all pieces need to have room.
         own_board = default_board(puzzle.boards)
-        makes = f"`fabkit challenges {set_argument(puzzle)}` makes some, or " if own_board else ""
-        message = f"has no starting positions; {makes}give a challenge file with --file"
+        generate = f"generate some with `fabkit challenges {set_argument(puzzle)}`, or "
+        generate = generate if own_board else ""
+        message = f"has no starting positions; {generate}give a challenge file with --file"
         raise InputError.of(puzzle.name, message)
     return found
 
@@ -121,7 +122,7 @@ def write_cards(
                 write_stl(build_board(drawing), output_path(name))
 
     built = build(folder, puzzle, profile, [Target(("cards/",), "", write)], force)
-    warnings = [] if sheets else ["the cards are larger than A4; there are no sheets of them"]
+    warnings = [] if sheets else ["the cards are larger than A4, so there are no sheets"]
     return list(built.files), [*warnings, *built.warnings]
 
 
@@ -151,5 +152,5 @@ def _board(puzzle: PuzzleSet, challenge: Challenge) -> Board:
         if board.cells == challenge.region:
             return board
     boards = ", ".join(board.id for board in puzzle.boards)
-    message = f"covers no board as a whole; a card shows one of {boards}"
+    message = f"does not fill a whole board; a card shows one of {boards}"
     raise InputError.of(f"{puzzle.name} {challenge.id}", message)

@@ -42,7 +42,7 @@ def make_docs(folder: Path, force: bool = False) -> BuildResult:
     """
     source = docs_folder()
     if not source.is_dir():
-        raise ExternalError("the documentation is missing; install fabkit again")
+        raise ExternalError("the documentation is missing; reinstall fabkit")
     beside = [*source.parent.glob("*.md")]  # see docs/site/hooks.py
     paths = [*source.rglob("*.*"), *(source.parent / "output" / "gallery").glob("*"), *beside]
     files = sorted(path for path in paths if path.is_file() and path.suffix != ".pyc")
@@ -96,7 +96,7 @@ def _run_mkdocs(source: Path, folder: Path) -> None:
         raise
     except BaseException as error:  # what MkDocs stops with is a SystemExit
         reasons = warnings.texts or [str(error) or type(error).__name__]
-        advice = "; install fabkit again" if isinstance(error, ImportError) else ""
+        advice = "; reinstall fabkit" if isinstance(error, ImportError) else ""
         raise ExternalError(
             f"cannot build the documentation: {escape('; '.join(reasons))}{advice}"
         ) from error

@@ -235,8 +235,10 @@ def _of_files(puzzle: PuzzleSet, files: Sequence[Path]) -> list[Entry]:
             raise NothingToShowError.of(name, "holds no challenges; expected one or more")
         for entry in entries:
             if entry.id in found:
-                message = f"the challenge {quote(entry.id)} is in {where[entry.id]}, too"
-                raise InputError.of(name, f"{message}; give one of the files, or another id")
+                message = f"the challenge {quote(entry.id)} is also in {where[entry.id]}"
+                raise InputError.of(
+                    name, f"{message}; give only one of the files, or change the id"
+                )
             found[entry.id], where[entry.id] = entry, name
     return list(found.values())
 
@@ -280,7 +282,7 @@ def _solved(puzzle: PuzzleSet, entry: Entry, images: PieceImages, budget_s: floa
         return replace(entry, status=answer.status)
     solved = replace(entry, status=SOLVED, solution=encoded.decode(answer.solutions[0]))
     if fault := solution_error(solved, images):
-        raise AssertionError(f"the solution of {entry.id} is none: {fault}")
+        raise AssertionError(f"the solution of {entry.id} is invalid: {fault}")
     # Without a budget: what a probe finds must not depend on how quick the machine is.
     rating = difficulty(encoded.problem)
     if rating is None:
@@ -366,5 +368,5 @@ def refuse_unknown_ids(noun: str, ids: Sequence[str], known: Sequence[str]) -> N
     """
     for wanted in ids:
         if wanted not in known:
-            message = f"there is no {noun} {quote(wanted)}; there are {join_names(known, 8)}"
+            message = f"there is no {noun} {quote(wanted)}; choose from {join_names(known, 8)}"
             raise InputError.of("", message + did_you_mean(wanted, known))

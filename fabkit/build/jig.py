@@ -24,14 +24,14 @@ from fabkit.output.jig import jig_sheet
 #: What says how to use them.
 REPORT = "jig.json"
 _JIGS = PuzzleSet(JIG, "Magnet jig", LATTICES["square"], False, (), (), (), "", "")
-_PRESS = "Press it into a recess until the collar lies on the back"
+_PRESS = "Press it into a recess until the collar rests on the back"
 #: How a magnet goes in, by fit.
 _HOW = {
     "press": f"{_PRESS}, and pull the jig off straight.",
     "ribs": f"{_PRESS}, and pull the jig off straight.",
     "glue": f"Put a drop of glue into a recess first. {_PRESS}, and tip the jig off.",
-    "embedded": "At the pause, let it down into a cavity with glue in it until the jig lies on the "
-    "print, and push the jig aside: the cavity keeps the magnet.",
+    "embedded": "At the pause, lower it into a cavity with a drop of glue until the jig rests on "
+    "the print, and push the jig aside: the cavity holds the magnet.",
 }
 
 
@@ -141,7 +141,7 @@ def jig_document(
     tips = [f"{one.tip} towards the tip of {one.drawing.piece}" for one in jigs if one.tip]
     snap = "Let a magnet snap to the tip"
     if tips:
-        snap += ": it sticks to it only the right way round"
+        snap += ": it sticks only the right way round"
     return {
         "profile": profile.name,
         "set": puzzle and puzzle.name,

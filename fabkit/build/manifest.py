@@ -133,7 +133,7 @@ def read_manifest(folder: Path, puzzle: PuzzleSet, force: bool = False) -> Manif
         if isinstance(error, ValidationError):
             first = error.errors()[0]
             place, message = ".".join(map(str, first["loc"])), first["msg"]
-            fault = f"{name}: is not a manifest that fabkit wrote ({escape(f'{place}: {message}')})"
+            fault = f"{name}: is not a fabkit manifest ({escape(f'{place}: {message}')})"
         raise InputError.of("", f"{fault}; rebuild everything with --force") from None
     if manifest.set != puzzle.name:
         found = f"holds the set {quote(manifest.set)}, not {quote(puzzle.name)}"

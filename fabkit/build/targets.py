@@ -177,7 +177,7 @@ def build(
     except InputError as error:
         if not lenient:
             raise
-        built.warnings.append(f"{MANIFEST} was left as it is: {error}")
+        built.warnings.append(f"{MANIFEST} was left unchanged: {error}")
         manifest, force = Manifest(set=""), True
     account = input_digests(puzzle, profile) if accounted else {}
     stale = [one for one in targets if force or not one.is_current(manifest, folder)]
@@ -200,7 +200,7 @@ def build(
                 held.enter_context(folder_lock(folder))
                 if manifest.set and read_manifest(folder, puzzle, force) != manifest:
                     raise ExternalError(
-                        f"the files in {escape(str(folder))} changed meanwhile; nothing was "
+                        f"the files in {escape(str(folder))} changed in the meantime; nothing was "
                         "written. Run the command again"
                     )
                 return held.enter_context(Staging(folder))
@@ -286,9 +286,7 @@ def _keep_edited(
     if path.is_file() and not built.made[name].is_in(path) and not (entry and entry.is_in(path)):
         staging.path(one.edited_as).write_bytes(path.read_bytes())
         kept = escape(str(folder / one.edited_as))
-        built.warnings.append(
-            f"{name} was edited; the edited version is kept, use it with -p {kept}"
-        )
+        built.warnings.append(f"{name} was edited; your version is kept: use it with -p {kept}")
 
 
 def _refuse(folder: Path, names: Iterable[str], manifest: Manifest, force: bool) -> None:

@@ -86,7 +86,7 @@ class CoverProblem:
             kind = permutation[self.cells + option.kind] - self.cells
             number = self._numbers.get((kind, cells))
             if number is None:
-                raise ProofError("a symmetry of the region does not carry options to options")
+                raise ProofError("a symmetry of the region does not map options to options")
             images.append(number)
         return images
 

@@ -108,7 +108,7 @@ class Tiling:
         points = (self.centroids(keys) - centre) * (-1 if flip else 1, 1)
         found, missing = self.find_cells(points @ np.array([(cos, sin), (-sin, cos)]) + centre)
         if missing.any():
-            raise ProofError("a symmetry of the lattice does not carry cells to cells")
+            raise ProofError("a symmetry of the lattice does not map cells to cells")
         return found
 
     def to_frame(self, points: NDArray[Any]) -> NDArray[np.int64]:

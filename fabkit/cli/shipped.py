@@ -132,7 +132,7 @@ def schema(
     For completion and checks in editors, start a TOML file with `#:schema set.schema.json`.
     """
     if kind not in SCHEMAS:
-        message = f"there is no schema {quote(kind)}; there are {', '.join(SCHEMAS)}"
+        message = f"there is no schema {quote(kind)}; choose from {', '.join(SCHEMAS)}"
         raise InputError.of("", message + did_you_mean(kind, SCHEMAS))
     print(json.dumps(schema_of(kind), indent=2, ensure_ascii=False))
 

@@ -110,7 +110,7 @@ def snowflakes(
     identity = json_text(query.fingerprint, indent=None)
     run = resume or folder / RUNS / f"snowflakes-{digest(identity)[:12]}"
     again = shlex.join(["--resume", str(run)])
-    message = f"stopped; the run is kept; to continue, run the same command with {again}"
+    message = f"stopped; progress is saved; to continue, run the same command with {again}"
     with (
         cleanup_on_signal(lambda: message),
         _pool(workers, cluster) as pool,
@@ -199,5 +199,5 @@ def _pieces(puzzle: PuzzleSet, given: str | None) -> tuple[str, ...]:
     if not ids or not all(ids):
         raise InputError.of("--pieces", f"expected ids such as A,B,C, found {quote(given)}")
     if duplicate is not None:
-        raise InputError.of("--pieces", f"{quote(duplicate)} is named twice; there is one")
+        raise InputError.of("--pieces", f"{quote(duplicate)} is listed twice; there is only one")
     return tuple(piece.id for piece in puzzle.select(ids))

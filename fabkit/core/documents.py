@@ -310,7 +310,7 @@ def unknown_key(key: str, near: str, known: Sequence[str], renamed: Mapping[str,
     return (
         f'unknown key; did you mean "{near}"?'
         if near
-        else f"unknown key; known are {join_names(known)}"
+        else f"unknown key; known keys are {join_names(known)}"
     )
 
 

@@ -54,7 +54,7 @@ def parse_length_mm(text: object) -> float:
         raise ValueError(f'a length needs its unit: "{bare} mm" instead of "{bare}"')
     if unit not in MM_PER_UNIT:
         known = ", ".join(dict.fromkeys(unit.replace("μ", "µ") for unit in MM_PER_UNIT))
-        raise ValueError(f"unknown unit {quote(unit)} in {quote(text)}; known are {known}")
+        raise ValueError(f"unknown unit {quote(unit)} in {quote(text)}; known units are {known}")
     return float(round(number * MM_PER_UNIT[unit], _DIGITS))
 
 

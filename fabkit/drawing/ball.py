@@ -201,14 +201,14 @@ def _hanging(body: BallBody, balls: Sequence[Ball]) -> str | None:
         if ball[2] and i not in standing:
             return (
                 f"ball {list(body.balls[i])} would hang in the air with the longest row on the bed: no "
-                "link joins it to a ball right below; add such a link, or move the ball into the plane "
+                "link joins it to a ball directly below; add such a link, or move the ball into the plane "
                 "of the row"
             )
     for i, j in body.bonds:
         if balls[i][2] and balls[j][2]:
             return (
                 f"the link between balls {list(body.balls[i])} and {list(body.balls[j])} would hang "
-                "in the air with the longest row on the bed; leave it out of bonds"
+                "in the air with the longest row on the bed; omit it from bonds"
             )
     return None
 

@@ -16,7 +16,7 @@ from shapely import box
 from fabkit.core.units import format_mm
 from fabkit.drawing.boards.csg import BoardDrawing, Cylinder, Prism, Step, board_drawing
 from fabkit.drawing.label import place_label
-from fabkit.drawing.magnets import bore_diameters
+from fabkit.drawing.magnets import recess_diameters
 from fabkit.drawing.outline import DrawingError
 from fabkit.model.accessory import Accessory
 from fabkit.model.layers import (
@@ -92,18 +92,18 @@ def draft_jigs(poles: Sequence[str], profile: Profile) -> list[Jig]:
 
 
 def _draft(pole: str, profile: Profile) -> Jig:
-    bore, magnet_mm = bore_diameters(profile), profile.magnet_diameter_mm
+    diameters, magnet_mm = recess_diameters(profile), profile.magnet_diameter_mm
     post_mm, post_height_mm = 0.0, 0.0
     if not profile.embedded:
-        narrowest_mm = bore.widest_mm if bore.crest_mm is None else bore.crest_mm
+        narrowest_mm = diameters.widest_mm if diameters.crest_mm is None else diameters.crest_mm
         # As between two pieces, except that only the post's side prints too far out.
         beside_mm = max(2 * profile.inset_mm, profile.gap_min_mm) - profile.offset_mm
         post_mm = round(narrowest_mm - profile.hole_loss_mm - 2 * beside_mm, 3)
         if post_mm < 2 * profile.nozzle_mm:
             raise DrawingError(
-                f"its post would be {format_mm(max(0.0, post_mm))} wide, for a bore of "
+                f"its post would be {format_mm(max(0.0, post_mm))} wide, for a recess of "
                 f"{format_mm(narrowest_mm)}, and {format_mm(2 * profile.nozzle_mm)} (two lines of the "
-                "nozzle) is the least; choose a larger magnet.diameter or a smaller inset"
+                "nozzle) is the minimum; choose a larger magnet.diameter or a smaller inset"
             )
         deep_mm = recess_span(profile).depth_mm - profile.magnet_height_mm
         post_height_mm = round(int(deep_mm / profile.layer_mm + 1e-6) * profile.layer_mm, 6)
@@ -115,7 +115,7 @@ def _draft(pole: str, profile: Profile) -> Jig:
             "a larger max_bridge if your printer spans that"
         )
     collar_mm = round(
-        max(shaft_mm, bore.widest_mm + 2 * profile.lead_in_mm) + 2 * profile.wall_mm, 6
+        max(shaft_mm, diameters.widest_mm + 2 * profile.lead_in_mm) + 2 * profile.wall_mm, 6
     )
     apart_mm = _APART * magnet_mm
     high_mm = max(_STEM_MM, apart_mm + profile.magnet_height_mm + profile.layer_mm)

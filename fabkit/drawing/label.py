@@ -94,7 +94,7 @@ def _too_thin(cap_height_mm: float, wanted_mm: float, profile: Profile) -> str:
             "label.faces none"
         )
     return (
-        f"the strokes of a letter of label.cap_height {format_mm(wanted_mm)} are {stroke}, also at 1.5 "
+        f"the strokes of a letter of label.cap_height {format_mm(wanted_mm)} are {stroke}, even at 1.5 "
         "times this height; choose a larger label.cap_height, a smaller label.stroke or label.faces none"
     )
 

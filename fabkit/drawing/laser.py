@@ -181,14 +181,14 @@ def _magnets(canonical: Polygon, outline: Polygon, profile: Profile) -> tuple[Ci
     upright = replace(profile, top_chamfer_mm=0.0, foot_chamfer_mm=0.0, lead_in_mm=0.0)
     count = magnet_count(canonical, profile.unit_mm)
     recesses = place_recesses(outline, outline, count, upright)
-    bore_mm = recesses[0].bore.widest_mm
-    if bore_mm < profile.kerf_mm + _SPARE_MM:
+    recess_mm = recesses[0].diameters.widest_mm
+    if recess_mm < profile.kerf_mm + _SPARE_MM:
         raise DrawingError(
             f"laser.kerf {format_mm(profile.kerf_mm)} removes the hole for a magnet, which is "
-            f"{format_mm(bore_mm)} across; choose a smaller laser.kerf, a larger magnet or "
+            f"{format_mm(recess_mm)} across; choose a smaller laser.kerf, a larger magnet or "
             "recess.fit none"
         )
-    path_mm = round(bore_mm - profile.kerf_mm, 6)
+    path_mm = round(recess_mm - profile.kerf_mm, 6)
     return tuple(Circle(recess.centre_mm, path_mm) for recess in recesses)
 
 

@@ -126,7 +126,7 @@ _SMALLEST_MAGNET_MM = 1.0
 
 
 @dataclass(frozen=True)
-class BoreDiameters:
+class RecessDiameters:
     """The diameters of a recess, in mm.
 
     Attributes:
@@ -200,7 +200,7 @@ class Recess:
     centre_mm: PointMm
     low_mm: float
     high_mm: float
-    bore: BoreDiameters
+    diameters: RecessDiameters
     lead_in_mm: float
     rib_width_mm: float
     release: ReleaseHole | None = None
@@ -214,24 +214,24 @@ class Recess:
 
     @property
     def circles(self) -> tuple[tuple[PointMm, float], ...]:
-        """Its circles in a drawing, as centres and diameters in mm: the bore, the push-out hole and
+        """Its circles in a drawing, as centres and diameters in mm: the recess, the push-out hole and
         the mark."""
         holes = [(self.centre_mm, self.release.diameter_mm)] if self.release else []
         marks = [(self.mark.centre_mm, self.mark.diameter_mm)] if self.mark else []
-        return ((self.centre_mm, self.bore.widest_mm), *holes, *marks)
+        return ((self.centre_mm, self.diameters.widest_mm), *holes, *marks)
 
     def at_origin(self) -> Recess:
         """Return the same recess centred on the origin, without pole and mark."""
         return replace(self, centre_mm=(0.0, 0.0), pole="", mark=None)
 
 
-def bore_diameters(profile: Profile) -> BoreDiameters:
-    """Return the bore diameters for the profile's fit.
+def recess_diameters(profile: Profile) -> RecessDiameters:
+    """Return the diameters of a recess for the profile's fit.
 
     Example:
         >>> from fabkit.model.profile_file import load_profile
-        >>> bore_diameters(load_profile()), bore_diameters(load_profile((), ["recess.fit=ribs"]))
-        (BoreDiameters(widest_mm=10.1, crest_mm=None), BoreDiameters(widest_mm=10.5, crest_mm=9.9))
+        >>> recess_diameters(load_profile()), recess_diameters(load_profile((), ["recess.fit=ribs"]))
+        (RecessDiameters(widest_mm=10.1, crest_mm=None), RecessDiameters(widest_mm=10.5, crest_mm=9.9))
     """
     magnet_mm = profile.magnet_diameter_mm
     added_mm = {
@@ -241,7 +241,7 @@ def bore_diameters(profile: Profile) -> BoreDiameters:
         "embedded": profile.embedded_mm,
     }[profile.fit]
     crest_mm = round(magnet_mm + profile.rib_crest_mm, 6) if profile.fit == "ribs" else None
-    return BoreDiameters(round(magnet_mm + added_mm, 6), crest_mm)
+    return RecessDiameters(round(magnet_mm + added_mm, 6), crest_mm)
 
 
 def magnet_count(canonical: Polygon, unit_mm: float) -> int:
@@ -276,39 +276,47 @@ def place_recesses(
         DrawingError: when the magnet does not fit: the wall there is, the wall asked for,
             and the largest magnet that would fit.
     """
-    span, bore, lead_in_mm = recess_span(profile), bore_diameters(profile), profile.lead_in_mm
-    # The narrowest section over the bore's height, if a chamfer reaches that far.
+    span, diameters, lead_in_mm = (
+        recess_span(profile),
+        recess_diameters(profile),
+        profile.lead_in_mm,
+    )
+    # The narrowest section over the recess's height, if a chamfer reaches that far.
     chamfer_from_mm = profile.thickness_mm - profile.top_chamfer_mm
     into_foot_mm = profile.foot_chamfer_mm - (span.low_mm or lead_in_mm)
     inset_mm = max(0.0, into_foot_mm, span.high_mm - chamfer_from_mm)
-    beside_bore = chamfer_outline(outline, inset_mm) if inset_mm else outline
+    beside_recess = chamfer_outline(outline, inset_mm) if inset_mm else outline
 
-    def centres(bore_mm: float, wall_mm: float, bed_wall_mm: float | None) -> list[PointMm] | None:
-        """Return the best centres for a bore and walls, if any; None ignores the wall at the bed."""
+    def centres(
+        recess_mm: float, wall_mm: float, bed_wall_mm: float | None
+    ) -> list[PointMm] | None:
+        """Return the best centres for a recess and walls, if any; None ignores the wall at the bed."""
         between_mm = wall_mm
-        allowed = erode(beside_bore, bore_mm / 2 + wall_mm)
+        allowed = erode(beside_recess, recess_mm / 2 + wall_mm)
         if bed_wall_mm is not None and not profile.embedded:
-            allowed = allowed.intersection(erode(foot, bore_mm / 2 + lead_in_mm + bed_wall_mm))
+            allowed = allowed.intersection(erode(foot, recess_mm / 2 + lead_in_mm + bed_wall_mm))
             between_mm = max(wall_mm, 2 * lead_in_mm + bed_wall_mm)
         if allowed.is_empty:
             return None
         if count == 1:
             return [round_point(nearest_points(allowed, outline.centroid)[0])]
         pair = farthest_pair(allowed, outline.centroid, MAX_SPACING_UNITS * profile.unit_mm)
-        return pair if pair and math.dist(*pair) >= bore_mm + between_mm else None
+        return pair if pair and math.dist(*pair) >= recess_mm + between_mm else None
 
-    found = centres(bore.widest_mm, profile.wall_mm, profile.bed_wall_mm)
+    found = centres(diameters.widest_mm, profile.wall_mm, profile.bed_wall_mm)
     if found is None:
         widest_mm = maximum_inscribed_circle(outline).length
         magnets = "two magnets" if count == 2 else "a magnet"
         raise DrawingError(f"{magnets} of {_fit_error(centres, widest_mm, profile)}")
     lead_in_mm, release = 0.0 if profile.embedded else lead_in_mm, None
     if profile.release_mm:
-        slot_mm = bore.widest_mm if bore.crest_mm is None else bore.crest_mm
+        slot_mm = diameters.widest_mm if diameters.crest_mm is None else diameters.crest_mm
         step_mm, face_mm = release_step_mm(profile), profile.thickness_mm
         release = ReleaseHole(profile.release_mm, span.high_mm, face_mm, step_mm, slot_mm)
     return tuple(
-        Recess(centre, span.low_mm, span.high_mm, bore, lead_in_mm, profile.rib_width_mm, release)
+        Recess(
+            centre, span.low_mm, span.high_mm, diameters, lead_in_mm, profile.rib_width_mm, release
+        )
         for centre in sorted(found)
     )
 
@@ -319,16 +327,16 @@ def _fit_error(
     profile: Profile,
 ) -> str:
     """Return why the profile's magnet does not fit a piece, and the largest one that does."""
-    magnet_mm, bore_mm = profile.magnet_diameter_mm, bore_diameters(profile).widest_mm
+    magnet_mm, recess_mm = profile.magnet_diameter_mm, recess_diameters(profile).widest_mm
 
     def wall_there(holds: Callable[[float], object]) -> float:
-        return bisect_largest(lambda wall: holds(wall) is not None, -bore_mm / 2, widest_mm)
+        return bisect_largest(lambda wall: holds(wall) is not None, -recess_mm / 2, widest_mm)
 
-    there_mm = wall_there(lambda wall: centres(bore_mm, wall, None))
+    there_mm = wall_there(lambda wall: centres(recess_mm, wall, None))
     need_mm, key = profile.wall_mm, "recess.wall"
     if there_mm >= need_mm - BISECT_STEP_MM:
         wall_mm, need_mm, key = min(there_mm, need_mm), profile.bed_wall_mm, "recess.bed_wall"
-        there_mm = wall_there(lambda bed_wall: centres(bore_mm, wall_mm, bed_wall))
+        there_mm = wall_there(lambda bed_wall: centres(recess_mm, wall_mm, bed_wall))
     found = f"break through the side by {format_mm(-there_mm, 1)}"
     if there_mm > 0:
         # With as many digits as it takes to see that it is less.
@@ -338,8 +346,8 @@ def _fit_error(
         found = f"leave a wall of {there}"
 
     def fits(diameter_mm: float) -> bool:
-        bore_mm = bore_diameters(replace(profile, magnet_diameter_mm=diameter_mm)).widest_mm
-        return centres(bore_mm, profile.wall_mm, profile.bed_wall_mm) is not None
+        recess_mm = recess_diameters(replace(profile, magnet_diameter_mm=diameter_mm)).widest_mm
+        return centres(recess_mm, profile.wall_mm, profile.bed_wall_mm) is not None
 
     largest_mm = math.floor(bisect_largest(fits, 0.0, magnet_mm) * 10 + 1e-6) / 10
     remedy = (
@@ -349,8 +357,8 @@ def _fit_error(
     if largest_mm < _SMALLEST_MAGNET_MM:
         remedy = "no magnet fits here, choose a larger unit or recess.fit none"
     return (
-        f"{magnet_mm:g} x {format_mm(profile.magnet_height_mm)} (bore {format_mm(bore_mm)}) would "
-        f"{found}, and {key} asks for a wall of {format_mm(need_mm)}; {remedy}"
+        f"{magnet_mm:g} x {format_mm(profile.magnet_height_mm)} (recess {format_mm(recess_mm)}) would "
+        f"{found}, and {key} requires a wall of {format_mm(need_mm)}; {remedy}"
     )
 
 
@@ -448,7 +456,7 @@ def _mark_centre(
     room = erode(foot, MARK_DIAMETER_MM / 2 + wall_mm)
     middle = Point(recess.centre_mm)
     for other in recesses:
-        reach_mm = other.bore.widest_mm / 2 + other.lead_in_mm + wall_mm + MARK_DIAMETER_MM / 2
+        reach_mm = other.diameters.widest_mm / 2 + other.lead_in_mm + wall_mm + MARK_DIAMETER_MM / 2
         # A polygon's sides are inside the circle: enlarged so that none is nearer.
         disc = Point(other.centre_mm).buffer(reach_mm * (1 + 1e-4) + 0.002, ARC_SEGMENTS)
         room = room.difference(disc)
@@ -461,7 +469,7 @@ def _mark_centre(
         return round(min((place.distance(other) for other in others), default=0.0), 2)
 
     near.sort(key=lambda point: (-off_others(point), *round_point(point)[::-1]))
-    open_mm = recess.bore.widest_mm + 2 * recess.lead_in_mm
+    open_mm = recess.diameters.widest_mm + 2 * recess.lead_in_mm
     if not near or (others and off_others(near[0]) < least_mm + _AS_NEAR_MM):
         raise DrawingError(
             f"there is no room in the back for the mark of a south pole, {format_mm(MARK_DIAMETER_MM)} "

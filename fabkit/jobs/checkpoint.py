@@ -25,7 +25,7 @@ from fabkit.core.files import (
     remove_leftovers,
 )
 
-CHECKPOINT_NAME = "ledger.sqlite"
+CHECKPOINT_NAME = "checkpoint.sqlite"
 #: Marks SQLite files as checkpoints, in the header beside the schema number.
 _APPLICATION = 0x46424B4C
 _HEADER_BYTES = 100
@@ -48,7 +48,7 @@ class Checkpoint:
     """The results of tasks. Use it as a context manager: it locks its folder.
 
     Args:
-        folder: contains ``ledger.sqlite``, which is created if needed.
+        folder: contains ``checkpoint.sqlite``, which is created if needed.
         problem: everything the results depend on, as JSON values, including versions of
             algorithms and hashes of inputs.
 
@@ -184,10 +184,10 @@ class Checkpoint:
                 raise self._refusal(_NOT_OURS) from None
             reason = {
                 sqlite3.SQLITE_FULL: "the disk is full",
-                sqlite3.SQLITE_READONLY: "it may not be written to",
+                sqlite3.SQLITE_READONLY: "it is read-only",
                 sqlite3.SQLITE_BUSY: "another program has it open",
             }.get(code, escape(str(error)))
-            kept = "completed work is saved; fix that and run again to continue"
+            kept = "completed work is saved; fix the problem and run the same command to continue"
             raise ExternalError(f"cannot write {self._name}: {reason}; {kept}") from None
 
 

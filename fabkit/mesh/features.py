@@ -425,8 +425,8 @@ def cylinders_mm(areas: Sequence[BaseGeometry]) -> tuple[float, float]:
 
     Example:
         >>> from shapely import Point, affinity
-        >>> bore = Point(3, 4).buffer(5, quad_segs=64)
-        >>> [round(mm, 2) for mm in cylinders_mm([bore, affinity.translate(bore, 0.2, 0)])]
+        >>> recess = Point(3, 4).buffer(5, quad_segs=64)
+        >>> [round(mm, 2) for mm in cylinders_mm([recess, affinity.translate(recess, 0.2, 0)])]
         [9.8, 10.2]
     """
     cuts = [filled(area) for area in areas]

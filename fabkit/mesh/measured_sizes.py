@@ -34,7 +34,7 @@ class MeasuredSizes:
         top_mm: the size of the chamfer or fillet around the face; `foot_mm` that around the back.
         rounded: whether these are fillets rather than chamfers.
         tip_mm: the width of the flat of acute tips; None without any.
-        bore_mm: the diameter of a magnet's recess; None without any.
+        recess_mm: the diameter of a magnet's recess; None without any.
         lead_in_mm: the width of its lead-in, on each side; `embedded` if it is closed.
         release_mm: the diameter of the push-out hole; 0 without.
         faces: the sides with letters: ``none``, ``front`` or ``both``; `label_mm` deep.
@@ -45,7 +45,7 @@ class MeasuredSizes:
     foot_mm: float
     rounded: bool
     tip_mm: float | None
-    bore_mm: float | None
+    recess_mm: float | None
     depth_mm: float
     lead_in_mm: float
     release_mm: float
@@ -62,12 +62,12 @@ class MeasuredSizes:
             for mm in (self.top_mm, self.foot_mm)
         ]
         recess, letter = "none", "none"
-        if self.bore_mm is not None:
-            recess = f"{mm_text(self.bore_mm)} x {mm_text(self.depth_mm)}"
+        if self.recess_mm is not None:
+            recess = f"{mm_text(self.recess_mm)} x {mm_text(self.depth_mm)}"
             if self.embedded:
                 recess += ", closed"
             elif self.lead_in_mm > _NONE_MM:
-                recess += f", {mm_text(self.bore_mm + 2 * self.lead_in_mm)} at its mouth"
+                recess += f", {mm_text(self.recess_mm + 2 * self.lead_in_mm)} at its mouth"
             if self.release_mm:
                 recess += f", {mm_text(self.release_mm)} through to the face"
         if self.faces != "none":
@@ -102,11 +102,13 @@ class MeasuredSizes:
         if self.faces != "none":
             sizes["label_depth_mm"] = round(self.label_mm, 2)
         fit = "none"
-        if self.bore_mm is not None:
+        if self.recess_mm is not None:
             magnet_mm = usual.magnet_diameter_mm
-            if not -0.2 < self.bore_mm - magnet_mm < 1.0:
-                magnet_mm = math.floor(2 * self.bore_mm + 1e-6) / 2  # they come in half millimetres
-            more_mm = round(self.bore_mm - magnet_mm, 2)
+            if not -0.2 < self.recess_mm - magnet_mm < 1.0:
+                magnet_mm = (
+                    math.floor(2 * self.recess_mm + 1e-6) / 2
+                )  # they come in half millimetres
+            more_mm = round(self.recess_mm - magnet_mm, 2)
             height_mm = self.depth_mm - (usual.air_mm + MAX_AIR_MM) / 2
             fit = "embedded" if self.embedded else "glue" if more_mm >= 0.3 else "press"
             sizes[f"{fit}_mm"] = more_mm
@@ -127,7 +129,7 @@ def measure_sizes(
     """Measure the sizes of most flat pieces, given their features; at least one must be fitted."""
     read = [(part, one) for part, one in zip(parts, found, strict=True) if part.outline]
     recesses = [one for _, some in read for one in some.recesses]
-    bores_mm = [fit_circle(one.middle).diameter_mm for one in recesses]
+    recesses_mm = [fit_circle(one.middle).diameter_mm for one in recesses]
     lead_ins_mm = [max(0.0, one.lead_in_mm) if one.below else 0.0 for one in recesses]
     widths = [fit_circle(x.cuts[-1][1]).diameter_mm for _, some in read for x in some.releases]
     labels = [one for _, some in read for one in some.labels]
@@ -149,7 +151,7 @@ def measure_sizes(
         rounded=edge_mm > _NONE_MM
         and max(_inside_mm(widest, cut) for cut in halfway) < 0.3 * edge_mm,
         tip_mm=median(tips) if tips else None,
-        bore_mm=median(bores_mm) if 2 * len(bores_mm) > len(read) else None,
+        recess_mm=median(recesses_mm) if 2 * len(recesses_mm) > len(read) else None,
         depth_mm=median([one.depth_mm for one in recesses] or [0.0]),
         lead_in_mm=median(lead_ins_mm or [0.0]),
         release_mm=median(widths) if 2 * len(widths) > len(recesses) else 0.0,

@@ -97,14 +97,14 @@ def recess_span(profile: Profile) -> Span:
         raise ValueError(
             f"above a recess that ends at {format_mm(high_mm + slot_mm)} the thickness "
             f"{format_mm(thickness_mm)} leaves {_rest(roof_mm)} below the letter, and "
-            f"recess.roof asks for {format_mm(profile.roof_mm)}; choose a thinner magnet, a "
+            f"recess.roof requires {format_mm(profile.roof_mm)}; choose a thinner magnet, a "
             "shallower letter or a thicker piece"
         )
     back_mm = profile.label_depth_mm if profile.faces == "both" else 0.0
     if profile.embedded and low_mm - back_mm < profile.roof_mm - _ROUNDING:
         raise ValueError(
             f"the floor of {format_mm(low_mm)} leaves {_rest(low_mm - back_mm)} above the letter "
-            f"on the back, and recess.roof asks for {format_mm(profile.roof_mm)}; choose a higher "
+            f"on the back, and recess.roof requires {format_mm(profile.roof_mm)}; choose a higher "
             "recess.floor or a shallower letter"
         )
     return span

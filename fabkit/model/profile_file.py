@@ -172,7 +172,7 @@ def _rib_contradictions(profile: Profile) -> Iterable[ErrorDetail]:
     elif RIB_COUNT * profile.rib_width_mm > MAX_RIB_SHARE * math.pi * root_mm:
         yield ErrorDetail(
             "recess.rib_width",
-            f"{format_mm(profile.rib_width_mm)} is too wide for {RIB_COUNT} ribs in a bore of "
+            f"{format_mm(profile.rib_width_mm)} is too wide for {RIB_COUNT} ribs in a recess of "
             f"{format_mm(root_mm)}; choose a smaller width or another recess.fit",
         )
 

@@ -64,4 +64,4 @@ def _read_messages(part: str, language: str) -> dict[str, str]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):  # neither TOML nor UTF-8
         message = f"the messages in {path.name} are missing or damaged"
-        raise ExternalError(f"{message}; install fabkit again") from None
+        raise ExternalError(f"{message}; reinstall fabkit") from None

@@ -8,7 +8,7 @@ from shapely import Polygon, box
 
 from fabkit.core.units import format_mm
 from fabkit.drawing.jig import OPPOSITE_POLE, Jig
-from fabkit.drawing.magnets import bore_diameters
+from fabkit.drawing.magnets import recess_diameters
 from fabkit.model.layers import recess_span
 from fabkit.model.profile import Profile
 from fabkit.output.canvas import draw_area
@@ -38,10 +38,10 @@ def _draw(drawing: Drawing, jig: Jig, profile: Profile, middle_mm: float) -> Non
     span, by_mm = recess_span(profile), (middle_mm, _MARGIN_MM)
     from_back = profile.embedded and profile.facing == "up"
     back_mm = span.depth_mm + (span.low_mm if from_back else profile.thickness_mm - span.high_mm)
-    half_mm, bore_mm = jig.collar_mm / 2, bore_diameters(profile).widest_mm / 2
+    half_mm, recess_mm = jig.collar_mm / 2, recess_diameters(profile).widest_mm / 2
     edge = {"stroke_width": "0.15", "stroke_linejoin": "round", "stroke": drawing.theme.edge}
     piece = box(-half_mm - 3, 0, half_mm + 3, back_mm)
-    piece -= box(-bore_mm, back_mm - span.depth_mm, bore_mm, back_mm)
+    piece -= box(-recess_mm, back_mm - span.depth_mm, recess_mm, back_mm)
     draw_area(drawing, piece, by_mm, **drawing.theme.filled("socket"), **edge)
     stem_mm = jig.drawing.thickness_mm - jig.post_height_mm
     shaft_mm, post_mm, tip_mm = jig.shaft_mm / 2, jig.post_mm / 2, back_mm - jig.post_height_mm

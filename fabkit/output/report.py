@@ -50,7 +50,7 @@ def render_html(template: str, **values: Any) -> str:
     try:
         return _environment().get_template(template).render(values)
     except TemplateNotFound as error:
-        raise ExternalError(f"{error.name} is missing; install fabkit again") from None
+        raise ExternalError(f"{error.name} is missing; reinstall fabkit") from None
 
 
 @cache

@@ -74,9 +74,7 @@ def font_path(bold: bool = False) -> Path:
     path = Path(__file__).parent / "fonts" / f"OpenSans-{'Bold' if bold else 'Regular'}.ttf"
     if path.is_file():
         return path
-    raise ExternalError(
-        f"there is no {escape(str(path))}, which comes with fabkit; install it again"
-    )
+    raise ExternalError(f"there is no {escape(str(path))}, which comes with fabkit; reinstall it")
 
 
 def font_faces(regular: str, bold: str) -> list[str]:
@@ -126,7 +124,7 @@ def subset_font(characters: str | None, bold: bool, web: bool = False) -> bytes:
         font.save(written)
     except (OSError, TTLibError) as error:
         message = f"cannot read {escape(str(path))}: {escape(str(error))}"
-        raise ExternalError(f"{message}; install fabkit again") from None
+        raise ExternalError(f"{message}; reinstall fabkit") from None
     return written.getvalue()
 
 

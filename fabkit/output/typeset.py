@@ -85,7 +85,7 @@ def register_fonts() -> None:
         try:
             pdfmetrics.registerFont(TTFont(name, str(path)))
         except Exception:  # a damaged file may raise anything
-            message = f"{path.name}, which comes with fabkit, is damaged; install fabkit again"
+            message = f"{path.name}, which comes with fabkit, is damaged; reinstall fabkit"
             raise ExternalError(message) from None
 
 

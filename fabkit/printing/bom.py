@@ -110,8 +110,8 @@ def solid_mm3(drawing: PartDrawing) -> float:
             )
             volume -= chamfer_mm * (5 * outline.area - 4 * middle.area - inner.area) / 6
     volume += sum(peg.volume_mm3 for peg in drawing.pegs)
-    for recess in drawing.recesses:  # a bore and the cone at its mouth
-        radius_mm, lead_in_mm = recess.bore.widest_mm / 2, recess.lead_in_mm
+    for recess in drawing.recesses:  # a recess and its lead-in
+        radius_mm, lead_in_mm = recess.diameters.widest_mm / 2, recess.lead_in_mm
         wide_mm, deep_mm = radius_mm + lead_in_mm, recess.high_mm - recess.low_mm - lead_in_mm
         cone = lead_in_mm * (radius_mm**2 + radius_mm * wide_mm + wide_mm**2) / 3
         volume -= math.pi * (cone + radius_mm**2 * deep_mm)
@@ -154,7 +154,7 @@ def _loose_mm3(drawing: FlatDrawing, fill: Infill) -> float:
     height_mm = max(0.0, drawing.thickness_mm - drawing.back_mm - skins_mm)
     free, loose_mm3 = inside, 0.0
     for recess in drawing.recesses:
-        wide_mm = recess.bore.widest_mm / 2 + fill.wall_mm
+        wide_mm = recess.diameters.widest_mm / 2 + fill.wall_mm
         disc = Point(recess.centre_mm).buffer(wide_mm, _ARC_SEGMENTS)
         above_mm = drawing.thickness_mm - recess.high_mm
         room_mm = sum(max(0.0, height - skins_mm) for height in (above_mm, recess.low_mm))

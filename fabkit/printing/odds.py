@@ -53,7 +53,7 @@ TARGET_ODDS = 0.99
 #: Standard deviations in the worst case.
 WORST_CASE_SD = 3
 #: PLA yields when it is stretched by more than this part (printed flat, ASTM D638, Stratasys'
-#: data sheet); the rim of a bore is stretched by squeeze over diameter at most.
+#: data sheet); the rim of a recess is stretched by squeeze over diameter at most.
 MAX_STRAIN = 0.015
 _INSET_STEP_MM = 0.01
 #: Bounds on the inset to spare and on the shift of a piece (mm).
@@ -393,26 +393,26 @@ def socket_odds(
 
 @dataclass(frozen=True)
 class MagnetFit:
-    """How magnets fit their bores: whether they fit the narrowest, least and greatest printed diameter,
+    """How magnets fit their recesses: whether they fit the narrowest, least and greatest printed diameter,
     interference (negative is play), and a message."""
 
     goes_in: bool
-    bore_mm: _Pair
+    recess_mm: _Pair
     squeeze_mm: _Pair
     message: str
 
 
-def magnet_fit(bores_mm: Sequence[float], magnet_mm: float, hole_mm: float) -> MagnetFit:
-    """Judge how magnets fit bores that print narrower than their meshes by `hole_mm`.
+def magnet_fit(recesses_mm: Sequence[float], magnet_mm: float, hole_mm: float) -> MagnetFit:
+    """Judge how magnets fit recesses that print narrower than their meshes by `hole_mm`.
 
     Example:
         >>> magnet_fit([10.1, 10.1], 10.0, 0.2).message
-        'bores print 9.9 mm wide: the magnets fit with up to 0.1 mm of interference'
+        'recesses print 9.9 mm wide: the magnets fit with up to 0.1 mm of interference'
         >>> magnet_fit([10.1], 10.0, 0.3).goes_in
         False
     """
-    bore_mm = min(bores_mm) - hole_mm, max(bores_mm) - hole_mm
-    least_mm, most_mm = magnet_mm - bore_mm[1], magnet_mm - bore_mm[0]
+    recess_mm = min(recesses_mm) - hole_mm, max(recesses_mm) - hole_mm
+    least_mm, most_mm = magnet_mm - recess_mm[1], magnet_mm - recess_mm[0]
     limit_mm = MAX_STRAIN * magnet_mm
     goes_in = most_mm < limit_mm + TINY_MM
     cases = {
@@ -422,10 +422,10 @@ def magnet_fit(bores_mm: Sequence[float], magnet_mm: float, hole_mm: float) -> M
         f"the magnets fit with up to {-least_mm:.2g} mm of play": -least_mm > TINY_MM,
         "the magnets just fit": True,
     }
-    widths = dict.fromkeys(f"{mm:.2f}".rstrip("0").rstrip(".") for mm in bore_mm)
+    widths = dict.fromkeys(f"{mm:.2f}".rstrip("0").rstrip(".") for mm in recess_mm)
     message = next(text for text, holds in cases.items() if holds)
-    message = f"bores print {' to '.join(widths)} mm wide: {message}"
-    return MagnetFit(goes_in, bore_mm, (least_mm, most_mm), message)
+    message = f"recesses print {' to '.join(widths)} mm wide: {message}"
+    return MagnetFit(goes_in, recess_mm, (least_mm, most_mm), message)
 
 
 # --- a whole set --------------------------------------------------------------------------
@@ -436,7 +436,7 @@ class ToleranceReport:
     """The effect of a printer's errors on a set.
 
     `inset_mm` is the median of the parts' measured insets; `sockets` belong to boards with holes or
-    sockets; `magnets` is None without bores. The catalog's `snowflakes` are reported but not judged,
+    sockets; `magnets` is None without recesses. The catalog's `snowflakes` are reported but not judged,
     since nothing surrounds them.
     """
 
@@ -513,7 +513,7 @@ def simulate_tolerances(
     solutions: Sequence[Solution],
     error: PrinterError,
     magnet_mm: float = 0.0,
-    bores_mm: Sequence[float] = (),
+    recesses_mm: Sequence[float] = (),
     sockets: Sequence[Odds] = (),
     snowflakes: Sequence[Solution] = (),
     progress: _Progress = lambda done, total, name: None,
@@ -524,7 +524,7 @@ def simulate_tolerances(
         parts: by piece id, each with its outline read; every piece of the solutions.
         solutions: of its challenges and boards; those without pieces are skipped.
         magnet_mm: the magnets' diameter.
-        bores_mm: of all bores, as measured.
+        recesses_mm: of all recesses, as measured.
 
     Raises:
         InputError: when a part does not have the shape that a solution asks for.
@@ -548,8 +548,8 @@ def simulate_tolerances(
         insets = {key: measured(key, one.halves) for key in one.layout}
         found.append(_challenge_odds(lattice, one, insets, error, samples))
     inset_mm = median([part.outline.inset_mm for part in parts.values() if part.outline] or [0.0])
-    # A bore takes the magnet in nearly all cases when it does at its narrowest.
+    # A recess takes the magnet in nearly all cases when it does at its narrowest.
     hole_mm = error.hole_mm + WORST_CASE_SD * error.hole_sd_mm
-    magnets = magnet_fit(bores_mm, magnet_mm, hole_mm) if bores_mm else None
+    magnets = magnet_fit(recesses_mm, magnet_mm, hole_mm) if recesses_mm else None
     judged, others = found[: len(challenges)], found[len(challenges) :]
     return ToleranceReport(error, inset_mm, tuple(judged), tuple(sockets), magnets, tuple(others))

@@ -113,7 +113,7 @@ def _patch(drawing: PartDrawing, rows: Transform) -> Patch:
     marks: list[Polygon] = []
     if drawing.facing == "down":
         open_ones = [recess for recess in drawing.recesses if recess.is_open]
-        marks = [Point(r.centre_mm).buffer(r.bore.widest_mm / 2) for r in open_ones]
+        marks = [Point(r.centre_mm).buffer(r.diameters.widest_mm / 2) for r in open_ones]
     elif drawing.label is not None:
         letter = drawing.label.front.polygon()
         marks = list(getattr(letter, "geoms", [letter]))

@@ -1,4 +1,4 @@
-"""The solid of a board or lid: prisms and bores added and cut in order, then its title."""
+"""The solid of a board or lid: prisms and cylinders added and cut in order, then its title."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ def _solids(step: Step) -> list[cq.Shape]:
         for (axis, low, high), areas in together.items()
         for area in polygons(shapely.union_all(areas))
     ]
-    bores = dict.fromkeys(shape for shape in step.shapes if isinstance(shape, Cylinder))
-    return solids + [_cylinder(bore) for bore in bores]
+    cylinders = dict.fromkeys(shape for shape in step.shapes if isinstance(shape, Cylinder))
+    return solids + [_cylinder(cylinder) for cylinder in cylinders]
 
 
 def _prism(area: Polygon, low_mm: float, high_mm: float, axis: str) -> cq.Solid:
@@ -71,7 +71,7 @@ def _prism(area: Polygon, low_mm: float, high_mm: float, axis: str) -> cq.Solid:
     return cq.Solid.extrudeLinear(outer, holes, _AXES[axis] * (high_mm - low_mm))
 
 
-def _cylinder(bore: Cylinder) -> cq.Solid:
-    x_mm, y_mm = bore.centre_mm
-    foot = cq.Vector(x_mm, y_mm, bore.low_mm)
-    return cq.Solid.makeCylinder(bore.diameter_mm / 2, bore.high_mm - bore.low_mm, foot)
+def _cylinder(cylinder: Cylinder) -> cq.Solid:
+    x_mm, y_mm = cylinder.centre_mm
+    foot = cq.Vector(x_mm, y_mm, cylinder.low_mm)
+    return cq.Solid.makeCylinder(cylinder.diameter_mm / 2, cylinder.high_mm - cylinder.low_mm, foot)

@@ -20,7 +20,7 @@ import numpy as np
 
 #: The shapes that can be written.
 Shape = cq.Shape
-#: Chords deviate from curves, and turn (radians), by at most this much: a bore gets 63 facets, and
+#: Chords deviate from curves, and turn (radians), by at most this much: a recess gets 63 facets, and
 #: a piece's volume is right to 0.007 %.
 STL_TOLERANCE_MM, STL_ANGLE = 0.01, 0.1
 #: Of a shape with spheres, whose facets are chords both ways: those of a 12 mm ball are within

@@ -66,9 +66,9 @@ def peg_post(peg: Peg) -> cq.Shape:
 
 def recess_cutter(recess: Recess) -> cq.Shape:
     """Build the cutter of a recess, around the z axis."""
-    radius = recess.bore.widest_mm / 2
+    radius = recess.diameters.widest_mm / 2
     low, high, lead_in = recess.low_mm, recess.high_mm, recess.lead_in_mm
-    crest = recess.bore.crest_mm
+    crest = recess.diameters.crest_mm
     if crest is not None:
         cone_height = lead_in + radius - crest / 2  # the cone goes on down to the crests
         cone = _revolved([(radius + lead_in, low), (crest / 2, low + cone_height)])
@@ -140,7 +140,7 @@ def _revolved(profile: list[tuple[float, float]]) -> cq.Solid:
 
 
 def _ribbed_prism(root: float, crest: float, rib_width: float, low: float, high: float) -> cq.Solid:
-    """Build the bore between crush ribs: alternating arcs on the root circle and the crest circle, joined
+    """Build the recess between crush ribs: alternating arcs on the root circle and the crest circle, joined
     by radial flanks, so that the ribs take a constant share of every circle."""
 
     def arc(radius: float, begin: float, end: float) -> cq.Edge:

@@ -131,7 +131,7 @@ class ExactCoverProblem:
             order = np.lexsort((*moved.T, moved_kinds))
             same = np.array_equal(moved_kinds[order], kinds[places])
             if not same or not np.array_equal(moved[order], own[places]):
-                raise ValueError("a symmetry does not carry the options to options")
+                raise ValueError("a symmetry does not map options to options")
             image = np.empty_like(places)
             image[order] = places
             images.append(tuple(image.tolist()))

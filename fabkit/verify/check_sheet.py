@@ -132,11 +132,11 @@ def odds_sentences(found: ToleranceReport) -> list[str]:
         out = "out" if worst_side_mm >= 0 else "in"
         most = f"with all sides {format_mm(abs(worst_side_mm))} too far {out}"
         sentences += [
-            f"{len(ranked) - len(few)} of {len(ranked)} {what} go together in at least {enough} of "
+            f"{len(ranked) - len(few)} of {len(ranked)} {what} fit together in at least {enough} of "
             f"{DRAWS:,} simulated sets{least}",
-            f"all {what} go together in {100 * found.set_odds:.1f} % of the sets",
+            f"all {what} fit together in {100 * found.set_odds:.1f} % of the sets",
             f"in the worst case, {most}, {sum(one.closes_worst_case for one in ranked)} of {len(ranked)} "
-            f"{what} go together",
+            f"{what} fit together",
         ]
         if found.snowflakes:
             likely = sum(one.odds >= TARGET_ODDS for one in found.snowflakes)

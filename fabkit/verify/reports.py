@@ -177,10 +177,10 @@ def _tolerance_of(
     )
     widest_mm = [max(some, default=0.0) for some in widths_mm]
     sockets = [s for one in boards for s in socket_odds(one, puzzle.lattice, error, *widest_mm)]
-    bores_mm = () if profile.fit == "ribs" else scan.bores_mm  # ribs are there to be crushed
+    recesses_mm = () if profile.fit == "ribs" else scan.recesses_mm  # ribs are there to be crushed
     magnet_mm = profile.magnet_diameter_mm if scan.flat else 0.0
     return simulate_tolerances(
-        pieces, puzzle.lattice, solved, error, magnet_mm, bores_mm, sockets, flakes, progress
+        pieces, puzzle.lattice, solved, error, magnet_mm, recesses_mm, sockets, flakes, progress
     )
 
 

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import PurePath
 from statistics import median, mode
 
-from fabkit.drawing.magnets import bore_diameters
+from fabkit.drawing.magnets import recess_diameters
 from fabkit.mesh.ball_fit import fit_ball_pieces
 from fabkit.mesh.board_fit import fit_boards, is_board_sized
 from fabkit.mesh.features import Features, find_features, fit_circle
@@ -122,7 +122,7 @@ class ScannedSet:
         return replace(self.sizes.profile(usual), lid=usual.lid if has_lids else "none")
 
     @cached_property
-    def bores_mm(self) -> tuple[float, ...]:
+    def recesses_mm(self) -> tuple[float, ...]:
         """The diameters of all recesses."""
         return tuple(
             fit_circle(recess.middle).diameter_mm
@@ -388,7 +388,7 @@ def _matches(scan: ScannedSet, profile: Profile) -> bool:
         ]
         if recesses:
             measures.append(
-                (median(scan.bores_mm), bore_diameters(profile).widest_mm, TOLERANCE_MM / 2)
+                (median(scan.recesses_mm), recess_diameters(profile).widest_mm, TOLERANCE_MM / 2)
             )
             closed = sum(not one.below and not one.above for one in recesses)
             marks = sum(len(one.marks) for one in scan.features)

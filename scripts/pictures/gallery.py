@@ -267,7 +267,7 @@ def main() -> int:
     names = [one.file for one in pictures]
     unknown = [name for name in options.only or () if name not in names]
     if unknown:
-        parser.error(f"there is no picture {unknown[0]}; there are {', '.join(names)}")
+        parser.error(f"there is no picture {unknown[0]}; choose from {', '.join(names)}")
     some = [one for one in pictures if not options.only or one.file in options.only]
     try:
         return _check(some, {KIND_FILE, *names}) if options.check else _renew(some, pictures)

@@ -209,7 +209,7 @@ def test_a_printer_that_is_off_may_keep_rows_from_closing(
     assert "As a printer prints it" in (here / "output/trio/check.html").read_text()
     out, _ = run(capsys, "check", "trio.toml", "--printer-error", "0.15mm", code=1)
     assert (
-        "In the worst case, with all sides 0.15 mm too far out, 0 of 1 challenges go together."
+        "In the worst case, with all sides 0.15 mm too far out, 0 of 1 challenges fit together."
         in out
     )
     assert "one of 0.12 mm for the worst case" in out
@@ -226,7 +226,8 @@ def test_a_calibrated_printer_has_odds(here: Path, capsys: Capture, run_json: Ru
     out, _ = run(capsys, "check", "trio.toml", *spread, code=1)
     assert "Sides print 0.02 mm too far out and scatter by 0.2 mm, as calibrated." in out
     assert (
-        "0 of 1 challenges go together in at least 99 % of 3,000 simulated sets; least often" in out
+        "0 of 1 challenges fit together in at least 99 % of 3,000 simulated sets; least often"
+        in out
     )
     assert run_json("check", "trio.toml", *spread, "--printer-error", "0.05 mm")["tolerance"]["ok"]
 

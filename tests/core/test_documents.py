@@ -63,7 +63,7 @@ def test_what_is_sound_is_read_beside_what_is_not() -> None:
         ({"kind": "round", "row": {}}, "row: expected tables [[row]] in double brackets, found a table"),
         ({"kind": "round", "head": []}, "head: expected a table [head], found []"),
         ({"kind": "round", "row": [{"name": "a"}] * 4}, "row: has 4 items; at most 3 are allowed"),
-        ({"kind": "round", "a b": 1}, '"a b": unknown key; known are kind, flat, head, row'),
+        ({"kind": "round", "a b": 1}, '"a b": unknown key; known keys are kind, flat, head, row'),
         ({"kind": "round", "size": 1}, 'size: unknown key; did you mean "head.size"?'),
         ({"kind": "round", "row": [{"name": "abcdef"}]}, "row[0].name: is 6 characters long; at most 5 are allowed"),
     ],

@@ -39,7 +39,7 @@ from fabkit.model.puzzle import Board, PuzzleSet
 from fabkit.solid.boards import build_board
 from fabkit.solid.export import write_stl
 from tests.support import analytic
-from tests.support.boardmeshes import bore, extruded, socket_places
+from tests.support.boardmeshes import cylinder, extruded, socket_places
 from tests.support.pictures import cell_drawn, hexagon, together
 
 Shape = Any  # shapely has no types
@@ -91,7 +91,7 @@ def same(one: Shape, other: Shape) -> bool:
         (["#####", "#.###", "###..", "#####", "....#"], ("lid.kind=snap", "board.notch=0 mm")),
     ],
 )
-def test_bores_go_through_and_channels_join_neighbouring_cells(
+def test_holes_go_through_and_channels_join_neighbouring_cells(
     picture: list[str], settings: tuple[str, ...]
 ) -> None:
     profile = fit_profile(*settings)
@@ -105,15 +105,15 @@ def test_bores_go_through_and_channels_join_neighbouring_cells(
         for col, one in enumerate(line)
         if one == "#"
     ]
-    bores = discs(places, profile.hole_mm)
+    cylinders = discs(places, profile.hole_mm)
     pairs = [pair for pair in combinations(places, 2) if math.dist(*pair) < 1.01 * unit_mm]
     wide_mm = profile.link_mm + 2 * profile.channel_mm
     channels = [LineString(pair).buffer(wide_mm / 2, cap_style="flat") for pair in pairs]
     floor_mm = board.rest_mm - profile.link_mm / 2
     for height_mm in (0.013, floor_mm - 0.013):
-        assert same(section_at(board.steps, height_mm), board.outline - bores)
+        assert same(section_at(board.steps, height_mm), board.outline - cylinders)
     for height_mm in (floor_mm + 0.013, board.rest_mm - 0.013):
-        expected = board.outline - bores - together(channels)
+        expected = board.outline - cylinders - together(channels)
         assert same(section_at(board.steps, height_mm), expected)
     cells = together(Point(one).buffer(unit_mm / 2, cap_style="square") for one in places)
     assert section_at(board.steps, board.rest_mm + 0.013).disjoint(cells)
@@ -328,12 +328,12 @@ TURNS = {
 
 
 def built(steps: Sequence[Step]) -> Manifold:
-    """Prisms and bores, put together without the kernel that makes the files."""
+    """Prisms and cylinders, put together without the kernel that makes the files."""
     whole = Manifold()
     for step in steps:
         for one in step.shapes:
             if isinstance(one, Cylinder):
-                body = bore(*one.centre_mm, one.diameter_mm, one.low_mm, one.high_mm)
+                body = cylinder(*one.centre_mm, one.diameter_mm, one.low_mm, one.high_mm)
             else:
                 body = extruded(one.area, one.low_mm, one.high_mm)
                 body = body.transform(np.array(TURNS[one.axis], dtype=float))

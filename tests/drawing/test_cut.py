@@ -77,13 +77,15 @@ def test_outlines_letters_and_magnets_are_those_of_the_drawing(
         if piece.engraving:
             check_letter(piece, drawing.label, profile)
         assert len(piece.magnets) == (drawing.magnets if profile.has_recesses else 0)
-        bores = [
-            Point(one.centre_mm).buffer(analytic.bore_mm(profile) / 2) for one in piece.magnets
+        pockets = [
+            Point(one.centre_mm).buffer(analytic.recess_mm(profile) / 2) for one in piece.magnets
         ]
-        for circle, bore in zip(piece.magnets, bores, strict=True):
-            assert circle.diameter_mm + profile.kerf_mm == pytest.approx(analytic.bore_mm(profile))
-            assert piece.outline.exterior.distance(bore) >= profile.wall_mm
-        for one, other in itertools.combinations(bores, 2):
+        for circle, recess in zip(piece.magnets, pockets, strict=True):
+            assert circle.diameter_mm + profile.kerf_mm == pytest.approx(
+                analytic.recess_mm(profile)
+            )
+            assert piece.outline.exterior.distance(recess) >= profile.wall_mm
+        for one, other in itertools.combinations(pockets, 2):
             assert one.distance(other) >= profile.wall_mm
 
 

@@ -49,7 +49,7 @@ EMBEDDED, DOWN = "recess.fit=embedded", "plate.face=down"
 
 def keeps_walls(points: ArrayLike, outline: Polygon, profile: Profile, off_mm: float = 0) -> Points:
     """Which places for the centre of a magnet keep the walls, and more, judged one by one."""
-    radius_mm = analytic.bore_mm(profile) / 2
+    radius_mm = analytic.recess_mm(profile) / 2
     low_mm, high_mm = analytic.recess_heights_mm(profile)
     top_mm = profile.thickness_mm - profile.top_chamfer_mm
     low_mm = low_mm if profile.embedded else profile.lead_in_mm
@@ -92,9 +92,9 @@ def widest_apart_mm(points: Points, at_most_mm: float) -> float:
 
 
 def least_apart_mm(profile: Profile) -> float:
-    """Between the centres of two recesses, for the walls beside the bores and at the bed."""
+    """Between the centres of two recesses, for the walls beside the recesses and at the bed."""
     at_bed_mm = 0.0 if profile.embedded else 2 * profile.lead_in_mm + profile.bed_wall_mm
-    return analytic.bore_mm(profile) + max(profile.wall_mm, at_bed_mm)
+    return analytic.recess_mm(profile) + max(profile.wall_mm, at_bed_mm)
 
 
 def misplaced(outline: Polygon, centres: ArrayLike, profile: Profile) -> list[str]:
@@ -199,8 +199,8 @@ def test_odd_pieces_on_which_magnets_have_been_misplaced() -> None:
 
 NO_ROOM = re.compile(
     r"pieces? (?P<pieces>[A-Z, ]+): (a magnet|two magnets) of (?P<magnet>[\d.]+) x 3 mm "
-    r"\(bore (?P<bore>[\d.]+) mm\) would (leave a wall of (?P<there>[\d.]+) mm|break through the "
-    r"side by (?P<through>[\d.]+) mm), and recess\.(?P<key>wall|bed_wall) asks for a wall of "
+    r"\(recess (?P<recess>[\d.]+) mm\) would (leave a wall of (?P<there>[\d.]+) mm|break through the "
+    r"side by (?P<through>[\d.]+) mm), and recess\.(?P<key>wall|bed_wall) requires a wall of "
     r"(?P<asked>[\d.]+) mm; the largest that fits is (?P<largest>[\d.]+) mm across"
 )
 
@@ -230,7 +230,7 @@ def test_a_magnet_that_does_not_fit_is_refused_with_numbers(
     found, profile = NO_ROOM.search(refusal_of(settings, piece)), load_profile((), settings)
     assert found
     assert (found["pieces"], found["magnet"]) == (piece, str(magnet_mm))
-    assert float(found["bore"]) == pytest.approx(analytic.bore_mm(profile))
+    assert float(found["recess"]) == pytest.approx(analytic.recess_mm(profile))
     asked_mm = profile.wall_mm if found["key"] == "wall" else profile.bed_wall_mm
     there_mm = float(found["there"]) if found["there"] else -float(found["through"])
     assert there_mm < asked_mm == float(found["asked"])
@@ -240,7 +240,7 @@ def test_a_magnet_that_does_not_fit_is_refused_with_numbers(
         outline = analytic.printed_outline(drawing.outline, profile)
         area = analytic.inset_outline(outline, profile.foot_chamfer_mm * at_bed)
         widest_mm = shapely.maximum_inscribed_circle(area, tolerance=1e-3).length
-        wall_mm = widest_mm - analytic.bore_mm(profile) / 2 - profile.lead_in_mm * at_bed
+        wall_mm = widest_mm - analytic.recess_mm(profile) / 2 - profile.lead_in_mm * at_bed
         # Walls are named to the hundredth, what is missing to a tenth, rounded up.
         assert there_mm == pytest.approx(wall_mm, abs=0.02 if there_mm > 0 else 0.11)
     for more, refused in ((0, False), (0.2, True)):

@@ -160,7 +160,7 @@ def test_what_was_put_is_there_before_the_next_step(tmp_path: Path) -> None:
     copy.mkdir()
     with Checkpoint(tmp_path / "run", PROBLEM) as checkpoint:
         checkpoint.put("a", b"result")
-        for path in (tmp_path / "run").glob("ledger*"):
+        for path in (tmp_path / "run").glob("checkpoint*"):
             (copy / path.name).write_bytes(path.read_bytes())
     with sqlite3.connect(copy / CHECKPOINT_NAME) as connection:
         assert connection.execute("SELECT result FROM results").fetchall() == [(b"result",)]

@@ -235,7 +235,7 @@ def test_others_at_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 # --- disks ------------------------------------------------------------------------------------------
 
-FULL = "completed work is saved; fix that and run again to continue"
+FULL = "completed work is saved; fix the problem and run the same command to continue"
 
 
 @pytest.fixture

@@ -42,7 +42,7 @@ from tests.support.ballmeshes import body_of_solid as body_of
 from tests.support.boardmeshes import (
     SQUARE,
     Frame,
-    bore,
+    cylinder,
     extruded,
     hexagons,
     holes_board,
@@ -311,7 +311,7 @@ def test_a_fault_of_a_sliding_lid_or_its_way_is_named() -> None:
     top = extruded(frame.outer - frame.outer.buffer(-6), 11.3, 12.4)
     slab = Manifold.cube((65.0, 45.0, 1.0)).translate((-2.5, -42.5, 0.0))
     faults: dict[str, tuple[list[Mesh], set[str]]] = {
-        "floor": (both(board - bore(33, -27, 3.0, -1, 4), frame), {"board-floor"}),
+        "floor": (both(board - cylinder(33, -27, 3.0, -1, 4), frame), {"board-floor"}),
         "wide": (both(board, frame, wider_mm=0.9), {"lid-fits", "lid-path"}),
         "thick": (both(board + top, frame, thickness_mm=3.0), {"lid-fits"}),
         "rib": (both(board + rib, frame), {"lid-path"}),

@@ -43,7 +43,7 @@ PIECES = {
     ),
     "triangular": ("cells = [[0,0],[0,1],[1,1],[2,1],[2,0],[1,-1]]", "cells = [[0,0]]"),
 }
-#: With little wall asked for beside the bore, so that only the one at the bed is too thin.
+#: With little wall asked for beside the recess, so that only the one at the bed is too thin.
 LOW_WALL = Order((), ("recess.wall=1.2 mm",))
 
 
@@ -165,7 +165,7 @@ def test_the_wall_between_a_recess_and_a_hole_is_measured(
 ) -> None:
     case = ring(order=order)
     (side_mm, _), *_ = rings_mm(case.drawing.outline)[1]
-    x_mm = side_mm - case.recess.bore.widest_mm / 2 - wall_mm
+    x_mm = side_mm - case.recess.diameters.widest_mm / 2 - wall_mm
     found = failed(case.with_recess(0, centre_mm=(x_mm, 30.0)))
     assert list(found) == wrong
     beside_mm = {"wall": wall_mm, "bed-wall": wall_mm - 0.5 - 0.4}  # less mouth and foot chamfer

@@ -41,7 +41,7 @@ from tests.support.ballmeshes import (
     mirrored,
     solid,
 )
-from tests.support.boardmeshes import bore, hexagons
+from tests.support.boardmeshes import cylinder, hexagons
 from tests.support.prints import Order
 from tests.support.shapes import printed_mesh
 
@@ -96,7 +96,7 @@ def star(name: str, peg_mm: float = 10.0, height_mm: float = 2.0) -> PeggedPart:
     area = hexagons(places).buffer(-0.1, join_style="mitre")
     made = boardmeshes.extruded(area, height_mm, height_mm + 7.0)
     for x, y in places:
-        made += boardmeshes.bore(x, y, peg_mm, 0.0, height_mm + 1.0)
+        made += boardmeshes.cylinder(x, y, peg_mm, 0.0, height_mm + 1.0)
     (part,) = fit_flat_pieces([body_of_solid(made)], STARS, UNIT_MM)[0]
     found = on_pegs(part, STARS.lattice, UNIT_MM)
     assert found is not None
@@ -413,12 +413,12 @@ def test_faults_of_pegs_are_reported_by_their_rules() -> None:
     straight, one = indigo()
     whole, first = straight.manifold, one.pegs[0]
     at = (first.x_mm, first.y_mm, 0.0)
-    without = whole - bore(*at[:2], 16.0, 0.0, 2.0)
+    without = whole - cylinder(*at[:2], 16.0, 0.0, 2.0)
     for made, rules in (
         (whole, set()),
         (without, {"peg-count", "peg-place"}),
-        (without + bore(*at[:2], 9.6, 0.0, 2.1), {"peg-diameter"}),
-        (without + bore(at[0] + 0.3, at[1], 10.0, 0.0, 2.1), {"peg-place"}),
+        (without + cylinder(*at[:2], 9.6, 0.0, 2.1), {"peg-diameter"}),
+        (without + cylinder(at[0] + 0.3, at[1], 10.0, 0.0, 2.1), {"peg-place"}),
         (whole.trim_by_plane((0.0, 0.0, 1.0), 0.5), {"peg-height"}),
         (whole.trim_by_plane((0.0, 0.0, 1.0), 2.0), {"peg-count"}),
     ):
@@ -430,7 +430,7 @@ def test_faults_of_pegs_are_reported_by_their_rules() -> None:
 def test_a_piece_of_one_cell_has_no_direction() -> None:
     straight, one = indigo()
     at = one.pegs[0]
-    around = bore(at.x_mm, at.y_mm, 19.8, -1.0, 19.0)
+    around = cylinder(at.x_mm, at.y_mm, 19.8, -1.0, 19.0)
     *_, (alone,) = fit_pieces_on_pegs([body_of_solid(straight.manifold ^ around)], STARS, 20.0)
     assert alone is not None
     assert alone.plate.outline is not None

@@ -272,7 +272,7 @@ def corner(value: float) -> bytes:
 
 TEXTS: dict[str, tuple[str, bytes | str, str]] = {
     "empty": ("a.stl", b"", "is empty; expected an STL, 3MF, OBJ, PLY, OFF or GLB file"),
-    "unknown": ("a.step", "ISO\n", "is of no known kind; expected an STL"),
+    "unknown": ("a.step", "ISO\n", "has an unknown format; expected an STL"),
     "text": ("a.stl", "hello \x1b[31m\n", r'line 1: expected solid or the end, found "hello \x1b[31m"'),
     "truncated": ("a.stl", files.binary_stl()[:-7], f"announces 12 triangles, {SHORT} 677; export it again"),
     "2-gb": ("a.stl", files.binary_stl(count=42_949_672), "announces 42,949,672 triangles, which take 214"),

@@ -57,7 +57,7 @@ def test_missing_and_damaged_texts_are_reported(
     monkeypatch.setattr(module, "__file__", str(tmp_path / "i18n.py"))
     module._read_messages.cache_clear()
     try:
-        with pytest.raises(ExternalError, match=r"booklet\.it\.toml.*install fabkit again"):
+        with pytest.raises(ExternalError, match=r"booklet\.it\.toml.*reinstall fabkit"):
             load_messages("booklet", "it")
         for part in ("booklet", "page"):
             with pytest.raises(

@@ -87,7 +87,7 @@ def test_from_the_first_visit_to_the_next_challenge_by_touch(
         assert player.solved
         assert page.locator(".spark").count() > 10  # joy
         assert player.text("done-more").startswith("3 moves · 0:")
-        assert player.text("done-more").endswith("Your new best!")
+        assert player.text("done-more").endswith("New personal best!")
         assert page.evaluate("document.documentElement.scrollWidth") == size[0]
         page.wait_for_timeout(3000)
         assert page.locator(".spark").count() == 0

@@ -108,7 +108,7 @@ def test_a_missing_or_damaged_font_is_reported_in_one_sentence(
     monkeypatch.setattr(theme_module, "__file__", str(tmp_path / "theme.py"))
     drawing = Drawing(100, 20, "letters")
     drawing.text(5, 5, "A", 5)
-    with pytest.raises(ExternalError, match=r"no .*OpenSans-Regular.ttf.*install it again$"):
+    with pytest.raises(ExternalError, match=r"no .*OpenSans-Regular.ttf.*reinstall it$"):
         drawing.source()
     (tmp_path / "fonts").mkdir()
     (tmp_path / "fonts/OpenSans-Regular.ttf").write_bytes(b"no font")

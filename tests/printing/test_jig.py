@@ -138,7 +138,7 @@ def test_its_post_is_narrower_by_what_recesses_lose(
     """On a printer where holes are known to come out narrower, drawn recesses make up for it."""
     lost = ("-s", "calibration.hole_loss=0.2 mm", "-s", "recess.press=0.3 mm")
     (one,) = run_json("jig", *lost)["jigs"]
-    assert one["post_mm"] == 9.7  # as with a bore of 10.1 mm that loses nothing
+    assert one["post_mm"] == 9.7  # as with a recess of 10.1 mm that loses nothing
     out = ("-s", "calibration.offset=0.05 mm", "-s", "inset=0.15 mm", "-s", "gap.min=0.3 mm")
     (one,) = run_json("jig", *lost, *out)["jigs"]
     assert one["post_mm"] == 9.6  # and prints 9.7 mm wide

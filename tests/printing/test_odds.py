@@ -237,13 +237,15 @@ def test_nothing_to_assemble_and_parts_of_another_shape() -> None:
 
 
 def test_magnets() -> None:
-    for bores_mm, hole_mm, squeeze_mm, goes_in in (
+    for recesses_mm, hole_mm, squeeze_mm, goes_in in (
         ([10.1], 0.0, (-0.1, -0.1), True),
         ([10.1, 10.05], 0.2, (0.1, 0.15), True),
         ([10.1, 10.0], 0.2, (0.1, 0.2), False),
     ):
         for error in (PrinterError(0.1, hole_mm), PrinterError(0, hole_mm - 0.03, hole_sd_mm=0.01)):
-            found = simulate_tolerances({}, SQUARE, [], error, magnet_mm=10.0, bores_mm=bores_mm)
+            found = simulate_tolerances(
+                {}, SQUARE, [], error, magnet_mm=10.0, recesses_mm=recesses_mm
+            )
             assert found.magnets is not None
             assert found.magnets.squeeze_mm == pytest.approx(squeeze_mm)
             assert found.ok == found.magnets.goes_in == goes_in

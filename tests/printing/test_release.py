@@ -61,8 +61,8 @@ def test_a_pin_goes_from_the_face_to_the_magnet(
             left, low, right, high = open_.bounds
             widths.append((round(right - left, 1), round(high - low, 1)))
             assert open_.contains(Point(recess.centre_mm).buffer(0.99))
-        # First a slot from side to side of the bore, then a square, then it is round.
-        narrowest_mm = recess.bore.crest_mm or recess.bore.widest_mm
+        # First a slot from side to side of the recess, then a square, then it is round.
+        narrowest_mm = recess.diameters.crest_mm or recess.diameters.widest_mm
         slot = (round(narrowest_mm, 1), 2.0)
         assert widths == [slot if step_mm else (2.0, 2.0), (2.0, 2.0), (2.0, 2.0)]
 

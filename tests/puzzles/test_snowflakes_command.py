@@ -241,7 +241,7 @@ def test_checkpoints_of_another_question(
         out, err = capsys.readouterr()
         assert out == ""
         assert err.startswith(
-            f"fabkit: kept/ledger.sqlite: {key}: belongs to a different problem: found "
+            f"fabkit: kept/checkpoint.sqlite: {key}: belongs to a different problem: found "
         )
         return err
 

@@ -134,10 +134,10 @@ FAULTS: list[tuple[str, Order, Plant, Sequence[Callable[[Print], Complaints]]]] 
     (
         "D",
         PLAIN,
-        lambda case, _: case.with_bores(wider_mm=0.03),
+        lambda case, _: case.with_diameters(wider_mm=0.03),
         [check_recesses, check_mouths, check_volume],
     ),
-    ("D", RIBBED, lambda case, _: case.with_bores(higher_mm=-0.03), [check_recesses]),
+    ("D", RIBBED, lambda case, _: case.with_diameters(higher_mm=-0.03), [check_recesses]),
     ("D", PLAIN, lambda case, _: letters.letter_depth_off(case, 0.2), [check_levels]),
     ("J", PLAIN, lambda case, _: case.with_letter(scale=1.01), [check_letters]),
     ("J", TWO_FACED, letters.mirrored_on_back, [check_letters]),

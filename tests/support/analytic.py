@@ -133,7 +133,7 @@ def recess_heights_mm(profile: Profile) -> tuple[float, float]:
 # --- volume -------------------------------------------------------------------------------
 
 
-def bore_mm(profile: Profile) -> float:
+def recess_mm(profile: Profile) -> float:
     """The diameter of the recess, between the ribs if it has ribs."""
     added = {
         "press": profile.press_mm,
@@ -151,29 +151,29 @@ def crest_mm(profile: Profile) -> float:
 
 def mouth_of_recess_mm(profile: Profile) -> float:
     """The diameter of the recess at the back, with its lead-in."""
-    return bore_mm(profile) + 2 * profile.lead_in_mm
+    return recess_mm(profile) + 2 * profile.lead_in_mm
 
 
 def recess_area_mm2(profile: Profile, z_mm: float) -> float:
     """The area of a recess's section at a height where it has one."""
     cone = max(mouth_of_recess_mm(profile) / 2 - z_mm, 0.0)
-    bore = bore_mm(profile) / 2
+    widest = recess_mm(profile) / 2
     if profile.fit == "embedded":
-        return math.pi * bore**2
+        return math.pi * widest**2
     if profile.fit != "ribs":
-        return math.pi * max(bore, cone) ** 2
-    share = RIBS * 2 * math.asin(profile.rib_width_mm / 2 / bore) / (2 * math.pi)
+        return math.pi * max(widest, cone) ** 2
+    share = RIBS * 2 * math.asin(profile.rib_width_mm / 2 / widest) / (2 * math.pi)
     under_ribs = max(crest_mm(profile) / 2, cone)
-    if under_ribs > bore:
+    if under_ribs > widest:
         return math.pi * cone**2
-    return math.pi * ((1 - share) * bore**2 + share * under_ribs**2)
+    return math.pi * ((1 - share) * widest**2 + share * under_ribs**2)
 
 
 def recess_volume_mm3(profile: Profile) -> float:
     """One recess. Its area is a quadratic between the heights where its form changes."""
     low_mm, high_mm = recess_heights_mm(profile)
     lead_in_mm = profile.lead_in_mm
-    end_of_cone = lead_in_mm + (bore_mm(profile) - crest_mm(profile)) / 2
+    end_of_cone = lead_in_mm + (recess_mm(profile) - crest_mm(profile)) / 2
     heights = sorted({low_mm, min(lead_in_mm, high_mm), min(end_of_cone, high_mm), high_mm})
     heights = [height for height in heights if height >= low_mm]
     return sum(

@@ -48,7 +48,7 @@ def extruded(area: Any, low_mm: float, high_mm: float) -> Manifold:
     return whole.translate((0, 0, low_mm))
 
 
-def bore(
+def cylinder(
     x: float, y: float, diameter_mm: float, low_mm: float, high_mm: float, sides: int = SEGMENTS
 ) -> Manifold:
     round_ = Manifold.cylinder(high_mm - low_mm, diameter_mm / 2, circular_segments=sides)
@@ -148,10 +148,10 @@ def holes_board(
     hole_mm: float = 12.5,
     channel_mm: float = 0.2,  # beside a link
     floor_off_mm: float = 0.0,  # by which all floors of channels are too high
-    missing: Sequence[int] = (),  # numbers of the bores that are left out
+    missing: Sequence[int] = (),  # numbers of the holes that are left out
     moved: dict[int, tuple[float, float, float]] | None = None,  # along x and y, in diameter
-    blind: Sequence[int] = (),  # numbers of the bores that end 3 mm above the bottom
-    polygonal: Sequence[int] = (),  # numbers of the bores that have 16 sides
+    blind: Sequence[int] = (),  # numbers of the holes that end 3 mm above the bottom
+    polygonal: Sequence[int] = (),  # numbers of the holes that have 16 sides
     narrow: float | None = None,  # the width of the first channel, if it has its own
     **frame: Any,
 ) -> tuple[Manifold, Frame]:
@@ -166,7 +166,7 @@ def holes_board(
         if number not in missing:
             low = 3.0 if number in blind else -1.0
             sides = 16 if number in polygonal else SEGMENTS
-            cuts.append(bore(x + dx, y + dy, hole_mm + wider, low, rest + 20, sides))
+            cuts.append(cylinder(x + dx, y + dy, hole_mm + wider, low, rest + 20, sides))
     width, floor = narrow or LINK_MM + 2 * channel_mm, rest - LINK_MM / 2 + floor_off_mm
     for (x, y), middle in zip(cells, middles, strict=True):
         for beside in ((x + 1, y), (x, y + 1)):
@@ -191,7 +191,7 @@ def sockets_board(
     rest = floor_mm + depth_mm
     around = Frame(region, rest, rest + THICKNESS_MM, relief_mm=0.0, notch_mm=0.0, **frame)
     cuts = [
-        bore(x, y, socket_mm, floor_mm + (shallow or {}).get(number, 0.0), rest + 5)
+        cylinder(x, y, socket_mm, floor_mm + (shallow or {}).get(number, 0.0), rest + 5)
         for number, (x, y) in enumerate(middles)
         if number not in missing
     ]

@@ -89,7 +89,7 @@ def check_levels(one: Print) -> Complaints:
     if found.keys() != expected.keys():
         yield f"horizontal surfaces are at {sorted(found)}, not at {sorted(expected)}"
         return
-    # Curves are chords: a bore of 63 facets lacks 0.17 % of its area.
+    # Curves are chords: a recess of 63 facets lacks 0.17 % of its area.
     tolerance_mm2 = 0.002 * (recess_mm2 + mouth_mm2) + 0.001 * glyph_mm2 + 0.005
     for level, area_mm2 in expected.items():
         if abs(found[level] - area_mm2) > tolerance_mm2:
@@ -118,12 +118,12 @@ def check_recesses(one: Print) -> Complaints:
         yield f"{len(ends)} recesses, not {one.magnets}"
         return
     for z_mm in (0.45 * low_mm + 0.55 * high_mm, high_mm - 0.013):
-        for end, bore in zip(ends, measure.holes(one.section(z_mm)), strict=True):
-            if measure.difference_mm2(end, bore) > 0.01 * end.area:
+        for end, recess in zip(ends, measure.holes(one.section(z_mm)), strict=True):
+            if measure.difference_mm2(end, recess) > 0.01 * end.area:
                 yield f"a recess is not the same at {z_mm:.3f} mm as at its end"
-            yield from wrong_bore(bore, one.profile)
+            yield from wrong_recess(recess, one.profile)
     for end, recess in zip(ends, one.blueprint.recesses, strict=True):
-        yield from wrong_bore(end, one.profile)
+        yield from wrong_recess(end, one.profile)
         circle = fit_circle(end)
         if math.dist((circle.x_mm, circle.y_mm), recess.centre_mm) > 0.01:
             yield f"a recess lies at {circle}, not at {recess.centre_mm}"
@@ -133,15 +133,15 @@ def fit_circle(area: Polygon) -> measure.Circle:
     return measure.fit_circle(measure.corners(area.exterior))
 
 
-def wrong_bore(bore: Polygon, profile: Profile) -> Complaints:
+def wrong_recess(recess: Polygon, profile: Profile) -> Complaints:
     """What is wrong with the diameters of a recess, and with its ribs."""
     if profile.fit != "ribs":
-        yield from wrong_circle("bore", fit_circle(bore), analytic.bore_mm(profile))
+        yield from wrong_circle("recess", fit_circle(recess), analytic.recess_mm(profile))
         return
-    ribs = measure.ribs_of(bore)
+    ribs = measure.ribs_of(recess)
     if ribs.count != analytic.RIBS:
         yield f"{ribs.count} ribs"
-    yield from wrong_circle("bore between the ribs", ribs.root, analytic.bore_mm(profile))
+    yield from wrong_circle("recess between the ribs", ribs.root, analytic.recess_mm(profile))
     yield from wrong_circle("circle of the crests", ribs.crest, analytic.crest_mm(profile))
     if abs(ribs.width_mm - profile.rib_width_mm) > 0.02:
         yield f"the ribs are {ribs.width_mm:.4f} mm wide"
@@ -163,16 +163,16 @@ def check_mouths(one: Print) -> Complaints:
         yield f"{len(rims)} holes in the back"
     for rim in rims:
         yield from wrong_circle("mouth", fit_circle(rim), analytic.mouth_of_recess_mm(profile))
-    bore_mm = analytic.bore_mm(profile)
+    recess_mm = analytic.recess_mm(profile)
     for z_mm in (0.3 * lead_in_mm, 0.7 * lead_in_mm) if lead_in_mm else ():
         for hole in measure.holes(one.section(z_mm)):
-            expected_mm = bore_mm + 2 * (lead_in_mm - z_mm)
+            expected_mm = recess_mm + 2 * (lead_in_mm - z_mm)
             yield from wrong_circle(f"mouth at {z_mm:.2f} mm", fit_circle(hole), expected_mm)
     if profile.fit == "ribs":
         crest_mm = analytic.crest_mm(profile)
-        for hole in measure.holes(one.section(lead_in_mm + (bore_mm - crest_mm) / 4)):
+        for hole in measure.holes(one.section(lead_in_mm + (recess_mm - crest_mm) / 4)):
             found = measure.ribs_of(hole).crest
-            yield from wrong_circle("lead-in", found, (bore_mm + crest_mm) / 2)
+            yield from wrong_circle("lead-in", found, (recess_mm + crest_mm) / 2)
 
 
 def check_walls(one: Print) -> Complaints:

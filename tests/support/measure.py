@@ -172,7 +172,7 @@ def wall_mm(area: BaseGeometry, hole: Polygon) -> float:
 
 @dataclass(frozen=True)
 class Ribs:
-    """Crush ribs in a bore: their number, the two circles, and their width at the root."""
+    """Crush ribs in a recess: their number, the two circles, and their width at the root."""
 
     count: int
     root: Circle
@@ -180,10 +180,10 @@ class Ribs:
     width_mm: float
 
 
-def ribs_of(bore: Polygon) -> Ribs:
-    """The ribs of a bore's section; points halfway between the circles lie on their flanks."""
-    points = corners(bore.exterior)
-    middle = np.asarray(bore.centroid.coords[0])
+def ribs_of(recess: Polygon) -> Ribs:
+    """The ribs of a recess's section; points halfway between the circles lie on their flanks."""
+    points = corners(recess.exterior)
+    middle = np.asarray(recess.centroid.coords[0])
     radii = np.hypot(*(points - middle).T)
     height = (radii - radii.min()) / np.ptp(radii)
     outside, inside = height > 0.75, height < 0.25

@@ -302,16 +302,16 @@ def recesses(one: Print) -> dict[str, tuple[float, float]]:
     # Just above the mouth its cone takes away the ribs, where the wall may be thinnest.
     heights = [low_mm + profile.lead_in_mm + 0.0037, low_mm + 0.6 * (high_mm - low_mm) + 0.0137]
     cuts = [one.section(height_mm) for height_mm in heights]
-    bores = measure.holes(cuts[-1])
+    pockets = measure.holes(cuts[-1])
     wall_mm = min(map(thinnest_wall_mm, cuts))
     right = {"recess-depth": (end - begin, 1e-3), "wall": (wall_mm, 0.01)}
     if profile.fit == "ribs":
-        ribs = measure.ribs_of(bores[0])
+        ribs = measure.ribs_of(pockets[0])
         right["recess-diameter"] = ribs.root.diameter_mm, 5e-3
         right["rib-crest"] = ribs.crest.diameter_mm, 5e-3
     else:
-        middle = fit_circle(bores[0])
-        goes_in = 2 * bores[0].exterior.distance(Point(middle.x_mm, middle.y_mm))
+        middle = fit_circle(pockets[0])
+        goes_in = 2 * pockets[0].exterior.distance(Point(middle.x_mm, middle.y_mm))
         right["recess-diameter"] = float(goes_in), 5e-3
     if not profile.embedded:
         foot = measure.flat_part(mesh, 0.0, DOWN)
@@ -319,6 +319,6 @@ def recesses(one: Print) -> dict[str, tuple[float, float]]:
         # The rule cuts 0.01 mm above the bed, where chamfer and mouth leave twice that more,
         # and in a concave corner 2.4 times.
         right["bed-wall"] = min(measure.wall_mm(foot, hole) for hole in holes), 0.025
-        bore_mm = float(2 * shapely.minimum_bounding_radius(bores[0]))
-        right["lead-in"] = (fit_circle(holes[0]).diameter_mm - bore_mm) / 2, 5e-3
+        recess_mm = float(2 * shapely.minimum_bounding_radius(pockets[0]))
+        right["lead-in"] = (fit_circle(holes[0]).diameter_mm - recess_mm) / 2, 5e-3
     return right

@@ -1,1 +1,1 @@
-"""Boards, trays and lids: drawn as prisms and bores that are added and cut in order."""
+"""Boards, trays and lids: drawn as prisms and cylinders that are added and cut in order."""

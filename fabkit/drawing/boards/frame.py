@@ -240,12 +240,12 @@ def build_block(
             "smaller board.clearance, a smaller board.relief or a larger unit"
         )
     up_mm = base_mm + _BEYOND_MM
-    bores = [Cylinder(one, 2 * profile.relief_mm, rest_mm, up_mm) for one in reliefs]
+    cylinders = [Cylinder(one, 2 * profile.relief_mm, rest_mm, up_mm) for one in reliefs]
     opened = [Prism(one, rest_mm, up_mm) for one in polygons(straight)]
     local_steps = _notch(drawn_outer, placement.to_frame(opening), rest_mm, base_mm, profile)
     if lid is not None:
         local_steps.append(lid.frame_step(base_mm, drawn_outer))
-    plain = Step(False, (Prism(outer, 0.0, base_mm),)), Step(True, (*opened, *bores))
+    plain = Step(False, (Prism(outer, 0.0, base_mm),)), Step(True, (*opened, *cylinders))
     return Block(placement, lid, (*plain, *placement.place_steps(local_steps)))
 
 

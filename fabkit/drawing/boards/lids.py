@@ -152,7 +152,7 @@ def sliding_lid(across_mm: float, along_mm: float, profile: Profile) -> SlidingL
     if enough > thick:
         raise DrawingError(
             f"the frame would reach {format_mm(round(max(0, hold(thick)), 3))} over a sliding lid "
-            f"of {format_mm(thick)}, and {format_mm(_MIN_HOLD_MM)} is the least that holds it; "
+            f"of {format_mm(thick)}, and {format_mm(_MIN_HOLD_MM)} is the minimum that holds it; "
             f"choose a lid.thickness of {format_mm(enough)} or more, or a smaller lid.clearance"
         )
     # Equal in front and behind, so that the closed lid is centred on the opening.

@@ -87,7 +87,7 @@ def read_meshes(path: Path) -> list[Mesh]:
     except Exception as error:  # trimesh, zipfile and expat promise nothing about what they raise
         reason = truncate(escape(f"{error}"[:200])) or type(error).__name__
         if isinstance(error, RecursionError):
-            reason = "it nests parts in a circle, or very deep"
+            reason = "its parts are nested in a cycle, or too deeply"
         reason = f"it lacks {reason}" if isinstance(error, KeyError) else reason
         message = f"cannot be read as {kind.upper()} ({reason}); export it again"
         raise InputError.of(source, message) from None
@@ -109,7 +109,9 @@ def _kind(content: bytes, suffix: str) -> str:
     }
     kind = next((kind for kind, found in matches.items() if found), suffix)
     if kind not in _READERS or not content:
-        raise _WrongError(f"is {'of no known kind' if content else 'empty'}; expected {_EXPECTED}")
+        raise _WrongError(
+            f"{'has an unknown format' if content else 'is empty'}; expected {_EXPECTED}"
+        )
     return kind
 
 
@@ -192,7 +194,7 @@ def _read_stl(content: bytes) -> Iterator[Mesh]:
         points = facets["f1"].reshape(-1, 3).astype(float)
     elif b"\0" in content[:1024]:
         raise _WrongError(
-            f"is no complete STL file: its header announces {pluralize(size // 50 - 1, 'triangle')}, "
+            f"is not a complete STL file: its header announces {pluralize(size // 50 - 1, 'triangle')}, "
             f"which take {size} bytes, and it has {len(content)}; export it again"
         )
     else:
@@ -341,7 +343,7 @@ def _moved(name: str, vertices: Points, faces: Faces, matrix: NDArray[np.float64
     """Transform a mesh; a mirroring transform also flips the winding."""
     turns = np.linalg.det(matrix[:3, :3])
     if turns == 0:
-        raise _WrongError("a transform flattens a body; expected its size kept")
+        raise _WrongError("a transform flattens a body; expected one that keeps its size")
     points = vertices @ matrix[:3, :3].T + matrix[:3, 3]
     return Mesh(name, points, faces[:, ::-1] if turns < 0 else faces)
 
@@ -452,7 +454,7 @@ class _Package:
             return
         self._elements += tag.startswith(f"{{{_CORE}}}")
         if self._elements > MAX_ELEMENTS:
-            raise _WrongError(f"has more than {MAX_ELEMENTS} elements that are no triangles")
+            raise _WrongError(f"has more than {MAX_ELEMENTS} elements other than triangles")
         match tag.removeprefix(f"{{{_CORE}}}"):
             case "model":
                 prefixes = values.get("requiredextensions", "").split()

@@ -72,7 +72,7 @@ def write_3mf(package: Package3mf) -> bytes:
         written = bytes(model.QueryWriter("3mf").WriteToBuffer())
     except OSError as error:  # its own part in C is missing
         reason = escape(str(error))
-        raise ExternalError(f"lib3mf cannot be loaded: {reason}; install fabkit again") from None
+        raise ExternalError(f"lib3mf cannot be loaded: {reason}; reinstall fabkit") from None
     except lib3mf.ELib3MFException as error:
         raise ExternalError(f"lib3mf cannot write the 3MF file: {escape(str(error))}") from None
     # The library packs quickly; a quarter smaller is worth a second.

@@ -305,7 +305,7 @@ def _lid_findings(lid: Part, board: Part, lid_low_mm: float, profile: Profile) -
     ]
     is_solid = lid.aligned.is_solid and board.aligned.is_solid
     if not sockets or not is_solid:
-        why = "the board has no level face above its pieces for a lid to lie on"
+        why = "the board has no level face above its pieces for a lid to rest on"
         why = why if is_solid else "board and lid cannot be assembled: one of them is not closed"
         yield Finding("lid-fits", False, None, _TINY_MM3, "mm3", why)
         return

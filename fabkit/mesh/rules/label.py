@@ -33,7 +33,7 @@ def label_findings(one: Subject) -> Iterator[Finding]:
         if found or wanted:
             ok = bool(found) == wanted
             message = f"there is {'a' if found else 'no'} letter on the {side}"
-            message += "" if ok else f"; the profile asks for {'one' if wanted else 'none'}"
+            message += "" if ok else f"; the profile requires {'one' if wanted else 'none'}"
             yield Finding(f"label-{side}", ok, float(bool(found)), float(wanted), "", message)
         if found and wanted:
             labels += found

@@ -10,7 +10,7 @@ import shapely
 from shapely import MultiPoint, union_all
 from shapely.affinity import rotate
 
-from fabkit.drawing.magnets import bore_diameters, left_to_right_order, magnet_count, poles
+from fabkit.drawing.magnets import left_to_right_order, magnet_count, poles, recess_diameters
 from fabkit.mesh.features import Cavity, cylinders_mm, fit_circle
 from fabkit.mesh.finding import Finding, check_limits, count_finding
 from fabkit.mesh.identity import Letter, symmetry_turns
@@ -42,7 +42,7 @@ def recess_findings(one: Subject) -> Iterator[Finding]:
     if not recesses or not profile.has_recesses:
         return
     places = [recess.middle for recess in recesses]
-    yield from _bores(one)
+    yield from _diameters(one)
     yield from _releases(one)
     cuts = [area for recess in recesses for _, area in recess.cuts]
     filled_cuts = [area for area in cuts if len(shapely.get_rings(area)) > 1]
@@ -111,10 +111,10 @@ def _plastic_mm(one: Subject, cavity: Cavity, facing: int) -> float:
     return max(0.0, cavity.low_mm - max((x.high_mm for x in over if x.below), default=0.0))
 
 
-def _bores(one: Subject) -> Iterator[Finding]:
+def _diameters(one: Subject) -> Iterator[Finding]:
     """Findings on diameters: the largest cylinder that fits in and the smallest around both have the
     right one, so that a recess is neither narrow nor wide, oval, tapered, bent nor bumpy."""
-    profile, nominal, inside, around = one.profile, bore_diameters(one.profile), [], []
+    profile, nominal, inside, around = one.profile, recess_diameters(one.profile), [], []
     crest_mm = nominal.widest_mm if nominal.crest_mm is None else nominal.crest_mm
     for recess in one.found.recesses:
         # A little above its mouth and, with ribs, above the cone down to their crests.
@@ -154,10 +154,10 @@ def _walls(one: Subject) -> Iterator[Finding]:
         (x.middle.distance(y.middle), x.middle) for x, y in itertools.combinations(recesses, 2)
     ]
     for recess in recesses:
-        bore_mm = shapely.minimum_bounding_radius(recess.middle)
+        recess_mm = shapely.minimum_bounding_radius(recess.middle)
         for cut, area in recess.cuts:
             # Its mouth is wider, and judged at the bed.
-            if profile.embedded or shapely.minimum_bounding_radius(area) < bore_mm + 0.002:
+            if profile.embedded or shapely.minimum_bounding_radius(area) < recess_mm + 0.002:
                 beside.append((max(0.0, inside_mm(area, part.filled(cut.material))), area))
     noise_mm = part.sections.noise_mm  # no wall is known more exactly
     yield from check_limits("wall", beside, profile.wall_mm - noise_mm)

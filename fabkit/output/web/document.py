@@ -216,5 +216,5 @@ def static_file(name: str) -> bytes:
     try:
         return (_STATIC / name).read_bytes()
     except OSError:
-        missing = f"{name}, a part of the page, is missing; install fabkit again"
+        missing = f"{name}, a part of the page, is missing; reinstall fabkit"
         raise ExternalError(missing) from None

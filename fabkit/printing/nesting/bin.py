@@ -157,14 +157,14 @@ def layout_faults(
     """
     names = sorted(placement.name for placements in bins for placement in placements)
     if names != sorted(shapes):
-        return [f"{' '.join(names)} are laid, where {' '.join(sorted(shapes))} were given"]
+        return [f"{' '.join(names)} are laid out, but {' '.join(sorted(shapes))} were given"]
     low_mm = bin_.edge_mm - SLACK_MM
     usable = box(low_mm, low_mm, bin_.width_mm - low_mm, bin_.depth_mm - low_mm)
     faults = []
     for placements in bins:
         areas = {one.name: one.place(shapes[one.name]) for one in placements}
         faults += [
-            f"{n} lies over the edge strip" for n, one in areas.items() if not usable.covers(one)
+            f"{n} overlaps the edge strip" for n, one in areas.items() if not usable.covers(one)
         ]
         if bin_.corner is not None:
             areas["the reserved corner"] = bin_.corner

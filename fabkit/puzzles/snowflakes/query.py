@@ -56,7 +56,9 @@ class SnowflakeQuery:
                 message = f"has pieces whose area depends on how they lie ({piece.id} does)"
                 raise InputError.of(name, f"{message}; snowflakes need one fixed area")
         if not self.rigid and self.max_half_width is None:
-            message = "there is no end of shapes that fall apart; limit them with --max-half-width"
+            message = (
+                "there are infinitely many shapes that fall apart; limit them with --max-half-width"
+            )
             raise InputError.of("--wandering", message)
         if not any(self.can_have_area(parity) for parity in self.parities):
             area = f"{self.cells / lattice.cells_per_unit:g}"

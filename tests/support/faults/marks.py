@@ -61,7 +61,7 @@ def near_mouth(case: Case, size: float) -> Planted:
     _, recess, mark = marked(case)
     out = np.subtract(mark.centre_mm, recess.centre_mm)
     wall_mm = beyond(case.profile.bed_wall_mm, size)
-    reach_mm = recess.bore.widest_mm / 2 + recess.lead_in_mm + wall_mm + mark.diameter_mm / 2
+    reach_mm = recess.diameters.widest_mm / 2 + recess.lead_in_mm + wall_mm + mark.diameter_mm / 2
     there = np.asarray(recess.centre_mm) + out / np.linalg.norm(out) * reach_mm
     return changed(case, centre_mm=tuple(there.round(4).tolist()))
 

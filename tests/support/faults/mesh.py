@@ -55,7 +55,7 @@ def hidden_cavity(case: Case, _: float) -> Planted:
 def cavity_reaches_out(case: Case, _: float) -> Planted:
     """The closed cavity of a magnet, moved until it breaks through the side."""
     x, y = case.recess.centre_mm
-    radius = case.recess.bore.widest_mm / 2
+    radius = case.recess.diameters.widest_mm / 2
     vertices = case.body.vertices.copy()
     of_cavity = np.hypot(vertices[:, 0] - x, vertices[:, 1] - y) < radius + 0.01
     of_cavity &= (vertices[:, 2] > 0.5) & (vertices[:, 2] < 4.0)

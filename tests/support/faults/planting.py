@@ -20,7 +20,7 @@ from shapely import Point, Polygon
 
 from fabkit.drawing.draft import FlatDrawing
 from fabkit.drawing.label import Label
-from fabkit.drawing.magnets import BoreDiameters, Recess
+from fabkit.drawing.magnets import Recess, RecessDiameters
 from fabkit.drawing.outline import chamfer_outline, offset_outline
 from fabkit.mesh.mesh import Mesh, welded
 from fabkit.model.profile import Profile
@@ -123,10 +123,10 @@ class Case:
         recesses[which] = replace(recesses[which], **changes)
         return self.rebuilt(recesses=tuple(recesses))
 
-    def with_bores(self, wider_mm: float = 0.0, higher_mm: float = 0.0) -> Planted:
-        bore = self.recess.bore
-        crest = None if bore.crest_mm is None else bore.crest_mm + higher_mm
-        return self.with_recess(bore=BoreDiameters(bore.widest_mm + wider_mm, crest))
+    def with_diameters(self, wider_mm: float = 0.0, higher_mm: float = 0.0) -> Planted:
+        diameters = self.recess.diameters
+        crest = None if diameters.crest_mm is None else diameters.crest_mm + higher_mm
+        return self.with_recess(diameters=RecessDiameters(diameters.widest_mm + wider_mm, crest))
 
     def with_letter(self, scale: float = 1.0, mirrored: bool = False) -> Planted:
         """With the letter scaled or mirrored in its place."""

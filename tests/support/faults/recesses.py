@@ -1,4 +1,4 @@
-"""Faults of the recesses for magnets: bores, ribs, mouths, walls, floors and roofs."""
+"""Faults of the recesses for magnets: recesses, ribs, mouths, walls, floors and roofs."""
 
 from __future__ import annotations
 
@@ -7,37 +7,38 @@ from dataclasses import replace
 
 import numpy as np
 
-from fabkit.drawing.magnets import BoreDiameters, ReleaseHole
+from fabkit.drawing.magnets import RecessDiameters, ReleaseHole
 from tests.support.faults.mesh import with_tip
 from tests.support.faults.planting import Case, Planted, Points, beyond, point_inside, towards_side
 
 
-def bore_off(case: Case, size: float) -> Planted:
-    return case.with_bores(wider_mm=0.05 * size * case.sign())
+def diameter_off(case: Case, size: float) -> Planted:
+    return case.with_diameters(wider_mm=0.05 * size * case.sign())
 
 
 def crest_off(case: Case, size: float) -> Planted:
-    return case.with_bores(higher_mm=0.05 * size * case.sign())
+    return case.with_diameters(higher_mm=0.05 * size * case.sign())
 
 
 def ribs_missing(case: Case, _: float) -> Planted:
-    bore = case.recess.bore
+    diameters = case.recess.diameters
     recesses = [
-        replace(one, bore=BoreDiameters(bore.widest_mm, None)) for one in case.drawing.recesses
+        replace(one, diameters=RecessDiameters(diameters.widest_mm, None))
+        for one in case.drawing.recesses
     ]
     return case.rebuilt(recesses=tuple(recesses))
 
 
-def oval_bore(case: Case, size: float) -> Planted:
+def oval_recess(case: Case, size: float) -> Planted:
     """The corners of one recess, stretched one way and pressed together the other."""
     x, y = case.random.choice(case.drawing.recesses).centre_mm
     angle = case.random.uniform(0, math.pi)
     along = np.array([math.cos(angle), math.sin(angle)])
-    part = 0.1 * size / 2 / case.recess.bore.widest_mm
+    part = 0.1 * size / 2 / case.recess.diameters.widest_mm
 
     def stretch(vertices: Points) -> Points:
         away = vertices[:, :2] - (x, y)
-        radius = case.recess.bore.widest_mm / 2 + case.recess.lead_in_mm + 0.01
+        radius = case.recess.diameters.widest_mm / 2 + case.recess.lead_in_mm + 0.01
         near = (np.hypot(*away.T) < radius) & (vertices[:, 2] < case.recess.high_mm + 0.01)
         far = (away @ along)[:, None] * along
         change = part * far - part * (away - far)
@@ -47,14 +48,14 @@ def oval_bore(case: Case, size: float) -> Planted:
     return case.moved(stretch)
 
 
-def tapered_bore(case: Case, size: float) -> Planted:
+def tapered_recess(case: Case, size: float) -> Planted:
     """One recess narrower at its upper end, or wider, than it should be."""
     x, y = case.random.choice(case.drawing.recesses).centre_mm
-    part = 0.05 * size / case.recess.bore.widest_mm * case.sign()
+    part = 0.05 * size / case.recess.diameters.widest_mm * case.sign()
 
     def taper(vertices: Points) -> Points:
         away = vertices[:, :2] - (x, y)
-        end = np.hypot(*away.T) < case.recess.bore.widest_mm / 2 + 0.01
+        end = np.hypot(*away.T) < case.recess.diameters.widest_mm / 2 + 0.01
         end &= np.abs(vertices[:, 2] - case.recess.high_mm) < 0.01
         vertices[end, :2] += part * away[end]
         return vertices
@@ -74,7 +75,7 @@ def off_centre(case: Case, wall_mm: float) -> Planted:
     """One recess moved straight towards a side until that much wall is left."""
     which = case.random.randrange(len(case.drawing.recesses))
     x, y = case.drawing.recesses[which].centre_mm
-    there = towards_side(case, (x, y), wall_mm, case.recess.bore.widest_mm / 2)
+    there = towards_side(case, (x, y), wall_mm, case.recess.diameters.widest_mm / 2)
     return case.with_recess(which, centre_mm=there)
 
 
@@ -87,7 +88,7 @@ def open_at_side(case: Case, _: float) -> Planted:
 
 
 def thin_bed_wall(case: Case, size: float) -> Planted:
-    """The wall at the bed is the one beside the bore less mouth and foot chamfer."""
+    """The wall at the bed is the one beside the recess less mouth and foot chamfer."""
     least = beyond(case.profile.bed_wall_mm, size)
     return off_centre(case, least + case.profile.lead_in_mm + case.profile.foot_chamfer_mm)
 
@@ -96,7 +97,7 @@ def recesses_near(case: Case, size: float) -> Planted:
     """Two magnets with too thin a wall between them: one of them moved towards the other."""
     first, second = case.drawing.recesses
     way = np.subtract(second.centre_mm, first.centre_mm)
-    apart = case.recess.bore.widest_mm + beyond(case.profile.wall_mm, size)
+    apart = case.recess.diameters.widest_mm + beyond(case.profile.wall_mm, size)
     centre = np.asarray(first.centre_mm) + way / np.linalg.norm(way) * apart
     return case.with_recess(1, centre_mm=tuple(centre.round(4).tolist()))
 
@@ -109,8 +110,8 @@ def one_recess_more(case: Case, _: float) -> Planted:
     """A second one in a piece that gets one, with all its walls."""
     x, y = case.recess.centre_mm
     while True:
-        second = point_inside(case, 0, 0, case.recess.bore.widest_mm / 2 + 2.01)[:2]
-        if math.dist(second, (x, y)) > case.recess.bore.widest_mm + 2.01:
+        second = point_inside(case, 0, 0, case.recess.diameters.widest_mm / 2 + 2.01)[:2]
+        if math.dist(second, (x, y)) > case.recess.diameters.widest_mm + 2.01:
             other = replace(case.recess, centre_mm=tuple(second.round(3).tolist()))
             return case.rebuilt(recesses=(case.recess, other))
 

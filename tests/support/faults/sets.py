@@ -18,7 +18,7 @@ from tests.support.prints import Order
 
 def wide_ceiling(case: Case, size: float) -> Planted:
     """The piece as it is, for a printer that can span less."""
-    span = case.recess.bore.widest_mm / size
+    span = case.recess.diameters.widest_mm / size
     return case.planted(case.body, profile=replace(case.profile, max_bridge_mm=span))
 
 

@@ -34,15 +34,15 @@ def made(case: Case, solid: Manifold) -> Planted:
     return case.planted(welded(case.name, vertices, faces))
 
 
-# --- bores ----------------------------------------------------------------------------------
+# --- recesses ----------------------------------------------------------------------------------
 
 
-def bored(shape: Callable[[Polygon], BaseGeometry]) -> Callable[[Case, float], Planted]:
-    """One bore, above its mouth, with another form: what a shape leaves of a disc of its width."""
+def recessed(shape: Callable[[Polygon], BaseGeometry]) -> Callable[[Case, float], Planted]:
+    """One recess, above its mouth, with another form: what a shape leaves of a disc of its width."""
 
     def plant(case: Case, _: float) -> Planted:
         recess = case.random.choice(case.drawing.recesses)
-        radius = recess.bore.widest_mm / 2
+        radius = recess.diameters.widest_mm / 2
         middle = Point(recess.centre_mm)
         around = middle.buffer(radius + 0.3, quad_segs=16)
         left = shape(middle.buffer(radius, quad_segs=64))
@@ -54,19 +54,19 @@ def bored(shape: Callable[[Polygon], BaseGeometry]) -> Callable[[Case, float], P
     return plant
 
 
-def polygonal(bore: Polygon) -> Polygon:
-    """16 sides, their corners on the circle: 9.91 mm go into a bore of 10.1."""
-    return bore.centroid.buffer(np.sqrt(bore.area / np.pi), quad_segs=4)
+def polygonal(recess: Polygon) -> Polygon:
+    """16 sides, their corners on the circle: 9.91 mm go into a recess of 10.1."""
+    return recess.centroid.buffer(np.sqrt(recess.area / np.pi), quad_segs=4)
 
 
-def flattened(bore: Polygon) -> BaseGeometry:
-    left, bottom, right, top = bore.bounds
-    return bore & box(left + 0.15, bottom, right, top)
+def flattened(recess: Polygon) -> BaseGeometry:
+    left, bottom, right, top = recess.bounds
+    return recess & box(left + 0.15, bottom, right, top)
 
 
-def bumpy(bore: Polygon) -> BaseGeometry:
-    left, bottom, _, top = bore.bounds
-    return bore - Point(left, (bottom + top) / 2).buffer(0.2)
+def bumpy(recess: Polygon) -> BaseGeometry:
+    left, bottom, _, top = recess.bounds
+    return recess - Point(left, (bottom + top) / 2).buffer(0.2)
 
 
 # --- the outline ----------------------------------------------------------------------------
@@ -153,7 +153,7 @@ def broken_tip(case: Case, _: float) -> Planted:
 def nub_under_back(case: Case, size: float) -> Planted:
     room = case.drawing.foot.buffer(-1.5)
     for recess in case.drawing.recesses:
-        room -= Point(recess.centre_mm).buffer(recess.bore.widest_mm / 2 + 1.5)
+        room -= Point(recess.centre_mm).buffer(recess.diameters.widest_mm / 2 + 1.5)
     x, y = room.representative_point().coords[0]
     return made(case, manifold(case) + extruded(Point(x, y).buffer(0.6), -size, 1.0))
 
@@ -165,9 +165,9 @@ def hollow_back(case: Case, _: float) -> Planted:
 
 
 FAULTS = [
-    Fault("bore of 16 sides", "recess-diameter", bored(polygonal)),
-    Fault("flattened bore", "recess-diameter", bored(flattened)),
-    Fault("bump in a bore", "recess-diameter", bored(bumpy)),
+    Fault("recess of 16 sides", "recess-diameter", recessed(polygonal)),
+    Fault("flattened recess", "recess-diameter", recessed(flattened)),
+    Fault("bump in a recess", "recess-diameter", recessed(bumpy)),
     Fault("bulge at a corner", "bump", bulge_at_corner),
     Fault("ridge on a side", "bump", ridge_on_side),
     Fault("spike on a side", "bump", spike_on_side),
