@@ -28,7 +28,7 @@ from fabkit.mesh.part import BALLS, Balls, Part, length_unit_mm
 from fabkit.model.balls import ROTATIONS, BallBody, rotate_ball
 from fabkit.model.puzzle import PuzzleSet
 
-#: Vertices that spread by more than this part of the radius are not all on the ball; so many
+#: Vertices that spread by more than this part of the radius are not all on the ball; this many
 #: determine a ball reliably.
 _SPREAD, _ENOUGH_CORNERS = 0.002, 8
 
@@ -54,7 +54,7 @@ class _Pose(NamedTuple):
     turn: Points
     origin: Points
     diameters: tuple[float, ...]
-    off: float = 0.0  # how far the worst ball's middle lies from its place
+    off: float = 0.0  # distance of the worst ball's centre from its place
 
 
 def fit_ball_pieces(
@@ -107,7 +107,7 @@ class _PoseTable:
 
         self.shapes, self.directions = shapes, _directions(2)
         most = max(len(shape.balls) for shape in shapes)
-        # Around their middle; some twice, so that all have as many.
+        # Relative to their centroid; padded with repetitions to equal length.
         balls = np.array([np.resize(shape.balls, (most, 3)) for shape in shapes], float)
         self.balls = balls - [[np.mean(shape.balls, axis=0)] for shape in shapes]
         some = np.random.default_rng(0).normal(size=(600, 4))
@@ -130,12 +130,12 @@ class _PoseTable:
 
         reach = (vertices @ self.directions.T).max(axis=0)
         alike = self._reaches @ self._plain(reach)
-        # Of rotations near to each other only the best is tried, of a dozen for each shape.
+        # Try only the best of similar rotations, and at most a dozen for each shape.
         alike[alike < alike[:, self.near].max(axis=2)] = -1.0
         tried = np.argsort(-alike, axis=1)[:, :12]
         which = np.repeat(np.arange(len(self.shapes)), tried.shape[1])
         turns, balls = self.rotations[tried.ravel()], self.balls[which]
-        # By the method of Gauss and Newton for pitch, place, radius and turn, shape (k, 8).
+        # Gauss-Newton for pitch, position, radius and rotation, shape (k, 8).
         around = np.broadcast_to(self.directions, (len(turns), *self.directions.shape))
         ones = np.ones((*around.shape[:2], 1))
         weights, factors = ones, np.full((len(turns), 8), np.ptp(reach) / 4)
@@ -147,12 +147,12 @@ class _PoseTable:
             columns = np.concatenate([along.max(axis=2)[:, :, None], around, ones, turning], axis=2)
             weighted = (columns * weights).transpose(0, 2, 1)
             square = weighted @ columns
-            # What a rod's own axis leaves open stays as it is.
+            # A rotation about a rod's own axis is undetermined and stays unchanged.
             square += 1e-9 * np.trace(square, axis1=1, axis2=2)[:, None, None] * np.eye(8)
             factors = np.linalg.solve(square, weighted @ reach[:, None])[:, :, 0]
             off = reach[:, None] - columns @ factors[:, :, None]
             turns = Rotation.from_rotvec(np.clip(factors[:, 5:], -0.5, 0.5)).as_matrix() @ turns
-            # Directions that disagree (those of the flat, say) weigh less.
+            # Outliers (such as the directions of the flat) get less weight.
             weights = 1 / (1 + (off / (0.02 * np.ptp(reach))) ** 2)
         found: list[_Pose] = []
         for row in np.argsort(np.median(np.abs(off), axis=1)[:, 0]).tolist():
@@ -175,7 +175,7 @@ def _directions(fine: int) -> Points:
 
 
 def _best_pose(mesh: Mesh, shapes: dict[object, _TargetShape]) -> tuple[Part, _Pose | None]:
-    """A mesh as its file has it, how well the best shape explains it, and that shape in its pose."""
+    """The mesh as in its file, the score of the best shape, and that shape in its pose."""
     from trimesh.sample import sample_surface
 
     part = Part(mesh, mesh.vertices, BALLS)
@@ -184,11 +184,11 @@ def _best_pose(mesh: Mesh, shapes: dict[object, _TargetShape]) -> tuple[Part, _P
     poses = tables.poses(mesh.vertices) if has_extent else []
     if not poses:
         return replace(part, reason="it is not a piece of the set: it has no extent"), None
-    # So many that those on one side of a hollow ball's wall leave no gaps there.
+    # Enough that the points on one side of a hollow ball's wall leave no gaps.
     points = sample_surface(mesh.as_trimesh, 5000, seed=0)[0]
     overlays = [(_score(points, pose), pose) for pose in poses]
     (score, _), best = max(overlays, key=lambda one: one[0])
-    # Of those with the same balls the links decide, which are measured.
+    # Among shapes with equal balls, the measured links decide.
     own = _images(BallBody(best.body.balls, ()))
     others = [
         (shapes[_images(pose.body)].description, explained)
@@ -209,10 +209,10 @@ def _best_pose(mesh: Mesh, shapes: dict[object, _TargetShape]) -> tuple[Part, _P
 
 
 def _score(points: Points, pose: _Pose) -> tuple[float, float]:
-    """How well a pose explains points of a surface, from 0 to 1; and the share that is far outside.
+    """Score a pose against points of a surface, from 0 to 1; also return the share far outside.
 
-    The share of these that are not outside the union of balls and links, times the share of the
-    union's balls which has one of these near. Links are taken for three quarters as thick.
+    The score is the share of points that are not outside the union of balls and links, times the
+    share of balls with a point nearby. Links count as three quarters as thick.
     """
     from scipy.spatial import cKDTree
 
@@ -246,8 +246,8 @@ def distance_to_skeleton(
 
 
 def _refined(mesh: Mesh, about: _Pose) -> tuple[str, _Pose | None]:
-    """Balls fitted to the surface near them, and their lattice to these, however facets are
-    turned; or why they are not there."""
+    """Fit balls to the surface near them, and the lattice to the balls; or return why this fails.
+    Independent of the tessellation."""
     from trimesh.registration import procrustes
 
     wanted, found = np.array(about.body.balls, float), []
@@ -280,14 +280,14 @@ def _fit_ball(
         triangles.face_normals[near],
         triangles.area_faces[near],
     )
-    for tolerance in (0.15, 0.08, 0.08):  # of the radius, ever nearer
+    for tolerance in (0.15, 0.08, 0.08):  # of the radius, closer each time
         off = np.linalg.norm(corners - middle, axis=2) - radius
         away = ((corners[:, 0] - middle) * normals).sum(axis=1)
         on_ball = (np.abs(off) < tolerance * radius).all(axis=1)
-        on_ball &= np.abs(away) > 0.9 * radius  # the facet's plane touches it, nearly
+        on_ball &= np.abs(away) > 0.9 * radius  # the facet's plane is nearly tangent to it
         if areas[on_ball].sum() < 0.01 * 4 * math.pi * radius**2:
             return None
-        # Where a link or the flat cuts a ball of chords, the new corners lie a little inside it.
+        # Where a link or the flat cuts a faceted ball, the new corners are slightly inside it.
         inner = np.setdiff1d(faces[on_ball], faces[~on_ball])
         inner = inner if len(inner) >= _ENOUGH_CORNERS else np.unique(faces[on_ball])
         fitted = _fit_outer_sphere((mesh.vertices[inner] - middle) / radius)
@@ -323,7 +323,7 @@ def _part(
     part = replace(part, vertices=(part.vertices - pose.origin) @ pose.turn * length_mm)
     links = _link_widths(part, pose.body, pitch_mm, median(diameters_mm))
     own = BallBody(pose.body.balls, tuple(links))
-    # Of pieces that differ by links alone it is the one that has just these.
+    # Among pieces that differ only in links, take the one with exactly these.
     same, nearest = shapes.get(_images(own)), shapes[_images(pose.body)]
     alike, mirrored = same.alike if same else nearest.alike[:1], (same or nearest).mirrored
     sizes = pitch_mm, diameters_mm, tuple(links.values()), pose.off * length_mm
@@ -331,7 +331,7 @@ def _part(
 
 
 def adjacent_pairs(shape: BallBody) -> Iterator[tuple[int, int]]:
-    """The pairs of balls that lie one pitch apart: the bonded ones as they stand, then others."""
+    """The pairs of balls one pitch apart: the bonded ones in their order, then others."""
     yield from shape.bonds
     bonded = {frozenset(bond) for bond in shape.bonds}
     for pair in combinations(range(len(shape.balls)), 2):
@@ -342,11 +342,11 @@ def adjacent_pairs(shape: BallBody) -> Iterator[tuple[int, int]]:
 def _link_widths(
     part: Part, body: BallBody, pitch_mm: float, ball_mm: float
 ) -> dict[tuple[int, int], float]:
-    """The links that are there, whichever are drawn, each with its least width.
+    """The links found, drawn or not, each with its smallest width.
 
-    That is the smallest distance of two parallel lines that hold it, in any of nine cuts where
-    balls are still wider: those a quarter of a ball from both middles, and between. A link that
-    lies on the bed is cut by the flat there, and is less high than wide.
+    The width is the smallest distance of two parallel lines around it, in any of nine sections
+    where balls are still wider: from a quarter of a ball from both centres to halfway between. A
+    link on the bed is cut by the flat, so it is less high than wide.
     """
     found, heights = {}, np.linspace(-1, 1, 9) * (pitch_mm / 2 - ball_mm / 4)
     for pair in adjacent_pairs(body):
@@ -358,9 +358,10 @@ def _link_widths(
 
 
 def cross_sections(mesh: Any, ends: Points, heights: Sequence[float]) -> list[BaseGeometry]:
-    """Sections of a `trimesh.Trimesh` across the line between two points, so far from halfway.
+    """Sections of a `trimesh.Trimesh` across the line between two points, at offsets from halfway.
 
-    Of each the convex hull of what is nearer to that line than to other places, the line at 0, 0.
+    Each is the convex hull of the part nearer to that line than to other places; the line is at 0,
+    0.
     """
     from trimesh.intersections import mesh_multiplane
 
@@ -374,7 +375,7 @@ def cross_sections(mesh: Any, ends: Points, heights: Sequence[float]) -> list[Ba
 
 
 def _width(hull: BaseGeometry) -> float:
-    """The smallest distance of two parallel lines that hold a convex polygon."""
+    """The smallest distance of two parallel lines around a convex polygon."""
     ring = shapely.get_coordinates(hull)
     if len(ring) < 4:
         return math.inf

@@ -1,8 +1,8 @@
 """Fitting boards and lids: every explanation of a mesh is tried, and the best wins.
 
-A mesh may stand on any of its largest flat faces, either way up. For each way three explanations
-are scored, as parts of 1: its round holes as those over a board's cells; its floor, within walls,
-as a board's region; and last its plate as a lid's over a region. The best wins.
+A mesh may rest on any of its largest flat faces, either way up. For each orientation, three
+explanations are scored from 0 to 1: its round holes as those over a board's cells; its floor,
+within walls, as a board's region; and its plate as a lid over a region. The best wins.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from fabkit.model.puzzle import Board, PuzzleSet, rings_to_units, to_units
 _LEAST_MM2 = 2.0
 #: A hole belongs to a cell when its middle is within this part of a grid unit.
 _NEAR_UNITS = 0.3
-#: A tray's walls are no farther (mm) from its region; what is, is a notch.
+#: A tray's walls are at most this far (mm) from its region; beyond is a notch.
 _REACH_MM = 3.2
 
-#: A board, a grid unit that it may have, and its region then.
+#: A board, a candidate for its grid unit, and its region with this unit.
 _Region = tuple[Board, float, BaseGeometry]
 
 
@@ -44,12 +44,13 @@ def fit_boards(
 ) -> list[Part]:
     """Fit each mesh to a board or lid of the set: one part for each, in the given order.
 
-    Where a board has symmetries, it lies so that more of it is at the back (y up), then to the
-    right; so it lies alike, however its file has it. Boards of one shape cannot be told apart: of
-    several meshes each is another one, as long as there are any.
+    A symmetric board is oriented so that more of it is at the back (y up), then to the right, so
+    that its orientation does not depend on the file. Boards of one shape are indistinguishable:
+    several meshes are assigned to different ones, as long as there are any.
 
-    The set's grid unit may be any of `units_mm`, the likeliest first; round holes tell it by
-    themselves. `length_mm` is the unit of length of the meshes' files. What is no board says so.
+    The set's grid unit may be any of `units_mm`, the likeliest first; round holes determine it by
+    themselves. `length_mm` is the unit of length of the meshes' files. A part that is not a board
+    has a `reason`.
     """
     found: list[Part] = []
     for mesh in meshes:
@@ -59,7 +60,7 @@ def fit_boards(
             (Part(mesh, one), _covered_regions(one, puzzle, units_mm)) for one in standing
         ]
         for (part, regions), explain in itertools.product(candidates, (_fit_holes, _fit_trays)):
-            if regions and not any(one.score > 0.9 for one in explained):  # then it is sure
+            if regions and not any(one.score > 0.9 for one in explained):  # then it is certain
                 explained += explain(part, puzzle, regions)
         explained = explained or list(_fit_lids(candidates[:2]))
         if explained:
@@ -83,9 +84,9 @@ def _identity(part: Part) -> tuple[str, bool]:
 
 def _best(found: Sequence[Part], used: Collection[tuple[str, bool]]) -> Part:
     """The best explanation: of equal boards an unused one, its centroid farthest back."""
-    most = max(one.score for one in found) - 1e-6  # as good are boards of one shape
+    most = max(one.score for one in found) - 1e-6  # boards of one shape are equally good
     best = min((one for one in found if one.score >= most), key=lambda one: _identity(one) in used)
-    # A tray's notch may make its floor differ a little; a cell more or less is another orientation.
+    # A notch may change a tray's floor slightly; one cell more or less is another orientation.
     cells = best.board.cells if best.board else ()
     less = min(0.03, 1 / len(cells)) if best.kind == TRAY else 1e-6
     alike = [
@@ -95,7 +96,7 @@ def _best(found: Sequence[Part], used: Collection[tuple[str, bool]]) -> Part:
         if one.kind == best.kind and one.score > best.score - less
     ]
     x, y, _ = np.array([one.aligned.as_trimesh.centroid for one in alike]).T
-    back = y > y.max() - 2e-4  # mm, by which one is surely farther back
+    back = y > y.max() - 2e-4  # mm; beyond this one is certainly farther back
     chosen = alike[int((back & (x > x[back].max() - 2e-4)).argmax())]
     others = [(_identity(one)[0], one.score) for one in found if one.board != best.board]
     return replace(
@@ -103,19 +104,19 @@ def _best(found: Sequence[Part], used: Collection[tuple[str, bool]]) -> Part:
     )
 
 
-# --- how large something is, and how it may stand ---------------------------------------------
+# --- size and orientation ------------------------------------------------------------------
 
 
 def is_board_sized(mesh: Mesh, puzzle: PuzzleSet, *units_mm: float, length_mm: float = 1.0) -> bool:
-    """Whether a mesh, in any orientation, is so large that it can only be a board or lid.
+    """Whether a mesh, in any orientation, is too large to be anything but a board or lid.
 
-    Seen as a plate it covers a board's region, and has not the box of a piece: where the grid unit
-    may be one of several, a piece can be as large as a board with a smaller unit. `length_mm` is
-    the unit of length of the mesh's file.
+    As a plate it covers a board's region, and its bounding box is not that of a piece: if the grid
+    unit has several candidates, a piece can be as large as a board with a smaller unit. `length_mm`
+    is the unit of length of the mesh's file.
     """
     in_mm = Mesh(mesh.name, mesh.vertices * length_mm, mesh.faces)
     regions = [region_mm(puzzle.lattice, one.cells, min(units_mm)) for one in puzzle.boards]
-    # Nothing covers more than the square of the diagonal of the box around it.
+    # Nothing covers more than the square of the diagonal of its bounding box.
     most_mm2 = np.square(np.ptp(in_mm.vertices, axis=0)).sum() if len(mesh.faces) else 0.0
     if all(region.area > most_mm2 for region in regions):
         return False
@@ -137,7 +138,8 @@ def _covered_regions(
     standing: Points, puzzle: PuzzleSet, units_mm: Sequence[float]
 ) -> list[_Region]:
     """The regions that the convex hull covers, centred, in any quarter turn."""
-    # Not the box: a triangle covers half of a square. A lid may be printed smaller, by 2 mm.
+    # Not the bounding box: a triangle covers half of a square. A lid may be printed smaller, by 2
+    # mm.
     hull = shapely.multipoints(standing[:, :2]).convex_hull.buffer(1.0)
     hulls = [affinity.rotate(hull, 90 * turns, origin=(0, 0)) for turns in range(4)]
     found = []
@@ -168,7 +170,7 @@ def _aligned_to_axes(points: Points) -> Points:
     ring = shapely.get_coordinates(box) @ [1, 1j]
     if len(ring) > 3:
         along = max(np.diff(ring[:3]), key=abs)
-        # Of two opposite ways the one that turns less, so that what lies straight stays as it is.
+        # Of two opposite rotations take the smaller, so that an aligned mesh stays unchanged.
         along = along if (along.real, along.imag) >= (0, 0) else -along
         points = moved(points, abs(along) / along)
     low, high = points.min(axis=0), points.max(axis=0)
@@ -198,7 +200,7 @@ def surface_heights(mesh: Mesh, points: Points) -> list[list[float]]:
     normals = area_vectors(mesh.vertices, mesh.faces)
     leans = normals[:, 2] != 0
     normals, corners = normals[leans], mesh.vertices[mesh.faces[leans]]
-    # A little aside, so that lines seldom meet an edge of the mesh.
+    # Slightly offset, so that lines seldom meet an edge of the mesh.
     places = np.reshape(points, (-1, 2)) + np.array([1.7e-5, 0.9e-5])
     tree = shapely.STRtree(shapely.polygons(corners[:, :, :2]))
     line, face = tree.query(shapely.points(places), predicate="intersects")
@@ -217,8 +219,8 @@ def raycast(
 ) -> tuple[Points, Points]:
     """Cast rays in a section: where each first enters material.
 
-    How far from their starts that is, and for how long, both of shape (n,) in mm; infinite for
-    lines that meet none.
+    Returns the distance to that point and the length inside, both of shape (n,) in mm; infinite for
+    rays that meet none.
     """
     lines = shapely.linestrings(np.stack([starts, starts + reach_mm * directions], axis=1))
     cuts, line = shapely.get_parts(shapely.intersection(lines, section), return_index=True)
@@ -240,7 +242,7 @@ def edge_samples(region: BaseGeometry) -> tuple[Points, Points]:
     for ring in shapely.get_rings(shapely.orient_polygons(region)):
         for start, end in itertools.pairwise(shapely.get_coordinates(ring)):
             length = float(np.linalg.norm(end - start))
-            zone = min(3.0, 0.3 * length)  # near a corner nothing is measured
+            zone = min(3.0, 0.3 * length)  # nothing is measured near corners
             count = max(2, round(length - 2 * zone) + 1)
             along = (end - start) / length
             points.append(start + np.linspace(zone, length - zone, count)[:, None] * along)
@@ -250,9 +252,9 @@ def edge_samples(region: BaseGeometry) -> tuple[Points, Points]:
 
 
 def wall_distances(section: BaseGeometry, points: Points, outwards: Points) -> Points:
-    """How far it is from each of a region's `edge_samples` to a wall of a section, straight out.
+    """The distance from each of a region's `edge_samples` straight out to a wall of a section.
 
-    Negative where one stands inside the region, infinite where none is near: beyond `_REACH_MM`.
+    Negative if the wall is inside the region, infinite if none is within `_REACH_MM`.
     """
     starts = points - _REACH_MM * outwards
     return raycast(section, starts, outwards, 2 * _REACH_MM)[0] - _REACH_MM
@@ -290,7 +292,7 @@ def post_heights_mm(part: Part, lattice: Lattice) -> Points:
     assert part.board is not None
     middles = cell_centres_mm(lattice, part.board, part.unit_mm)[:, None]
     rings = np.array([to_units(lattice, lattice.ring(cell)) for cell in sorted(part.board.cells)])
-    # Nearly at the corners, neither in a hole nor in a channel.
+    # Near the corners, neither in a hole nor in a channel.
     return top_heights(part.aligned, middles + 0.9 * (rings * part.unit_mm - middles))
 
 
@@ -323,10 +325,10 @@ def _fit_holes(standing: Part, puzzle: PuzzleSet, _: Sequence[_Region]) -> Itera
 def _match_cells(
     places: Points, lattice: Lattice, board: Board, quarter_turns: int
 ) -> tuple[float, complex, complex] | None:
-    """Which part of holes and cells belong together, if they are a board's; and what carries cells,
-    in grid units, to the holes: the factor (turn and unit) and the shift."""
+    """Match holes to cells, if they are a board's. Also return the map from cells, in grid units,
+    to the holes: the factor (rotation and unit) and the shift."""
     holes, cells = (some @ [1, 1j] for some in (places, cell_centres_mm(lattice, board, 1.0)))
-    # Most have to belong together.
+    # Most have to match.
     if min(len(holes), len(cells)) < 2 or not 0.6 <= len(holes) / len(cells) <= 1 / 0.6:
         return None
     unit = float(np.median(np.sort(np.abs(holes[:, None] - holes), axis=1)[:, 1]))
@@ -342,7 +344,7 @@ def _match_cells(
         near = off < _NEAR_UNITS * unit
         if near.sum() < 0.6 * len(cells):
             return None
-        # Those that are unusually far off do not lay the lattice.
+        # Outliers do not determine the lattice.
         usual = near & (off <= max(0.02, 4 * float(np.median(off[near]))))
         columns = np.column_stack([cells[nearest[usual]], np.ones(usual.sum())])
         scale, shift = map(complex, np.linalg.lstsq(columns, holes[usual], rcond=None)[0])
@@ -356,10 +358,10 @@ def _fit_trays(standing: Part, _: PuzzleSet, regions: Sequence[_Region]) -> list
     sections, areas = standing.sections, standing.sections.flats()
     floors = [slab for slab in z_ranges(sections)[1:] if (slab.low_mm, UP) in areas]
     for slab in sorted(floors, key=lambda one: -areas[one.low_mm, UP]):
-        # A title's letters are small parts.
+        # The letters of a title are small parts.
         found = polygons_by_size(sections.flat(slab.low_mm, UP))
         floor = shapely.union_all([one for one in found if one.area > found[0].area / 10])
-        # Just above the floor: higher up walls may lean.
+        # Just above the floor: higher up, walls may be inclined.
         cut = sections.at(0.7 * slab.low_mm + 0.3 * slab.high_mm)
         turned = itertools.product(regions, range(4))
         if trays := [one for where in turned if (one := _tray(standing, floor, cut, *where))]:
@@ -373,7 +375,7 @@ def _tray(
     """A tray placed on its region; None if the floor does not match or has no walls around it."""
     board, unit_mm, region = there
     floor, cut = (affinity.rotate(one, 90 * quarter_turns, origin=(0, 0)) for one in (floor, cut))
-    # A notch may reach to the floor on one side, so one of two opposite sides is laid on the
+    # A notch may reach to the floor on one side, so align one of two opposite sides with the
     # region's, or the middle between them.
     low, high = np.reshape(region.bounds, (2, 2)) - np.reshape(floor.bounds, (2, 2))
     shifts = itertools.product(*zip((low + high) / 2, low, high, strict=True))
@@ -390,9 +392,9 @@ def _tray(
     for _ in range(3):
         away = wall_distances(affinity.translate(cut, *shift), *along)
         near = np.isfinite(away)
-        if near.mean() < 0.5:  # of its outline it has walls along
+        if near.mean() < 0.5:  # the share of its outline with walls
             return None
-        # Walls all around are evenly away from the region, most of each.
+        # Walls all around are at an even distance from the region, along most of each side.
         sides = np.unique(which[near])
         middles = [np.median(away[near & (which.ravel() == side)]) for side in sides]
         columns = np.column_stack([np.ones(len(sides)), directions[sides]])
@@ -415,7 +417,7 @@ def _fit_lids(candidates: Sequence[tuple[Part, Sequence[_Region]]]) -> Iterator[
         wide, deep = high - low
         score = min(1.0, wide * deep / float(_sides(standing.vertices).prod()))
         for turn in range(4):
-            # A lid of a region that is wider than deep is wider than deep itself.
+            # The lid of a region that is wider than deep is wider than deep, too.
             if abs(wide - deep) < 1e-6 or (turn % 2 == 0) == (wide > deep):
                 vertices = moved(standing.vertices, 1j**turn, complex(*(low + high) / 2))
                 yield Part(standing.mesh, vertices, LID, board=board, unit_mm=unit_mm, score=score)

@@ -37,8 +37,8 @@ _NUB_MM = 0.02
 
 
 class Slice(NamedTuple):
-    """A cross-section, the heights of the next vertices below and above it, and the inset of its
-    outline from the part's at most of its sides, due to chamfer, fillet or taper."""
+    """A cross-section, the heights of the next vertices below and above it, and the typical inset
+    of its outline from the part's, due to chamfer, fillet or taper."""
 
     height_mm: float
     low_mm: float
@@ -121,11 +121,11 @@ def find_features(part: Part) -> Features:
     for space in open_.groups(np.arange(len(open_.areas))):
         for kind, cavity in _classified(part, open_, space):
             found[kind].append(cavity)
-    # What is open inside of letters that stand in a pocket is what they leave open.
+    # Openings inside raised letters in a pocket are the gaps that they leave.
     pockets = union_all([filled(pocket.middle) for pocket in found["pockets"]])
     labels = [label for label in found["labels"] if not pockets.contains(label.middle)]
     if any(recess.below for recess in found["recesses"]):
-        # Only then is the back where magnets go in; else a round thing there may be a full stop.
+        # Only then do magnets go in at the back; otherwise a round pocket may be a full stop.
         found["marks"] += [label for label in labels if label.below and _is_mark(label)]
         labels = [label for label in labels if label not in found["marks"]]
     found["labels"] = [*labels, *found["letters"]]
@@ -148,7 +148,7 @@ def _classified(part: Part, open_: _Open, space: _Positions) -> Iterator[tuple[s
             yield "through", whole
         return
     is_closed = not whole.below and not whole.above
-    # Steps part marks and hollows from the rest, which keeps its own.
+    # Steps separate marks and hollows from the rest, which keeps its own steps.
     steps, hollow, rest = open_.groups(space, at_steps=True), list[Cavity](), space[:0]
     for some in steps:
         one = open_.cavity(some)
@@ -159,14 +159,14 @@ def _classified(part: Part, open_: _Open, space: _Positions) -> Iterator[tuple[s
         else:
             rest = np.union1d(rest, some)
     for some in open_.groups(rest):
-        # Where it opens into a hollow its depth is that from the part's own face.
+        # If it opens into a hollow, its depth counts from the part's own face.
         one = replace(open_.cavity(some), below=whole.below, above=whole.above)
         one = replace(one, low_mm=whole.low_mm) if whole.below else one
         one = replace(one, high_mm=whole.high_mm) if whole.above else one
         if _is_recess(one, part.thickness_mm):
             yield "recesses", one
         elif not one.in_side and not is_closed:
-            is_deep = one.depth_mm > part.thickness_mm / 2  # as no letter is
+            is_deep = one.depth_mm > part.thickness_mm / 2  # unlike a letter
             yield "hollows" if is_deep else "labels", one
     for one in hollow:
         if _is_pocket(one) and (letter := _standing_in(one)):
@@ -176,7 +176,7 @@ def _classified(part: Part, open_: _Open, space: _Positions) -> Iterator[tuple[s
 
 
 def _released(open_: _Open, space: _Positions, thickness_mm: float) -> list[tuple[str, Cavity]]:
-    """A recess and the narrow push-out hole from its end, round at the face; else nothing."""
+    """A recess and the narrow push-out hole from its end, round at the face; otherwise nothing."""
     below, *rest = open_.groups(space, at_steps=True)
     if not rest:
         return []
@@ -190,9 +190,9 @@ def _released(open_: _Open, space: _Positions, thickness_mm: float) -> list[tupl
 def _slices(part: Part) -> Iterator[Slice]:
     """Sections just above and below the main heights with vertices, ascending.
 
-    Between two such heights every side is straight, so walls are thinnest at these cuts. They are
-    those of level faces, and the dozen others with most corners: an engraving has corners at many
-    heights, where triangles were cut in two, and so have sides that are curved.
+    Between two such heights every side is straight, so walls are thinnest at these sections. The
+    heights are those of level faces, and the dozen others with the most corners: an engraving has
+    corners at many heights, where triangles were split, and so do curved sides.
     """
     levels = part.sections.levels()
     main = {height for height, _ in part.sections.flats()} | {levels[0], levels[-1]}
@@ -204,7 +204,7 @@ def _slices(part: Part) -> Iterator[Slice]:
     sides = shapely.points((ring[1:] + ring[:-1]) / 2)
     for low, high in itertools.pairwise(sorted(main)):
         if high - low < 2 * part.sections.noise_mm:
-            continue  # it is one height, and noise
+            continue  # one height, with noise
         near = min(0.01, (high - low) / 4)
         for height in (low + near, high - near):
             material = part.sections.at(height)
@@ -231,7 +231,7 @@ def _without_nubs(part: Part) -> tuple[Part, tuple[float, float]]:
     low_mm, high_mm = nub_mm(part.sections.low, 1), nub_mm(part.sections.high, -1)
     if low_mm + high_mm and part.aligned.is_solid:
         mesh = trim_mesh(part.aligned, low_mm, part.thickness_mm - high_mm)
-        if len(mesh.faces):  # it may be thinner than what stands out of it
+        if len(mesh.faces):  # it may be thinner than its protrusions
             part = replace(part, mesh=mesh, vertices=mesh.vertices)
     return part, (low_mm, high_mm)
 
@@ -263,8 +263,8 @@ class _Open:
         pairs = pairs[np.diff(self.levels[pairs])[:, 0] == 1]
         meet = shapely.area(shapely.intersection(*self.areas[pairs].T)) > _LEAST_MM2
         self.pairs = pairs[meet]
-        # A step, as from a dimple to a recess, makes an area twice as large; but between slices
-        # of one layer sides are straight.
+        # A step, as from a dimple to a recess, doubles an area; but between slices of one layer
+        # sides are straight.
         layers = np.array([cut.low_mm for cut in self.cuts])[self.levels[self.pairs]]
         small, large = np.sort(shapely.area(self.areas[self.pairs]), axis=1).T
         self.is_step = (layers[:, 0] != layers[:, 1]) & (large > 2 * small)
@@ -290,10 +290,10 @@ class _Open:
 
 
 def _open_areas(part: Part, cut: Slice) -> Iterator[tuple[BaseGeometry, bool]]:
-    """The holes of a slice, and the notches where something breaks through the side; and whether
+    """The holes of a slice, and the notches where a cavity breaks through the side; and whether
     each is a notch."""
     yield from ((hole, False) for hole in holes_in(cut.material) if hole.area > _LEAST_MM2)
-    # Chamfers, roundings and leaning sides leave a ring open all around, which is no notch.
+    # Chamfers, fillets and inclined sides leave a ring open all around, which is not a notch.
     inset = part.silhouette.buffer(-cut.inside_mm, join_style="mitre", mitre_limit=10)
     beside = inset.difference(filled(cut.material)).buffer(-_NOTCH_MM / 2)
     for one in polygons_by_size(beside):
@@ -315,7 +315,7 @@ def _is_pocket(cavity: Cavity) -> bool:
 
 
 def _standing_in(pocket: Cavity) -> Cavity | None:
-    """The raised letter in a round pocket, as if it were engraved; None without one."""
+    """The raised letter in a round pocket, as if it were engraved; None if there is none."""
     cuts = []
     for cut, area in pocket.cuts:
         stands = polygons_by_size(filled(area).intersection(cut.material))

@@ -18,7 +18,7 @@ from shapely.geometry.base import BaseGeometry
 TINY_MM = 5e-4
 #: Faces that touch overlap by less than this in single precision.
 TINY_MM3 = 1e-3
-#: Digits kept of a measured value: turned meshes differ in the next one.
+#: Digits kept of a measured value: rotated meshes differ in the next one.
 DIGITS = 3
 
 #: A lower or upper limit, or both.
@@ -59,7 +59,7 @@ class Finding:
     where: BaseGeometry | None = None
 
     def document(self) -> dict[str, Any]:
-        """For JSON; lengths to a tenth of a micrometre, so that turned meshes read the same."""
+        """For JSON; lengths to a tenth of a micrometre, so that rotated meshes give the same."""
         digits = {"mm3": 1, "deg": 1}.get(self.unit, DIGITS)
         value = None if self.value is None else round(self.value, digits)
         limit = list(self.limit) if isinstance(self.limit, tuple) else self.limit

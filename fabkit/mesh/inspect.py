@@ -20,7 +20,7 @@ from fabkit.model.accessory import has_pegs
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 
-#: Rules on any mesh, whatever it shows …
+#: Rules on any mesh …
 MESH_RULES = (
     "watertight", "winding", "degenerate", "self-intersection", "shells", "cavities", "volume",
 )  # fmt: skip
@@ -44,7 +44,7 @@ def inspect(
     part = one.part
     if not one.is_piece:
         found = inspect_board(part, boards, puzzle, profile)
-        if part.board and part.board.optional:  # it may be made alone, as by --piece
+        if part.board and part.board.optional:  # it may be exported alone, as with --piece
             found = [finding for finding in found if finding.rule != "board-lid"]
     elif part.kind == BALLS:
         found = inspect_balls(part, one, puzzle, profile)
@@ -61,14 +61,14 @@ def _inspect_flat(
     part, found = one.part, one.features
     assert found is not None
     common = common or CommonSizes(profile.unit_mm, profile.inset_mm, part.thickness_mm)
-    # Heights count from its back, whatever protrudes from that.
+    # Heights count from its back, ignoring protrusions.
     flat = Subject(found.level, found, one, common, puzzle, profile)
     whole = one.pegs.whole if one.pegs else part
     through = union_all([cavity.middle for cavity in found.through]) if found.through else None
     what = "letters or recesses that go all the way through"
     closed = [
         *(found.recesses if profile.embedded else ()),
-        *(found.hollows if common.measured else ()),  # nothing says how it is to be made
+        *(found.hollows if common.measured else ()),  # its intended sizes are unknown
     ]
     return [
         *mesh_findings(whole, sum(not one.below and not one.above for one in closed)),

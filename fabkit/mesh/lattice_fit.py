@@ -31,9 +31,9 @@ from fabkit.model.piece import canonical_turn, orientations
 from fabkit.model.polygon import parts_of_cells, rings_of_cells
 from fabkit.model.puzzle import PuzzleSet, to_units
 
-#: Faces with normals this close (radians) have one direction, …
+#: Faces with normals this close (radians) share a direction, …
 _ONE_DIRECTION = 0.03
-#: … and so many directions are tried, those with the largest faces first, and the thinnest one.
+#: … and this many directions are tried, those with the largest faces first, and the thinnest one.
 _DIRECTIONS = 3
 #: The weight of the thinnest direction, and of those with level faces at many heights.
 _NO_FACE = 0.95
@@ -43,7 +43,7 @@ _UPRIGHT_DEGREES = 3.0
 _ALIKE = 0.86
 #: … at least this once it is placed with the set's unit, …
 _THERE = 0.88
-#: … and surely from this on, whatever its unit.
+#: … and certainly from this on, whatever its unit.
 _SURE = 0.95
 #: Units that differ by less than this part may be equal: clearances and fillets account for it.
 _ONE_UNIT = 0.06
@@ -61,8 +61,8 @@ class _TargetShape:
     cells: frozenset[Cell]  # moved to the lattice's anchor
     outline: Polygon
     normal: BaseGeometry
-    mirrored: bool  # whether it is only there when a piece is turned over
-    kind: int  # pieces of one outline share it, mirror images apart
+    mirrored: bool  # whether it exists only with the piece turned over
+    kind: int  # shared by pieces with this outline, but not by mirror images
 
 
 def _target_shapes(puzzle: PuzzleSet) -> list[_TargetShape]:
@@ -119,7 +119,7 @@ def candidate_orientations(mesh: Mesh, most: int = _DIRECTIONS) -> list[Part]:
     if not solid.any():
         return [Part(mesh, mesh.vertices, score=1.0)]
     normals, areas, corners = normals[solid] / areas[solid, None], areas[solid], corners[solid]
-    # A coarse grid of directions, opposite ones made one.
+    # A coarse grid of directions; opposite ones count as one.
     cells = np.rint(normals / _ONE_DIRECTION) @ [1, 100, 10_000]
     normals *= np.sign(cells)[:, None]
     cells = np.abs(cells).astype(np.int64)
@@ -131,14 +131,15 @@ def candidate_orientations(mesh: Mesh, most: int = _DIRECTIONS) -> list[Part]:
         reach = np.abs(normals @ first)
         near = fullest | (left & (reach > math.cos(_ONE_DIRECTION) * np.linalg.norm(first)))
         left &= ~near
-        # Most of a flat face looks exactly one way; the rest is the beginning of a rounding.
+        # Most of a flat face points exactly one way; the rest belongs to a fillet.
         along = normals @ normals[near][areas[near].argmax()]
         level = near & (np.abs(along) > math.cos(_ONE_DIRECTION / 10))
         level = level if areas[level].sum() > areas[near].sum() / 2 else near
         up = _plane_normal(
             corners[level], normals[level] * np.sign(along[level])[:, None], areas[level]
         )
-        # A piece is level at its ends; on its side it is so at many heights. (Pockets are small.)
+        # A piece is level at its ends; on its side it is level at many heights. (Pockets are
+        # small.)
         heights, all_heights = corners[near] @ up, corners @ up
         low, high = float(all_heights.min()), float(all_heights.max())
         inner = np.minimum(heights - low, high - heights).min(axis=1) > 0.04 * (high - low)
@@ -153,10 +154,10 @@ def candidate_orientations(mesh: Mesh, most: int = _DIRECTIONS) -> list[Part]:
 
 
 def _plane_normal(corners: Points, normals: Points, areas: NDArray[np.float64]) -> Points:
-    """The unit vector across faces that are level: so that each of their heights is one.
+    """The unit vector normal to level faces, such that each face has a single height.
 
-    The mean of their normals is as good while corners are exact; noise turns small faces, and
-    moves heights by no more than itself.
+    The mean of their normals is as good if corners are exact; but noise tilts small faces, whereas
+    it changes heights only by its own amount.
     """
     same = normals @ normals[areas.argmax()] > 1 - 1e-9
     is_exact = areas[same].sum() > areas.sum() / 2
@@ -164,7 +165,7 @@ def _plane_normal(corners: Points, normals: Points, areas: NDArray[np.float64]) 
     mean /= np.linalg.norm(mean)
     if is_exact:
         return np.asarray(mean)
-    # Those of nearly one height are of one floor.
+    # Those at nearly the same height belong to one level.
     heights = (corners @ mean).mean(axis=1) / np.ptp(corners, axis=(0, 1)).max()
     _, floor = np.unique(np.rint(heights / 0.004), return_inverse=True)
     points, weights, floors = corners.reshape(-1, 3), np.repeat(areas, 3), np.repeat(floor, 3)
@@ -178,7 +179,8 @@ def _plane_normal(corners: Points, normals: Points, areas: NDArray[np.float64]) 
 
 
 def _turned_up(mesh: Mesh, up: Points, score: float) -> Part:
-    """A mesh turned the shortest way so that a unit vector is up, its lowest corner at height 0."""
+    """Rotate a mesh the shortest way so that a unit vector points up, its lowest corner at height
+    0."""
     vertical = np.array([0.0, 0.0, 1.0])
     middle = up + vertical
     turn = np.eye(3) + 2 * np.outer(vertical, up) - np.outer(middle, middle) / middle[2]
@@ -191,9 +193,9 @@ def _turned_up(mesh: Mesh, up: Points, score: float) -> Part:
 def _back_is_below(part: Part) -> bool | None:
     """Whether the back, the side with recesses, is down; None if nothing shows it.
 
-    Without a magnet's pocket the back is the side without a letter. Pockets that open at one of the
-    first three heights and are at one or two of the next are shallow, as letters are; scratches
-    have no room for a disc.
+    Without a magnet's pocket, the back is the side without a letter. Pockets that open at one of
+    the first three heights and extend over one or two of the next are shallow, like letters;
+    scratches have no room for a disc.
     """
     height = part.sections.high
     room = 0.04 * min(height, np.ptp(part.vertices[:, :2], axis=0).max())
@@ -202,7 +204,7 @@ def _back_is_below(part: Part) -> bool | None:
     through = shapely.intersection_all(cuts)
 
     def depth(cuts: Sequence[BaseGeometry]) -> int:
-        """At how many heights pockets are that are open on the first side; 0 without any."""
+        """The number of heights with pockets open on the first side; 0 without any."""
         pockets, deep = union_all(cuts[:3]) - through, 0
         for cut in cuts[2:]:
             if pockets.buffer(-room).is_empty:
@@ -227,12 +229,12 @@ def _turns(silhouette: Polygon, lattice: Lattice) -> list[float]:
     for rings in ((rough.exterior, *rough.interiors), (LineString(box.coords[:2]),)):
         edge_vectors = np.concatenate([np.diff(np.asarray(ring.coords), axis=0) for ring in rings])
         phases = np.arctan2(edge_vectors[:, 1], edge_vectors[:, 0]) * 2 * math.pi / step
-        # Squares of lengths: many short edges of a rounding weigh nothing.
+        # Squared lengths: the many short edges of a fillet have no weight.
         total = ((edge_vectors**2).sum(axis=1) * np.exp(1j * phases)).sum()
         turn = (float(np.angle(total)) / (2 * math.pi) * step - min(angles)) % step
         if all(abs((turn - other + step / 2) % step - step / 2) > 0.01 for other in found):
             found.append(turn)
-    # A turn that the lattice itself does not have gives another way to lie: along the diagonals.
+    # A rotation that is not the lattice's own gives another orientation: along the diagonals.
     count = round(2 * math.pi / len(lattice.moves(False)) / step)
     return [turn + k * step for turn in found for k in range(count)]
 
@@ -245,16 +247,16 @@ class _Fit:
     """A hypothesis: a mesh placed on the lattice, in the file's unit of length."""
 
     part: Part  # as oriented
-    turn: float  # radians, by which the lattice is turned
-    origin: Points  # the lattice's, in the turned frame
-    unit: float  # the grid unit: that with which areas agree, then as measured
+    turn: float  # rotation of the lattice, in radians
+    origin: Points  # of the lattice, in the rotated frame
+    unit: float  # the grid unit: first from the areas, then as measured
     cells: frozenset[Cell]
-    score: float = 0.0  # the common part of both outlines at one area: 1 when they are the same
-    shape: _TargetShape | None = None  # None of what is no piece of the set
+    score: float = 0.0  # intersection over union of both outlines at equal area
+    shape: _TargetShape | None = None  # None if it is not a piece of the set
     runner_up: float = 0.0  # the score of the next best outline
-    own_unit: float | None = None  # as its edges alone show it; None where its shape does not tell
-    inset: float = 0.0  # by how much its edges lie inside the outline, on average
-    edge_insets: tuple[float, float] = (0.0, 0.0)  # least and greatest
+    own_unit: float | None = None  # from its edges alone; None if its shape does not determine it
+    inset: float = 0.0  # mean inset of its edges from the outline
+    edge_insets: tuple[float, float] = (0.0, 0.0)  # smallest and largest
 
     @property
     def aligned(self) -> Polygon:
@@ -268,7 +270,7 @@ def _hypotheses(part: Part, lattice: Lattice, shapes: Sequence[_TargetShape]) ->
     """All likely hypotheses for an oriented mesh, whatever its size."""
     if part.sides.is_empty:
         return
-    # Recesses and letters may be cut through; then they are holes, and no part of the outline.
+    # Recesses and letters may be cut through; then they are holes, but not part of the outline.
     areas = [part.sides, Polygon(part.sides.exterior)][: 1 + len(part.sides.interiors)]
     normals = np.array([shape.normal for shape in shapes])
     for turn, area in itertools.product(_turns(part.sides, lattice), areas):
@@ -283,9 +285,9 @@ def _hypotheses(part: Part, lattice: Lattice, shapes: Sequence[_TargetShape]) ->
 def _common_unit(fits: Sequence[Sequence[_Fit]], expected: Sequence[float]) -> float | None:
     """The unit that fits all meshes together best; None if none fits any.
 
-    Of units that explain as many meshes as pieces of the set, the expected goes first, then the
-    better overlays, then the larger unit. (What lies on the quarter-square lattice may also lie,
-    turned by 45 degrees, on one 1.41 times as wide.)
+    Among units that explain as many meshes as pieces of the set, the expected one comes first, then
+    the better overlaps, then the larger unit. (A piece on the quarter-square lattice may also be,
+    rotated by 45 degrees, on one 1.41 times as wide.)
     """
     likely = [[one for one in some if one.score > _ALIKE] for some in fits]
     ranks = []
@@ -310,7 +312,7 @@ def _best_fit(
     """The best fit of a mesh with the set's unit; None if it is not a piece."""
 
     def near_unit(fits: Iterable[_Fit]) -> list[_Fit]:
-        # A clearance takes most of small pieces, which so show a smaller unit.
+        # A clearance takes most from small pieces, which therefore suggest a smaller unit.
         return [one for one in fits if 0.9 < one.unit / unit < 1 + _ONE_UNIT]
 
     near = near_unit(fits)
@@ -319,7 +321,7 @@ def _best_fit(
         return None
     is_back = _back_is_below(best.part)
     if is_back is None and best.part.tilt_degrees > _UPRIGHT_DEGREES:
-        is_back = not best.shape.mirrored  # not oriented on purpose: it is turned as drawn
+        is_back = not best.shape.mirrored  # not oriented on purpose: orient it as drawn
     if is_back is False:
         over = replace(best.part.turned_over(), score=1.0)
         again = near_unit(_hypotheses(over, lattice, shapes))
@@ -338,10 +340,10 @@ def _best_fit(
 def _refined(fit: _Fit, lattice: Lattice, unit: float | None = None) -> _Fit:
     """The fit, measured along the edges of its cells' outline by least squares.
 
-    An edge lies so far out of its line on the lattice: n . shift - inset + more * k, with the
-    outward normal n, the line's exact place k in grid units, and more of a grid unit. Each edge
-    counts by the middle one of some points along it, so that a bump does not. Without the set's
-    grid unit, this mesh's edges tell it.
+    The distance of an edge outwards from its line on the lattice is n . shift - inset + more * k,
+    with the outward normal n, the line's exact position k in grid units, and the excess `more` of a
+    grid unit. Each edge counts by the median of several points along it, so that a bump does not
+    matter. Without the set's grid unit, the edges of this mesh determine it.
     """
     rings = [np.array(to_units(lattice, ring)) for ring in rings_of_cells(lattice, fit.cells)]
     starts = np.concatenate(rings)
@@ -358,7 +360,7 @@ def _refined(fit: _Fit, lattice: Lattice, unit: float | None = None) -> _Fit:
         weights = np.sqrt(lengths[kept])
         own = _least_squares(matrix, middle, weights)
         rest = _least_squares(matrix[:, :3], middle, weights)
-        if rest is None:  # the edges do not even tell where it lies
+        if rest is None:  # the edges do not even determine its position
             return fit
         own_unit = None if own is None else scale + float(own[3])
         if unit is None and own is not None and own_unit is not None:
@@ -412,7 +414,8 @@ def _least_squares(
 ) -> NDArray[np.float64] | None:
     """The least-squares solution; None if it is ill-conditioned.
 
-    By 50 for pieces; for shapes that do not tell unit from inset (squares) it is by far more.
+    The condition number is about 50 for pieces, and far larger for shapes that do not distinguish
+    unit and inset (squares).
     """
     matrix = matrix * weights[:, None]
     if len(right) < matrix.shape[1] or np.linalg.cond(matrix) > 500:
@@ -435,7 +438,7 @@ def _exact_unit(fits: Sequence[_Fit], lattice: Lattice, expected: Sequence[float
     """
     if not fits:
         return None
-    # What is explained far worse than the others may be no piece, and tells nothing.
+    # A mesh that fits far worse than the others may not be a piece, and is ignored.
     least = max(fit.score for fit in fits) - 0.08
     own_units = [fit.own_unit for fit in fits if fit.own_unit and fit.score > least]
     if own_units:
@@ -446,7 +449,7 @@ def _exact_unit(fits: Sequence[_Fit], lattice: Lattice, expected: Sequence[float
         for size in (unit, 1.02 * unit)
     )
     slopes = (there - here) / (0.02 * unit)
-    if np.ptp(slopes) > 0.1:  # so pieces of several sizes tell the unit together
+    if np.ptp(slopes) > 0.1:  # so pieces of several sizes determine the unit together
         return float(unit - np.polyfit(slopes, here, 1)[0])
     nearest = min(expected, key=lambda one: abs(one / unit - 1))
     return nearest if _is_near(unit, nearest) else unit
@@ -456,7 +459,8 @@ def _exact_unit(fits: Sequence[_Fit], lattice: Lattice, expected: Sequence[float
 
 
 def _covered_cells(fit: _Fit, lattice: Lattice) -> tuple[frozenset[Cell], float]:
-    """The cells that a mesh fills by more than half, and the least share that is full or empty."""
+    """The cells that a mesh fills by more than half, and the smallest share that is full or
+    empty."""
     outline = affinity.scale(fit.aligned, 1 / fit.unit, 1 / fit.unit, origin=(0, 0))
     (step,) = np.array(to_units(lattice, [(1, 1)]))
     tall = lattice.basis[1][1] * step[1]
@@ -477,17 +481,18 @@ def _covered_cells(fit: _Fit, lattice: Lattice) -> tuple[frozenset[Cell], float]
 def _fit_unknown(part: Part, lattice: Lattice, unit: float) -> _Fit | None:
     """Fit a mesh that is not a piece of the set, so that it fills its cells best.
 
-    The lines of its two longest edges cross where lines of the lattice do: in a few places.
+    The lines of its two longest edges intersect where lines of the lattice do, so there are few
+    candidates.
     """
     extent = np.ptp(np.reshape(part.sides.bounds, (2, 2)), axis=0)
-    if not part.sides.area or np.hypot(*extent) > 16 * unit:  # no piece reaches so far
+    if not part.sides.area or np.hypot(*extent) > 16 * unit:  # no piece extends that far
         return None
     (ux, _), (_, vy) = lattice.basis
     corners = [point for cell in lattice.first for point in lattice.ring(cell)]
     step = int(np.gcd.reduce(np.ravel(corners)))
     places = to_units(lattice, itertools.product(range(0, ux, step), range(0, vy, step)))
     best: _Fit | None = None
-    most = 0.6  # the share from which on a cell is full, or empty
+    most = 0.6  # the share from which a cell counts as full, or empty
     for turn in _turns(part.sides, lattice):
         turned = affinity.rotate(part.sides, -turn, origin=(0, 0), use_radians=True)
         ring = np.asarray(turned.simplify(0.01 * unit).exterior.coords)
@@ -540,7 +545,7 @@ def fit_flat_pieces(
     expected = [unit_mm / length for length in LENGTH_UNITS_MM.values() for unit_mm in units_mm]
     unit = _common_unit(explained, expected)
     fits = [None if unit is None else _best_fit(some, lattice, shapes, unit) for some in explained]
-    # What is no piece of the set may still lie on its lattice, with a unit that it may have.
+    # A mesh that is not a piece of the set may still be on its lattice, with a candidate unit.
     read = [fit for fit in fits if fit]
     units = [median(fit.unit for fit in read)] if read else expected
     if read and median(fit.score for fit in read) < _SURE and not _is_near(units[0], *expected):

@@ -20,7 +20,7 @@ def crop(solid: Any, box: Sequence[float]) -> Any:
     if solid.is_empty():
         return solid
     low, high = np.reshape(solid.bounding_box(), (2, 3))
-    # Beyond the solid nothing is cut, so that no two faces lie in one plane there.
+    # Extend beyond the solid, so that no two faces are coplanar.
     start = np.maximum([*box[:2], -math.inf], np.minimum(low, [*box[2:], math.inf]) - 1.0)
     end = np.minimum([*box[2:], math.inf], np.maximum(high, start) + 1.0)
     return solid ^ manifold3d.Manifold.cube((end - start).tolist()).translate(start.tolist())

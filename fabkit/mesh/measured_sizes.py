@@ -85,8 +85,8 @@ class MeasuredSizes:
         ]
 
     def profile(self, usual: Profile) -> Profile:
-        """The profile that gives these sizes; what pieces do not show (layers, the printer, boards,
-        prices) is as in `usual`."""
+        """The profile that gives these sizes; values that pieces do not show (layers, printer,
+        boards, prices) are those of `usual`."""
         gap_mm = 2 * self.common.inset_mm
         sizes: dict[str, Any] = {
             "unit_mm": round(self.common.unit_mm, 3),
@@ -138,7 +138,7 @@ def measure_sizes(
     tips = [width for part, _ in read for width, _ in tip_flats(part)]
     edge_mm = max(median(tops), median(feet))
     widest = read[int(np.argmax(np.maximum(tops, feet)))][0]
-    # Halfway up a chamfer a side stands in by half of its width, a rounding by 0.13 of it.
+    # Halfway up, a chamfer is inset by half of its width, a fillet by 0.13 of it.
     halfway = [widest.sections.at(z) for z in (edge_mm / 2, widest.thickness_mm - edge_mm / 2)]
     fronts, backs = (
         2 * sum(any(getattr(one, side) for one in some.labels) for _, some in read) > len(read)

@@ -85,9 +85,9 @@ class Part:
     """A mesh in the lattice's frame, or as in its file if it could not be fitted.
 
     Attributes:
-        vertices: in mm, shape (n, 3). A flat piece lies on its back, at height 0. Balls are at their
-            places times the pitch. The lowest point of a board is at height 0, its region where the
-            set draws it. A lid lies likewise, plate down, centred over the region.
+        vertices: in mm, shape (n, 3). A flat piece is on its back, at height 0. Balls are at their
+            lattice points times the pitch. The lowest point of a board is at height 0, its region
+            where the set draws it. A lid is plate down, centred over the region.
         kind: `FLAT`, `BALLS`, ``tray``, ``holes``, ``sockets`` or ``lid``; empty for a part
             as large as a board that could not be fitted.
         tilt_degrees: between the file's vertical and a flat piece's.
@@ -172,7 +172,7 @@ class Part:
         return float(self.filled(self.silhouette).area / self.outline.canonical.area) - 1
 
     def within_rings(self, area: BaseGeometry) -> list[BaseGeometry]:
-        """The area within each ring of the outline, as far as an area of this part shows the ring.
+        """The area within each ring of the outline, if an area of this part has that ring.
 
         The first is the area within the outer ring, filled: openings of recesses and letters are not
         rings of the outline. Then comes each hole of the fitted outline, in order; empty where the
@@ -241,6 +241,6 @@ def inside_mm(silhouette: BaseGeometry, area: BaseGeometry) -> float:
 
 
 def protrusion_mm(silhouette: BaseGeometry, area: BaseGeometry) -> float:
-    """How far a silhouette protrudes from an area; 0 if it does not."""
+    """The distance by which a silhouette protrudes from an area; 0 if it does not."""
     rest = shapely.points(shapely.get_coordinates(silhouette.difference(area)))
     return float(shapely.distance(rest, area).max(initial=0.0))

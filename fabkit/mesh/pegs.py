@@ -36,14 +36,14 @@ PLACE_MM = 0.1
 def fit_pieces_on_pegs(
     meshes: Sequence[Mesh], puzzle: PuzzleSet, *units_mm: float
 ) -> tuple[list[Part], float, list[PeggedPart | None]]:
-    """Takes meshes in that may stand on pegs; see `fabkit.mesh.lattice_fit.fit_flat_pieces`.
+    """Fit meshes that may have pegs; see `fabkit.mesh.lattice_fit.fit_flat_pieces`.
 
     Discs and stars are fitted by their pegs alone. Pieces that fill their hexagons, and those without
     pegs, are fitted by their outline, which is more informative.
 
     Returns:
-        A part for each mesh, those on pegs without these; the files' unit of length in mm; and
-        what stands on pegs.
+        A part for each mesh, without its pegs; the files' unit of length in mm; and the parts with
+        pegs.
     """
     read, length_mm = fit_flat_pieces(meshes, puzzle, *units_mm)
     pegs = [on_pegs(part, puzzle.lattice, units_mm[0]) for part in read]
@@ -52,16 +52,16 @@ def fit_pieces_on_pegs(
 
 
 def on_pegs(part: Part, lattice: Lattice, unit_mm: float) -> PeggedPart | None:
-    """Tells the pegs of a part from its plate; None when it has none, or bounds no volume.
+    """Separate the pegs of a part from its plate; None if it has no pegs or bounds no volume.
 
-    It lies as `fabkit.mesh.lattice_fit.fit_flat_pieces` has it; if its outline does not tell how, its pegs
-    do, but for a single one, which does not tell the grid unit.
+    Its position is that of `fabkit.mesh.lattice_fit.fit_flat_pieces`; if its outline leaves it
+    open, its pegs decide. A single peg does not determine the grid unit.
     """
     height_mm = _back_mm(part)
     if height_mm is None:
         part = part.turned_over()
         height_mm = _back_mm(part)
-    if height_mm is None or not part.aligned.is_solid:  # an open mesh, which other rules tell
+    if height_mm is None or not part.aligned.is_solid:  # an open mesh, which other rules report
         return None
     if part.outline is None or part.area_off <= -0.05:  # else it fills its cells
         part = _read_by_pegs(part, _circles(part, height_mm), lattice, unit_mm) or part
@@ -73,7 +73,8 @@ def on_pegs(part: Part, lattice: Lattice, unit_mm: float) -> PeggedPart | None:
 def _back_mm(part: Part) -> float | None:
     """The height of the back, the largest flat that faces down, if pegs are below it.
 
-    They are lower than 0.6 of the whole, and cover less than 0.9 of it (round ones of hexagons 0.84).
+    Pegs are lower than 0.6 of the whole, and cover less than 0.9 of it (round ones below hexagons
+    0.84).
     """
     sections = part.sections
     flats = [(area, at) for (at, facing), area in sections.flats().items() if facing == DOWN]
@@ -81,7 +82,7 @@ def _back_mm(part: Part) -> float | None:
     if not 0 < height_mm < 0.6 * part.thickness_mm:
         return None
     feet, plate = (filled(sections.at(share * height_mm)) for share in (0.5, 1.5))
-    # The end of a pocket in the back of a rounded piece lies within what is below it.
+    # The end of a pocket in the back of a rounded piece is inside the area below it.
     beside = sections.flat(height_mm, DOWN).difference(feet).area > area / 2
     return height_mm if beside and 0 < feet.area < 0.9 * plate.area else None
 
@@ -95,9 +96,9 @@ def _circles(part: Part, height_mm: float) -> list[Circle]:
 def _read_by_pegs(
     part: Part, pegs: Sequence[Circle], lattice: Lattice, unit_mm: float
 ) -> Part | None:
-    """Lays a part on the lattice so that its pegs are below the middles of cells.
+    """Place a part on the lattice so that its pegs are below the middles of cells.
 
-    None when the pegs do not lie on the lattice, or the part reaches out of the cells above them.
+    None if the pegs are not on the lattice, or the part extends beyond the cells above them.
     """
     middles = np.array([complex(peg.x_mm, peg.y_mm) for peg in pegs])
     # Neighbours are a grid unit apart.
@@ -119,16 +120,16 @@ def _read_by_pegs(
     if len(parts_of_cells(lattice, set(cells))) > 1:
         return None
     unit_mm = abs(scale)
-    # The lattice's turns are left to choose: a part lies alike however it lay in its file.
+    # The rotation of the lattice is free; choose it so that it does not depend on the file.
     move = canonical_turn(lattice, cells)
     turn = np.exp(2j * math.pi * move.turns / len(lattice.moves(False))) / (scale / unit_mm)
     vertices = moved(part.vertices, turn, -shift * turn)
     placed = replace(part, vertices=vertices, outline=None, score=1.0, runner_up=None)
     turned = frozenset(map(move, cells))
     canonical = region_mm(lattice, turned, unit_mm)
-    assert isinstance(canonical, Polygon)  # its cells hang together
+    assert isinstance(canonical, Polygon)  # its cells are connected
     inset_mm = inside_mm(placed.silhouette, canonical)
-    if inset_mm < -_NEAR_UNITS * unit_mm:  # whatever this is, it does not stand on its cells
+    if inset_mm < -_NEAR_UNITS * unit_mm:  # it does not rest on its cells
         return None
     own_mm, insets_mm = unit_mm if len(pegs) > 1 else None, (inset_mm, inset_mm)
     rings = rings_of_cells(lattice, turned)
@@ -137,7 +138,7 @@ def _read_by_pegs(
 
 
 def peg_findings(one: PeggedPart | None, lattice: Lattice, profile: Profile) -> Iterator[Finding]:
-    """What the rules say of a part's pegs; of None that there are none."""
+    """Findings on a part's pegs; for None, that there are none."""
     if one is None:
         message = "it has no pegs; without them it slips on its board"
         yield Finding("peg-count", False, 0.0, None, "", message)

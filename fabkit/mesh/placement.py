@@ -1,4 +1,4 @@
-"""Pieces in an orientation, and their placements: the cells they cover and the rigid motions."""
+"""Pieces in an orientation, and their placements: the cells they cover and the rigid transforms."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class OrientedPiece:
                     yield pose
 
     def matrix(self, pose: Pose, height_mm: float = 0.0) -> Points:
-        """The rigid motion of a pose in mm, shape (3, 4); `height_mm` is where height 0 goes."""
+        """The rigid transform of a pose in mm, shape (3, 4); `height_mm` is the new height of 0."""
         move, (dx, dy) = pose
         a, b, c, d = (value / 2 for value in move.doubled)
         sx, sy = step_mm(self.lattice, self.unit_mm)

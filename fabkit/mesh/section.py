@@ -93,8 +93,8 @@ class Sections:
 
         near = min(self._flat_levels, key=lambda level: abs(level - height), default=height)
         there = self._at_level(near if abs(near - height) < self.scatter_mm else height)
-        # Where slivers of an uneven flat are folded over, what lies twice there is lessened by
-        # what faces the other way: around each point it is once altogether.
+        # Where slivers of an uneven flat fold over, faces pointing the other way are subtracted, so
+        # that each point counts once.
         triangles = self.vertices[self.faces[there], :2][:, ::facing]
         return to_shapely(manifold3d.CrossSection(list(triangles), manifold3d.FillRule.Positive))
 
@@ -105,16 +105,16 @@ class Sections:
 
     @cached_property
     def noise_mm(self) -> float:
-        """How far noise may have moved vertices, estimated from the flats; about 0 for an exact mesh.
+        """The noise of vertices, estimated from the flats; about 0 for an exact mesh.
 
-        It is 2.5 times what single faces of the large flats show, those of a fiftieth of what is
-        level (to 1 degree). A mesh without flats, or rougher than 0.045 mm, counts as exact.
+        It is 2.5 times the scatter of single faces in the large flats, those with a fiftieth of the
+        level area (to 1 degree). A mesh without flats, or rougher than 0.045 mm, counts as exact.
         """
         areas = np.linalg.norm(area_vectors(self.vertices, self.faces), axis=1)
         reach = np.ptp(self._corners, axis=1)
         level = (np.abs(self._projected) > np.cos(np.radians(1)) * areas) & (reach < _MOST_NOISE_MM)
         areas, reach, noise_mm = areas[level], reach[level], 0.0
-        # Within single faces: two flats may lie nearer to each other than noise may reach.
+        # Within single faces: two flats may be closer to each other than the noise.
         for chosen, _ in _heaviest(self._corners[level], areas, _MOST_NOISE_MM):
             if areas[chosen].sum() < 0.02 * areas.sum():
                 break
@@ -168,7 +168,7 @@ def to_shapely(cut: Any, least_hole_mm2: float = _NO_AREA_MM2) -> BaseGeometry:
     """Convert a `manifold3d.CrossSection`, without points and slivers."""
     found = []
     for one in cut.decompose() if cut.num_contour() > 1 else [cut]:
-        # The largest ring goes around.
+        # The largest ring is the outer one.
         rings = sorted(map(Polygon, one.to_polygons()), key=lambda ring: -ring.area)
         if rings and rings[0].area > _NO_AREA_MM2:
             holes = [hole.exterior for hole in rings[1:] if hole.area > least_hole_mm2]

@@ -1,15 +1,16 @@
 """Self-intersections: faces that cut through each other.
 
-Two faces cross if they have inner points in common and one would have to be moved by more than
-`TOUCHING_MM` to part them, whether they share corners or not (as when folded flat onto each other).
-A surface may also go through a face exactly where two of its own faces meet; then both cross that
-face, although each of them only touches it.
+Two faces intersect if they have inner points in common and one would have to be moved by more than
+`TOUCHING_MM` to separate them, whether they share corners or not (as when folded flat onto each
+other). A surface may also pass through a face exactly where two of its own faces meet; then both
+intersect that face, although each of them only touches it.
 
-Candidates come from shapely's tree of boxes. A pair is parted if, along some direction, the one
-ends where the other begins. If any such direction exists, then also among a few: across either
-face, or across an edge of each; for faces in one plane, within it across an edge of one.
+Candidates come from shapely's tree of boxes. A pair is disjoint if, along some axis, one ends where
+the other begins (separating axis theorem). It is enough to try a few axes: the normal of either
+face, and the cross products of their edges; for coplanar faces, the in-plane normals of their
+edges.
 
-Numpy is quick along long rows, which `take` keeps long: triangles have the shape (3, 3, m),
+Numpy is fast along long rows, so triangles have the shape (3, 3, m),
 coordinates first and corners in the middle, vectors (3, m), pairs of positions (2, p).
 """
 
@@ -26,11 +27,11 @@ from fabkit.mesh.mesh import Mesh, Points
 from fabkit.mesh.topology import FLAT_MM, Indices, triangle_heights
 
 #: Faces that reach less than this into each other touch: single precision moves corners by up to
-#: 1.3e-5 mm at coordinates of 256 mm, so that those that touched reach up to twice as far.
+#: 1.3e-5 mm at coordinates of 256 mm, so faces that touched may overlap by up to twice that.
 TOUCHING_MM = 3e-5
-#: No more pairs are reported.
+#: At most this many pairs are reported.
 MAX_INTERSECTIONS = 1000
-#: Pairs that are looked at together at most: a few hundred megabytes.
+#: Maximum number of pairs tested at once: a few hundred megabytes.
 _PAIRS_AT_ONCE = 1 << 22
 
 
@@ -39,18 +40,18 @@ def self_intersections(mesh: Mesh, touching_mm: float = TOUCHING_MM) -> Indices:
 
     At most `MAX_INTERSECTIONS`, positions of faces, the smaller first, shape (k, 2), sorted. The work
     grows about linearly with the faces, but with the square of those around one corner. Faces of no
-    extent (`fabkit.mesh.topology.degenerate_faces`) cross nothing. `touching_mm` is more than
-    `TOUCHING_MM` for a mesh whose corners are not that exact.
+    extent (`fabkit.mesh.topology.degenerate_faces`) cross nothing. `touching_mm` is larger than
+    `TOUCHING_MM` for a mesh with less exact corners.
 
     Example:
         >>> corners = np.array([[0.0, 0, 0], [9, 0, 0], [0, 9, 0], [1, 1, -1], [2, 2, -1], [1, 2, 1]])
         >>> self_intersections(Mesh("a pierced face", corners, np.array([[0, 1, 2], [3, 4, 5]]))).tolist()
         [[0, 1]]
     """
-    # As large as it has to be for the limit to be the one that all of this is written for.
+    # Scaled so that the limit becomes `TOUCHING_MM`.
     vertices = mesh.vertices * (TOUCHING_MM / touching_mm)
     tall = triangle_heights(vertices[mesh.faces])
-    # The broad ones come first, since rounding tilts their planes least.
+    # Broad faces come first, since rounding tilts their planes least.
     order = np.argsort(-tall, kind="stable")[: np.count_nonzero(tall >= FLAT_MM)]
     faces = mesh.faces[order].T
     triangles = np.ascontiguousarray(np.moveaxis(vertices[faces], 2, 0))
@@ -69,7 +70,7 @@ def self_intersections(mesh: Mesh, touching_mm: float = TOUCHING_MM) -> Indices:
             edges_inside.append(_edges_inside(faces, triangles, normals, some, corners_above))
         if sum(some.shape[1] for some in found) >= MAX_INTERSECTIONS:
             break
-    # A surface goes through where an edge of it lies in a face and it goes on at either side.
+    # A surface passes through if one of its edges lies in a face and it continues on both sides.
     edges = np.concatenate(edges_inside, axis=1)
     _, edge = np.unique(edges[[0, 2, 3]], axis=1, return_inverse=True)
     sides = [np.bincount(edge.ravel(), edges[4] == up, edges.shape[1]) > 0 for up in (0, 1)]
@@ -83,7 +84,7 @@ def _near_pairs(triangles: Points) -> Iterator[Indices]:
     if not triangles.shape[-1]:
         return
     low, high = triangles.min(axis=1) - TOUCHING_MM, triangles.max(axis=1) + TOUCHING_MM
-    # Along the mesh's two longest sides a tree knows them apart.
+    # A tree over the two longest sides of the mesh separates them best.
     x, y, z = np.argsort(low.min(axis=1) - high.max(axis=1))
     boxes = shapely.box(low[x], low[y], high[x], high[y])
     tree = shapely.STRtree(boxes)
@@ -98,8 +99,8 @@ def _near_pairs(triangles: Points) -> Iterator[Indices]:
 def _intersecting(
     triangles: Points, normals: Points, pairs: Indices, slim_above: Points, broad_above: Points
 ) -> tuple[Indices, Indices]:
-    """Those of some pairs, the broader one first, that have inner points in common: tilted against
-    each other, and lying in one plane."""
+    """The pairs, of those given (the broader face first), that have inner points in common: first
+    tilted against each other, then coplanar."""
     flat = pairs[:, (np.abs(slim_above) <= TOUCHING_MM).all(axis=0)]
     through = [
         (above.min(axis=0) < -TOUCHING_MM) & (above.max(axis=0) > TOUCHING_MM)
@@ -133,7 +134,7 @@ def _edges_inside(
     ends = (tips + 1) % 3, (tips + 2) % 3
     corners = np.sort([faces[end, other] for end in ends], axis=0)
     found = np.vstack([ground, other, corners, above[tips, some] > 0])
-    # An edge is a triangle without breadth.
+    # An edge is a triangle of zero width.
     edges = np.stack([triangles[:, ends[at], other] for at in (0, 1, 1)], axis=1)
     for side in range(4):
         base = triangles.take(found[0], 2)
@@ -144,9 +145,9 @@ def _edges_inside(
 
 
 def _overlap(ones: Points, others: Points, axes: Points) -> NDArray[np.bool_]:
-    """Whether the two triangles of each pair reach into each other along an axis.
+    """Whether the two triangles of each pair overlap along an axis.
 
-    An axis across parallel edges has no length; it parts nothing.
+    The axis of parallel edges has length 0 and separates nothing.
     """
     one, other = _along(ones, axes), _along(others, axes)
     depth = np.minimum(one.max(axis=0) - other.min(axis=0), other.max(axis=0) - one.min(axis=0))
@@ -154,11 +155,11 @@ def _overlap(ones: Points, others: Points, axes: Points) -> NDArray[np.bool_]:
 
 
 def _along(triangles: Points, axes: Points) -> Points:
-    """Where the corners of each triangle lie along an axis of its own, shape (3, m)."""
+    """The positions of the corners of each triangle along its axis, shape (3, m)."""
     x, y, z = triangles
     return np.asarray(x * axes[0] + y * axes[1] + z * axes[2])
 
 
 def _side(triangles: Points, corner: int) -> Points:
-    """The way from a corner of each triangle to the next one."""
+    """The vector from a corner of each triangle to the next one."""
     return np.asarray(triangles[:, (corner + 1) % 3] - triangles[:, corner])

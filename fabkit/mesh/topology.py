@@ -13,14 +13,15 @@ from fabkit.mesh.mesh import Mesh, Points, welded
 #: Indices of faces or vertices.
 Indices = NDArray[np.int64]
 
-#: A face less high than this has its corners on one line. An STL file's single precision (steps of
-#: 2e-6 mm at 16 mm) puts them there or much farther away; legitimate slivers are 6e-5 mm high.
+#: A face with a smaller height counts as degenerate. An STL file's single precision (steps of
+#: 2e-6 mm at 16 mm) moves its corners onto one line or much farther away; legitimate slivers are
+#: 6e-5 mm high.
 FLAT_MM = 1e-6
 #: A shell is a separate part from this share of the largest one's volume; a smaller one is a fault.
 _A_PART = 0.05
 #: Solids only touch if they overlap by less than this share of the smaller one.
 _TOUCHING = 1e-6
-#: A mesh of more shells than this is no plate.
+#: A mesh with more shells than this is not a plate.
 _MOST_SHELLS = 300
 
 
@@ -31,8 +32,9 @@ def _half_edges(mesh: Mesh) -> tuple[Indices, Indices, NDArray[np.bool_]]:
     """The half-edges of all faces that have three different corners, sorted by edge.
 
     Returns:
-        The edge's number, rising: its smaller corner times the number of corners, and its larger
-        one. Whose side it is. Whether the face runs along it from the smaller to the larger one.
+        The number of each edge, ascending: its smaller corner times the number of corners, plus its
+            larger one; the face it belongs to; and whether the face runs along it from the smaller
+            to the larger corner.
     """
     has_three = np.flatnonzero((mesh.faces != np.roll(mesh.faces, 1, axis=1)).all(axis=1))
     start = mesh.faces[has_three]
@@ -55,9 +57,9 @@ def flipped_faces(mesh: Mesh) -> Indices:
     """The faces whose orientation is inconsistent with their neighbours'.
 
     Two faces that share an edge with each other alone agree if they run along it in opposite
-    directions. If turning some faces over makes all agree, the fewer ones are named; otherwise
-    (the surface has one side, like a Moebius strip) all that disagree with a neighbour.
-    A mesh whose faces all face inwards agrees with itself: its volume is below 0.
+    directions. If flipping some faces makes all agree, the smaller group is returned; otherwise (a
+    one-sided surface, like a Moebius strip) all that disagree with a neighbour. A mesh whose faces
+    all face inwards is consistent: its volume is negative.
     """
     (edges, faces, rises), count = _half_edges(mesh), len(mesh.faces)
     _, first, shared_by = np.unique(edges, return_index=True, return_counts=True)
@@ -65,8 +67,8 @@ def flipped_faces(mesh: Mesh) -> Indices:
     one, other, differ = faces[first], faces[first + 1], rises[first] == rises[first + 1]
     if not differ.any():
         return np.empty(0, dtype=np.int64)
-    # Every face stands here twice, as it is and turned over. What must go together is joined, so
-    # that in each part of the surface the faces fall into two parties.
+    # Every face has two nodes, as it is and flipped. Consistent nodes are joined, so that in each
+    # component the faces fall into two classes.
     turned = other + np.where(differ, count, 0)
     joined = _labels(
         2 * count, np.r_[one, one + count], np.r_[turned, (turned + count) % (2 * count)]
@@ -87,7 +89,7 @@ def _labels(count: int, one: Indices, other: Indices) -> Indices:
 
 def degenerate_faces(mesh: Mesh) -> Indices:
     """The faces without area: two corners coincide, or all are on a line (see `FLAT_MM`)."""
-    # Put so that heights which are no number count as none.
+    # Written so that a height of nan counts as degenerate.
     return np.flatnonzero(~(triangle_heights(mesh.vertices[mesh.faces]) >= FLAT_MM))
 
 
@@ -97,8 +99,8 @@ def duplicate_faces(mesh: Mesh) -> Indices:
 
 
 def triangle_heights(triangles: Points) -> NDArray[np.float64]:
-    """The least heights of triangles (m, 3, 3), shape (m,): how far a corner is from the longest
-    side; 0 for a face whose corners are all at one place.
+    """The smallest heights of triangles (m, 3, 3), shape (m,): the distance of a corner from the
+    longest side; 0 if all corners coincide.
 
     Example:
         >>> triangle_heights(np.array([[[0.0, 0, 0], [4, 0, 0], [0, 3, 0]]])).tolist()
@@ -114,8 +116,7 @@ def triangle_heights(triangles: Points) -> NDArray[np.float64]:
 
 
 class Shell(NamedTuple):
-    """Faces (their positions, rising) that hang together by shared edges, and what they bound, as
-    `signed_volume` gives it."""
+    """Faces (indices, ascending) connected by shared edges, and their `signed_volume`."""
 
     faces: Indices
     volume_mm3: float
@@ -137,10 +138,10 @@ def shells(mesh: Mesh) -> tuple[Shell, ...]:
 
 
 def signed_volume(mesh: Mesh, faces: Indices | slice = slice(None)) -> float:
-    """The volume that faces (all if none are given) bound, in mm³.
+    """The volume bounded by faces (all if none are given), in mm³.
 
-    It is above 0 if they face outwards, below 0 if inwards, as those of a cavity do. For faces that
-    leave gaps it is a rough figure, measured from the middle of their box.
+    It is positive if they face outwards, negative if inwards, like those of a cavity. If the faces
+    leave gaps it is only approximate, measured from the centre of their bounding box.
     """
     triangles = mesh.vertices[mesh.faces[faces]]
     if not len(triangles):
@@ -154,7 +155,7 @@ def signed_volume(mesh: Mesh, faces: Indices | slice = slice(None)) -> float:
 def encloses(mesh: Mesh, outer: Shell, inner: Shell) -> bool:
     """Whether one shell is inside another, as a cavity is inside its body.
 
-    Either may face inwards. An open shell counts as inside, since nothing is known of it.
+    Either may face inwards. An open shell counts as inside, since that cannot be decided.
     """
     if abs(inner.volume_mm3) >= abs(outer.volume_mm3):
         return False

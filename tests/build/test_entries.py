@@ -354,7 +354,9 @@ def test_files_that_do_not_do_are_refused(tmp_path: Path) -> None:
     stars, block = load_set("iqstars"), load_set("iqblock")
     mine, again = start(tmp_path), tmp_path / "again"
     again.mkdir()
-    with pytest.raises(InputError, match=r'"mine" is in .*mine\.toml, too; give one of the files'):
+    with pytest.raises(
+        InputError, match=r'"mine" is also in .*mine\.toml; give only one of the files'
+    ):
         gather(stars, Selection(files=(mine, start(again))))
     with pytest.raises(InputError, match="there is no such file"):
         gather(stars, Selection(files=(tmp_path / "none.json",)))

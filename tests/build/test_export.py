@@ -217,7 +217,7 @@ def test_other_code_makes_everything_again(
         (
             lambda: (OUT / "profile.toml").write_text("# mine"),
             [],
-            f"profile.toml was edited; the edited version is kept, use it with -p "
+            f"profile.toml was edited; your version is kept: use it with -p "
             f"{OUT / 'profile.edited.toml'}",
         ),
     ],

@@ -174,7 +174,7 @@ CORNER = f'{{"cells": [0, 1, 2, 3, 8, 9, 10, 11], {START[1:]}'
         (["picture", "iqblock", "-o", "taken.png"], 2, "taken.png: is a folder; expected a file such as taken.png/taken.png"),
         (["cards", "iqblock", "--file", "start.json", "-o", "taken"], 2, '-o: "taken" is a file; expected a folder'),
         (["cards", "iqblock", "--file", "plain.json"], 2, "plain.json: has no given pieces; a card shows the pieces already on the board"),
-        (["cards", "iqblock", "--file", "corner.json"], 2, "iqblock corner: covers no board as a whole; a card shows one of square"),
+        (["cards", "iqblock", "--file", "corner.json"], 2, "iqblock corner: does not fill a whole board; a card shows one of square"),
         (["cards", "iqblock", "../start", "--file", "start.json"], 2, 'there is no starting position "../start"; there are start; did you mean "start"?'),
         (["cards", "iqblock", "[red]x[/red]", "--file", "start.json"], 2, 'there is no starting position "[red]x[/red]"; there are start'),
         (["cards", "mine.toml"], 2, "mine: has no board; a card shows given pieces on a board"),

@@ -276,7 +276,7 @@ def test_a_list_is_read_with_all_its_faults(tmp_path: Path) -> None:
     path = tmp_path / "corner.json"
     corner = [0, 1, 2, 3, 8, 9, 10, 11]
     path.write_text(json.dumps({"cells": corner, "given": [{"piece": "0", "cells": corner}]}))
-    with pytest.raises(InputError, match="covers no board as a whole; a card shows one of square"):
+    with pytest.raises(InputError, match="does not fill a whole board; a card shows one of square"):
         cards_for(puzzle, starting_positions(puzzle, path, tmp_path))
 
 
@@ -294,7 +294,10 @@ def test_a_list_beside_the_sets_own_starts_keeps_names_apart(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["own.toml"], "has no starting positions; `fabkit challenges own.toml` makes some"),
+        (
+            ["own.toml"],
+            "has no starting positions; generate some with `fabkit challenges own.toml`",
+        ),
         (["iqblock", "--count", "0"], "expected a whole number from 1"),
         (["iqblock", "--file", ""], "--file: is empty"),
         (["iqblock", "--file", "none.toml"], "there is no such file"),

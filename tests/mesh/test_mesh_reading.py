@@ -383,9 +383,9 @@ PACKAGES: dict[str, tuple[Callable[[], bytes], str]] = {
     "flat": (lambda: placing(CUBE.replace("1 0 0 0 1", "1 0 0 1 0") + "0 0 0"), "a transform flattens a body"),
     "circle": (
         lambda: package(files.model(components(1, 'objectid="2"') + components(2, 'objectid="1"'))),
-        "cannot be read as 3MF (it nests parts in a circle",
+        "cannot be read as 3MF (its parts are nested in a cycle",
     ),
-    "chain": (lambda: chain(5000), "cannot be read as 3MF (it nests parts in a circle"),
+    "chain": (lambda: chain(5000), "cannot be read as 3MF (its parts are nested in a cycle"),
     "doubling": (lambda: chain(30, times=2), "holds more than 1000 bodies; split it"),
 }  # fmt: skip
 

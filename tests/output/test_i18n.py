@@ -61,7 +61,7 @@ def test_missing_and_damaged_texts_are_reported(
             load_messages("booklet", "it")
         for part in ("booklet", "page"):
             with pytest.raises(
-                ExternalError, match=rf"{part}\.de\.toml are missing or damaged; install"
+                ExternalError, match=rf"{part}\.de\.toml are missing or damaged; reinstall"
             ):
                 load_messages(part, "de")
         assert load_messages("booklet", "fr")

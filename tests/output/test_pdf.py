@@ -146,7 +146,9 @@ def test_missing_and_damaged_fonts_are_reported(
         if damaged:
             path.write_bytes(damaged)
         typeset.register_fonts.cache_clear()
-        with pytest.raises(ExternalError, match=r"OpenSans-Regular\.ttf.*damaged; install fabkit"):
+        with pytest.raises(
+            ExternalError, match=r"OpenSans-Regular\.ttf.*damaged; reinstall fabkit"
+        ):
             text_width_mm("a", 3)
     monkeypatch.undo()
     typeset.register_fonts.cache_clear()

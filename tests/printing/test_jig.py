@@ -149,7 +149,7 @@ def test_it_says_how_to_use_it(pair: str, capsys: pytest.CaptureFixture[str]) ->
     out = capsys.readouterr().out
     assert "jig-N: N pole outwards; a post of 9.7 x 0.2 mm, and a collar of 15.1 mm" in out
     assert "S towards the tip of jig-N" in out
-    assert "until the collar lies on the back" in out
+    assert "until the collar rests on the back" in out
 
 
 @with_prusa

@@ -208,15 +208,15 @@ A, B, C = (Placement(*one) for one in (("A", 0.0, 5, 5), ("B", 0.0, 27, 5), ("C"
 FAULTS = {
     "too near": ([A, Placement("B", 0.0, 26.99, 5.0), C], "A and B are 1.99 mm apart"),
     "overlap": ([A, Placement("B", 0.0, 20.0, 5.0), C], "A and B are 0 mm apart"),
-    "edge": ([Placement("A", 0.0, 4.999, 5.0), B, C], "A lies over the edge strip"),
-    "far edge": ([Placement("A", 0.0, 5.0, 75.001), B, C], "A lies over the edge strip"),
+    "edge": ([Placement("A", 0.0, 4.999, 5.0), B, C], "A overlaps the edge strip"),
+    "far edge": ([Placement("A", 0.0, 5.0, 75.001), B, C], "A overlaps the edge strip"),
     "corner": (
         [A, B, Placement("C", 90.0, 70.0, 44.0)],
         "C and the reserved corner are 1 mm apart",
     ),
-    "missing": ([A, B], "A B are laid, where A B C were given"),
-    "duplicate": ([A, B, C, Placement("A", 0.0, 5.0, 60.0)], "A A B C are laid"),
-    "unknown": ([A, B, C, Placement("Z", 0.0, 5.0, 60.0)], "A B C Z are laid"),
+    "missing": ([A, B], "A B are laid out, but A B C were given"),
+    "duplicate": ([A, B, C, Placement("A", 0.0, 5.0, 60.0)], "A A B C are laid out"),
+    "unknown": ([A, B, C, Placement("Z", 0.0, 5.0, 60.0)], "A B C Z are laid out"),
 }
 SQUARES = {name: box(0, 0, 20, 20) for name in "ABC"}
 ROOM = Bin(100, 100, 2, 5, 30)

@@ -1,10 +1,10 @@
 """Readers of untrusted mesh files, within bounds: STL, PLY, GLB, 3MF, OBJ and OFF.
 
-trimesh (5.2) reads PLY and GLB. Of the others it gets something wrong without an error: a truncated
-ASCII STL is empty, a concave OBJ or OFF face of area 1 comes back with area 3, a 3MF as Bambu
-Studio writes them (components in other parts) has every mesh as often as its part has meshes.
-lib3mf (2.5) refuses a whole 3MF for one degenerate triangle, and CadQuery's for a missing content
-type, and follows doubled components without an end. No reader opens another file.
+trimesh (5.2) reads PLY and GLB. It misreads the others without an error: a truncated ASCII STL is
+empty, a concave OBJ or OFF face of area 1 comes back with area 3, a 3MF as Bambu Studio writes them
+(components in other parts) has every mesh as often as its part has meshes. lib3mf (2.5) refuses a
+whole 3MF for one degenerate triangle, and CadQuery's for a missing content type, and follows
+doubled components endlessly. No reader opens another file.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ from fabkit.mesh.mesh import Faces, Mesh, Points, area_vectors, welded
 _TO_GLTF = np.array(
     [[0.001, 0.0, 0.0, 0.0], [0.0, 0.0, 0.001, 0.0], [0.0, -0.001, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]]
 )
-#: A larger file is not read, nor one whose parts inflate to more.
+#: Limit on the size of a file, and of its parts when inflated.
 MAX_BYTES = 256 * 1024 * 1024
-#: In all bodies of a file together, a mesh counted as often as it is used.
+#: Limit for all bodies of a file together; a mesh counts as often as it is used.
 MAX_TRIANGLES = 2_000_000
 MAX_BODIES = 1000
-#: In the file's unit of length, in mm where it states one: a kilometre.
+#: In the file's unit of length, or in mm if it states one: a kilometre.
 MAX_COORDINATE = 1e6
 MAX_LINE = 64 * 1024
-#: Of one face: twice as many take four times as long to cut up.
+#: Corners of one face: triangulation takes quadratic time.
 MAX_CORNERS = 1000
 #: Entries of a 3MF file, and XML elements without triangles.
 MAX_ENTRIES, MAX_ELEMENTS = 2000, 100_000
@@ -61,14 +61,14 @@ class _WrongError(Exception):
 def read_meshes(path: Path) -> list[Mesh]:
     """Read the meshes of a file: at least one, in the file's order.
 
-    An STL, PLY or OFF file is one body. An OBJ file has one for each object, or group, or is one;
-    a 3MF or GLB file has one for each mesh at each place where it stands. Those two are in mm with
-    z up, others in whatever length the file is in. Triangles have the order and the winding of the
-    file, but their outside is outside where a place mirrors them.
+    An STL, PLY or OFF file is one body. An OBJ file has one for each object, or for each group, or
+    is one; a 3MF or GLB file has one for each instance of a mesh. Those two are in mm with z up,
+    others in the file's own unit of length. Triangles keep the order and the winding of the file,
+    except that mirrored instances are flipped to face outwards.
 
     Raises:
-        InputError: when it cannot be read, is no mesh file, is damaged, or is larger than anything
-            that is printed; with the place in it, what was found and what was expected.
+        InputError: when it cannot be read, is not a mesh file, is damaged, or is larger than any
+            print; with the place, what was found and what was expected.
     """
     source = escape(str(path))
     content = read_bytes(path, source, _EXPECTED, MAX_BYTES)
@@ -77,7 +77,7 @@ def read_meshes(path: Path) -> list[Mesh]:
         if len(content) > MAX_BYTES:
             raise _WrongError(f"is larger than {MAX_BYTES // 1024**2} MiB; make the mesh coarser")
         kind = _kind(content, path.suffix.lower()[1:])
-        # numpy ends at the first word that is no number, and only warns.
+        # numpy stops at the first word that is not a number, and only warns.
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             warnings.filterwarnings("error", "string or file could not be read")
@@ -100,7 +100,7 @@ def _kind(content: bytes, suffix: str) -> str:
     matches = {
         "3mf": content.startswith((b"PK\x03\x04", b"PK\x05\x06")),
         "glb": content.startswith(b"glTF"),
-        # What a binary STL's header says is not asked: many begin with "solid", as text does.
+        # The header of a binary STL is ignored: many begin with "solid", as text does.
         "stl": _stl_size(content) == len(content)
         or (is_text and re.match(rb"(?i)\s*+solid(?!\S)", start)),
         "ply": re.match(rb"ply\s", start),
@@ -116,9 +116,10 @@ def _kind(content: bytes, suffix: str) -> str:
 
 
 def _sound(file: str, found: Iterator[Mesh]) -> list[Mesh]:
-    """The bodies that have triangles under their last names, all corners of them somewhere.
+    """The bodies that have triangles, with unique names, after checking that all corners are
+    finite.
 
-    They are counted while they are read, so that what goes on and on soon ends.
+    They are counted while they are read, so that endless input stops early.
     """
     bodies, triangles = [], 0
     for number, body in enumerate(found, start=1):
@@ -148,7 +149,7 @@ def _different(names: Sequence[str]) -> list[str]:
     """Unique names, without control characters, path separators and markup."""
     result: list[str] = []
     for position, name in enumerate(names, start=1):
-        # What means something to a terminal, a web page, a shell or a file system goes.
+        # Remove characters that are special in terminals, web pages, shells or file systems.
         safe = re.sub(r"""[\\/:*?"'`<>|&$\[\]{}]""", "_", name[:200].strip())
         wished = truncate(escape(safe)) or f"body {position}"
         others = (f"{wished} ({number})" for number in count(2))
@@ -204,7 +205,7 @@ def _read_stl(content: bytes) -> Iterator[Mesh]:
 
 def _ascii_corners(content: bytes) -> Points:
     """The corners of all facets of a complete ASCII STL."""
-    numbers, step = array("d"), -1  # the position in a facet, or outside of a solid
+    numbers, step = array("d"), -1  # the position in a facet, or outside a solid
     lines = _lines(re.sub(b"(?i)end solid", b"endsolid", content))
     for line, words in chain(lines, [(0, ["the end"])]):
         keyword, expected = words[0].lower(), _FACET[step] if step >= 0 else "solid or the end"
@@ -229,7 +230,7 @@ def _numbers(line: int, words: Sequence[str], how: Callable[[str], Any] = float)
 
 # --- OBJ, OFF and PLY: polygons --------------------------------------------------------------
 
-#: OBJ statements on how things look, are drawn or are called; none has a volume.
+#: OBJ statements on appearance, drawing or names; none affects the solid.
 _IGNORED = {
     *("vt", "vn", "vp", "s", "mtllib", "usemtl", "maplib", "usemap", "shadow_obj", "trace_obj"),
     *("l", "p", "mg", "lod", "bevel", "c_interp", "d_interp", "ctech", "stech", "g"),
@@ -245,11 +246,11 @@ def _read_obj(content: bytes) -> Iterator[Mesh]:
         if keyword == "v":
             numbers.extend(_numbers(line, [*words, "", ""][:4]))
         elif keyword == "f":
-            first = len(numbers) // 3  # what is negative counts from here
+            first = len(numbers) // 3  # negative indices count back from here
             corners = _numbers(line, words, lambda word: int(word.partition("/")[0]))
             polygon = [corner - 1 if corner >= 0 else corner + first for corner in corners]
             polygons.setdefault(label, {})[line] = polygon
-        elif keyword == "o":  # those of one name are several; a group goes on
+        elif keyword == "o":  # objects with equal names are separate; a group continues
             label, has_objects = (name, line), True
         elif keyword == "g" and not has_objects:
             label = (name, 0)
@@ -298,8 +299,8 @@ def _triangles(
 ) -> Faces:
     """Triangulate polygons, from lines of a text, with the same winding.
 
-    The fan from the first corner is taken where all its triangles face the polygon's way: none is
-    folded back, and none is a mere line, as with three corners in a row.
+    The fan from the first corner is used if all its triangles face the same way as the polygon:
+    none is folded back, and none is degenerate, as with three corners in a row.
     """
     sizes = np.array([len(polygon) for polygon in polygons], dtype=np.int64)
     for wrong in sizes[(sizes < 3) | (sizes > MAX_CORNERS)]:
@@ -309,7 +310,7 @@ def _triangles(
         raise _WrongError(_COARSER)
     corners = np.fromiter(chain.from_iterable(polygons), np.int64)
     _check_corners(corners, vertices, np.repeat(lines, sizes) if lines else None)
-    # Where the corners of each polygon begin, and its triangles.
+    # The offsets of the corners and triangles of each polygon.
     starts, first = np.cumsum(sizes) - sizes, np.cumsum(sizes - 2) - (sizes - 2)
     of = np.repeat(np.arange(len(sizes)), sizes - 2)
     second = starts[of] + 1 + np.arange(len(of)) - first[of]
@@ -320,14 +321,14 @@ def _triangles(
     for row in np.unique(folded[np.isfinite(whole[folded]).all(axis=1)]):
         polygon = corners[starts[row] :][: sizes[row]]
         cut_up = _cut_up(vertices[polygon], whole[row])
-        # It promises as much; a polygon without an area may be the exception.
+        # Guaranteed, except perhaps for a polygon without area.
         if len(cut_up) == sizes[row] - 2:
             faces[first[row] :][: len(cut_up)] = polygon[cut_up]
     return faces
 
 
 def _cut_up(polygon: Points, normal: Points) -> Faces:
-    """The triangles of a polygon, seen along the axis on which it is largest."""
+    """Triangulate a polygon, projected along the axis where its area is largest."""
     import manifold3d
 
     axis = int(np.argmax(np.abs(normal)))
@@ -355,27 +356,27 @@ def _refuse(needed: Collection[str], part: str = "") -> None:
 
 
 def _read_glb(content: bytes) -> Iterator[Mesh]:
-    """Each node with a mesh is a body; the parts of a mesh that look different are one."""
+    """Each node with a mesh is a body; the parts of a mesh with different materials are one."""
     import trimesh
     from trimesh.util import append_faces
 
     tree = json.loads(content[20 : 20 + int.from_bytes(content[12:16], "little")])
-    # trimesh leaves out what is compressed; these say nothing of where corners are.
+    # trimesh omits compressed data; these extensions do not affect positions.
     cosmetic = re.compile(r"KHR_(?:materials|texture|lights)_\w+|EXT_texture_\w+")
     _refuse([one for one in tree.get("extensionsRequired", ()) if not cosmetic.fullmatch(one)])
     scene = trimesh.load_scene(
         io.BytesIO(content), file_type="glb", process=False, skip_materials=True
     )
-    # Many write millimetres where the format has metres: nothing is more than 5 m long.
+    # Many files have millimetres where the format has metres: nothing is over 5 m long.
     scale = 0.001 if scene.scale > 5.0 else 1.0
     to_mm = np.diag([scale, scale, scale, 1.0]) @ np.linalg.inv(_TO_GLTF)
 
     def name_of(node: str) -> str:
-        # trimesh gives each part a node below its mesh's, with a name of no meaning.
+        # trimesh gives each part a node below that of its mesh, with a meaningless name.
         parent = str(scene.graph.transforms.parents[node])
         return parent if node.rpartition("_")[0] == parent else node
 
-    # It goes through the nodes from the last; lines and points have no faces.
+    # It visits the nodes in reverse; lines and points have no faces.
     placed = [(node, *scene.graph[node]) for node in reversed(scene.graph.nodes_geometry)]
     solids = [one for one in placed if hasattr(scene.geometry[one[2]], "faces")]
     for name, some in groupby(solids, lambda one: name_of(one[0])):
@@ -394,7 +395,7 @@ def _read_glb(content: bytes) -> Iterator[Mesh]:
 _SCHEMAS = "http://schemas.microsoft.com/3dmanufacturing"
 _CORE, _PRODUCTION = f"{_SCHEMAS}/core/2015/02", f"{_SCHEMAS}/production/2015/06"
 _VERTEX, _TRIANGLE = f"{{{_CORE}}}vertex", f"{{{_CORE}}}triangle"
-#: A file that requires another one holds shapes that would be missed, or cannot be read at all.
+#: A file that requires another extension has shapes that would be missed, or is unreadable.
 _UNDERSTOOD = {
     _CORE,
     _PRODUCTION,
@@ -416,18 +417,19 @@ class _Object:
 
 
 class _Package:
-    """A 3MF file: models in XML, in a zip archive. What needs no second look is read at once."""
+    """A 3MF file: models in XML, in a zip archive. Parts that need no second pass are read at
+    once."""
 
     def __init__(self, content: bytes) -> None:
         self._objects: dict[tuple[str, str], _Object] = {}
         self._items: list[tuple[float, dict[str, str]]] = []
         self._part, self._object, self._elements = "", _Object(), 0
-        # Each entry of the directory begins with this mark, however many the file says there are.
+        # Each directory entry begins with this signature, whatever count the file states.
         if content.count(b"PK\x01\x02") > MAX_ENTRIES:
             raise _WrongError(f"is an archive of more than {MAX_ENTRIES} entries")
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             models = [one for one in archive.infolist() if one.filename.lower().endswith(".model")]
-            # zipfile inflates an entry to the size that it announces, at most.
+            # zipfile inflates an entry to at most the size that it states.
             if sum(one.file_size for one in models) > MAX_BYTES:
                 raise _WrongError(f"inflates to more than {MAX_BYTES // 1024**2} MiB")
             for one in models:
@@ -477,16 +479,16 @@ class _Package:
                 self._items.append((_UNITS_MM[self._unit], {"path": self._part, **values}))
 
     def bodies(self) -> Iterator[Mesh]:
-        """Each mesh at every place where an item of the build has it."""
+        """Each instance of a mesh in the items of the build."""
         if not self._items:
             raise _WrongError("has nothing to build; add its objects to the build")
         for unit_mm, item in self._items:
             yield from self._placed(item, np.diag([unit_mm] * 3 + [1.0]), "")
 
     def _placed(self, used: dict[str, str], outer: Points, name: str) -> Iterator[Mesh]:
-        """The bodies of an item or a component; each leads to a mesh or to a refusal.
+        """The bodies of an item or a component; each leads to a mesh or an error.
 
-        Components in a circle end where Python lets no more functions call each other.
+        Cyclic components end at Python's recursion limit.
         """
         key = _folded(used.get(f"{{{_PRODUCTION}}}path", used["path"])), used["objectid"]
         one = self._objects.get(key)

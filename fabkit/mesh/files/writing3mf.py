@@ -1,5 +1,5 @@
-"""Writing 3MF files with lib3mf: named, coloured objects at their places. The same objects give the
-same bytes."""
+"""Writing 3MF files with lib3mf: named, coloured objects at their places. Equal objects give equal
+bytes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fabkit.mesh.mesh import Mesh
 
 #: Where PrusaSlicer looks for the names and extruders of an object's parts.
 MODEL_CONFIG = "Metadata/Slic3r_PE_model.config"
-#: What the format itself has words for; all else is fabkit's own.
+#: Metadata names defined by the format; all others are fabkit's own.
 _KNOWN = ("Title", "Designer", "Description", "Copyright", "LicenseTerms", "Application")
 _OWN = "urn:fabkit:puzzles"
 
@@ -70,12 +70,12 @@ def write_3mf(package: Package3mf) -> bytes:
         model = wrapper.CreateModel()
         _fill(model, wrapper, lib3mf, package)
         written = bytes(model.QueryWriter("3mf").WriteToBuffer())
-    except OSError as error:  # its own part in C is missing
+    except OSError as error:  # its binary library is missing
         reason = escape(str(error))
         raise ExternalError(f"lib3mf cannot be loaded: {reason}; reinstall fabkit") from None
     except lib3mf.ELib3MFException as error:
         raise ExternalError(f"lib3mf cannot write the 3MF file: {escape(str(error))}") from None
-    # The library packs quickly; a quarter smaller is worth a second.
+    # lib3mf compresses fast but poorly; a quarter smaller is worth a second.
     with zipfile.ZipFile(io.BytesIO(written)) as archive:
         return zip_bytes({name: archive.read(name) for name in archive.namelist()})
 
@@ -104,7 +104,7 @@ def _fill(model: Any, wrapper: Any, library: Any, package: Package3mf) -> None:
         found.PropertyIDs[:] = [group.AddMaterial(colour, rgb)] * 3
     meshes = []
     for one in package.objects:
-        # PrusaSlicer makes an object of each mesh, and of no more.
+        # PrusaSlicer makes one object of each mesh.
         meshes.append(mesh := model.AddMeshObject())
         mesh.SetName(one.name)
         mesh.SetUUID(identity("mesh"))
@@ -129,7 +129,7 @@ def _fill(model: Any, wrapper: Any, library: Any, package: Package3mf) -> None:
     if package.thumbnail:
         model.CreatePackageThumbnailAttachment().ReadFromBuffer(package.thumbnail)
     config = _model_config(package.objects, [mesh.GetResourceID() for mesh in meshes])
-    # Of what programs look for lib3mf keeps only what is attached so.
+    # lib3mf keeps only the parts for other programs that are attached like this.
     attached = "http://schemas.openxmlformats.org/package/2006/relationships/mustpreserve"
     for name, content in ((MODEL_CONFIG, config), *package.parts.items()):
         model.AddAttachment(f"/{name}", attached).ReadFromBuffer(content)
@@ -138,7 +138,7 @@ def _fill(model: Any, wrapper: Any, library: Any, package: Package3mf) -> None:
 def _model_config(objects: Sequence[Object3mf], ids: Sequence[int]) -> bytes:
     """PrusaSlicer's configuration: the triangles and the extruder of each part.
 
-    The format is that of PrusaSlicer's own files (tried with 2.5).
+    The format is that of PrusaSlicer's own files (tested with 2.5).
     """
     config = ElementTree.Element("config")
 

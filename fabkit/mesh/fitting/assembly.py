@@ -26,10 +26,10 @@ from fabkit.model.puzzle import Challenge
 
 #: Along a shared edge the gap is measured outside these ends (corners and tips are wider) …
 _END_ZONE_MM = 3.0
-#: … up to this far from it, so that no other edge of a sharp corner comes into the way.
+#: … up to this far from it, so that no other edge of a sharp corner interferes.
 _EDGE_REACH_MM = 0.8 * _END_ZONE_MM
 #: The orientations of each part, by its key; and the mesh of the board that holds them, or None,
-#: moved so that what rests on it is at height 0.
+#: moved so that pieces rest on it at height 0.
 Table = tuple[Mapping[str, Sequence[OrientedPiece]], Any]
 #: Parts farther apart than this part of a grid unit are not neighbours.
 _REACH_UNITS = 0.25
@@ -41,8 +41,8 @@ class Assembly:
 
     Attributes:
         overlap_mm3: of all pairs together, and with the board.
-        min_gap_mm: the least gap between two parts; None when there are no two beside each other.
-        max_gap_mm: the greatest gap along a shared edge; None when none is long enough.
+        min_gap_mm: the smallest gap between two parts; None if none are side by side.
+        max_gap_mm: the largest gap along a shared edge; None if none is long enough.
         outside_mm: how far a part reaches out of the region.
         is_measured: whether all parts bound a volume, so that overlaps could be measured.
         messages: what is wrong, a sentence for each pair and part.
@@ -74,12 +74,12 @@ def assemble(
 ) -> Assembly:
     """Assemble meshes as in a solution, and measure gaps and overlaps.
 
-    The gap of two parts is that of what is seen of them from above, which is never larger than that
-    in space; where it is less than what is asked for, that in space is measured. A part that can
-    cover its cells in several ways is placed in all of them, and the worst counts.
+    The gap of two parts is that of their silhouettes, which is never larger than that in space; if
+    it is below the limit, the gap in space is measured. A part that can cover its cells in several
+    ways is placed in all of them, and the worst counts.
 
     Raises:
-        InputError: when a part cannot cover the cells that the layout says.
+        InputError: when a part cannot cover its cells in the layout.
     """
     sides, board = table
     placements = [
@@ -108,7 +108,7 @@ def assemble(
         if all(piece.is_solid for piece, _ in two):
             one, other = (piece.at(pose) for piece, pose in two)
             overlaps_mm3[at] = (one ^ other).volume()
-            # The library looks no farther than it must.
+            # The library searches only up to this distance.
             gaps_mm[at] = one.min_gap(other, least_mm) if overlaps_mm3[at] <= TINY_MM3 else 0.0
     edges_mm = _edge_gaps_mm(placements, i, j)
     worst = {(key, "the board"): (mm3, math.inf, -math.inf) for key, mm3 in in_board_mm3.items()}
@@ -156,8 +156,9 @@ def ball_setup(parts: Mapping[str, Part], board: Part | None, profile: Profile) 
 def _edge_gaps_mm(
     placements: Sequence[Placement], i: NDArray[np.int64], j: NDArray[np.int64]
 ) -> Points:
-    """For pairs of placements the greatest gap along the edges that two flat parts share, at
-    mid-height; -inf for none. It is found at the ends of the measured stretches, or at corners beside them."""
+    """For pairs of placements, the largest gap along the edges that two flat parts share, at
+    mid-height; -inf if there are none. It occurs at the ends of the measured segments, or at
+    corners beside them."""
     borders = np.array([_border(*one) for one in placements])
     shared = shapely.line_merge(shapely.intersection(borders[i], borders[j]))
     lines, pair_of = shapely.get_parts(shapely.simplify(shared, 0), return_index=True)
@@ -186,6 +187,6 @@ def _edge_gaps_mm(
 
 
 def _border(piece: OrientedPiece, pose: Pose) -> BaseGeometry:
-    """The outline of a flat part as read, in a pose, in frame points; nothing of another."""
+    """The outline of a flat part as read, in a pose, in frame points; empty for other parts."""
     rings = piece.flat.outline.rings if piece.flat and piece.flat.outline else ()
     return shapely.MultiLineString([moved([*ring, ring[0]], pose) for ring in rings])

@@ -1,10 +1,10 @@
 """Contacts between the pieces of a solution, and with the region's border.
 
-A stretch of a drawn edge that two pieces share keeps them apart across it, and so does a corner of
-one that is drawn on a straight side of the other; at the border that is the wall of a tray, a
-clearance farther out, or a border exactly where it is drawn. What room there is was measured on the
+A segment of a drawn edge that two pieces share separates them across it, and so does a corner of
+one that is drawn on a straight side of the other. At the border, the other side is the wall of a
+tray, a clearance farther out, or a border exactly where it is drawn. The room is measured on the
 meshes at mid-height, once for each drawn side and corner of a piece. Corners that meet corners are
-no contacts.
+not contacts.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from fabkit.model.piece import canonical_turn
 from fabkit.model.polygon import rings_of_cells
 
 #: A side is measured this far from its ends (mm, and at most this part of it), where corners are
-#: rounded and other sides begin; and that far out, less so that none of these comes into the way.
+#: rounded and other sides begin; and this far out, but less if another side would interfere.
 _END_MM, _END_PART, _OUT_PART = 3.0, 0.25, 0.8
 
 #: Less of a normal than this is rounding.
 _PARALLEL = 1e-6
 
-#: A drawn side: of which piece (empty: the region), and its number there.
+#: A drawn side: the piece (empty for the region), and its index there.
 Side = tuple[str, int]
 
 
@@ -79,7 +79,7 @@ class PieceInsets:
 
     def __init__(self, piece: OrientedPiece) -> None:
         self.piece = piece
-        # Turned meshes number their sides alike.
+        # Rotated meshes number their sides the same way.
         turn = canonical_turn(piece.lattice, piece.cells)
         self.ends = sorted(_sides(piece.lattice, piece.cells), key=lambda ends: [*map(turn, ends)])
         step = step_mm(piece.lattice, piece.unit_mm)
@@ -124,14 +124,14 @@ def contacts(
     ends_of = {key: pieces[key].ends_at(cells) for key, cells in sorted(solution.layout.items())}
     inside_mm = {key: pieces[key].inside_mm for key in ends_of}
     step = step_mm(lattice, pieces[next(iter(ends_of))].piece.unit_mm)
-    # What is around the region is treated like a piece without a name, its inside on the left, too.
+    # The outside of the region is treated like a piece without a name, its inside on the left, too.
     ends_of[""] = [(end, start) for start, end in _sides(lattice, solution.region)]
     inside_mm[""] = np.full(len(ends_of[""]), solution.clearance_mm or 0.0)
     lowest = np.min([start for start, _ in ends_of[""]], axis=0)
     normals = {key: _normals(np.array(ends) * step) for key, ends in ends_of.items()}
     owners: dict[tuple[Point, Point], Side] = {}
     corners: list[tuple[str, int, int]] = []
-    # The sides that pass a point straight on, or meet there with less than a half turn of room.
+    # The sides that pass straight through a point, or meet there at less than a half turn.
     passing: dict[Point, list[Side]] = defaultdict(list)
     for key, ends in ends_of.items():
         begins = {start: number for number, (start, _) in enumerate(ends)}
@@ -169,7 +169,7 @@ def contacts(
         for other in passing[corner]:
             against = -normals[other[0]][other[1]]
             along = np.linalg.solve(normals[key][[one, two]].T, against).tolist()
-            # Where the corner sticks out towards that side, and no side of it lies along it.
+            # If the corner points towards that side, and none of its sides runs along it.
             if other[0] != key and min(along) > _PARALLEL:
                 own_mm = pieces[key].corner_mm(one, two, along)
                 own = [(one, along[0]), (two, along[1])]
@@ -200,6 +200,6 @@ def _inside_mm(section: BaseGeometry, ends: Points, out: Points) -> Points:
     boxes = np.stack([corners[0] + deep, corners[1] + deep, corners[1] + far, corners[0] + far], 1)
     nearby = shapely.intersection(section, shapely.polygons(boxes))
     places, side = shapely.get_coordinates(nearby, return_index=True)
-    inside: Points = cut[:, 0].copy()  # where nothing is seen
+    inside: Points = cut[:, 0].copy()  # where nothing is visible
     np.minimum.at(inside, side, ((start[side] - places) * out[side]).sum(axis=1))
     return inside

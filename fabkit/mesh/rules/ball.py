@@ -29,7 +29,7 @@ def inspect_balls(
 ) -> list[Finding]:
     """All findings on one ball piece, in the order of the rules.
 
-    Places are seen from above, as printed. An unknown part only has that finding and those on its
+    Places are seen from above, as printed. An unknown part has only that finding and those on its
     mesh.
     """
     if part.balls is None:
@@ -43,7 +43,8 @@ def inspect_balls(
         _shape(part, part.balls, on_bed, identity, puzzle),
         *_sizes(part, part.balls, on_bed, profile),
         *_room(part, part.balls, profile),
-        # Balls have no recesses or letters, and are printed as they lie, whatever flat pieces do.
+        # Balls have no recesses or letters, and are printed in their orientation, unlike flat
+        # pieces.
         *printing_findings(as_printed, replace(profile, fit="none", facing="up")),
     ]
 
@@ -81,7 +82,7 @@ def _sizes(part: Part, balls: Balls, on_bed: _OnBed, profile: Profile) -> Iterat
     yield from check_limits("ball-pitch", balls.pitch_mm, *near(unit_mm, unit_mm * UNIT_TOLERANCE))
     widths = [(width, on_bed.mark([i])) for i, width in enumerate(balls.diameters_mm)]
     yield from check_limits("ball-diameter", widths, *near(ball_mm))
-    # The link that is too narrow by most; the flat cuts those that lie on the bed.
+    # The link with the largest deficit; the flat cuts those on the bed.
     lowest, on_bed_mm = set(on_bed.lowest), height_on_bed_mm(profile)
     links = [
         (width - wanted, wanted, bond)
@@ -89,7 +90,7 @@ def _sizes(part: Part, balls: Balls, on_bed: _OnBed, profile: Profile) -> Iterat
         for wanted in [on_bed_mm if lowest.issuperset(bond) else profile.link_mm]
     ]
     for off, wanted, bond in sorted(links)[:1]:
-        # As much as the tolerance once more is what chords of 24 segments take off a link of 9 mm.
+        # Chords of 24 segments take as much as the tolerance off a link of 9 mm.
         link = [(off + wanted, on_bed.mark(bond))]
         yield from check_limits("ball-link", link, wanted - 2 * TOLERANCE_MM)
     gaps = []
@@ -134,8 +135,8 @@ def _room(part: Part, balls: Balls, profile: Profile) -> Iterator[Finding]:
     except BallError as error:
         yield Finding("ball-cells", False, None, least_mm, "mm", f"it {error}")
         return
-    # What is seen from above is the same however it is then turned on the board, or seen from
-    # below; but which balls lie in the board's plane may differ.
+    # The silhouette does not depend on the rotation on the board, or on the side seen; but the
+    # balls in the board's plane may differ.
     places = np.array(balls.shape.balls, float)
     rooms = []
     for axis in sorted({[abs(x) for x in pose.rotation[2]].index(1) for pose in poses}):
@@ -157,8 +158,8 @@ class _OnBed(NamedTuple):
 
     Attributes:
         vertices: its corners in mm, lowest at height 0; `middles`: those of its balls.
-        lowest: the balls of the lowest plane; without a flat as many as there can be.
-        flat: what lies on the bed, seen from above.
+        lowest: the balls of the lowest plane; without a flat, as many as possible.
+        flat: the area on the bed, seen from above.
         tilt_degrees: between the file's vertical and the upright of the part; 0 without a flat.
     """
 
@@ -189,10 +190,10 @@ def _place_on_bed(part: Part, balls: Balls) -> _OnBed:
 
     flat = np.zeros(len(faces), dtype=bool)
     for axis in axes:
-        # One ball that lies off its place turns the axes of all a little.
+        # One misplaced ball rotates the axes of all slightly.
         low = (np.abs(mesh.face_normals @ axis) > 0.998) & lowest_faces(axis, 0.05 * pitch_mm)
         if low.any():
-            # Noise tilts single faces; together, all that are as low are level.
+            # Noise tilts single faces; together, all faces of this height are level.
             low = lowest_faces(_across(part.vertices, faces[low]), 0.002 * pitch_mm)
             flat = max(flat, low, key=lambda some: mesh.area_faces[some].sum())
     # It has at least a twentieth of a cell; that under one ball has a quarter.

@@ -2,7 +2,7 @@
 board, can be closed, stays closed, and withstands the bending.
 
 A plain lid slides in, one with tongues is turned over and pressed down. Both are moved in steps of
-half a millimetre, and at each step the volume is measured that lid and board both take.
+half a millimetre, and at each step the volume of the overlap is measured.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def inspect_board(
                     count_finding("board-lid", len(same), 1, f"lids for the board {name}")
                 )
             findings += _board_findings(part, part.board, puzzle.lattice, profile)
-    # Nothing is closed in in a board, and it carries no letter that is asked for.
+    # A board has no closed cavities, and needs no letter.
     return findings + list(printing_findings(part, replace(profile, facing="up", fit="none")))
 
 
@@ -168,10 +168,10 @@ def _board_findings(
         off = float(np.abs(post_heights_mm(part, lattice) - part.rest_mm).max())
         yield from check_limits("board-posts", off, most=TOLERANCE_MM)
         yield from _channels(part, lattice, profile)
-        # A ball one pitch below an inserted one hangs free: above the table, and above any floor.
+        # A ball one pitch below an inserted one hangs freely: above the table, and above any floor.
         yield from _worst("board-depth", depths, middles, part.unit_mm + profile.ball_mm / 2)
     if part.kind == SOCKETS:
-        # A cell without a socket is counted; the others tell the depth.
+        # A cell without a socket counts; the others determine the depth.
         depths[depths < TOLERANCE_MM] = math.inf
         there = depths[np.isfinite(depths)]
         low_mm = float(np.median(there)) if len(there) else 0.0
@@ -191,7 +191,7 @@ def _board_findings(
         floors = np.array([one[1] - one[0] if len(one) > 1 else 0.0 for one in surfaces])
         if part.kind == TRAY and profile.lid == "none":  # a title may be engraved in it
             floors[floors < part.rest_mm - TOLERANCE_MM] += profile.title_depth_mm
-        # Between the middles, too, nothing goes through, near the bed.
+        # Nothing goes through between the middles either, near the bed.
         open_ = region - sections.at(min(least / 4, 0.3))
         if open_.area > TOLERANCE_MM:
             yield from check_limits("board-floor", [(0.0, open_)], least)
@@ -247,7 +247,7 @@ def _corners(region: BaseGeometry, cut: BaseGeometry, profile: Profile) -> Itera
         if angle(before, here, after) < math.radians(100)
     ]
     if corners:
-        # A quarter of what the nozzle leaves rounded must be free beyond the clearance.
+        # A quarter of the radius that the nozzle leaves must be free beyond the clearance.
         least = profile.board_clearance_mm + profile.nozzle_mm / 4
         rooms = shapely.distance(shapely.points(corners), cut)
         yield from _worst("board-corners", rooms, corners, least)
@@ -260,12 +260,12 @@ def _walls(
     flat = part.vertices[:, :2]
     points, outwards = edge_samples(shapely.box(*flat.min(axis=0), *flat.max(axis=0)))
     inwards, reach = -outwards, float(np.linalg.norm(np.ptp(flat, axis=0)))
-    # A little aside, so that no line runs along the side of a notch.
+    # Slightly offset, so that no line runs along the side of a notch.
     starts = points + 0.0137 * inwards[:, ::-1] * [1, -1]
     inside = raycast(region, starts, inwards, reach)[0]
     cuts = [part.sections.at(height) for height in heights]
     walls = [raycast(cut, starts, inwards, reach) for cut in cuts]
-    # What gets to the region first came through the notch: beyond is another side's wall.
+    # A ray that reaches the region first came through the notch: beyond is another wall.
     thick = [np.where(begin < inside, wide, np.inf) for begin, wide in walls]
     least = profile.board_wall_mm - 2 * part.sections.noise_mm
     yield from _worst("board-wall", np.ravel(thick), np.tile(points, (len(cuts), 1)), least)
@@ -274,7 +274,8 @@ def _walls(
 def _worst(
     rule: str, values: Any, places: Any, least: float = -math.inf, most: float = math.inf
 ) -> Iterator[Finding]:
-    """The finding on the worst of several lengths, each with its place; failed if there are none."""
+    """The finding on the worst of several lengths, each with its place; it fails if there are
+    none."""
     found = list(zip(np.asarray(values).tolist(), shapely.points(places), strict=True))
     for one in check_limits(rule, found or [(math.inf, None)], least, most):
         yield replace(one, where=one.where.buffer(1.0) if one.where else None)
@@ -328,17 +329,18 @@ class _LidMotion:
 
         self.board, self.lid, sections = board, lid, lid.sections
         self.noise_mm = 2 * (board.sections.noise_mm + sections.noise_mm)
-        # The plate reaches up to the largest level face that looks up.
+        # The plate extends up to the largest level face that faces up.
         tops = [(area, at) for (at, facing), area in sections.flats().items() if facing == UP]
         self.plate_mm = max(tops, default=(0.0, sections.high))[1]
-        # With tongues it is pressed on; then most of it is not there halfway up.
+        # A lid with tongues is pressed on; most of it is missing halfway up.
         plain = sections.at(z_ranges(sections)[0].middle_mm)
         self.snaps = bool(sections.at(sections.high / 2).area < plain.area / 2)
         below_mm = _BELOW_MM + (sections.high - self.plate_mm if self.snaps else 0.0)
         self._near = board.aligned.manifold.trim_by_plane((0, 0, 1), socket_mm - below_mm)
         self._low_mm = socket_mm + _ABOVE_MM + self.noise_mm
         middle = np.append((lid.vertices.min(axis=0) + lid.vertices.max(axis=0))[:2] / 2, 0.0)
-        # A title, which is filled, meets nothing. The rim is wider than the plate: edges may lean.
+        # A title, which is filled, touches nothing. The rim is wider than the plate: edges may be
+        # inclined.
         size = np.ptp(lid.vertices, axis=0) - 2 * (self.plate_mm + 2)
         size[2] = self.plate_mm
         filling = manifold3d.Manifold.cube(np.maximum(size, 0).tolist(), center=True)
@@ -346,11 +348,11 @@ class _LidMotion:
         solid += filling.translate((0.0, 0.0, self.plate_mm / 2))
         if self.snaps:
             solid = solid.rotate((180.0, 0.0, 0.0)).translate((0.0, 0.0, self.plate_mm))
-        # Its middle was laid over that of the region, as large as the lid's unit makes it.
+        # Its centre is that of the region, scaled by the lid's unit.
         there = [*(board.unit_mm / lid.unit_mm * middle[:2]).tolist(), self._low_mm]
         turned = [solid.rotate((0, 0, 90 * turns)).translate(there) for turns in range(4)]
         overlaps = [self.overlap_mm3(lid=one) for one in turned]
-        # Some lids lie on their board in several ways; they are held in one of them.
+        # Some lids fit their board in several orientations; they are held in one of them.
         free = [one for one, overlap in zip(turned, overlaps, strict=True) if overlap <= _TINY_MM3]
         self.inserted = max(free or [turned[int(np.argmin(overlaps))]], key=self.lifted_mm3)
 
@@ -376,7 +378,7 @@ class _LidMotion:
     def snap_findings(self, profile: Profile) -> Iterator[Finding]:
         """Findings on a snap lid: only hooks touch the board, and they bend within their limit.
 
-        They bend by as much as they reach into the frame. Their strain is 1.5 t y / l^2 of each
+        They bend by as much as they overlap the frame. Their strain is 1.5 t y / l^2 of each
         tongue (Bayer, Snap-fit joints for plastics), as measured.
         """
         plate, tongues = self.inserted.split_by_plane((0.0, 0.0, 1.0), self._low_mm)

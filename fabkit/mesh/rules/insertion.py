@@ -36,17 +36,17 @@ Progress = Callable[[int, int, str], None]
 
 #: A piece is examined this much above its support: the precision of measured heights.
 LIFT_MM = 0.005
-#: An inserted piece may be shifted from stop to stop by this at most: what is loose enough to go in by
-#: hand (the clearances of holes, channels and sockets) and still stays in its own cells …
+#: An inserted piece may be shifted from stop to stop by this at most: loose enough to go in by hand
+#: (the clearances of holes, channels and sockets), yet staying in its own cells …
 MAX_PLAY_MM = 0.6
-#: … and by this at least: holes come out up to so much too narrow (printing guides), and it must
+#: … and by this at least: holes come out up to this much too narrow (printing guides), and it must
 #: still go in.
 MIN_PLAY_MM = 0.3
 #: A resting piece that is pushed down by this must enter the board.
 PRESS_MM = 0.05
 #: An upside-down piece is at least this much higher, so that it is easily seen and felt.
 MIN_PROTRUSION_MM = 1.5
-#: Upright ways are looked at in these steps; where a way ends is found to so much.
+#: Step of vertical paths; the end of a path is found to this precision.
 _STEP_MM, _PRECISION = 0.5, 1e-3
 
 
@@ -54,8 +54,8 @@ def ball_orientations(key: str, part: Part, unit_mm: float) -> tuple[OrientedPie
     """The orientations in which a fitted ball piece lies flat, up to rotation on the board.
 
     One for each side that can be up, in the order of `fabkit.model.balls.flat_poses`; the middles
-    of its spine's balls at height 0. Where the flat on which it was printed is down, its links rest
-    on that, and all of it lies so much lower.
+    of its spine's balls at height 0. If its printed flat is down, its links rest on the flat, and
+    the whole piece is lower by as much.
 
     Raises:
         BallError: when it cannot lie flat.
@@ -64,14 +64,14 @@ def ball_orientations(key: str, part: Part, unit_mm: float) -> tuple[OrientedPie
     shape, pitch_mm, square = part.balls.shape, part.balls.pitch_mm, LATTICES["square"]
     found: dict[Any, OrientedPiece] = {}
     for pose in flat_poses(shape):
-        # What turns about the vertical leave as it is: the directions of the part's axes upwards.
+        # Invariant under rotation about the vertical: the upward components of the part's axes.
         if pose.rotation[2] in found:
             continue
         balls = np.array([rotate_ball(pose.rotation, ball) for ball in shape.balls])
         inserted = balls[:, 2] == balls[min(shape.spine()), 2]
         reference = pitch_mm * balls[inserted].mean(axis=0)
         solid = part.aligned.manifold.transform(np.column_stack([pose.rotation, np.zeros(3)]))
-        # How much less a link of the inserted balls reaches down than up, where it was printed flat.
+        # The difference of a link's extent downwards and upwards, due to its printed flat.
         one, other = next(pair for pair in shape.bonds if inserted[[*pair]].all())
         x, y, middle = pitch_mm * (balls[one] + balls[other]) / 2
         link = crop(solid, (x - 0.2, y - 0.2, x + 0.2, y + 0.2))
@@ -86,7 +86,7 @@ def ball_orientations(key: str, part: Part, unit_mm: float) -> tuple[OrientedPie
 def peg_orientation(
     key: str, one: PeggedPart, lattice: Lattice, unit_mm: float, over: bool
 ) -> OrientedPiece:
-    """A fitted piece with pegs as it lies on a board of sockets, or turned over on it.
+    """A fitted piece with pegs, as placed on a board of sockets, or turned over on it.
 
     Its plate's back (turned over: its face) is at height 0. See `ball_orientations`.
     """
@@ -114,8 +114,8 @@ def insertion_findings(
 ) -> dict[str, list[Finding]]:
     """Findings on pieces inserted flat into a board of holes or sockets, by piece.
 
-    A piece that is not solid, or any piece when the board is not, has only `socket-free`, which then
-    fails and says why; so has one for which there is no place. Several pieces also get
+    A piece that is not solid, or any piece when the board is not, has only `socket-free`, which
+    then fails and says why; the same holds for a piece without any place. Several pieces also get
     `socket-neighbours`, and those on pegs `socket-protrusion`.
     """
     insertion = _Insertion(board, lattice) if board.aligned.is_solid else None
@@ -140,8 +140,8 @@ def insertion_findings(
             found[key] += insertion.play_findings(orientations, profile)
             found[key] += [insertion.protrusion_finding(orientations[0], one) for one in over]
     for key in margins if len(margins) > 1 else ():
-        # A piece that keeps inside its own cells by some margin stays away from every other piece
-        # by that margin and the other's own.
+        # A piece that is inside its own cells by some margin is apart from every other piece by the
+        # sum of both margins.
         other = min((one for one in margins if one != key), key=lambda one: margins[one])
         gap_mm, what = margins[key] + margins[other], f"the gap to {other}, the nearest neighbour,"
         found[key] += check_limits("socket-neighbours", gap_mm, profile.gap_min_mm, what=what)
@@ -157,18 +157,18 @@ class _Insertion:
         self._sections, self._rest_mm = board.sections, board.rest_mm
         self._region = board.board.cells
         area = region_mm(lattice, self._region, board.unit_mm)
-        # What lies farther out, such as a title, no piece comes near.
+        # Ignore what is farther out, such as a title: no piece comes near it.
         self._bounds = area.buffer(board.unit_mm, join_style="mitre").bounds
         self._solid = crop(board.aligned.manifold, self._bounds)
 
     @cached_property
     def _prisms(self) -> list[tuple[float, float, BaseGeometry]]:
-        """Its layers, from low to high: between which heights each lies, and it seen from above."""
+        """Its layers, from low to high: the heights between which each is, and its silhouette."""
         around, found = shapely.box(*self._bounds), list[tuple[float, float, BaseGeometry]]()
         for low, high in itertools.pairwise(self._sections.levels()):
             near = min(1e-4, (high - low) / 4)  # beyond what single precision makes of heights
             lower, upper = (self._sections.at(at) & around for at in (low + near, high - near))
-            # Where walls lean they are cut so finely that they nearly stand upright.
+            # Inclined walls are sliced so finely that they are nearly vertical.
             leans = (lower ^ upper).area > 0.005 * lower.length
             heights = np.linspace(low, high, math.ceil((high - low) / 0.05) + 1 if leans else 2)
             inner = [self._sections.at(at) & around for at in heights[1:-1].tolist()]
@@ -178,7 +178,8 @@ class _Insertion:
         return found
 
     def fit_findings(self, orientations: Sequence[OrientedPiece]) -> list[Finding]:
-        """`socket-free`, and `socket-insert` if there is a place, at all places in all turns."""
+        """`socket-free`, and `socket-insert` if there is a place, at all places in all
+        rotations."""
         places, turns, blocked = 0, 0, list[tuple[float, str]]()
         for piece in orientations:
             for _, some in itertools.groupby(piece.poses(self._region), key=lambda pose: pose[0]):
@@ -202,11 +203,11 @@ class _Insertion:
         ]
 
     def _blocked(self, piece: OrientedPiece, poses: Sequence[Pose]) -> list[tuple[float, Pose]]:
-        """Of poses of one turn, the first that overlaps with the board, and by how much (mm3); else
-        the first to which there is no straight way from above; else none."""
-        # A piece that is put in from above passes each prism with all of it that comes to lie
-        # there or below. So where that meets nothing, it gets there, and is free where it lies; all
-        # others are suspects, looked at the worst first.
+        """Among poses of one rotation, the first that overlaps the board, and the overlap (mm3);
+        else the first that cannot be reached straight from above; else none."""
+        # A piece inserted from above passes each prism with everything that ends up there or below.
+        # If that meets nothing, the piece gets in and is free in its place; all others are
+        # candidates for overlaps, examined worst first.
         suspect_mm3, everywhere = np.zeros(len(poses)), piece.place(piece.silhouette(), poses)
         for low_mm, high_mm, silhouette in self._prisms:
             near = np.flatnonzero(shapely.intersects(silhouette, everywhere))
@@ -246,7 +247,7 @@ class _Insertion:
             for at in {int(np.argmin(off)), int(np.argmax(off))} if poses else ():
                 plays.append(self._play(piece, poses[at]))
         shifts = [(mm, None) for play in plays for mm in play[:4]]
-        # Meshes for a printer that was measured have so much more play than its prints, at a hole or
+        # Meshes for a calibrated printer have this much more play than its prints, at a hole or
         # socket or between straight sides.
         lost_mm = 2 * profile.offset_mm + profile.hole_loss_mm, 4 * profile.offset_mm
         most_mm, least_mm = MAX_PLAY_MM + max(lost_mm), MIN_PLAY_MM + min(lost_mm)
@@ -260,8 +261,8 @@ class _Insertion:
         ]
 
     def _play(self, piece: OrientedPiece, pose: Pose) -> list[float]:
-        """How far a piece can be shifted from stop to stop, in four directions, turned about the
-        worst of its cells' middles, both seen from above, the piece level; and how far it falls."""
+        """The play of a level piece, seen from above: from stop to stop in four directions, and in
+        rotation about the worst of its cells' middles; and how far it drops."""
         met = list(self._overlaps(piece, pose, self._rest_mm + LIFT_MM))
         silhouettes, areas, high_mm = np.array(met, object).reshape(-1, 3).T
         around = piece.place(piece.silhouette(), [pose])[0].envelope.buffer(2.0)
@@ -280,7 +281,7 @@ class _Insertion:
             direction = cmath.rect(1.0, math.pi * eighth / 4)
             return _travel(lambda mm: meets(1.0, mm * direction), 1.5)
 
-        # Nobody asks by how much more than 1.5 mm, or 15 degrees.
+        # More than 1.5 mm or 15 degrees is not measured.
         shifts = [reach(eighth) + reach(eighth + 4) for eighth in range(4)]
         middles = np.array(sorted(piece.covered(pose))) * step_mm(piece.lattice, piece.unit_mm)
         most = 0.0
@@ -289,11 +290,11 @@ class _Insertion:
         return [*shifts, most, -self._rest_height_mm(piece, pose, 0.0, PRESS_MM)]
 
     def protrusion_finding(self, upright: OrientedPiece, over: OrientedPiece) -> Finding:
-        """`socket-protrusion`: how much higher a piece on pegs that is let down lies when it is turned
-        over, at least, in any turn and place; than with its pegs down, in the first place."""
+        """`socket-protrusion`: by how much a piece on pegs rests higher when it is turned over, at
+        least, in any rotation and place, compared with pegs down in the first place."""
         above_mm, lowest_mm = self._sections.high - self._rest_mm, math.inf
         for pose in over.poses(self._region):
-            # Most places are like the ones before: there it stops, too, before it gets any lower.
+            # Most places are like earlier ones, where it stops before it gets any lower.
             start_mm = min(above_mm - over.heights_mm[0], lowest_mm - 2 * _PRECISION)
             met = self._overlaps(over, pose, self._rest_mm + start_mm)
             if not any(_common_mm3(*one) > TINY_MM3 for one in met):
@@ -301,7 +302,7 @@ class _Insertion:
         if math.isinf(lowest_mm):
             why = "there is no place for it upside down"
             return Finding("socket-protrusion", True, None, MIN_PROTRUSION_MM, "mm", why)
-        # One whose pegs do not go in stands on them.
+        # A piece whose pegs do not go in rests on them.
         inserted, top_mm = next(upright.poses(self._region)), above_mm - upright.heights_mm[0]
         inserted_mm = self._rest_height_mm(upright, inserted, top_mm, _STEP_MM)
         protrusion_mm = lowest_mm + over.heights_mm[1] - inserted_mm - upright.heights_mm[1]
@@ -310,7 +311,8 @@ class _Insertion:
     def _overlaps(
         self, piece: OrientedPiece, pose: Pose, at_mm: float
     ) -> Iterator[tuple[Any, Any, float]]:
-        """The prisms that a piece at some height shares, its silhouette in each, and their heights."""
+        """The prisms that a piece at some height extends over, its silhouette in each, and their
+        heights."""
         for low_mm, high_mm, silhouette in self._prisms:
             area = piece.silhouette(low_mm - at_mm, high_mm - at_mm)
             if not area.is_empty:
@@ -341,7 +343,7 @@ def _intersect(one: Any, other: Any) -> bool:
 def _travel(
     stops: Callable[[float], bool], most: float, step: float | None = None, free: float = 0.0
 ) -> float:
-    """How far something moves until it stops, at least `free`; `most` if it does not stop."""
+    """The travel of a motion until it stops, at least `free`; `most` if it does not stop."""
     step = step or most / 30
     if stops(free):
         return free

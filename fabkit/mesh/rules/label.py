@@ -41,7 +41,7 @@ def label_findings(one: Subject) -> Iterator[Finding]:
     depths = [(label.depth_mm, label.middle) for label in labels]
     off_mm = TOLERANCE_MM + 2 * part.sections.noise_mm  # at both ends
     yield from check_limits("label-depth", depths, *near(profile.label_depth_mm, off_mm))
-    # Strokes of a mesh are chords of curves: a little may be missing.
+    # Strokes of a mesh are chords of curves: slightly narrower.
     least_mm = round(profile.stroke_mm * 0.98, 3)
     strokes = [
         bisect_largest(partial(strokes_are_at_least, area), 0.0, 2 * least_mm) for area in areas
@@ -54,7 +54,7 @@ def label_findings(one: Subject) -> Iterator[Finding]:
         for ring in shape.interiors
     ]
     yield from check_limits("label-island", islands, 0.4)  # one line of a nozzle
-    # How far the letter keeps from the edges of the flat face that it is engraved in.
+    # The distance of the letter from the edges of the flat face in which it is engraved.
     margins = []
     for label in labels:
         flat = part.sections.flat(*((part.thickness_mm, UP) if label.above else (0.0, DOWN)))
@@ -71,7 +71,7 @@ def _as_drawn(one: Subject, area: BaseGeometry) -> Iterator[Finding]:
         return
     piece = puzzle.piece(one.identity.piece)
     try:
-        # Magnets leave letters where they are, but for the holes by which they are pushed out.
+        # Magnets do not move letters, except for their push-out holes.
         fit = one.profile.fit if one.profile.release_mm else "none"
         label = draft_flat_piece(puzzle, piece, replace(one.profile, fit=fit)).label
     except DrawingError:

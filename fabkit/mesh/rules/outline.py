@@ -40,7 +40,7 @@ class CommonSizes:
     Attributes:
         corners_mm: how much corners are typically cut back or filled, by their angle in degrees.
         measured: whether the profile is measured on the parts themselves: then typical corners and
-            numbers of recesses are right, and letters are not compared with drawings.
+            numbers of recesses count as correct, and letters are not compared with drawings.
         recesses: the number that most parts have; None if unknown.
     """
 
@@ -53,7 +53,7 @@ class CommonSizes:
 
 
 class Subject(NamedTuple):
-    """A flat part under inspection, level on its back, and all that its rules need."""
+    """A flat part under inspection, level on its back, with everything that its rules need."""
 
     part: Part
     found: Features
@@ -124,7 +124,7 @@ def _chamfer(part: Part, rule: str, flat: BaseGeometry, nominal_mm: float) -> It
         for ring, rim in rings
         for side in edge_midpoints(ring)
     ]
-    # Where a flat face runs out into a rounding, little noise in height moves its rim far.
+    # Where a flat face ends in a fillet, a little noise in height moves its rim far.
     noise_mm = math.sqrt(2 * nominal_mm * part.sections.noise_mm)
     yield from check_limits(rule, widths, *near(nominal_mm, TOLERANCE_MM + noise_mm))
 
@@ -140,11 +140,11 @@ def edge_midpoints(within: BaseGeometry) -> list[Point]:
 def _unit(part: Part, outline: Outline, common: CommonSizes, profile: Profile) -> Iterator[Finding]:
     """The finding on the grid unit: the part's own one if it is a part of another scale.
 
-    A side that is moved looks like another scale as well, where a shape has few sides. A part of
-    another scale is distinguished by its thickness, off by the same factor, or by insets that
-    are far apart; where the shape does not tell its unit at all, by its thickness alone.
+    If a shape has few sides, a displaced side looks like another scale, too. A part of another
+    scale is recognised by its thickness, off by the same factor, or by insets that differ widely;
+    if the shape does not determine its unit at all, by its thickness alone.
     """
-    room_mm = 2 * float(outline.canonical.area / outline.canonical.length)  # the radius, so to say
+    room_mm = 2 * float(outline.canonical.area / outline.canonical.length)  # a kind of radius
     larger = 1 + (common.inset_mm - outline.inset_mm) / room_mm
     own_mm = outline.own_unit_mm or common.unit_mm * larger
     thicker = part.thickness_mm / common.thickness_mm
@@ -157,9 +157,9 @@ def _unit(part: Part, outline: Outline, common: CommonSizes, profile: Profile) -
 
 
 class _Corner(NamedTuple):
-    """A corner of a drawn outline: where it is, the angle of the material in radians, and how far
-    it is from there to the part's own outline, along neither side: what was cut off a corner that
-    points outwards, or filled into one that points inwards."""
+    """A corner of a drawn outline: its place, the angle of the material in radians, and the
+    distance from there to the part's own outline: the amount cut off a convex corner, or filled
+    into a concave one."""
 
     place: Point
     angle: float
@@ -183,7 +183,7 @@ def _corners(canonical: Polygon, area: Polygon) -> list[_Corner]:
 
 
 def typical_corners_mm(parts: Sequence[Part]) -> dict[int, float]:
-    """How much the corners of parts are cut back or filled: the median for each angle."""
+    """The amounts by which corners of parts are cut back or filled: the median for each angle."""
     by_angle: dict[int, list[float]] = {}
     for part in (one for one in parts if one.outline):
         for corner in _corners(_on_own_sides(part), part.silhouette):
@@ -192,8 +192,8 @@ def typical_corners_mm(parts: Sequence[Part]) -> dict[int, float]:
 
 
 def tip_flats(part: Part) -> list[tuple[float, Point]]:
-    """The widths in mm of the flats that cut as much off acute tips of a part that was read, and
-    where the tips would be."""
+    """The widths in mm of the flats at acute tips of a measured part, and where the tips would
+    be."""
     found = _corners(_on_own_sides(part), part.silhouette)
     return [(2 * c.off_mm * math.tan(c.angle / 2), c.place) for c in found if c.degrees < 90]
 
@@ -201,9 +201,9 @@ def tip_flats(part: Part) -> list[tuple[float, Point]]:
 def _form(one: Subject) -> Iterator[Finding]:
     """Findings on protrusions from the outline and on dents in it, as distances.
 
-    They are held against the outline as drawn, laid on the part's own sides: how far these lie
-    from where they should is covered by the gaps. Only chamfers may be missing at
-    any height, and nothing at all is to stick out.
+    They are compared with the outline as drawn, fitted to the part's own sides; the position of the
+    sides is covered by the gaps. At any height only chamfers may be missing, and nothing may
+    protrude.
     """
     part, found, _, common, puzzle, profile = one
     canonical, usual = _on_own_sides(part), list[tuple[_Corner, float]]()
@@ -215,13 +215,13 @@ def _form(one: Subject) -> Iterator[Finding]:
         except DrawingError:
             return
     elif canonical.is_valid:
-        # By how much corners are rightly cut or filled: tips as the profile says.
+        # The correct amounts by which corners are cut or filled: tips as in the profile.
         for c in _corners(canonical, part.silhouette):
             usual_mm = common.corners_mm.get(c.degrees, 0.0) if common.measured else 0.0
             flat_mm = profile.tip_flat_mm if c.degrees < 90 else 0.0
             usual.append((c, max(usual_mm, flat_mm / 2 / math.tan(c.angle / 2))))
     else:
-        return  # sides that are nowhere near the lattice's enclose nothing
+        return  # sides far from those of the lattice enclose nothing
     inner = [(c, mm) for c, mm in usual if mm > 0 and c.angle > math.pi]
     tips = [(c, mm) for c, mm in usual if mm > 0 and c.angle < math.pi]
     bumps = _off(part.silhouette, canonical, inner) + [(c.off_mm - mm, c.place) for c, mm in inner]
@@ -252,7 +252,7 @@ def _off(
 
 
 def _on_own_sides(part: Part) -> Polygon:
-    """The outline as drawn, each side moved to where most of it is on this part."""
+    """The outline as drawn, each side moved to its typical position on this part."""
     assert part.outline is not None
     silhouette, share = part.silhouette, np.linspace(0.2, 0.8, 31)
     rings = []
@@ -264,13 +264,14 @@ def _on_own_sides(part: Part) -> Polygon:
         samples = shapely.points(starts[:, None] + share[:, None] * along[:, None])
         away = shapely.distance(samples, silhouette.boundary)
         away = np.where(shapely.contains(silhouette, samples), -away, away)
-        # A line through where most of each half lies: turned a little, too, as is the whole part.
+        # A line through the typical position of each half: rotated slightly, too, like the whole
+        # part.
         first, last = (np.median(half, axis=1)[:, None] for half in (away[:, :15], away[:, 16:]))
         lean = (last - first) / (lengths * (share[16:] - share[:15]).mean())
         middles = starts + along / 2 + inwards * (first + last) / 2
         inwards = inwards - lean * along / lengths
         offsets = (inwards * middles).sum(axis=1)
-        # Each corner is where its two sides meet now.
+        # Each corner is at the intersection of its two sides.
         lines = np.stack([np.roll(inwards, 1, axis=0), inwards], axis=1)
         places = np.stack([np.roll(offsets, 1), offsets], axis=1)
         rings.append(np.linalg.solve(lines, places[:, :, None])[:, :, 0])

@@ -86,8 +86,8 @@ def recess_findings(one: Subject) -> Iterator[Finding]:
 def _expected_counts(one: Subject) -> set[int]:
     """The number of magnets for a piece of this length; empty if its outline was not fitted.
 
-    The length is that along x or y as the piece is drawn, with its letter upright. Without a
-    letter it may have been drawn in any of the ways it can be turned.
+    The length is that along x or y as the piece is drawn, with its letter upright. Without a letter
+    it may have been drawn in any rotation.
     """
     outline, letter, usual = one.part.outline, one.identity.letter, one.common.recesses
     moves = len(one.puzzle.lattice.moves(False))
@@ -112,12 +112,13 @@ def _plastic_mm(one: Subject, cavity: Cavity, facing: int) -> float:
 
 
 def _diameters(one: Subject) -> Iterator[Finding]:
-    """Findings on diameters: the largest cylinder that fits in and the smallest around both have the
-    right one, so that a recess is neither narrow nor wide, oval, tapered, bent nor bumpy."""
+    """Findings on diameters: the largest cylinder that fits in and the smallest around it both have
+    the right diameter, so that a recess is neither narrow nor wide, oval, tapered, bent nor
+    bumpy."""
     profile, nominal, inside, around = one.profile, recess_diameters(one.profile), [], []
     crest_mm = nominal.widest_mm if nominal.crest_mm is None else nominal.crest_mm
     for recess in one.found.recesses:
-        # A little above its mouth and, with ribs, above the cone down to their crests.
+        # Slightly above its lead-in and, with ribs, above the cone down to their crests.
         low_mm = recess.low_mm + profile.lead_in_mm + (nominal.widest_mm - crest_mm) / 2 + 0.06
         some = [area for cut, area in recess.cuts if profile.embedded or cut.height_mm > low_mm]
         inside_mm, around_mm = cylinders_mm(some or [recess.middle])
@@ -156,10 +157,10 @@ def _walls(one: Subject) -> Iterator[Finding]:
     for recess in recesses:
         recess_mm = shapely.minimum_bounding_radius(recess.middle)
         for cut, area in recess.cuts:
-            # Its mouth is wider, and judged at the bed.
+            # Its open end is wider, and checked at the bed.
             if profile.embedded or shapely.minimum_bounding_radius(area) < recess_mm + 0.002:
                 beside.append((max(0.0, inside_mm(area, part.filled(cut.material))), area))
-    noise_mm = part.sections.noise_mm  # no wall is known more exactly
+    noise_mm = part.sections.noise_mm  # the precision of any wall
     yield from check_limits("wall", beside, profile.wall_mm - noise_mm)
     if not profile.embedded:
         back = part.sections.flat(0.0, DOWN)
@@ -220,7 +221,7 @@ def _marked_by(mark: Cavity, one: Subject) -> int | None:
     distances = [mark.middle.distance(recess.middle) for recess in one.found.recesses]
     which = distances.index(min(distances))
     recess, ok = one.found.recesses[which], mark.below
-    if one.profile.embedded:  # in the end that is printed first
+    if one.profile.embedded:  # in the end printed first
         down = one.profile.facing == "down"
         apart_mm = mark.low_mm - recess.high_mm if down else recess.low_mm - mark.high_mm
         ok = abs(apart_mm) < TOLERANCE_MM and distances[which] == 0
@@ -238,7 +239,7 @@ def _souths(one: Subject) -> Iterator[set[int]]:
     moves = len(puzzle.lattice.moves(False))
     for piece in puzzle.select(identity.alike):
         in_turn, turns = poles(puzzle, piece, one.profile), turns_of(one, piece)
-        if identity.letter:  # as far as that looks different when it is turned
+        if identity.letter:  # unless it looks the same when rotated
             read = letter_turns(identity.letter, moves)
             turns = [turn for turn in turns if turn in read] or [identity.letter.turns]
         if len(in_turn) == len(circles) and (not identity.letter or piece.id == identity.piece):

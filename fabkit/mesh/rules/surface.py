@@ -37,8 +37,8 @@ _SPECK_MM2 = 0.01
 def mesh_findings(part: Part, closed: int = 0) -> Iterator[Finding]:
     """All findings on the mesh of a part, which should have `closed` cavities."""
     mesh, faces = part.aligned, part.mesh.faces
-    # Rounding to so few decimals puts corners onto a line that had been beside it. Single
-    # precision may add a fiftieth of a step.
+    # Rounding to so few decimals moves corners onto a nearby line. Single precision may add a
+    # fiftieth of a step.
     steps = part.mesh.vertices / _DECIMALS_MM
     is_rounded = bool((np.abs(steps - np.round(steps)) < 0.02).all())
     edges, turned, useless = open_edges(mesh), flipped_faces(mesh), duplicate_faces(mesh)
@@ -76,7 +76,7 @@ def mesh_findings(part: Part, closed: int = 0) -> Iterator[Finding]:
 
 def _marked(vertices: Points, some: Faces) -> BaseGeometry:
     """Up to 500 edges or faces from above, with a margin."""
-    # Each on its own: crossing lines, joined first, would be cut at every one of their self_intersections.
+    # Each on its own: crossing lines, joined first, would be split at every crossing.
     hull = shapely.convex_hull(shapely.multipoints(vertices[some[:500], :2]))
     return shapely.union_all(shapely.buffer(hull, 0.3))
 
@@ -89,8 +89,8 @@ def printing_findings(
     Ceilings at `hollows_mm` are ignored: other rules report hollows.
     """
     yield from _overhang(part, profile)
-    # Ceilings are bridged where they are narrow: as wide as the largest disc that is below them.
-    # With the face down those are the ends of a letter's strokes, and floors of closed cavities.
+    # Ceilings are bridged where they are narrow: the width is that of the largest disc inside.
+    # With the face down, these are the ends of a letter's strokes, and floors of closed cavities.
     to_bed = UP if profile.facing == "down" else DOWN
     on_bed_mm = _ON_BED_MM + 2 * part.sections.noise_mm
     ceilings = [
@@ -104,7 +104,7 @@ def printing_findings(
     spans = 2 * shapely.length(shapely.maximum_inscribed_circle(ceilings))
     found = zip(spans.tolist(), ceilings, strict=True)
     yield from check_limits("bridge", found, most=profile.max_bridge_mm)
-    # Turned as suits it best.
+    # In the best rotation.
     turns = np.radians(np.arange(0, 180, 5))
     along = part.vertices[:, :2] @ np.array([np.cos(turns), np.sin(turns)])
     wide, deep = np.ptp(along, axis=0), np.ptp(np.roll(along, 18, axis=1), axis=0)
