@@ -210,9 +210,8 @@ def _of_set(puzzle: PuzzleSet, folder: Path | None, only: Sequence[str]) -> list
     entries = stated_and_generated(puzzle, folder)
     stated = {one.id for one in puzzle.challenges}
     questions = {_question(entry_of(one)) for one in puzzle.challenges}
-    pieces = tuple(piece.id for piece in puzzle.pieces)
     for board in puzzle.boards:
-        entry = entry_of(Challenge(board.id, board.cells, pieces, flips=puzzle.flips), "board")
+        entry = entry_of(puzzle.whole_board(board), "board")
         is_new = entry.id not in stated and _question(entry) not in questions
         if is_new and (board.id in only or not board.optional):
             entries.append(entry)

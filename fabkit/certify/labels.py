@@ -73,10 +73,5 @@ def _where(puzzle: PuzzleSet) -> str:
 
 def _named(puzzle: PuzzleSet, name: str) -> list[Challenge]:
     """Return the challenges of that name: one of the set, or all pieces on a board."""
-    all_pieces = tuple(piece.id for piece in puzzle.pieces)
-    boards = [
-        Challenge(board.id, board.cells, all_pieces, flips=puzzle.flips)
-        for board in puzzle.boards
-        if board.id == name
-    ]
+    boards = [puzzle.whole_board(board) for board in puzzle.boards if board.id == name]
     return [one for one in puzzle.challenges if one.id == name] + boards

@@ -9,7 +9,7 @@ from pathlib import Path
 from fabkit.core.errors import InputError, did_you_mean, escape, join_names, pluralize, quote
 from fabkit.core.parsing import parse_json, parse_toml, read_text
 from fabkit.model.catalog import catalog_challenge, catalog_entries, entry_kind, snowflake_numbers
-from fabkit.model.puzzle import Board, Challenge, PuzzleSet, default_board
+from fabkit.model.puzzle import Challenge, PuzzleSet, default_board
 
 _MAX_NAMED = 8
 _LONGEST_ID = 40
@@ -58,7 +58,7 @@ def find_challenge(puzzle: PuzzleSet, name: str | None) -> Challenge:
     """
     known, name = challenge_names(puzzle), name and resolve_id(puzzle, name)
     if name is None and (board := default_board(puzzle.boards)):
-        return _whole_board(puzzle, board)
+        return puzzle.whole_board(board)
     if name is None and len(puzzle.challenges) == 1:
         return puzzle.challenges[0]
     for challenge in puzzle.challenges:
@@ -66,7 +66,7 @@ def find_challenge(puzzle: PuzzleSet, name: str | None) -> Challenge:
             return challenge
     for board in puzzle.boards:
         if board.id == name:
-            return _whole_board(puzzle, board)
+            return puzzle.whole_board(board)
     if name is not None and (shipped := catalog_challenge(puzzle, name)):
         return shipped
     if not known:
@@ -103,11 +103,6 @@ def resolve_id(puzzle: PuzzleSet, name: str) -> str:
     titles = {f"snowflake {number}": one for one, number in snowflake_numbers(puzzle).items()}
     titles |= {re.sub("[-_]+0*", " ", one).lower(): one for one in ids}
     return titles.get(re.sub(r"[-_\s]+", " ", name.partition(":")[0]).lower(), name)
-
-
-def _whole_board(puzzle: PuzzleSet, board: Board) -> Challenge:
-    pieces = tuple(piece.id for piece in puzzle.pieces)
-    return Challenge(board.id, board.cells, pieces, flips=puzzle.flips)
 
 
 def challenge_names(puzzle: PuzzleSet) -> list[str]:

@@ -100,6 +100,11 @@ class PuzzleSet:
             raise InputError.of(self.name, message)
         return tuple(p for p in self.pieces if p.id in piece_ids or not piece_ids)
 
+    def whole_board(self, board: Board) -> Challenge:
+        """Return the challenge to fill a board with all pieces, named after it."""
+        pieces = tuple(piece.id for piece in self.pieces)
+        return Challenge(board.id, board.cells, pieces, flips=self.flips)
+
     @property
     def made_of_balls(self) -> bool:
         """Whether the pieces are balls in space rather than flat prisms."""

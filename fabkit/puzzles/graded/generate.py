@@ -28,7 +28,6 @@ from fabkit.solve.encoding import to_exact_cover
 from fabkit.solve.engines.engine import Budget, BudgetSpentError, Solution
 from fabkit.solve.engines.sat import Sat
 from fabkit.solve.engines.subprocess_engine import run_in_subprocess
-from fabkit.solve.exact_cover import ExactCoverProblem, Option
 from fabkit.solve.infeasibility import find_infeasibility
 
 #: Instead of ids: all challenges of a set and of its catalog without given pieces.
@@ -156,8 +155,7 @@ def _sources(
         return {one.id: _starts_of(puzzle, one, share, query, budget) for one in begun}, ""
     if board is None:
         return SubsetChallenges(puzzle).sources(query.seed), ""
-    pieces = tuple(piece.id for piece in puzzle.pieces)
-    encoded = to_exact_cover(puzzle, Challenge(board.id, board.cells, pieces, flips=puzzle.flips))
+    encoded = to_exact_cover(puzzle, puzzle.whole_board(board))
     found = find_infeasibility(encoded)
     if found is not None:
         return {}, f"{board.id} has no solution: {found.reason}"
@@ -233,11 +231,10 @@ def confirm_by_sat(
     """
     if not graded:
         return ()
-    proved, jobs = 0, []
-    for one in graded:
-        problem = one.encoded.problem
-        options = [(option.kind, option.cells) for option in problem.options]
-        jobs.append((problem.cell_count, problem.copies, options, one.candidate.count + 1))
+    proved = 0
+    jobs = [
+        (replace(one.encoded.problem, symmetries=()), one.candidate.count + 1) for one in graded
+    ]
     with (
         contextlib.suppress(BudgetSpentError),
         contextlib.closing(run_in_subprocess(_count_all, jobs, budget.subtask(0.0, 0.0))) as counts,
@@ -257,8 +254,7 @@ def confirm_by_sat(
 
 def _count_all(jobs: Any, answer: Callable[[int], None]) -> None:
     """Count the solutions of each problem, up to one more than expected; runs in a subprocess."""
-    for cell_count, copies, stated, most in jobs:
-        options = tuple(Option(kind, tuple(cells)) for kind, cells in stated)
+    for problem, most in jobs:
         found: list[Solution] = []
-        Sat.run_library(ExactCoverProblem(cell_count, tuple(copies), options), most, found.append)
+        Sat.run_library(problem, most, found.append)
         answer(len(found))

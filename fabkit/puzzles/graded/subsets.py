@@ -15,7 +15,7 @@ from fabkit.core.errors import InputError
 from fabkit.model.lattice import Cell, Lattice, Ring
 from fabkit.model.piece import normalize_cells
 from fabkit.model.polygon import cells_of_rings
-from fabkit.model.puzzle import Challenge, PuzzleSet
+from fabkit.model.puzzle import Board, PuzzleSet
 from fabkit.puzzles.graded.grading import Candidate, CandidateSource
 from fabkit.solve.encoding import EncodedChallenge, to_exact_cover
 from fabkit.solve.engines.engine import Budget
@@ -93,8 +93,7 @@ class SubsetChallenges:
 
     def _posed(self, region: frozenset[Cell]) -> EncodedChallenge:
         """Encode a region with all pieces."""
-        pieces = tuple(piece.id for piece in self._puzzle.pieces)
-        return to_exact_cover(self._puzzle, Challenge("", region, pieces, flips=self._puzzle.flips))
+        return to_exact_cover(self._puzzle, self._puzzle.whole_board(Board("", region)))
 
     def sources(self, seed: int) -> dict[Hashable, CandidateSource]:
         """Return sources of candidates by shape; equal seeds give equal candidates."""
