@@ -128,22 +128,15 @@ def _colourings(lattice: Lattice, cells: Sequence[Cell]) -> Iterator[tuple[str, 
 
 def _attained(problem: ExactCoverProblem, values: Sequence[Iterable[int]]) -> int:
     """Return, as a bit set, all sums of the pieces used, each with one of its kind's values."""
-    if problem.pieces_count is None:  # all pieces
-        total = 1
-        for kind, copies in enumerate(problem.copies):
-            for _ in range(copies):
-                before, total = total, 0
-                for value in values[kind]:
-                    total |= before << value
-        return total
-    sums = [1] + [0] * problem.pieces_used  # for each number of pieces
+    sums = {0: 1}  # by the number of pieces
     for kind, copies in enumerate(problem.copies):
         for _ in range(copies):
-            for used in range(problem.pieces_used, -1, -1):
-                # A piece that is left out leaves the sum unchanged.
-                for value in values[kind] if used else ():
-                    sums[used] |= sums[used - 1] << value
-    return sums[-1]
+            more = {} if problem.pieces_count is None else dict(sums)  # those without this piece
+            for used, total in sums.items():
+                for value in values[kind]:
+                    more[used + 1] = more.get(used + 1, 0) | total << value
+            sums = more
+    return sums.get(problem.pieces_used, 0)
 
 
 def _bits(total: int) -> list[int]:
