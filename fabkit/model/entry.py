@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from typing import Any
 
 from fabkit.model.lattice import Cell, Lattice
-from fabkit.model.piece import normalize_cells, orientations
-from fabkit.model.polygon import cells_of_rings
+from fabkit.model.piece import Form, normalize_cells, orientations
+from fabkit.model.polygon import cells_of_rings, rings_of_cells
 from fabkit.model.puzzle import Challenge, Given, PuzzleSet
 
 #: Kinds of challenges in listing order: the set's boards, its own challenges, starting positions, and
@@ -122,6 +122,16 @@ def subdivide(lattice: Lattice, cells: Iterable[Cell]) -> frozenset[Cell]:
         dx, dy = 2 * (cell[0] - kind[0]), 2 * (cell[1] - kind[1])
         found.update((x + dx, y + dy) for x, y in of_kind[kind])
     return frozenset(found)
+
+
+def halved(puzzle: PuzzleSet) -> PuzzleSet:
+    """Return a set with units half as long: its pieces' cells are subdivided, boards are dropped."""
+    pieces = []
+    for piece in puzzle.pieces:
+        cells = (subdivide(puzzle.lattice, form.cells) for form in piece.forms)
+        forms = (Form("", some, rings_of_cells(puzzle.lattice, some)) for some in cells)
+        pieces.append(replace(piece, forms=tuple(forms)))
+    return replace(puzzle, pieces=tuple(pieces), boards=(), challenges=())
 
 
 class PieceImages:

@@ -8,7 +8,6 @@ recorded, and a wrong item only makes the replay fail.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from fabkit.core.errors import InputError
@@ -17,7 +16,7 @@ from fabkit.model.puzzle import challenge_document
 from fabkit.solve.encoding import EncodedChallenge
 from fabkit.solve.engines.engine import Budget
 from fabkit.solve.engines.search import MrvSearch, run_in_slices, symmetry_breaking_kind
-from fabkit.solve.exact_cover import ExactCoverProblem, Option, burnside, fixed_problem
+from fabkit.solve.exact_cover import ExactCoverProblem, burnside, fixed_problem
 from fabkit.solve.infeasibility import find_infeasibility
 
 #: Limit on the nodes of a count's transcript: a larger one would be a file of megabytes that takes
@@ -38,20 +37,19 @@ def make_certificate(
     """
     budget = budget or Budget()
     statement = challenge_document(encoded.puzzle, encoded.challenge, encoded.problem.leftover)
-    numbered, number = _numbered(encoded)
+    encoded = encoded.by_coordinates()
     found = find_infeasibility(encoded) if claim == "impossible" else None
     stated: dict[str, Any] = {"answer": claim}
     if found is not None and found.rule == "area":
         argument: dict[str, Any] = {"by": "area"}
     elif found is not None and found.rule == "colouring":
-        order = sorted(range(len(number)), key=number.__getitem__)
-        argument = {"by": "colouring", "weights": [found.weights[cell] for cell in order]}
+        argument = {"by": "colouring", "weights": list(found.weights)}
     else:
         name = f"{encoded.puzzle.name} {encoded.challenge.id}"
-        argument, count, orbits = _by_transcript(numbered, claim, budget, name)
+        argument, count, orbits = _by_transcript(encoded.problem, claim, budget, name)
         if claim == "count":
             stated["count"] = count
-            stated["count_labelled"] = numbered.labelled(count)
+            stated["count_labelled"] = encoded.problem.labelled(count)
             stated["count_up_to_symmetry"] = orbits
     budget.report(1.0)
     return {
@@ -63,29 +61,6 @@ def make_certificate(
         "claim": stated,
         "argument": argument,
     }
-
-
-def _numbered(encoded: EncodedChallenge) -> tuple[ExactCoverProblem, list[int]]:
-    """Renumber a problem as in a certificate: cells sorted by (x, y), and options by these.
-
-    Returns:
-        The problem, and the new number of each old cell.
-    """
-    old = encoded.problem
-    order = sorted(range(old.cell_count), key=lambda cell: encoded.cells[cell])
-    number = [0] * old.cell_count
-    for new, cell in enumerate(order):
-        number[cell] = new
-    options = sorted(
-        Option(one.kind, tuple(sorted(number[cell] for cell in one.cells)), one.copies)
-        for one in old.options
-    )
-    symmetries = [
-        (*(number[symmetry[cell]] for cell in order), *symmetry[old.cell_count :])
-        for symmetry in old.symmetries
-    ]
-    problem = replace(old, options=tuple(options), symmetries=tuple(sorted(symmetries)))
-    return problem, number
 
 
 def _by_transcript(

@@ -19,20 +19,20 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from statistics import fmean
 
 import numpy as np
 import numpy.typing as npt
 
-from fabkit.model.entry import Entry, subdivide
-from fabkit.model.lattice import Cell, Lattice
-from fabkit.model.piece import orientations
+from fabkit.model.entry import Entry, challenge_of, halved
+from fabkit.model.lattice import Cell
 from fabkit.model.puzzle import PuzzleSet
+from fabkit.solve.encoding import to_exact_cover
 from fabkit.solve.engines.engine import Budget, BudgetSpentError
-from fabkit.solve.engines.search import MrvSearch, Search, run_in_slices
-from fabkit.solve.exact_cover import ExactCoverProblem, IntArray, Option, bitmasks, to_csr
+from fabkit.solve.engines.search import Search, search_shuffled
+from fabkit.solve.exact_cover import ExactCoverProblem, IntArray, bitmasks, to_csr
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -121,16 +121,9 @@ def _probe(
     Raises:
         BudgetSpentError: if the time is up.
     """
-    order = list(range(len(problem.options)))
-    random.Random(seed).shuffle(order)  # noqa: S311
-    options = tuple(problem.options[place] for place in order)
     most = _node_limit(problem, _MAX_TRIES)
-    search = MrvSearch(replace(problem, options=options, symmetries=()), keep_solutions=True)
-    for _ in run_in_slices(search, limit=1, most_nodes=most):
-        budget.report(0.0)
-    if not search.count:
-        return most, None
-    return search.nodes, tuple(sorted(order[place] for place in search.solutions[0]))
+    nodes, found = search_shuffled(problem, random.Random(seed), most, budget)  # noqa: S311
+    return (most if found is None else nodes), found
 
 
 @dataclass(frozen=True)
@@ -186,11 +179,11 @@ def solving_order(puzzle: PuzzleSet, entry: Entry) -> tuple[SolvingStep, ...]:
         ValueError: if the entry has no solution.
 
     Example:
+        >>> from dataclasses import replace
         >>> from fabkit.model.challenges import find_challenge
         >>> from fabkit.model.entry import entry_of
         >>> from fabkit.model.library import load_set
         >>> from fabkit.solve.answer import solve
-        >>> from fabkit.solve.encoding import to_exact_cover
         >>> fridgeiq = load_set("fridgeiq")
         >>> encoded = to_exact_cover(fridgeiq, find_challenge(fridgeiq, "square_01"))
         >>> solution = encoded.decode(solve(encoded, "first").solutions[0])
@@ -200,30 +193,11 @@ def solving_order(puzzle: PuzzleSet, entry: Entry) -> tuple[SolvingStep, ...]:
     """
     if entry.solution is None:
         raise ValueError(f"{entry.id}: no solution is known")
-    given = {one.piece: one.cells for one in entry.given}
-    cells = sorted(entry.region.difference(*given.values()))
-    number = {cell: at for at, cell in enumerate(cells)}
-    kinds: dict[frozenset[frozenset[Cell]], list[str]] = {}
-    for piece in [one for one in entry.pieces if one not in given]:
-        oriented = orientations(puzzle.lattice, puzzle.piece(piece), entry.flips)
-        shapes = [one.cells for one in oriented]
-        if entry.halves == 2:
-            shapes = [subdivide(puzzle.lattice, cells) for cells in shapes]
-        kinds.setdefault(frozenset(shapes), []).append(piece)
-    problem = ExactCoverProblem(
-        len(cells),
-        tuple(map(len, kinds.values())),
-        tuple(_options(puzzle.lattice, cells, kinds)),
-        leftover=set().union(*entry.solution.values()) != entry.region,
-        pieces_count=None if entry.pieces_count is None else entry.pieces_count - len(given),
-    )
-    at = {option: place for place, option in enumerate(problem.options)}
-    placed = {
-        at[Option(kind, tuple(sorted(number[cell] for cell in entry.solution[piece])))]: piece
-        for kind, pieces in enumerate(kinds.values())
-        for piece in pieces
-        if piece in entry.solution
-    }
+    leftover = set().union(*entry.solution.values()) != entry.region
+    if entry.halves == 2:
+        puzzle = halved(puzzle)
+    encoded = to_exact_cover(puzzle, challenge_of(entry), leftover).by_coordinates()
+    problem, cells, placed = encoded.problem, encoded.cells, encoded.encode(entry.solution)
     return tuple(
         SolvingStep(placed[place], why, cells[item] if item < len(cells) else None, options)
         for place, why, item, options in _SolvingState(problem, placed).steps()
@@ -332,29 +306,3 @@ class _SolvingState:
         """Update the masks of the items that must be covered, and of those with one copy."""
         groups = [np.flatnonzero(one).tolist() for one in (~self._done, self._copies == 1)]
         self._wanted, self._single = bitmasks(*to_csr(groups), len(self._copies))
-
-
-def _options(
-    lattice: Lattice, cells: Sequence[Cell], kinds: Iterable[Collection[Collection[Cell]]]
-) -> Iterator[Option]:
-    """Yield every placement of the shapes of each kind on the cells, as options in order."""
-    if not cells:
-        return
-    places = np.array(cells)
-    of_residue: dict[Cell, list[int]] = {}
-    for number, cell in enumerate(cells):
-        of_residue.setdefault(lattice.residue(cell), []).append(number)
-    shapes = [[np.array(sorted(shape)) for shape in kind] for kind in kinds]
-    # Cell numbers by position, with a margin of -1 as wide as a shape reaches.
-    reach = max(np.ptp(shape, axis=0).max() for kind in shapes for shape in kind)
-    low = places.min(axis=0) - reach
-    at = np.full(places.max(axis=0) - low + reach + 1, -1)
-    at[tuple((places - low).T)] = np.arange(len(cells))
-    for kind, turned in enumerate(shapes):
-        found: list[tuple[int, ...]] = []
-        for shape in turned:
-            x, y = shape[0].tolist()
-            begins = places[of_residue.get(lattice.residue((x, y)), [])] - low
-            covered = np.sort(at[tuple((begins[:, None] + shape - shape[0]).T)].T, axis=1)
-            found += map(tuple, covered[covered[:, 0] >= 0].tolist())
-        yield from (Option(kind, place) for place in sorted(found))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from typing import Any
@@ -85,6 +85,33 @@ class EncodedChallenge:
             piece = next(waiting[option.kind])
             found[piece] = frozenset(self.cells[cell] for cell in option.cells)
         return {piece.id: found[piece.id] for piece in self.puzzle.select(list(found))}
+
+    def encode(self, layout: Mapping[str, frozenset[Cell]]) -> dict[int, str]:
+        """Return the positions of a layout's options with their pieces, without given ones."""
+        number = {cell: index for index, cell in enumerate(self.cells)}
+        at = {option: position for position, option in enumerate(self.problem.options)}
+        return {
+            at[Option(kind, tuple(sorted(number[cell] for cell in layout[piece])))]: piece
+            for kind, pieces in enumerate(self.kinds)
+            for piece in pieces
+            if piece in layout
+        }
+
+    def by_coordinates(self) -> EncodedChallenge:
+        """Renumber the problem as in a certificate: cells sorted by (x, y), and options by these."""
+        old = self.problem
+        order = sorted(range(old.cell_count), key=self.cells.__getitem__)
+        number = {cell: new for new, cell in enumerate(order)}
+        options = sorted(
+            Option(one.kind, tuple(sorted(number[cell] for cell in one.cells)))
+            for one in old.options
+        )
+        symmetries = sorted(
+            (*(number[symmetry[cell]] for cell in order), *symmetry[old.cell_count :])
+            for symmetry in old.symmetries
+        )
+        problem = replace(old, options=tuple(options), symmetries=tuple(symmetries))
+        return replace(self, problem=problem, cells=tuple(sorted(self.cells)))
 
 
 def to_exact_cover(

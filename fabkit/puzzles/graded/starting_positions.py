@@ -20,10 +20,10 @@ from fabkit.puzzles.graded.grading import Candidate, CandidateSource
 from fabkit.solve.encoding import EncodedChallenge
 from fabkit.solve.engines.engine import Budget, Solution
 from fabkit.solve.engines.search import (
-    MrvSearch,
     Search,
     estimate_nodes,
     run_in_slices,
+    search_shuffled,
     start_search,
 )
 from fabkit.solve.exact_cover import ExactCoverProblem, Option
@@ -164,7 +164,7 @@ class StartingPositions:
     def _at_random(self, size: int, minimal: bool, rng: random.Random) -> CandidateSource:
         """Draw fillings and remove pieces, endlessly: it is not known when all are found."""
         while True:
-            filling = _random_filling(self._problem, rng, self._budget)
+            _, filling = search_shuffled(self._problem, rng, _DRAWING_NODES, self._budget)
             yield None if filling is None else self._remove_pieces(filling, size, minimal, rng)
 
     def _remove_pieces(
@@ -237,20 +237,6 @@ def _halves(sets: BoolArray, place: int) -> tuple[BoolArray, BoolArray]:
     """Return views of the sets without a piece, and of the same sets with it."""
     pairs = sets.reshape(-1, 2, 1 << place)
     return pairs[:, 0], pairs[:, 1]
-
-
-def _random_filling(
-    problem: ExactCoverProblem, rng: random.Random, budget: Budget
-) -> Solution | None:
-    """Find a solution with options in random order; None if it takes too long."""
-    order = list(range(len(problem.options)))
-    rng.shuffle(order)
-    shuffled = tuple(problem.options[one] for one in order)
-    mixed = ExactCoverProblem(problem.cell_count, problem.copies, shuffled)
-    search = MrvSearch(mixed, keep_solutions=True)
-    for _ in run_in_slices(search, limit=1, most_nodes=_DRAWING_NODES):
-        budget.report(0.0)
-    return tuple(sorted(order[one] for one in search.solutions[0])) if search.solutions else None
 
 
 def _is_unique(problem: ExactCoverProblem, held: set[int]) -> bool | None:

@@ -11,8 +11,10 @@
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -116,6 +118,27 @@ def run_in_slices(
         elif took_s > 2 * _SLICE_S:
             size = max(size // 4, 1)
         yield over
+
+
+def search_shuffled(
+    problem: ExactCoverProblem, rng: random.Random, most_nodes: int, budget: Budget
+) -> tuple[int, Solution | None]:
+    """Find a solution with the options in random order.
+
+    Returns:
+        The number of nodes, and the solution; None if there is none within so many nodes.
+
+    Raises:
+        BudgetSpentError: if the time is up.
+    """
+    order = list(range(len(problem.options)))
+    rng.shuffle(order)
+    options = tuple(problem.options[place] for place in order)
+    search = MrvSearch(replace(problem, options=options, symmetries=()), keep_solutions=True)
+    for _ in run_in_slices(search, 1, most_nodes):
+        budget.report(0.0)
+    found = [tuple(sorted(order[place] for place in one)) for one in search.solutions]
+    return search.nodes, found[0] if found else None
 
 
 def symmetry_breaking_kind(problem: ExactCoverProblem) -> tuple[int | None, dict[int, int]]:
