@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
@@ -32,36 +32,45 @@ def print_answer(
     """Print solutions, the verdict and the rating."""
     if not report.json:
         for solution in answer.solutions[:_MAX_SHOWN]:
-            for line in text_picture(encoded, encoded.decode(solution)):
-                report.info(line)
-            report.info("")
+            print_layout(encoded, encoded.decode(solution), report)
         if len(answer.solutions) > _MAX_SHOWN:
             report.info(f"… and {len(answer.solutions) - _MAX_SHOWN} more, with --json")
     report.info(f"{encoded.challenge.id}: {verdict(encoded, question, answer)}")
     if rating is not None:
-        for line in _rated(encoded, answer, rating):
-            report.info(line)
+        found = next(iter(answer.solutions), rating.solution)
+        layout = None if found is None else encoded.decode(found)
+        level = challenge_level(encoded.puzzle, encoded.challenge, rating.score)
+        print_rating(encoded, rating, level, layout, report)
     unit = "state" if answer.engine == "count" else "node"
     report.detail(
         f"engine {answer.engine}, {pluralize(answer.nodes, unit)}, {answer.seconds:.2f} s"
     )
 
 
-def _rated(encoded: EncodedChallenge, answer: Answer, rating: Difficulty) -> Iterator[str]:
-    """The lines of a rating: its score, and the first step of a person."""
+def print_layout(encoded: EncodedChallenge, layout: Layout, report: Report) -> None:
+    """Print a picture of a layout, and an empty line."""
+    for line in (*text_picture(encoded, layout), ""):
+        report.info(line)
+
+
+def print_rating(
+    encoded: EncodedChallenge,
+    rating: Difficulty,
+    level: str,
+    solution: Layout | None,
+    report: Report,
+) -> None:
+    """Print the score and, if a solution is known, the first step of a person."""
     pieces, tried = encoded.problem.pieces_used, pluralize(round(rating.tries), "piece")
     goal = "it fits" if pieces == 1 else f"all {pieces} fit"
-    level = challenge_level(encoded.puzzle, encoded.challenge, rating.score)
-    yield f"difficulty {rating.score:.1f} ({level}): about {tried} tried before {goal}"
-    solution = next(iter(answer.solutions), rating.solution)
+    report.info(f"difficulty {rating.score:.1f} ({level}): about {tried} tried before {goal}")
     if solution is None or not pieces:
         return
-    entry = replace(entry_of(encoded.challenge), solution=encoded.decode(solution))
-    steps = solving_order(encoded.puzzle, entry)
+    steps = solving_order(encoded.puzzle, replace(entry_of(encoded.challenge), solution=solution))
     forced, first = sum(step.options == 1 for step in steps), steps[0]
-    yield f"in the best order, {forced} of {pluralize(pieces, 'piece')} have only one place"
+    report.info(f"in the best order, {forced} of {pluralize(pieces, 'piece')} have only one place")
     on = "" if first.cell is None else f" at {list(encoded.row_col(first.cell))}"
-    yield f"start with {first.piece}{on}: {first}"
+    report.info(f"start with {first.piece}{on}: {first}")
 
 
 def rating(encoded: EncodedChallenge, answer: Answer, budget_s: float | None) -> Difficulty | None:

@@ -98,17 +98,17 @@ def challenges(
 
 
 def _print_results(generated: GeneratedChallenges, report: Report) -> None:
-    """Print the levels; with ``-v`` also every challenge, and pictures of the first."""
-    from fabkit.cli import answers
+    """Print the levels; with ``-v`` also every challenge, the first ones with pictures."""
+    from fabkit.cli.answers import print_layout, print_rating
     from fabkit.puzzles.graded.challenge_list import level_table, title
-    from fabkit.solve.answer import SOLVED, Answer
 
     report.table(*level_table(generated))
-    plain = Report(report.json, report.quiet)  # without details on an engine: none ran
     for one in generated.graded[: _MAX_DRAWN if report.verbose else 0]:
-        solved = Answer(SOLVED, "search", solutions=(one.solution,))
-        answers.print_answer(one.encoded, "first", solved, one.rating, plain)
-    for one in generated.graded:
+        if not report.json:
+            print_layout(one.encoded, one.candidate.solution, report)
+        report.info(f"{one.encoded.challenge.id}: {title(one)}")
+        print_rating(one.encoded, one.rating, one.level, one.candidate.solution, report)
+    for one in generated.graded[_MAX_DRAWN:]:
         report.detail(f"{one.encoded.challenge.id}: {title(one)}")
 
 

@@ -10,8 +10,7 @@ from fabkit.model.entry import LEVELS, level_of, level_thresholds
 from fabkit.model.puzzle import Challenge, PuzzleSet
 from fabkit.solve.difficulty import Difficulty, difficulty
 from fabkit.solve.encoding import EncodedChallenge, Layout, to_exact_cover
-from fabkit.solve.engines.engine import Budget, BudgetSpentError, Solution
-from fabkit.solve.exact_cover import Option
+from fabkit.solve.engines.engine import Budget, BudgetSpentError
 
 #: Number of candidates drawn for each requested challenge.
 POOL_FACTOR = 3
@@ -53,19 +52,6 @@ class GradedChallenge:
     def score(self) -> float:
         """The rounded score."""
         return round(self.rating.score, 3)
-
-    @property
-    def solution(self) -> Solution:
-        """The solution as positions of options."""
-        number = {cell: index for index, cell in enumerate(self.encoded.cells)}
-        kinds = {piece: kind for kind, ids in enumerate(self.encoded.kinds) for piece in ids}
-        placed = {
-            Option(kinds[piece], tuple(sorted(number[cell] for cell in cells)))
-            for piece, cells in self.candidate.solution.items()
-            if piece in kinds
-        }
-        options = self.encoded.problem.options
-        return tuple(place for place, option in enumerate(options) if option in placed)
 
 
 #: Yields candidates, or None for a fruitless attempt; ends if there are no others.
