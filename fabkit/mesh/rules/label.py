@@ -53,7 +53,7 @@ def label_findings(one: Subject) -> Iterator[Finding]:
         for shape in polygons_by_size(area)
         for ring in shape.interiors
     ]
-    yield from check_limits("label-island", islands, 0.4)  # one line of a nozzle
+    yield from check_limits("label-island", islands, profile.nozzle_mm)
     # The distance of the letter from the edges of the flat face in which it is engraved.
     margins = []
     for label in labels:

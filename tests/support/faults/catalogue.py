@@ -11,7 +11,7 @@ _THIN = Order((), ("thickness=4.45 mm",))
 _WIDE = Order((), ("recess.wall=1.2 mm", "label.stroke=0.2 mm", "gap.max=5 mm"))
 #: Letters that are hardly larger than strokes and islands need, so that little less is too thin.
 _BOLD = Order((), ("label.stroke=1.5 mm",))
-_SMALL = Order((), (*_WIDE.settings, "label.cap_height=2.6 mm"))
+_SMALL = Order((), (*_WIDE.settings, "label.cap_height=3.9 mm", "printer.nozzle=0.6 mm"))
 _NO_CHAMFERS = Order((), ("top_chamfer=0 mm", "foot_chamfer=0 mm"))
 
 FAULTS: list[Fault] = [

@@ -53,7 +53,7 @@ def narrow_island(case: Case, size: float) -> Planted:
     letter = case.label.front.polygon()
     islands = [Polygon(ring) for part in measure.parts(letter) for ring in part.interiors]
     width = min(2 * maximum_inscribed_circle(island).length for island in islands)
-    return case.with_letter(scale=max(0.1, beyond(0.4, size)) / width)
+    return case.with_letter(scale=max(0.1, beyond(case.profile.nozzle_mm, size)) / width)
 
 
 def letter_at_rim(case: Case, size: float) -> Planted:
