@@ -78,8 +78,8 @@ def check_limits(
 ) -> Iterator[Finding]:
     """Check a value, or the worst of several with their places, against limits.
 
-    Without any value there is no finding. The sentence begins with the rule's title, unless `what`
-    is given.
+    Without any value there is no finding; a value that is not finite could not be measured. The
+    sentence begins with the rule's title, unless `what` is given.
 
     Example:
         >>> [one.message for one in check_limits("wall", [(2.1, None), (1.2, None)], 2.0)]
@@ -87,38 +87,18 @@ def check_limits(
     """
     if found := [(measured, None)] if isinstance(measured, float | int) else list(measured):
         value, where = max(found, key=lambda one: max(least - one[0], one[0] - most))
-        title, _ = RULES[rule]
-        what = what or f"the {title}"
-        yield limit_finding(rule, value, (least, most), unit, what, where)
-
-
-def limit_finding(
-    rule: str,
-    value: float,
-    limit: tuple[float, float],
-    unit: str,
-    what: str,
-    where: BaseGeometry | None = None,
-) -> Finding:
-    """The finding on a value with a lower and an upper limit, one of which may be infinite.
-
-    A value that is not finite could not be measured. The sentence begins with `what`.
-
-    Example:
-        >>> limit_finding("wall", 1.2, (2.0, math.inf), "mm", "the wall").message
-        'the wall is 1.2 mm; expected at least 2 mm'
-    """
-    low, high = round(limit[0], 6), round(limit[1], 6)
-    suffix = f" {unit}" * bool(unit)
-    allowed: Limit = low if math.isinf(high) else high if math.isinf(low) else (low, high)
-    if not math.isfinite(value):
-        return Finding(rule, False, None, allowed, unit, f"{what} cannot be measured", where)
-    bounds = dict.fromkeys(_text(one) for one in (low, high) if math.isfinite(one))
-    least_or_most = "at least " if math.isinf(high) else "at most " if math.isinf(low) else ""
-    expected = least_or_most + " to ".join(bounds)
-    message = f"{what} is {_text(value)}{suffix}; expected {expected}{suffix}"
-    ok = low - TINY_MM <= value <= high + TINY_MM
-    return Finding(rule, ok, value, allowed, unit, message, where)
+        what, suffix = what or f"the {RULES[rule][0]}", f" {unit}" * bool(unit)
+        low, high = round(least, 6), round(most, 6)
+        limit: Limit = low if math.isinf(high) else high if math.isinf(low) else (low, high)
+        if not math.isfinite(value):
+            yield Finding(rule, False, None, limit, unit, f"{what} cannot be measured", where)
+            return
+        bounds = dict.fromkeys(_text(one) for one in (low, high) if math.isfinite(one))
+        least_or_most = "at least " if math.isinf(high) else "at most " if math.isinf(low) else ""
+        expected = least_or_most + " to ".join(bounds)
+        message = f"{what} is {_text(value)}{suffix}; expected {expected}{suffix}"
+        ok = low - TINY_MM <= value <= high + TINY_MM
+        yield Finding(rule, ok, value, limit, unit, message, where)
 
 
 def count_finding(

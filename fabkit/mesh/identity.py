@@ -17,7 +17,7 @@ from shapely.geometry.base import BaseGeometry
 from fabkit.drawing.glyphs import lettering
 from fabkit.drawing.outline import DrawingError
 from fabkit.mesh.features import Cavity, Circle, Features
-from fabkit.mesh.finding import DIGITS, Finding, count_finding, limit_finding
+from fabkit.mesh.finding import DIGITS, Finding, check_limits, count_finding
 from fabkit.mesh.lattice_fit import normalized, similarities
 from fabkit.mesh.part import BALLS, FLAT, Part
 from fabkit.model.piece import is_image
@@ -243,8 +243,8 @@ def identity_findings(one: ScannedPart, profile: Profile) -> Iterator[Finding]:
         return
     what = f"the deviation of the outline from the lattice (area {part.area_off:+.1%})"
     # Tips cut back by a tenth of edges of two units, and usual roundings, stay below.
-    limit = -math.inf, round(0.2 * outline.unit_mm, 3)
-    yield limit_finding("read-back", part.hausdorff_mm, limit, "mm", what, part.silhouette.boundary)
+    off, most_mm = (part.hausdorff_mm, part.silhouette.boundary), round(0.2 * outline.unit_mm, 3)
+    yield from check_limits("read-back", [off], most=most_mm, what=what)
     yield _shape(one)
     if profile.faces != "none":
         yield _letter("letter", one.letter, one)
@@ -288,20 +288,15 @@ def set_findings(parts: Sequence[ScannedPart], puzzle: PuzzleSet) -> list[Findin
     An unknown part may be one of those missing.
     """
     ids, pieces = [piece.id for piece in puzzle.pieces], Counter(one.piece for one in parts)
-    rules = {
-        "missing": ("missing pieces", [one for one in ids if not pieces[one]]),
-        "duplicate": (
-            "duplicate pieces",
-            [one for one in ids if pieces[one] > 1],
-        ),
-        "unknown-part": (
-            "parts that are not in the set",
-            [one.key for one in parts if one.piece is None],
-        ),
-    }
+    unknown = [one.key for one in parts if one.piece is None]
+    rules = (
+        ("missing", "missing pieces", [one for one in ids if not pieces[one]]),
+        ("duplicate", "duplicate pieces", [one for one in ids if pieces[one] > 1]),
+        ("unknown-part", "parts that are not in the set", unknown),
+    )
     return [
         count_finding(rule, len(names), 0, f"{what} ({', '.join(names)})" if names else what)
-        for rule, (what, names) in rules.items()
+        for rule, what, names in rules
     ]
 
 

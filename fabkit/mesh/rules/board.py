@@ -82,9 +82,8 @@ def inspect_board(
                 findings += _lid_findings(part, board, low_mm, profile)
         else:
             if profile.lid != "none":
-                findings.append(
-                    count_finding("board-lid", len(same), 1, f"lids for the board {name}")
-                )
+                what = f"lids for the board {name}"
+                findings.append(count_finding("board-lid", len(same), 1, what))
             findings += _board_findings(part, part.board, puzzle.lattice, profile)
     # A board has no closed cavities, and needs no letter.
     return findings + list(printing_findings(part, replace(profile, facing="up", fit="none")))
@@ -93,9 +92,8 @@ def inspect_board(
 def _board_finding(part: Part, puzzle: PuzzleSet, profile: Profile) -> Finding:
     """The finding on whether it is a board of the set, of the right kind, or its lid."""
     if part.board is None:
-        return Finding(
-            "board-read", False, None, None, "", f"it cannot be identified: {part.reason}"
-        )
+        message = f"it cannot be identified: {part.reason}"
+        return Finding("board-read", False, None, None, "", message)
     kind, unit_mm = board_kind(puzzle, profile), profile.unit_mm
     what = f"{'the lid of ' if part.kind == LID else ''}the board {part.board.id}"
     # Boards of one shape explain a mesh equally well.

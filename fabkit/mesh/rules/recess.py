@@ -45,20 +45,12 @@ def recess_findings(one: Subject) -> Iterator[Finding]:
     yield from _diameters(one)
     yield from _releases(one)
     cuts = [area for recess in recesses for _, area in recess.cuts]
-    filled_cuts = [area for area in cuts if len(shapely.get_rings(area)) > 1]
-    where = union_all(filled_cuts)
-    yield count_finding(
-        "recess-empty",
-        len(filled_cuts),
-        0,
-        "cross-sections of recesses with something inside",
-        where,
-    )
-    magnet_mm = profile.magnet_height_mm
+    blocked = [area for area in cuts if len(shapely.get_rings(area)) > 1]
+    what = "cross-sections of recesses with something inside"
+    yield count_finding("recess-empty", len(blocked), 0, what, union_all(blocked))
+    magnet_mm, depths = profile.magnet_height_mm, [(x.depth_mm, x.middle) for x in recesses]
     limit = (magnet_mm + profile.air_mm, magnet_mm + MAX_AIR_MM)
-    yield from check_limits(
-        "recess-depth", [(one.depth_mm, one.middle) for one in recesses], *limit
-    )
+    yield from check_limits("recess-depth", depths, *limit)
     closed = sum(not recess.below for recess in recesses)
     if profile.embedded:
         yield count_finding("recess-closed", closed, len(recesses), "closed recesses")
