@@ -59,19 +59,12 @@ class Plate:
     used: float
 
 
-def arrange_plates(
-    drawings: Sequence[PartDrawing], profile: Profile, engine: str = "auto"
-) -> list[Plate]:
+def arrange_plates(drawings: Sequence[PartDrawing], profile: Profile) -> list[Plate]:
     """Arrange pieces on as few plates as possible.
 
     Pieces whose prints pause at different heights are never on one plate; pieces without a pause fit
     any. The corner for a prime tower, at the back right, is reserved only for two colours. The pieces
     on a plate are close together, in its middle or as near to it as the corner allows.
-
-    Args:
-        drawings: of the pieces, each once.
-        profile: gives bed, gap, edge, tower and facing.
-        engine: see `nest`.
 
     Raises:
         InputError: when pieces do not fit an empty bed, or are higher than the printer prints.
@@ -83,7 +76,7 @@ def arrange_plates(
     try:
         for pause_mm, group in _by_pause(drawings):
             some = {one.piece: shapes[one.piece] for one in group}
-            nested += [(pause_mm, placements) for placements in nest(some, bed, engine)]
+            nested += [(pause_mm, placements) for placements in nest(some, bed)]
     except InputError as error:
         others = {one.piece: _or_without(one) for one in drawings}
         faults = [ErrorDetail(f.key, f.message + others.get(f.key, "")) for f in error.errors]
@@ -93,7 +86,7 @@ def arrange_plates(
     plates = []
     for number, (pause_mm, placements) in enumerate(nested, 1):
         used = sum(shapes[placement.name].area for placement in placements) / usable_mm2
-        middle = _centred(placements, shapes, bed, engine)
+        middle = _centred(placements, shapes, bed)
         plates.append(Plate(number, tuple(middle), pause_mm, used))
     return plates
 
@@ -280,18 +273,14 @@ def _by_pause(drawings: Sequence[PartDrawing]) -> list[tuple[float | None, list[
 
 
 def _centred(
-    placements: Sequence[Placement], shapes: Mapping[str, Polygon], bed: Bin, engine: str
+    placements: Sequence[Placement], shapes: Mapping[str, Polygon], bed: Bin
 ) -> list[Placement]:
     """Place a bed's shapes close together, as near to its middle as its reserved corner allows."""
-    close = nest_compactly(shapes, bed, placements, engine)
+    close, here = nest_compactly(shapes, bed, placements), [one.name for one in placements]
     moved = [one for layout in (close, placements) for one in _moved(layout, shapes, bed)]
-    return next(
-        one
-        for one in [*moved, list(placements)]
-        if not layout_faults(
-            {placement.name: shapes[placement.name] for placement in one}, bed, [one]
-        )
-    )
+    shapes = {name: shapes[name] for name in here}
+    sound = (one for one in moved if not layout_faults(shapes, bed, [one]))
+    return next(sound, list(placements))
 
 
 def _moved(

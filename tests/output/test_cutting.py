@@ -21,6 +21,7 @@ from fabkit.core.errors import InputError
 from fabkit.drawing.laser import CutPiece
 from fabkit.output.cutting import piece_dxf, piece_svg, sheet_dxf, sheet_svg
 from fabkit.printing.cut_sheets import CutSheet, nest_cut_sheets
+from tests.printing.test_nesting import using
 from tests.support import cuts
 from tests.support.cuts import MACHINES
 
@@ -159,7 +160,8 @@ def test_files_hold_what_is_cut(set_name: str, machine: tuple[str, ...]) -> None
 
 def sheets_of(machine: tuple[str, ...], set_name: str = "fridgeiq") -> list[CutSheet]:
     profile = cuts.profile_of("default", machine)
-    return nest_cut_sheets(cuts.cut_set(set_name, "default", machine), profile, "rectpack")
+    with using("rectpack"):
+        return nest_cut_sheets(cuts.cut_set(set_name, "default", machine), profile)
 
 
 def turned_onto(one: Polygon, other: Polygon) -> bool:
@@ -201,7 +203,8 @@ def test_no_piece_lies_in_the_hole_of_another() -> None:
         CutPiece("small", box(0, 0, 20, 20), box(0, 0, 20, 20), (), ()),
     ]
     machine = ("laser.sheet_width=100 mm", "laser.sheet_depth=100 mm")
-    sheets = nest_cut_sheets(pieces, cuts.profile_of("default", machine), "rectpack")
+    with using("rectpack"):
+        sheets = nest_cut_sheets(pieces, cuts.profile_of("default", machine))
     assert [[one.piece for one in sheet.placed] for sheet in sheets] == [["frame"], ["small"]]
     for write, _, reader in FORMATS.values():
         holds(reader(write(pieces[0])), pieces[:1], (1, 1))

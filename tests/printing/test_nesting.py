@@ -7,6 +7,8 @@ import os
 import random
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from itertools import combinations
 
@@ -20,11 +22,27 @@ from fabkit.model.profile_file import load_profile
 from fabkit.printing.nesting import nest as nesting
 from fabkit.printing.nesting import polygon_nest
 from fabkit.printing.nesting.bin import Bin, Placement, layout_faults
-from fabkit.printing.nesting.nest import min_bins, nest
+from fabkit.printing.nesting.nest import nest, nest_by_rectangle
 from tests.conftest import ROOT
 
 Shapes = dict[str, Polygon]
 ENGINES = ("auto", "rectpack")
+
+
+@contextmanager
+def using(engine: str) -> Iterator[None]:
+    """As if spyrrow were not installed, for ``rectpack``."""
+    with pytest.MonkeyPatch.context() as patch:
+        if engine == "rectpack":
+            patch.setitem(sys.modules, "spyrrow", None)
+        yield
+
+
+def nest_by(engine: str, shapes: Shapes, room: Bin) -> list[list[Placement]]:
+    with using(engine):
+        return nest(shapes, room)
+
+
 TOLERANCE_MM = 1e-6
 
 
@@ -77,14 +95,16 @@ def random_set(seed: int, most: int = 14) -> tuple[Shapes, Bin]:
 
 def least(shapes: Shapes, room: Bin) -> int:
     outers = (Polygon(shape.exterior) for shape in shapes.values())
-    return min_bins([one.buffer(room.gap_mm / 2).area for one in outers], room)
+    area = sum(one.buffer(room.gap_mm / 2).area for one in outers)
+    width, depth = (side + room.gap_mm for side in room.usable_mm)
+    return max(1, math.ceil(area / (width * depth - room.corner_mm**2) - 1e-9))
 
 
 @pytest.mark.every(10)
 @pytest.mark.parametrize("seed", range(100))
 def test_random_sets_by_rectangle(seed: int) -> None:
     shapes, room = random_set(seed)
-    rooms = nest(shapes, room, "rectpack")
+    rooms = nest_by("rectpack", shapes, room)
     judge_layout(shapes, room, rooms)
     assert len(rooms) >= least(shapes, room)
 
@@ -95,7 +115,7 @@ def test_random_sets_by_polygon(seed: int) -> None:
     shapes, room = random_set(seed, most=9)
     rooms = nest(shapes, room)
     judge_layout(shapes, room, rooms)
-    assert least(shapes, room) <= len(rooms) <= len(nest(shapes, room, "rectpack"))
+    assert least(shapes, room) <= len(rooms) <= len(nest_by("rectpack", shapes, room))
 
 
 @cache
@@ -106,7 +126,7 @@ def fridgeiq() -> Shapes:
 
 def layouts(engine: str) -> list[list[list[Placement]]]:
     sets = (fridgeiq(), Bin(180, 180, 2, 5, 40)), random_set(3, most=9)
-    return [nest(*one, engine) for one in sets]
+    return [nest_by(engine, *one) for one in sets]
 
 
 @pytest.mark.integration
@@ -137,7 +157,7 @@ def test_too_large_shapes_are_refused_together_with_numbers() -> None:
     assert "400 mm x 10 mm" in str(caught.value)
     assert "the usable 170 mm x 170 mm" in str(caught.value)
     big = {"big": box(0, 0, 129, 129)}  # touches the corner's gap
-    assert nest(big, Bin(180, 180, 2, 5), "rectpack")
+    assert nest_by("rectpack", big, Bin(180, 180, 2, 5))
     with pytest.raises(InputError, match="less a corner of 40 mm"):
         nest(big, Bin(180, 180, 2, 5, 40))
     with pytest.raises(InputError, match="100 mm x 100 mm less 60 mm on each side leaves no room"):
@@ -177,15 +197,15 @@ TIGHT: dict[str, tuple[Shapes, Bin, int | None]] = {
 def test_shapes_that_just_fit_and_odd_ones(name: str) -> None:
     shapes, room, count = TIGHT[name]
     for engine in ENGINES:
-        rooms = nest(shapes, room, engine)
+        rooms = nest_by(engine, shapes, room)
         judge_layout(shapes, room, rooms)
         assert count is None or len(rooms) == count
 
 
-def test_without_spyrrow(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "spyrrow", None)
+def test_without_spyrrow_shapes_are_placed_by_rectangle() -> None:
     shapes, room = random_set(1)
-    assert nest(shapes, room) == nest(shapes, room, "rectpack")
+    outers = {name: Polygon(shape.exterior) for name, shape in shapes.items()}
+    assert nest_by("rectpack", shapes, room) == nest_by_rectangle(outers, room)
 
 
 def test_a_process_that_dies_or_hangs_is_no_layout(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,7 +217,7 @@ def test_a_process_that_dies_or_hangs_is_no_layout(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(polygon_nest, "_LONGEST_S", 0.5)
     for body in ("import os; os.abort()", "import time; time.sleep(60)"):
         monkeypatch.setattr(polygon_nest, "_COMMAND", body)
-        assert nest(shapes, room) == nest(shapes, room, "rectpack")
+        assert nest(shapes, room) == nest_by("rectpack", shapes, room)
     monkeypatch.setattr(polygon_nest, "_COMMAND", "import nothing_of_this_name")
     monkeypatch.setattr(polygon_nest, "_LONGEST_S", 60)
     with pytest.raises(ExternalError, match="nothing_of_this_name"):
@@ -238,7 +258,7 @@ def test_bad_layouts_are_noticed_and_never_given(
     judge_layout(SQUARES, ROOM, nest(SQUARES, ROOM))
     monkeypatch.setattr(nesting, "nest_by_rectangle", lambda shapes, room: [placements])
     with pytest.raises(ExternalError, match=message):
-        nest(SQUARES, ROOM, "rectpack")
+        nest_by("rectpack", SQUARES, ROOM)
 
 
 def test_overlap_without_a_gap_is_noticed() -> None:

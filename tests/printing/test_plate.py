@@ -28,7 +28,7 @@ from fabkit.printing.plate import (
     plate_document,
     plate_drawing,
 )
-from tests.printing.test_nesting import ENGINES, judge_layout
+from tests.printing.test_nesting import ENGINES, judge_layout, using
 from tests.support.cuts import FLAT_SETS, PRESETS
 from tests.support.drawings import SVG
 
@@ -47,9 +47,14 @@ def drafted(
     )
 
 
+def arranged(drawings: dict[str, FlatDrawing], profile: Profile, engine: str) -> list[Plate]:
+    with using(engine):
+        return arrange_plates(list(drawings.values()), profile)
+
+
 def checked(drawings: dict[str, FlatDrawing], profile: Profile, engine: str) -> list[Plate]:
     """Lays pieces out, and judges what comes of it."""
-    plates = arrange_plates(list(drawings.values()), profile, engine)
+    plates = arranged(drawings, profile, engine)
     shapes = {name: outline_from_above(one) for name, one in drawings.items()}
     corner = profile.tower_mm if profile.inlay != "none" else 0.0
     bed = profile.bed_width_mm, profile.bed_depth_mm
@@ -127,7 +132,7 @@ def test_beside_a_tower_the_pieces_are_as_near_to_the_middle_as_can_be() -> None
 def test_meshes_go_where_outlines_lie(facing: str) -> None:
     """A prism between foot and face, moved by the rows, stands on its spot and is not mirrored."""
     _, drawings, profile = drafted("fridgeiq", settings=(*SMALL_BED, f"plate.face={facing}"))
-    (plate, *_) = arrange_plates(list(drawings.values()), profile, "rectpack")
+    (plate, *_) = arranged(drawings, profile, "rectpack")
     for placement in plate.placements:
         one = drawings[placement.name]
         rows = np.array(mesh_transform(placement, one))
@@ -183,7 +188,7 @@ def test_pieces_that_do_not_fit_the_printer() -> None:
 
 def test_the_document_says_where_pieces_lie() -> None:
     puzzle, drawings, profile = drafted("cubimagici", settings=("printer.bed_width=120 mm",))
-    plates = arrange_plates(list(drawings.values()), profile, "rectpack")
+    plates = arranged(drawings, profile, "rectpack")
     document = plate_document(puzzle, plates, drawings, profile)
     assert json.loads(json.dumps(document)) == document
     assert (document["set"], document["bed_mm"]) == ("cubimagici", [120, 210])
@@ -209,7 +214,7 @@ def test_the_drawing_of_a_plate(
     name: str, layer: str, settings: tuple[str, ...], tells: list[str]
 ) -> None:
     puzzle, drawings, profile = drafted(name, (layer,), settings)
-    plates = arrange_plates(list(drawings.values()), profile, "rectpack")
+    plates = arranged(drawings, profile, "rectpack")
     svg = ElementTree.fromstring(plate_drawing(puzzle, plates, plates[0], drawings, profile))
     title, text = (
         " | ".join(element.text or "" for element in svg.iter(f"{SVG}{tag}"))

@@ -19,9 +19,7 @@ from fabkit.printing.package3mf import pause_parts
 from fabkit.printing.slicer.gcode import read_gcode
 from fabkit.printing.slicer.program import (
     MAX_OUTPUT_BYTES,
-    ORCA,
     PROGRAM_NAMES,
-    PRUSA,
     Slicer,
     find_slicer,
     run_program,
@@ -33,7 +31,7 @@ from tests.support.fakeslicer import OPEN_OBJECT, OUTPUT, fake_slicer, gcode
 from tests.support.platefiles import HOLLOW, Printable, box, with_prusa, write_plate
 
 PROFILE, FLIPPABLE = load_profile(), load_profile(["flippable"])
-FAKE = Slicer(Path("unset"), PRUSA, "PrusaSlicer", "2.5.0")
+FAKE = Slicer(Path("unset"), "PrusaSlicer", "2.5.0")
 A, PAUSE = ExpectedPrint(("A",)), ExpectedPrint(("A",), pause_height_mm=4.2)
 
 
@@ -75,8 +73,7 @@ def test_the_first_of_the_known_names_is_found_and_orca_is_refused(
         maker = "OrcaSlicer" if "rca" in name else "PrusaSlicer"
         fake_slicer(tmp_path, name=name, help=f"print('{maker}-2.3.0: {name}')")
         found = find_slicer()
-        kind = ORCA if "rca" in name else PRUSA
-        assert (found.path, found.kind, str(found)) == (tmp_path / name, kind, f"{maker} 2.3.0")
+        assert (found.path, str(found)) == (tmp_path / name, f"{maker} 2.3.0")
     with pytest.raises(
         ExternalError, match="found OrcaSlicer, but fabkit slices with PrusaSlicer only"
     ):

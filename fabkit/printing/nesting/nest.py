@@ -28,18 +28,13 @@ _CLOSELY, _MANY, _COARSE_MM = (0.75, 0.62), 400, 0.15
 _WORTH_IT = 0.95
 
 
-def nest(shapes: Mapping[str, Polygon], bin_: Bin, engine: str = "auto") -> list[list[Placement]]:
+def nest(shapes: Mapping[str, Polygon], bin_: Bin) -> list[list[Placement]]:
     """Place shapes in bins.
 
     Shapes are rotated by multiples of 45 degrees, never mirrored. Only their outer boundaries count:
-    no shape is placed in a hole. Equal shapes in the same order give the same layout (see
+    no shape is placed in a hole. rectpack places the shapes where spyrrow is not installed or finds no
+    layout in as few bins. Equal shapes in the same order give the same layout (see
     `fabkit.printing.nesting.polygon_nest` for what that rests on).
-
-    Args:
-        shapes: their outlines as seen from above, by name.
-        bin_: the size and margins of each bin.
-        engine: ``auto`` is spyrrow where it is installed, and rectpack where it is not or finds
-            no layout in as few bins; ``rectpack`` uses only rectpack.
 
     Returns:
         The placements in each bin; no bin is empty. No two shapes are nearer than the gap, and none
@@ -51,16 +46,14 @@ def nest(shapes: Mapping[str, Polygon], bin_: Bin, engine: str = "auto") -> list
 
     Example:
         >>> from shapely import box
-        >>> nest({"A": box(0, 0, 40, 20)}, Bin(60, 60, 2, 5), "rectpack")
-        [[Placement(name='A', degrees=0.0, x_mm=5.0, y_mm=5.0)]]
+        >>> [len(one) for one in nest({"A": box(0, 0, 40, 20), "B": box(0, 0, 9, 9)}, Bin(60, 60, 2, 5))]
+        [2]
     """
     shapes = {name: Polygon(outline.exterior) for name, outline in shapes.items()}
     _refuse_too_large(shapes, bin_)
     boxed = nest_by_rectangle(shapes, bin_)
-    if engine == "auto" and shapes and is_available():
-        bins = _by_polygon(shapes, bin_, boxed)
-        if bins:
-            return bins
+    if shapes and is_available() and (bins := _by_polygon(shapes, bin_, boxed)):
+        return bins
     faults = layout_faults(shapes, bin_, boxed)
     if faults:
         raise ExternalError(f"rectpack laid the shapes out wrongly: {'; '.join(faults)}")
@@ -68,17 +61,12 @@ def nest(shapes: Mapping[str, Polygon], bin_: Bin, engine: str = "auto") -> list
 
 
 def nest_compactly(
-    shapes: Mapping[str, Polygon], bin_: Bin, placements: Sequence[Placement], engine: str = "auto"
+    shapes: Mapping[str, Polygon], bin_: Bin, placements: Sequence[Placement]
 ) -> list[Placement]:
     """Place the shapes of one bin close together, about as wide as deep.
 
-    Args:
-        bin_: its reserved corner is left to the caller.
-        placements: the present ones.
-        engine: as for `nest`.
-
-    Returns:
-        `placements` when nothing was found whose box has a shorter diagonal.
+    The bin's reserved corner is left to the caller. Returns `placements`, the present ones, when
+    nothing was found whose box has a shorter diagonal.
     """
     shapes = {placement.name: Polygon(shapes[placement.name].exterior) for placement in placements}
     area_mm2 = sum(outline.buffer(bin_.gap_mm / 2).area for outline in shapes.values())
@@ -100,7 +88,7 @@ def nest_compactly(
         if not fits or math.hypot(*small.usable_mm) > _WORTH_IT * now_mm:
             continue
         found = nest_by_rectangle(shapes, small)
-        if engine == "auto" and is_available():
+        if is_available():
             found.insert(0, nest_by_polygon(coarse, small, 0) or [])
         sound = [one for one in found if one and not layout_faults(shapes, small, [one])]
         if sound:
@@ -136,21 +124,11 @@ def _refuse_too_large(shapes: Mapping[str, Polygon], bin_: Bin) -> None:
         raise InputError("", faults)
 
 
-def min_bins(areas: Iterable[float], bin_: Bin, densest: float = 1.0) -> int:
-    """Return a lower bound on the number of bins.
-
-    Args:
-        areas: of the shapes with half a gap around each.
-        bin_: its usable area and half a gap around it can be covered.
-        densest: greatest density.
-
-    Example:
-        >>> min_bins([2500.0] * 5, Bin(110, 110, 0, 5))
-        2
-    """
+def _min_bins(areas: Iterable[float], bin_: Bin) -> int:
+    """Return the least number of bins to try for shapes, whose areas have half a gap around each."""
     width, depth = bin_.usable_mm
     free = (width + bin_.gap_mm) * (depth + bin_.gap_mm) - bin_.corner_mm**2
-    return max(1, math.ceil(sum(areas) / (densest * free) - 1e-9))
+    return max(1, math.ceil(sum(areas) / (_DENSEST * free) - 1e-9))
 
 
 def _by_polygon(
@@ -165,7 +143,7 @@ def _by_polygon(
     elif bin_.corner_mm and reserved >= width:
         bin_ = replace(bin_, depth_mm=bin_.depth_mm - reserved, corner_mm=0.0)
     areas = {name: outline.buffer(bin_.gap_mm / 2).area for name, outline in shapes.items()}
-    for count in range(min_bins(areas.values(), bin_, _DENSEST), len(boxed) + 1):
+    for count in range(_min_bins(areas.values(), bin_), len(boxed) + 1):
         for seed, parts in enumerate(_distribute(areas, count, boxed)):
             bins = _nest_parts(parts, shapes, areas, bin_, seed)
             if bins:
@@ -182,7 +160,7 @@ def _nest_parts(
 ) -> list[list[Placement]] | None:
     """Place each part in its own bin, the fullest bin first."""
     full = [[areas[name] for name in part] for part in parts]
-    if any(min_bins(one, bin_, _DENSEST) > 1 for one in full):
+    if any(_min_bins(one, bin_) > 1 for one in full):
         return None
     found: dict[int, list[Placement]] = {}
     for i in sorted(range(len(parts)), key=lambda i: -round(sum(full[i]), 6)):

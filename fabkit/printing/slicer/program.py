@@ -27,9 +27,6 @@ PROGRAM_NAMES = (
     "OrcaSlicer",
     "bambu-studio",
 )
-#: The families: they differ in their command lines.
-PRUSA, ORCA = "prusa", "orca"
-
 #: The name and version in the output of ``--help``.
 _INTRODUCTION = re.compile(
     r"^(PrusaSlicer|OrcaSlicer|BambuStudio)-(\d[0-9A-Za-z.+_-]{0,60})", re.MULTILINE
@@ -46,12 +43,10 @@ class Slicer:
     """A slicer that is installed.
 
     Attributes:
-        kind: `PRUSA` or `ORCA`.
         version: as reported, without the suffix of an unnamed build.
     """
 
     path: Path
-    kind: str
     name: str
     version: str
 
@@ -106,8 +101,8 @@ def _identify(path: Path) -> Slicer | str:
     if found is None:
         return answer.describe_exit()
     name, version = found.groups()
-    version = version.removesuffix("+UNKNOWN")  # how a build that is nobody's release says so
-    return Slicer(path, PRUSA if name == "PrusaSlicer" else ORCA, name, version)
+    # A build that is nobody's release says UNKNOWN.
+    return Slicer(path, name, version.removesuffix("+UNKNOWN"))
 
 
 #: A slicer prints a few lines; a program that prints more bytes than this is stopped.

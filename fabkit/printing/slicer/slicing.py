@@ -11,7 +11,7 @@ from fabkit.core.errors import ExternalError, escape
 from fabkit.core.files import external_errors, temporary_folder
 from fabkit.model.profile import Profile
 from fabkit.printing.slicer.gcode import read_gcode
-from fabkit.printing.slicer.program import PRUSA, ProgramRun, Slicer, run_program
+from fabkit.printing.slicer.program import ProgramRun, Slicer, run_program
 from fabkit.printing.slicer.settings import print_settings
 from fabkit.printing.slicer.verdict import (
     ExpectedPrint,
@@ -40,24 +40,15 @@ def slice_plate(
     expected: ExpectedPrint,
     limit_s: float = TIME_LIMIT_S,
 ) -> dict[str, Any]:
-    """Slice a plate, read the G-code back and judge it.
+    """Slice the 3MF file of a plate, read the G-code back and judge it (see `judge_print`).
 
-    Args:
-        slicer: only PrusaSlicer is supported.
-        model: the plate's 3MF file.
-        gcode: where to write the G-code, whatever the verdict.
-        profile: print settings.
-        expected: what the G-code should contain.
-        limit_s: time limit of the slicer, in seconds.
-
-    Returns:
-        See `judge_print`.
+    The G-code is written whatever the verdict.
 
     Raises:
         ExternalError: when the slicer cannot be used, crashes, refuses the plate, takes too long or
             writes nothing readable. No G-code is written then.
     """
-    if slicer.kind != PRUSA:
+    if slicer.name != "PrusaSlicer":
         raise ExternalError(
             f"found {slicer.name}, but fabkit slices with PrusaSlicer only: OrcaSlicer and Bambu Studio "
             "need a printer's own presets; install PrusaSlicer, pass it with --slicer, or open the 3MF "
