@@ -81,12 +81,21 @@ class BallShape:
             return math.sqrt(max(0.0, radius**2 - above_mm**2))
         return max(0.0, (self.ridge_mm + above_mm) * math.tan(lean))
 
-    def section(self, height_mm: float) -> Polygon:
+    def section(self, height_mm: float, widened: float = 1.0) -> Polygon:
         """Return the section at a height above the bed, from 0 to `top_mm`.
 
-        It is one polygon, or several where prongs are separate. Circles are inscribed polygons.
+        It is one polygon, or several where prongs are separate. Circles are inscribed polygons, their
+        radii multiplied by a factor.
         """
-        return self._section(height_mm, 1.0)
+        areas = self._bars(self.half_link_mm(height_mm - self.flat_mm))
+        for x, y, z in self.balls_mm:
+            squared = (self.ball_mm / 2) ** 2 - (height_mm - z) ** 2
+            if squared > 0:
+                areas.append(_disc(x, y, widened * math.sqrt(squared)))
+        for (x, y, low), (_, _, high) in self.bonds_mm():
+            if low < height_mm < high:
+                areas.append(_disc(x, y, widened * self.link_mm / 2))
+        return union_all(areas)
 
     def silhouette(self) -> Polygon:
         """Return the silhouette from above."""
@@ -107,7 +116,7 @@ class BallShape:
             (high - low)
             / 2
             * weight
-            * self._section((low + high + node * (high - low)) / 2, _FULL_AREA).area
+            * self.section((low + high + node * (high - low)) / 2, _FULL_AREA).area
             for low, high in pairwise(cuts)
             for node, weight in zip(_NODES, _WEIGHTS, strict=True)
         )
@@ -125,18 +134,6 @@ class BallShape:
             link_mm=self.link_mm + 2 * by_mm,
             flat_mm=self.flat_mm + by_mm,
         )
-
-    def _section(self, height_mm: float, widened: float) -> Polygon:
-        """Return the section, with the radii of all circles multiplied by a factor."""
-        areas = self._bars(self.half_link_mm(height_mm - self.flat_mm))
-        for x, y, z in self.balls_mm:
-            squared = (self.ball_mm / 2) ** 2 - (height_mm - z) ** 2
-            if squared > 0:
-                areas.append(_disc(x, y, widened * math.sqrt(squared)))
-        for (x, y, low), (_, _, high) in self.bonds_mm():
-            if low < height_mm < high:
-                areas.append(_disc(x, y, widened * self.link_mm / 2))
-        return union_all(areas)
 
     def _bars(self, half_mm: float) -> list[Polygon]:
         """Return the horizontal links as bars of some width, seen from above."""

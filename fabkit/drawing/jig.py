@@ -95,14 +95,13 @@ def _draft(pole: str, profile: Profile) -> Jig:
     diameters, magnet_mm = recess_diameters(profile), profile.magnet_diameter_mm
     post_mm, post_height_mm = 0.0, 0.0
     if not profile.embedded:
-        narrowest_mm = diameters.widest_mm if diameters.crest_mm is None else diameters.crest_mm
         # As between two pieces, except that only the post's side prints too far out.
         beside_mm = max(2 * profile.inset_mm, profile.gap_min_mm) - profile.offset_mm
-        post_mm = round(narrowest_mm - profile.hole_loss_mm - 2 * beside_mm, 3)
+        post_mm = round(diameters.narrowest_mm - profile.hole_loss_mm - 2 * beside_mm, 3)
         if post_mm < 2 * profile.nozzle_mm:
             raise DrawingError(
                 f"its post would be {format_mm(max(0.0, post_mm))} wide, for a recess of "
-                f"{format_mm(narrowest_mm)}, and {format_mm(2 * profile.nozzle_mm)} (two lines of the "
+                f"{format_mm(diameters.narrowest_mm)}, and {format_mm(2 * profile.nozzle_mm)} (two lines of the "
                 "nozzle) is the minimum; choose a larger magnet.diameter or a smaller inset"
             )
         deep_mm = recess_span(profile).depth_mm - profile.magnet_height_mm

@@ -137,6 +137,11 @@ class RecessDiameters:
     widest_mm: float
     crest_mm: float | None
 
+    @property
+    def narrowest_mm(self) -> float:
+        """The diameter of the circle that is free all the way."""
+        return self.widest_mm if self.crest_mm is None else self.crest_mm
+
 
 @dataclass(frozen=True)
 class PoleMark:
@@ -265,12 +270,8 @@ def place_recesses(
     One magnet is as near to the piece's balance as the walls allow; two are as far apart as the walls
     allow, up to `MAX_SPACING_UNITS`, and then as symmetric about the balance as possible.
 
-    Args:
-        outline: the printed outline, in mm.
-        foot: the outline of the back, inside the foot chamfer, in mm. In a concave corner a chamfer
-            cuts deeper than its width, so the wall at the bed is measured from here.
-        count: one magnet or two.
-        profile: gives unit, magnet, fit and walls.
+    The wall at the bed is measured from `foot`, the outline of the back inside the foot chamfer: in a
+    concave corner a chamfer cuts deeper than its width.
 
     Raises:
         DrawingError: when the magnet does not fit: the wall there is, the wall asked for,
@@ -310,9 +311,10 @@ def place_recesses(
         raise DrawingError(f"{magnets} of {_fit_error(centres, widest_mm, profile)}")
     lead_in_mm, release = 0.0 if profile.embedded else lead_in_mm, None
     if profile.release_mm:
-        slot_mm = diameters.widest_mm if diameters.crest_mm is None else diameters.crest_mm
         step_mm, face_mm = release_step_mm(profile), profile.thickness_mm
-        release = ReleaseHole(profile.release_mm, span.high_mm, face_mm, step_mm, slot_mm)
+        release = ReleaseHole(
+            profile.release_mm, span.high_mm, face_mm, step_mm, diameters.narrowest_mm
+        )
     return tuple(
         Recess(
             centre, span.low_mm, span.high_mm, diameters, lead_in_mm, profile.rib_width_mm, release
@@ -420,13 +422,8 @@ def left_to_right_order(centres: Sequence[PointMm], unit_mm: float) -> list[int]
 def assign_poles(
     recesses: Sequence[Recess], in_turn: Sequence[str], foot: Polygon, profile: Profile
 ) -> tuple[Recess, ...]:
-    """Give recesses their poles, and marks where poles alternate and the south pole faces outwards.
-
-    Args:
-        recesses: of one piece.
-        in_turn: their poles from left to right, as `poles` gives them.
-        foot: the outline of the back, inside the foot chamfer, in mm.
-        profile: gives unit, layers and walls.
+    """Give recesses their poles, which are `in_turn` from left to right, and marks where poles alternate
+    and the south pole faces outwards.
 
     Raises:
         DrawingError: when there is no room in the back for a mark beside an open recess.

@@ -382,9 +382,7 @@ def _refuse_inches(readings: Sequence[Measurement]) -> None:
 def calibrate_profile(profile: Profile, fit: MachineFit, name: str) -> tuple[Profile, list[str]]:
     """Return a profile that compensates for a machine's errors, and notes on what the slicer must do.
 
-    Args:
-        profile: the intended dimensions of prints and cuts.
-        name: name of the new profile.
+    The given profile has the intended dimensions; the new one is called `name`.
 
     Raises:
         InputError: when the profile is already calibrated, or the errors cannot be compensated.

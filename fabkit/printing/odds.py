@@ -520,11 +520,8 @@ def simulate_tolerances(
 ) -> ToleranceReport:
     """Simulate the effect of a printer's errors on a set.
 
-    Args:
-        parts: by piece id, each with its outline read; every piece of the solutions.
-        solutions: of its challenges and boards; those without pieces are skipped.
-        magnet_mm: the magnets' diameter.
-        recesses_mm: of all recesses, as measured.
+    The `parts`, by piece id, were fitted and include every piece of the solutions, which are those of
+    challenges and boards; solutions without pieces are skipped.
 
     Raises:
         InputError: when a part does not have the shape that a solution asks for.

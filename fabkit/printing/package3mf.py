@@ -45,8 +45,7 @@ def plates_package(
 ) -> Package3mf:
     """Return the package of one plate, or of several beside each other.
 
-    Args:
-        prints: the meshes of the pieces, by id, each in the frame of its drawing: back at height 0.
+    The `prints`, by id, are in the frames of their drawings.
     """
     stride_mm = profile.bed_width_mm * (1 + _BETWEEN_BEDS)
     placed = []
@@ -145,10 +144,6 @@ def pause_parts(pause_height_mm: float, profile: Profile) -> dict[str, bytes]:
     requires it, but it is unknown whether its user interface then loads the settings. All other files
     are imported as shapes without the pause. fabkit does not pretend to be another program, so check
     the pause there, and if it is missing set it by hand before layer `layer_before_pause` + 1.
-
-    Args:
-        pause_height_mm: top of the last layer before the magnets go in.
-        profile: gives the layers, and whether there is a second colour.
 
     Raises:
         ValueError: when no layer ends at the pause height.

@@ -118,11 +118,7 @@ class BoardDrawing(PartDrawing):
 
 
 def section_at(steps: Sequence[Step], height_mm: float) -> BaseGeometry:
-    """Return the section of a board at a height.
-
-    Args:
-        steps: the steps of the board, in order.
-        height_mm: not that of a horizontal surface, where the section is ambiguous.
+    """Return the section of a board at a height that is not that of a horizontal surface.
 
     Example:
         >>> block = Step(False, (Prism(shapely.box(0, 0, 10, 10), 0, 5),))
@@ -144,17 +140,10 @@ def board_drawing(
     label: Label | None = None,
     label_low_mm: float = 0.0,
 ) -> BoardDrawing:
-    """Make the drawing of a board or lid from its steps.
+    """Make the drawing of a board or lid from its steps, its lowest point at height 0.
 
     The volume is exact: between two edges the area is a quadratic function of the height
     (Simpson's rule).
-
-    Args:
-        accessory: gives id, kind and colour.
-        steps: in order, its lowest point at height 0.
-        rest_mm: height at which pieces rest; 0 for a lid.
-        label: the title, if any.
-        label_low_mm: height of the lower end of its engraving.
 
     Example:
         >>> from fabkit.model.puzzle import Board

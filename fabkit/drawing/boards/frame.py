@@ -198,14 +198,8 @@ def build_block(
 
     The opening is the region offset by the clearance. The front, with the notch for a finger, where a
     sliding lid goes in, is towards negative y, or towards negative x if the board is wider than deep.
-    Holes of the region become pillars that end below the lid.
-
-    Args:
-        region: the region that pieces fill, in mm; it may have holes or several parts.
-        rest_mm: where pieces rest; the opening is cut from here up.
-        top_mm: the top of the pieces.
-        profile: gives clearance, walls, relief, notch and lid.
-        relieved: whether the opening's corners are relieved for the sharp corners of pieces.
+    Holes of the region become pillars that end below the lid. If it is relieved, the opening's corners
+    have room for the sharp corners of pieces.
 
     Raises:
         DrawingError: when a wall or pillar would be too thin, a relief does not reach its

@@ -119,12 +119,7 @@ class SlidingLid:
 
 
 def sliding_lid(across_mm: float, along_mm: float, profile: Profile) -> SlidingLid:
-    """Design the sliding lid over an opening.
-
-    Args:
-        across_mm: from the middle to the sides of the opening, relief and all.
-        along_mm: from the middle to its front and back.
-        profile: gives the lid's thickness and clearance, and the walls.
+    """Design the sliding lid over an opening, which extends so far from its middle, relief and all.
 
     Raises:
         DrawingError: when the printer cannot print the dovetail, or it would not hold.
@@ -266,12 +261,7 @@ class SnapLid:
 
 
 def snapping_lid(across_mm: float, along_mm: float, profile: Profile) -> SnapLid:
-    """Design the snapping lid of a frame.
-
-    Args:
-        across_mm: from the middle to the sides of the opening, relief and all.
-        along_mm: from the middle to its front and back.
-        profile: gives the tongues' measures, and the walls.
+    """Design the snapping lid of a frame, for an opening as in `sliding_lid`.
 
     Raises:
         DrawingError: when the printer cannot print the hooks, or the tongues would be stretched by

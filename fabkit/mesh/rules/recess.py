@@ -108,10 +108,10 @@ def _diameters(one: Subject) -> Iterator[Finding]:
     the right diameter, so that a recess is neither narrow nor wide, oval, tapered, bent nor
     bumpy."""
     profile, nominal, inside, around = one.profile, recess_diameters(one.profile), [], []
-    crest_mm = nominal.widest_mm if nominal.crest_mm is None else nominal.crest_mm
     for recess in one.found.recesses:
         # Slightly above its lead-in and, with ribs, above the cone down to their crests.
-        low_mm = recess.low_mm + profile.lead_in_mm + (nominal.widest_mm - crest_mm) / 2 + 0.06
+        cone_mm = profile.lead_in_mm + (nominal.widest_mm - nominal.narrowest_mm) / 2
+        low_mm = recess.low_mm + cone_mm + 0.06
         some = [area for cut, area in recess.cuts if profile.embedded or cut.height_mm > low_mm]
         inside_mm, around_mm = cylinders_mm(some or [recess.middle])
         inside.append((inside_mm, recess.middle))

@@ -59,9 +59,7 @@ class PrintedObject:
         number: of the object in the slicer's list.
         low_mm: bottom of its first layer.
         high_mm: top of its last layer.
-        first_layer: from 1.
-        last_layer: from 1.
-        layers: number of layers with extrusion.
+        first_layer, last_layer: from 1; `layers` of these have extrusion.
         box: around the centre lines of its extrusion.
     """
 
@@ -83,8 +81,7 @@ class Gcode:
     Attributes:
         box: around the centre lines of all extrusion, including tower and skirt.
         seconds: print time.
-        metres: of filament, for each extruder.
-        grams: of filament, for each extruder.
+        metres, grams: of filament, for each extruder.
         total_grams: of all filament, including purging.
     """
 

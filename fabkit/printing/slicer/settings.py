@@ -33,14 +33,9 @@ _MIN_TOWER_MM = 15.0
 
 
 def print_settings(profile: Profile, extruders: int) -> str:
-    """The text of a configuration that PrusaSlicer loads.
+    """The text of a configuration that PrusaSlicer loads: lines of ``key = value``.
 
-    Args:
-        profile: gives layers, nozzle, filament, bed, and the corner for a tower.
-        extruders: how many filaments the plate needs; they share one nozzle.
-
-    Returns:
-        Lines of ``key = value``. A key that comes twice counts the second time.
+    A key that comes twice counts the second time. All extruders share one nozzle.
 
     Example:
         >>> from fabkit.model.profile_file import load_profile

@@ -24,8 +24,7 @@ class Feature:
 
     Attributes:
         name: ``letter`` or ``recess``.
-        low_mm: above the bed, as it is printed.
-        high_mm: above the bed, as it is printed.
+        low_mm, high_mm: above the bed, as it is printed.
     """
 
     name: str
