@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from fabkit.mesh.mesh import Mesh
     from fabkit.printing.cut_sheets import CutSheet
     from fabkit.printing.plate import Plate
-    from fabkit.solid.builder import SolidBuilder
     from fabkit.solid.export import Shape
 
 
@@ -83,20 +82,16 @@ class Artifacts:
         return nest_cut_sheets(list(self.cuts.values()), self.profile)
 
     @cached_property
-    def _solid_builder(self) -> SolidBuilder:
-        from fabkit.solid.builder import SolidBuilder
-
-        return SolidBuilder()
-
-    @cached_property
     def stl(self) -> dict[str, Path]:
         """The STL files, by id; including those written by `write_stl`."""
         return dict(self._find_stl())
 
     def solid(self, printable: Printable) -> Shape:
         """A printable's solid."""
+        from fabkit.solid.builder import build_solid
+
         if printable.id not in self._solids:
-            self._solids[printable.id] = self._solid_builder.build(self.drawings[printable.id])
+            self._solids[printable.id] = build_solid(self.drawings[printable.id])
         return self._solids[printable.id]
 
     def write_stl(self, printable: Printable, path: Path) -> None:

@@ -15,31 +15,19 @@ from fabkit.solid.pieces import letter_prisms
 _AXES = {"x": cq.Vector(1, 0, 0), "y": cq.Vector(0, 1, 0), "z": cq.Vector(0, 0, 1)}
 
 
-def build_board(drawing: BoardDrawing) -> cq.Solid:
-    """Build the finished solid in the frame of its drawing.
-
-    Raises:
-        RuntimeError: when the kernel returns something that is not one valid solid.
-    """
-    body: cq.Shape | None = None
-    for step in drawing.steps:
-        shapes = _solids(step)
-        if body is None:
-            body = shapes[0].fuse(*shapes[1:]) if len(shapes) > 1 else shapes[0]
-        else:
-            body = body.cut(*shapes) if step.cuts else body.fuse(*shapes)
-    if body is None:
-        raise RuntimeError(f"nothing is drawn of {drawing.piece}")
+def build_board(drawing: BoardDrawing) -> cq.Shape:
+    """Build the finished board or lid in the frame of its drawing."""
+    first, *steps = drawing.steps
+    body, *others = _solids(first)
+    body = body.fuse(*others) if others else body
+    for step in steps:
+        body = (body.cut if step.cuts else body.fuse)(*_solids(step))
     # Merge the coplanar faces of added parts.
     body = body.clean()
-    label = drawing.label
-    if label is not None:
-        low = drawing.label_low_mm
-        body = body.cut(*letter_prisms(label.front, low, low + label.depth_mm))
-    solids = body.Solids()
-    if len(solids) != 1 or not solids[0].isValid():
-        raise RuntimeError(f"the kernel built no valid solid for {drawing.piece}")
-    return solids[0]
+    if drawing.label is None:
+        return body
+    low, depth = drawing.label_low_mm, drawing.label.depth_mm
+    return body.cut(*letter_prisms(drawing.label.front, low, low + depth))
 
 
 def _solids(step: Step) -> list[cq.Shape]:

@@ -7,7 +7,6 @@ import cadquery as cq
 from fabkit.drawing.ball import BallDrawing
 from fabkit.drawing.boards.csg import BoardDrawing
 from fabkit.drawing.draft import FlatDrawing
-from fabkit.drawing.magnets import Recess
 from fabkit.drawing.part import PartDrawing
 from fabkit.solid.boards import build_board
 from fabkit.solid.pieces import (
@@ -22,54 +21,41 @@ from fabkit.solid.pieces import (
 )
 
 
-class SolidBuilder:
-    """Builds solids and caches the recess cutters that pieces share."""
+def build_solid(drawing: PartDrawing) -> cq.Solid:
+    """Build the finished solid in the frame of its drawing: lowest at z = 0, x and y as in the outline.
 
-    def __init__(self) -> None:
-        self._cutters: dict[Recess, cq.Shape] = {}
+    A closed cavity is an inner shell of it.
 
-    def build(self, drawing: PartDrawing) -> cq.Solid:
-        """Build the finished solid in the frame of its drawing: lowest at z = 0, x and y as in the
-        outline.
-
-        A closed cavity is an inner shell of it.
-
-        Raises:
-            RuntimeError: when the kernel returns something that is not one valid solid.
-        """
-        if isinstance(drawing, BallDrawing):
-            return build_ball_piece(drawing)
-        if isinstance(drawing, BoardDrawing):
-            return build_board(drawing)
+    Raises:
+        RuntimeError: when the kernel returns something that is not one valid solid.
+    """
+    if isinstance(drawing, BallDrawing):
+        body = build_ball_piece(drawing)
+    elif isinstance(drawing, BoardDrawing):
+        body = build_board(drawing)
+    else:
         assert isinstance(drawing, FlatDrawing)
-        return self._flat_piece(drawing)
+        body = _flat_piece(drawing)
+    solids = body.Solids()
+    if len(solids) != 1 or not solids[0].isValid():
+        raise RuntimeError(f"the kernel built no valid solid for {drawing.piece}")
+    return solids[0]
 
-    def _flat_piece(self, drawing: FlatDrawing) -> cq.Solid:
-        body: cq.Shape = chamfered_prism(drawing)
-        if drawing.pegs:
-            body = body.fuse(*map(peg_post, drawing.pegs))
-        cutters = [self._cutter(recess) for recess in drawing.recesses]
-        cutters += [
-            cutter.moved(cq.Location(cq.Vector(*recess.centre_mm, 0)))
-            for recess in drawing.recesses
-            if recess.release
-            for cutter in release_cutters(recess.release)
-        ]
-        cutters += [mark_cutter(recess.mark) for recess in drawing.recesses if recess.mark]
-        cutters += letter_cutters(drawing)
-        if cutters:
-            body = body.cut(*cutters)
-        solids = body.Solids()
-        if len(solids) != 1 or not solids[0].isValid():
-            raise RuntimeError(f"the kernel built no valid solid for piece {drawing.piece}")
-        return solids[0]
 
-    def _cutter(self, recess: Recess) -> cq.Shape:
-        """Return the recess's cutter; recesses that differ in place only share one."""
-        shape = recess.at_origin()
-        if shape not in self._cutters:
-            self._cutters[shape] = recess_cutter(shape)
-        return self._cutters[shape].moved(cq.Location(cq.Vector(*recess.centre_mm, 0)))
+def _flat_piece(drawing: FlatDrawing) -> cq.Shape:
+    body: cq.Shape = chamfered_prism(drawing)
+    if drawing.pegs:
+        body = body.fuse(*map(peg_post, drawing.pegs))
+    # Recesses that differ in place only share a cutter.
+    bores = [(recess, recess_cutter(recess.at_origin())) for recess in drawing.recesses]
+    holes = [(x, one) for x in drawing.recesses if x.release for one in release_cutters(x.release)]
+    cutters = [
+        cutter.moved(cq.Location(cq.Vector(*recess.centre_mm, 0)))
+        for recess, cutter in (*bores, *holes)
+    ]
+    cutters += [mark_cutter(recess.mark) for recess in drawing.recesses if recess.mark]
+    cutters += letter_cutters(drawing)
+    return body.cut(*cutters) if cutters else body
 
 
 def inlay(drawing: PartDrawing) -> cq.Compound:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from functools import lru_cache
 
 import cadquery as cq
 from shapely import Polygon
@@ -64,6 +65,7 @@ def peg_post(peg: Peg) -> cq.Shape:
     return post.moved(cq.Location(cq.Vector(*peg.centre_mm, 0)))
 
 
+@lru_cache(maxsize=16)
 def recess_cutter(recess: Recess) -> cq.Shape:
     """Build the cutter of a recess, around the z axis."""
     radius = recess.diameters.widest_mm / 2
@@ -167,14 +169,8 @@ def _polar(radius: float, angle: float, height: float) -> cq.Vector:
     return cq.Vector(radius * math.cos(angle), radius * math.sin(angle), height)
 
 
-def build_ball_piece(drawing: BallDrawing) -> cq.Solid:
-    """The finished solid, as it is printed: on the bed at z = 0, x and y as in the outline.
-
-    All its surfaces are spheres, cylinders and planes.
-
-    Raises:
-        RuntimeError: when the kernel returns something that is not one valid solid.
-    """
+def build_ball_piece(drawing: BallDrawing) -> cq.Shape:
+    """The finished piece, as it is printed; all its surfaces are spheres, cylinders and planes."""
     spheres = [
         cq.Solid.makeSphere(drawing.ball_mm / 2, angleDegrees1=-90).moved(cq.Location(place))
         for place in drawing.balls_mm
@@ -190,10 +186,7 @@ def build_ball_piece(drawing: BallDrawing) -> cq.Solid:
     deep = drawing.ball_mm + drawing.ridge_mm
     corner = cq.Vector(left - 1, front - 1, -deep)
     below_bed = cq.Solid.makeBox(right - left + 2, back - front + 2, deep, corner)
-    solids = spheres[0].fuse(*spheres[1:], *links).cut(below_bed).clean().Solids()
-    if len(solids) != 1 or not solids[0].isValid():
-        raise RuntimeError(f"the kernel built no valid solid for piece {drawing.piece}")
-    return solids[0]
+    return spheres[0].fuse(*spheres[1:], *links).cut(below_bed).clean()
 
 
 def _bed_link(drawing: BallDrawing, start: Point3Mm, end: Point3Mm) -> cq.Solid:

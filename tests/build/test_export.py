@@ -314,7 +314,7 @@ def test_failures_change_nothing(
         patch.setattr("fabkit.output.cutting.piece_svg", failing(full))
         assert "the disk is full; nothing was changed" in refused(code=3)
     with monkeypatch.context() as patch:
-        patch.setattr("fabkit.solid.builder.SolidBuilder.build", failing(broken))
+        patch.setattr("fabkit.solid.builder.build_solid", failing(broken))
         message = refused(kind="stl", code=3)
         assert "failed on stl/P.stl: BRep_API: command not done; nothing was changed" in message
 

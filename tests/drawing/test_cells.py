@@ -21,7 +21,7 @@ from fabkit.model.piece import Form
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.profile import CELL_SHAPES, Profile
 from fabkit.model.profile_file import load_profile
-from fabkit.solid.builder import SolidBuilder
+from fabkit.solid.builder import build_solid
 from fabkit.solve.answer import solve
 from fabkit.solve.encoding import to_exact_cover
 from tests.support import analytic, measure
@@ -150,9 +150,9 @@ def test_solved_pieces_keep_their_clearance(shape: str) -> None:
     [("star", 7), *(pytest.param(one, 3, marks=pytest.mark.integration) for one in CELL_SHAPES)],
 )
 def test_meshes_of_pieces_on_pegs(shape: str, step: int, tmp_path: Path) -> None:
-    profile, builder = profile_of(shape), SolidBuilder()
+    profile = profile_of(shape)
     for blueprint in drafts(shape)[::step]:
-        mesh = print_one(builder, blueprint, tmp_path / f"{blueprint.piece}.stl")
+        mesh = print_one(blueprint, tmp_path / f"{blueprint.piece}.stl")
         assert measure.is_closed(mesh)
         assert len(measure.shells(mesh)) == 1
         assert mesh.bounds[:, 2] == pytest.approx([0, blueprint.thickness_mm], abs=1e-5)
@@ -230,6 +230,6 @@ def test_pegs_that_cannot_be(settings: list[str], message: str) -> None:
 )
 def test_pegs_at_the_limit_build(settings: list[str]) -> None:
     blueprint = draft_flat_piece(STARS, STARS.piece("red"), load_profile((), settings))
-    solid = SolidBuilder().build(blueprint)
+    solid = build_solid(blueprint)
     assert solid.isValid()
     assert solid.Volume() == pytest.approx(volume_mm3(blueprint), rel=1e-5)

@@ -28,7 +28,6 @@ from fabkit.printing.bom import (
     printed_mm3,
     solid_mm3,
 )
-from fabkit.solid.builder import SolidBuilder
 from tests.support.prints import print_one
 
 INLAY = "label.inlay=letter"
@@ -50,12 +49,12 @@ def rows(found: Bom) -> list[dict[str, str]]:
 
 @pytest.mark.parametrize("settings", [(), ("recess.fit=embedded", "thickness=7.6 mm")])
 def test_the_volume_is_that_of_the_mesh(settings: tuple[str, ...], tmp_path: Path) -> None:
-    profile, builder = load_profile((), settings), SolidBuilder()
+    profile = load_profile((), settings)
     share = infill_for(profile).share
     for drawing in drafted(profile):
         assert share < printed_mm3(drawing, profile) / solid_mm3(drawing) < 1
     for drawing in drafted(profile)[::7]:
-        mesh = print_one(builder, drawing, tmp_path / "one.stl")
+        mesh = print_one(drawing, tmp_path / "one.stl")
         assert solid_mm3(drawing) == pytest.approx(mesh.volume, rel=5e-4)
 
 

@@ -13,7 +13,7 @@ from fabkit.mesh.rules.board import inspect_board
 from fabkit.model.accessory import accessories
 from fabkit.model.library import load_set
 from fabkit.model.profile_file import load_profile
-from fabkit.solid.builder import SolidBuilder
+from fabkit.solid.builder import build_solid
 from fabkit.solid.export import write_stl
 from tests.support.ballmeshes import thrown
 
@@ -38,7 +38,7 @@ def test_exported_boards_have_no_faults(
     profile = load_profile(layers, settings, puzzle.unit_mm)
     bodies = []
     for drawing in draft_all(puzzle, accessories(puzzle, profile), profile, draft_printable):
-        write_stl(SolidBuilder().build(drawing), tmp_path / "x.stl")
+        write_stl(build_solid(drawing), tmp_path / "x.stl")
         bodies += read_meshes(tmp_path / "x.stl")
     parts = fit_boards([thrown(body, 9) for body in bodies], puzzle, profile.unit_mm)
     assert [part.kind == "lid" for part in parts] == [False, True][: len(parts)]

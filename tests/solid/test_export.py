@@ -15,7 +15,7 @@ from fabkit.build import export
 from fabkit.drawing.draft import draft_flat_pieces
 from fabkit.model.library import load_set
 from fabkit.model.profile_file import load_profile
-from fabkit.solid.builder import SolidBuilder
+from fabkit.solid.builder import build_solid
 from fabkit.solid.export import NamedSolid, write_step, write_stl
 from tests.conftest import ROOT
 from tests.support import analytic
@@ -90,9 +90,9 @@ def write_all(
     for preset in presets[::-1] if backwards else presets:
         (folder / preset).mkdir(parents=True)
         drawings = draft_flat_pieces(puzzle, pieces, load_profile([preset]))
-        builder, parts = SolidBuilder(), {}
+        parts = {}
         for one in drawings[::-1] if backwards else drawings:
-            parts[one.piece] = NamedSolid(one.piece, one.colour, builder.build(one))
+            parts[one.piece] = NamedSolid(one.piece, one.colour, build_solid(one))
         for kind in ("step", "stl") if backwards else ("stl", "step"):
             for name, part in parts.items():
                 path = folder / preset / f"{name}.{kind}"

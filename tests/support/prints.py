@@ -14,7 +14,7 @@ from fabkit.drawing.draft import FlatDrawing, draft_flat_pieces
 from fabkit.model.library import load_set
 from fabkit.model.profile import Profile
 from fabkit.model.profile_file import load_profile
-from fabkit.solid.builder import SolidBuilder
+from fabkit.solid.builder import build_solid
 from fabkit.solid.export import write_stl
 from tests.support import analytic, measure
 
@@ -100,20 +100,20 @@ class Print:
 
 def print_set(set_name: str, order: Order, folder: Path, pieces: str = "") -> list[Print]:
     """All pieces of a set, or some with ids of one letter: built, written and read back."""
-    puzzle, profile, builder = load_set(set_name), order.profile(), SolidBuilder()
+    puzzle, profile = load_set(set_name), order.profile()
     chosen = [one for one in puzzle.pieces if not pieces or one.id in pieces]
     drawings = {one.id: one for one in analytic.drawings(set_name)}
     prints = []
     for blueprint in draft_flat_pieces(puzzle, chosen, profile):
         drawing = drawings[blueprint.piece]
-        mesh = print_one(builder, blueprint, folder / f"{blueprint.piece}.stl")
+        mesh = print_one(blueprint, folder / f"{blueprint.piece}.stl")
         outline = analytic.printed_outline(drawing.outline, profile)
         prints.append(Print(drawing, profile, blueprint, mesh, outline))
     return prints
 
 
-def print_one(builder: SolidBuilder, blueprint: FlatDrawing, path: Path) -> trimesh.Trimesh:
-    solid = builder.build(blueprint)
+def print_one(blueprint: FlatDrawing, path: Path) -> trimesh.Trimesh:
+    solid = build_solid(blueprint)
     assert solid.isValid()
     write_stl(solid, path)
     return measure.read_mesh(path)

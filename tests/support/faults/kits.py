@@ -17,11 +17,11 @@ from fabkit.model.library import load_set
 from fabkit.model.piece import Piece, orientations
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import Challenge, PuzzleSet
-from fabkit.solid.builder import SolidBuilder
+from fabkit.solid.builder import build_solid
 from fabkit.solid.export import write_stl
 from tests.support.prints import Order
 
-FRIDGEIQ, BUILDER = load_set("fridgeiq"), SolidBuilder()
+FRIDGEIQ = load_set("fridgeiq")
 
 PLAIN = Order()
 RIBBED = Order((), ("recess.fit=ribs",))
@@ -122,7 +122,7 @@ def _shared(lattice: Lattice, one: frozenset[Cell], other: frozenset[Cell]) -> i
 
 def printed_mesh(drawing: FlatDrawing, name: str) -> Mesh:
     """A drawing's mesh, written to a file and read back."""
-    return written(BUILDER.build(drawing), name)
+    return written(build_solid(drawing), name)
 
 
 def written(solid: Any, name: str = "it.stl") -> Mesh:
