@@ -111,7 +111,7 @@ def write_cards(
     drawings = _templates(puzzle, cards, profile) if templates else []
 
     def write(output_path: OutputPath) -> None:
-        from fabkit.solid.boards import build_board
+        from fabkit.solid.builder import build_solid
         from fabkit.solid.export import write_stl
 
         write_contents(contents, output_path)
@@ -119,7 +119,7 @@ def write_cards(
             name = f"cards/{drawing.piece}.stl"
             progress(done, len(drawings), name)
             with library_failures(name):
-                write_stl(build_board(drawing), output_path(name))
+                write_stl(build_solid(drawing), output_path(name))
 
     built = build(folder, puzzle, profile, [Target(("cards/",), "", write)], force)
     warnings = [] if sheets else ["the cards are larger than A4, so there are no sheets"]

@@ -36,7 +36,7 @@ from fabkit.model.library import load_set
 from fabkit.model.profile import Profile
 from fabkit.model.profile_file import load_profile
 from fabkit.model.puzzle import Board, PuzzleSet
-from fabkit.solid.boards import build_board
+from fabkit.solid.builder import build_solid
 from fabkit.solid.export import write_stl
 from tests.support import analytic
 from tests.support.boardmeshes import cylinder, extruded, socket_places
@@ -433,7 +433,7 @@ def test_meshes_are_as_drawn_sound_and_can_be_printed(
         drawing = holes_board(profile, cells_of(["####"] * 3))
     else:
         drawing, profile, _ = drawn(name, settings, lid)
-    write_stl(build_board(drawing), tmp_path / "one.stl")
+    write_stl(build_solid(drawing), tmp_path / "one.stl")
     (body,) = read_meshes(tmp_path / "one.stl")
     part, sections = (
         Part(body, body.vertices),

@@ -19,7 +19,7 @@ from fabkit.model.balls import BallBody
 from fabkit.model.piece import forms_of_balls
 from fabkit.model.profile_file import load_profile
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.solid.pieces import build_ball_piece
+from fabkit.solid.builder import build_solid
 from fabkit.solve.answer import solve
 from fabkit.solve.encoding import to_exact_cover
 from tests.support import shapes
@@ -191,9 +191,7 @@ def test_other_pieces_than_those_of_iq_fit() -> None:
 def test_what_was_read_fills_the_board_as_often_as_the_rules_say() -> None:
     pieces, profile = [], load_profile(unit_mm=IQFIT.unit_mm)
     for seed, piece in enumerate(IQFIT.pieces):
-        part = read(
-            thrown(written(build_ball_piece(draft_ball_piece(IQFIT, piece, profile))), seed)
-        )
+        part = read(thrown(written(build_solid(draft_ball_piece(IQFIT, piece, profile))), seed))
         shape = balls_of(part).shape
         pieces.append(replace(piece, body=shape, forms=forms_of_balls(shape)))
     puzzle = replace(IQFIT, pieces=tuple(pieces))

@@ -34,8 +34,7 @@ from fabkit.model.profile import Profile
 from fabkit.model.profile_file import load_profile
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.printing.odds import PrinterError, simulate_tolerances, socket_odds, tray_clearance_mm
-from fabkit.solid.boards import build_board
-from fabkit.solid.pieces import build_ball_piece
+from fabkit.solid.builder import build_solid
 from fabkit.verify.scan import match_profile, scan_set
 from tests.support.ballmeshes import BODIES, IQFIT, made, thrown
 from tests.support.ballmeshes import body_of_solid as body_of
@@ -442,7 +441,7 @@ def test_what_is_seen_through_the_notch_is_no_wall_of_the_front() -> None:
     """The teeth between hexagons are pointed; lines through the notch meet their tips."""
     puzzle, profile = odd(HEXES)
     drafted = [draft_printable(puzzle, one, profile) for one in printables(puzzle, profile)[1:]]
-    parts = fit_boards([written(build_board(one)) for one in drafted], puzzle, 20.0)
+    parts = fit_boards([written(build_solid(one)) for one in drafted], puzzle, 20.0)
     found = [one for part in parts for one in inspect_board(part, parts, puzzle, profile)]
     assert [one.message for one in found if not one.ok] == []
 
@@ -473,14 +472,14 @@ def test_a_ball_piece_may_rest_on_its_printing_flat() -> None:
     """Its links are 0.3 mm less deep there, and lie that much lower in their channels."""
     puzzle, profile = odd(PLANAR)
     (piece,) = puzzle.pieces
-    body = written(build_ball_piece(draft_ball_piece(puzzle, piece, profile)))
+    body = written(build_solid(draft_ball_piece(puzzle, piece, profile)))
     (part,), _ = fit_ball_pieces([body], puzzle, 15.0)
     over, under = sorted(one.solid.bounding_box()[2] for one in ball_orientations("a", part, 15.0))[
         -2:
     ]
     assert (over, under) == pytest.approx((-6.0, -4.5), abs=0.02)
     board = draft_printable(puzzle, printables(puzzle, profile)[1], profile)
-    (read,) = fit_boards([written(build_board(board))], puzzle, 15.0)
+    (read,) = fit_boards([written(build_solid(board))], puzzle, 15.0)
     found = insertion_findings({"a": part}, read, puzzle.lattice, profile)["a"]
     assert [one.message for one in found if not one.ok] == []
 

@@ -38,8 +38,8 @@ from fabkit.printing.bom import letter_mm3, printed_mm3, solid_mm3
 from fabkit.printing.slicer.program import find_slicer
 from fabkit.printing.slicer.slicing import slice_plate
 from fabkit.printing.slicer.verdict import ExpectedPrint
+from fabkit.solid.builder import build_solid
 from fabkit.solid.export import write_stl
-from fabkit.solid.pieces import build_ball_piece
 from tests.support.platefiles import Printable, with_prusa, write_plate
 
 Points = NDArray[np.float64]
@@ -73,7 +73,7 @@ def profile(preset: str = "default", *settings: str) -> Profile:
 
 def print_ball(piece: Piece, chosen: Profile, path: Path) -> Print:
     drawing = draft_ball_piece(IQFIT, piece, chosen)
-    write_stl(build_ball_piece(drawing), path)
+    write_stl(build_solid(drawing), path)
     (mesh,) = read_meshes(path)
     return Print(drawing, mesh)
 
