@@ -112,7 +112,7 @@ class CouponPart:
     def drawing(self) -> FlatDrawing:
         """Return its drawing for printing, with engraved numbers."""
         contours = [c for one in self.places for c in one.lettering().contours]
-        label = Label(self.name, 0.0, DEPTH_MM, "front", (0.0, 0.0), Lettering((*contours,)), None)
+        label = Label(self.name, 0.0, DEPTH_MM, (0.0, 0.0), Lettering((*contours,)))
         return FlatDrawing(
             piece=self.name,
             colour="#56b4e9",

@@ -29,19 +29,17 @@ class Label:
 
     Attributes:
         cap_height_mm: height of its capitals.
-        faces: ``front`` or ``both``.
         centre_mm: middle of the text's bounding box, in the frame of the outline.
         front: the contours as seen from the lettered face, in the frame of the outline.
-        back: the same for the back (mirrored, so that it reads from there), or None.
+        back: the same for the back (mirrored, so that it reads from there); None if it has no letter.
     """
 
     text: str
     cap_height_mm: float
     depth_mm: float
-    faces: str
     centre_mm: PointMm
     front: Lettering
-    back: Lettering | None
+    back: Lettering | None = None
 
 
 def place_label(text: str, face: Polygon, balance: Point, profile: Profile) -> Label | None:
@@ -77,7 +75,6 @@ def place_label(text: str, face: Polygon, balance: Point, profile: Profile) -> L
         text,
         cap_height_mm,
         profile.label_depth_mm,
-        profile.faces,
         (x_mm, y_mm),
         unscaled.moved(x_mm, y_mm, cap_height_mm),
         unscaled.moved(x_mm, y_mm, cap_height_mm, mirrored=True) if both else None,
@@ -212,8 +209,7 @@ def _fit_title(
         for x_mm, y_mm in _middles(room):
             if room.contains(affinity.translate(_scaled(box, height), x_mm, y_mm)):
                 front = letters.moved(x_mm, y_mm, height, mirrored)
-                depth = profile.title_depth_mm
-                return Label(" ".join(lines), height, depth, "front", (x_mm, y_mm), front, None)
+                return Label(" ".join(lines), height, profile.title_depth_mm, (x_mm, y_mm), front)
     return None
 
 

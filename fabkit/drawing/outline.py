@@ -190,6 +190,12 @@ def angle(before: PointMm, here: PointMm, after: PointMm) -> float:
     return math.atan2(ax * by - ay * bx, ax * bx + ay * by) % (2 * math.pi)
 
 
+def corner_angles(area: BaseGeometry) -> list[tuple[PointMm, float]]:
+    """Return the corners of an area, each with its `angle`."""
+    rings = [ring for one in polygons(area) for ring in rings_mm(orient(one))]
+    return [(around[1], angle(*around)) for ring in rings for around in corner_triples(ring)]
+
+
 def _normal(start: PointMm, end: PointMm) -> PointMm:
     """Return the unit vector to the left of an edge."""
     length = math.dist(start, end)

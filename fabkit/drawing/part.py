@@ -1,4 +1,4 @@
-"""The base class of all drawings in mm (flat pieces, ball pieces, boards), and drafting several at once."""
+"""The base class of all drawings in mm: of flat pieces, ball pieces, boards and lids."""
 
 from __future__ import annotations
 

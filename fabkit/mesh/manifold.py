@@ -49,7 +49,7 @@ def trim_mesh(mesh: Mesh, low_mm: float, high_mm: float = math.inf) -> Mesh:
         [3.0, 3.0, 3.0]
     """
     cut = trim_between(mesh.manifold, low_mm, high_mm)
-    return _body(cut.translate((0.0, 0.0, -low_mm)), mesh.name)
+    return _mesh_of(cut.translate((0.0, 0.0, -low_mm)), mesh.name)
 
 
 def split_by_prism(
@@ -66,10 +66,10 @@ def split_by_prism(
     outline = manifold3d.CrossSection(corners, manifold3d.FillRule.EvenOdd)
     prism = outline.extrude(high_mm - low_mm).translate((0.0, 0.0, low_mm))
     inside, rest = mesh.manifold.split(prism)
-    return _body(rest, mesh.name), _body(inside, mesh.name)
+    return _mesh_of(rest, mesh.name), _mesh_of(inside, mesh.name)
 
 
-def _body(manifold: Any, name: str) -> Mesh:
+def _mesh_of(manifold: Any, name: str) -> Mesh:
     """The mesh of a manifold, vertex for vertex.
 
     Where a part touches itself along an edge, as squares of a chessboard do, it has separate

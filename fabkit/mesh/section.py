@@ -34,7 +34,7 @@ class Sections:
     """
 
     def __init__(self, mesh: Mesh) -> None:
-        self._body, self.vertices, self.faces = mesh, mesh.vertices, mesh.faces
+        self._mesh, self.vertices, self.faces = mesh, mesh.vertices, mesh.faces
         heights = self.vertices[:, 2]
         self.low, self.high = float(heights.min()), float(heights.max())
         self._cuts: dict[float, BaseGeometry] = {}
@@ -45,9 +45,9 @@ class Sections:
         At a height with vertices, the section is the one just above.
         """
         if height not in self._cuts:
-            is_solid = self._body.is_solid
+            is_solid = self._mesh.is_solid
             cut = (
-                to_shapely(self._body.manifold.slice(height)) if is_solid else self._open_at(height)
+                to_shapely(self._mesh.manifold.slice(height)) if is_solid else self._open_at(height)
             )
             self._cuts[height] = cut
         return self._cuts[height]

@@ -51,7 +51,7 @@ def plates_package(
     placed = []
     for index, plate in enumerate(plates):
         for placement in plate.placements:
-            rows = np.array(mesh_transform(placement, drawings[placement.name]))
+            rows = mesh_transform(placement, drawings[placement.name])
             rows[3, 0] += index * stride_mm
             placed.append((prints[placement.name], drawings[placement.name], rows))
     heights = [plate.pause_height_mm for plate in plates if plate.pause_height_mm is not None]
@@ -70,7 +70,7 @@ def piece_package(
     puzzle: PuzzleSet, one: Object3mf, drawing: PartDrawing, profile: Profile
 ) -> Package3mf:
     """Return the package of one piece in the middle of the bed."""
-    rows = np.array(mesh_transform(Placement(one.name, 0.0, 0.0, 0.0), drawing))
+    rows = mesh_transform(Placement(one.name, 0.0, 0.0, 0.0), drawing)
     left, bottom, right, top = _patch(drawing, rows).area.bounds
     rows[3, 0] += (profile.bed_width_mm - left - right) / 2
     rows[3, 1] += (profile.bed_depth_mm - bottom - top) / 2

@@ -18,6 +18,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from shapely import Polygon, affinity, total_bounds
 
 from fabkit.core.errors import ErrorDetail, InputError
@@ -32,8 +34,6 @@ from fabkit.model.puzzle import PuzzleSet
 from fabkit.output.plate import PlateView, plate_sheet
 from fabkit.printing.nesting.bin import Bin, Placement, layout_faults
 from fabkit.printing.nesting.nest import nest, nest_compactly
-
-Vector3 = tuple[float, float, float]
 
 #: Step of the shift to the middle of the bed.
 _STEP_MM = 0.001
@@ -135,14 +135,11 @@ def outline_from_above(drawing: PartDrawing) -> Polygon:
     return affinity.scale(drawing.outline, xfact=-1.0, origin=(0, 0))
 
 
-def mesh_transform(
-    placement: Placement, drawing: PartDrawing
-) -> tuple[Vector3, Vector3, Vector3, Vector3]:
-    """Return the transform from a piece's drawing to its placement on the bed.
+def mesh_transform(placement: Placement, drawing: PartDrawing) -> NDArray[np.float64]:
+    """Return the transform from a piece's drawing to its placement on the bed, shape (4, 3).
 
-    Returns:
-        Where the x, y and z axes point, and where the origin goes: a vertex v becomes
-        v[0] rows[0] + v[1] rows[1] + v[2] rows[2] + rows[3], the order of transforms in 3MF.
+    Its rows are where the x, y and z axes point, and where the origin goes: a vertex v becomes
+    v @ rows[:3] + rows[3], the order of transforms in 3MF.
 
     Example:
         >>> from fabkit.drawing.draft import draft_flat_piece
@@ -150,26 +147,20 @@ def mesh_transform(
         >>> from fabkit.model.profile_file import load_profile
         >>> fridgeiq, down = load_set("fridgeiq"), load_profile((), ["plate.face=down"])
         >>> drawing = draft_flat_piece(fridgeiq, fridgeiq.piece("B"), down)
-        >>> for row in mesh_transform(Placement("B", 90.0, 30.0, 50.0), drawing): print(row)
-        (0.0, -1.0, 0.0)
-        (-1.0, 0.0, 0.0)
-        (0.0, 0.0, -1.0)
-        (30.0, 50.0, 7.0)
+        >>> for row in mesh_transform(Placement("B", 90.0, 30.0, 50.0), drawing): print(row.tolist())
+        [0.0, -1.0, 0.0]
+        [-1.0, 0.0, 0.0]
+        [0.0, 0.0, -1.0]
+        [30.0, 50.0, 7.0]
     """
     turn = math.radians(placement.degrees)
     # Exact for quarter turns.
     cosine = math.cos(turn) if placement.degrees % 180 != 90 else 0.0
     sine = math.sin(turn) if placement.degrees % 180 else 0.0
-    x_axis, y_axis = (cosine, sine, 0.0), (0.0 - sine, cosine, 0.0)
-    if drawing.facing == "up":
-        return x_axis, y_axis, (0.0, 0.0, 1.0), (placement.x_mm, placement.y_mm, 0.0)
-    turned_over = (0.0 - cosine, 0.0 - sine, 0.0)
-    return (
-        turned_over,
-        y_axis,
-        (0.0, 0.0, -1.0),
-        (placement.x_mm, placement.y_mm, drawing.thickness_mm),
-    )
+    up, high_mm = (1.0, 0.0) if drawing.facing == "up" else (-1.0, drawing.thickness_mm)
+    x_axis, y_axis = (up * cosine, up * sine, 0.0), (-sine, cosine, 0.0)
+    rows = [x_axis, y_axis, (0.0, 0.0, up), (placement.x_mm, placement.y_mm, high_mm)]
+    return np.array(rows) + 0.0  # no negative zeros
 
 
 def plate_document(
@@ -221,9 +212,9 @@ def plate_drawing(
     bed = bed_bin(profile)
     pieces = []
     for placement in plate.placements:
-        x_axis, y_axis, _, origin = mesh_transform(placement, drawings[placement.name])
-        matrix = (x_axis[0], y_axis[0], x_axis[1], y_axis[1], origin[0], origin[1])
-        pieces.append((drawings[placement.name], matrix))
+        rows = mesh_transform(placement, drawings[placement.name])
+        a, b, c, d = rows[:2, :2].T.ravel().tolist()
+        pieces.append((drawings[placement.name], (a, b, c, d, *rows[3, :2].tolist())))
     view = PlateView(
         title=puzzle.title,
         number=plate.number,

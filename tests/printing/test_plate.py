@@ -135,7 +135,7 @@ def test_meshes_go_where_outlines_lie(facing: str) -> None:
     (plate, *_) = arranged(drawings, profile, "rectpack")
     for placement in plate.placements:
         one = drawings[placement.name]
-        rows = np.array(mesh_transform(placement, one))
+        rows = mesh_transform(placement, one)
         assert np.allclose(rows[:3] @ rows[:3].T, np.eye(3))
         assert np.linalg.det(rows[:3]) == pytest.approx(1)
         flat = np.array(one.outline.exterior.coords)

@@ -26,12 +26,10 @@ from fabkit.drawing.glyphs import strokes_are_at_least
 from fabkit.drawing.outline import (
     DrawingError,
     PointMm,
-    angle,
-    corner_triples,
+    corner_angles,
     mitre_offset,
     polygons,
     region_mm,
-    rings_mm,
 )
 from fabkit.model.accessory import HOLES, SOCKETS, board_kind
 from fabkit.model.layers import layer_top_mm
@@ -264,9 +262,7 @@ def _reliefs(region: BaseGeometry, profile: Profile) -> list[PointMm]:
     """
     if profile.relief_mm == 0:
         return []
-    rings = [ring for part in polygons(region) for ring in rings_mm(orient(part))]
-    corners = [(around[1], angle(*around)) for ring in rings for around in corner_triples(ring)]
-    sharp = [(here, inside) for here, inside in corners if inside < math.pi - 1e-6]
+    sharp = [(here, inside) for here, inside in corner_angles(region) if inside < math.pi - 1e-6]
     clearance = profile.board_clearance_mm
     reach = max((clearance / math.sin(inside / 2) for _, inside in sharp), default=0.0)
     if profile.relief_mm <= reach:

@@ -19,7 +19,7 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.boards.frame import levels
 from fabkit.drawing.boards.lids import MAX_STRAIN
-from fabkit.drawing.outline import angle, corner_triples, region_mm, rings_mm
+from fabkit.drawing.outline import corner_angles, region_mm
 from fabkit.mesh.board_fit import (
     ZRange,
     cell_centres_mm,
@@ -41,7 +41,7 @@ from fabkit.mesh.mesh import Points
 from fabkit.mesh.part import Part
 from fabkit.mesh.rules.outline import UNIT_TOLERANCE, near
 from fabkit.mesh.rules.surface import mesh_findings, printing_findings
-from fabkit.mesh.section import UP, polygons_by_size
+from fabkit.mesh.section import UP
 from fabkit.model.accessory import HOLES, LID, SOCKETS, TRAY, board_kind
 from fabkit.model.lattice import Lattice
 from fabkit.model.profile import Profile
@@ -237,13 +237,7 @@ def _channels(part: Part, lattice: Lattice, profile: Profile) -> Iterator[Findin
 
 def _corners(region: BaseGeometry, cut: BaseGeometry, profile: Profile) -> Iterator[Finding]:
     """The finding on whether square corners of pieces fit, although a printer rounds the frame's."""
-    rings = itertools.chain(*map(rings_mm, polygons_by_size(shapely.orient_polygons(region))))
-    corners = [
-        here
-        for ring in rings
-        for before, here, after in corner_triples(ring)
-        if angle(before, here, after) < math.radians(100)
-    ]
+    corners = [here for here, inside in corner_angles(region) if inside < math.radians(100)]
     if corners:
         # A quarter of the radius that the nozzle leaves must be free beyond the clearance.
         least = profile.board_clearance_mm + profile.nozzle_mm / 4

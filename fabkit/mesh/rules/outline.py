@@ -16,7 +16,7 @@ from shapely.geometry.base import BaseGeometry
 from shapely.geometry.polygon import orient
 
 from fabkit.drawing.cells import cell_shape_outline
-from fabkit.drawing.outline import DrawingError, angle, corner_triples, rings_mm
+from fabkit.drawing.outline import DrawingError, corner_angles, rings_mm
 from fabkit.mesh.features import Features
 from fabkit.mesh.finding import RULES, Finding, check_limits
 from fabkit.mesh.identity import ScannedPart
@@ -174,9 +174,8 @@ class _Corner(NamedTuple):
 def _corners(canonical: Polygon, area: Polygon) -> list[_Corner]:
     """The corners of an outline as drawn, and how far the measured area is from them."""
     found = []
-    for before, here, after in itertools.chain(*map(corner_triples, rings_mm(orient(canonical)))):
-        place, turn = Point(here), angle(before, here, after)
-        outwards = turn < math.pi
+    for here, turn in corner_angles(canonical):
+        place, outwards = Point(here), turn < math.pi
         off_mm = place.distance(area if outwards else area.boundary)
         found.append(_Corner(place, turn, off_mm if outwards or area.contains(place) else 0.0))
     return [one for one in found if one.angle > 0]  # else two of them are one

@@ -61,8 +61,7 @@ def find_slicer(given: str | None = None) -> Slicer:
         InputError: when the given one does not exist, or is not a slicer.
         ExternalError: when none is installed, or the one that is breaks down.
     """
-    # A NUL ends the process's arguments, and is no part of any name.
-    names = PROGRAM_NAMES if given is None else [given] * ("\0" not in given)
+    names = PROGRAM_NAMES if given is None else [given]
     name, path = next(((name, path) for name in names if (path := shutil.which(name))), ("", ""))
     if not path and given is None:
         raise ExternalError(

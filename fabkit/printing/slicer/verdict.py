@@ -41,7 +41,7 @@ def features_of(drawings: Iterable[PartDrawing]) -> tuple[Feature, ...]:
         if drawing.label is not None:
             depth_mm, low_mm = drawing.label.depth_mm, drawing.label_low_mm
             spans.append(("letter", low_mm, low_mm + depth_mm))
-            if drawing.label.faces == "both":
+            if drawing.label.back is not None:
                 spans.append(("letter", 0.0, depth_mm))
         if drawing.facing == "down":
             spans = [(name, top_mm - high_mm, top_mm - low_mm) for name, low_mm, high_mm in spans]
