@@ -206,7 +206,8 @@ def _place(row: Sequence[str], places: Mapping[int, CouponPlace], source: str) -
     """
     number = row[0].strip()
     if not number.isdecimal() or int(number) not in places:
-        raise ValueError(f"there is no place {quote(number)}; there are {list_numbers(places)}")
+        known = join_names([str(one) for one in places])
+        raise ValueError(f"there is no place {quote(number)}; there are {known}")
     place = places[int(number)]
     nominal = (row[2] if len(row) > 2 else "").replace(",", ".").strip()
     if row[1].strip() != place.what or nominal != f"{place.nominal_mm:.2f}":
@@ -238,11 +239,6 @@ def parse_values(text: str) -> list[float]:
         if not 0 < found[-1] < 1000:
             raise ValueError(f"expected a length in mm such as 20.05, found {quote(word)}")
     return found
-
-
-def list_numbers(places: Mapping[int, CouponPlace]) -> str:
-    """Return the numbers of places as text."""
-    return join_names([str(one) for one in places])
 
 
 # --- fitting the machine ------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 Three things in the kernel's STEP files differ from one writing to the next: the time, a count of all
 parts that the process has written so far, and the order of the colours at the end of the file (by
-memory address). `repeatable` removes them.
+memory address). `write_step` removes them.
 """
 
 from __future__ import annotations
@@ -84,8 +84,10 @@ def write_step(parts: Sequence[NamedSolid], name: str, path: Path) -> None:
     for part in parts:
         whole.add(part.solid, name=part.name, color=cq.Color(part.colour))
     whole.export(str(path), "STEP")
-    text = path.read_text(encoding="utf-8")
-    path.write_text(repeatable(text), encoding="utf-8", newline="\n")
+    text = _TIME_STAMP.sub(_TIMELESS, path.read_text(encoding="utf-8"), count=1)
+    numbers = itertools.count(1)
+    text = _OCCURRENCE.sub(lambda found: f"{found[1]}'{next(numbers)}'", text)
+    path.write_text(_sort_styles(text), encoding="utf-8", newline="\n")
 
 
 _TIME_STAMP = re.compile(r"(FILE_NAME\('[^']*',)'[^']*'")
@@ -94,17 +96,6 @@ _OCCURRENCE = re.compile(r"(NEXT_ASSEMBLY_USAGE_OCCURRENCE\()'\d+'")
 _ENTITY = re.compile(r"#(\d+) = (.*?);\n", re.DOTALL)
 _REFERENCE = re.compile(r"#(\d+)")
 _STYLES = "MECHANICAL_DESIGN_GEOMETRIC_PRESENTATION_REPRESENTATION"
-
-
-def repeatable(step: str) -> str:
-    """Make a STEP file reproducible.
-
-    Time stamp and counts are constant; colours are in the order of their parts.
-    """
-    step = _TIME_STAMP.sub(_TIMELESS, step, count=1)
-    numbers = itertools.count(1)
-    step = _OCCURRENCE.sub(lambda found: f"{found[1]}'{next(numbers)}'", step)
-    return _sort_styles(step)
 
 
 def _sort_styles(step: str) -> str:

@@ -44,10 +44,11 @@ def print_settings(profile: Profile, extruders: int) -> str:
         ['bed_shape = 0x0,250x0,250x210,0x210', 'filament_diameter = 1.75,1.75', \
 'filament_density = 1.24,1.24']
     """
+    width, depth = f"{profile.bed_width_mm:g}", f"{profile.bed_depth_mm:g}"
     values = {
         "layer_height": f"{profile.layer_mm:g}",
         "first_layer_height": f"{profile.first_layer_mm:g}",
-        "bed_shape": _bed_shape(profile),
+        "bed_shape": f"0x0,{width}x0,{width}x{depth},0x{depth}",
         "max_print_height": f"{profile.bed_height_mm:g}",
         "single_extruder_multi_material": str(int(extruders > 1)),
     }
@@ -58,11 +59,6 @@ def print_settings(profile: Profile, extruders: int) -> str:
         values |= _tower(profile)
     own = "".join(f"{key} = {value}\n" for key, value in values.items())
     return f"{_BASE.read_text(encoding='utf-8')}\n# What the profile says.\n{own}"
-
-
-def _bed_shape(profile: Profile) -> str:
-    width, depth = f"{profile.bed_width_mm:g}", f"{profile.bed_depth_mm:g}"
-    return f"0x0,{width}x0,{width}x{depth},0x{depth}"
 
 
 def _of_filament(profile: Profile) -> dict[str, str]:
