@@ -152,29 +152,18 @@ def _glyph(character: str) -> tuple[tuple[Contour, ...], float]:
         return (), 0.0
     pen = DecomposingRecordingPen(glyphs)
     glyphs[names[ord(character)]].draw(pen)
-    contours: list[Contour] = []
-    segments: list[Segment] = []
-    here: PointMm = (0.0, 0.0)
-
-    def scaled(point: tuple[float, float]) -> PointMm:
-        return point[0] / cap_height, point[1] / cap_height
-
+    contours: list[list[Segment]] = []
     for operation, points in pen.value:
         if operation == "moveTo":
-            segments, here = [], scaled(points[0])
-            start = here
-        elif operation == "lineTo":
-            segments.append((here, scaled(points[0])))
-            here = scaled(points[0])
-        elif operation == "qCurveTo":
-            for control, end in decomposeQuadraticSegment(points):
-                segments.append((here, scaled(control), scaled(end)))
-                here = scaled(end)
-        elif operation == "closePath":
-            if here != start:
-                segments.append((here, start))
-            contours.append(tuple(s for s in segments if s[0] != s[-1]))
-    return tuple(contours), glyphs[names[ord(character)]].width / cap_height
+            contours.append([])
+            start = here = points[0]
+            continue
+        to = points or (start,)  # a closed contour goes back there
+        for curve in decomposeQuadraticSegment(to) if operation == "qCurveTo" else [to]:
+            segment = tuple((x / cap_height, y / cap_height) for x, y in (here, *curve))
+            here = curve[-1]
+            contours[-1] += [segment] if segment[0] != segment[-1] else []
+    return tuple(map(tuple, contours)), glyphs[names[ord(character)]].width / cap_height
 
 
 def flatten_contour(contour: Contour, off_mm: float | None = None) -> list[PointMm]:
