@@ -195,8 +195,7 @@ def test_a_finger_drags_and_the_page_still_scrolls(plays: Opens) -> None:
         assert "placed at column" in player.announced
         look = player.look(piece)
         player.on_board(piece).tap()
-        page.wait_for_timeout(100)
-        assert player.look(piece) != look
+        player.other_look(piece, look)
 
 
 def test_two_fingers_enlarge_the_board_and_pieces_are_dragged_all_the_same(plays: Opens) -> None:
@@ -221,9 +220,9 @@ def test_two_fingers_enlarge_the_board_and_pieces_are_dragged_all_the_same(plays
         assert player.box("#play-board") == wide
         page.locator("[data-do=menu]").tap()
         page.locator("[data-do=larger]").tap()
-        assert player.text("zoom") == "133 %"
+        player.until("() => document.getElementById('play-zoom').innerText === '133 %'")
         page.locator("[data-do=menu]").tap()
-        assert not page.locator("#play-menu").is_visible()
+        page.locator("#play-menu").wait_for(state="hidden")
 
 
 # --- the first visit ----------------------------------------------------------------------------
@@ -236,15 +235,15 @@ def test_a_first_visit_is_shown_how_to_play_once(plays: Opens) -> None:
         assert how.locator("li svg").count() == 3  # balls are turned over
         assert how.locator("li").last.inner_text().endswith("Tap twice to turn it over.")
         page.get_by_role("button", name="Play", exact=True).tap()
-        assert not how.is_visible()
+        how.wait_for(state="hidden")
         drag_by_finger(player, player.free[0])
         assert player.placed_count == 1
         page.reload()
         assert not how.is_visible()
         page.get_by_role("button", name="How to play").tap()
-        assert how.is_visible()
+        how.wait_for()
         page.touchscreen.tap(5, 5)  # beside it
-        assert not how.is_visible()
+        how.wait_for(state="hidden")
     with plays(*entries_of(*TRIANGLE), first_visit=True) as player:
         assert player.page.locator("#play-how li").count() == 2
         assert not player.page.locator("#play-how tr.over").is_visible()
@@ -634,16 +633,17 @@ def test_challenges_are_chosen_from_list_address_and_arrows(plays: Opens) -> Non
 
 def test_a_chosen_challenge_comes_into_sight_with_the_focus(plays: Opens) -> None:
     with plays(*some_of_fridgeiq(), **FINGERS) as player:
-        focused = "document.activeElement.id"
-        player.page.locator("#play-list .card").nth(3).tap()
-        player.page.wait_for_timeout(100)
+        is_focused = "document.activeElement.id === 'play-title'"
+        cards = player.page.locator("#play-list .card")
+        cards.nth(3).tap()
+        player.until("hash => location.hash === hash", cards.nth(3).get_attribute("href"))
         assert 0 <= player.box("#play-title")["y"] < browser.PHONE["height"] / 3
-        assert player.page.evaluate(focused) == "play-title"
-        assert player.page.evaluate("location.hash") != ""
-        player.page.locator("#play-list .card").first.tap()
+        assert player.page.evaluate(is_focused)
+        cards.first.tap()
+        player.until("hash => location.hash === hash", cards.first.get_attribute("href"))
         player.hint(3)
         player.page.locator("#play-done [data-do=onward]").click()
-        assert player.page.evaluate(focused) == "play-title"
+        assert player.page.evaluate(is_focused)
 
 
 def test_shelves_count_what_is_solved_and_cards_show_what_differs(plays: Opens) -> None:

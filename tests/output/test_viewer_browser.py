@@ -80,6 +80,7 @@ class Viewer:
         self.page.locator(f"[data-do={what}]").click()
         if what == "solution" and self.page.locator("dialog.ask").is_visible():
             self.page.locator("dialog.ask [value=show]").click()
+            self.page.wait_for_function("() => fabkitViewer.state.shown.kind === 'solution'")
         return self.rested()
 
     def pixels(self) -> np.ndarray:

@@ -158,6 +158,18 @@ class Player:
         for tool in tools:
             self.page.locator(f"#play-tools [data-do={tool}]").click()
 
+    def until(self, script: str, argument: Any = None) -> None:
+        """Waits for what comes of a tap, a file or a new size, which the page hears of a moment later."""
+        self.page.wait_for_function(script, arg=argument)
+
+    def other_look(self, piece: str, before: Look) -> Look:
+        """What a piece looks like once it looks different."""
+        for _ in range(200):
+            if (now := self.look(piece)) != before:
+                return now
+            self.page.wait_for_timeout(50)
+        raise AssertionError(f"{piece} is not turned")
+
     def hint(self, pieces: int = 1) -> None:
         """Presses for hints until so many more pieces lie."""
         wanted = self.placed_count + pieces
