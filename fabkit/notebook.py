@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 from fabkit.core.errors import InputError, escape, pluralize, truncate
 from fabkit.core.units import format_mm
-from fabkit.model.catalog import catalog_entries, catalog_path
+from fabkit.model.catalog import catalog_entries, catalog_entry
 from fabkit.model.challenges import challenge_names, find_challenge
 from fabkit.model.entry import Entry, challenge_of, entry_of
 from fabkit.model.lattice import Cell
@@ -31,7 +31,7 @@ from fabkit.model.library import load_set as _load_set
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
 from fabkit.model.profile_file import load_profile
-from fabkit.model.puzzle import PuzzleSet
+from fabkit.model.puzzle import MOVES, PuzzleSet
 
 if TYPE_CHECKING:
     from fabkit.solid.export import Shape
@@ -110,14 +110,9 @@ class SetView:
 
     def challenge(self, name: str) -> ChallengeView:
         """Return a challenge, whole board, snowflake or starting position by its id."""
-        made = [one for one in catalog_entries(self.puzzle) if one["id"] == name]
-        if made and name not in challenge_names(self.puzzle):
-            from fabkit.model.catalog import read_catalog
-
-            source = catalog_path(self.puzzle).name
-            (entry,) = read_catalog({"challenges": made}, self.puzzle, source)
-        else:
-            entry = entry_of(find_challenge(self.puzzle, name))
+        own = name in challenge_names(self.puzzle)
+        entry = None if own else catalog_entry(self.puzzle, name)
+        entry = entry or entry_of(find_challenge(self.puzzle, name))
         return ChallengeView(self.puzzle, entry, self.profile)
 
     def __repr__(self) -> str:
@@ -136,7 +131,7 @@ class SetView:
         facts = {
             "pieces": ", ".join(_plain(piece.id) for piece in puzzle.pieces),
             "lattice": puzzle.lattice.name + (" (balls)" if puzzle.made_of_balls else ""),
-            "moves": "rotations and flips" if puzzle.flips else "rotations",
+            "moves": MOVES[puzzle.flips],
             "boards": ", ".join(board.id for board in puzzle.boards) or "none",
             "challenges": str(len(self.challenges)),
             "profile": _plain(self.profile.title),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -39,22 +39,6 @@ _PIECES_MM, _GAP_MM = 62.0, 3.0
 TEMPLATE, REPORT = "measured.csv", "coupon.json"
 
 
-@dataclass(frozen=True)
-class Coupon:
-    """A coupon that was written.
-
-    Attributes:
-        pieces: the two real ones on its plate.
-        files: what was written, in the folder.
-        document: as ``coupon.json`` has it.
-    """
-
-    places: tuple[CouponPlace, ...]
-    pieces: tuple[str, ...]
-    files: tuple[str, ...]
-    document: dict[str, Any]
-
-
 def write_coupon(
     puzzle: PuzzleSet,
     profile: Profile,
@@ -62,12 +46,15 @@ def write_coupon(
     laser: bool = False,
     force: bool = False,
     progress: Progress = no_progress,
-) -> Coupon:
+) -> dict[str, Any]:
     """Write a coupon: 3MF and STL files to print, or SVG and DXF files to cut; with ``coupon.pdf``,
     ``measured.csv`` and ``coupon.json``.
 
     Args:
         puzzle: the set two of whose pieces are printed with it.
+
+    Returns:
+        ``coupon.json``: also what was written, and the pieces and places on it.
 
     Raises:
         InputError: when the profile does not suit those pieces, the coupon does not fit the bed,
@@ -105,14 +92,9 @@ def write_coupon(
 
     ends = ("3mf", "svg", "dxf", "pdf")
     names = (TEMPLATE, REPORT, "stl/", *(f"coupon.{one}" for one in ends))
-    built = build(
-        folder,
-        of_coupon,
-        profile,
-        [Target(names, "", with_json_report(REPORT, document, write))],
-        force,
-    )
-    return Coupon(tuple(places), tuple(one.piece for one in pieces), tuple(built.files), document)
+    target = Target(names, "", with_json_report(REPORT, document, write))
+    build(folder, of_coupon, profile, [target], force)
+    return document
 
 
 def _plate(parts: Sequence[CouponPart], pieces: Sequence[FlatDrawing], profile: Profile) -> Plate:

@@ -19,7 +19,7 @@ from fabkit.model.puzzle import PuzzleSet
 
 #: Its name in the output folder.
 DOCS = "docs"
-_SET = PuzzleSet("documentation", "", LATTICES["square"], False, (), (), (), "", "")
+_SET = PuzzleSet("documentation", "", LATTICES["square"], False)
 _LIBRARIES = ("mkdocs", "mkdocs-material", "markdown", "pymdown-extensions", "pygments")
 #: Files of no use on a disk: source maps, stemmers of other languages, pages for servers.
 _UNUSED = ("**/*.map", "**/lunr/**/*.js", "sitemap.xml*", "404.html", "search/*.json")

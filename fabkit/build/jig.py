@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from fabkit.output.jig import jig_sheet
 
 #: What says how to use them.
 REPORT = "jig.json"
-_JIGS = PuzzleSet(JIG, "Magnet jig", LATTICES["square"], False, (), (), (), "", "")
+_JIGS = PuzzleSet(JIG, "Magnet jig", LATTICES["square"], False)
 _PRESS = "Press it into a recess until the collar rests on the back"
 #: How a magnet goes in, by fit.
 _HOW = {
@@ -35,30 +35,20 @@ _HOW = {
 }
 
 
-@dataclass(frozen=True)
-class JigResult:
-    """The jigs that were written.
-
-    Attributes:
-        files: what was written, in the folder.
-        document: as ``jig.json`` has it.
-    """
-
-    files: tuple[str, ...]
-    document: dict[str, Any]
-
-
 def write_jigs(
     profile: Profile,
     folder: Path,
     puzzle: PuzzleSet | None = None,
     force: bool = False,
     progress: Progress = no_progress,
-) -> JigResult:
+) -> dict[str, Any]:
     """Write a jig for each outward pole: STL files, a plate, and a drawing of their use.
 
     Args:
         puzzle: the set whose magnets they press in; None for any with this profile.
+
+    Returns:
+        ``jig.json``: see `jig_document`, and what was written.
 
     Raises:
         InputError: when there is no magnet to press in, or no jig for it.
@@ -78,8 +68,8 @@ def write_jigs(
         output_path(f"{JIG}/{JIG}.svg").write_bytes(jig_sheet(jigs, profile).encode())
 
     make = with_json_report(REPORT, document, write)
-    built = build(folder, whose, profile, [Target((REPORT, f"{JIG}/"), "", make)], force)
-    return JigResult(tuple(built.files), document)
+    build(folder, whose, profile, [Target((REPORT, f"{JIG}/"), "", make)], force)
+    return document
 
 
 def _draft_for(profile: Profile, puzzle: PuzzleSet | None) -> list[Jig]:

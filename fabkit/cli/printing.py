@@ -17,7 +17,7 @@ from fabkit.core.units import format_duration, format_mm
 from fabkit.model.library import shipped_names
 
 if TYPE_CHECKING:
-    from fabkit.build import ExportResult
+    from fabkit.build.export import ExportResult
     from fabkit.build.slicing import SliceReport
     from fabkit.drawing.coupon import CouponPlace
     from fabkit.printing.bom import Bom
@@ -50,7 +50,7 @@ def export_command(kind: str) -> Callable[..., int | None]:
 
 def export_of(context: Context, kinds: Sequence[str]) -> ExportResult:
     """Bring a set's files of some kinds up to date."""
-    from fabkit.build import export
+    from fabkit.build.export import export
 
     puzzle, profile, folder = context.puzzle, context.profile, context.folder
     with context.report.progress() as progress:
@@ -279,15 +279,17 @@ def coupon(
     report = context.report
     with report.progress() as progress:
         made = write_coupon(context.puzzle, context.profile, folder, laser, context.force, progress)
-    models = [str(folder / one) for one in made.files if one.endswith((".3mf", ".dxf"))]
-    with_pieces = f", with {' and '.join(made.pieces)} of {context.puzzle.name}" * bool(made.pieces)
+    models = [str(folder / one) for one in made["files"] if one.endswith((".3mf", ".dxf"))]
+    with_pieces = f", with {' and '.join(made['pieces'])} of {context.puzzle.name}" * bool(
+        made["pieces"]
+    )
     report.info(
-        f"Wrote {', '.join(models)}: {pluralize(len(made.places), 'place')} to measure{with_pieces}"
+        f"Wrote {', '.join(models)}: {pluralize(len(made['places']), 'place')} to measure{with_pieces}"
     )
     report.info(f"Print {folder / 'coupon.pdf'} at 100 %: it shows the places to measure")
     calibrate = "fabkit calibrate --laser" if laser else "fabkit calibrate"
     report.info(f"Fill in {folder / TEMPLATE}, then run: {calibrate} --from {folder / TEMPLATE}")
-    report.document({"output": str(folder)} | made.document)
+    report.document({"output": str(folder)} | made)
 
 
 @with_options("profiles", "settings")
@@ -420,7 +422,7 @@ def jig(
     folder = context.folder if for_set else context.output or Path("output") / "jig"
     with report.progress() as progress:
         made = write_jigs(limits, folder, puzzle, context.force, progress)
-    for one in made.document["jigs"]:
+    for one in made["jigs"]:
         shows = f"{one['pole']} pole outwards" if one["pole"] else "either pole outwards"
         post = "no post, a flat tip"
         if one["post_mm"]:
@@ -428,7 +430,7 @@ def jig(
         report.info(
             f"{one['name']}: {shows}; {post}, and a collar of {format_mm(one['collar_mm'])}"
         )
-    for sentence in made.document["how"]:
+    for sentence in made["how"]:
         report.info(sentence)
-    report.info(f"Wrote {pluralize(len(made.document['jigs']), 'jig')} to {folder / 'jig'}")
-    report.document({"output": str(folder), "files": list(made.files)} | made.document)
+    report.info(f"Wrote {pluralize(len(made['jigs']), 'jig')} to {folder / 'jig'}")
+    report.document({"output": str(folder)} | made)

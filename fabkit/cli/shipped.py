@@ -17,7 +17,7 @@ from fabkit.model.catalog import catalog_entries
 from fabkit.model.library import SCHEMAS, load_set, schema_of, shipped_names
 from fabkit.model.profile import SETTINGS, Profile
 from fabkit.model.profile_file import dump_profile, load_profile, preset_names
-from fabkit.model.puzzle import PuzzleSet
+from fabkit.model.puzzle import MOVES, PuzzleSet
 
 
 @with_options()
@@ -47,7 +47,7 @@ def sets(context: Context) -> None:
                 len(catalog_entries(puzzle, "start")),
                 len(catalog_entries(puzzle, "snowflake")),
                 puzzle.lattice.name + (" (balls)" if puzzle.made_of_balls else ""),
-                "rotations and flips" if puzzle.flips else "rotations",
+                MOVES[puzzle.flips],
             ]
             for puzzle in found
         ],

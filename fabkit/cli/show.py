@@ -17,7 +17,7 @@ from fabkit.model.catalog import catalog_entries
 from fabkit.model.entry import Entry
 from fabkit.model.library import set_argument
 from fabkit.model.piece import Piece, orientations
-from fabkit.model.puzzle import PuzzleSet, area
+from fabkit.model.puzzle import MOVES, PuzzleSet, area
 
 
 @with_options("set", "pieces", "profiles", "settings", "budget_s")
@@ -151,7 +151,7 @@ def _show_catalog(context: Context, target: drawings.DrawingFile | None) -> int:
     rows = []
     for one in entries:
         count, score = known_count(one["count"], one["count_complete"]), one["difficulty"]["score"]
-        rows.append([one["id"], one["parity"], _moves(one["flips"]), count, score])
+        rows.append([one["id"], one["parity"], MOVES[one["flips"]], count, score])
     report.table(["snowflake", "parity", "moves", "solutions", "difficulty"], rows)
     report.info(f"{puzzle.title}: {pluralize(len(entries), 'snowflake')}")
     if target is not None:
@@ -170,10 +170,6 @@ def _how_to_make_one(puzzle: PuzzleSet) -> str:
     except InputError as error:
         return f", and {command} cannot make one: it {error.errors[0].message}"
     return f"; run {command} to make one"
-
-
-def _moves(flips: bool) -> str:
-    return "rotations and flips" if flips else "rotations"
 
 
 def known_count(count: int, complete: bool) -> str:
@@ -195,7 +191,7 @@ def _print_challenge(context: Context, entry: Entry) -> None:
         "kind": entry.kind,
         "pieces": pluralize(len(entry.pieces), "piece"),
         "given": " ".join(one.piece for one in entry.given),
-        "moves": _moves(entry.flips),
+        "moves": MOVES[entry.flips],
         "solutions": "none" if entry.status == "impossible" else count,
         "difficulty": f"{entry.level} {score}".strip() or "unknown",
     }

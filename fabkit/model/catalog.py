@@ -52,7 +52,6 @@ def catalog_entries(puzzle: PuzzleSet, kind: str = "") -> Sequence[dict[str, Any
     its starting positions while boards and moves are, too.
 
     Args:
-        puzzle: any set.
         kind: ``snowflake`` or ``start``; all when empty.
     """
     catalog = _shipped(puzzle)
@@ -120,23 +119,30 @@ def shipped_entries(puzzle: PuzzleSet, kind: str = "") -> list[Entry]:
     return read_catalog({"challenges": stated}, puzzle, catalog_path(puzzle).name)
 
 
+def catalog_entry(puzzle: PuzzleSet, name: str) -> Entry | None:
+    """Return the entry of a set's shipped catalog with this id; None when it is unknown."""
+    # Validate only this one: all take a second.
+    stated = [one for one in catalog_entries(puzzle) if one["id"] == name]
+    found = read_catalog({"challenges": stated}, puzzle, catalog_path(puzzle).name)
+    return found[0] if found else None
+
+
 def catalog_challenge(puzzle: PuzzleSet, name: str) -> Challenge | None:
     """Return a challenge of a set's shipped catalog by its id; None when it is unknown.
 
     Raises:
         InputError: when it uses two lattices, which a challenge file cannot express.
     """
-    # Validate only this one: all take a second.
-    stated = [one for one in catalog_entries(puzzle) if one["id"] == name]
-    for entry in read_catalog({"challenges": stated}, puzzle, catalog_path(puzzle).name):
-        if entry.halves == 1:
-            return replace(challenge_of(entry), answer=entry.status, title="")
-        message = (
-            f"{name} uses two lattices half a unit apart, but a challenge uses one; its "
-            f"solution is in {catalog_path(puzzle).name}"
-        )
-        raise InputError.of(puzzle.name, message)
-    return None
+    entry = catalog_entry(puzzle, name)
+    if entry is None:
+        return None
+    if entry.halves == 1:
+        return replace(challenge_of(entry), answer=entry.status, title="")
+    message = (
+        f"{name} uses two lattices half a unit apart, but a challenge uses one; its "
+        f"solution is in {catalog_path(puzzle).name}"
+    )
+    raise InputError.of(puzzle.name, message)
 
 
 def refuse_other_set(document: Mapping[str, Any], puzzle: PuzzleSet, source: str) -> None:

@@ -13,6 +13,9 @@ from fabkit.model.lattice import Cell, Lattice, Point, Ring
 from fabkit.model.piece import Form, Piece
 from fabkit.model.polygon import rings_of_cells
 
+#: What moves are called that do not, or do, turn pieces over.
+MOVES = ("rotations", "rotations and flips")
+
 
 @dataclass(frozen=True)
 class Board:
@@ -74,11 +77,11 @@ class PuzzleSet:
     title: str
     lattice: Lattice
     flips: bool
-    pieces: tuple[Piece, ...]
-    boards: tuple[Board, ...]
-    challenges: tuple[Challenge, ...]
-    source: str
-    digest: str
+    pieces: tuple[Piece, ...] = ()
+    boards: tuple[Board, ...] = ()
+    challenges: tuple[Challenge, ...] = ()
+    source: str = ""
+    digest: str = ""
     unit_mm: float | None = None
     credit: str = "none"
     licence: str = "not stated"

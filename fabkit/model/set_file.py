@@ -37,7 +37,7 @@ from fabkit.model.challenge_file import (
 )
 from fabkit.model.lattice import LATTICES, Cell, Lattice
 from fabkit.model.piece import PARITIES, Piece, chequered_cells, fits_in
-from fabkit.model.puzzle import Board, PuzzleSet, area
+from fabkit.model.puzzle import MOVES, Board, PuzzleSet, area
 from fabkit.model.regions import (
     LONGEST_SIDE,
     MAX_CELLS_OF_FILE,
@@ -47,7 +47,6 @@ from fabkit.model.regions import (
 )
 from fabkit.model.svg import SvgFolder
 
-MOVES = ("rotations", "rotations and flips")
 #: Limits for the length of a grid unit.
 UNIT_RANGE_MM = (4.0, 200.0)
 #: Sixteen default colours, pairwise distinguishable with any colour vision. The CIEDE2000 difference
@@ -192,7 +191,6 @@ def read_set(path: Path, source: str | None = None) -> PuzzleSet:
     """Read a set file; the SVG files it names are beside it.
 
     Args:
-        path: the TOML file.
         source: the file's name in messages; the path itself when None.
 
     Raises:
