@@ -33,8 +33,6 @@ def load_scan(
     and `verify` all read meshes with the unit of that profile alone, so that they agree.
 
     Args:
-        files: the mesh files.
-        puzzle: the set.
         requested: the profile of the command.
         progress: called before each file.
         known: whether `requested` is the right profile.

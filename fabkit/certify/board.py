@@ -56,11 +56,9 @@ class Board:
     """The cells of many shapes, and every placement of the pieces among them.
 
     Args:
-        tiling: the lattice.
         centres: one or two.
         points: for each centre the centroids of at least one cell of each orbit.
         pieces: as in the file.
-        flips: whether pieces may be turned over.
 
     Raises:
         InputError: if an outline is not on the lattice, or the problem is too large.

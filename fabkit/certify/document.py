@@ -8,7 +8,6 @@ under the eight symmetries of the square about a centre, so one cell of each orb
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -34,8 +33,8 @@ from fabkit.core.errors import (
     quote,
     truncate,
 )
-from fabkit.core.files import SCHEMA_VERSION, read_bytes
-from fabkit.core.parsing import strict_json
+from fabkit.core.files import SCHEMA_VERSION, json_sha256
+from fabkit.core.parsing import read_text, strict_json
 
 KIND, SHAPES_KIND = "fabkit certificate", "fabkit impossible shapes"
 MAX_BYTES = 256 * 1024 * 1024
@@ -298,12 +297,6 @@ class ImpossibleShapes(_File):
 Proofs = Certificate | ImpossibleShapes
 
 
-def json_sha256(plain: dict[str, Any]) -> str:
-    """Return the hash of the shortest JSON, with sorted keys."""
-    text = json.dumps(plain, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
 # --- reading ----------------------------------------------------------------------------------------
 
 
@@ -314,13 +307,7 @@ def read(path: Path) -> Proofs:
         InputError: if it cannot be read, is too large, or is not such a file; with all errors.
     """
     source = escape(str(path))
-    content = read_bytes(path, source, "a certificate", MAX_BYTES)
-    if len(content) > MAX_BYTES:
-        raise InputError.of(source, f"is larger than {MAX_BYTES // 1024**2} MiB")
-    try:
-        text = content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError.of(source, f"is not UTF-8 text (byte {error.start})") from None
+    text = read_text(path, source, "a certificate", MAX_BYTES)
     return parse(strict_json(text, source), source)
 
 

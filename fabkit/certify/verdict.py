@@ -16,12 +16,12 @@ from fabkit.certify.document import (
     Proofs,
     ShapeProof,
     TranscriptArgument,
-    json_sha256,
 )
 from fabkit.certify.labels import compare_labels
 from fabkit.certify.replay import OptionTable, Replay, check_area, check_colouring, root_kind
 from fabkit.certify.tiling import TILINGS, ProofError
 from fabkit.core.errors import InputError, pluralize, quote
+from fabkit.core.files import json_sha256
 
 #: Called with the share of the work done, from 0 to 1.
 Progress = Callable[[float], None]

@@ -20,7 +20,7 @@ from fabkit.core.errors import pluralize
 from fabkit.core.units import format_duration
 
 if TYPE_CHECKING:
-    from fabkit.build import ExportResult
+    from fabkit.build.export import ExportResult
     from fabkit.printing.bom import Bom
 
 
@@ -35,7 +35,7 @@ def make(
 
     Exit code 1 if the set fails.
     """
-    from fabkit.build import kinds_for
+    from fabkit.build.export import kinds_for
     from fabkit.build.slicing import slice_set, write_bom
     from fabkit.printing.slicer.program import find_slicer
 

@@ -17,8 +17,6 @@ from fabkit.model.library import shipped_names
 if TYPE_CHECKING:
     from fabkit.build.targets import FolderResult
 
-    pass
-
 CHALLENGES = option(
     "--challenges FILE",
     "Only the challenges in this challenge file, list or catalog (repeatable; default: those of "

@@ -18,6 +18,7 @@ from fabkit.core.files import digest, json_text, read_json, staged_writes
 from fabkit.core.signals import cleanup_on_signal
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.puzzles.snowflakes import COUNT_S, DECIDE_S
+from fabkit.puzzles.snowflakes.field import PARITIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from fabkit.puzzles.snowflakes.query import SnowflakeQuery
     from fabkit.puzzles.snowflakes.search import ParityResult
 
-PARITIES = ("even", "odd", "mixed")
 _MAX_HALF_WIDTH = 40
 _MAX_WORKERS = 256
 LIST, SHEET, RUNS = "snowflakes.json", "snowflakes.svg", "runs"

@@ -18,15 +18,15 @@ MAX_BYTES = 8 * 1024 * 1024
 _DEEP_KEY = re.compile(r"""(?<![\w"'-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){300}""")
 
 
-def read_text(path: Path, source: str, expected: str) -> str:
-    """Read a UTF-8 text file, without its byte order mark; see `read_bytes`.
+def read_text(path: Path, source: str, expected: str, most: int = MAX_BYTES) -> str:
+    """Read a UTF-8 text file of so many bytes at most, without its byte order mark; see `read_bytes`.
 
     Raises:
         InputError: when the file cannot be read, is too large or is not UTF-8.
     """
-    content = read_bytes(path, source, expected, MAX_BYTES)
-    if len(content) > MAX_BYTES:
-        size = f"{MAX_BYTES // 1024**2} MiB"
+    content = read_bytes(path, source, expected, most)
+    if len(content) > most:
+        size = f"{most // 1024**2} MiB"
         raise InputError.of(source, f"is larger than {size}; expected {expected}")
     try:
         return content.decode("utf-8-sig")

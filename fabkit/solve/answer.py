@@ -76,7 +76,6 @@ def solve(
     """Solve a challenge.
 
     Args:
-        encoded: the challenge.
         question: ``first``, ``count``, ``all`` or ``unique`` (is there exactly one solution?).
         engine_name: the engine to use; None selects one.
         budget: time limit and progress; None for no limit.

@@ -169,7 +169,6 @@ def solving_order(puzzle: PuzzleSet, entry: Entry) -> tuple[SolvingStep, ...]:
     entry takes some 20 ms.
 
     Args:
-        puzzle: the set.
         entry: a board, start, challenge or snowflake with its solution; see `Entry.halves`.
 
     Returns:

@@ -14,7 +14,7 @@ import trimesh
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from fabkit.build import export
+from fabkit.build.export import export
 from fabkit.cli import main
 from fabkit.core.errors import InputError
 from fabkit.model.challenges import find_challenge, load_challenge

@@ -11,7 +11,7 @@ from pathlib import Path
 import cadquery as cq
 import pytest
 
-from fabkit.build import export
+from fabkit.build.export import export
 from fabkit.drawing.draft import draft_flat_pieces
 from fabkit.model.library import load_set
 from fabkit.model.profile_file import load_profile

@@ -22,11 +22,12 @@ from fabkit.puzzles.graded.grading import (
     GradedSelection,
     grade_candidates,
 )
-from fabkit.puzzles.graded.starting_positions import ENGINE, StartingPositions
+from fabkit.puzzles.graded.starting_positions import StartingPositions
 from fabkit.puzzles.graded.subsets import SubsetChallenges
 from fabkit.solve.encoding import to_exact_cover
 from fabkit.solve.engines.engine import Budget, BudgetSpentError, Solution
 from fabkit.solve.engines.sat import Sat
+from fabkit.solve.engines.search import Search
 from fabkit.solve.engines.subprocess_engine import run_in_subprocess
 from fabkit.solve.infeasibility import find_infeasibility
 
@@ -36,7 +37,7 @@ ALL = "all"
 _FREE, _TRIES = range(3, 11), 12
 
 #: The engine that finds solutions, and the one that confirms that there is only one.
-ENGINES = (ENGINE, Sat.name)
+ENGINES = (Search.name, Sat.name)
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,6 @@ def generate(
 
     Args:
         puzzle: the set; without a board, one that `refuse_unsuitable` does not refuse.
-        query: the request.
         finding: time limit and progress of the search for challenges.
         proving: time limit and progress of their confirmation.
 
@@ -221,7 +221,6 @@ def confirm_by_sat(
 
     Args:
         graded: challenges with the counts of the first engine.
-        budget: time limit and progress.
 
     Returns:
         The confirmed challenges: all, or the first ones if the time is up.

@@ -85,11 +85,8 @@ def grade_candidates(
     Sources take turns, so that the pool is spread over them.
 
     Args:
-        puzzle: the set.
         sources: by a common property of their candidates, such as the number of given pieces.
-        count: number of challenges.
         levels: the levels to choose from, evenly.
-        budget: time limit and progress.
 
     Returns:
         At most `count` challenges.
@@ -156,7 +153,6 @@ def even_shares(count: int, most: Mapping[str, int]) -> dict[str, int]:
     """Distribute a number evenly over levels, up to the maximum of each; easier levels come first.
 
     Args:
-        count: the number to distribute.
         most: the maximum of each level, from easy to hard.
 
     Example:

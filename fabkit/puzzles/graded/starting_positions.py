@@ -28,8 +28,6 @@ from fabkit.solve.engines.search import (
 )
 from fabkit.solve.exact_cover import ExactCoverProblem, Option
 
-#: The engine that finds positions and first proves them unique.
-ENGINE = "search"
 MINIMAL = "minimal"
 
 #: Fillings are listed if that takes at most about this many seconds, and there are at most this many

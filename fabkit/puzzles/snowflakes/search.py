@@ -268,7 +268,6 @@ def find_snowflakes(
     """Search for all snowflakes.
 
     Args:
-        query: the parameters.
         checkpoint: stores the results of tasks.
         pool: runs the tasks.
         on_progress: called with the current stage, and the share of it that is done.

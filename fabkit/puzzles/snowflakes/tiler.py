@@ -211,7 +211,6 @@ class Tiler:
         """Return a candidate as an exact cover problem for the engines.
 
         Args:
-            orbits: the orbits of the candidate.
             swept: number cells from left to right over both boards, so that placements span few of
                 them; else in the field's order, as in proofs.
 

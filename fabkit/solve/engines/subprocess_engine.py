@@ -49,7 +49,6 @@ class SubprocessEngine(Engine):
         """Run the library's search; called in the child.
 
         Args:
-            problem: the problem to solve.
             limit: maximum number of solutions; None for all. Fewer found means that these are all.
             found: called once with each solution, as soon as it is found.
 
