@@ -79,8 +79,10 @@ def cover_picture(
     entries: Sequence[Entry],
     profile: Profile,
     find_stl: Callable[[], Mapping[str, Path]] = dict,
+    background: str | None = "#ffffff",
 ) -> bytes:
-    """The cover picture of a set: one of its challenges, assembled from the printed meshes.
+    """The cover picture of a set: one of its challenges, assembled from the printed meshes,
+    over a background (``#rrggbb``), or over none.
 
     Returns:
         A PNG file.
@@ -99,7 +101,7 @@ def cover_picture(
     layout = solve_face_up(puzzle, challenge) if entry.flips and entry.halves == 1 else None
     layout = layout or dict(entry.solution or {})
     meshes = assembled(puzzle, challenge, layout, profile, find_stl, halves=entry.halves)
-    return render(meshes, _tight_view(meshes))
+    return render(meshes, replace(_tight_view(meshes), background=background))
 
 
 def _tight_view(meshes: Sequence[ShadedMesh]) -> View:

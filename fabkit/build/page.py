@@ -173,7 +173,9 @@ class _PageBuilder:
         from PIL import Image
 
         self.progress(0, 0, STILL)
-        picture = cover_picture(self.printable, self.entries[0], self.profile, lambda: self.meshes)
+        picture = cover_picture(
+            self.printable, self.entries[0], self.profile, lambda: self.meshes, background=None
+        )
         with Image.open(io.BytesIO(picture)) as image:
             image.save(output_path(STILL), "WEBP", quality=_QUALITY, method=6)
 

@@ -53,7 +53,7 @@ def unpainted(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     share has its own."""
     dot = io.BytesIO()
     Image.new("RGB", (1, 1)).save(dot, "PNG")
-    monkeypatch.setattr("fabkit.build.page.cover_picture", lambda *_: dot.getvalue())
+    monkeypatch.setattr("fabkit.build.page.cover_picture", lambda *_, **__: dot.getvalue())
 
 
 def test_everything_is_there_that_the_page_names(made: Path) -> None:

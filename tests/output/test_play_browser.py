@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -664,7 +665,7 @@ def test_shelves_count_what_is_solved_and_cards_show_what_differs(plays: Opens) 
         player.lay_all()
         card = page.locator("#play-list .card[aria-current]")
         assert card.locator(".mark").text_content() != ""
-        assert f"1 of {counts[0][1]}" in shelves.first.text_content()
+        assert f"★☆☆☆☆1 of {counts[0][1]}" in (shelves.first.text_content() or "")
         page.locator("#play-unsolved").check()
         assert page.locator("#play-list li:visible").count() == len(entries) - 1
         page.locator("#play-unsolved").uncheck()
@@ -744,6 +745,10 @@ OUTSIDE = """() => {
 }"""
 
 
+#: How much of the explanation is beyond its lower edge.
+HIDDEN = "(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight)(document.getElementById('play-how'))"
+
+
 @pytest.mark.parametrize("size", [(390, 844), (844, 390), (1280, 800), (360, 740)])
 def test_the_game_fills_the_window_and_nothing_is_cut_off(
     plays: Opens, size: tuple[int, int]
@@ -764,10 +769,29 @@ def test_the_game_fills_the_window_and_nothing_is_cut_off(
                 how = player.box("#play-how")
                 assert how["y"] >= 0
                 assert how["y"] + how["height"] <= size[1]
+                hidden = player.page.evaluate(HIDDEN)
+                assert hidden <= (0 if size[0] > 360 else 80), (size, language)  # of the keys
+
+
+def test_a_square_board_is_wide_on_an_upright_phone(plays: Opens) -> None:
+    puzzle, (board,) = entries_of("iqblock", "square")
+    solution = dict(board.solution or {})
+    given = tuple(Given(piece, cells) for piece, cells in sorted(solution.items())[:6])
+    start = replace(board, id="start", given=given)
+    for at, least in ((0, 0.69), (1, 0.74)):  # a few pieces leave more room to the board
+        with plays(puzzle, (board, start), at, viewport={"width": 390, "height": 844}) as player:
+            assert player.box("#play-board .ground")["width"] > least * 390
+            park, ground = player.box("#play-board .park"), player.box("#play-board .ground")
+            assert park["x"] == pytest.approx(ground["x"], abs=2)
+            assert player.page.evaluate(OUTSIDE) == []
 
 
 # --- how it looks -----------------------------------------------------------------------------
 
+BOARDS = {
+    "fridgeiq": "square_10", "iqblock": "square", "iqfit": "board", "iqstars": "board",
+    "cubimagici": "tray",
+}  # fmt: skip
 FILES = (Download("files/A.stl", "A.stl", "12 kB"), Download("files/all.3mf", "all.3mf"))
 LONG_WORD = "Donaudampfschifffahrts" * 5
 #: The least room, in pixels, between a tool's label and the sides of its button.
@@ -865,6 +889,29 @@ def test_hostile_texts_are_text(plays: Opens, name: str) -> None:
         page.reload()
         assert player.placed_count == 1
         assert page.evaluate("window.ran") is None
+
+
+@pytest.mark.parametrize("name", ["fridgeiq", "iqblock", "iqfit", "iqstars", "cubimagici"])
+def test_letters_can_be_read_on_given_pieces_and_in_the_tray(plays: Opens, name: str) -> None:
+    puzzle, (entry,) = entries_of(name, BOARDS[name])
+    solution = dict(entry.solution or {})
+    given = tuple(Given(piece, cells) for piece, cells in solution.items())[1:]
+    start = replace(entry, id="start", given=given)
+    for scheme in ("light", "dark"):
+        with plays(puzzle, (start, entry), color_scheme=scheme) as player:
+            shown = pixels(player.page.screenshot())
+            for letter in player.page.locator("#play-board .given .letter").all():
+                box = letter.bounding_box()
+                assert box
+                colour = letter.evaluate("one => getComputedStyle(one).fill")
+                ink = "#" + "".join(f"{int(one):02x}" for one in re.findall(r"\d+", colour)[:3])
+                x, y = round(box["x"] - 2), round(box["y"] + 0.4 * box["height"])
+                ground = "#" + "".join(f"{one:02x}" for one in shown[y, x])
+                assert contrast_ratio(linear(ink), linear(ground)) > 4.4, (scheme, ink, ground)
+    with plays(puzzle, (start, entry), 1, viewport={"width": 390, "height": 844}) as player:
+        heights = "all => all.map((one) => one.getBoundingClientRect().height / 1.362)"
+        sizes = player.page.locator("#play-tray .letter").evaluate_all(heights)
+        assert min(sizes) > 10
 
 
 @pytest.mark.long

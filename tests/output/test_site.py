@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from PIL import Image
 
 from fabkit.cli import main
 from tests.support import browser
@@ -103,6 +104,10 @@ def test_it_is_made_once(site: Path, run_json: Callable[..., Any]) -> None:
     assert set(document["files"]) == files
     assert [name for name in files if name.endswith("three.js")] == ["vendor/three.js"]
     assert [name for name in files if name.endswith("Bold.woff")] == ["fonts/OpenSans-Bold.woff"]
+    # The picture of a set has no ground of its own, so that it suits light and dark.
+    with Image.open(site / "pair" / "still.webp") as still:
+        assert still.convert("RGBA").getpixel((0, 0))[3] == 0
+        assert still.convert("RGBA").getextrema()[3][1] == 255
     # Without a script, too, a card says how much there is to play.
     front = (site / "index.html").read_text()
     assert front.count("<p>1 challenge · 2 pieces</p>") == 2

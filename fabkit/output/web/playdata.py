@@ -23,11 +23,13 @@ from fabkit.output.i18n import LANGUAGES, load_messages
 from fabkit.output.labels import clearances, place_label, vertices_and_midpoints
 from fabkit.output.numbering import NumberedChallenge, number_challenges, stars_by_level
 from fabkit.output.pieces import BALL_DIAMETER_IN_PITCHES
-from fabkit.output.theme import CAPITAL, ink_on
+from fabkit.output.theme import CAPITAL, DARK, LIGHT, Theme, ink_on
 from fabkit.solve.difficulty import solving_order
 
 #: The maximum height of a label's capitals, in grid units.
 _CAPITAL = 0.32
+#: The opacity of a given piece on the board and of a socket, as in ``fabkit.css``.
+_GIVEN = 0.55
 
 
 def play_data(
@@ -153,6 +155,22 @@ def _entry(
     return found
 
 
+def _faint_ink(piece: Piece, below: str, theme: Theme) -> str:
+    """Return the colour of the label of a given piece, through which the board shines."""
+    layers = [(piece.colour, _GIVEN), *([(below, _GIVEN)] if below != piece.colour else [])]
+    if piece.body:
+        layers = [(theme.silhouette, _GIVEN), (piece.colour, 0.35 * _GIVEN), *layers]
+    ground = _channels(theme.socket)
+    for colour, opacity in layers:
+        both = zip(_channels(colour), ground, strict=True)
+        ground = tuple(opacity * over + (1 - opacity) * under for over, under in both)
+    return ink_on("#" + "".join(f"{round(one):02x}" for one in ground))
+
+
+def _channels(colour: str) -> tuple[float, ...]:
+    return tuple(bytes.fromhex(colour[1:]))
+
+
 def _flat(points: Iterable[Point]) -> list[int]:
     return list(chain.from_iterable(points))
 
@@ -235,6 +253,7 @@ class PieceOrientations:
             "colour": piece.colour,
             "tone": piece.tone,
             "ink": ink_on(below),
+            "faint": f"light-dark({', '.join(_faint_ink(piece, below, one) for one in (LIGHT, DARK))})",
             "plain": self._plain,
             "orientations": documents,
         }

@@ -6,6 +6,7 @@
   const { UNIT, svg, html } = play;
   /** Gap between the parking area, the region and the rim, in drawing units. */
   const GAP = 0.25 * UNIT;
+  const LABEL = 0.44 * UNIT; // font size in the parking area, at most
   const SPARKS = 24; // small pieces in the celebration
 
   /** The playable drawing. Pieces are drawn once and then moved. */
@@ -48,12 +49,15 @@
       this.element.setAttribute("viewBox", view.join(" "));
       this.element.style.setProperty("--wide", view[2] / view[3]);
       play.drawRegion(this.region, game);
+      if (game.fixed.size === game.placements.size) return; // there is nothing to park
       const isBelow = field[3] - region[3] < region[1] - field[1] - 1e-6;
       const park = isBelow ? [field[0], field[1], field[2], region[1]] : [region[2], ...field.slice(1)];
       const [x, y, width, height] = play.viewBox(game.grid, park, -GAP);
       this.region.prepend(svg("rect", { x, y, width, height, rx: GAP, class: "park" }));
-      const label = svg("text", { class: "parking", "aria-hidden": "true", "data-text": "park" });
-      label.textContent = game.data.messages.park;
+      const text = game.data.messages.park;
+      const size = Math.min(LABEL, Math.max(width, height) / text.length / 0.6);
+      const label = svg("text", { class: "parking", "aria-hidden": "true", "data-text": "park", "font-size": size });
+      label.textContent = text;
       label.setAttribute("transform", `translate(${x + width / 2} ${y + height / 2}) rotate(${isBelow ? 0 : 90})`);
       this.region.prepend(label);
     }

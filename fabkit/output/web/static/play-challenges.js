@@ -6,7 +6,7 @@
   const { html, formatMessage } = play;
 
   /** Maximum size of a card's picture in pixels: all have the scale at which the largest fits. */
-  const PICTURE_PX = [156, 130];
+  const PICTURE_PX = [140, 190];
   const [TODAY_PX, LEAST_PX] = [96, 64];
   const MANY = 7; // a shelf with fewer challenges needs no button to expand it
   const PEEK_PX = 32; // visible part of the card before the open one
@@ -62,7 +62,7 @@
       const cards = entries.filter((entry) => entry.level === level).map((one) => this.card(one));
       const count = html("span", { className: "count" });
       const name = messages[`level_${level || "unrated"}`];
-      const title = html("h3", {}, html("span", {}, name), count);
+      const title = html("h3", {}, html("span", {}, name), play.stars(cards[0].entry), count);
       const all = html("button", { type: "button", className: "link" }, messages.shelf_all);
       const element = html("section", { className: "shelf" }, html("header", {}, title, all),
         html("ul", {}, ...cards.map((card) => card.item)));
@@ -86,7 +86,7 @@
     card(entry) {
       const mark = html("span", { className: "mark" });
       const title = html("span", { className: "card-title" }, html("bdi", {}, entry.title));
-      const link = this.link(entry, "card", title, play.stars(entry, this.data.messages), mark);
+      const link = this.link(entry, "card", title, mark);
       return { entry, link, mark, item: html("li", {}, link) };
     }
 
@@ -96,7 +96,8 @@
       const texts = [
         html("span", { className: "quiet" }, date.format(new Date())),
         html("strong", {}, messages.today),
-        html("span", {}, html("bdi", {}, today.title), " ", play.stars(today, messages)),
+        html("span", {}, html("bdi", {}, today.title)),
+        html("span", { className: "quiet" }, play.stars(today), " ", messages[`level_${today.level}`] ?? ""),
       ];
       return this.link(today, "today", html("span", { className: "texts" }, ...texts));
     }
@@ -162,15 +163,9 @@
     }
   }
 
-  /** A level as stars; screen readers get its name. */
-  play.stars = (entry, messages) => {
-    if (!entry.stars) return html("span", { className: "stars" });
-    const level = messages[`level_${entry.level}`];
-    const text = "★".repeat(entry.stars) + "☆".repeat(5 - entry.stars);
-    const drawn = html("span", { ariaHidden: "true" }, text);
-    const hidden = html("span", { className: "unseen" }, level);
-    return html("span", { className: "stars", title: level }, drawn, hidden);
-  };
+  /** A level as stars, beside its name. */
+  play.stars = ({ stars }) =>
+    html("span", { className: "stars", ariaHidden: "true" }, stars ? "★".repeat(stars) + "☆".repeat(5 - stars) : "");
 
   Object.assign(play, { ChallengeList });
 })();

@@ -29,7 +29,7 @@
   /** Draws a piece into a group, with the lattice's anchor at the origin. */
   function drawPiece(group, game, piece, orientation) {
     const { grid, data } = game;
-    const { colour, ink, tone, label, orientations } = data.pieces[piece];
+    const { colour, ink, faint, tone, label, orientations } = data.pieces[piece];
     const shape = game.shape(piece, orientation);
     const body = { d: grid.path(shape.rings), fill: colour, class: "body" };
     const parts = [svg("path", data.ball ? { ...body, "fill-opacity": 0.35 } : body)];
@@ -41,8 +41,9 @@
     }
     const [x, y, size] = orientations[orientation].label;
     const [left, base] = grid.toDrawing(x * grid.halves, y * grid.halves);
-    const letter = { x: left, y: base, dy: "0.357em", "font-size": size * UNIT, fill: ink };
-    const text = svg("text", { ...letter, class: "letter", "aria-hidden": "true" });
+    const letter = { x: left, y: base, dy: "0.357em", "font-size": size * UNIT };
+    const fill = group.classList.contains("given") ? faint : ink;
+    const text = svg("text", { ...letter, fill, class: "letter", "aria-hidden": "true" });
     text.textContent = label;
     group.replaceChildren(...parts, text);
   }
@@ -115,8 +116,9 @@
     const game = previewGame(data, entry.halves);
     const { grid } = game;
     const given = entry.given.map(([piece, orientation, x, y]) => {
-      const group = svg("g", { class: "piece given" });
+      const group = svg("g", { class: "piece" });
       drawPiece(group, game, piece, orientation);
+      group.classList.add("given"); // but not faded
       const [left, top] = grid.toDrawing(x, y);
       group.setAttribute("transform", `translate(${left} ${top})`);
       return group;

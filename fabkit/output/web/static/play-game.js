@@ -4,9 +4,9 @@
   const play = (window.fabkitPlay ??= {});
   const { UNIT, Grid, boxOf, key, pairs } = play;
 
-  const MOST_STEPS = 500; // so many steps can be previousFuture
+  const MOST_STEPS = 500; // so many steps can be undone
   /** Margin of the field around the region, in grid units. */
-  const MARGIN = 0.75;
+  const MARGIN = 0.25;
   /** The counters: time in milliseconds, and how often the solution was shown. */
   const NOTHING = { hints: 0, moves: 0, ms: 0, shown: 0 };
 
@@ -18,8 +18,8 @@
       this.grid = new Grid(data.lattice, entry.halves);
       this.region = new Set(pairs(entry.cells).map(([x, y]) => key(x, y)));
       this.box = boxOf(entry.rings);
-      this.field = this.computeField();
       this.fixed = new Set(entry.given.map(([piece]) => piece));
+      this.field = this.computeField();
       /** The counters, and their values at the last reset. */
       [this.totals, this.baseline] = [{ ...NOTHING }, NOTHING];
       this.isOpen = false; // whether the current step is unfinished
@@ -151,12 +151,13 @@
       this.baseline = { ...this.totals };
     }
 
-    /** The field that pieces cannot leave: the region and a margin in which every piece fits in every
+    /** The field that pieces cannot leave: the region and a margin in which every free piece fits in every
      * orientation with a step to spare, so that clamping by whole steps succeeds. Pieces can be parked
      * to the right or below, whichever is drawn larger at the aspect ratio `wide`. */
     computeField(wide = 1) {
       const [unit, margin] = [1, MARGIN].map((room) => this.grid.fromDrawing(room * UNIT, -room * UNIT));
-      const each = this.entry.pieces.map((piece) =>
+      const free = this.entry.pieces.filter((piece) => !this.fixed.has(piece));
+      const each = free.map((piece) =>
         this.orientations(piece).slice(0, this.count(piece)).map((_, orientation) => this.shape(piece, orientation).box),
       );
       const boxes = each.flat();

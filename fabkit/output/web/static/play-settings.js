@@ -114,8 +114,8 @@
     return [(x + x2) / 2, (y + y2) / 2, Math.hypot(x - x2, y - y2)];
   }
 
-  /** Padding of a drawing in the tray, and the minimum size of a touch target. */
-  const [PAD_PX, LEAST_PX] = [8, 44];
+  /** Padding of a drawing in the tray, the minimum size of a touch target, and the intended one of labels. */
+  const [PAD_PX, LEAST_PX, LABEL_PX] = [8, 44, 11];
 
   /** Scales the tray's pieces to the available room, at most to their size on the board. */
   function fitTray(tray, most) {
@@ -133,6 +133,7 @@
     let unit = Math.floor(most);
     while (unit > 8 && !fits(unit)) unit -= 1;
     tray.style.setProperty("--unit", `${unit}px`);
+    tray.style.setProperty("--label", Math.min(1.3, Math.max(1, LABEL_PX / (0.45 * unit)))); // readable on small pieces
   }
 
   /** A single piece, its view box and centre, and its scale to fit a square of 100. */

@@ -102,9 +102,10 @@
       this.settings.set("seen", true);
     }
 
-    /** Fits board and tray into the available room. */
+    /** Fits board and tray into the available room; upright, the board gets more of it from a few pieces. */
     fit() {
       const board = find("board");
+      find("game").style.setProperty("--part", `${this.session.tray.slots.size > FEW ? 50 : 54}dvh`);
       this.session.refit();
       find("game").style.setProperty("--wide", board.style.getPropertyValue("--wide"));
       play.fitTray(find("tray"), this.session.board.place.scale * play.UNIT);
@@ -235,10 +236,8 @@
         over,
         entry.status === "impossible" && messages.fact_impossible,
       ];
-      const items = texts.filter(Boolean).map((text) => html("span", {}, text));
-      const stars = play.stars(entry, messages);
-      stars.setAttribute("aria-hidden", "true"); // the level's name follows
-      return entry.stars ? [stars, ...items] : items;
+      const items = texts.filter(Boolean).map((text) => html("span", {}, text.replace(/(\d) /, "$1\u00a0")));
+      return entry.stars ? [play.stars(entry), ...items] : items;
     }
 
     changed(verdict) {
@@ -283,6 +282,8 @@
     }
   }
 
+  /** So few pieces leave some of the tray's room to the board. */
+  const FEW = 3;
   /** The area that A4 and Letter both leave beside the texts. */
   const PRINT_MM = [186, 170];
 
