@@ -26,6 +26,9 @@ from fabkit.output.typeset import (
 
 #: Points of 1/72 inch in a millimetre.
 MM = 72 / 25.4
+#: Light lines inside dark ones are omitted if thinner: viewers draw each line at least a pixel wide, so
+#: that it would hide most of the dark one.
+_HAIRLINE_MM = 0.09
 _JOINS = {"miter": 0, "round": 1, "bevel": 2}
 _CAPS = {"butt": 0, "round": 1, "square": 2}
 
@@ -198,13 +201,16 @@ class PdfPage:
     def _paint(self, path: Any, style: dict[str, str]) -> None:
         """Fill and stroke a path in a style."""
         fill, stroke = style.get("fill", "#000000"), style.get("stroke", "none")
+        width_mm = float(style.get("stroke_width", "1"))
+        if width_mm < _HAIRLINE_MM and "joint-line" in style.get("class_", "").split():
+            return
         self._pdf.saveState()
         if fill != "none":
             self._fill(style, fill)
         if stroke != "none":
             self._pdf.setStrokeColorRGB(*rgb(stroke))
             self._pdf.setStrokeAlpha(float(style.get("stroke_opacity", "1")))
-            self._pdf.setLineWidth(float(style.get("stroke_width", "1")))
+            self._pdf.setLineWidth(width_mm)
             self._pdf.setLineJoin(_JOINS[style.get("stroke_linejoin", "miter")])
             self._pdf.setLineCap(_CAPS[style.get("stroke_linecap", "butt")])
             dashes = style.get("stroke_dasharray", "").replace(",", " ").split()

@@ -17,9 +17,9 @@ from fabkit.output.theme import FAMILY, REPLACEMENT, font_path
 REGULAR, BOLD = FAMILY.replace(" ", ""), f"{FAMILY.replace(' ', '')}-Bold"
 #: Text heights of a sheet's title and of the line below it.
 SHEET_TITLE_MM, SHEET_TEXT_MM = 7.0, 3.6
-#: Spaces at which a line must not break: before French punctuation, inside guillemets, and between
-#: a number and its unit.
-_BOUND = re.compile(r" (?=[:;!?%»×])|(?<=«) |(?<=\d) (?=mm\b)|(?<=[:×]) (?=\d)")
+#: Spaces at which a line must not break: before French punctuation and dots between facts, inside
+#: guillemets, and between a number and its unit.
+_BOUND = re.compile(r" (?=[:;!?%»×·])|(?<=«) |(?<=\d) (?=mm\b)|(?<=[:×]) (?=\d)")
 #: Where a word that is too long for a line may break.
 _HYPHENS = re.compile(r"(?<=[-_/])")
 

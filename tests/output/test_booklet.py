@@ -8,10 +8,11 @@ import time
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import shapely
 
@@ -39,7 +40,7 @@ WIDE = "odd5-1690ad596e"
 LONG = "Ein langer Titel für eine einfache Aufgabe, der ganz bestimmt nicht in eine Zeile passt"
 OF_40 = "a-board-with-a-very-very-long-name-of-40"
 #: What belongs to the word before it, or after it, in one of the languages.
-LOOSE = re.compile(r"^([:;!?%»×]|mm\b)|«$")
+LOOSE = re.compile(r"^([:;!?%»×·]|mm\b)|«$")
 HOSTILE = (
     "<script>alert('1')</script>",
     'say "hello" \u202eesrever\u202c & <b>bold</b>',
@@ -164,7 +165,14 @@ def test_what_is_given_is_drawn_and_what_is_not_known_is_not_claimed(
     given = tuple(Given(one, solution[one]) for one in ("red", "navy"))
     read = read_of(tmp_path, load_set("iqfit"), [replace(board, given=given)])
     page = read.page_with("8 of 10 pieces to place · 10 × 5")
-    assert colours_on(read.pixels(page, 100), load_set("iqfit")) == {"red", "navy"}
+    pixels = read.pixels(page, 100)
+    assert colours_on(pixels, load_set("iqfit")) == {"red", "navy"}
+    # What is left to cover is tinted, unlike the paper, and its sockets are not.
+    tinted = (pixels == [int(TINT[i : i + 2], 16) for i in (1, 3, 5)]).all(axis=2)
+    rows, columns = (np.flatnonzero(tinted.any(axis=axis)) for axis in (1, 0))
+    region = np.s_[rows[0] : rows[-1], columns[0] : columns[-1]]
+    assert 0.1 < tinted[region].mean() < 0.4
+    assert 0.3 < (pixels[region] == 255).all(axis=2).mean() < 0.7
     assert "already drawn in colour" in compact(read.texts[1])
     plain = replace(entries[0], level="", score=None, count=None, flips=True)
     least = replace(entries[1], count=1, count_complete=False, level="odd", score=1.0)
@@ -326,6 +334,28 @@ def test_a_set_makes_a_pocket_booklet(name: str, tmp_path: Path) -> None:
     items = number_challenges(load_set(name), entries, load_messages("booklet", "en"))
     text = compact(" ".join(read.texts[3:]))
     assert [one.title for one in items if text.count(f"{one.number} {one.title}") < 2] == []
+    # The pages of a level are about equally full, and the emptier ones come last.
+    spans = [re.search(r"(\d+)(?:–(\d+))? · 1 : ", compact(text)) for text in read.texts[3:]]
+    sizes = dict[str, list[int]]()
+    for first, last in ((int(one[1]), int(one[2] or one[1])) for one in spans if one):
+        sizes.setdefault(items[first - 1].level, []).append(last - first + 1)
+    assert sum(map(sum, sizes.values())) == len(entries)
+    for counts in sizes.values():
+        assert counts == sorted(counts, reverse=True)
+        assert len(counts) == 1 or min(counts) >= max(counts) / 3
+
+
+def test_the_end_of_a_title_is_not_alone_in_a_line(entries: list[Entry], tmp_path: Path) -> None:
+    titled = [
+        replace(
+            entries[0], id=f"{size}", title=f"{'A' * size} Snowflake {end}", flips=size % 2 == 0
+        )
+        for size, end in product(range(4, 20), ("78", "4 a"))
+    ]
+    read = read_of(tmp_path, load_set("fridgeiq"), titled)
+    lines = [line.strip() for text in read.texts[3:] for line in text.splitlines()]
+    assert {f"Snowflake {end}" for end in ("78", "4 a")} < set(lines)
+    assert [line for line in lines if line in ("78", "a", "4 a") or LOOSE.search(line)] == []
 
 
 # --- to fold ------------------------------------------------------------------------------------

@@ -68,6 +68,28 @@ def test_areas_lines_and_pictures_lie_where_they_are_drawn(drawn: Callable[..., 
         drawn(lambda page: page.picture(b"no picture", 0, 0, 10, 10))
 
 
+@pytest.mark.parametrize(("units", "both"), [(5.0, False), (8.0, True)])
+def test_a_light_line_never_hides_the_dark_one_below(
+    units: float, both: bool, drawn: Callable[..., Read]
+) -> None:
+    """As the joints of a board whose grid unit is so many mm; viewers widen hairlines to a pixel."""
+
+    def draw(page: PdfPage) -> None:
+        ring = [(5.0, 5.0), (35.0, 5.0), (35.0, 25.0), (5.0, 25.0)]
+        page.polygon([[(0, 0), (40, 0), (40, 30), (0, 30)]], fill="#ff0000")
+        for role, width in (("edge", 0.05), ("joint", 0.014)):
+            stroke = {"stroke_width": f"{width * units:.2f}", **LIGHT.lined(role)}
+            page.polygon([ring], fill="none", **stroke)
+
+    read = drawn(draw)
+    pixels = read.pixels(1, 400)[20:-20, 20:-20]
+    assert (pixels[:, :, 2].max() > 200) == both
+    low = read.pixels(1, 100)
+    middle = low[low.shape[0] // 2]
+    for side in (middle[: len(middle) // 2], middle[len(middle) // 2 :]):
+        assert side[:, 0].min() < 120 or both  # the dark line shows on the left and on the right
+
+
 def test_texts_are_as_wide_as_they_are_measured(drawn: Callable[..., Read]) -> None:
     size = 3 * 15 / text_width_mm("HHH", 3, bold=True)
     assert text_width_mm("HHH", size, bold=True) == pytest.approx(15)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
@@ -47,10 +48,12 @@ _SCALES: tuple[float, ...] = (
     *range(9, 21),
     *range(25, 201, 5),
 )
-_SHARING = 0.98
+_SHARING = 0.95
 #: The gap between challenges on a page, its head, and the gap between texts and drawing.
 _GAP_MM, _HEAD_MM, _FREE_MM = 5.0, 10.0, 4.5
 _STAR_MM = 1.8
+#: A title's last words, as "78" or "4 a", stay on the line of the word before them.
+_TITLE_END = re.compile(r" (?=\d+\b|\w\b)")
 #: At full size: the gap between the texts of a challenge and its shape, and between challenges.
 _APART_MM, _BETWEEN_MM = 3.0, 9.0
 _Card = Callable[[NumberedChallenge, Size], list[Flowable]]
@@ -295,7 +298,7 @@ def _facts(spec: BookletSpec, item: NumberedChallenge) -> Iterator[str]:
 
 def _title(spec: BookletSpec, item: NumberedChallenge, style: str, **changes: Any) -> Paragraph:
     """Return the number and title of a challenge as a paragraph."""
-    title = spec.escape_text(item.title, bold=True)
+    title = _TITLE_END.sub("\N{NO-BREAK SPACE}", spec.escape_text(item.title, bold=True))
     markup = f'<b><font color="#8a8577">{item.number}</font>&nbsp;&nbsp;{title}</b>'
     return spec.markup(markup, style, **changes)
 
@@ -337,9 +340,12 @@ def _span(items: Sequence[NumberedChallenge]) -> str:
 def _chunks(
     items: Sequence[NumberedChallenge], grid: tuple[int, int]
 ) -> Iterator[Sequence[NumberedChallenge]]:
-    """Split items into pages with about equal numbers of rows, so that none is nearly empty."""
+    """Split items into pages with about equal numbers of rows, the shorter ones last."""
     rows = math.ceil(len(items) / grid[0])
     pages = math.ceil(rows / grid[1])
+    fewest, longer = divmod(rows, pages)
+    start = 0
     for page in range(pages):
-        start, end = (-(-rows * edge // pages) * grid[0] for edge in (page, page + 1))
+        end = start + (fewest + (page < longer)) * grid[0]
         yield items[start:end]
+        start = end

@@ -63,8 +63,10 @@ BARE_TABLE = [
     ("VALIGN", (0, 0), (-1, -1), "TOP"),
     *((f"{side}PADDING", (0, 0), (-1, -1), 0) for side in ("LEFT", "RIGHT", "TOP", "BOTTOM")),
 ]
-#: The theme of printed challenges: a light tint saves ink and leaves room for a pencil.
-PAPER_THEME = replace(LIGHT, silhouette="#e4e0d6")
+#: The theme of printed challenges: a light tint, which no hole or socket has, saves ink and leaves
+#: room for a pencil.
+_TINT = "#e4e0d6"
+PAPER_THEME = replace(LIGHT, silhouette=_TINT, ground=_TINT, socket="#ffffff", faint="#b0aa9a")
 
 
 @dataclass(frozen=True)
