@@ -1,10 +1,10 @@
-"""The ``fabkit`` command, also as ``python -m fabkit``. Signals end it quietly from here on."""
+"""The ``fabkit`` command, also as ``python -m fabkit``. Signals end it without a traceback."""
 
 from fabkit.core.signals import exit_on_signals, ignore_signals
 
 
 def main() -> int:
-    """Runs one command and returns its exit code."""
+    """Run one command and return its exit code."""
     exit_on_signals()
     from fabkit.cli import main as run
 

@@ -37,7 +37,7 @@ catalog["made"] |= {"pieces_sha256": puzzle.pieces_sha256, "rules_sha256": rules
 
 snowflakes = [one for one in catalog.get("challenges", []) if entry_kind(one) == "snowflake"]
 by_id = {one["id"]: one for one in snowflakes}
-# Rated as `fabkit solve --difficulty` rates them; those on two lattices with half the unit.
+# Rated like `fabkit solve --difficulty`; those on two lattices with half the unit.
 of_halves = {1: puzzle}
 for entry in read_catalog({"challenges": snowflakes}, puzzle, name):
     if entry.halves not in of_halves:
@@ -54,7 +54,7 @@ for entry in read_catalog({"challenges": snowflakes}, puzzle, name):
 if not all(one["count_complete"] for one in snowflakes):
     raise SystemExit("a count of solutions ended early: it would depend on the machine")
 
-# Sets of few pieces have few hard starts, so some are in the books; those are left out.
+# Sets of few pieces have few hard starts, so some are in the books; omit those.
 book, published = Path(__file__).parents[1] / f"tests/facts/{name}-book.json", []
 for one in json.loads(book.read_text())["all"] if book.is_file() else ():
     board = [puzzle.lattice.row_col(cell) for cell in puzzle.boards[0].cells]

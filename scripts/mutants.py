@@ -89,10 +89,10 @@ def main() -> int:
             kept = (copy / mutant["file"]).read_bytes()
             plant(copy, mutant)
             begin = time.monotonic()
-            room = Path("tests") / Path(mutant["file"]).parts[1]
+            folder = Path("tests") / Path(mutant["file"]).parts[1]
             by, run = "", "default"
-            if (copy / room).is_dir():  # the tests of its own room, first
-                by = fails(copy, str(room))
+            if (copy / folder).is_dir():  # first the tests of its own package
+                by = fails(copy, str(folder))
             by = by or fails(copy)
             if not by and wanted.integration:
                 run, by = "integration", fails(copy, "--integration", "-m", "integration")

@@ -1,4 +1,4 @@
-"""The pages of ``docs/reference`` that come from the code: commands, files of one's own, rules.
+"""The pages of ``docs/reference`` generated from the code: commands, file formats, rules.
 
 ``scripts/docs`` runs it. With ``--check`` it compares instead of writing.
 """
@@ -41,7 +41,7 @@ _EXIT_CODES = {
 
 
 def pages() -> dict[str, str]:
-    """The text of every page, by its name in the folder."""
+    """The text of every page, by file name."""
     made = {
         "commands": _commands(),
         "sets": _sets(),
@@ -55,18 +55,18 @@ def pages() -> dict[str, str]:
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """A table, and a blank line behind it; nothing without rows."""
+    """A table followed by a blank line; nothing if there are no rows."""
     lines = [f"| {' | '.join(row)} |" for row in rows]
     return [f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}", *lines, ""] if lines else []
 
 
 def _code(text: str) -> str:
-    """Code in a cell of a table, where a bar would end the cell."""
+    """Code in a table cell, where a bar would end the cell."""
     return f"<code>{text.replace('|', '&#124;')}</code>" if "|" in text else f"`{text}`"
 
 
 def _cell(text: str | None) -> str:
-    """A sentence in a cell of a table."""
+    """A sentence in a table cell."""
     return (text or "").replace("|", "&#124;")
 
 
@@ -98,7 +98,7 @@ def _summary(command: Any) -> str:
 
 
 def _command(name: str, command: Any) -> Iterator[str]:
-    """A command, then those below it."""
+    """A command, then its subcommands."""
     arguments = [one for one in command.params if one.param_type_name == "argument"]
     spelt = [
         one.metavar if one.required or "[" in one.metavar else f"[{one.metavar}]"
@@ -246,7 +246,7 @@ def _profiles() -> Iterator[str]:
 
 
 def _range(setting: Setting) -> str:
-    """What a key may be."""
+    """The allowed values of a key."""
     if setting.kind == CHOICE:
         return ", ".join(f"`{one}`" for one in setting.limits)
     if not setting.limits:
@@ -275,7 +275,7 @@ def _rules() -> Iterator[str]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Writes the pages, or says which are out of date; returns the exit code."""
+    """Write the pages, or report which are out of date; return the exit code."""
     texts = pages()
     old = [name for name, text in texts.items() if not _is_current(FOLDER / name, text)]
     if arguments != ["--check"]:

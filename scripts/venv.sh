@@ -1,9 +1,9 @@
-# Sourced by the scripts beside it: makes the checkout's virtual environment on first use.
+# Sourced by the other scripts: creates the checkout's virtual environment on first use.
 #
 #   ensure_venv FOLDER CONSTRAINTS EXTRAS
 #       FOLDER beside pyproject.toml, CONSTRAINTS a file there, EXTRAS such as "" or "[dev]"
 #
-# Everything it says goes to standard error, so that standard output stays the command's own.
+# All output goes to standard error, so that standard output is left to the command.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
@@ -15,11 +15,11 @@ find_python() {
             return
         fi
     done
-    echo "fabkit: Python 3.11 or newer is needed, and none was found; install it and try again" >&2
+    echo "fabkit: no Python 3.11 or newer found; install it and try again" >&2
     return 3
 }
 
-# What an environment was made from: its place (a moved one does not work) and the two files.
+# What an environment depends on: its path (a moved one does not work) and the two files.
 wanted_stamp() { { echo "$1"; cat "$root/pyproject.toml" "$2"; } }
 
 is_ready() {
@@ -49,7 +49,7 @@ make_venv() {
     fi
     if ! "$venv/bin/python" -m pip install --quiet --disable-pip-version-check \
         --constraint "$constraints" --editable "$root$extras" >&2; then
-        echo "fabkit: the installation failed (see above); call again to go on" >&2
+        echo "fabkit: the installation failed (see above); run the command again to continue" >&2
         return 3
     fi
     wanted_stamp "$venv" "$constraints" >"$venv/.installed$extras"

@@ -352,10 +352,10 @@ def test_extras_are_installed_as_the_texts_say() -> None:
 def test_files_that_are_named_exist() -> None:
     scripts = set(re.findall(r"(?<![\w/])((?:scripts|\.ci)/[a-z-]+)", EVERYTHING))
     assert {"scripts/fabkit", "scripts/test"} <= scripts
-    rooms = set(re.findall(r"`((?:fabkit|pieces|tests|docs)/[\w./-]+)`", EVERYTHING))
+    paths = set(re.findall(r"`((?:fabkit|pieces|tests|docs)/[\w./-]+)`", EVERYTHING))
     assert [
         name
-        for name in sorted(scripts | rooms)
+        for name in sorted(scripts | paths)
         if not (ROOT / name).exists() and not re.search("[A-Z]{3}", name)
     ] == []
 

@@ -1,6 +1,6 @@
 """MkDocs hooks: the site has the pictures of ``output/gallery``, and pages of the checkout's top level.
 
-In a checkout both are outside of the folder of the documentation; an installed fabkit has them in it.
+In a checkout both are outside the documentation folder; in an installed package they are inside.
 """
 
 import re
@@ -14,7 +14,7 @@ _PAGES = ("CHANGELOG.md", "CONTRIBUTING.md")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Adds what is outside of the folder of the documentation."""
+    """Add the files outside the documentation folder."""
     root = Path(config.docs_dir).parent
     pictures = sorted((root / "output/gallery").glob("*.[ps][nv]g"))
     found = {f"gallery/{path.name}": path for path in pictures}
@@ -26,7 +26,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Points links at places in the site; pages name those of a checkout."""
+    """Rewrite links: pages use the paths of a checkout, the site has its own."""
     if page.file.src_uri in _PAGES:
         return re.sub(r"\]\((?:docs|output)/", "](", markdown)
     outside = "|".join(map(re.escape, _PAGES))

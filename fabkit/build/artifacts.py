@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 class Artifacts:
     """Drawings, solids, meshes and layouts of a set's pieces and boards, made on demand and cached.
 
-    Drawings and layouts raise an InputError when the profile does not suit the printables; libraries
-    raise types of their own, see `library_failures`.
+    Drawings and layouts raise an InputError when the profile does not suit the printables;
+    libraries raise other types, see `library_failures`.
 
     Args:
         find_stl: returns current STL files, by id, to read meshes from.
-        drawings: the printables in millimetres, by id, if they are not to be drafted here.
+        drawings: the printables in millimetres, by id; drafted here by default.
     """
 
     def __init__(
@@ -135,8 +135,7 @@ class Artifacts:
 
 
 def _mesh(shape: Shape) -> Mesh:
-    """A solid's mesh, as an STL file would have it. The kernel hands over its triangles in no
-    other way in which they are the same."""
+    """A solid's mesh, read back from an STL file: only this way are its triangles reproducible."""
     from fabkit.mesh.files.readers import read_meshes
     from fabkit.solid.export import write_stl
 
@@ -145,16 +144,16 @@ def _mesh(shape: Shape) -> Mesh:
         write_stl(shape, path)
         try:
             return read_meshes(path)[0]
-        except InputError as error:  # nobody's input: the kernel made it
+        except InputError as error:  # not user input: the kernel wrote it
             raise RuntimeError(f"the generated mesh is invalid: {error}") from None
 
 
 @contextlib.contextmanager
 def library_failures(name: str) -> Iterator[None]:
-    """Convert the errors of libraries, which raise types of their own.
+    """Convert the errors of libraries, which raise other types.
 
     Raises:
-        ExternalError: in place of what a library raises.
+        ExternalError: instead of the library's error.
     """
     try:
         yield

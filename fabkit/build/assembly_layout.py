@@ -23,7 +23,7 @@ from fabkit.model.puzzle import Challenge, PuzzleSet
 from fabkit.output.render.scene import ShadedMesh, Vector
 from fabkit.output.render.transform import RigidTransform, place_ball_piece, place_flat_piece
 
-#: A solution: for each piece its cells.
+#: A solution: the cells of each piece.
 Layout = Mapping[str, frozenset[Cell]]
 
 #: In an exploded view, pieces move outwards by this fraction of their distance from the centre …
@@ -49,14 +49,13 @@ def assembled(
     """The meshes of an assembled set.
 
     Args:
-        challenge: what the solution is of. Its board is shown if its region is one.
+        challenge: the solved challenge. Its board is shown if its region is that of a board.
         board: whether the board is shown, with its lid, if it is made as an object.
-        exploded: whether the pieces hang apart above it.
+        exploded: whether the pieces are apart above it.
         halves: of the challenge's cells in a unit's length; see `fabkit.model.entry.Entry`.
 
     Returns:
-        What there is to see, in mm: first the board, then its lid, then the pieces with what is
-        inlaid in them.
+        The visible meshes, in mm: the board, then its lid, then the pieces with their inlays.
 
     Raises:
         InputError: when the profile does not suit a piece or the board.
@@ -70,7 +69,7 @@ def assembled(
     for one in boards:
         transform = RigidTransform()
         if one.kind == LID:
-            transform = _nearby_profiles(drawings[one.board.id].outline, drawings[one.id].outline)
+            transform = _lid_transform(drawings[one.board.id].outline, drawings[one.id].outline)
         found += shaded_meshes(artifacts, one, transform)
     transforms = piece_placements(artifacts, challenge.region, layout, boards, halves)
     for piece in pieces:
@@ -109,20 +108,20 @@ def piece_placements(
     boards: Sequence[Accessory],
     halves: int = 1,
 ) -> dict[str, tuple[RigidTransform, Vector]]:
-    """The transforms onto their cells of all pieces' meshes, as their drawings have them.
+    """The transforms of the meshes of all pieces, as drawn, onto their cells.
 
     Args:
-        region: what they cover together.
-        boards: the board that they lie in, if any; a lid does not matter.
-        halves: so many cells lie in a unit's length of one of the lattice's.
+        region: the cells they cover together.
+        boards: the board that holds them, if any; a lid does not matter.
+        halves: cells per unit of length; see `fabkit.model.entry.Entry`.
 
     Returns:
-        By piece, in the set's order; each also with the vector to where it is shown apart, in mm.
-        What rests on the board, the back of a flat piece (or its face, if it is turned over) or
-        the middles of balls, is in the board, or at height 0.
+        By piece, in the set's order; each also with the vector to its place in an exploded view, in
+        mm. The surface at rest, the back of a flat piece (or its face, if it is turned over) or the
+        centres of balls, is in the board, or at height 0.
 
     Raises:
-        ValueError: when a piece cannot lie so.
+        ValueError: when a piece cannot be placed there.
     """
     drawings, lattice = artifacts.drawings, artifacts.puzzle.lattice
     unit_mm = artifacts.profile.unit_mm / halves
@@ -144,10 +143,10 @@ def piece_placements(
 def placement_on(
     artifacts: Artifacts, piece: Piece, cells: frozenset[Cell], halves: int = 1
 ) -> RigidTransform:
-    """The transform of a piece's mesh, as its drawing has it, onto cells; see `piece_placements`.
+    """The transform of a piece's mesh, as drawn, onto cells; see `piece_placements`.
 
     Raises:
-        ValueError: when it cannot lie so.
+        ValueError: when it cannot be placed there.
     """
     drawing, lattice = artifacts.drawings[piece.id], artifacts.puzzle.lattice
     unit_mm = artifacts.profile.unit_mm / halves
@@ -164,17 +163,17 @@ def placement_on(
 def boards_for_region(
     puzzle: PuzzleSet, region: frozenset[Cell], profile: Profile, halves: int = 1
 ) -> Sequence[Accessory]:
-    """The board with just that region, and its lid; none if no such board is made.
+    """The board with exactly this region, and its lid; none if no such board is made.
 
     Args:
-        halves: of the cells in a unit's length; boards have none of half a unit.
+        halves: cells per unit of length; boards have whole units only.
     """
     all_accessories = accessories(puzzle, profile) if halves == 1 else ()
     ids = [one.board.id for one in all_accessories if one.board.cells == region]
     return [one for one in all_accessories if ids and one.board.id == ids[0]]
 
 
-def _nearby_profiles(board: Polygon, lid: Polygon) -> RigidTransform:
+def _lid_transform(board: Polygon, lid: Polygon) -> RigidTransform:
     """The placement of a lid: to the right of its board, or behind a wide one."""
     left, front, right, back = board.bounds
     lid_left, lid_front, lid_right, lid_back = lid.bounds

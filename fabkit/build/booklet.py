@@ -23,7 +23,10 @@ BOOKLET = "booklet.pdf"
 #: Profile keys that affect neither booklets nor pages.
 NOT_SHOWN = ("price.", "laser.", "filament.", "plate.", "printer.")
 #: The packages and libraries it depends on, besides those of all reports.
-_ROOMS, _LIBRARIES = ("build", "solid", "core"), ("reportlab", "cadquery", "cadquery-ocp", "pillow")
+_PACKAGES, _LIBRARIES = (
+    ("build", "solid", "core"),
+    ("reportlab", "cadquery", "cadquery-ocp", "pillow"),
+)
 
 
 @dataclass(frozen=True)
@@ -31,11 +34,10 @@ class BookletOptions:
     """Options of a booklet.
 
     Attributes:
-        selection: which challenges.
+        selection: the challenges in it.
         language: one of `fabkit.output.i18n.LANGUAGES`.
         paper: one of `fabkit.output.booklet.paper.PAPERS`; None chooses.
-        picture: whether the set is drawn on the cover as it comes from the printer; else its
-            pieces are.
+        picture: whether the cover shows the printed set; otherwise it shows the pieces as drawn.
         edition: one of `fabkit.output.booklet.book.EDITIONS`.
         fold: whether it comes on sheets to fold.
     """
@@ -73,7 +75,7 @@ class BookletResult:
 
     Attributes:
         booklet: the file, its paper and pages.
-        ids: of the challenges in it, as they were gathered.
+        ids: of the challenges in it, in the order gathered.
         notes: warnings.
     """
 
@@ -92,13 +94,13 @@ def make_booklet(
     """Make the booklet of a set.
 
     Args:
-        folder: the set's output folder. A list of challenges may lie there, and meshes that are up
-            to date are not built again.
+        folder: the set's output folder. It may contain a list of challenges; up-to-date meshes are
+            reused.
 
     Raises:
-        InputError: when a challenge that was asked for cannot be shown, none can, or paper or
-            language are unknown or do not suit them.
-        ExternalError: when a library fails, or files that come with fabkit are missing.
+        InputError: when a requested challenge cannot be shown, or none can, or paper or language
+            are unknown or unsuitable.
+        ExternalError: when a library fails, or files of fabkit are missing.
     """
     options = options or BookletOptions()
     load_messages("booklet", options.language)  # refuse unknown values before the work
@@ -149,7 +151,7 @@ def write_booklet(
         "look": [options.paper, options.picture, options.edition, options.fold],
     }
     recipe = report_recipe(
-        puzzle, profile, json_text(inputs), rooms=_ROOMS, libraries=_LIBRARIES, but=NOT_SHOWN
+        puzzle, profile, json_text(inputs), packages=_PACKAGES, libraries=_LIBRARIES, but=NOT_SHOWN
     )
     target = Target((options.file_name,), recipe, write, always=always)
     build(folder, puzzle, profile, [target], force)

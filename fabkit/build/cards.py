@@ -35,11 +35,11 @@ def starting_positions(puzzle: PuzzleSet, file: Path | None, folder: Path) -> li
             challenges, and the list in its output folder if there is one.
 
     Returns:
-        Those with given pieces.
+        The challenges with given pieces.
 
     Raises:
-        InputError: when the set has no board, when a file cannot be read, or when nothing begins
-            with given pieces.
+        InputError: when the set has no board, when a file cannot be read, or when no challenge has
+            given pieces.
     """
     if not puzzle.boards:
         raise InputError.of(puzzle.name, "has no board; a card shows given pieces on a board")
@@ -70,7 +70,7 @@ def cards_for(
 
     Args:
         ids: only these; all when empty.
-        count: so many at most, the first; None for all.
+        count: the maximum number of cards; None for all.
 
     Raises:
         InputError: when there is no such id, or a challenge does not cover a board.

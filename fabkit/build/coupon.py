@@ -51,14 +51,14 @@ def write_coupon(
     ``measured.csv`` and ``coupon.json``.
 
     Args:
-        puzzle: the set two of whose pieces are printed with it.
+        puzzle: the set of the two pieces printed with it.
 
     Returns:
         ``coupon.json``: also what was written, and the pieces and places on it.
 
     Raises:
         InputError: when the profile does not suit those pieces, the coupon does not fit the bed,
-            the folder is that of a set, or it holds values that somebody has filled in.
+            the folder is that of a set, or contains measured values.
         ExternalError: when the folder is in use or cannot be written; nothing has changed then.
     """
     profile = replace(profile, inlay="none", tones="plain")

@@ -97,7 +97,7 @@ def cover_picture(
     kind = min((one.kind for one in entries), key=KINDS.index)
     entry = cover_challenge(puzzle, [one for one in entries if one.kind == kind])
     challenge = challenge_of(entry)
-    # Challenges on two lattices come with their solutions.
+    # Challenges on two lattices have stored solutions.
     layout = solve_face_up(puzzle, challenge) if entry.flips and entry.halves == 1 else None
     layout = layout or dict(entry.solution or {})
     meshes = assembled(puzzle, challenge, layout, profile, find_stl, halves=entry.halves)

@@ -21,7 +21,7 @@ from fabkit.model.puzzle import PuzzleSet
 DOCS = "docs"
 _SET = PuzzleSet("documentation", "", LATTICES["square"], False)
 _LIBRARIES = ("mkdocs", "mkdocs-material", "markdown", "pymdown-extensions", "pygments")
-#: Files of no use on a disk: source maps, stemmers of other languages, pages for servers.
+#: Files not needed offline: source maps, stemmers of other languages, pages for servers.
 _UNUSED = ("**/*.map", "**/lunr/**/*.js", "sitemap.xml*", "404.html", "search/*.json")
 
 
@@ -81,7 +81,7 @@ class _Warnings(logging.Handler):
 
 def _run_mkdocs(source: Path, folder: Path) -> None:
     """Build the site into a folder; every warning of MkDocs is an error."""
-    os.environ.setdefault("NO_MKDOCS_2_WARNING", "1")  # which advertises the theme's successor
+    os.environ.setdefault("NO_MKDOCS_2_WARNING", "1")  # it advertises the theme's successor
     log, warnings = logging.getLogger("mkdocs"), _Warnings()
     log.addHandler(warnings)
     log.propagate, propagate = False, log.propagate
@@ -94,7 +94,7 @@ def _run_mkdocs(source: Path, folder: Path) -> None:
         build_site(config)
     except (KeyboardInterrupt, MemoryError, OSError):
         raise
-    except BaseException as error:  # what MkDocs stops with is a SystemExit
+    except BaseException as error:  # MkDocs stops with a SystemExit
         reasons = warnings.texts or [str(error) or type(error).__name__]
         advice = "; reinstall fabkit" if isinstance(error, ImportError) else ""
         raise ExternalError(

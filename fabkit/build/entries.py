@@ -87,14 +87,14 @@ def gather(
     unless the time limit is reached; the status of an entry is then ``unknown``.
 
     Args:
-        folder: the set's output folder, where a list of challenges may lie.
+        folder: the set's output folder, which may contain a list of challenges.
 
     Returns:
-        Them by kind, in the order in which they are written; also those without a solution, see
-        `select_solved`. Optional boards come only when they are asked for by their names.
+        The challenges by kind, in file order; also those without a solution, see `select_solved`.
+        Optional boards are included only if requested by name.
 
     Raises:
-        InputError: when a file cannot be read, an id is unknown or there twice, or there is no
+        InputError: when a file cannot be read, an id is unknown or duplicate, or there is no
             challenge at all.
 
     Example:
@@ -129,8 +129,8 @@ def gather(
 
 
 def _levelled(puzzle: PuzzleSet, entries: Sequence[Entry]) -> list[Entry]:
-    """The entries, each rated one with its level: what it brought, else by the shipped catalog's
-    cuts of its kind; in a set without one by its rank among those that are there."""
+    """The entries, each rated one with its level: its own, else by the shipped catalog's thresholds
+    for its kind; in a set without a catalog, by its rank among the entries."""
 
     @cache
     def cuts(kind: str) -> Sequence[float]:
@@ -164,7 +164,7 @@ def find_entry(
         InputError: when there is none, or several.
     """
     files, only = () if file is None else (file,), () if name is None else (name,)
-    if file is not None and not only:  # which there are is known without solving any
+    if file is not None and not only:  # listing them needs no solving
         entries = gather(puzzle, Selection(files, budget_s=0.0), folder)
         if len(entries) > 1:
             ids = join_names([entry.id for entry in entries], _MAX_NAMED)
@@ -182,7 +182,7 @@ def select_solved(
         Those with a solution, and warnings on the others.
 
     Raises:
-        InputError: when one without a solution was asked for by its id, or none has a solution.
+        InputError: when one without a solution was requested by its id, or none has a solution.
     """
     found, lacking, advice = [], [], ["omit it"]
     for entry in entries:
@@ -204,7 +204,7 @@ def select_solved(
 def _of_set(puzzle: PuzzleSet, folder: Path | None, only: Sequence[str]) -> list[Entry]:
     """All challenges of a set, and its boards; optional boards only by name.
 
-    Where the set itself has a challenge or board of a catalog's name, that is meant by it, as in
+    A name of both the set and the catalog means that of the set, as in
     `fabkit.model.challenges.find_challenge`.
     """
     entries = stated_and_generated(puzzle, folder)
@@ -223,7 +223,7 @@ def _of_files(puzzle: PuzzleSet, files: Sequence[Path]) -> list[Entry]:
     """Read the challenges of files.
 
     Raises:
-        InputError: when one holds nothing, or an id that another holds.
+        InputError: when one is empty, or an id is in two files.
     """
     found: dict[str, Entry] = {}
     where: dict[str, str] = {}
@@ -271,9 +271,9 @@ def _question(entry: Entry) -> tuple[object, ...]:
 
 
 def _solved(puzzle: PuzzleSet, entry: Entry, images: PieceImages, budget_s: float | None) -> Entry:
-    """The entry with a solution, the number of solutions that a short search counts, and a rating.
+    """The entry with a solution, the number of solutions found by a short search, and a rating.
 
-    The rating is that of `fabkit solve --difficulty`, unless the entry brought one.
+    The rating is that of `fabkit solve --difficulty`, unless the entry has its own.
     """
     encoded = to_exact_cover(puzzle, challenge_of(entry))
     answer = solve(encoded, "first", None, Budget(budget_s))
@@ -282,7 +282,7 @@ def _solved(puzzle: PuzzleSet, entry: Entry, images: PieceImages, budget_s: floa
     solved = replace(entry, status=SOLVED, solution=encoded.decode(answer.solutions[0]))
     if fault := solution_error(solved, images):
         raise AssertionError(f"the solution of {entry.id} is invalid: {fault}")
-    # Without a budget: what a probe finds must not depend on how quick the machine is.
+    # Without a budget: the result must not depend on the speed of the machine.
     rating = difficulty(encoded.problem)
     if rating is None:
         return solved
@@ -296,11 +296,11 @@ def stated_and_generated(puzzle: PuzzleSet, folder: Path | None) -> list[Entry]:
     """The challenges stated in a set, and those generated into its output folder.
 
     Returns:
-        Them. A listed one whose id is taken, also by a board or by a snowflake of the shipped
-        catalog, has ``made-`` before its id.
+        The challenges. If the id of a listed one is taken, also by a board or a snowflake of the
+        shipped catalog, it gets the prefix ``made-``.
 
     Raises:
-        InputError: when the list is broken, or another set's.
+        InputError: when the list is damaged, or that of another set.
     """
     found = [_entry(puzzle, one) for one in puzzle.challenges]
     used = {*challenge_names(puzzle), *(entry["id"] for entry in catalog_entries(puzzle))}
@@ -318,8 +318,8 @@ def load_list_document(path: Path) -> dict[str, Any] | None:
     """Read a file of several challenges: a list, or a catalog.
 
     Returns:
-        The document; None when it is something else. What is wrong with it then, reading it as a
-        challenge file says.
+        The document; None when it is something else, to be read as a challenge file, which reports
+        its errors.
     """
     if path.suffix.lower() != ".json":
         return None
@@ -334,7 +334,7 @@ def read_list(path: Path, puzzle: PuzzleSet) -> list[Entry]:
     """The challenges of a list, as `fabkit challenges` writes it, with their difficulty.
 
     Raises:
-        InputError: with all faults of the file, or when it is another set's.
+        InputError: with all errors in the file, or when it is that of another set.
     """
     from fabkit.core.documents import ErrorList, read_tables
     from fabkit.model.challenge_file import CHALLENGE_KEYS, ChallengeReader

@@ -37,7 +37,7 @@ PROFILE, EDITED_PROFILE = "profile.toml", "profile.edited.toml"
 #: The contents of each plate, for scripts and for `fabkit slice`.
 PLATES = "plates/plates.json"
 
-#: Makes the file of some printables, by its name.
+#: Makes a file of some printables; called with its name.
 _Maker = Callable[[Artifacts, Sequence[Printable], str, OutputPath], None]
 
 
@@ -59,7 +59,7 @@ def _step(
 def _3mf(
     artifacts: Artifacts, some: Sequence[Printable], name: str, output_path: OutputPath
 ) -> None:
-    """All pieces on their plates; or one alone, in the middle of the bed."""
+    """All pieces on their plates; or a single one, in the middle of the bed."""
     from fabkit.mesh.files.writing3mf import write_3mf
     from fabkit.printing.package3mf import piece_package
 
@@ -98,7 +98,7 @@ def _plates(
 
 
 def write_plates(artifacts: Artifacts, stem: str, output_path: OutputPath) -> None:
-    """A 3MF file and a drawing of each plate; in the stem of their names ``{}`` is its number."""
+    """A 3MF file and a drawing of each plate; ``{}`` in the stem of their names is its number."""
     from fabkit.printing.plate import plate_drawing
 
     puzzle, drawings, profile = artifacts.puzzle, artifacts.drawings, artifacts.profile
@@ -156,14 +156,14 @@ class Kind:
 
     Attributes:
         make: how it is made.
-        each: the file of one piece, with its id for ``{}``; empty when there is none.
-        whole: the file of the whole set, with its name for ``{}``, or a folder of files whose
-            number shows when they are made; empty for neither.
-        has_metadata: whether it holds names, colours and credits.
-        reads: beginnings of the profile's keys that count besides those that shape the pieces.
-        rooms: what of fabkit's own code makes it.
-        libraries: what else makes it.
-        cut: whether it is cut from a sheet, so that there is one only of flat pieces.
+        each: the file of one piece, with ``{}`` for its id; empty if there is none.
+        whole: the file of the whole set, with ``{}`` for its name, or a folder of files whose
+            number is known only when they are made; empty for neither.
+        has_metadata: whether it contains names, colours and credits.
+        reads: prefixes of the profile's keys that matter besides those that shape the pieces.
+        packages: the packages of fabkit that make it.
+        libraries: the libraries that make it.
+        cut: whether it is cut from a sheet, so that only flat pieces have one.
     """
 
     make: _Maker
@@ -171,7 +171,7 @@ class Kind:
     whole: str
     has_metadata: bool
     reads: tuple[str, ...]
-    rooms: tuple[str, ...]
+    packages: tuple[str, ...]
     libraries: tuple[str, ...]
     cut: bool = False
 
@@ -183,11 +183,11 @@ _PRESSED = (*_CAD, "lib3mf", "pillow", "spyrrow", "rectpack")
 _LAYOUT = ("label.", "plate.", "printer.", "cell.")
 _FLAT = ("model", "drawing", "printing", "output")
 _DRAWN = ("shapely", "fonttools", "ezdxf", "spyrrow", "rectpack")
-#: What shapes boards and lids besides.
+#: Keys that shape boards and lids in addition.
 _OF_BOARDS = ("board.", "lid.")
 
-#: All kinds by name, in the order in which they are made: STL files first, whose triangles others
-#: have, too.
+#: All kinds by name, in the order in which they are made: STL files first, since others share their
+#: triangles.
 KINDS: dict[str, Kind] = {
     "stl": Kind(_stl, "stl/{}.stl", "", False, (), _SOLID, _CAD),
     "step": Kind(_step, "step/{}.step", "{}.step", True, (), _SOLID, _CAD),
@@ -199,7 +199,7 @@ KINDS: dict[str, Kind] = {
 
 
 def kinds_for(puzzle: PuzzleSet) -> list[str]:
-    """All kinds of files that a set can have: pieces of balls are not cut from sheets.
+    """All kinds of files that a set can have: ball pieces are not cut from sheets.
 
     Example:
         >>> from fabkit.model.library import load_set
@@ -210,7 +210,7 @@ def kinds_for(puzzle: PuzzleSet) -> list[str]:
 
 
 def targets_for(artifacts: Artifacts, kinds: Sequence[str]) -> list[Target]:
-    """The files of some kinds: one for each printable, and those of the whole set with all of them.
+    """The files of some kinds: one for each printable, and those of the whole set.
 
     Example:
         >>> from fabkit.model.library import load_set
@@ -235,10 +235,10 @@ def targets_for(artifacts: Artifacts, kinds: Sequence[str]) -> list[Target]:
             (puzzle.title, puzzle.credit, puzzle.licence, profile.name) if how.has_metadata else ()
         )
         head = [kind, puzzle.name, puzzle.lattice.name, *metadata]
-        head.append(generator_digest(how.rooms, how.libraries))
+        head.append(generator_digest(how.packages, how.libraries))
         for name, inside in wanted:
             boards = not all(isinstance(one, Piece) for one in inside)
-            title = [puzzle.title] if boards else []  # which is engraved
+            title = [puzzle.title] if boards else []  # the title is engraved
             drawings = json.dumps([_drawing(one, how.has_metadata) for one in inside])
             recipe = digest(*head, profiles[boards], *title, name, drawings)
             make = partial(_make, how.make, artifacts, inside, name)

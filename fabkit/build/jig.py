@@ -21,11 +21,11 @@ from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.output.jig import jig_sheet
 
-#: What says how to use them.
+#: The report with instructions.
 REPORT = "jig.json"
 _JIGS = PuzzleSet(JIG, "Magnet jig", LATTICES["square"], False)
 _PRESS = "Press it into a recess until the collar rests on the back"
-#: How a magnet goes in, by fit.
+#: How to insert a magnet, by fit.
 _HOW = {
     "press": f"{_PRESS}, and pull the jig off straight.",
     "ribs": f"{_PRESS}, and pull the jig off straight.",
@@ -56,7 +56,7 @@ def write_jigs(
     """
     whose = puzzle or _JIGS
     jigs = _draft_for(profile, puzzle)
-    single = replace(profile, inlay="none")  # a name needs no second colour
+    single = replace(profile, inlay="none")  # the name is not printed in a second colour
     drawings = {one.drawing.piece: one.drawing for one in jigs}
     pieces = tuple(Piece(name, one.colour, one.colour, ()) for name, one in drawings.items())
     document = jig_document(jigs, profile, puzzle)
@@ -104,10 +104,10 @@ def jig_document(
 
     Returns:
         ``profile``, ``set`` (its name or None), ``fit``, ``magnet_mm`` (diameter and height),
-        ``how`` (sentences) and ``jigs``, each with ``name``, ``pole`` (that shows outwards when it
-        is used), ``tip`` (the counter-magnet's pole towards the tip), ``post_mm``, ``post_height_mm`` (how
-        far it stands out of the collar), ``collar_mm``, ``shaft_mm`` (diameters), ``shaft_depth_mm``
-        and ``size_mm`` (width, depth, height).
+        ``how`` (sentences) and ``jigs``, each with ``name``, ``pole`` (that faces outwards in use),
+        ``tip`` (the counter-magnet's pole towards the tip), ``post_mm``, ``post_height_mm`` (above
+        the collar), ``collar_mm``, ``shaft_mm`` (diameters), ``shaft_depth_mm`` and ``size_mm``
+        (width, depth, height).
     """
     documents = []
     for one in jigs:

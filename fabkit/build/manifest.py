@@ -25,7 +25,7 @@ from fabkit.model.puzzle import PuzzleSet
 
 MANIFEST = "manifest.json"
 #: The packages and libraries that all reports depend on.
-_ROOMS = ("model", "drawing", "mesh", "solve", "verify", "printing", "output")
+_PACKAGES = ("model", "drawing", "mesh", "solve", "verify", "printing", "output")
 _LIBRARIES = ("numpy", "shapely", "manifold3d", "numba", "python-sat")
 _FileName = Annotated[
     str, StringConstraints(pattern=r"^([a-z0-9-]+/)*[A-Za-z0-9][A-Za-z0-9._-]{0,79}\.[a-z0-9]+$")
@@ -42,7 +42,7 @@ class PieceNotes(BaseModel):
     cap_height_mm: float | None = None
 
 
-class Entry(BaseModel):
+class ManifestEntry(BaseModel):
     """A file in the manifest.
 
     Attributes:
@@ -51,7 +51,7 @@ class Entry(BaseModel):
         profile: the hash of the numbers that shape the pieces.
         kind: the kind of a set's file, such as ``stl``; empty for reports and others.
         files: how many files were made by the same recipe.
-        about: of a report, the folder of the files that it covers, and their hash.
+        about: of a report, the folder of the files it covers, and their hash.
         pieces: the pieces in it.
         challenges: of a page, the challenges on it.
         notes: of a page, its warnings.
@@ -92,7 +92,7 @@ class Manifest(BaseModel):
     set: str
     fabkit: str = ""
     inputs: dict[str, str] = {}
-    files: dict[_FileName, Entry] = {}
+    files: dict[_FileName, ManifestEntry] = {}
 
     def text(self) -> str:
         """The file."""
@@ -103,7 +103,7 @@ class Manifest(BaseModel):
         return json_text({**self.model_dump(exclude={"files"}), "files": files})
 
     def about(self, folder: str) -> str:
-        """The `Entry.about` of a report on the files in a folder; empty for none."""
+        """The `ManifestEntry.about` of a report on the files in a folder; empty for none."""
         names = sorted(name for name in self.files if folder and name.startswith(f"{folder}/"))
         parts = [part for name in names for part in (name, self.files[name].sha256)]
         return f"{folder}/{digest(*parts)}" if folder else ""
@@ -148,7 +148,8 @@ def input_digests(puzzle: PuzzleSet, profile: Profile) -> dict[str, Any]:
 
 
 def profile_digest(profile: Profile, reads: Sequence[str] = ()) -> str:
-    """A hash of the numbers that shape the pieces, and of those whose keys begin with `reads`."""
+    """A hash of the numbers that shape the pieces, and of those whose keys begin with one of
+    `reads`."""
     counted = [one for one in SETTINGS if one.affects_shape or one.key.startswith(tuple(reads))]
     return digest(*_numbers(profile, counted))
 
@@ -158,16 +159,18 @@ def _numbers(profile: Profile, counted: Sequence[Setting]) -> list[str]:
 
 
 @cache
-def generator_digest(rooms: tuple[str, ...], libraries: tuple[str, ...]) -> str:
+def generator_digest(packages: tuple[str, ...], libraries: tuple[str, ...]) -> str:
     """A hash of the code that makes files: packages of fabkit, its fonts, and libraries."""
-    return digest(*(f"{name} {_version(name)}" for name in libraries), *map(_room_digest, rooms))
+    return digest(
+        *(f"{name} {_version(name)}" for name in libraries), *map(_package_digest, packages)
+    )
 
 
 @cache
-def _room_digest(room: str) -> str:
+def _package_digest(name: str) -> str:
     package = Path(__file__).resolve().parent.parent
     parts: list[str | bytes] = []
-    for path in sorted((package / room).rglob("*")):
+    for path in sorted((package / name).rglob("*")):
         if path.suffix in (".py", ".ttf", ".ini", ".html"):
             parts += [path.relative_to(package).as_posix(), path.read_bytes()]
     return digest(*parts)
@@ -184,23 +187,23 @@ def report_recipe(
     puzzle: PuzzleSet,
     profile: Profile,
     *more: str,
-    rooms: tuple[str, ...] = (),
+    packages: tuple[str, ...] = (),
     libraries: tuple[str, ...] = (),
     but: tuple[str, ...] = (),
 ) -> str:
-    """The recipe of a report: a hash of what goes into it besides the files that it speaks of.
+    """The recipe of a report: a hash of its inputs besides the files it covers.
 
     Args:
-        more: what else counts, such as a budget.
-        rooms: of fabkit, besides those that make any report; so are the libraries.
-        but: beginnings of the profile's keys that do not count.
+        more: further inputs, such as a budget.
+        packages, libraries: in addition to those of all reports.
+        but: prefixes of the profile's keys that do not matter.
     """
     numbers = _numbers(profile, [one for one in SETTINGS if not one.key.startswith(but)])
-    code = generator_digest((*_ROOMS, *rooms), (*_LIBRARIES, *libraries))
+    code = generator_digest((*_PACKAGES, *packages), (*_LIBRARIES, *libraries))
     return digest(puzzle.digest, code, profile.name, *numbers, *more)
 
 
-def pieces_in(entries: Mapping[str, Entry]) -> dict[str, dict[str, Any]]:
+def pieces_in(entries: Mapping[str, ManifestEntry]) -> dict[str, dict[str, Any]]:
     """The notes on the pieces in files."""
     return {
         piece: notes.model_dump() for one in entries.values() for piece, notes in one.pieces.items()

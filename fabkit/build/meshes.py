@@ -29,8 +29,8 @@ def load_scan(
 ) -> tuple[ScannedSet, Profile]:
     """Read meshes, and identify the profile they were made with.
 
-    That may be the one beside them, the one that is requested for, or a shipped one. `make`, `check`
-    and `verify` all read meshes with the unit of that profile alone, so that they agree.
+    This may be the profile beside them, the requested one, or a shipped one. `make`, `check` and
+    `verify` all read meshes with the unit of this profile only, so that they agree.
 
     Args:
         requested: the profile of the command.
@@ -38,8 +38,8 @@ def load_scan(
         known: whether `requested` is the right profile.
 
     Returns:
-        The parts; and the profile. When it is none of them that is the one that the pieces show
-        themselves, called `MEASURED`; or what was requested for, when they do not show any.
+        The parts, and the profile. If none of these matches, it is measured on the pieces and
+        called `MEASURED`; or the requested one, if nothing can be measured.
     """
     meshes = []
     for done, path in enumerate(files):
@@ -63,9 +63,9 @@ def load_scan(
 
 
 def _nearby_profiles(files: Sequence[Path], known: Sequence[Profile]) -> list[Profile]:
-    """The profile in the output folder that files are in; where it is a known one, that first.
+    """The profile in the output folder of the files, preceded by a known one if they are equal.
 
-    It has no name of its own.
+    It has no name.
     """
     folders = dict.fromkeys(up for path in files for up in path.absolute().parents[:2])
     for folder in folders:
@@ -89,7 +89,7 @@ def check_and_verify(
     """Bring the reports of check and verify up to date; None if they are already.
 
     Args:
-        files: those of the set as it is now: there may be others, of pieces that it had.
+        files: those of the current set; the folder may have others, of former pieces.
     """
     found: list[tuple[CheckReport, VerifyReport]] = []
 
@@ -97,7 +97,7 @@ def check_and_verify(
         stl = [folder / name for name in files if name.startswith("stl/")]
         scan, _ = load_scan(stl, puzzle, profile, progress, known=True)
         verified = verify(scan, profile, budget_s, progress)
-        # Solved and assembled once, for both.
+        # Solved and assembled once for both.
         checked = check(scan, profile, budget_s, progress, answers=verified.challenges)
         found.append((checked, verified))
         write_contents(check_contents(checked) | verify_contents(verified), output_path)

@@ -32,17 +32,19 @@ from fabkit.output.web.document import Download, page_files
 from fabkit.printing.nesting.bin import fitting_rotations
 from fabkit.printing.plate import bed_bin, outline_from_above
 
-#: What it is called in an output folder, and the file that a browser opens.
+#: Its name in an output folder, and the file that a browser opens.
 PAGE, INDEX = "page", "index.html"
-#: The meshes in space, what is shown where a browser cannot show these, and the folder of files to
-#: print.
+#: The 3D meshes, the picture for browsers without 3D, and the folder of files to print.
 MODELS, STILL, FILES = "models.js", "still.webp", "files"
-#: The quality of the still picture, of 100.
+#: The quality of the still picture, out of 100.
 _QUALITY = 88
-#: What can be shared by several pages.
+#: Files that several pages can share.
 SHARED = ("fabkit.css", "icon.svg", "play.js", "play-", "viewer.js", "viewer-", "vendor/", "fonts/")
-#: What makes it besides the rooms and libraries that make any report.
-_ROOMS, _LIBRARIES = ("build", "solid", "core"), ("trimesh", "cadquery", "cadquery-ocp", "pillow")
+#: The packages and libraries that it depends on, besides those of all reports.
+_PACKAGES, _LIBRARIES = (
+    ("build", "solid", "core"),
+    ("trimesh", "cadquery", "cadquery-ocp", "pillow"),
+)
 
 
 @dataclass(frozen=True)
@@ -59,8 +61,8 @@ class PageResult(FolderResult):
 
 
 def page_folder(folder: Path, name: str = PAGE) -> Path:
-    """The folder of a page: the given one if it is new, empty or a page's, else a subfolder, so that
-    the page does not mix with other files."""
+    """The folder of a page: the given one if it is new, empty or holds a page, else a subfolder, so
+    that the page does not mix with other files."""
     try:
         is_page = read_json(folder / MANIFEST).get("files", {}).keys() & {INDEX, SHARED[0]}
     except (InputError, OSError):
@@ -94,7 +96,7 @@ class _PageBuilder:
             made, whole, profile, lambda: current_stl_files(known, made, profile) if known else {}
         )
         self.pictured = picture_artifacts(made, whole, profile, lambda: self.meshes)
-        #: The files to print that are there already, or were made now.
+        #: The files to print, existing or made now.
         self.files = {name: folder / name for one in self._files() for name in one.names}
 
     @cached_property
@@ -109,7 +111,7 @@ class _PageBuilder:
 
     @cached_property
     def meshes(self) -> Mapping[str, Path]:
-        """All STL files: those of the output folder that are up to date, the others made now."""
+        """All STL files: the up-to-date ones of the output folder, and the others made now."""
         for done, one in enumerate(self.prints.printables):
             if one.id not in self.prints.stl:
                 self.progress(done, len(self.prints.printables), f"{one.id}.stl")
@@ -131,10 +133,10 @@ class _PageBuilder:
         ]
 
     def _recipe(self, *selected: object) -> str:
-        """The recipe of files; see `fabkit.build.manifest.Entry`."""
+        """The recipe of files; see `fabkit.build.manifest.ManifestEntry`."""
         text = json_text({"said": selected, "large": self.large})
         return report_recipe(
-            self.puzzle, self.profile, text, rooms=_ROOMS, libraries=_LIBRARIES, but=NOT_SHOWN
+            self.puzzle, self.profile, text, packages=_PACKAGES, libraries=_LIBRARIES, but=NOT_SHOWN
         )
 
     def _files(self) -> list[Target]:
@@ -207,20 +209,20 @@ def make_page(
     """Bring the page of a set up to date.
 
     Args:
-        selection: which challenges it shows.
-        language: in which it starts; the reader's own, if there are texts in it, when empty.
-        lists_in: the set's output folder, where a list of challenges may lie; meshes there that
-            are up to date are not built again.
-        force: makes every file again, and writes over those that somebody has changed.
-        shared: where what is the same on every page lies, if not with this one: ``../``.
+        selection: the challenges it shows.
+        language: the initial one; if empty, the reader's own if supported.
+        lists_in: the set's output folder, which may contain a list of challenges; up-to-date meshes
+            there are reused.
+        force: rebuild every file, and overwrite edited ones.
+        shared: the folder of files shared by several pages, such as ``../``; empty for none.
 
     Raises:
-        InputError: before any file of the page is touched, when a challenge that was asked for
-            cannot be shown or none can, there are no texts in the language, the profile does not
-            suit the set, or the folder holds another set or files that are not fabkit's.
+        InputError: before any file of the page is touched, when a requested challenge cannot be
+            shown or none can, the language is not supported, the profile does not suit the set, or
+            the folder holds another set or foreign files.
         ExternalError: when a folder is in use or cannot be written, or a library fails.
     """
-    load_messages("page", language or LANGUAGES[0])  # what is unknown is refused before the work
+    load_messages("page", language or LANGUAGES[0])  # refuse unknown values before the work
     with temporary_folder() as room:
         known = None if force else lists_in
         maker = _PageBuilder(
@@ -255,7 +257,7 @@ def _without_large_boards(puzzle: PuzzleSet, profile: Profile) -> tuple[PuzzleSe
 
 
 def static_digest() -> str:
-    """A hash of what is the same on every page."""
+    """A hash of the files that all pages share."""
     folder = Path(document.__file__).parent / "static"
     paths = sorted(path for path in folder.rglob("*") if path.is_file())
     return digest(*(part for path in paths for part in (path.name, path.read_bytes())))

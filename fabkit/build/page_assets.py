@@ -23,8 +23,8 @@ from fabkit.output.render.scene import corner_normals, face_normals
 from fabkit.output.render.transform import RigidTransform
 from fabkit.output.web.playdata import PieceOrientations
 
-#: What is shown deviates from what is printed by at most so much; its corners lie on a grid of
-#: so many steps to a mm, and the parts of its normals are whole numbers up to `_NORMAL`.
+#: The maximum deviation of displayed from printed meshes; the steps per mm of the grid of their
+#: corners; and the range of the whole numbers that represent their normals (`_NORMAL`).
 _COARSE_MM, _STEPS, _NORMAL = 0.07, 64, 127
 #: Decimals of transforms: of their shifts in mm, and of the entries of their rotations.
 _DECIMALS = 6
@@ -37,10 +37,10 @@ def models_data(artifacts: Artifacts, progress: Progress = no_progress) -> dict[
 
     Returns:
         ``pieces``, ``boards`` and ``lids`` by id: each with the ``colours`` of its parts, how many
-        ``corners`` and ``triangles`` these have, and its ``mesh``; see `pack_mesh`. Pieces also have
-        for each way of the play data the matrix, 16 numbers column by column, in mm with z up,
-        with which they lie so on height 0; null where none does. Boards have the ``cells`` that
-        they hold, in a flat list, and at which height pieces ``rest`` in them.
+        ``corners`` and ``triangles`` these have, and its ``mesh``; see `pack_mesh`. Pieces also
+        have for each orientation in the play data a matrix, 16 numbers column by column, in mm with
+        z up, which places them so at height 0; null if there is none. Boards have their ``cells``,
+        in a flat list, and the height at which pieces ``rest`` in them.
 
     Raises:
         InputError: when the profile does not suit a printable.
@@ -68,7 +68,7 @@ def models_data(artifacts: Artifacts, progress: Progress = no_progress) -> dict[
 
 
 def models_script(data: Mapping[str, Any]) -> str:
-    """The data as a script, which a page can load from a disk.
+    """The data as a script, which a page can load from the disk.
 
     Example:
         >>> print(models_script({"lids": {}}), end="")
@@ -79,10 +79,10 @@ def models_script(data: Mapping[str, Any]) -> str:
 
 
 def _matrix(artifacts: Artifacts, piece: Piece, cells: Any) -> list[float] | None:
-    """A transform's matrix, column by column, as WebGL has it; whole numbers as such."""
+    """A transform's matrix, column by column, as in WebGL; whole numbers as integers."""
     try:
         transform: RigidTransform = placement_on(artifacts, piece, cells)
-    except ValueError:  # mirror images of balls, which lie in no way
+    except ValueError:  # mirror images of ball pieces, which have no such placement
         return None
     columns = np.column_stack([transform.rows, transform.shift_mm])
     matrix = np.vstack([columns, (0.0, 0.0, 0.0, 1.0)]).T.ravel()
@@ -108,21 +108,21 @@ def pack_mesh(mesh: Mesh) -> tuple[bytes, int, int]:
     """Pack a mesh, simplified for viewing, into bytes that compress well.
 
     Returns:
-        Its bytes, and how many corners and triangles it has. The bytes are those of x of all
-        corners, y and z, in 64ths of a mm, each less the one before; of the normals' x, y and z,
-        a byte each; and of the triangles' corners, each as how far it is below the next new one.
-        Whole numbers are doubled, and negative ones turned to odd ones; first come the lowest
-        bytes of all of them, then the middle ones, then the highest.
+        Its bytes, and the numbers of its corners and triangles. The bytes encode x of all corners,
+        then y, then z, in 64ths of a mm, each as the difference from the one before; x, y and z of
+        the normals, one byte each; and the corners of the triangles, each as the distance below the
+        next new index. Integers are zigzag-encoded; the lowest bytes of all of them come first,
+        then the middle ones, then the highest.
     """
     coarse = mesh.manifold.simplify(_COARSE_MM).to_mesh64()
     vertices = np.asarray(coarse.vert_properties)[:, :3]
     faces = np.asarray(coarse.tri_verts).astype(np.int64)
-    if not len(faces):  # which is closed nowhere
+    if not len(faces):  # a mesh without closed parts
         vertices, faces = mesh.vertices, mesh.faces
     normals = np.rint(_normals(mesh, vertices, faces) * _NORMAL)
     keys = np.column_stack([faces.ravel(), normals]).astype(np.int64)
     corners, first, which = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-    order = np.argsort(first)  # as the triangles come to them
+    order = np.argsort(first)  # in the order of their first use
     corners, which = corners[order], np.argsort(order)[which.ravel()]
     places = np.rint(vertices[corners[:, 0]] * _STEPS).astype(np.int64)
     new = np.maximum.accumulate(np.append(-1, which))[:-1] + 1
@@ -138,8 +138,8 @@ def _bytes(numbers: NDArray[np.int64]) -> bytes:
 
 
 def _normals(mesh: Mesh, vertices: Points, faces: Faces) -> Points:
-    """The normals at the corners of a coarser mesh of a body's, shape (3 m, 3): of the fine ones
-    at each place the one that looks most the triangle's way."""
+    """The normals at the corners of a simplified mesh, shape (3 m, 3): among the original ones at
+    each place, the one closest to the triangle's."""
     from scipy.spatial import cKDTree
 
     fine = corner_normals(mesh.vertices, mesh.faces).reshape(-1, 3)

@@ -16,7 +16,7 @@ from fabkit.model.puzzle import PuzzleSet
 if TYPE_CHECKING:
     from fabkit.verify.reports import CheckReport, VerifyReport
 
-#: Texts and bytes by the names of their files.
+#: Texts or bytes by file name.
 Contents = Mapping[str, str | bytes]
 
 

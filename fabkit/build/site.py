@@ -20,7 +20,7 @@ from fabkit.model.puzzle import PuzzleSet
 from fabkit.output.i18n import LANGUAGES, load_messages
 from fabkit.output.web.document import SetCard, shared_files, site_files
 
-#: What it is called in the folder of outputs, and in its manifest in place of a set's name.
+#: Its name in the folder of outputs, and in its manifest instead of a set's name.
 SITE, _NAME = "site", "all sets"
 
 
@@ -29,7 +29,7 @@ class SiteResult(FolderResult):
     """The result of building a site.
 
     Attributes:
-        pages: those of the sets, by their names, each in a folder of that name.
+        pages: those of the sets, by name, each in a folder of that name.
     """
 
     pages: dict[str, PageResult]
@@ -45,11 +45,11 @@ def make_site(
 ) -> SiteResult:
     """Bring the pages of several sets and a front page up to date; see `make_page`.
 
-    Letters, scripts and the library of the view in 3D are there once. In the output folder of each
-    set a list of challenges may lie, and meshes that are up to date.
+    Fonts, scripts and the 3D library are shared. The output folder of each set may contain a list
+    of challenges, and up-to-date meshes.
 
     Raises:
-        InputError: as `make_page`; also when two sets have one name.
+        InputError: as `make_page`; also when two sets have the same name.
         ExternalError: as `make_page`.
     """
     names = [puzzle.name for puzzle, _ in puzzles]

@@ -33,8 +33,8 @@ class SliceReport:
     """A slicer's report on a set.
 
     Attributes:
-        document: as ``slice.json`` has it.
-        is_new: whether the slicer ran now; else nothing had changed since it did.
+        document: the contents of ``slice.json``.
+        is_new: whether the slicer ran now; otherwise nothing had changed since its last run.
     """
 
     document: dict[str, Any]
@@ -71,9 +71,9 @@ def slice_set(
     """Slice the plates in a folder; writes ``slice.json`` and ``gcode/``.
 
     Args:
-        folder: the output folder, with plates that are up to date.
-        limit_s: how long it may take for one plate, in seconds.
-        force: slices again what has not changed since.
+        folder: the output folder, with up-to-date plates.
+        limit_s: time limit for one plate, in seconds.
+        force: also slice unchanged plates again.
 
     Raises:
         ExternalError: when the slicer fails, or the folder cannot be written. Nothing changes then.

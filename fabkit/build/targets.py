@@ -11,8 +11,8 @@ from typing import Any
 
 from fabkit.build.manifest import (
     MANIFEST,
-    Entry,
     Manifest,
+    ManifestEntry,
     input_digests,
     profile_digest,
     read_manifest,
@@ -31,7 +31,7 @@ from fabkit.model.puzzle import PuzzleSet
 
 #: Called with the number of finished files, the total, and the next one.
 Progress = Callable[[int, int, str], None]
-#: Where the file of a name in the folder is to be written; keywords are kept in its `Entry`.
+#: Returns where to write a file of the folder; keywords are stored in its `ManifestEntry`.
 OutputPath = Callable[..., Path]
 _MAX_NAMED = 5
 
@@ -64,14 +64,14 @@ class Target:
     """Files that are made together.
 
     Attributes:
-        names: their paths in the folder, with slashes. One that ends with a slash or a
-            hyphen means all that begin so, since their number shows when they are made.
+        names: their paths in the folder, with slashes. One that ends with a slash or a hyphen means
+            all files with this prefix, since their number is known only when they are made.
         recipe: the hash of their inputs; empty for files that are always rebuilt.
-        make: writes them to the paths that it asks for. Until it first asks, nothing is touched, and
-            the folder is free.
-        prepare: what may be refused, before anything at all is made.
-        kind: of a set's files; see `fabkit.build.manifest.Entry`.
-        about: of a report, the folder of the files that it speaks of.
+        make: writes them to the paths that it requests. Until its first request nothing is touched,
+            and the folder is not locked.
+        prepare: checks that may fail, before anything is made.
+        kind: of a set's files; see `fabkit.build.manifest.ManifestEntry`.
+        about: of a report, the folder of the files it covers.
         always: whether they are rebuilt even if up to date.
         edited_as: the new name of an edited file; empty to refuse to overwrite it.
     """
@@ -89,7 +89,7 @@ class Target:
         """Whether a file belongs to the target."""
         return any(name == one or (one[-1] in "/-" and name.startswith(one)) for one in self.names)
 
-    def files(self, manifest: Manifest) -> dict[str, Entry]:
+    def files(self, manifest: Manifest) -> dict[str, ManifestEntry]:
         """The files made by this recipe, about the current files."""
         about = manifest.about(self.about)
         return {
@@ -122,15 +122,15 @@ class BuildResult:
         warnings: as sentences.
     """
 
-    files: dict[str, Entry] = field(default_factory=dict)
-    made: dict[str, Entry] = field(default_factory=dict)
+    files: dict[str, ManifestEntry] = field(default_factory=dict)
+    made: dict[str, ManifestEntry] = field(default_factory=dict)
     written: set[str] = field(default_factory=set)
     warnings: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class FolderResult:
-    """What a command reports of a folder.
+    """The report of a command on a folder.
 
     Attributes:
         folder: the output folder.
@@ -160,12 +160,12 @@ def build(
 
     Args:
         force: rebuild everything, and overwrite foreign files.
-        accounted: whether the manifest also says what set and profile were read.
-        lenient: leaves a manifest alone that is broken or of another set, and writes all the same.
+        accounted: whether the manifest also records the set and the profile.
+        lenient: write even if the manifest is damaged or of another set, and leave it unchanged.
 
     Raises:
-        InputError: before anything is touched, when a target cannot be made, the folder belongs
-            to another set, or a file would be written over that fabkit has not written.
+        InputError: before anything is touched, when a target cannot be made, the folder belongs to
+            another set, or a foreign file would be overwritten.
         ExternalError: when the folder is in use or cannot be written; nothing has changed then.
     """
     if folder.exists() and not folder.is_dir():
@@ -220,7 +220,7 @@ def build(
 
 def _make(
     one: Target, profile: Profile, manifest: Manifest, staging: Callable[[], Staging]
-) -> dict[str, Entry]:
+) -> dict[str, ManifestEntry]:
     """Make the files of a target."""
     found: dict[str, tuple[Path, dict[str, Any]]] = {}
 
@@ -230,7 +230,7 @@ def _make(
 
     one.make(output_path)
     return {
-        name: Entry(
+        name: ManifestEntry(
             sha256=sha256(path),
             recipe=one.recipe,
             profile=profile_digest(profile),

@@ -77,7 +77,7 @@ class Context:
 
     @property
     def elapsed(self) -> str:
-        """The time since the command began, in brackets."""
+        """The time since the command began, in parentheses."""
         seconds = time.monotonic() - self.begin
         return f"({seconds:.1f} s)" if seconds < 60 else f"({format_duration(seconds)})"
 

@@ -10,7 +10,7 @@ from fabkit.cli.report import Report
 from fabkit.core.errors import InputError
 from fabkit.core.files import write_atomically
 
-#: What ``--theme`` is when it is not given.
+#: The default of ``--theme``.
 AUTO = "auto"
 
 

@@ -203,7 +203,7 @@ class Staging:
     def commit(self) -> None:
         """Move every staged file into place, in the order staged.
 
-        Obstacles are checked first, and Ctrl-C is deferred to the end.
+        Conflicts are checked first, and Ctrl-C is deferred to the end.
         """
         for name in self._names:
             final = self.target / name

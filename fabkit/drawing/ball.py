@@ -210,11 +210,11 @@ def _hanging(body: BallBody, balls: Sequence[Ball]) -> str | None:
     return None
 
 
-#: Least width of a link's flat on the bed, in nozzles: two lines side by side.
+#: Minimum width of a link's flat on the bed, in nozzles: two lines side by side.
 MIN_FOOT_NOZZLES = 2.0
-#: Greatest diameter of a link relative to the ball's; beyond, the kernel fails to intersect them.
+#: Maximum diameter of a link relative to the ball's; beyond, the kernel fails to intersect them.
 MAX_LINK_RATIO = 0.99
-#: Least distance on the bed from the corner between two links to the edge of their ball's flat: below
+#: Minimum distance on the bed from the corner between two links to the edge of their ball's flat: below
 #: 0.006 mm, the kernel's mesh was seen to have degenerate facets.
 GRAZE_MM = 0.02
 _ROUNDING = 1e-6

@@ -33,9 +33,9 @@ from fabkit.model.piece import Form
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import to_units
 
-#: Greatest distance of chords from the arc of a disc.
+#: Maximum distance of chords from the arc of a disc.
 ARC_MM = 0.01
-#: Least width of a bar and of a wall between two holes: two lines of a 0.4 mm nozzle.
+#: Minimum width of a bar and of a wall between two holes: two lines of a 0.4 mm nozzle.
 MIN_WALL_MM = 0.8
 #: Lengths that differ by less are equal.
 _SAME_MM = 1e-6
@@ -141,7 +141,7 @@ def _polar(radius_mm: float, angle: float) -> PointMm:
     return radius_mm * math.cos(angle), radius_mm * math.sin(angle)
 
 
-#: Least height of a peg in layers, so that one can see which way up a piece is.
+#: Minimum height of a peg in layers, so that one can see which way up a piece is.
 MIN_PEG_LAYERS = 2
 
 

@@ -44,7 +44,7 @@ KINDS = {
     "tab": "tab",
     "gap": "slot",
 }
-#: The least width of a number's strokes, and the depth of its engraving.
+#: The minimum width of a number's strokes, and the depth of its engraving.
 STROKE_MM, DEPTH_MM = 0.8, 0.4
 #: Between holes and around them, and the strip above them that carries their numbers.
 _WALL_MM, _NUMBERS_MM = 2.0, 5.2

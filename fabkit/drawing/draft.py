@@ -134,16 +134,16 @@ def _label(
     Raises:
         DrawingError: when there is no room for it.
     """
-    balance = outline.centroid
+    centroid = outline.centroid
     if not any(recess.release for recess in recesses):
-        return place_label(piece.label, face, balance, profile)
+        return place_label(piece.label, face, centroid, profile)
     # place_label keeps its margin from holes in the face; the plastic must be as thick as a roof.
     more_mm = profile.release_mm / 2 + max(0.0, profile.roof_mm - profile.label_margin_mm)
     holes = [Point(recess.centre_mm).buffer(more_mm * 1.001, ARC_SEGMENTS) for recess in recesses]
     try:
-        return place_label(piece.label, face.difference(union_all(holes)), balance, profile)
+        return place_label(piece.label, face.difference(union_all(holes)), centroid, profile)
     except DrawingError:
-        place_label(piece.label, face, balance, profile)  # raises if the hole is not the reason
+        place_label(piece.label, face, centroid, profile)  # raises if the hole is not the reason
         release, roof = format_mm(profile.release_mm), format_mm(profile.roof_mm)
         raise DrawingError(
             f"beside a hole of {release} (recess.release) there is no room for the letter, {roof} "

@@ -42,8 +42,8 @@ class Label:
     back: Lettering | None = None
 
 
-def place_label(text: str, face: Polygon, balance: Point, profile: Profile) -> Label | None:
-    """Place a letter on a face, as near to the balance as possible.
+def place_label(text: str, face: Polygon, centroid: Point, profile: Profile) -> Label | None:
+    """Place a letter on a face, as near to the centroid as possible.
 
     It has the profile's cap height, or up to half as much more if its strokes are too thin otherwise,
     or the largest cap height that fits.
@@ -68,7 +68,7 @@ def place_label(text: str, face: Polygon, balance: Point, profile: Profile) -> L
         )
     if not strokes_are_at_least(_scaled(letters, cap_height_mm), profile.stroke_mm):
         raise DrawingError(_too_thin(cap_height_mm, wanted_mm, profile))
-    nearest, _ = nearest_points(places, balance)
+    nearest, _ = nearest_points(places, centroid)
     x_mm, y_mm = round(nearest.x, 3), round(nearest.y, 3)
     both = profile.faces == "both"
     return Label(
@@ -156,11 +156,11 @@ def _places(shape: BaseGeometry, room: BaseGeometry) -> BaseGeometry:
 
 #: Space between two words, and line height, in cap heights.
 _SPACE, _LINE = 0.45, 1.7
-#: Greatest factor on the title's height if its strokes are too thin otherwise.
+#: Maximum factor on the title's height if its strokes are too thin otherwise.
 _MAX_TIMES = 1.5
-#: Least margin between the title and the edge of its room.
+#: Minimum margin between the title and the edge of its room.
 _MARGIN_MM = 2.0
-#: Greatest height of a letter in the bottom, relative to the widest bridge: some letters are wider
+#: Maximum height of a letter in the bottom, relative to the widest bridge: some letters are wider
 #: than high.
 _BRIDGED = 0.6
 

@@ -34,7 +34,7 @@ from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 
-#: Greatest distance of chords from the curves of a letter.
+#: Maximum distance of chords from the curves of a letter.
 CHORD_TOLERANCE_MM = 0.01
 #: Margin around the path of a piece on its own sheet.
 SHEET_MARGIN_MM = 1.0

@@ -53,11 +53,11 @@ def erode(area: Polygon, distance_mm: float) -> BaseGeometry:
 
 
 def farthest_pair(
-    allowed: BaseGeometry, balance: Point, farthest_mm: float
+    allowed: BaseGeometry, centroid: Point, farthest_mm: float
 ) -> list[PointMm] | None:
     """Return two points of a region as far apart as possible, up to a limit; None if there are none.
 
-    They are as symmetric about the balance as possible.
+    They are as symmetric about the centroid as possible.
 
     Example:
         >>> bar = Polygon([(0, 0), (50, 0), (50, 2), (0, 2)])
@@ -75,8 +75,8 @@ def farthest_pair(
         midpoints = affinity.translate(allowed, dx, dy) & affinity.translate(allowed, -dx, -dy)
         if midpoints.is_empty:
             continue
-        middle, _ = nearest_points(midpoints, balance)
-        off_mm = round(middle.distance(balance), 3)
+        middle, _ = nearest_points(midpoints, centroid)
+        off_mm = round(middle.distance(centroid), 3)
         if best is None or off_mm < best[0]:
             ends = [Point(middle.x - dx, middle.y - dy), Point(middle.x + dx, middle.y + dy)]
             best = off_mm, [round_point(end) for end in ends]
@@ -267,15 +267,15 @@ def place_recesses(
 ) -> tuple[Recess, ...]:
     """Place the magnets of a piece.
 
-    One magnet is as near to the piece's balance as the walls allow; two are as far apart as the walls
-    allow, up to `MAX_SPACING_UNITS`, and then as symmetric about the balance as possible.
+    One magnet is as near to the piece's centroid as the walls allow; two are as far apart as the
+    walls allow, up to `MAX_SPACING_UNITS`, and then as symmetric about the centroid as possible.
 
     The wall at the bed is measured from `foot`, the outline of the back inside the foot chamfer: in a
     concave corner a chamfer cuts deeper than its width.
 
     Raises:
-        DrawingError: when the magnet does not fit: the wall there is, the wall asked for,
-            and the largest magnet that would fit.
+        DrawingError: when the magnet does not fit; with the actual and the required wall, and the
+            largest magnet that would fit.
     """
     span, diameters, lead_in_mm = (
         recess_span(profile),

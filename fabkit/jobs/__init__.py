@@ -1,1 +1,1 @@
-"""Long work in tasks: done on processes or on a cluster, kept as it is done, resumed after a kill."""
+"""Long work in tasks, in processes or on a cluster, with results that survive a kill."""

@@ -32,7 +32,7 @@ _Positions = NDArray[np.int64]
 _LEAST_MM2 = 0.02
 #: A notch in the side is at least as wide as a disc of this diameter (mm).
 _NOTCH_MM = 0.8
-#: Smaller protrusions (mm) are unevenness of the mesh, not nubs.
+#: Smaller protrusions (mm) are unevenness of the mesh, not protrusions.
 _NUB_MM = 0.02
 
 
@@ -96,7 +96,7 @@ class Features:
         through: holes from face to back that are not in the outline.
         marks: dimples that mark south poles, in the back or in the ends of closed recesses.
         hollows: other wide cavities.
-        nubs_mm: the height of protrusions from the back and from the face.
+        protrusions_mm: the height of protrusions from the back and from the face.
         level: the part without these, its back at height 0; all heights here refer to it.
     """
 
@@ -107,7 +107,7 @@ class Features:
     through: Sequence[Cavity]
     marks: Sequence[Cavity]
     hollows: Sequence[Cavity]
-    nubs_mm: tuple[float, float]
+    protrusions_mm: tuple[float, float]
     level: Part
 
 
@@ -116,7 +116,7 @@ def find_features(part: Part) -> Features:
 
     Fillets, chamfers, slanted sides and holes of the outline are not features.
     """
-    part, nubs_mm = _without_nubs(_without_inlays(part))
+    part, protrusions_mm = _without_protrusions(_without_inlays(part))
     open_, found = _Open(part), defaultdict[str, list[Cavity]](list)
     for space in open_.groups(np.arange(len(open_.areas))):
         for kind, cavity in _classified(part, open_, space):
@@ -130,7 +130,7 @@ def find_features(part: Part) -> Features:
         labels = [label for label in labels if label not in found["marks"]]
     found["labels"] = [*labels, *found["letters"]]
     kinds = {kind: found[kind] for kind in _KINDS}
-    return Features(cuts=open_.cuts, nubs_mm=nubs_mm, level=part, **kinds)
+    return Features(cuts=open_.cuts, protrusions_mm=protrusions_mm, level=part, **kinds)
 
 
 def _classified(part: Part, open_: _Open, space: _Positions) -> Iterator[tuple[str, Cavity]]:
@@ -169,7 +169,7 @@ def _classified(part: Part, open_: _Open, space: _Positions) -> Iterator[tuple[s
             is_deep = one.depth_mm > part.thickness_mm / 2  # unlike a letter
             yield "hollows" if is_deep else "labels", one
     for one in hollow:
-        if _is_pocket(one) and (letter := _standing_in(one)):
+        if _is_pocket(one) and (letter := _raised_letter(one)):
             yield from (("pockets", one), ("letters", letter))
         elif not _is_pocket(one) or not len(rest):
             yield "hollows", one
@@ -212,7 +212,7 @@ def _slices(part: Part) -> Iterator[Slice]:
             yield Slice(height, low, high, material, float(np.median(inside)))
 
 
-def _without_nubs(part: Part) -> tuple[Part, tuple[float, float]]:
+def _without_protrusions(part: Part) -> tuple[Part, tuple[float, float]]:
     """Remove protrusions from back and face, if the part is solid; and their heights.
 
     Back and face are where a quarter of the outline is filled.
@@ -314,7 +314,7 @@ def _is_pocket(cavity: Cavity) -> bool:
     return cavity.middle.area > 0.6 * disc.area and _fills(disc) > 0.97
 
 
-def _standing_in(pocket: Cavity) -> Cavity | None:
+def _raised_letter(pocket: Cavity) -> Cavity | None:
     """The raised letter in a round pocket, as if it were engraved; None if there is none."""
     cuts = []
     for cut, area in pocket.cuts:

@@ -18,7 +18,7 @@ MAX_AIR_MM = 0.3
 MARK_LAYERS = 2
 #: Its diameter: four lines of a 0.4 mm nozzle.
 MARK_DIAMETER_MM = 1.6
-#: Least ratio between the diameters of an embedded magnet and the mark under it.
+#: Minimum ratio between the diameters of an embedded magnet and the mark under it.
 MARK_BORES = 2
 #: Plastic beyond such a mark, unless the profile's least roof is less: two typical layers.
 BEYOND_MARK_MM = 0.4

@@ -1,1 +1,1 @@
-"""Drawings that people look at."""
+"""Output for people: drawings, booklet, page."""

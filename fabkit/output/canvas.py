@@ -1,4 +1,4 @@
-"""What SVG drawings and PDF pages share: the canvas, scale bars and dimension lines."""
+"""The canvas shared by SVG drawings and PDF pages, with scale bars and dimension lines."""
 
 from __future__ import annotations
 

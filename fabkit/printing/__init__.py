@@ -1,2 +1,2 @@
 """From drawings to prints: plates, pauses for magnets, calibration, assembly odds, the bill of
-materials, sheets for laser and knife, and slicing with a real slicer."""
+materials, sheets for lasers and plotters, and slicing."""

@@ -47,9 +47,9 @@ from fabkit.output.coupon import Residual
 #: Confidence of the intervals; a value is an outlier if chance puts one so far off in fewer than one
 #: of 200 coupons.
 _CONFIDENCE, _CHANCE = 0.95, 0.005
-#: The greatest share of outliers, and the least number of values beyond the number of parameters.
+#: The maximum share of outliers, and the least number of values beyond the number of parameters.
 _MAX_OUTLIERS, _MIN_SPARE = 0.2, 4
-#: Greatest plausible scatter (mm), and greatest difference of two readings of one place.
+#: Maximum plausible scatter (mm), and greatest difference of two readings of one place.
 _MAX_SCATTER_MM, _MAX_APART_MM = 0.15, 0.5
 #: Variance of a calliper's reading relative to that of a side: readings to 0.02 mm, sides to 0.03.
 _CALLIPER_VARIANCE = 0.5
@@ -418,7 +418,7 @@ def _for_cutter(profile: Profile, fit: MachineFit) -> tuple[Profile, list[str]]:
 
 
 def _for_printer(profile: Profile, fit: MachineFit) -> tuple[Profile, list[str]]:
-    """Draw wider what comes out narrower, and the other way round."""
+    """Widen what prints narrower, and vice versa."""
     out_mm, notes = fit.values["offset"].value, _scale_notes(fit, "the slicer")
     has_holes = "hole_constant" in fit.values
     magnet_mm = profile.magnet_diameter_mm
@@ -435,7 +435,7 @@ def _for_printer(profile: Profile, fit: MachineFit) -> tuple[Profile, list[str]]
         )
     wider_mm = {
         "inset_mm": inset_mm - profile.inset_mm,
-        # Between two meshes there is more than between two prints.
+        # The gap between two meshes is larger than between two prints.
         "gap_min_mm": 2 * (inset_mm - profile.inset_mm),
         "gap_max_mm": 2 * (inset_mm - profile.inset_mm),
         # The flat of a tip grows as its corners, of 112.5 degrees each, move out.

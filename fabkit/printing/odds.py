@@ -14,7 +14,7 @@ root sum of squares is given as well (K. W. Chase and A. R. Parkinson, A survey 
 the application of tolerance analysis to the design of mechanical assemblies, Research in
 Engineering Design 3, 1991). Limits of the model:
 
-* Pieces are shifted, not turned, and corners that meet corners are no contacts.
+* Pieces are shifted, not rotated, and corners that meet corners are not contacts.
 * A region without a tray ends exactly where it is drawn.
 """
 
@@ -53,7 +53,7 @@ TARGET_ODDS = 0.99
 #: Standard deviations in the worst case.
 WORST_CASE_SD = 3
 #: PLA yields when it is stretched by more than this part (printed flat, ASTM D638, Stratasys'
-#: data sheet); the rim of a recess is stretched by squeeze over diameter at most.
+#: data sheet); the rim of a recess is stretched by interference over diameter at most.
 MAX_STRAIN = 0.015
 _INSET_STEP_MM = 0.01
 #: Bounds on the inset to spare and on the shift of a piece (mm).
@@ -214,14 +214,14 @@ def _challenge_odds(
         for (key, number), lever in one.sides:
             rooms_mm[row, :DRAWS] -= lever * samples[key][number]
     rooms_mm[:, -1] -= by_side.sum(axis=1) * error.worst_side_mm
-    # By how much the room grows with the inset: sides of a tray keep their place.
+    # The growth of the room with the inset: sides of a tray do not move.
     gives = by_side @ np.array([float(bool(key)) for key, _ in sides])
     every_mm, weights = _spare_insets(found, gives, sorted(solution.layout), rooms_mm)
     meant, worst = every_mm[DRAWS:].tolist()
     odds = Odds(solution.challenge, every_mm[:DRAWS], meant, worst)
     weights = weights[:DRAWS][odds.sets_mm <= max(odds.likely_mm, -TINY_MM)]
     tight = weights > _NO_WEIGHT
-    if not tight.any():  # there is room without end
+    if not tight.any():  # there is unlimited room
         return odds
     weak = found[np.lexsort([meant_mm / gives, -tight.sum(axis=0)])[0]]
     _, firsts, counts = np.unique(tight, axis=0, return_index=True, return_counts=True)
@@ -244,7 +244,7 @@ def _spare_insets(
     """Return the inset to spare for each column of rooms, and the weight of each contact in it, shapes
     (columns,) and (columns, contacts)."""
     size = 2 * len(pieces) + 1
-    # Each row: the one piece's shift, the other's, and the inset; then that nothing goes far.
+    # Each row: the shifts of both pieces, and the inset; then the bounds.
     at = {"": 0} | {key: 2 * number for number, key in enumerate(pieces)}
     places, factors = np.zeros((len(found) + size, 5), int), np.zeros((len(found) + size, 5))
     for row, (one, give) in enumerate(zip(found, gives, strict=True)):
@@ -266,14 +266,15 @@ def _spare_insets(
 def _dual_simplex(
     places: Any, factors: Any, room: Any, inverse: Any, weights: Any, basis: Any, x: Any
 ) -> None:
-    """The dual simplex method: brings x, a corner beyond some constraints, to the best one within.
+    """The dual simplex method: moves x, a vertex that violates some constraints, to the optimum.
 
     Args:
-        places, factors: of each row of A in A x <= room, the columns that are not 0.
-        inverse: of the rows of A that x lies on, transposed; changed, as are those that follow.
-        weights: of these rows, which sum up to the aim.
-        basis: which rows.
-        x: where they meet.
+        places, factors: the nonzero columns of each row of A in A x <= room, and their values.
+        inverse: of the rows of A that are tight at x, transposed; modified in place, like the
+            following ones.
+        weights: of these rows; the weighted rows sum to the objective.
+        basis: the indices of these rows.
+        x: their intersection.
     """
     size, width = len(x), places.shape[1]
     step = np.empty(size)
@@ -316,7 +317,7 @@ def _solve(
     spare: Any,
     weigh: Any,
 ) -> None:
-    """Solves for each row of rooms, from where the first one is solved; see `_dual_simplex`."""
+    """Solve for each row of rooms, starting from the solution of the first; see `_dual_simplex`."""
     x = rooms[0, len(places) - len(basis) :].copy()
     _dual_simplex(places, factors, rooms[0], inverse, weights, basis, x)
     for k in range(len(rooms)):
@@ -398,7 +399,7 @@ class MagnetFit:
 
     goes_in: bool
     recess_mm: _Pair
-    squeeze_mm: _Pair
+    interference_mm: _Pair
     message: str
 
 
@@ -524,7 +525,7 @@ def simulate_tolerances(
     challenges and boards; solutions without pieces are skipped.
 
     Raises:
-        InputError: when a part does not have the shape that a solution asks for.
+        InputError: when a part does not have the shape required by a solution.
     """
 
     @cache

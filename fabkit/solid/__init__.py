@@ -1,1 +1,1 @@
-"""CadQuery lives here and nowhere else: solids from drawings, STL and STEP from solids."""
+"""Solids from drawings, and STL and STEP files from solids. The only package that uses CadQuery."""

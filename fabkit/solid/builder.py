@@ -59,8 +59,8 @@ def _flat_piece(drawing: FlatDrawing) -> cq.Shape:
 
 
 def inlay(drawing: PartDrawing) -> cq.Compound:
-    """Return what was cut out of a piece for its letter, on one face or both, or of a board for its
-    title."""
+    """Return the material cut out of a piece for its letter, on one face or both, or of a board for
+    its title."""
     assert drawing.label is not None
     if isinstance(drawing, FlatDrawing):
         return cq.Compound.makeCompound(letter_cutters(drawing))

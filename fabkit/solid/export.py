@@ -1,6 +1,6 @@
 """Writing solids: STL for printers, STEP for CAD. The same solid gives the same bytes.
 
-Three things in the kernel's STEP files differ from one writing to the next: the time, a count of all
+Three things in the kernel's STEP files differ between runs: the time, a count of all
 parts that the process has written so far, and the order of the colours at the end of the file (by
 memory address). `write_step` removes them.
 """
@@ -62,8 +62,8 @@ def write_stl(shape: Shape, path: Path) -> None:
 def _without_empty_facets(stl: bytes) -> bytes:
     """Remove the facets with two equal corners from a binary STL file.
 
-    The kernel writes one at each pole of a sphere, where the side of a patch has no length. Its two
-    other corners end the same edge of both its neighbours, so that nothing opens when it goes.
+    The kernel writes one at each pole of a sphere, where the side of a patch has no length. Its
+    other two corners bound the same edge of both neighbours, so removing it opens nothing.
     """
     facets = np.frombuffer(stl, _FACET, offset=_HEADER + 4)
     corners = facets["corners"]

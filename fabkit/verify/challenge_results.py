@@ -19,7 +19,7 @@ from fabkit.solve.engines.engine import Budget
 
 #: Called with the number of challenges done, the total, and the next one.
 Progress = Callable[[int, int, str], None]
-#: The largest number of neighbours of a piece; single precision makes each overlap a little.
+#: The maximum number of neighbours of a piece; single precision makes each overlap slightly.
 _NEIGHBOURS = 6
 
 
@@ -29,7 +29,8 @@ class ChallengeResult:
 
     Attributes:
         status: ``solved``, ``impossible`` or ``unknown``; ``missing`` if pieces are.
-        layout: the solution, the cells of each piece; `assembly` is it assembled from the meshes.
+        layout: the solution, the cells of each piece; `assembly` is the solution assembled from the
+            meshes.
         status_as_drawn: the status with the pieces as drawn; empty if all pieces are as drawn.
     """
 
@@ -124,7 +125,7 @@ def solve_catalog(
     flips: bool = False,
 ) -> list[ChallengeResult]:
     """Solve every challenge of a set, each within `budget_s` (no limit if None; at most ten seconds if
-    the catalog states no answer). `flips` allows turning pieces over whatever the rules."""
+    the catalog states no answer). `flips` allows turning pieces over even against the rules."""
     known, answers, count = {piece.id for piece in puzzle.pieces}, [], len(puzzle.challenges)
     for done, challenge in enumerate(puzzle.challenges):
         progress(done, count, challenge.id)
@@ -135,7 +136,7 @@ def solve_catalog(
         encoded = to_exact_cover(puzzle, replace(challenge, flips=challenge.flips or flips))
         limits_s = [10.0] if not challenge.answer else []
         limits_s += [] if budget_s is None else [budget_s]
-        # Most are solved in a second, sooner than it could be ruled out that they are impossible.
+        # Most are solved within a second, faster than infeasibility could be checked.
         answer = solve(encoded, "first", "search", Budget(min([*limits_s, 1.0])))
         if answer.status == UNKNOWN:
             answer = solve(encoded, "first", budget=Budget(min(limits_s, default=None)))
@@ -156,8 +157,8 @@ def group_by_message(answers: Iterable[ChallengeResult]) -> dict[str, list[str]]
 def describe_deviations(
     parts: Sequence[ScannedPart], answers: Sequence[ChallengeResult]
 ) -> list[str]:
-    """A sentence on the pieces that are mirror images, one on others that are not as drawn, each with
-    the answers that this changes."""
+    """A sentence on pieces that are mirror images, and one on others that are not as drawn, each
+    with the answers that change."""
     found = []
     other = [one for one in parts if one.piece and not one.as_drawn]
     mirrored = [one for one in other if one.mirrored and one.piece in one.alike]

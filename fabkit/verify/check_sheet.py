@@ -29,7 +29,7 @@ _LEAST = 3
 
 
 def check_sheet(report: CheckReport) -> CheckSheet:
-    """What the page of `fabkit.output.report.check_page` shows of a report: texts and shapes."""
+    """The texts and shapes of a report for `fabkit.output.report.check_page`."""
     puzzle = report.scan.puzzle
     return CheckSheet(
         puzzle.title,

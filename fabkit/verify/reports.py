@@ -1,4 +1,5 @@
-"""`fabkit check`: are the meshes printable, do they fit? `fabkit verify`: do they solve the catalog?"""
+"""The reports of `fabkit check` (are the meshes printable, do they fit?) and `fabkit verify` (do
+they solve the catalog?)."""
 
 from __future__ import annotations
 
@@ -97,7 +98,8 @@ class CheckReport:
         return all(one.ok for one in results) and not any(one.failed for one in self.all_parts)
 
     def document(self) -> dict[str, Any]:
-        """For JSON; but for the files' names alike for the same meshes, however named or turned."""
+        """For JSON. Apart from file names, it does not depend on the names or rotations of the
+        meshes."""
         found = {
             "set": self.scan.puzzle.name,
             "ok": self.ok,
@@ -149,10 +151,10 @@ def _tolerance_of(
     error: PrinterError,
     progress: Progress,
 ) -> ToleranceReport:
-    """What a printer's errors make of the solutions of a set's challenges, of the snowflakes of its
-    catalog, of its boards and magnets.
+    """The effect of a printer's errors on the solutions of a set's challenges, the snowflakes of
+    its catalog, its boards and magnets.
 
-    Each ball has its own hole, so that of pieces of balls only the sockets are looked at.
+    Each ball has its own hole, so only the sockets matter for ball pieces.
     """
     from fabkit.printing.odds import simulate_tolerances, socket_odds, tray_clearance_mm
 
@@ -177,7 +179,7 @@ def _tolerance_of(
     )
     widest_mm = [max(some, default=0.0) for some in widths_mm]
     sockets = [s for one in boards for s in socket_odds(one, puzzle.lattice, error, *widest_mm)]
-    recesses_mm = () if profile.fit == "ribs" else scan.recesses_mm  # ribs are there to be crushed
+    recesses_mm = () if profile.fit == "ribs" else scan.recesses_mm  # ribs are meant to be crushed
     magnet_mm = profile.magnet_diameter_mm if scan.flat else 0.0
     return simulate_tolerances(
         pieces, puzzle.lattice, solved, error, magnet_mm, recesses_mm, sockets, flakes, progress
@@ -204,7 +206,7 @@ def causes(report: CheckReport) -> list[Cause]:
     pieces, alike = sum(one.piece is not None for one in report.parts), dict[str, Cause]()
     for rule, some in failing.items():
         values = [one.value for part, one in some if part.piece and one.value is not None]
-        # Values are one that differ by less than 0.02, or by a hundredth of themselves.
+        # Values that differ by less than 0.02, or by 1 %, count as equal.
         if 1 < pieces == len(values) and np.ptp(values) <= max(0.02, 0.01 * abs(max(values))):
             alike[rule] = Cause(rule, f"all {pieces} pieces: {some[0][1].message}")
     follow = set().union(*(_FOLLOW[one] for one in _FOLLOW if one in {*of_set, *alike}))
@@ -215,13 +217,13 @@ def causes(report: CheckReport) -> list[Cause]:
         grouped = defaultdict[str, list[tuple[str, str]]](list)
         for part, one in some if rule not in {*follow, *alike} else ():
             if not (rule == "board-read" and one.unit and "unit" in alike):
-                # Those of one message together, and of one rule when many.
+                # Group by message, and by rule if there are many.
                 grouped[one.message if len(some) <= _NAMED else ""].append((part.name, one.message))
         for files, messages in (zip(*pairs, strict=True) for pairs in grouped.values()):
             several = f" (in {files[0]})" if len({*messages}) > 1 else ""
             found.append(Cause(rule, messages[0] + several, files))
     found += [of_set[rule] for rule in ("missing", "duplicate") if rule in of_set]
-    # Challenges with another answer than the catalog's, but for those that a cause explains.
+    # Challenges whose answer differs from the catalog's, except those that a cause explains.
     left = [
         one for one in report.answers if not (one.as_expected or one.missing or one.status_as_drawn)
     ]
@@ -284,11 +286,12 @@ class VerifyReport:
 
     @cached_property
     def least_gap_mm(self) -> float | None:
-        """The gap that two flat parts keep in any solution; below 0 when one reaches out.
+        """The minimum gap between two flat parts in any solution; negative if one extends beyond
+        its outline.
 
-        Let each part's outline as seen lie at least c inside its outline as read. Outlines of a
-        solution do not overlap, so a straight way from one part to another leaves the first and
-        enters the second: it is at least as long as the two c together.
+        Let each part's silhouette be at least c inside its outline as read. The outlines of a
+        solution do not overlap, so a straight line from one part to another leaves the first
+        outline and enters the second: its length is at least the sum of both c.
         """
         insides = sorted(
             inside_mm(part.silhouette, part.outline.canonical)
@@ -298,7 +301,8 @@ class VerifyReport:
         return insides[0] + insides[1] if len(insides) > 1 else None
 
     def document(self) -> dict[str, Any]:
-        """For JSON; but for the files' names alike for the same meshes, however named or turned."""
+        """For JSON. Apart from file names, it does not depend on the names or rotations of the
+        meshes."""
         gap = self.least_gap_mm
         parts = sorted(self.scan.parts, key=lambda one: one.key)
         return {
@@ -330,7 +334,7 @@ def verify(
 def _turned_over(
     scan: ScannedSet, answers: Sequence[ChallengeResult], budget_s: float | None
 ) -> Flips:
-    # Balls that hang in holes cannot be played on either face.
+    # Balls hang in holes, so these pieces cannot be turned over.
     if not all(one.features and can_be_turned_over(one.part, one.features) for one in scan.parts):
         return Flips(False, [], "pieces cannot be turned over: their faces differ")
     hard = tuple(one.challenge for one in answers if one.status == IMPOSSIBLE)

@@ -65,7 +65,7 @@ class ScannedSet:
         parts: those that may be pieces.
         boards: boards and lids, in the order of the set's boards.
         length_mm: the files' unit of length.
-        copies: names of meshes left out because a file of another format has them, too.
+        copies: names of meshes that are ignored because a file of another format has them, too.
     """
 
     puzzle: PuzzleSet
@@ -148,7 +148,7 @@ class ScannedSet:
         for piece in (one for one in self.puzzle.pieces if one.id in parts):
             part = parts[piece.id]
             if part.outline:
-                # Turned to its least image: solutions do not depend on how a mesh lay.
+                # In its least image: solutions do not depend on the rotation of a mesh.
                 turn = canonical_turn(lattice, part.outline.cells)
                 cells = normalize_cells(lattice, map(turn, part.outline.cells))
                 form = Form("", cells, rings_of_cells(lattice, cells))
@@ -257,7 +257,7 @@ def _file_name_finding(one: ScannedPart, puzzle: PuzzleSet) -> Finding:
         piece.id
         for piece in puzzle.pieces
         if stem.casefold() in (piece.id.casefold(), piece.label.casefold())
-        and not stem.isdigit()  # which may as well be the files' own numbers
+        and not stem.isdigit()  # unless they are just numbers of files
     }
     held = {one.piece, *(() if one.letter else one.alike)}
     ok = not (one.piece or one.part.board) or not named or bool(named & held)
@@ -290,10 +290,10 @@ def scan_set(meshes: Sequence[Mesh], puzzle: PuzzleSet, *units_mm: float) -> Sca
     meshes = [part for mesh in meshes for part in split_components(mesh)]
     copies = _duplicates(meshes)
     meshes = [mesh for mesh in meshes if mesh not in copies]
-    # The order of files must not show in any result, not even in rounding.
+    # The order of files must not affect any result, not even by rounding.
     meshes.sort(key=lambda mesh: (len(mesh.faces), len(mesh.vertices), mesh.name))
-    # Pieces tell the files' unit of length. Boards do not, and what is taken for one depends on it.
-    # When they agree in none, it is mm.
+    # Pieces determine the files' unit of length. Boards do not, and recognising them depends on it.
+    # If no unit fits, it is mm.
     for boards_mm in (*LENGTH_UNITS_MM.values(), 1.0) if puzzle.boards else (1.0,):
         parts, length_mm, pegs, large = _fit_parts(meshes, puzzle, units_mm, boards_mm)
         if length_mm == boards_mm and any(part.outline or part.balls for part in parts):
@@ -368,8 +368,8 @@ def match_profile(scan: ScannedSet, candidates: Sequence[Profile]) -> Profile | 
 
 
 def _matches(scan: ScannedSet, profile: Profile) -> bool:
-    """Whether most parts match a profile in clearance, thickness, recesses and marks; or in balls and
-    links, less what the flat on the bed cuts off."""
+    """Whether most parts match a profile in clearance, thickness, recesses and marks; or in balls
+    and links, except where the flat on the bed cuts them."""
     recesses = [recess for one in scan.features for recess in one.recesses]
     balls_mm = [mm for one in scan.balls for mm in one.diameters_mm]
     links_mm = [mm for one in scan.balls for mm in one.links_mm]

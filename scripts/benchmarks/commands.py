@@ -1,4 +1,4 @@
-"""What fabkit's commands cost, as whole processes, as ratios to a reference run beside them.
+"""Benchmark fabkit's commands as whole processes, as ratios to a reference run alongside.
 
 Every round runs each line once, in turn, so that a machine that slows down slows all of them;
 medians over the rounds are shown. With ``--against CHECKOUT`` every run is followed by the same
@@ -22,7 +22,7 @@ from pathlib import Path
 
 from solvers import ONE_THREAD, ROOT, compare
 
-#: How often each command runs.
+#: Runs of each command.
 ROUNDS = 5
 
 
@@ -33,9 +33,9 @@ class Line:
     Attributes:
         name: what is measured.
         command: fabkit's arguments, run in a folder that the benchmark's lines share.
-        grows: whether its seconds are compared with those of the line above.
-        limit: the most that it may take, as a multiple of the reference; none when 0.
-        codes: the exit codes that are in order.
+        grows: whether its time is compared with that of the line above.
+        limit: maximum time, as a multiple of the reference; 0 for none.
+        codes: the accepted exit codes.
     """
 
     name: str
@@ -50,12 +50,12 @@ class Benchmark:
     """A table: its lines are run in turn.
 
     Attributes:
-        title: what is measured, and how much of it.
-        reference: the Python code whose run is the measure of the ratios.
-        lines: in the order in which they run.
-        prepare: fabkit's arguments, run once before anything is measured.
-        small: the names of the lines that ``--small`` runs; the first two when there are none.
-        rounds: how many; long commands take fewer.
+        title: what is measured, and its size.
+        reference: the Python code whose time is the unit of the ratios.
+        lines: in the order of running.
+        prepare: fabkit's arguments, run once before measuring.
+        small: the names of the lines that ``--small`` runs; the first two by default.
+        rounds: number of rounds; fewer for long commands.
     """
 
     title: str
@@ -75,7 +75,7 @@ def _check_files(count: int) -> str:
 
 
 def _challenges(count: int) -> str:
-    """That many of FridgeIQ's box challenges that have a solution, small and large."""
+    """Some of FridgeIQ's box challenges that have a solution, small and large ones."""
     names = [f"square_{n:02}" for n in range(1, 11)] + [f"triangle_{n:02}" for n in range(1, 7)]
     return " ".join(f"--only {name}" for name in names[:count])
 
@@ -165,7 +165,7 @@ BENCHMARKS: dict[str, Benchmark] = {
                     f"snowflakes fridgeiq --parity {parity} --max-half-width {h} "
                     f"--count-budget 0 --workers 2 -o {parity}{h}-{{n}}",
                     grows=h > 3,
-                    codes=(0, 1),  # of some sizes there are none
+                    codes=(0, 1),  # some sizes have none
                 )
                 for parity, widths in (("even", (3, 4, 6)), ("odd", (3, 5)), ("mixed", (3, 4)))
                 for h in widths
@@ -213,7 +213,7 @@ BENCHMARKS: dict[str, Benchmark] = {
 
 @dataclass
 class Measured:
-    """The runs of one line: seconds of each, the same of the other checkout, and the most memory."""
+    """The runs of one line: seconds of each, also for the other checkout, and peak memory."""
 
     seconds: list[float] = field(default_factory=list)
     others: list[float] = field(default_factory=list)
@@ -225,13 +225,13 @@ class Measured:
 
     @property
     def ratio(self) -> float:
-        """This checkout's seconds over the other's, pair by pair."""
+        """This checkout's time over the other's, pair by pair."""
         pairs = zip(self.seconds, self.others, strict=True)
         return statistics.median(ours / theirs for ours, theirs in pairs)
 
 
 def run(arguments: list[str], folder: Path, checkout: Path, codes: tuple[int, ...]) -> Measured:
-    """One process.
+    """Run one process.
 
     Raises:
         SystemExit: if it ends with another exit code; with the end of its output.
@@ -255,7 +255,7 @@ def run(arguments: list[str], folder: Path, checkout: Path, codes: tuple[int, ..
 def measure(
     bench: Benchmark, small: bool, against: Path | None, rounds: int
 ) -> dict[str, Measured]:
-    """All lines of a benchmark, the reference first."""
+    """Measure all lines of a benchmark, the reference first."""
     lines = bench.lines
     if small:
         wanted = bench.small or tuple(line.name for line in lines[:2])
@@ -270,7 +270,7 @@ def measure(
             for first in bench.prepare:
                 run(fabkit(first), folder, checkout, (0,))
         rounds = 1 if small else rounds or bench.rounds
-        for number in range(-1 if rounds > 1 else 0, rounds):  # one more, which fills the caches
+        for number in range(-1 if rounds > 1 else 0, rounds):  # one more, to fill the caches
             once = run([sys.executable, "-c", bench.reference], folders[0], ROOT, (0,))
             measured = [("", once, once)]
             for line in lines:
@@ -293,13 +293,13 @@ def fabkit(arguments: str) -> list[str]:
 
 
 def copies(folder: Path) -> None:
-    """Set files with the pieces of FridgeIQ several times over, for growing plates and sets."""
+    """Set files with several copies of FridgeIQ's pieces, for growing plates and sets."""
     shutil.copytree(ROOT / "pieces", folder / "pieces")
     text = (ROOT / "pieces" / "fridgeiq.toml").read_text(encoding="utf-8")
     pieces = text[: text.index("[[challenge]]")]
     for count in (1, 2, 4, 8):
         copied = pieces.replace("[[piece]]", f"[[piece]]\ncount = {count}")
-        copied = copied.replace("\narea = 40\n", "\n")  # which is that of one copy
+        copied = copied.replace("\narea = 40\n", "\n")  # that of one copy
         (folder / f"copies-{count}.toml").write_text(copied, encoding="utf-8")
 
 
@@ -325,10 +325,10 @@ def table(bench: Benchmark, found: dict[str, Measured], against: bool) -> Iterat
 
 
 def main() -> int:
-    """Runs the benchmarks that are named.
+    """Run the selected benchmarks.
 
     Returns:
-        1 when one takes longer than it may, else 0.
+        1 if one exceeds its limit, else 0.
     """
     parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
     known = [*BENCHMARKS, "solvers"]

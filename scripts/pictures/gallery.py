@@ -244,7 +244,7 @@ def look_alike(made: Path, kept: Path) -> bool:
 
 
 def _elements(drawing: Path) -> Counter[tuple[str, ...]]:
-    """What a drawing consists of, wherever it lies."""
+    """The elements of a drawing, regardless of its position."""
     root = ElementTree.fromstring(drawing.read_text(encoding="utf-8"))
     sized = root.get("width", ""), root.get("height", "")
     elements = (
@@ -258,7 +258,7 @@ def _elements(drawing: Path) -> Counter[tuple[str, ...]]:
 
 
 def main() -> int:
-    """Draws, or checks; the exit code."""
+    """Draw or check the pictures; return the exit code."""
     parser = argparse.ArgumentParser(prog="scripts/gallery", description=__doc__)
     parser.add_argument("--check", action="store_true", help="only say whether they are the same")
     parser.add_argument("--only", nargs="+", metavar="FILE", help="only these pictures")
@@ -277,7 +277,7 @@ def main() -> int:
 
 
 def _renew(some: list[Picture], pictures: list[Picture]) -> int:
-    """Draws beside the gallery first: what cannot be drawn takes nothing away."""
+    """Draw into a temporary folder first, so that a failure leaves the gallery unchanged."""
     others = {line for one in pictures if one not in some for line in drawn_on(one)}
     if not others <= set(kind_of(GALLERY)):
         raise GalleryError("the others were drawn elsewhere, or never; draw all, without --only")

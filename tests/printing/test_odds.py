@@ -237,7 +237,7 @@ def test_nothing_to_assemble_and_parts_of_another_shape() -> None:
 
 
 def test_magnets() -> None:
-    for recesses_mm, hole_mm, squeeze_mm, goes_in in (
+    for recesses_mm, hole_mm, interference_mm, goes_in in (
         ([10.1], 0.0, (-0.1, -0.1), True),
         ([10.1, 10.05], 0.2, (0.1, 0.15), True),
         ([10.1, 10.0], 0.2, (0.1, 0.2), False),
@@ -247,9 +247,9 @@ def test_magnets() -> None:
                 {}, SQUARE, [], error, magnet_mm=10.0, recesses_mm=recesses_mm
             )
             assert found.magnets is not None
-            assert found.magnets.squeeze_mm == pytest.approx(squeeze_mm)
+            assert found.magnets.interference_mm == pytest.approx(interference_mm)
             assert found.ok == found.magnets.goes_in == goes_in
-            assert ("of play" in found.magnets.message) == (squeeze_mm[1] < 0)
+            assert ("of play" in found.magnets.message) == (interference_mm[1] < 0)
 
 
 # --- printed and put together -----------------------------------------------------------------

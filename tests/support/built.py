@@ -23,11 +23,11 @@ from tests.conftest import ROOT
 STORE = Path(os.environ.get("FABKIT_TEST_STORE") or ROOT / ".pytest_cache" / "built")
 KEPT_OF_A_NAME = 3
 #: What shapes an STL file.
-SOLID_ROOMS = ("core", "model", "drawing", "solid")
+SOLID_PACKAGES = ("core", "model", "drawing", "solid")
 
 
 def built(
-    name: str, make: Callable[[Path], None], *depends: object, rooms: tuple[str, ...] = ()
+    name: str, make: Callable[[Path], None], *depends: object, packages: tuple[str, ...] = ()
 ) -> Path:
     """A folder that `make` has filled, now or in an earlier run. Callers only read it.
 
@@ -35,14 +35,14 @@ def built(
         name: of the folder, readable.
         make: fills an empty folder.
         depends: whatever else its content depends on.
-        rooms: the packages of fabkit whose code it depends on; empty for all of them.
+        packages: the packages of fabkit whose code it depends on; empty for all of them.
 
     Example:
-        >>> folder = built("greeting", lambda to: (to / "a").write_text("hello"), rooms=("core",))
+        >>> folder = built("greeting", lambda to: (to / "a").write_text("hello"), packages=("core",))
         >>> (folder / "a").read_text()
         'hello'
     """
-    key = hashlib.sha256(f"{_code(rooms)} {depends!r}".encode()).hexdigest()[:16]
+    key = hashlib.sha256(f"{_code(packages)} {depends!r}".encode()).hexdigest()[:16]
     STORE.mkdir(parents=True, exist_ok=True)
     folder = STORE / f"{name}-{key}"
     with FileLock(STORE / f"{name}.lock"):
@@ -67,13 +67,13 @@ def exported(set_name: str, *options: str) -> Path:
 
     name = f"stl-{Path(set_name).stem}-{hashlib.sha256(repr(options).encode()).hexdigest()[:6]}"
     content = Path(set_name).read_bytes() if Path(set_name).is_file() else b""
-    return built(name, export, options, content, rooms=(*SOLID_ROOMS, "build", "cli"))
+    return built(name, export, options, content, packages=(*SOLID_PACKAGES, "build", "cli"))
 
 
 @cache
-def _code(rooms: tuple[str, ...]) -> str:
-    """A hash of fabkit's code in some rooms, of the shipped pieces, and of the libraries."""
-    folders = [ROOT / "fabkit" / room for room in rooms] or [ROOT / "fabkit"]
+def _code(packages: tuple[str, ...]) -> str:
+    """A hash of fabkit's code in some packages, of the shipped pieces, and of the libraries."""
+    folders = [ROOT / "fabkit" / package for package in packages] or [ROOT / "fabkit"]
     seen = hashlib.sha256()
     for folder in (*folders, ROOT / "pieces"):
         for path in sorted(folder.rglob("*")):

@@ -224,7 +224,7 @@ def lookalike_files(set_name: str, variant: Variant) -> list[Path]:
 
     source = Path(__file__).read_bytes()
     name = hashlib.sha256(repr(variant).encode()).hexdigest()[:8]
-    folder = built(f"alike-{set_name}-{name}", make, source, variant, rooms=("core",))
+    folder = built(f"alike-{set_name}-{name}", make, source, variant, packages=("core",))
     return sorted(folder.iterdir())
 
 

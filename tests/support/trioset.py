@@ -9,7 +9,7 @@ from pathlib import Path
 
 from fabkit.cli import main
 from tests.conftest import ROOT
-from tests.support.built import SOLID_ROOMS, built
+from tests.support.built import SOLID_PACKAGES, built
 
 TRIO = (ROOT / "tests/sets/trio.toml").read_text(encoding="utf-8")
 #: What takes less time to be read: neither recesses nor a lid.
@@ -25,7 +25,7 @@ def trio_folder(*options: str) -> Path:
         assert main(["export-stl", str(folder / "trio.toml"), "-q", "-o", output, *options]) == 0
 
     name = "trio-plain" if options else "trio"
-    return built(name, make, TRIO, options, rooms=(*SOLID_ROOMS, "build"))
+    return built(name, make, TRIO, options, packages=(*SOLID_PACKAGES, "build"))
 
 
 def checked_trio() -> Path:

@@ -21,7 +21,7 @@ from fabkit.model.layers import layer_top_mm
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import Board, Challenge, Given, PuzzleSet, to_units
 
-#: Least thickness of a floor or a lid below a title.
+#: Minimum thickness of a floor or a lid below a title.
 _BEYOND_TITLE_MM = 0.6
 #: Between the thumb's recess and the title.
 _BESIDE_THUMB_MM = 2.0

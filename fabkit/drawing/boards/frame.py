@@ -160,7 +160,7 @@ def board_region(puzzle: PuzzleSet, board: Board, profile: Profile) -> BaseGeome
     return region_mm(puzzle.lattice, board.cells, profile.unit_mm)
 
 
-#: Least thickness of a wall or pillar, in lines of the nozzle.
+#: Minimum thickness of a wall or pillar, in lines of the nozzle.
 _LINES = 2
 #: Height of the sill below a notch, above the height where pieces rest: they cannot slide out.
 _SILL_MM = 1.0

@@ -19,7 +19,7 @@ from fabkit.drawing.outline import DrawingError, PointMm
 from fabkit.model.layers import layer_top_mm
 from fabkit.model.profile import Profile
 
-#: Least overlap of the walls over the lid's edges: two lines of a 0.4 mm nozzle.
+#: Minimum overlap of the walls over the lid's edges: two lines of a 0.4 mm nozzle.
 _MIN_HOLD_MM = 0.8
 #: Overhang of the lids' faces, from the vertical, printable without support.
 DOVETAIL_DEGREES = 45
@@ -168,7 +168,7 @@ def _mirrored(area: Polygon) -> Polygon:
     return affinity.scale(area, xfact=-1, origin=(0, 0))
 
 
-#: Greatest strain of the plastic when a hook passes: PLA and PETG yield at about twice this, and layers
+#: Maximum strain of the plastic when a hook passes: PLA and PETG yield at about twice this, and layers
 #: are weaker than solid filament.
 MAX_STRAIN = 0.02
 #: Slope of a hook's lead-in: 30 degrees.

@@ -54,7 +54,7 @@ _COARSER = f"holds more than {MAX_TRIANGLES} triangles; make the mesh coarser"
 logging.getLogger("trimesh").addHandler(logging.NullHandler())
 
 
-class _WrongError(Exception):
+class _MeshFileError(Exception):
     """The fault of a file, and its place, if known."""
 
 
@@ -75,14 +75,16 @@ def read_meshes(path: Path) -> list[Mesh]:
     kind = ""
     try:
         if len(content) > MAX_BYTES:
-            raise _WrongError(f"is larger than {MAX_BYTES // 1024**2} MiB; make the mesh coarser")
+            raise _MeshFileError(
+                f"is larger than {MAX_BYTES // 1024**2} MiB; make the mesh coarser"
+            )
         kind = _kind(content, path.suffix.lower()[1:])
         # numpy stops at the first word that is not a number, and only warns.
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             warnings.filterwarnings("error", "string or file could not be read")
             return _sound(truncate(escape(path.name)), _READERS[kind](content))
-    except _WrongError as wrong:
+    except _MeshFileError as wrong:
         raise InputError.of(source, *map(escape, wrong.args)) from None
     except Exception as error:  # trimesh, zipfile and expat promise nothing about what they raise
         reason = truncate(escape(f"{error}"[:200])) or type(error).__name__
@@ -109,7 +111,7 @@ def _kind(content: bytes, suffix: str) -> str:
     }
     kind = next((kind for kind, found in matches.items() if found), suffix)
     if kind not in _READERS or not content:
-        raise _WrongError(
+        raise _MeshFileError(
             f"{'has an unknown format' if content else 'is empty'}; expected {_EXPECTED}"
         )
     return kind
@@ -125,20 +127,22 @@ def _sound(file: str, found: Iterator[Mesh]) -> list[Mesh]:
     for number, body in enumerate(found, start=1):
         triangles += len(body.faces)
         if number > MAX_BODIES:
-            raise _WrongError(f"holds more than {MAX_BODIES} bodies; split it into several files")
+            raise _MeshFileError(
+                f"holds more than {MAX_BODIES} bodies; split it into several files"
+            )
         if triangles > MAX_TRIANGLES:
-            raise _WrongError(_COARSER)
+            raise _MeshFileError(_COARSER)
         corners = body.vertices[body.faces.ravel()]
         far = np.flatnonzero(~(np.abs(corners) <= MAX_COORDINATE).all(axis=1))
         if len(far):
             at = ", ".join(f"{value:g}" for value in corners[far[0]])
             message = f"has a corner at ({at}); expected numbers of at most {MAX_COORDINATE:.0f}"
-            raise _WrongError(
+            raise _MeshFileError(
                 message, f"{body.name}, " * bool(body.name) + f"triangle {far[0] // 3 + 1}"
             )
         bodies += [welded(body.name, body.vertices, body.faces)] if len(body.faces) else []
     if not bodies:
-        raise _WrongError("holds no triangles; expected a solid's surface")
+        raise _MeshFileError("holds no triangles; expected a solid's surface")
     if len(bodies) == 1:
         return [replace(bodies[0], name=file)]
     names = _different([body.name for body in bodies])
@@ -163,14 +167,14 @@ def _check_corners(
     outside = np.flatnonzero((corners < 0) | (corners >= len(vertices)))
     for first in outside[:1]:
         message = f"a face names vertex {corners[first]}, counted from 0; there are {len(vertices)}"
-        raise _WrongError(message, "" if lines is None else f"line {lines[first]}")
+        raise _MeshFileError(message, "" if lines is None else f"line {lines[first]}")
 
 
 def _lines(content: bytes) -> Iterator[tuple[int, list[str]]]:
     """The non-empty lines of a text: number and words."""
     for number, line in enumerate(io.BytesIO(content.removeprefix(b"\xef\xbb\xbf")), start=1):
         if len(line) > MAX_LINE:
-            raise _WrongError(f"is longer than {MAX_LINE} bytes", f"line {number}")
+            raise _MeshFileError(f"is longer than {MAX_LINE} bytes", f"line {number}")
         if words := line.decode("utf-8", "replace").partition("#")[0].split():
             yield number, words
 
@@ -190,11 +194,11 @@ def _read_stl(content: bytes) -> Iterator[Mesh]:
     size = _stl_size(content)
     if len(content) == size:
         if size > 84 + 50 * MAX_TRIANGLES:
-            raise _WrongError(_COARSER)
+            raise _MeshFileError(_COARSER)
         facets = np.frombuffer(content, "3<f4, 9<f4, <u2", offset=84)
         points = facets["f1"].reshape(-1, 3).astype(float)
     elif b"\0" in content[:1024]:
-        raise _WrongError(
+        raise _MeshFileError(
             f"is not a complete STL file: its header announces {pluralize(size // 50 - 1, 'triangle')}, "
             f"which take {size} bytes, and it has {len(content)}; export it again"
         )
@@ -212,7 +216,7 @@ def _ascii_corners(content: bytes) -> Points:
         if keyword not in expected.split(" or "):
             found = quote(" ".join(words)[:200]) if line else "the end of the file"
             message = f"expected {expected}, found {found}; export it again"
-            raise _WrongError(message, f"line {line}" if line else "")
+            raise _MeshFileError(message, f"line {line}" if line else "")
         if keyword == "vertex":
             numbers.extend(_numbers(line, [*words, "", ""][:4]))
         step = -1 if keyword == "endsolid" else (step + 1) % len(_FACET)
@@ -225,7 +229,7 @@ def _numbers(line: int, words: Sequence[str], how: Callable[[str], Any] = float)
         return [how(word) for word in words[1:]]
     except ValueError:
         found = quote(" ".join(words)[:200].strip())
-        raise _WrongError(f"expected numbers, found {found}", f"line {line}") from None
+        raise _MeshFileError(f"expected numbers, found {found}", f"line {line}") from None
 
 
 # --- OBJ, OFF and PLY: polygons --------------------------------------------------------------
@@ -257,7 +261,7 @@ def _read_obj(content: bytes) -> Iterator[Mesh]:
         elif keyword not in _IGNORED:
             expected = "expected an OBJ file of polygons, with v, f, o and g"
             message = f"unknown statement {quote(keyword[:200])}; {expected}"
-            raise _WrongError(message, f"line {line}")
+            raise _MeshFileError(message, f"line {line}")
     vertices = np.array(numbers).reshape(-1, 3)
     for (name, _), some in polygons.items():
         yield Mesh(name, vertices, _triangles([*some.values()], vertices, [*some]))
@@ -268,7 +272,7 @@ def _read_off(content: bytes) -> Iterator[Mesh]:
     corners, faces = map(int, (lines.pop(0)[1:] or lines.pop(0))[:2])
     if corners + faces > len(lines):
         message = f"counts {corners} vertices and {faces} faces, and has {len(lines)} lines"
-        raise _WrongError(message)
+        raise _MeshFileError(message)
     points = np.array([words[:3] for words in lines[:corners]], dtype=float)
     rows = lines[corners : corners + faces]
     polygons = [[int(word) for word in row[1 : int(row[0]) + 1]] for row in rows]
@@ -290,7 +294,7 @@ def _read_ply(content: bytes) -> Iterator[Mesh]:
     for name, found in (("vertex", points), ("face", polygons)):
         if len(found) != elements[name]["length"]:
             announced = pluralize(elements[name]["length"], f"{name} line")
-            raise _WrongError(f"announces {announced} and has {len(found)}; export it again")
+            raise _MeshFileError(f"announces {announced} and has {len(found)}; export it again")
     yield Mesh("", points, _triangles(polygons, points))
 
 
@@ -305,9 +309,9 @@ def _triangles(
     sizes = np.array([len(polygon) for polygon in polygons], dtype=np.int64)
     for wrong in sizes[(sizes < 3) | (sizes > MAX_CORNERS)]:
         expected = f"expected 3 to {MAX_CORNERS}; cut it into triangles"
-        raise _WrongError(f"has a face with {pluralize(int(wrong), 'corner')}; {expected}")
+        raise _MeshFileError(f"has a face with {pluralize(int(wrong), 'corner')}; {expected}")
     if (sizes - 2).sum() > MAX_TRIANGLES:
-        raise _WrongError(_COARSER)
+        raise _MeshFileError(_COARSER)
     corners = np.fromiter(chain.from_iterable(polygons), np.int64)
     _check_corners(corners, vertices, np.repeat(lines, sizes) if lines else None)
     # The offsets of the corners and triangles of each polygon.
@@ -344,7 +348,7 @@ def _moved(name: str, vertices: Points, faces: Faces, matrix: NDArray[np.float64
     """Transform a mesh; a mirroring transform also flips the winding."""
     turns = np.linalg.det(matrix[:3, :3])
     if turns == 0:
-        raise _WrongError("a transform flattens a body; expected one that keeps its size")
+        raise _MeshFileError("a transform flattens a body; expected one that keeps its size")
     points = vertices @ matrix[:3, :3].T + matrix[:3, 3]
     return Mesh(name, points, faces[:, ::-1] if turns < 0 else faces)
 
@@ -352,7 +356,7 @@ def _moved(name: str, vertices: Points, faces: Faces, matrix: NDArray[np.float64
 def _refuse(needed: Collection[str], part: str = "") -> None:
     for one in needed:
         message = f"needs {quote(one[:200])}, which fabkit does not read"
-        raise _WrongError(f"{message}; export plain meshes", part)
+        raise _MeshFileError(f"{message}; export plain meshes", part)
 
 
 def _read_glb(content: bytes) -> Iterator[Mesh]:
@@ -426,12 +430,12 @@ class _Package:
         self._part, self._object, self._elements = "", _Object(), 0
         # Each directory entry begins with this signature, whatever count the file states.
         if content.count(b"PK\x01\x02") > MAX_ENTRIES:
-            raise _WrongError(f"is an archive of more than {MAX_ENTRIES} entries")
+            raise _MeshFileError(f"is an archive of more than {MAX_ENTRIES} entries")
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             models = [one for one in archive.infolist() if one.filename.lower().endswith(".model")]
             # zipfile inflates an entry to at most the size that it states.
             if sum(one.file_size for one in models) > MAX_BYTES:
-                raise _WrongError(f"inflates to more than {MAX_BYTES // 1024**2} MiB")
+                raise _MeshFileError(f"inflates to more than {MAX_BYTES // 1024**2} MiB")
             for one in models:
                 self._part, self._spaces = _folded(one.filename), dict[str, str]()
                 parser = ElementTree.XMLParser(target=self)  # noqa: S314 - it has no document type
@@ -441,7 +445,7 @@ class _Package:
                 parser.close()
 
     def doctype(self, *_: object) -> None:
-        raise _WrongError("has a document type (DOCTYPE), which 3MF forbids", self._part)
+        raise _MeshFileError("has a document type (DOCTYPE), which 3MF forbids", self._part)
 
     def start_ns(self, prefix: str, uri: str) -> None:
         self._spaces[prefix] = uri
@@ -456,7 +460,7 @@ class _Package:
             return
         self._elements += tag.startswith(f"{{{_CORE}}}")
         if self._elements > MAX_ELEMENTS:
-            raise _WrongError(f"has more than {MAX_ELEMENTS} elements other than triangles")
+            raise _MeshFileError(f"has more than {MAX_ELEMENTS} elements other than triangles")
         match tag.removeprefix(f"{{{_CORE}}}"):
             case "model":
                 prefixes = values.get("requiredextensions", "").split()
@@ -465,14 +469,14 @@ class _Package:
                 self._unit = values.get("unit", "millimeter")
                 if self._unit not in _UNITS_MM:
                     message = f"unknown unit {quote(self._unit[:200])}; expected one of"
-                    raise _WrongError(f"{message} {', '.join(_UNITS_MM)}", self._part)
+                    raise _MeshFileError(f"{message} {', '.join(_UNITS_MM)}", self._part)
             case "object":
                 self._object = _Object(values.get("name", ""))
                 key = self._part, values["id"]
                 if self._objects.setdefault(key, self._object) is not self._object:
-                    raise _WrongError(f"has two objects {quote(values['id'])}", self._part)
+                    raise _MeshFileError(f"has two objects {quote(values['id'])}", self._part)
             case "mesh" if self._object.numbers:
-                raise _WrongError("has an object with two meshes", self._part)
+                raise _MeshFileError("has an object with two meshes", self._part)
             case "component":
                 self._object.components.append({"path": self._part, **values})
             case "item":
@@ -481,7 +485,7 @@ class _Package:
     def bodies(self) -> Iterator[Mesh]:
         """Each instance of a mesh in the items of the build."""
         if not self._items:
-            raise _WrongError("has nothing to build; add its objects to the build")
+            raise _MeshFileError("has nothing to build; add its objects to the build")
         for unit_mm, item in self._items:
             yield from self._placed(item, np.diag([unit_mm] * 3 + [1.0]), "")
 
@@ -494,7 +498,7 @@ class _Package:
         one = self._objects.get(key)
         if not one or bool(one.components) == bool(one.numbers):
             message = "expected either a mesh or components" if one else "there is no such object"
-            raise _WrongError(message, f"{key[0]}: object {quote(key[1])}")
+            raise _MeshFileError(message, f"{key[0]}: object {quote(key[1])}")
         words = used.get("transform", "1 0 0 0 1 0 0 0 1 0 0 0").split()
         rows = np.array(words, dtype=float).reshape(4, 3)
         matrix, name = outer @ np.vstack([rows.T, [0, 0, 0, 1]]), one.name or name

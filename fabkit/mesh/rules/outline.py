@@ -77,8 +77,8 @@ def outline_findings(one: Subject) -> Iterator[Finding]:
     yield from check_limits("bed-contact", [(share, part.silhouette)], 0.5, unit="")
     deep_mm = part.thickness_mm / 4 if common.measured else math.inf  # that is made hollow
     for rule, nub_mm, opening in (
-        ("even-back", found.nubs_mm[0], "below"),
-        ("even-face", found.nubs_mm[1], "above"),
+        ("even-back", found.protrusions_mm[0], "below"),
+        ("even-face", found.protrusions_mm[1], "above"),
     ):
         hollows = [(x.depth_mm, x.middle) for x in found.hollows if getattr(x, opening)]
         off = [(nub_mm, part.silhouette), *(one for one in hollows if one[0] <= deep_mm)]

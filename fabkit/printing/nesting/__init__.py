@@ -1,1 +1,1 @@
-"""Nesting: outlines laid on as few beds or sheets as can be, apart from each other."""
+"""Nesting: outlines on as few beds or sheets as possible, with a gap between them."""

@@ -18,7 +18,7 @@ from fabkit.printing.nesting.polygon_nest import is_available, nest_by_polygon
 
 #: Number of distributions of shapes over bins to try, each with its own seed.
 _TRIES = 3
-#: Greatest density of a bin, including half a gap around each shape. spyrrow gave up at 0.70 to 0.86
+#: Maximum density of a bin, including half a gap around each shape. spyrrow gave up at 0.70 to 0.86
 #: on the shipped sets; denser distributions are not tried.
 _DENSEST = 0.86
 #: Densities to try when shapes are placed close together, the greatest first. Only the last is tried
@@ -97,7 +97,7 @@ def nest_compactly(
 
 
 def _diagonal_mm(shapes: Mapping[str, Polygon], placements: Sequence[Placement]) -> float:
-    """Of the box around shapes as they lie."""
+    """The diagonal of the bounding box of placed shapes."""
     left, bottom, right, top = total_bounds(
         [placement.place(shapes[placement.name]) for placement in placements]
     )
@@ -195,7 +195,7 @@ def _distribute(
         random.Random(attempt).shuffle(waiting)  # noqa: S311 (no secret)
 
 
-#: rectpack computes with integers: so many per millimetre.
+#: rectpack computes with integers: this many per millimetre.
 _STEPS = 10**7
 #: Rules for choosing a free rectangle, by rectpack's names.
 _CHOICES = ("MaxRectsBssf", "MaxRectsBaf", "MaxRectsBlsf", "MaxRectsBl")

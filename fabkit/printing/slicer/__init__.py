@@ -1,1 +1,1 @@
-"""A slicer's verdict: a real one slices a plate, and what it says and writes is read and judged."""
+"""Slicing with an installed slicer, and judging its output."""

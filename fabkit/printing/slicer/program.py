@@ -1,5 +1,5 @@
-"""Finding a slicer and running it: a program that may crash, hang, print without end or leave children
-behind."""
+"""Find a slicer and run it: a program that may crash, hang, print endlessly or leave child
+processes behind."""
 
 from __future__ import annotations
 
@@ -100,13 +100,13 @@ def _identify(path: Path) -> Slicer | str:
     if found is None:
         return answer.describe_exit()
     name, version = found.groups()
-    # A build that is nobody's release says UNKNOWN.
+    # Unofficial builds say UNKNOWN.
     return Slicer(path, name, version.removesuffix("+UNKNOWN"))
 
 
 #: A slicer prints a few lines; a program that prints more bytes than this is stopped.
 MAX_OUTPUT_BYTES = 1_000_000
-#: Greatest length of the last line in a message.
+#: Maximum length of the last line in a message.
 _LONGEST_LINE = 200
 #: PrusaSlicer's log lines of no interest.
 _CHAT = re.compile(r"\[[^\]]*\] \[[^\]]*\] \[(trace|debug)\]")

@@ -1,4 +1,4 @@
-"""A print configuration for PrusaSlicer: fabkit's own, and what a profile says."""
+"""A print configuration for PrusaSlicer: fabkit's own settings, and those of a profile."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fabkit.model.profile import Profile
 
-#: What is the same for every profile.
+#: The settings common to all profiles.
 _BASE = Path(__file__).with_name("fabkit.ini")
 #: For the first layer and the others, nozzle and then bed, in degrees Celsius: as in PrusaSlicer's
 #: own presets for Prusa's printers. With any other material the G-code leaves temperatures alone.
@@ -23,7 +23,7 @@ _TEMPERATURE_KEYS = (
     "first_layer_bed_temperature",
     "bed_temperature",
 )
-#: What may stand in a configuration without quotes.
+#: The values allowed in a configuration without quotes.
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9+_-]{0,19}")
 #: Between the tower that the slicer purges into and the edge of its corner: 2 mm of brim, and half
 #: a line on each side of it.
@@ -35,7 +35,7 @@ _MIN_TOWER_MM = 15.0
 def print_settings(profile: Profile, extruders: int) -> str:
     """The text of a configuration that PrusaSlicer loads: lines of ``key = value``.
 
-    A key that comes twice counts the second time. All extruders share one nozzle.
+    Of duplicate keys the last one counts. All extruders share one nozzle.
 
     Example:
         >>> from fabkit.model.profile_file import load_profile
@@ -71,7 +71,7 @@ def _of_filament(profile: Profile) -> dict[str, str]:
 
 
 def _tower(profile: Profile) -> dict[str, str]:
-    """Where the tower stands: in the corner that plates keep free, if there is one."""
+    """The position of the tower: in the reserved corner, if there is one."""
     side_mm = profile.tower_mm - 2 * _TOWER_MARGIN_MM
     if side_mm < _MIN_TOWER_MM:
         return {"wipe_tower": "0"}

@@ -1,7 +1,7 @@
 """Subset challenges: some of the pieces, and a rectangle, square or triangle that they make.
 
-They are for sets without a board whose lattice knows such shapes: `square` knows rectangles,
-`quarter-square` also right isosceles triangles, that lie on a short side or on the long one.
+They are for sets without a board on a lattice with such shapes: rectangles on `square`, and on
+`quarter-square` also right isosceles triangles, with a leg or the hypotenuse at the bottom.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class SubsetChallenges:
         while len(seen) < self._combinations[0][len(region)]:
             copies = self._draw_copies(len(region), rng)
             if copies in seen:
-                continue  # slower the more have been seen, but it ends
+                continue  # slows down as selections run out, but terminates
             seen.add(copies)
             if copies in shipped or sum(copies) < _MIN_PIECES:
                 continue

@@ -3,21 +3,20 @@
 Lengths are *Chebyshev*: the distance of two points is the greater of the differences of their
 coordinates, the width of a piece is its longer side along the grid, and ``r(x, y)`` is
 ``max(|x|, |y|)``, the distance from the centre. Let w be the width of the widest piece and W the
-sum of all widths. Take a connected part of a rigid snowflake. It is carried to itself by quarter
-turns, and r takes every value between its least one, m, and its greatest, H.
+sum of all widths. Take a connected part of a rigid snowflake. It is mapped to itself by quarter
+turns, and r takes every value between its minimum m and its maximum H.
 
-- *Levels.* Let ``r(p) = t > w``. The four points to which quarter turns carry p are at least t apart,
-  so no two of them lie in one piece: at least four pieces meet the level t. The values of r on a
+- *Levels.* Let ``r(p) = t > w``. The four images of p under quarter turns are at least t apart, so
+no two of them are in one piece: at least four pieces meet the level t. The values of r on a
   piece span no more than its width. So for the levels from max(m, w) to H together
 
       4 (H - max(m, w)) <= W.
 
 - *Winding.* Let ``m > w``. A path inside the part from a point to its quarter turn makes, with its
   own turns, a closed path around the centre. Clamp all coordinates to the range from -m to m: no
-  distance grows, and the path comes to lie on the square r = m, whose sides it covers all, being wound
-  around it. They are 8 m long. A piece covers no more of them than its width, but for those
-  that reach around a corner: these lie within w of it on both of its sides, which is at most w more
-  than one of them is wide. So
+  distance grows, and the path is now on the square r = m and winds around it, so it covers all its
+  sides, which are 8 m long. A piece covers at most its width of them, unless it reaches around a
+  corner: then it is within w of the corner on both sides, which adds at most w. So
 
       8 m <= W + 4 w.
 
@@ -25,13 +24,13 @@ Both hold for every part, also for the outermost, so no point of a rigid snowfla
 
     max(w, (W + 4 w) / 8) + W / 4.
 
-**Which grids there are.** All pieces that lie on one grid of unit squares, at whatever offset (t, u)
-modulo 1 from the centre, are a *lot*. A snowflake is one lot that is symmetric, or several of which each
-is symmetric itself; so it is defined here, and shapes whose lots are only symmetric together are not
-searched for. The corners of pieces are whole numbers on their grid, so a lot's greatest and least x are
-t modulo 1. The lot is its own mirror image: t = -t. It is its own quarter turn: t = u. So
-t = u = 0 or t = u = 1/2: there are two lots at most, one about a corner of its grid, one about the middle
-of a cell. A set with corners elsewhere is refused.
+**Which grids there are.** All pieces on one grid of unit squares, at some offset (t, u) modulo 1
+from the centre, are a *group*. By definition, a snowflake is one symmetric group, or several
+groups, each of which is symmetric itself; shapes whose groups are symmetric only together are
+excluded. The corners of pieces are whole numbers on their grid, so the maximum and minimum x of a
+group are t modulo 1. The group equals its mirror image: t = -t. It equals its quarter turn: t = u.
+So t = u = 0 or t = u = 1/2: there are at most two groups, one about a corner of its grid, one about
+the middle of a cell. A set with corners elsewhere is refused.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""The engines; `fabkit.solve.engines.engine.get_engine` imports one when it is wanted."""
+"""The engines; `fabkit.solve.engines.engine.get_engine` imports one when needed."""

@@ -87,8 +87,8 @@ class _Kernel(CPUDispatcher):
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compiles a function when it is first called, and keeps the result for later runs.
 
-    The compiled code is kept beside the source, else in the user's cache folder. Where neither
-    can be written, it is compiled anew in every run.
+    The compiled code is kept beside the source, else in the user's cache folder. If neither is
+    writable, it is compiled in every run.
     """
     compiled = _Kernel(function, targetoptions={"nopython": True, "boundscheck": None})
     compiled.enable_caching()
