@@ -35,7 +35,7 @@ def challenges(
     difficulty: str | None = option(
         "--difficulty LEVEL,...",
         "Only these levels: starter, junior, expert, master, wizard (default: all, evenly).",
-        read=options.some_of(LEVELS, "level", "the levels are"),
+        read=options.some_of(LEVELS, "level"),
         complete=lambda: LEVELS,
     ),
     seed: int = option(

@@ -198,14 +198,14 @@ def length(most_mm: float) -> Reader:
     return read
 
 
-def some_of(known: Sequence[str], noun: str, they_are: str) -> Reader:
+def some_of(known: Sequence[str], noun: str) -> Reader:
     """A reader of comma-separated names, returned in their known order; `noun` is for messages."""
 
     def read(text: str, option: str) -> tuple[str, ...]:
         wanted = [name.strip() for name in text.split(",")]
         for name in wanted:
             if name not in known:
-                message = f"there is no {noun} {quote(name)}; {they_are} {', '.join(known)}"
+                message = f"there is no {noun} {quote(name)}; choose from {', '.join(known)}"
                 raise InputError.of(option, message + did_you_mean(name.lower(), known))
         return tuple(name for name in known if name in wanted)
 

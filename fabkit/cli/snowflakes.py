@@ -39,7 +39,7 @@ def snowflakes(
         "--parity PARITY,...",
         "Only shapes centred on a corner of the grid (even), on the middle of a cell (odd), or with "
         "ring and centre half a unit apart (mixed).",
-        read=options.some_of(PARITIES, "parity", "there are"),
+        read=options.some_of(PARITIES, "parity"),
         complete=lambda: PARITIES,
     ),
     flips: bool | None = option(

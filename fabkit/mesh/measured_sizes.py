@@ -67,7 +67,7 @@ class MeasuredSizes:
             if self.embedded:
                 recess += ", closed"
             elif self.lead_in_mm > _NONE_MM:
-                recess += f", {mm_text(self.recess_mm + 2 * self.lead_in_mm)} at its mouth"
+                recess += f", {mm_text(self.recess_mm + 2 * self.lead_in_mm)} at its lead-in"
             if self.release_mm:
                 recess += f", {mm_text(self.release_mm)} through to the face"
         if self.faces != "none":

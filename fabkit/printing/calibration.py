@@ -207,7 +207,7 @@ def _place(row: Sequence[str], places: Mapping[int, CouponPlace], source: str) -
     number = row[0].strip()
     if not number.isdecimal() or int(number) not in places:
         known = join_names([str(one) for one in places])
-        raise ValueError(f"there is no place {quote(number)}; there are {known}")
+        raise ValueError(f"there is no place {quote(number)}; choose from {known}")
     place = places[int(number)]
     nominal = (row[2] if len(row) > 2 else "").replace(",", ".").strip()
     if row[1].strip() != place.what or nominal != f"{place.nominal_mm:.2f}":

@@ -345,7 +345,7 @@ def main() -> int:
     wanted = parser.parse_args()
     names = wanted.names or (known if wanted.small else ["export", "solve", "check"])
     if unknown := set(names) - set(known):
-        parser.error(f"there is no benchmark {', '.join(sorted(unknown))}; there are {known}")
+        parser.error(f"there is no benchmark {', '.join(sorted(unknown))}; choose from {known}")
     kept = True
     for name in names:
         if name == "solvers":

@@ -328,7 +328,7 @@ TURNS = {
 
 
 def built(steps: Sequence[Step]) -> Manifold:
-    """Prisms and cylinders, put together without the kernel that makes the files."""
+    """Prisms and cylinders, united without the kernel that makes the files."""
     whole = Manifold()
     for step in steps:
         for one in step.shapes:

@@ -190,7 +190,7 @@ def test_odd_pieces_on_which_magnets_have_been_misplaced() -> None:
     # Two bends, each with room for one magnet, are three units apart.
     bends = frozenset({(-5, -5), (-5, -3), (-3, -3), (-1, -3), (1, -3), (1, -1)})
     assert misplaced_on((LATTICES["square"], bends), 9.0, "press") == []
-    # The foot of a square that stands on its corner is 7.485 mm wide; mouth and walls need 7.5 mm.
+    # The foot of a square that stands on its corner is 7.485 mm wide; lead-in and walls need 7.5 mm.
     diamond = frozenset({(3, -7), (3, -5)})
     assert misplaced_on((LATTICES["quarter-square"], diamond), 5.0, "press") == []
 
@@ -335,12 +335,12 @@ def test_check_knows_which_face_is_down() -> None:
 @pytest.mark.integration
 def test_the_chamfer_that_leans_out_is_that_above_the_bed() -> None:
     case = Case(kit(Order(), "MLY"), "M", Random(0))
-    for plant, tells in ((leaning.steep_top, "down"), (leaning.steep_foot, "up")):
+    for plant, expected in ((leaning.steep_top, "down"), (leaning.steep_foot, "up")):
         planted = plant(case, 1.3)
         for facing in ("up", "down"):
             profile = replace(case.profile, facing=facing)
             report = replace(planted, profile=profile).report()
-            assert failed(report) == ({"overhang"} if facing == tells else set())
+            assert failed(report) == ({"overhang"} if facing == expected else set())
 
 
 # --- poles --------------------------------------------------------------------------------
@@ -428,14 +428,16 @@ def test_marks_are_as_near_to_their_recess_as_can_be() -> None:
         foot = analytic.inset_outline(outline, profile.foot_chamfer_mm)
         in_turn = "S" * len(blueprint.recesses)
         recesses = assign_poles(blueprint.recesses, in_turn, blueprint.foot, profile)
-        mouths = shapely.points([recess.centre_mm for recess in recesses])
+        lead_ins = shapely.points([recess.centre_mm for recess in recesses])
 
-        def has_room(places: ArrayLike, foot: Polygon = foot, mouths: Points = mouths) -> Points:
+        def has_room(
+            places: ArrayLike, foot: Polygon = foot, lead_ins: Points = lead_ins
+        ) -> Points:
             points, lead_in_mm = (
                 shapely.points(np.asarray(places)),
-                analytic.mouth_of_recess_mm(profile),
+                analytic.lead_in_diameter_mm(profile),
             )
-            off_mm = shapely.distance(points[:, None], mouths).min(axis=1) - lead_in_mm / 2
+            off_mm = shapely.distance(points[:, None], lead_ins).min(axis=1) - lead_in_mm / 2
             return (off(points, foot) >= keep_mm) & (off_mm >= keep_mm)
 
         for recess in recesses:

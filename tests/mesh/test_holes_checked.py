@@ -73,7 +73,7 @@ def ring(lattice: str = "square", order: Order = PLAIN) -> Case:
 
 
 def failed(planted: Planted) -> dict[str, Finding]:
-    """The rules that are broken, on all parts and the set; nothing is put together."""
+    """The rules that are broken, on all parts and the set; nothing is assembled."""
     report = planted.report(answers=[])
     of_parts = [finding for part in report.parts for finding in part.failed]
     return {one.rule: one for one in (*of_parts, *report.findings) if not one.ok}
@@ -168,7 +168,7 @@ def test_the_wall_between_a_recess_and_a_hole_is_measured(
     x_mm = side_mm - case.recess.diameters.widest_mm / 2 - wall_mm
     found = failed(case.with_recess(0, centre_mm=(x_mm, 30.0)))
     assert list(found) == wrong
-    beside_mm = {"wall": wall_mm, "bed-wall": wall_mm - 0.5 - 0.4}  # less mouth and foot chamfer
+    beside_mm = {"wall": wall_mm, "bed-wall": wall_mm - 0.5 - 0.4}  # less lead-in and foot chamfer
     for rule in wrong:
         assert found[rule].value == pytest.approx(beside_mm[rule], abs=0.01)
 

@@ -21,7 +21,7 @@ from tests.support.lookalikes import VARIANTS, lookalike_files
                 "thickness": "7 mm",
                 "clearance": "0 mm",
                 "edges of the back": "rounded by 2.33 mm",
-                "recess": "9.99 mm x 3.5 mm, 10.3 mm at its mouth",
+                "recess": "9.99 mm x 3.5 mm, 10.3 mm at its lead-in",
             },
         ),
         pytest.param("with clearance", {"clearance": "0.2 mm"}, marks=pytest.mark.integration),

@@ -1,4 +1,4 @@
-"""Orientations and placements, against a brute-force oracle that shares nothing with them."""
+"""Orientations and placements, against an independent brute-force implementation."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def images_by_brute_force(
 
 
 @given(cell_sets(most=5), st.integers(1, 3), st.integers(1, 3), st.booleans())
-def test_placements_are_those_of_the_oracle(
+def test_placements_are_those_of_the_brute_force(
     shape: Shape, rows: int, cols: int, flips: bool
 ) -> None:
     lattice, cells = shape

@@ -72,7 +72,7 @@ def test_its_post_enters_every_recess_and_its_collar_stops_with_the_magnet_inser
                     continue
                 tool = jig.translate((*at_mm, 0))
                 assert (tool ^ body).volume() == pytest.approx(0, abs=1e-3)
-                # A little farther its collar meets the back all around the mouth …
+                # A little farther its collar meets the back all around the lead-in …
                 met = tool.translate((0, 0, 0.05)) ^ body
                 assert met.volume() > 0.05 * np.pi * profile.magnet_diameter_mm * 0.3
                 # … and there is the magnet at the recess's end, but for less than a layer.

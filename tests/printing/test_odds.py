@@ -1,4 +1,4 @@
-"""The odds that a challenge goes together: closed forms, and sets that are printed and put together."""
+"""The odds that a challenge fits together: closed forms, and sets that are printed and assembled."""
 
 from __future__ import annotations
 
@@ -252,7 +252,7 @@ def test_magnets() -> None:
             assert ("of play" in found.magnets.message) == (interference_mm[1] < 0)
 
 
-# --- printed and put together -----------------------------------------------------------------
+# --- printed and assembled -----------------------------------------------------------------
 
 
 @dataclass(frozen=True)

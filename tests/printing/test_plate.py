@@ -203,7 +203,7 @@ def test_the_document_says_where_pieces_lie() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "layer", "settings", "tells"),
+    ("name", "layer", "settings", "expected"),
     [
         ("fridgeiq", "default", ("label.inlay=letter",), ["no pause", "the prime tower"]),
         ("fridgeiq", "default", ("plate.face=down",), ["face down"]),
@@ -211,7 +211,7 @@ def test_the_document_says_where_pieces_lie() -> None:
     ],
 )
 def test_the_drawing_of_a_plate(
-    name: str, layer: str, settings: tuple[str, ...], tells: list[str]
+    name: str, layer: str, settings: tuple[str, ...], expected: list[str]
 ) -> None:
     puzzle, drawings, profile = drafted(name, (layer,), settings)
     plates = arranged(drawings, profile, "rectpack")
@@ -222,7 +222,7 @@ def test_the_drawing_of_a_plate(
     )
     assert f"{puzzle.title}, plate 1 of 1" in title
     assert f"{len(drawings)} pieces · bed 250 x 210 mm" in text
-    assert all(words in text for words in tells)
+    assert all(words in text for words in expected)
     assert ("prime tower" in text) == (profile.inlay == "letter")
     circles = list(svg.iter(f"{SVG}circle"))
     assert len(circles) == sum(len(one.circles) for d in drawings.values() for one in d.recesses)

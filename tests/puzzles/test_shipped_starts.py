@@ -44,7 +44,7 @@ def starting_positions(document: Document) -> list[Document]:
     return [one for one in document["challenges"] if one.get("kind") == "start"]
 
 
-# --- an oracle of its own ---------------------------------------------------------------------------
+# --- an independent count ---------------------------------------------------------------------------
 
 
 def moves(name: str, flips: bool = False) -> Iterator[Callable[[Point], Point]]:

@@ -24,7 +24,7 @@ from fabkit.puzzles.graded.subsets import (
 from fabkit.solve.answer import solve
 from fabkit.solve.encoding import to_exact_cover
 from fabkit.solve.engines.engine import Budget
-from tests.support.oracle import Oracle
+from tests.support.algorithm_x import AlgorithmX
 
 DOMINOES = """
 set = { name = "mine", lattice = "square", moves = "rotations and flips" }
@@ -116,7 +116,7 @@ def test_a_small_set_is_searched_to_its_end(tmp_path: Path) -> None:
             if len(region) != sum(len(p.forms[0].cells) for p in puzzle.select(pieces)):
                 continue
             encoded = to_exact_cover(puzzle, Challenge("", region, pieces, flips=True))
-            solutions = Oracle().enumerate(encoded.problem, Budget()).solutions
+            solutions = AlgorithmX().enumerate(encoded.problem, Budget()).solutions
             orbits = {
                 min(
                     tuple(sorted(image[one] for one in solution))

@@ -25,7 +25,7 @@ from fabkit.solve.encoding import EncodedChallenge, to_exact_cover
 from fabkit.solve.engines.engine import Budget, BudgetSpentError, get_engine
 from tests.conftest import ROOT
 from tests.solve.test_search import challenges
-from tests.support.oracle import Oracle
+from tests.support.algorithm_x import AlgorithmX
 from tests.support.published import iqfit_samples, iqstars_samples, known_counts
 from tests.support.sketches import (
     HEXAGONS,
@@ -145,8 +145,8 @@ def test_cells_left_over() -> None:
 
 @given(challenges())
 def test_random_challenges_are_certified_as_they_are(one: EncodedChallenge) -> None:
-    """Every claim that the oracle allows is certified, and no other."""
-    count = Oracle().count(one.problem, Budget()).count
+    """Every claim that the reference engine allows is certified, and no other."""
+    count = AlgorithmX().count(one.problem, Budget()).count
     document = written(one, "count")
     assert judged(document) == Verdict(True, None, length(document))
     assert counts(document)[0] == count
@@ -285,7 +285,7 @@ def test_some_of_the_pieces() -> None:
     found = set()
     for sketch in SOME[::2]:
         one, count = sketch.encoded, len(sketch.solutions)
-        assert Oracle().count(one.problem, Budget()).count == count
+        assert AlgorithmX().count(one.problem, Budget()).count == count
         for engine in (None, "search", "count"):
             answer = solve(one, "count", engine)
             orbits = sketch.truth["count_up_to_symmetry"]

@@ -1,4 +1,4 @@
-"""Obstacles: what they say is impossible is, as the checker and the oracle find on their own."""
+"""Infeasibility checks: what they call impossible is, as the checker and the reference engine find on their own."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fabkit.solve.encoding import EncodedChallenge, to_exact_cover
 from fabkit.solve.engines.engine import Budget
 from fabkit.solve.infeasibility import find_infeasibility
 from tests.solve.test_search import challenges
-from tests.support.oracle import Oracle
+from tests.support.algorithm_x import AlgorithmX
 from tests.support.sketches import (
     HEXAGONS,
     QUARTER,
@@ -149,7 +149,7 @@ def test_infeasibility_is_found_certified_and_true(name: str) -> None:
     assert judged(document) == Verdict(True, None, nodes)
     answer = solve(one, "first")
     assert (answer.status, answer.engine, answer.reason) == (IMPOSSIBLE, "presolve", found.reason)
-    assert Oracle().count(one.problem, Budget()).count == 0
+    assert AlgorithmX().count(one.problem, Budget()).count == 0
     assert solve(one, "count", "count").count == 0
 
 
@@ -167,7 +167,7 @@ POSSIBLE = {
 @pytest.mark.parametrize("name", POSSIBLE)
 def test_nothing_stands_in_the_way_of_what_is_possible(name: str) -> None:
     one = POSSIBLE[name].encoded
-    assert Oracle().first(one.problem, Budget()).count == 1
+    assert AlgorithmX().first(one.problem, Budget()).count == 1
     assert find_infeasibility(one) is None
 
 
@@ -193,7 +193,7 @@ def holds_true(one: EncodedChallenge) -> None:
     event(found.rule if found else "none")
     if found is None:
         return
-    assert Oracle().count(one.problem, Budget()).count == 0
+    assert AlgorithmX().count(one.problem, Budget()).count == 0
     document = written(one, "impossible")
     assert judged(document).holds
 

@@ -10,8 +10,8 @@ from hypothesis import assume, given
 from fabkit.solve.engines.engine import Budget, BudgetSpentError
 from fabkit.solve.engines.sat import refutation, to_cnf
 from fabkit.solve.exact_cover import ExactCoverProblem
+from tests.support.algorithm_x import AlgorithmX
 from tests.support.drat import refutes
-from tests.support.oracle import Oracle
 from tests.support.problems import dominoes, impossible_rectangle, pigeons, problems
 
 
@@ -28,9 +28,9 @@ def test_a_formula_as_dimacs() -> None:
 
 @given(problem=problems())
 def test_models_of_a_formula_are_the_solutions(problem: ExactCoverProblem) -> None:
-    """By the checker's propagation alone: every choice of options that the oracle takes, or not."""
+    """By the checker's propagation alone: every choice of options that the reference engine takes, or not."""
     assume(len(problem.options) <= 8)
-    solutions = set(Oracle().enumerate(problem, Budget()).solutions)
+    solutions = set(AlgorithmX().enumerate(problem, Budget()).solutions)
     clauses = to_cnf(problem).clauses
     chosen = [
         choice

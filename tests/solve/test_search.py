@@ -1,4 +1,4 @@
-"""The compiled engines against the oracle: random problems, symmetries, budgets, progress."""
+"""The compiled engines against the reference engine: random problems, symmetries, budgets, progress."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fabkit.solve.engines.engine import Budget, Engine, Outcome, UnsupportedProb
 from fabkit.solve.engines.frontier import Count, Frontier
 from fabkit.solve.engines.search import BitmaskSearch, MrvSearch, Search, symmetry_breaking_kind
 from fabkit.solve.exact_cover import ExactCoverProblem, Option, burnside
-from tests.support.oracle import Oracle
+from tests.support.algorithm_x import AlgorithmX
 from tests.support.problems import dominoes, pigeons, problems
 from tests.support.sketches import Sketch, board
 from tests.support.strategies import cell_sets, piece_of
@@ -48,8 +48,8 @@ COUNTING: list[Engine] = [Search(), Fewest(), Count()]
 
 
 def agree(problem: ExactCoverProblem) -> None:
-    """All engines say what the oracle says, whatever they are asked."""
-    expected = Oracle().enumerate(problem, Budget())
+    """All engines say what the reference engine says, whatever they are asked."""
+    expected = AlgorithmX().enumerate(problem, Budget())
     solutions = set(expected.solutions)
     assert len(solutions) == expected.count
     assert all(problem.is_solved_by(solution) for solution in solutions)
@@ -94,7 +94,7 @@ def challenges(draw: st.DrawFn) -> EncodedChallenge:
                 free -= len(cells)
     assume(leftover or free == 0)
     encoded = Sketch(lattice, cells_of_board, tuple(pieces), flips, leftover).encoded
-    # With cells left over there may be millions of solutions: more than the oracle lists in time.
+    # With cells left over there may be millions of solutions: more than the reference engine lists in time.
     assume(Search().enumerate(encoded.problem, Budget(), limit=MOST).count < MOST)
     return encoded
 
@@ -107,7 +107,7 @@ def test_symmetries_change_no_count(encoded: EncodedChallenge) -> None:
     group = set(problem.symmetries)
     assert len(group) == len(problem.symmetries)
     assert all(tuple(one[item] for item in other) in group for one in group for other in group)
-    solutions = Oracle().enumerate(problem, Budget()).solutions
+    solutions = AlgorithmX().enumerate(problem, Budget()).solutions
     orbits = {
         frozenset(tuple(sorted(image[p] for p in solution)) for image in problem.images)
         for solution in solutions

@@ -1,4 +1,4 @@
-"""Libraries as engines: against the oracle, held to budgets, ended at once, missing, broken."""
+"""Libraries as engines: against the reference engine, held to budgets, ended at once, missing, broken."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from fabkit.solve.engines.mip import Mip
 from fabkit.solve.engines.sat import Sat
 from fabkit.solve.engines.subprocess_engine import SubprocessEngine, run_in_subprocess
 from fabkit.solve.exact_cover import ExactCoverProblem, Option
-from tests.support.oracle import Oracle
+from tests.support.algorithm_x import AlgorithmX
 from tests.support.problems import dominoes, impossible_rectangle, pigeons, problems
 
 ENGINES: tuple[type[SubprocessEngine], ...] = (Sat, CpSat, Mip)
@@ -64,12 +64,12 @@ sat_by_default = pytest.mark.parametrize(
 @sat_by_default
 @settings(suppress_health_check=[HealthCheck.too_slow])
 @given(problem=problems())
-def test_engines_find_what_the_oracle_finds(
+def test_engines_find_what_algorithm_x_finds(
     engine: type[SubprocessEngine],
     problem: ExactCoverProblem,
     elsewhere: Callable[[type[SubprocessEngine]], Executor],
 ) -> None:
-    expected = Oracle().enumerate(problem, Budget(), limit=300)
+    expected = AlgorithmX().enumerate(problem, Budget(), limit=300)
     assume(expected.complete)
     pool = elsewhere(engine)
     assert sorted(pool.submit(sought, engine, problem, None).result()) == sorted(expected.solutions)
@@ -82,7 +82,7 @@ def test_engines_find_what_the_oracle_finds(
 @every_engine
 def test_what_can_be_asked(engine: type[SubprocessEngine]) -> None:
     board, progress = dominoes(4), list[float]()
-    expected = Oracle().enumerate(board, Budget())
+    expected = AlgorithmX().enumerate(board, Budget())
     answer = engine().enumerate(board, Budget(on_progress=progress.append))
     assert (answer.count, answer.complete) == (36, True)
     assert sorted(answer.solutions) == sorted(expected.solutions)

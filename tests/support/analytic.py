@@ -149,14 +149,14 @@ def crest_mm(profile: Profile) -> float:
     return profile.magnet_diameter_mm + profile.rib_crest_mm
 
 
-def mouth_of_recess_mm(profile: Profile) -> float:
+def lead_in_diameter_mm(profile: Profile) -> float:
     """The diameter of the recess at the back, with its lead-in."""
     return recess_mm(profile) + 2 * profile.lead_in_mm
 
 
 def recess_area_mm2(profile: Profile, z_mm: float) -> float:
     """The area of a recess's section at a height where it has one."""
-    cone = max(mouth_of_recess_mm(profile) / 2 - z_mm, 0.0)
+    cone = max(lead_in_diameter_mm(profile) / 2 - z_mm, 0.0)
     widest = recess_mm(profile) / 2
     if profile.fit == "embedded":
         return math.pi * widest**2

@@ -68,7 +68,7 @@ def check_levels(one: Print) -> Complaints:
     """Every horizontal surface: at which heights, facing where, and how large."""
     profile, glyph_mm2 = one.profile, one.glyph().area_mm2
     top_mm, depth_mm = profile.thickness_mm, profile.label_depth_mm
-    recess_mm2, mouth_mm2 = 0.0, 0.0
+    recess_mm2, lead_in_mm2 = 0.0, 0.0
     expected = {
         (0.0, DOWN): analytic.inset_outline(one.outline, profile.foot_chamfer_mm).area,
         (top_mm, UP): analytic.inset_outline(one.outline, profile.top_chamfer_mm).area,
@@ -80,8 +80,8 @@ def check_levels(one: Print) -> Complaints:
         if profile.embedded:
             expected[low_mm, UP] = recess_mm2
         else:
-            mouth_mm2 = one.magnets * analytic.recess_area_mm2(profile, 0.0)
-            expected[0.0, DOWN] -= mouth_mm2
+            lead_in_mm2 = one.magnets * analytic.recess_area_mm2(profile, 0.0)
+            expected[0.0, DOWN] -= lead_in_mm2
     for z_mm, facing, inwards in lettered_faces(profile):
         expected[z_mm, facing] -= glyph_mm2
         expected[round(z_mm + inwards * depth_mm, 6), facing] = glyph_mm2
@@ -90,7 +90,7 @@ def check_levels(one: Print) -> Complaints:
         yield f"horizontal surfaces are at {sorted(found)}, not at {sorted(expected)}"
         return
     # Curves are chords: a recess of 63 facets lacks 0.17 % of its area.
-    tolerance_mm2 = 0.002 * (recess_mm2 + mouth_mm2) + 0.001 * glyph_mm2 + 0.005
+    tolerance_mm2 = 0.002 * (recess_mm2 + lead_in_mm2) + 0.001 * glyph_mm2 + 0.005
     for level, area_mm2 in expected.items():
         if abs(found[level] - area_mm2) > tolerance_mm2:
             yield f"the surface at {level} is {found[level]:.3f} mm2, not {area_mm2:.3f}"
@@ -152,7 +152,7 @@ def wrong_circle(name: str, circle: measure.Circle, diameter_mm: float) -> Compl
         yield f"the {name} is {circle}, not {diameter_mm} mm across"
 
 
-def check_mouths(one: Print) -> Complaints:
+def check_lead_ins(one: Print) -> Complaints:
     """The lead-in of open recesses: its rim on the back, and 45 degrees from there on."""
     profile = one.profile
     if not one.magnets or profile.embedded:
@@ -162,12 +162,12 @@ def check_mouths(one: Print) -> Complaints:
     if len(rims) != one.magnets:
         yield f"{len(rims)} holes in the back"
     for rim in rims:
-        yield from wrong_circle("mouth", fit_circle(rim), analytic.mouth_of_recess_mm(profile))
+        yield from wrong_circle("lead-in", fit_circle(rim), analytic.lead_in_diameter_mm(profile))
     recess_mm = analytic.recess_mm(profile)
     for z_mm in (0.3 * lead_in_mm, 0.7 * lead_in_mm) if lead_in_mm else ():
         for hole in measure.holes(one.section(z_mm)):
             expected_mm = recess_mm + 2 * (lead_in_mm - z_mm)
-            yield from wrong_circle(f"mouth at {z_mm:.2f} mm", fit_circle(hole), expected_mm)
+            yield from wrong_circle(f"lead-in at {z_mm:.2f} mm", fit_circle(hole), expected_mm)
     if profile.fit == "ribs":
         crest_mm = analytic.crest_mm(profile)
         for hole in measure.holes(one.section(lead_in_mm + (recess_mm - crest_mm) / 4)):
@@ -199,7 +199,7 @@ def thinnest_wall_mm(area: BaseGeometry) -> float:
 
 
 def check_magnet(one: Print) -> Complaints:
-    """The magnet lies a little deep, never proud, in a recess that ends on layers."""
+    """The magnet lies a little deep, never protruding, in a recess that ends on layers."""
     if not one.magnets:
         return
     profile = one.profile
@@ -253,7 +253,7 @@ def check_letters(one: Print) -> Complaints:
 
 
 CHECKS: list[Callable[[Print], Complaints]] = [
-    check_shells, check_volume, check_outline, check_levels, check_recesses, check_mouths,
+    check_shells, check_volume, check_outline, check_levels, check_recesses, check_lead_ins,
     check_walls, check_magnet, check_letters,
 ]  # fmt: skip
 

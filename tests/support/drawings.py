@@ -24,7 +24,7 @@ from fabkit.model.puzzle import PuzzleSet
 from fabkit.output.png import svg_to_png
 from fabkit.solve.encoding import to_exact_cover
 from fabkit.solve.engines.engine import Budget
-from tests.support.oracle import Oracle
+from tests.support.algorithm_x import AlgorithmX
 from tests.support.pictures import cell_drawn
 from tests.support.published import iqfit_samples, iqstars_samples
 
@@ -36,7 +36,7 @@ def posed_entry(puzzle: PuzzleSet, challenge_id: str) -> Entry:
     """A challenge with the first solution that a slow and simple solver finds."""
     challenge = find_challenge(puzzle, challenge_id)
     encoded = to_exact_cover(puzzle, challenge)
-    found = Oracle().enumerate(encoded.problem, Budget(), limit=1)
+    found = AlgorithmX().enumerate(encoded.problem, Budget(), limit=1)
     return replace(entry_of(challenge), solution=encoded.decode(found.solutions[0]))
 
 

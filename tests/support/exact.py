@@ -1,4 +1,4 @@
-"""Which faces of a small body cross, in exact arithmetic: the oracle for the fast way."""
+"""Which faces of a small body cross, in exact arithmetic: the reference for the fast way."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 The one real set of somebody else, FridgeIQ by its author, sets the tone: unit 20 mm, 7 mm thick, no
 clearance, all edges rounded with a radius of 7/3 mm, tips of 45 degrees cut back by 3.3 mm, a
-recess of 10.0 x 3.5 mm with a mouth of 10.3 mm in the back, a letter in a round pocket of 12 mm in
+recess of 10.0 x 3.5 mm with a lead-in of 10.3 mm in the back, a letter in a round pocket of 12 mm in
 the face, lying flat at different places and turns, and his S is the mirror image of the drawn one.
 
 A `Variant` says in data how a whole set is made; `VARIANTS` is the table of those that are tried.
@@ -40,7 +40,7 @@ LENGTHS = {"mm": 1.0, "cm": 0.1, "inch": 1 / 25.4, "m": 0.001, "misread": 25.4}
 #: Cap height of a letter, diameter of the round pocket it stands in, and how deep that or a letter
 #: goes that is engraved, in mm.
 CAP_MM, POCKET_MM, ENGRAVED_MM = 6.5, 12.0, 0.6
-#: By how much wider the mouth of a recess is than the recess itself, on each side.
+#: By how much wider the lead-in of a recess is than the recess itself, on each side.
 MOUTH_MM = 0.15
 
 #: What booleans leave that is narrower goes: in single precision it would tear the surface.

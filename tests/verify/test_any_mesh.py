@@ -23,7 +23,7 @@ Mesh = tuple[np.ndarray, np.ndarray]
 
 
 def solid(dice: np.random.Generator) -> Mesh:
-    """Boxes, cylinders and balls put together and cut away, on a lattice or anywhere."""
+    """Boxes, cylinders and balls, united and subtracted, on a lattice or anywhere."""
     made = Manifold.cube(dice.uniform(1, 6, 3).tolist(), True)
     for _ in range(dice.integers(0, 6)):
         one = (

@@ -144,7 +144,7 @@ OF_USERS = ("tangram", "pentominoes", "hexominoes", "tetrahexes", "two")
 
 
 def stamps(folder: Path) -> dict[str, int]:
-    # Older releases of filelock write the lock's file anew each time.
+    # Older releases of filelock rewrite the lock's file each time.
     files = [p for p in folder.rglob("*") if p.is_file() and p.name != ".fabkit.lock"]
     return {str(p): p.stat().st_mtime_ns for p in files}
 

@@ -35,10 +35,10 @@ INTEGRATION = pytest.mark.integration
 
 
 def first_of_each_rule() -> Iterator[Fault]:
-    """For each rule one fault, with a limit where there is one; a mouth errs both ways."""
+    """For each rule one fault, with a limit where there is one; a lead-in errs both ways."""
     seen = set()
     for fault in sorted(FAULTS, key=lambda one: not one.limited):
-        if fault.rule not in seen or fault.name == "no mouth":
+        if fault.rule not in seen or fault.name == "no lead-in":
             seen.add(fault.rule)
             yield fault
 
@@ -299,7 +299,7 @@ def recesses(one: Print) -> dict[str, tuple[float, float]]:
     end = min((z for z, facing in levels if facing == DOWN and z > 1.5))
     tops = [z for z, facing in levels if facing == UP and z < 2.0 and profile.embedded]
     begin = max(tops, default=0.0)
-    # Just above the mouth its cone takes away the ribs, where the wall may be thinnest.
+    # Just above the lead-in its cone takes away the ribs, where the wall may be thinnest.
     heights = [low_mm + profile.lead_in_mm + 0.0037, low_mm + 0.6 * (high_mm - low_mm) + 0.0137]
     cuts = [one.section(height_mm) for height_mm in heights]
     pockets = measure.holes(cuts[-1])
@@ -316,7 +316,7 @@ def recesses(one: Print) -> dict[str, tuple[float, float]]:
     if not profile.embedded:
         foot = measure.flat_part(mesh, 0.0, DOWN)
         holes = measure.holes(foot)
-        # The rule cuts 0.01 mm above the bed, where chamfer and mouth leave twice that more,
+        # The rule cuts 0.01 mm above the bed, where chamfer and lead-in leave twice that more,
         # and in a concave corner 2.4 times.
         right["bed-wall"] = min(measure.wall_mm(foot, hole) for hole in holes), 0.025
         recess_mm = float(2 * shapely.minimum_bounding_radius(pockets[0]))

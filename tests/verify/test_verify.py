@@ -1,4 +1,4 @@
-"""The loop closed: meshes solve the catalog, and solutions are put together from them."""
+"""The loop closed: meshes solve the catalog, and solutions are assembled from them."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_fridgeiq_solves_its_catalog_and_goes_together(preset: str) -> None:
 
 
 def assert_solutions_fill_their_regions(report: VerifyReport) -> None:
-    """The JSON's outlines, put together by shapely, against the outlines of the set's file."""
+    """The JSON's outlines, united by shapely, against the outlines of the set's file."""
     document = report.document()
     areas = {one.id: one.outline.area for one in analytic.drawings("fridgeiq")}
     for one, challenge in zip(document["challenges"], load_set("fridgeiq").challenges, strict=True):
@@ -209,7 +209,7 @@ def test_only_the_meshes_count(preset: str) -> None:
         assert now == before, key
 
 
-# --- put together: against shapely's distances, and with planted shifts ------------------------
+# --- assembled: against shapely's distances, and with planted shifts ------------------------
 
 
 def with_shifted(*shifts: tuple[float, float], degrees: float = 0.0) -> list[Assembly]:

@@ -70,8 +70,8 @@ def recess_findings(one: Subject) -> Iterator[Finding]:
         floors = [(_plastic_mm(one, x, DOWN), x.middle) for x in recesses]
         yield from check_limits("floor", floors, min(profile.roof_mm, profile.floor_mm))
     else:
-        mouths = [(one.lead_in_mm, one.middle) for one in recesses]
-        yield from check_limits("lead-in", mouths, *near(profile.lead_in_mm))
+        lead_ins = [(one.lead_in_mm, one.middle) for one in recesses]
+        yield from check_limits("lead-in", lead_ins, *near(profile.lead_in_mm))
     yield from _walls(one)
 
 
@@ -157,8 +157,8 @@ def _walls(one: Subject) -> Iterator[Finding]:
     if not profile.embedded:
         back = part.sections.flat(0.0, DOWN)
         own = [x.middle for x in recesses if x.below]
-        mouths = [hole for hole in holes_in(back) if any(map(hole.intersects, own))]
-        at_bed = [(part.filled(back).boundary.distance(hole), hole) for hole in mouths]
+        openings = [hole for hole in holes_in(back) if any(map(hole.intersects, own))]
+        at_bed = [(part.filled(back).boundary.distance(hole), hole) for hole in openings]
         yield from check_limits("bed-wall", at_bed, profile.bed_wall_mm - noise_mm)
 
 

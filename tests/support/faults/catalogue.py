@@ -89,8 +89,8 @@ FAULTS: list[Fault] = [
     limit("crests off", "rib-crest", recesses.crest_off, 2, 8, order=kits.RIBBED),
     Fault("no ribs", "rib-crest", recesses.ribs_missing, order=kits.RIBBED),
     limit("recess of another depth", "recess-depth", recesses.depth_off, 1.5, 10),
-    limit("mouth of another width", "lead-in", recesses.mouth_off, 2, 9),
-    Fault("no mouth", "lead-in", lambda case, _: case.with_recess(lead_in_mm=0.0)),
+    limit("lead-in of another width", "lead-in", recesses.lead_in_off, 2, 9),
+    Fault("no lead-in", "lead-in", lambda case, _: case.with_recess(lead_in_mm=0.0)),
     limit("off centre", "wall", recesses.thin_wall, 1.2, 1.9, kits.ROOMY),
     limit("two recesses too near", "wall", recesses.recesses_near, 1.2, 1.45, "TS"),
     Fault("open at the side", "wall", recesses.open_at_side),
@@ -201,8 +201,8 @@ FAULTS: list[Fault] = [
     Fault("a challenge that should not be", "assembly", sets.claimed_impossible, at="set"),
     Fault("a piece missing", "missing", lambda case, _: case.planted(faulty=""), at="set"),
     Fault("a piece twice", "duplicate", sets.duplicate_piece, at="set"),
-    Fault("a strange part", "unknown-part", sets.unknown_part, at="set"),
-    Fault("a strange part cannot be read", "read-back", sets.unknown_part, adds=True),
+    Fault("an unknown part", "unknown-part", sets.unknown_part, at="set"),
+    Fault("an unknown part cannot be read", "read-back", sets.unknown_part, adds=True),
     Fault("a piece of another set", "unknown-part", sets.foreign_part, at="set"),
     Fault("another set's outline", "shape", sets.foreign_part, adds=True),
     Fault("files in another length", "length-unit", sets.other_lengths, at="set"),
@@ -218,10 +218,10 @@ FAULTS: list[Fault] = [
         at="set",
     ),
     # Put together.
-    limit("grown, put together", "leave a gap of", outline.grown, 1.3, 1.8, at="assembly"),
+    limit("grown, assembled", "leave a gap of", outline.grown, 1.3, 1.8, at="assembly"),
     Fault("grown into each other", "overlap by", outline.grown, clear=(2.2, 4), at="assembly"),
     limit("grown out of the region", "out of the region", outline.grown, 1.3, 4, at="assembly"),
     limit(
-        "shrunk, put together", "along an edge", outline.shrunk, 1.3, 2.3, kits.ROOMY, at="assembly"
+        "shrunk, assembled", "along an edge", outline.shrunk, 1.3, 2.3, kits.ROOMY, at="assembly"
     ),
 ]

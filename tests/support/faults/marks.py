@@ -52,11 +52,11 @@ def shallow_inside(case: Case, size: float) -> Planted:
 
 
 def too_wide(case: Case, size: float) -> Planted:
-    """It comes too near to the mouth as well."""
+    """It comes too near to the lead-in as well."""
     return changed(case, diameter_mm=marked(case)[2].diameter_mm + 0.05 * size)
 
 
-def near_mouth(case: Case, size: float) -> Planted:
+def near_lead_in(case: Case, size: float) -> Planted:
     """Moved towards its recess, or away from it, until that much wall is left."""
     _, recess, mark = marked(case)
     out = np.subtract(mark.centre_mm, recess.centre_mm)
@@ -94,6 +94,8 @@ FAULTS = [
     limit("mark inside too shallow", "mark-depth", shallow_inside, 1.5, 5, LONG, MARKED_INSIDE),
     Fault("mark too wide", "mark-diameter", too_wide, LONG, MARKED, (1.5, 9)),
     # That of L lies in a corner.
-    limit("mark too near", "mark-wall", near_mouth, 1.2, 1.9, LONG, MARKED_ROOMY, at_limit="TSNU"),
+    limit(
+        "mark too near", "mark-wall", near_lead_in, 1.2, 1.9, LONG, MARKED_ROOMY, at_limit="TSNU"
+    ),
     Fault("mark too deep inside", "mark-floor", thin_floor, LONG, MARKED_INSIDE, (1.3, 1.9)),
 ]

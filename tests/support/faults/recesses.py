@@ -1,4 +1,4 @@
-"""Faults of the recesses for magnets: recesses, ribs, mouths, walls, floors and roofs."""
+"""Faults of the recesses for magnets: recesses, ribs, lead_ins, walls, floors and roofs."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def depth_off(case: Case, size: float) -> Planted:
     return case.with_recess(high_mm=case.recess.high_mm + 0.1 * size * case.sign())
 
 
-def mouth_off(case: Case, size: float) -> Planted:
+def lead_in_off(case: Case, size: float) -> Planted:
     return case.with_recess(lead_in_mm=case.recess.lead_in_mm + 0.05 * size * case.sign())
 
 
@@ -88,7 +88,7 @@ def open_at_side(case: Case, _: float) -> Planted:
 
 
 def thin_bed_wall(case: Case, size: float) -> Planted:
-    """The wall at the bed is the one beside the recess less mouth and foot chamfer."""
+    """The wall at the bed is the one beside the recess less lead-in and foot chamfer."""
     least = beyond(case.profile.bed_wall_mm, size)
     return off_centre(case, least + case.profile.lead_in_mm + case.profile.foot_chamfer_mm)
 

@@ -38,7 +38,7 @@ def made(case: Case, solid: Manifold) -> Planted:
 
 
 def recessed(shape: Callable[[Polygon], BaseGeometry]) -> Callable[[Case, float], Planted]:
-    """One recess, above its mouth, with another form: what a shape leaves of a disc of its width."""
+    """One recess, above its lead-in, with another form: what a shape leaves of a disc of its width."""
 
     def plant(case: Case, _: float) -> Planted:
         recess = case.random.choice(case.drawing.recesses)

@@ -9,10 +9,10 @@ from fabkit.solve.engines.engine import Budget, Engine, Outcome, Solution
 from fabkit.solve.exact_cover import ExactCoverProblem
 
 
-class Oracle(Engine):
+class AlgorithmX(Engine):
     """Slow, short and without any trick; the tests hold the other engines against it."""
 
-    name = "oracle"
+    name = "algorithm-x"
 
     def enumerate(
         self, problem: ExactCoverProblem, budget: Budget, limit: int | None = None
