@@ -119,7 +119,7 @@ def _plate(parts: Sequence[CouponPart], pieces: Sequence[FlatDrawing], profile: 
         size = f"{right - left:.0f} x {high - low:.0f} mm"
         raise InputError.of(
             f"profile {profile.name}",
-            f"the coupon takes {size}, and the bed has room for {free[0]:g} x {free[1]:g} mm; choose "
+            f"the coupon is {size}, but the bed has room for only {free[0]:g} x {free[1]:g} mm; choose "
             "a larger printer.bed_width or printer.bed_depth, or a smaller unit",
         )
     dx, dy = (profile.bed_width_mm - left - right) / 2, (profile.bed_depth_mm - low - high) / 2

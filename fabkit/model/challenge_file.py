@@ -278,7 +278,7 @@ class ChallengeReader:
             if item.has_error("piece") or not cells:
                 continue
             name, piece = quote(item.piece), self._pieces.get(item.piece)
-            moves = "turns and flips" if flips else "turns"
+            moves = "rotations and flips" if flips else "rotations"
             if item.piece not in pieces or piece is None:
                 errors.add(f"{place}.piece", f"{name} is not among the challenge's pieces")
             elif item.piece in found:

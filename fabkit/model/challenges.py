@@ -82,8 +82,7 @@ def find_challenge(puzzle: PuzzleSet, name: str | None) -> Challenge:
         there = join_names(known, _MAX_NAMED) + "".join(
             f", and {pluralize(n, kind)}" for kind, n in kinds
         )
-        are = "are" if len(all_ids) > 1 else "is only"
-        message = f"has no challenge {quote(name)}; there {are} {there}"
+        message = f"has no challenge {quote(name)}; choose from {there}"
         message += did_you_mean(meant, all_ids)
     raise InputError.of(puzzle.name, message)
 

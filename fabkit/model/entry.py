@@ -166,7 +166,7 @@ def solution_error(entry: Entry, images: PieceImages) -> str:
     for piece_id in used:
         cells = solution[piece_id]
         if not images.has(piece_id, cells, entry.flips, entry.halves):
-            moves = "turns and flips" if entry.flips else "turns"
+            moves = "rotations and flips" if entry.flips else "rotations"
             return f"piece {piece_id} has another shape under the allowed moves ({moves})"
         if overlapped := next((owners[cell] for cell in sorted(cells) if cell in owners), None):
             return f"pieces {overlapped} and {piece_id} overlap"

@@ -228,7 +228,9 @@ def test_a_catalog_file_is_read(tmp_path: Path) -> None:
         entries[1]["difficulty"] = {"level": ["master"], "score": 1e300}
         entries[2]["difficulty"] = None
 
-    with pytest.raises(InputError, match=r"has another shape under the allowed moves \(turns\)"):
+    with pytest.raises(
+        InputError, match=r"has another shape under the allowed moves \(rotations\)"
+    ):
         of_catalog(tmp_path, mirror)
     assert of_catalog(tmp_path, lambda entries: mirror(entries, True))[0].flips
     assert {(one.level, one.score) for one in of_catalog(tmp_path, with_unknown_level)} == {
