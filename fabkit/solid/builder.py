@@ -47,11 +47,11 @@ def _flat_piece(drawing: FlatDrawing) -> cq.Shape:
     if drawing.pegs:
         body = body.fuse(*map(peg_post, drawing.pegs))
     # Recesses that differ in place only share a cutter.
-    bores = [(recess, recess_cutter(recess.at_origin())) for recess in drawing.recesses]
+    pockets = [(recess, recess_cutter(recess.at_origin())) for recess in drawing.recesses]
     holes = [(x, one) for x in drawing.recesses if x.release for one in release_cutters(x.release)]
     cutters = [
         cutter.moved(cq.Location(cq.Vector(*recess.centre_mm, 0)))
-        for recess, cutter in (*bores, *holes)
+        for recess, cutter in (*pockets, *holes)
     ]
     cutters += [mark_cutter(recess.mark) for recess in drawing.recesses if recess.mark]
     cutters += letter_cutters(drawing)
