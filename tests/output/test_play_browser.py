@@ -786,6 +786,33 @@ def test_a_square_board_is_wide_on_an_upright_phone(plays: Opens) -> None:
             assert player.page.evaluate(OUTSIDE) == []
 
 
+USED = {"button", "link", "checkbox", "combobox", "slider", "dialog", "image", "heading"}
+
+
+def nameless(page: Page) -> list[str]:
+    """What a screen reader finds and cannot name."""
+    session = page.context.new_cdp_session(page)
+    nodes = session.send("Accessibility.getFullAXTree")["nodes"]
+    seen = [node for node in nodes if not node["ignored"] and node["role"]["value"] in USED]
+    assert len(seen) > 20
+    return [str(node) for node in seen if not node["name"]["value"].strip()]
+
+
+def test_everything_has_a_name_for_screen_readers(plays: Opens) -> None:
+    puzzle, (board,) = entries_of("iqfit", "board")
+    first = next(iter((board.solution or {}).items()))
+    start = replace(board, id="start", given=(Given(*first),))
+    with plays(puzzle, (start, board), downloads=FILES) as player:
+        assert nameless(player.page) == []
+        player.hint()
+        player.page.locator("[data-do=menu]").click()
+        assert nameless(player.page) == []
+        player.press("Escape")
+        player.page.locator("[data-do=help]").click()
+        player.page.locator("summary").click()
+        assert player.page.get_by_role("dialog", name="How to play").is_visible()
+
+
 # --- how it looks -----------------------------------------------------------------------------
 
 BOARDS = {

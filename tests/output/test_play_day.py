@@ -90,7 +90,7 @@ def test_from_the_first_visit_to_the_next_challenge_by_touch(
         assert page.locator(".spark").count() > 10  # joy
         assert not page.locator(".parking").is_visible()  # nothing but the picture
         edge = "all => [...new Set(all.map((one) => getComputedStyle(one).strokeWidth))]"
-        assert page.locator("#play-board .body").evaluate_all(edge) == ["3px"]
+        assert page.locator("#play-board .piece .body").evaluate_all(edge) == ["3px"]
         assert player.text("done-more").startswith("3 moves · 0:")
         assert player.text("done-more").endswith("New personal best!")
         assert page.evaluate("document.documentElement.scrollWidth") == size[0]

@@ -74,6 +74,7 @@
       for (const [piece, group] of this.groups) {
         const { orientation, at } = game.placements.get(piece);
         group.classList.toggle("gone", !at);
+        group.ariaHidden = at ? null : "true";
         group.classList.toggle("selected", piece === selected);
         group.classList.toggle("wrong", verdict.overlaps.has(piece));
         if (!at) {
