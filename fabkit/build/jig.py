@@ -11,10 +11,9 @@ from fabkit.build.artifacts import Artifacts, library_failures
 from fabkit.build.export import write_print
 from fabkit.build.targets import OutputPath, Progress, Target, build, no_progress, with_json_report
 from fabkit.core.errors import InputError
-from fabkit.drawing.draft import draft_all, draft_printable
 from fabkit.drawing.jig import JIG, Jig, draft_jigs
 from fabkit.drawing.outline import DrawingError
-from fabkit.model.accessory import printables, profile_as_made
+from fabkit.model.accessory import profile_as_made
 from fabkit.model.lattice import LATTICES
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
@@ -83,12 +82,7 @@ def _draft_for(profile: Profile, puzzle: PuzzleSet | None) -> list[Jig]:
         if puzzle.made_of_balls or (profile.has_recesses and not as_made.has_recesses):
             what = "are made of balls" if puzzle.made_of_balls else "stand on pegs"
             raise InputError.of(source, f"its pieces {what} and hold no magnets")
-        drawings = draft_all(
-            puzzle,
-            printables(puzzle, as_made, [p.id for p in puzzle.pieces]),
-            as_made,
-            draft_printable,
-        )
+        drawings = Artifacts(puzzle, puzzle.pieces, as_made).drawings.values()
         recesses = [recess for one in drawings for recess in one.recesses]
         poles = sorted({recess.pole for recess in recesses}) or poles
     try:

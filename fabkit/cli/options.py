@@ -15,7 +15,7 @@ from typing import Any
 
 import typer
 
-from fabkit.core.errors import InputError, did_you_mean, escape, quote
+from fabkit.core.errors import InputError, did_you_mean, escape, join_or, quote
 from fabkit.core.units import format_mm, parse_length_mm
 
 Reader = Callable[[str, str], Any]
@@ -217,7 +217,7 @@ def one_of(known: Sequence[str]) -> Reader:
 
     def read(text: str, option: str) -> str:
         if text not in known:
-            message = f"expected {', '.join(known[:-1])} or {known[-1]}, found {quote(text)}"
+            message = f"expected {join_or(known)}, found {quote(text)}"
             raise InputError.of(option, message + did_you_mean(text.lower(), known))
         return text
 

@@ -10,7 +10,7 @@ from fabkit.cli import drawings, options
 from fabkit.cli.context import FAILURE_EXIT, Context, with_options
 from fabkit.cli.options import argument, flag, option
 from fabkit.cli.report import Report
-from fabkit.core.errors import InputError, quote
+from fabkit.core.errors import InputError, join_or, quote
 from fabkit.core.files import json_text, write_atomically
 from fabkit.model.challenges import challenge_names, find_challenge, load_challenge
 from fabkit.model.puzzle import Challenge, PuzzleSet
@@ -48,7 +48,7 @@ def solve(
     leftover: bool = flag("--leftover", "Allow uncovered cells."),
     engine: str | None = option(
         "--engine NAME",
-        f"Engine: {', '.join(_ENGINES[:-1])} or {_ENGINES[-1]} (default: selected automatically).",
+        f"Engine: {join_or(_ENGINES)} (default: selected automatically).",
         complete=lambda: _ENGINES,
     ),
     budget_s: float | None = option("--budget SECONDS", "Time limit (default: none)."),
@@ -163,11 +163,8 @@ def _draw(
     if answer.status == SOLVED and not found:  # a count lists none
         found = solve(encoded, "first", budget=Budget(budget.left_s)).solutions
     solution = encoded.decode(found[0]) if found else None
-    entry, unit_mm = (
-        replace(entry_of(encoded.challenge), solution=solution),
-        context.profile.unit_mm,
-    )
-    written = []
+    entry = replace(entry_of(encoded.challenge), solution=solution)
+    unit_mm, written = context.profile.unit_mm, []
     if svg is not None:
         write_atomically(
             svg, challenge_sheet(encoded.puzzle, entry, unit_mm, count_text(answer), theme)

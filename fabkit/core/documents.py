@@ -21,7 +21,16 @@ from typing import Any, Self, get_args
 from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler, PrivateAttr
 from pydantic_core import core_schema
 
-from fabkit.core.errors import ErrorDetail, InputError, escape, join_names, nearest, quote, truncate
+from fabkit.core.errors import (
+    ErrorDetail,
+    InputError,
+    escape,
+    join_names,
+    join_or,
+    nearest,
+    quote,
+    truncate,
+)
 from fabkit.core.units import (
     LENGTH_PATTERN,
     MAX_MAGNITUDE,
@@ -125,8 +134,7 @@ def choice(*choices: str) -> Validator:
         ...
         ValueError: "squar" is not a valid value; did you mean "square"?
     """
-    quoted = [f'"{one}"' for one in choices]
-    expected = " or ".join([", ".join(quoted[:-1]), quoted[-1]] if len(quoted) > 1 else quoted)
+    expected = join_or([f'"{one}"' for one in choices])
 
     def read(value: object) -> str:
         found = _a_string(value, expected)

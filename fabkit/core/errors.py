@@ -76,6 +76,11 @@ def join_names(names: Sequence[str], most: int = _MAX_NAMED) -> str:
     return ", ".join(names[:most]) + more
 
 
+def join_or(names: Sequence[str]) -> str:
+    """Join alternatives, as in ``A, B or C``."""
+    return " or ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+
+
 def install_hint(extra: str) -> str:
     """Explain in a message how to install an extra of fabkit."""
     # `scripts/fabkit` runs in its own environment with an editable install.

@@ -231,10 +231,8 @@ def count_starts(encoded: EncodedChallenge, budget: Budget | None = None) -> Sta
     problem = encoded.problem
     placements = dict.fromkeys(range(len(problem.options)), 0)
     clues = dict.fromkeys(product(range(problem.kind_count), range(problem.cell_count)), 0)
-    search, budget = (
-        start_search(problem, break_symmetry=False, keep_solutions=True),
-        budget or Budget(),
-    )
+    budget = budget or Budget()
+    search = start_search(problem, break_symmetry=False, keep_solutions=True)
     try:
         for _ in run_in_slices(search):
             for position in chain.from_iterable(search.solutions):

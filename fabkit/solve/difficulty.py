@@ -24,7 +24,6 @@ from dataclasses import dataclass
 from statistics import fmean
 
 import numpy as np
-import numpy.typing as npt
 
 from fabkit.model.entry import Entry, challenge_of, halved
 from fabkit.model.lattice import Cell
@@ -32,9 +31,7 @@ from fabkit.model.puzzle import PuzzleSet
 from fabkit.solve.encoding import to_exact_cover
 from fabkit.solve.engines.engine import Budget, BudgetSpentError
 from fabkit.solve.engines.search import Search, search_shuffled
-from fabkit.solve.exact_cover import ExactCoverProblem, IntArray, bitmasks, to_csr
-
-BoolArray = npt.NDArray[np.bool_]
+from fabkit.solve.exact_cover import BoolArray, ExactCoverProblem, IntArray, bitmasks, to_csr
 
 PROBES = 24
 _MAX_TRIES = 50_000

@@ -8,6 +8,8 @@ from functools import cached_property
 from itertools import chain
 from typing import Any
 
+import numpy as np
+
 from fabkit.core.errors import InputError
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.piece import Piece, normalize_cells, orientations, placements
@@ -131,7 +133,7 @@ def to_exact_cover(
     given = {one.piece for one in challenge.given}
     region = challenge.region.difference(*(one.cells for one in challenge.given))
     ids = [piece for piece in challenge.pieces if piece not in given]
-    classes = _by_orientations(puzzle.lattice, puzzle.select(ids) if ids else (), challenge.flips)
+    classes = group_identical(puzzle.lattice, puzzle.select(ids) if ids else (), challenge.flips)
     covers: list[list[frozenset[Cell]]] = []
     for kind in classes.values():
         found = placements(puzzle.lattice, kind[0], region, challenge.flips)
@@ -169,14 +171,10 @@ _SAMPLE = 400
 Orientations = frozenset[frozenset[Cell]]
 
 
-def group_identical(lattice: Lattice, pieces: Sequence[Piece], flips: bool) -> list[list[Piece]]:
-    """Group identical pieces: those with the same orientations."""
-    return list(_by_orientations(lattice, pieces, flips).values())
-
-
-def _by_orientations(
-    lattice: Lattice, pieces: Sequence[Piece], flips: bool
+def group_identical(
+    lattice: Lattice, pieces: Iterable[Piece], flips: bool
 ) -> dict[Orientations, list[Piece]]:
+    """Group identical pieces, by the orientations that they share."""
     found: dict[Orientations, list[Piece]] = {}
     for piece in pieces:
         images = frozenset(one.cells for one in orientations(lattice, piece, flips))
@@ -191,13 +189,10 @@ def _order(
 
     The order matters: along the wrong side a search takes some twenty times as long.
     """
-    import numpy as np
-
     sample = covers[:: max(1, len(covers) // _SAMPLE)]
-    cells = list(region)
     if not sample:
-        across, along = next(_sweeps(lattice))
-        return tuple(sorted(cells, key=lambda cell: (_dot(across, cell), _dot(along, cell))))
+        return tuple(sorted(region))
+    cells = list(region)
     places, at = np.array(cells), {cell: index for index, cell in enumerate(cells)}
     covered = np.array([at[cell] for cover in sample for cell in cover])
     starts = np.cumsum([0, *map(len, sample[:-1])])
@@ -221,10 +216,6 @@ def _sweeps(lattice: Lattice) -> Iterator[tuple[Cell, Cell]]:
     for symmetry in lattice.moves(False):
         for across, along in (((2, 0), (0, 2)), ((2, 2), (-2, 2))):
             yield symmetry(across), symmetry(along)
-
-
-def _dot(direction: Cell, cell: Cell) -> int:
-    return direction[0] * cell[0] + direction[1] * cell[1]
 
 
 def _symmetries(

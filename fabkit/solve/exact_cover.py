@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 WordArray = npt.NDArray[np.uint64]
 IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
 
 WORD_BITS = 64
 #: A symmetry: ``permutation[i]`` is the image of item ``i``.

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from fabkit.core.errors import pluralize
+import numpy as np
+
+from fabkit.core.errors import join_or, pluralize
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.solve.encoding import EncodedChallenge
-from fabkit.solve.exact_cover import ExactCoverProblem
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from fabkit.solve.exact_cover import BoolArray, ExactCoverProblem
 
 _MAX_LISTED = 8
 
@@ -71,8 +68,6 @@ def _colouring(encoded: EncodedChallenge) -> Infeasibility | None:
     problem = encoded.problem
     if problem.leftover or not problem.options:
         return None
-    import numpy as np
-
     cells = np.array([cell for option in problem.options for cell in option.cells])
     starts = np.cumsum([0, *(len(option.cells) for option in problem.options[:-1])])
     kinds = [np.array(kind, dtype=np.int64) for kind in problem.by_kind]
@@ -89,10 +84,8 @@ def _colouring(encoded: EncodedChallenge) -> Infeasibility | None:
     return None
 
 
-def _colourings(lattice: Lattice, cells: Sequence[Cell]) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+def _colourings(lattice: Lattice, cells: Sequence[Cell]) -> Iterator[tuple[str, BoolArray]]:
     """Yield periodic colourings: chessboard, stripes, diagonals, and quarters, each with its name."""
-    import numpy as np
-
     row, col = np.array([lattice.row_col(cell) for cell in cells]).T
     if lattice.is_staggered:  # columns zigzag; this makes them straight lines
         col = col - (row >> 1)
@@ -149,4 +142,4 @@ def _join_numbers(numbers: Sequence[int]) -> str:
         return "nothing"
     if len(numbers) > _MAX_LISTED:
         return f"{numbers[0]} to {numbers[-1]} (not every number)"
-    return " or ".join(filter(None, (", ".join(map(str, numbers[:-1])), str(numbers[-1]))))
+    return join_or(list(map(str, numbers)))

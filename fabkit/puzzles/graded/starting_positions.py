@@ -26,7 +26,7 @@ from fabkit.solve.engines.search import (
     search_shuffled,
     start_search,
 )
-from fabkit.solve.exact_cover import ExactCoverProblem, Option
+from fabkit.solve.exact_cover import BoolArray, ExactCoverProblem, Option
 
 MINIMAL = "minimal"
 
@@ -38,8 +38,6 @@ _MAX_PIECES = 16
 #: Limits for drawing one random filling (nodes) and for checking uniqueness (seconds).
 _DRAWING_NODES = 50_000
 _UNIQUE_S = 0.5
-
-BoolArray = npt.NDArray[np.bool_]
 
 
 class StartingPositions:

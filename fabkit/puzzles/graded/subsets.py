@@ -10,6 +10,7 @@ import random
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from functools import cached_property
+from math import isqrt
 
 from fabkit.core.errors import InputError
 from fabkit.model.lattice import Cell, Lattice, Ring
@@ -43,16 +44,14 @@ def basic_shapes(lattice: Lattice, most_area: float) -> dict[str, Ring]:
 'triangle with a base of 2']
     """
     found: dict[str, Ring] = {}
-    side = 1
-    while side <= most_area:
+    for side in range(1, int(most_area) + 1):
         for width in range(side, int(most_area // side) + 1):
             name = f"{'square' if width == side else 'rectangle'} of {width} x {side}"
             found[name] = ((0, 0), (width, 0), (width, side), (0, side))
-        side += 1
     if lattice.cells_per_unit > 1:
-        legs = [leg for leg in range(1, side + side) if leg * leg <= 2 * most_area]
-        found |= {f"triangle with legs of {n}": ((0, 0), (n, 0), (n, n)) for n in legs}
-        for n in (leg for leg in legs if leg * leg <= most_area):
+        for n in range(1, isqrt(int(2 * most_area)) + 1):
+            found[f"triangle with legs of {n}"] = ((0, 0), (n, 0), (n, n))
+        for n in range(1, isqrt(int(most_area)) + 1):
             found[f"triangle with a base of {2 * n}"] = ((0, 0), (2 * n, 0), (n, n))
     return found
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from fabkit.core.errors import InputError
+from fabkit.core.errors import InputError, join_or
 from fabkit.model.piece import Piece
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.puzzles.snowflakes import COUNT_S, DECIDE_S
@@ -62,11 +62,11 @@ class SnowflakeQuery:
             raise InputError.of("--wandering", message)
         if not any(self.can_have_area(parity) for parity in self.parities):
             area = f"{self.cells / lattice.cells_per_unit:g}"
-            parities = " or ".join(filter(None, (", ".join(self.parities[:-1]), self.parities[-1])))
             message = (
-                f"has pieces with a total area of {area}, which no symmetric shape of {parities}"
+                f"has pieces with a total area of {area}, which no symmetric shape of "
+                f"{join_or(self.parities)} parity has; choose others with --pieces"
             )
-            raise InputError.of(name, f"{message} parity has; choose others with --pieces")
+            raise InputError.of(name, message)
         assert (
             self.bound is None or self.bound.reach >= 0
         )  # computing it refuses corners off the grid

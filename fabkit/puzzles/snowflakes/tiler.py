@@ -161,9 +161,8 @@ class Tiler:
     @cached_property
     def kinds(self) -> tuple[tuple[Piece, ...], ...]:
         """The pieces, identical ones together."""
-        return tuple(
-            tuple(kind) for kind in group_identical(self.field.lattice, self.pieces, self.flips)
-        )
+        kinds = group_identical(self.field.lattice, self.pieces, self.flips)
+        return tuple(map(tuple, kinds.values()))
 
     @cached_property
     def placements(self) -> tuple[tuple[int, tuple[int, ...]], ...]:
