@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from fabkit.model.entry import KINDS, Entry, challenge_of
 from fabkit.model.profile import Profile
@@ -15,13 +15,8 @@ from fabkit.solve.engines.engine import Budget
 from fabkit.solve.engines.search import Search, estimate_nodes
 from fabkit.solve.infeasibility import find_infeasibility
 
-if TYPE_CHECKING:
-    from fabkit.output.render.scene import ShadedMesh, View
-
 #: The larger side of a cover's picture, in pixels.
 _COVER_PIXELS = 1200
-#: The margin at each edge, as a fraction of it.
-_COVER_MARGIN = 0.08
 #: The approximate time limit for a solution without turned pieces. Some are found at once, or
 #: never.
 _FACES_S = 5.0
@@ -92,7 +87,7 @@ def cover_picture(
         ExternalError: when a library fails.
     """
     from fabkit.build.assembly_layout import assembled
-    from fabkit.output.render.picture import render
+    from fabkit.output.render.picture import fit_view, render
 
     kind = min((one.kind for one in entries), key=KINDS.index)
     entry = cover_challenge(puzzle, [one for one in entries if one.kind == kind])
@@ -101,24 +96,7 @@ def cover_picture(
     layout = solve_face_up(puzzle, challenge) if entry.flips and entry.halves == 1 else None
     layout = layout or dict(entry.solution or {})
     meshes = assembled(puzzle, challenge, layout, profile, find_stl, halves=entry.halves)
-    return render(meshes, replace(_tight_view(meshes), background=background))
-
-
-def _tight_view(meshes: Sequence[ShadedMesh]) -> View:
-    """A view that fits the meshes, with room for shadows."""
-    from fabkit.output.render.scene import View, fit_camera
-
-    square = View(_COVER_PIXELS, _COVER_PIXELS, margin=_COVER_MARGIN)
-    camera = fit_camera(meshes, square)
-    projected = [camera.project(mesh.vertices) for mesh in meshes]
-    free = [
-        _COVER_PIXELS
-        - max(float(one[axis].max()) for one in projected)
-        + min(float(one[axis].min()) for one in projected)
-        for axis in (0, 1)
-    ]
-    width, height = (round(_COVER_PIXELS - one + min(free)) for one in free)
-    return replace(square, width=width, height=height)
+    return render(meshes, replace(fit_view(meshes, _COVER_PIXELS), background=background))
 
 
 def _aspect_ratio(puzzle: PuzzleSet, one: Challenge | Entry) -> float:

@@ -31,8 +31,10 @@ from fabkit.printing.slicer.settings import print_settings
 #: Line width as a multiple of the nozzle diameter (PrusaSlicer's default).
 _LINE_OF_NOZZLE = 1.125
 _ARC_SEGMENTS = 64
-#: Filament on one spool.
-_SPOOL_G = 1000.0
+#: Filament on one spool, and what a sample or the end of a spool still has.
+_SPOOL_G, _SAMPLE_G = 1000.0, 30.0
+#: At most so many colours are named beside the number of spools.
+_MOST_NAMED = 4
 #: Common filament colours by name.
 # fmt: off
 COLOURS = {
@@ -313,12 +315,14 @@ class Bom:
 
     @property
     def spools_text(self) -> str:
-        """Number of spools by colour, as text."""
-        colours = (
+        """Number of spools by colour, as text; many colours are not named once more."""
+        colours = ", ".join(
             line.name if line.spools == 1 else f"{line.spools} {line.name}"
             for line in self.filament
         )
-        return f"at least {pluralize(self.spools, 'spool')} of 1 kg: {', '.join(colours)}"
+        if self.spools == len(self.filament) > _MOST_NAMED:
+            colours = "one of each colour"
+        return f"at least {pluralize(self.spools, 'spool')} of 1 kg: {colours}"
 
     @property
     def notes(self) -> list[str]:
@@ -341,9 +345,11 @@ class Bom:
             )
         fewest = math.ceil(self.grams / _SPOOL_G)
         if self.spools > max(1, fewest) and not coloured:
+            grams = sorted(line.grams for line in self.filament)
+            leftovers = f"{grams[0]:.1f} to {grams[-1]:.1f} g of each do, as samples or leftovers; "
             notes.append(
-                "Colours are a suggestion: in a single colour, the set needs only "
-                f"{pluralize(max(1, fewest), 'spool')}."
+                f"Colours are a suggestion: {leftovers if grams[-1] <= _SAMPLE_G else ''}in a single "
+                f"colour, the set needs only {pluralize(max(1, fewest), 'spool')}."
             )
         if not self.has_slicer_weight:
             notes.append(

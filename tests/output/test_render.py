@@ -18,7 +18,7 @@ from fabkit.cli import main
 from fabkit.model.lattice import LATTICES
 from fabkit.model.library import load_set
 from fabkit.output.render import raster
-from fabkit.output.render.picture import render
+from fabkit.output.render.picture import fit_view, render
 from fabkit.output.render.scene import ShadedMesh, View, corner_normals, fit_camera
 from fabkit.output.render.transform import place_ball_piece, place_flat_piece
 
@@ -130,6 +130,19 @@ def test_the_ground_takes_a_shadow() -> None:
     assert clear.shape == (40, 60, 4)
     assert clear[0, 0, 3] <= 12
     assert clear[20, 30, 3] == 255
+
+
+@pytest.mark.parametrize("high", [2.0, 30.0, 60.0])
+def test_a_fitted_view_holds_the_shadow(high: float) -> None:
+    lumps = [block((0, 0, 0), (60, 30, high))]
+    view = fit_view(lumps, 160)
+    assert max(view.width, view.height) == 160
+    assert (view.margin == 0.08) == (high == 2.0)
+    found = pixels(lumps, view)
+    edges = (found[0], found[-1], found[:, 0], found[:, -1])
+    assert min(edge.min() for edge in edges) >= 245
+    tight = pixels(lumps, replace(view, margin=0.08))
+    assert high == 2.0 or min(tight[:, -1].min(), tight[-1].min()) < 245
 
 
 def test_a_shadow_on_the_plain_ground_has_neither_steps_nor_blotches() -> None:

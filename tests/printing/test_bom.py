@@ -99,7 +99,14 @@ def test_filament_is_bought_by_the_names_of_colours() -> None:
     assert [(one.name, one.spools) for one in found.filament] == [("red", 1), ("blue", 1)]
     assert len(found.filament[1].pieces) == 15
     assert found.spools_text == "at least 2 spools of 1 kg: red, blue"
-    assert any("in a single colour, the set needs only 1 spool" in note for note in found.notes)
+    assert (
+        "Colours are a suggestion: in a single colour, the set needs only 1 spool." in found.notes
+    )
+    # Of sixteen colours a few grams each are enough, which nobody buys by the kilogram.
+    many = bom_of(load_profile())
+    assert many.spools_text == "at least 16 spools of 1 kg: one of each colour"
+    (note,) = [note for note in many.notes if "a suggestion" in note]
+    assert "2.0 to 7.0 g of each do, as samples or leftovers; in a single colour" in note
     (row,) = [row for row in rows(found) if row["item"] == "spools"]
     assert (row["count"], row["note"]) == ("2", found.spools_text)
     assert found.document()["spools"]["least"] == 2

@@ -9,7 +9,13 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from fabkit.output.render.raster import ShadowMap, ground_lighting, rasterise, shadow_maps
+from fabkit.output.render.raster import (
+    ShadowMap,
+    ground_lighting,
+    lamp_direction,
+    rasterise,
+    shadow_maps,
+)
 from fabkit.output.render.scene import (
     Floats,
     ShadedMesh,
@@ -26,6 +32,9 @@ _FINE, _BAND = 3, 32
 #: Light from the ground on a face that points straight down, the darkness of a full shadow on the
 #: ground, and the plastic's gloss, which is raised to the 32nd power by squaring five times.
 _BOUNCE, _SHADE, _GLOSS, _SQUARINGS = 0.44, 0.7, 0.16, 5
+#: The least margin of a fitted view, as a fraction of its larger side, and how much further the soft rim
+#: of a shadow reaches than the shadow.
+_LEAST_MARGIN, _PENUMBRA = 0.08, 1.3
 #: Outlines run where faces meet at more than an angle (given by its cosine: 32 degrees), and where
 #: depths jump.
 _CREASE, _JUMP = 0.85, 0.004
@@ -43,6 +52,29 @@ def render(meshes: Sequence[ShadedMesh], view: View) -> bytes:
     if not any(len(mesh.faces) for mesh in meshes):
         raise ValueError("there is nothing to draw")
     return _png(_Scene([mesh.rounded() for mesh in meshes], view).pixels(), not view.background)
+
+
+def fit_view(meshes: Sequence[ShadedMesh], pixels: int) -> View:
+    """Return the view that the meshes fill but for a margin with room for their shadow on the ground; the
+    larger side has so many pixels."""
+    square = View(pixels, pixels)
+    camera = fit_camera(meshes, square)
+    corners = np.concatenate([mesh.vertices for mesh in meshes])
+    x, y, z = lamp_direction(square)
+    above = (corners[:, 2:] - corners[:, 2].min()) / z
+    shadow = corners - above * np.array([x, y, z])
+    ends = [
+        (float(body.min()), float(body.max()), float(shade.min()), float(shade.max()))
+        for body, shade in zip(camera.project(corners)[:2], camera.project(shadow)[:2], strict=True)
+    ]
+    sides = [last - first for first, last, *_ in ends]
+    beyond = max(max(first - left, right - last) for first, last, left, right in ends)
+    share = _PENUMBRA * beyond / max(sides)
+    margin = max(_LEAST_MARGIN, share / (1 + 2 * share))
+    width, height = (
+        round(pixels * (1 - (1 - 2 * margin) * (1 - side / max(sides)))) for side in sides
+    )
+    return replace(square, width=width, height=height, margin=margin)
 
 
 class _Scene:

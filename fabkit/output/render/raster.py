@@ -170,6 +170,11 @@ def shadow_maps(meshes: _Meshes, faces: Faces, view: View, groups: int) -> list[
     return [[shadows[i], *high[i::groups]] for i in range(groups)]
 
 
+def lamp_direction(view: View) -> Vector:
+    """Return the unit vector towards the middle of the lamp."""
+    return direction(view.azimuth_degrees + _LAMP_TURN_DEGREES, _LAMP_HEIGHT_DEGREES)
+
+
 def _lamp(view: View, count: int) -> list[tuple[float, float]]:
     """Return directions spread evenly over the lamp: azimuth and elevation, in degrees."""
     found = []
