@@ -306,7 +306,7 @@ def test_pages_look_the_same_in_the_site_and_in_a_repository(page: DocPage) -> N
 
 
 def test_every_command_and_option_exists() -> None:
-    """Whatever is named outside blocks: `fabkit COMMAND …` with options of its own."""
+    """Commands named outside blocks: `fabkit COMMAND …` with their options."""
     assert [name for name in OPTIONS if not re.search(rf"\b{name}\b", EVERYTHING)] == []
     all_options = {option for options in OPTIONS.values() for option in options}
     for page in PAGES:

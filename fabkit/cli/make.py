@@ -33,7 +33,7 @@ def make(
 ) -> int:
     """Make all files for a print, then check and verify them.
 
-    Exit code 1 if the set fails.
+    Exit code 1 if a check fails, or the meshes do not solve the catalog.
     """
     from fabkit.build.export import kinds_for
     from fabkit.build.slicing import slice_set, write_bom

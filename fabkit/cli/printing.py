@@ -308,8 +308,8 @@ def calibrate(
     """Write a profile that compensates for your printer.
 
     Fits scale, offset, hole size, first layer and thickness, or a laser's kerf, to the values
-    measured on the coupon, with 95 % intervals, and reports outliers. With -p, the intended
-    dimensions; the new profile replaces it.
+    measured on the coupon, with 95 % intervals, and reports outliers. -p names the profile with
+    the intended dimensions; use the new profile instead of it.
     """
     from fabkit.build.coupon import CHART, refuse_calibrated, write_calibration
     from fabkit.drawing.coupon import coupon_places

@@ -142,7 +142,7 @@ def docs(
     context: Context,
     output: Path | None = option(
         "-o --output DIR",
-        "Output folder (default: output/docs); a folder in DIR if other files are there.",
+        "Output folder (default: output/docs); a subfolder if DIR holds other files.",
     ),
     no_open: bool = flag("--no-open", "Only build it and print the path, as with --json."),
 ) -> None:

@@ -503,9 +503,9 @@ def _fit_unknown(part: Part, lattice: Lattice, unit: float) -> _Fit | None:
         leans = np.abs(normals @ edges[first]) > lengths[first] / 2
         both = [first, (lengths * leans).argmax()]
         offsets = (ring[both] * normals[both]).sum(axis=1)
-        crossing = np.linalg.lstsq(normals[both], offsets, rcond=None)[0]
+        corner = np.linalg.lstsq(normals[both], offsets, rcond=None)[0]
         for place in places:
-            fit = _Fit(part, turn, crossing - unit * np.array(place), unit, frozenset())
+            fit = _Fit(part, turn, corner - unit * np.array(place), unit, frozenset())
             cells, clear = _covered_cells(fit, lattice)
             if cells and clear > most + 1e-3 and len(parts_of_cells(lattice, cells)) == 1:
                 best, most = replace(fit, cells=cells), clear

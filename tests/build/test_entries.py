@@ -111,7 +111,7 @@ def test_the_rating_is_that_of_solve(
 
 
 def test_a_board_is_there_once_and_an_optional_one_when_it_is_named() -> None:
-    """Also where the set states it as a challenge of its own."""
+    """Also if the set has it as a challenge."""
     block = load_set("iqblock")
     steps: list[tuple[int, int, str]] = []
     entry, *starts = gather(block, progress=lambda *step: steps.append(step))

@@ -27,7 +27,7 @@ RunJson = Callable[..., Any]
 
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of its own, with the sets that do not come with fabkit."""
+    """A temporary folder with the sets that are not shipped with fabkit."""
     toned = TRIO.replace(
         'moves = "rotations"', 'moves = "rotations and flips"\nchequer = "#5d3a1a"'
     )

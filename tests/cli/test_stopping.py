@@ -33,7 +33,7 @@ raise SystemExit(main())
 
 
 class Running:
-    """A command in a process of its own, started as a terminal starts it."""
+    """A command in a separate process, started as from a terminal."""
 
     def __init__(self, folder: Path, arguments: list[str], before: str = "", **env: str) -> None:
         self.tag = uuid.uuid4().hex

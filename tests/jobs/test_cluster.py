@@ -108,7 +108,7 @@ def test_a_worker_with_another_fabkit(
 
 
 def test_an_address_where_nobody_answers() -> None:
-    """In a process of its own: that must come to its end, too."""
+    """In a separate process, which must end, too."""
     code = (
         "import fabkit.jobs.cluster as one\none._CONNECT_S = 1.0\n"
         "from fabkit.core.errors import FabkitError\n"

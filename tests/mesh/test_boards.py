@@ -114,7 +114,7 @@ def judged(name: str, *bodies: Mesh) -> tuple[list[Part], dict[str, Finding]]:
 
 
 def both(board: Manifold, frame: Frame, lid: Manifold | None = None, **change: Any) -> list[Mesh]:
-    """A board and its lid, each lying in a way of its own."""
+    """A board and its lid, in different orientations."""
     lid = lid or frame.lid(**change)
     return [thrown(body_of(board), 5), thrown(body_of(lid, "Q.stl"), 6)]
 
@@ -451,7 +451,7 @@ def test_what_is_seen_through_the_notch_is_no_wall_of_the_front() -> None:
 
 @pytest.mark.parametrize("length_mm", [10.0, pytest.param(25.4, marks=pytest.mark.integration)])
 def test_boards_in_files_of_another_unit_of_length(length_mm: float) -> None:
-    """The pieces tell it; the board and lid are not taken for pieces meanwhile."""
+    """The pieces determine it, and the board and lid are not mistaken for pieces."""
     puzzle, _ = odd(PLANAR)
     board, frame = holes_board(FEW_CELLS)
     shape = puzzle.pieces[0].body

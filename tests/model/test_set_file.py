@@ -67,7 +67,7 @@ def as_path(shape: Shape, unit: float, x: float, y: float) -> str:
 def test_rows_cells_outline_and_svg_are_one_shape(
     tmp_path_factory: pytest.TempPathFactory, shape: Shape, x: float, y: float, scale: float
 ) -> None:
-    """However a polyomino is drawn, at whatever place and scale of a page, it is the same form."""
+    """A polyomino has the same form regardless of its place and scale on the page."""
     cells, folder = shape[1], tmp_path_factory.mktemp("four")
     size = f'width="{200 * scale:g}mm" height="{200 * scale:g}mm" viewBox="0 0 200 200"'
     drawing(folder, as_path(shape, 20 / scale, x, y), size)

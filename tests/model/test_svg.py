@@ -50,7 +50,7 @@ def test_straight_lines_in_all_their_spellings(tmp_path: Path) -> None:
 
 
 def test_a_drawing_may_be_turned_and_mirrored_as_it_is_seen(tmp_path: Path) -> None:
-    """What shapely says of the transformed outline is what is read."""
+    """The outline read equals the one transformed by shapely."""
     points = [(0, 0), (60, 0), (60, 20), (20, 20), (20, 40), (0, 40)]
     text = " ".join(f"{x},{y}" for x, y in points)
     # A page's y goes down: where it goes up, its turns have the other sense.

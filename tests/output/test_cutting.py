@@ -114,7 +114,7 @@ def same(one: BaseGeometry, other: BaseGeometry) -> bool:
 
 
 def holds(read: Read, pieces: list[CutPiece], by_mm: tuple[float, float] = (0, 0)) -> None:
-    """A file says what is cut of pieces, moved by a vector, in their order."""
+    """A file contains the cuts of pieces, moved by a vector, in their order."""
     assert read.faults == []
     assert read.layers == [one for one in LAYERS if one in read.layers]
     rings = iter(read.rings["CUT"])

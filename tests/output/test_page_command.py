@@ -34,7 +34,7 @@ def contents(folder: Path) -> dict[str, str]:
 
 @pytest.fixture
 def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the test stands, a copy of a page of the pair with a small picture; its folder."""
+    """A copy, in the working folder, of a page of the pair with a small picture; its folder."""
     monkeypatch.setattr(PIXELS, 120)
 
     def make(folder: Path) -> None:

@@ -37,7 +37,7 @@ FLAT = ("triangle_01", "mixed1-3-e119ee42dc")
 @cache
 def laid_out(name: str, *only: str) -> tuple[Artifacts, Sequence[Entry], dict[str, Any]]:
     """The set's meshes, some of its challenges, and by their ids how their pieces lie on the page:
-    put together of the page's two scripts as its viewer does it."""
+    assembled from the page's two scripts, like the viewer."""
     puzzle = load_set(name)
     profile = load_profile((), (), puzzle.unit_mm)
     artifacts = picture_artifacts(puzzle, printables(puzzle, profile), profile)

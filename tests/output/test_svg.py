@@ -145,7 +145,7 @@ def test_a_picture_has_the_width_that_was_asked_for(monkeypatch: pytest.MonkeyPa
 
 
 def test_pictures_hold_the_shipped_letters_and_no_others() -> None:
-    """A letter that the fonts lack becomes a box, whatever fonts the machine has."""
+    """A letter that the fonts lack becomes a box, regardless of the machine's fonts."""
 
     def picture(text: str) -> bytes:
         drawing = Drawing(20, 20, "letters", theme="light")

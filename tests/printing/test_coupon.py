@@ -140,7 +140,7 @@ def test_the_drawing_is_at_full_size(coupon: Path) -> None:
 @with_prusa
 @pytest.mark.parametrize("set_name", ["fridgeiq", "iqblock", "cubimagici", "iqstars"])
 def test_it_prints_in_twenty_minutes(set_name: str, tmp_path: Path) -> None:
-    """By PrusaSlicer's own defaults, without a warning, lying as it was laid."""
+    """With PrusaSlicer's defaults, without a warning, in its given orientation."""
     assert main(["coupon", "--for", set_name, "-o", str(tmp_path / "made"), "-q"]) == 0
     gcode, plate = tmp_path / "coupon.gcode", tmp_path / "made/coupon.3mf"
     command = ["prusa-slicer", "--export-gcode", "-o", str(gcode), str(plate)]

@@ -47,7 +47,7 @@ TOLERANCE_MM = 1e-6
 
 
 def judge_layout(shapes: Shapes, room: Bin, rooms: list[list[Placement]]) -> None:
-    """All that nesting promises, by plain reckoning; turned and moved by a matrix of its own."""
+    """All guarantees of nesting, checked directly, with an independent transform."""
     assert sorted(placement.name for placements in rooms for placement in placements) == sorted(
         shapes
     )

@@ -134,7 +134,7 @@ def test_a_calibrated_printer() -> None:
     assert found.rss_mm == pytest.approx((0.07, sd_mm), abs=1e-5)
     assert found.worst_mm == pytest.approx(0.07 - 3 * math.hypot(0.03, 0.02), abs=1e-5)
     assert found.rss == pytest.approx(0.5 * math.erfc(-0.07 / sd_mm / math.sqrt(2)), abs=1e-4)
-    # Across and along are both to go together.
+    # Across and along are both to fit together.
     assert 2 * found.rss - 1 - 0.01 < found.odds < found.rss + 0.01
 
 
@@ -152,7 +152,7 @@ U = [(0, 0), (1, 0), (2, 0), (0, 1), (2, 1)]
 
 
 def test_a_piece_between_the_arms_of_another() -> None:
-    """A is rigid: what lies between its arms has the notch for itself, whatever is around."""
+    """A is rigid: a piece between its arms has the notch to itself, whatever surrounds it."""
     solution = solved(U, [(1, 1)])
     assert odds_of(solution, uniform(INSET_MM)).closes_worst_case
     assert not odds_of(solution, uniform(INSET_MM + 0.002)).closes_worst_case

@@ -130,7 +130,7 @@ def test_beside_a_tower_the_pieces_are_as_near_to_the_middle_as_can_be() -> None
 
 @pytest.mark.parametrize("facing", ["up", "down"])
 def test_meshes_go_where_outlines_lie(facing: str) -> None:
-    """A prism between foot and face, moved by the rows, stands on its spot and is not mirrored."""
+    """A prism between foot and face, moved by the rows, is in its place and not mirrored."""
     _, drawings, profile = drafted("fridgeiq", settings=(*SMALL_BED, f"plate.face={facing}"))
     (plate, *_) = arranged(drawings, profile, "rectpack")
     for placement in plate.placements:

@@ -27,7 +27,7 @@ SYMMETRIES = [(a, b, -b * m, a * m) for a, b in ((1, 0), (0, 1), (-1, 0), (0, -1
 
 
 def cells_of(field: Field) -> list[shapely.Polygon]:
-    """Each cell as it lies around the centre, in units."""
+    """Each cell relative to the centre, in units."""
     unit = 2 * field.lattice.per_unit
     return [
         shapely.Polygon(

@@ -135,7 +135,8 @@ def test_what_is_listed_of_seven_is_right(seven: Path) -> None:
 
 
 def test_flips_find_more(here: Path) -> None:
-    """Of both as one catalog, what needs no flip is listed as it was made without."""
+    """In the merged catalog, shapes that need no flip are listed as in the catalog without
+    flips."""
     turned, flipped = made("ells.toml", "--no-flips", code=1), made("ells.toml", "--parity", "odd")
     assert turned["made"]["command"] == "fabkit snowflakes ells.toml --no-flips"
     assert ids(turned) == []

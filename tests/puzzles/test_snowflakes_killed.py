@@ -148,7 +148,7 @@ def test_killed_at_random_moments(unbroken: list[bytes], tmp_path: Path) -> None
 
 
 def test_killed_on_a_cluster(unbroken: list[bytes], tmp_path: Path) -> None:
-    """Of two workers, one of which is killed halfway."""
+    """Two workers, one of which is killed halfway."""
     pytest.importorskip("distributed")
     with scheduler(tmp_path) as (address, _), worker(address) as one, worker(address):
         run = Run(tmp_path, "--cluster", address)

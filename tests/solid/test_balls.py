@@ -57,7 +57,7 @@ CROSS_BONDS = ((0, 1), (1, 2), (2, 3), (2, 4), (2, 5))
 
 @dataclass(frozen=True, eq=False)
 class Print:
-    """A piece as it was drawn, and as its STL file has it."""
+    """A piece as drawn, and as in its STL file."""
 
     drawing: BallDrawing
     mesh: Mesh
@@ -215,7 +215,7 @@ def test_the_slicer_has_nothing_against_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("high_mm", [2.0, 20.0])
 def test_the_estimate_of_a_board(high_mm: float) -> None:
-    """A thin plate is all skin; in a thick block a fifth of what is inside is plastic."""
+    """A thin plate is all skin; a fifth of the inside of a thick block is plastic."""
     area = shapely.box(0, 0, 50, 50)
     solid, surface = 2500 * high_mm, 5000 + 200 * high_mm
     steps = (Step(False, (Prism(area, 0.0, high_mm),)),)

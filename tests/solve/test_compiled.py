@@ -176,7 +176,7 @@ def test_a_damaged_file_is_replaced(load: Callable[[], Any], tmp_path: Path) -> 
 def test_where_nothing_can_be_kept_it_is_compiled_anew(
     load: Callable[[], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A read-only package and a home that is none: files where folders would have to be."""
+    """A read-only package and an unusable home: files where folders are expected."""
     for name in ("__pycache__", "nowhere"):
         (tmp_path / name).write_text("")
     for name in ("HOME", "XDG_CACHE_HOME"):

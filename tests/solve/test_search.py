@@ -48,7 +48,7 @@ COUNTING: list[Engine] = [Search(), Fewest(), Count()]
 
 
 def agree(problem: ExactCoverProblem) -> None:
-    """All engines say what the reference engine says, whatever they are asked."""
+    """All engines agree with the reference engine on every question."""
     expected = AlgorithmX().enumerate(problem, Budget())
     solutions = set(expected.solutions)
     assert len(solutions) == expected.count

@@ -1,4 +1,5 @@
-"""Libraries as engines: against the reference engine, held to budgets, ended at once, missing, broken."""
+"""Libraries as engines: compared with the reference engine, limited by budgets, stopped, missing,
+broken."""
 
 from __future__ import annotations
 

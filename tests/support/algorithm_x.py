@@ -1,4 +1,4 @@
-"""The reference engine: Knuth's Algorithm X as plainly as it can be written."""
+"""The reference engine: Knuth's Algorithm X in its plainest form."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fabkit.solve.exact_cover import ExactCoverProblem
 
 
 class AlgorithmX(Engine):
-    """Slow, short and without any trick; the tests hold the other engines against it."""
+    """Slow, short and simple; the tests compare the other engines with it."""
 
     name = "algorithm-x"
 

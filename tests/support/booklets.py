@@ -155,7 +155,7 @@ class Read:
 
 @dataclass(frozen=True)
 class Measured:
-    """A silhouette as it was printed, with the line around it and without, in mm and mm2."""
+    """A printed silhouette, with and without the line around it, in mm and mm2."""
 
     outer_mm: tuple[float, float]
     outer_mm2: float

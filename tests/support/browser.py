@@ -72,7 +72,7 @@ def opened(
 
 
 def watched(page: Page, server: str = "") -> list[str]:
-    """What a page does that it should not, as it comes."""
+    """Unwanted actions of a page, as they happen."""
     complaints: list[str] = []
     own = (*_OWN, server) if server else _OWN
 

@@ -1,4 +1,4 @@
-"""What is checked on one print, measured on its mesh; each check yields what is wrong."""
+"""The checks of one print, measured on its mesh; each yields complaints."""
 
 from __future__ import annotations
 

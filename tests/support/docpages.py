@@ -16,7 +16,7 @@ OTHERS = r"scripts/|\.ci/|git |cd |pip |apt |\.venv/bin/|python3? "
 
 @dataclass(frozen=True)
 class Command:
-    """A line of a block: what is run, and what stands behind the hash."""
+    """A line of a block: the command, and the comment after the hash."""
 
     line: str
     comment: str

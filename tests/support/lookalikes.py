@@ -378,7 +378,7 @@ def _written(
 
 
 def _placement(v: Variant, number: int, chance: np.random.Generator) -> Points:
-    """Where a piece lies: on a grid, turned at random about z or in space, lifted or not."""
+    """The place of a piece: on a grid, rotated at random about z or in space, lifted or not."""
     if v.tilted:
         turn = trimesh.transformations.random_rotation_matrix(chance.random(3))
     else:

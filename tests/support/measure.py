@@ -90,7 +90,7 @@ def flat_part(mesh: trimesh.Trimesh, z_mm: float, facing: int) -> BaseGeometry:
 
 
 def _bounded(lines: Points) -> BaseGeometry:
-    """What lies within an odd number of the rings that lines in space make, seen from above."""
+    """The area within an odd number of the rings formed by lines in space, seen from above."""
     rings, *left = shapely.polygonize_full(list(shapely.linestrings(lines[:, :, :2])))
     if not all(one.is_empty for one in left):
         raise ValueError("the cut does not close")
@@ -145,7 +145,7 @@ def corners(ring: shapely.LinearRing) -> Points:
 
 @dataclass(frozen=True)
 class Circle:
-    """A circle laid through points; ``off_mm`` is how far the worst of them lies from it."""
+    """A circle fitted to points; ``off_mm`` is the distance of the worst of them."""
 
     x_mm: float
     y_mm: float

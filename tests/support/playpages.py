@@ -110,7 +110,7 @@ class Player:
         return placed if placed.is_visible() else self.in_tray(piece)
 
     def place(self, piece: str) -> str:
-        """Where a piece lies on the board, to be compared."""
+        """The place of a piece on the board, for comparison."""
         return self.on_board(piece).get_attribute("style") or ""
 
     def can(self, tool: str) -> bool:

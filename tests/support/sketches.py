@@ -276,7 +276,7 @@ def by_items(*items: int, branch_first: int | None = None, fixed: Any = None) ->
 
 
 def written(encoded: EncodedChallenge, claim: str) -> Document:
-    """A certificate of the solver's, as it stands in its file."""
+    """A certificate of the solver, as in its file."""
     return json.loads(json.dumps({"schema": 1, **make_certificate(encoded, claim)}))
 
 

@@ -64,7 +64,7 @@ def test_what_all_pieces_share_is_one_line(bodies: dict[str, Mesh]) -> None:
 
 
 def test_one_piece_is_named_by_its_file(bodies: dict[str, Mesh]) -> None:
-    """Of an unknown part nothing more is reported, whatever it would measure."""
+    """Nothing more is reported on an unknown part."""
     sides = bodies["Y"].vertices[bodies["Y"].faces][:, :, 2].std(axis=1)
     cut = replace(bodies["Y"], faces=np.delete(bodies["Y"].faces, sides.argmax(), axis=0))
     (rule, line), *_ = lines(of_kit(bodies | {"Y": cut}))
@@ -163,7 +163,7 @@ def at_home(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def test_boards_are_challenges() -> None:
-    """Those that the pieces fill; if none, those that there are."""
+    """Those that the pieces fill; if there are none, all."""
     two = load_set(str(ROOT / "tests/sets/two.toml"))
     assert {one.id: "".join(one.pieces) for one in challenges_to_solve(two)} == {
         "long": "LOJ",

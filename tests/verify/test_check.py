@@ -48,7 +48,7 @@ OTHERS = [fault for fault in FAULTS if fault not in ONE_EACH]
 
 
 def everything(report: CheckReport) -> list[str]:
-    """All that is reported: of the set, of its parts, and as they go together."""
+    """All that is reported: on the set, its parts, and their assemblies."""
     found = [("set", finding) for finding in report.findings if not finding.ok]
     found += [(one.name, finding) for one in report.parts for finding in one.failed]
     return [f"{name}: {finding.rule}: {finding.message}" for name, finding in found] + [

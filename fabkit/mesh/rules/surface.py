@@ -45,15 +45,15 @@ def mesh_findings(part: Part, closed: int = 0) -> Iterator[Finding]:
     if not is_rounded:
         useless = np.union1d(degenerate_faces(mesh), useless).astype(np.int64)
     touching_mm = max(TOUCHING_MM, part.sections.noise_mm, 2 * _DECIMALS_MM * is_rounded)
-    crossing = self_intersections(mesh, touching_mm)
+    pairs = self_intersections(mesh, touching_mm)
     outward, inward = ([s for s in part.shells if sign * s.volume_mm3 > 0] for sign in (1, -1))
     astray = [one for one in inward if not outward or not encloses(mesh, outward[0], one)]
-    cut = np.unique(crossing)
+    cut = np.unique(pairs)
     for rule, some, there, what in (
         ("watertight", edges, edges, "edges that are not shared by exactly two faces"),
         ("winding", turned, faces[turned], "flipped faces"),
         ("degenerate", useless, faces[useless], "degenerate or duplicate faces"),
-        ("self-intersection", crossing, faces[cut], "pairs of faces that intersect"),
+        ("self-intersection", pairs, faces[cut], "pairs of faces that intersect"),
     ):
         yield count_finding(rule, len(some), 0, what, _marked(part.vertices, there))
 

@@ -31,7 +31,7 @@ def duplicate_body(case: Case, _: float) -> Planted:
 
 
 def copy_beside(case: Case, _: float) -> Planted:
-    """A second copy in the same file, clear of the first one: a part of its own."""
+    """A second copy in the same file, clear of the first one: a separate part."""
     away = moved(case.body, case.random.uniform(70, 90), 0.0, 0.0)
     return replace(case.meshed(together(case.body, away)), faulty="")
 

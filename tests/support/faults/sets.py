@@ -28,7 +28,8 @@ def low_printer(case: Case, size: float) -> Planted:
 
 
 def small_bed(case: Case, size: float) -> Planted:
-    """A bed of the shape of the piece, which fits it best as it lies; turned at random."""
+    """A bed with the shape of the piece, which fits it best in its orientation; rotated at
+    random."""
     width, depth = np.ptp(case.body.vertices[:, :2], axis=0) / size
     if case.sign() > 0:
         width, depth = depth, width
