@@ -106,15 +106,13 @@ def test_solving_loads_no_library_that_was_not_asked_for(tmp_path: Path) -> None
 
 
 def test_an_unchanged_export_loads_no_heavy_library(tmp_path: Path) -> None:
-    options = ("--piece", "D")
-    shutil.copytree(exported("fridgeiq", *options), tmp_path / "out")
-    command = f"export-stl fridgeiq {' '.join(options)} -o out"
-    assert loaded([command], "cadquery shapely", tmp_path) == "[]"
+    shutil.copytree(exported("fridgeiq"), tmp_path / "out")
+    assert loaded(["export-stl fridgeiq -o out"], "cadquery shapely", tmp_path) == "[]"
     another = "export-svg fridgeiq --piece D -o other"
     assert loaded([another], "cadquery shapely", tmp_path) == "['shapely']"
 
 
-#: Prints every function of fabkit that a command calls, in the order of first calls.
+#: Prints for each command every function of fabkit that it calls, in the order of first calls.
 TRACED = """
 import shlex, sys
 from pathlib import Path
@@ -122,7 +120,6 @@ import fabkit
 from fabkit.cli import main
 
 folder = str(Path(fabkit.__file__).parent) + "/"
-called = {}
 
 def note(frame, event, _):
     code = frame.f_code
@@ -130,34 +127,31 @@ def note(frame, event, _):
         module = code.co_filename.removeprefix(folder).removesuffix(".py").replace("/", ".")
         called.setdefault(f"{module}.{code.co_qualname}")
 
-*before, command = sys.argv[1:]
-for line in before:
-    assert main(shlex.split(line)) == 0
-sys.setprofile(note)
-code = main(shlex.split(command))
-sys.setprofile(None)
-assert code == 0
-print(*called, sep="\\n")
+for command in sys.argv[1:]:
+    called = {}
+    sys.setprofile(note)
+    code = main(shlex.split(command))
+    sys.setprofile(None)
+    assert code == 0
+    print(*called)
 """
 
 
-@pytest.mark.parametrize(
-    ("start", "limit", "commands"),
-    [
-        ("### From TOML to STL", 30, ["export-stl pair.toml -q"]),
-        ("### From STL back", 35, ["export-stl pair.toml -q", "verify pair.toml -q"]),
-    ],
-    ids=["out", "back"],
-)
+PATHS = {
+    "export-stl pair.toml -q": ("### From TOML to STL", 30),
+    "verify pair.toml -q": ("### From STL back", 35),
+}
+
+
 @pytest.mark.usefixtures("pair")
-def test_the_documented_path_of_an_outline_is_taken(
-    start: str, limit: int, commands: list[str]
-) -> None:
-    """A command calls the functions that the page lists, for the first time in that order."""
-    section = (ROOT / "docs" / "architecture.md").read_text().split(start)[1].split("\n#")[0]
-    listed = re.findall(r"^\d+\. `([\w.]+)`", section, re.MULTILINE)
-    assert 20 < len(listed) <= limit
-    program = [sys.executable, "-c", TRACED, *commands]
-    called = subprocess.run(program, capture_output=True, text=True, check=True).stdout.split()
-    assert [name for name in listed if name not in called] == []
-    assert sorted(listed, key=called.index) == listed
+def test_the_documented_path_of_an_outline_is_taken() -> None:
+    """Commands call the functions that the page lists, for the first time in that order."""
+    program = [sys.executable, "-c", TRACED, *PATHS]
+    done = subprocess.run(program, capture_output=True, text=True, check=True)
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    for (start, limit), line in zip(PATHS.values(), done.stdout.splitlines(), strict=True):
+        section, called = page.split(start)[1].split("\n#")[0], line.split()
+        listed = re.findall(r"^\d+\. `([\w.]+)`", section, re.MULTILINE)
+        assert 20 < len(listed) <= limit
+        assert [name for name in listed if name not in called] == []
+        assert sorted(listed, key=called.index) == listed

@@ -119,7 +119,7 @@ LEFTOVER = [("iqstars", "board", "red yellow pink"), ("fridgeiq", "square_02", "
 LEFTOVER += [("iqfit", "board", "blue pink sky"), ("cubimagici", "tray", "p1 p2 p3 p4 p5")]
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(3)
 @pytest.mark.parametrize("by", LISTING)
 @pytest.mark.parametrize(("name", "board", "pieces"), LEFTOVER, ids=[one[0] for one in LEFTOVER])
 def test_a_part_of_the_region_may_stay_bare(by: str, name: str, board: str, pieces: str) -> None:

@@ -165,14 +165,19 @@ def test_cells_may_be_left_over(capsys: Capture) -> None:
 # --- engines and budgets ---------------------------------------------------------------------------
 
 
-#: Other tests have them, too, and they take seconds.
-MORE = [("cp-sat", "rectangle_02_b", 0), *((engine, "triangle_01", 1) for engine in ENGINES)]
+#: Those of other processes, which take a second to start; tests/solve has them, too.
+LIBRARIES = ("cp-sat", "mip", "sat")
+MORE = [(engine, "triangle_01", 1) for engine in ENGINES]
 
 
 @pytest.mark.parametrize(
     ("engine", "challenge", "expected"),
     [(engine, "square_01", 4) for engine in ENGINES]
-    + [(engine, "rectangle_02_b", 0) for engine in ENGINES if engine != "cp-sat"]
+    + [(engine, "rectangle_02_b", 0) for engine in ENGINES if engine not in LIBRARIES]
+    + [
+        pytest.param(engine, "rectangle_02_b", 0, marks=pytest.mark.integration)
+        for engine in LIBRARIES
+    ]
     + [pytest.param(*one, marks=pytest.mark.long) for one in MORE],
 )
 def test_every_engine_gives_the_same_answers(
