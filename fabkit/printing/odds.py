@@ -21,7 +21,7 @@ Engineering Design 3, 1991). Limits of the model:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from statistics import NormalDist, median
@@ -36,6 +36,7 @@ from fabkit.mesh.fitting.contacts import Contact, PieceInsets, Solution, contact
 from fabkit.mesh.part import Part
 from fabkit.mesh.placement import flat_piece
 from fabkit.mesh.rules.board import channel_widths_mm, clearances_mm
+from fabkit.mesh.rules.insertion import Progress
 from fabkit.model.accessory import HOLES, SOCKETS, TRAY
 from fabkit.model.entry import subdivide
 from fabkit.model.lattice import Cell, Lattice
@@ -44,7 +45,6 @@ from fabkit.solve.engines.compiled import kernel
 
 _Floats = NDArray[np.float64]
 _Pair = tuple[float, float]
-_Progress = Callable[[int, int, str], None]
 
 #: Number of random sets, and their seed.
 DRAWS, SEED = 3000, 1
@@ -517,7 +517,7 @@ def simulate_tolerances(
     recesses_mm: Sequence[float] = (),
     sockets: Sequence[Odds] = (),
     snowflakes: Sequence[Solution] = (),
-    progress: _Progress = lambda done, total, name: None,
+    progress: Progress = lambda done, total, name: None,
 ) -> ToleranceReport:
     """Simulate the effect of a printer's errors on a set.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,6 +10,7 @@ from fabkit.core.errors import join_names, pluralize
 from fabkit.mesh.finding import DIGITS, TINY_MM, TINY_MM3
 from fabkit.mesh.fitting.assembly import Assembly
 from fabkit.mesh.identity import ScannedPart
+from fabkit.mesh.rules.insertion import Progress
 from fabkit.model.challenges import find_challenge
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.puzzle import Challenge, PuzzleSet, rings_to_units
@@ -17,8 +18,6 @@ from fabkit.solve.answer import IMPOSSIBLE, SOLVED, UNKNOWN, solve
 from fabkit.solve.encoding import Layout, to_exact_cover
 from fabkit.solve.engines.engine import Budget
 
-#: Called with the number of challenges done, the total, and the next one.
-Progress = Callable[[int, int, str], None]
 #: The maximum number of neighbours of a piece; single precision makes each overlap slightly.
 _NEIGHBOURS = 6
 

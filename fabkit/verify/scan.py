@@ -27,7 +27,7 @@ from fabkit.mesh.part import FLAT, LENGTH_UNITS_MM, Balls, Part
 from fabkit.mesh.pegs import fit_pieces_on_pegs
 from fabkit.mesh.placement import flat_piece
 from fabkit.mesh.rules.ball import height_on_bed_mm
-from fabkit.mesh.rules.insertion import insertion_findings
+from fabkit.mesh.rules.insertion import Progress, insertion_findings
 from fabkit.mesh.rules.outline import TOLERANCE_MM, UNIT_TOLERANCE, CommonSizes, typical_corners_mm
 from fabkit.mesh.topology import signed_volume, split_components
 from fabkit.model.accessory import (
@@ -46,7 +46,6 @@ from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.verify.challenge_results import (
     ChallengeResult,
-    Progress,
     challenges_to_solve,
     solve_catalog,
 )
@@ -243,7 +242,7 @@ class ScannedSet:
                 region = one.challenge.region
                 if self.balls:
                     around = (part for part, board in holes if board and region <= board.cells)
-                    on = ball_setup(pieces, next(around, None), profile)
+                    on = ball_setup(pieces, next(around, None))
                 assembly = assemble(one.challenge, one.layout, profile, on)
                 found[at] = replace(one, assembly=assembly)
         return found

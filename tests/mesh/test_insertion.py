@@ -279,7 +279,7 @@ def solved() -> ChallengeResult:
 
 
 def assembled(parts: dict[str, Part], on: Part | None) -> Assembly:
-    return assemble(solved().challenge, solved().layout, PROFILE, ball_setup(parts, on, PROFILE))
+    return assemble(solved().challenge, solved().layout, PROFILE, ball_setup(parts, on))
 
 
 def test_a_solved_board_is_assembled() -> None:

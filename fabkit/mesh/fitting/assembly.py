@@ -143,10 +143,10 @@ def assemble(
     )
 
 
-def ball_setup(parts: Mapping[str, Part], board: Part | None, profile: Profile) -> Table:
+def ball_setup(parts: Mapping[str, Part], board: Part | None) -> Table:
     """The orientations in which fitted ball pieces lie flat, and the board if it is closed."""
     pitches = [part.balls.pitch_mm for part in parts.values() if part.balls]
-    unit_mm = board.unit_mm if board else median(pitches or [profile.unit_mm])
+    unit_mm = board.unit_mm if board else median(pitches)
     sides = {key: ball_orientations(key, part, unit_mm) for key, part in parts.items()}
     if board is None or not board.aligned.is_solid:
         return sides, None

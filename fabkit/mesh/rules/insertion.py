@@ -31,7 +31,7 @@ from fabkit.model.piece import normalize_cells
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import to_units
 
-#: Called with the number of pieces done, the total, and the next one.
+#: Called with the number of pieces or challenges done, the total, and the next one.
 Progress = Callable[[int, int, str], None]
 
 #: A piece is examined this much above its support: the precision of measured heights.
