@@ -55,9 +55,9 @@ def place_label(text: str, face: Polygon, centroid: Point, profile: Profile) -> 
     """
     if profile.faces == "none":
         return None
-    unscaled = lettering(text)
+    unscaled, both = lettering(text), profile.faces == "both"
     shape = letters = unscaled.polygon()
-    if profile.faces == "both":
+    if both:
         shape = shape.union(affinity.scale(shape, xfact=-1, origin=(0, 0)))
     wanted_mm = _wanted_height_mm(letters, profile)
     cap_height_mm, places = _largest_place(shape, face, wanted_mm, profile.label_margin_mm)
@@ -70,7 +70,6 @@ def place_label(text: str, face: Polygon, centroid: Point, profile: Profile) -> 
         raise DrawingError(_too_thin(cap_height_mm, wanted_mm, profile))
     nearest, _ = nearest_points(places, centroid)
     x_mm, y_mm = round(nearest.x, 3), round(nearest.y, 3)
-    both = profile.faces == "both"
     return Label(
         text,
         cap_height_mm,

@@ -10,7 +10,7 @@ from shapely import Polygon, box
 
 from fabkit.core.errors import pluralize, truncate
 from fabkit.core.units import format_mm
-from fabkit.drawing.boards.frame import board_region
+from fabkit.drawing.outline import region_mm
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import Board, Challenge, PuzzleSet
 from fabkit.output.board import BoardDrawing
@@ -83,7 +83,7 @@ def card_sheets(puzzle: PuzzleSet, cards: Sequence[Card], profile: Profile) -> l
 
 
 def _size_mm(puzzle: PuzzleSet, card: Card, profile: Profile) -> tuple[float, float]:
-    left, bottom, right, top = board_region(puzzle, card.board, profile).bounds
+    left, bottom, right, top = region_mm(puzzle.lattice, card.board.cells, profile.unit_mm).bounds
     title, subtitle = _title_and_subtitle(puzzle, card)
     title_mm = text_width_mm(title, _TITLE_MM, bold=True)
     subtitle_mm = text_width_mm(subtitle, _TEXT_MM)
@@ -101,7 +101,7 @@ def _draw(drawing: Drawing, area: Polygon, puzzle: PuzzleSet, card: Card, profil
     left, base = x + _MARGIN_MM, top - _MARGIN_MM - _TITLE_MM
     drawing.text(left, base, title, _TITLE_MM, class_="title")
     drawing.text(left, base - 5.0, subtitle, _TEXT_MM, class_="quiet")
-    west, south, east, _ = board_region(puzzle, card.board, profile).bounds
+    west, south, east, _ = region_mm(puzzle.lattice, card.board.cells, profile.unit_mm).bounds
     origin = x + (right - x - (east - west)) / 2 - west, y + _MARGIN_MM + _FOOT_MM - south
     board = BoardDrawing(drawing, puzzle.lattice, profile.unit_mm, origin, puzzle.made_of_balls)
     board.region(card.board.cells)

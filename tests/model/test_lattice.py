@@ -10,14 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from shapely import Point, Polygon, union_all
 
-from fabkit.drawing.boards.frame import board_region
 from fabkit.drawing.outline import region_mm
 from fabkit.model.lattice import LATTICES, Cell, Lattice
-from fabkit.model.library import load_set
 from fabkit.model.piece import moves_onto
 from fabkit.model.polygon import OutlineError, area2, cells_of_rings, parts_of_cells, rings_of_cells
-from fabkit.model.profile_file import load_profile
-from fabkit.model.puzzle import Board, to_units
+from fabkit.model.puzzle import to_units
 from tests.support.strategies import cell_sets, lattices
 
 QUARTER, SQUARE = LATTICES["quarter-square"], LATTICES["square"]
@@ -133,7 +130,7 @@ def test_a_region_in_mm_is_the_area_of_its_cells(name: str) -> None:
 def test_an_island_in_a_hole_belongs_to_a_board() -> None:
     places = [(r, c) for r in range(5) for c in range(5) if {r, c} & {0, 4} or (r, c) == (2, 2)]
     cells = frozenset(cell for place in places for cell in SQUARE.cells_at(*place))
-    area = board_region(load_set("iqblock"), Board("ring", cells), load_profile())
+    area = region_mm(SQUARE, cells, 20.0)
     assert area.area == pytest.approx(17 * 20.0**2)
     assert area.contains(Point(50, -50))
     assert not area.contains(Point(30, -30))

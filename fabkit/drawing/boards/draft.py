@@ -11,11 +11,11 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.core.units import format_mm
 from fabkit.drawing.boards.csg import BoardDrawing, Cylinder, Prism, Step, board_drawing
-from fabkit.drawing.boards.frame import Block, board_region, build_block, levels
+from fabkit.drawing.boards.frame import Block, build_block, levels
 from fabkit.drawing.boards.lids import SlidingLid
 from fabkit.drawing.cells import MIN_WALL_MM, cell_centres, neighbours
 from fabkit.drawing.label import place_title
-from fabkit.drawing.outline import DrawingError, mitre_offset, polygons
+from fabkit.drawing.outline import DrawingError, mitre_offset, polygons, region_mm
 from fabkit.model.accessory import HOLES, SOCKETS, TRAY, Accessory, board_kind
 from fabkit.model.layers import layer_top_mm
 from fabkit.model.profile import Profile
@@ -31,7 +31,7 @@ def _framed(puzzle: PuzzleSet, board: Board, profile: Profile) -> Block:
     """Build the block of a board. Only trays hold pieces with sharp corners."""
     heights = levels(puzzle, profile)
     relieved = board_kind(puzzle, profile) == TRAY
-    region = board_region(puzzle, board, profile)
+    region = region_mm(puzzle.lattice, board.cells, profile.unit_mm)
     return build_block(region, heights.rest_mm, heights.top_mm, profile, relieved)
 
 
@@ -73,7 +73,8 @@ def draft_board(puzzle: PuzzleSet, accessory: Accessory, profile: Profile) -> Bo
     if kind == TRAY:
         label, low_mm = None, round(rest_mm - profile.title_depth_mm, 6)
         if made.lid is None and low_mm >= _BEYOND_TITLE_MM:
-            label = place_title(puzzle, board_region(puzzle, accessory.board, profile), profile)
+            room = region_mm(puzzle.lattice, accessory.board.cells, profile.unit_mm)
+            label = place_title(puzzle, room, profile)
         return board_drawing(accessory, made.steps, rest_mm, label, low_mm if label else 0.0)
     centres = cell_centres(puzzle.lattice, accessory.board.cells, profile.unit_mm)
     wide_mm, low_mm = (socket_mm, heights.floor_mm) if kind == SOCKETS else (profile.hole_mm, 0.0)
@@ -208,7 +209,7 @@ def draft_card(
     middle_mm = plate_mm / 2
     raised: list[Prism | Cylinder] = []
     for given in challenge.given:
-        lines = _line(puzzle, board, given, profile)
+        lines = _line(puzzle, given, profile)
         raised += [Prism(one, middle_mm, top_mm) for one in polygons(lines.intersection(plate))]
     given_cells = frozenset(cell for given in challenge.given for cell in given.cells)
     for x, y in to_units(puzzle.lattice, sorted(board.cells - given_cells)):
@@ -223,7 +224,7 @@ def draft_card(
 def _plate(puzzle: PuzzleSet, board: Board, profile: Profile) -> Polygon:
     """Return the plate's outline: a tray's opening less the clearance, or another board's region."""
     grown_mm = profile.board_clearance_mm - CLEAR_MM
-    region = board_region(puzzle, board, profile)
+    region = region_mm(puzzle.lattice, board.cells, profile.unit_mm)
     if board_kind(puzzle, profile) == TRAY:
         region = mitre_offset(region, grown_mm)
     parts = polygons(region)
@@ -235,9 +236,9 @@ def _plate(puzzle: PuzzleSet, board: Board, profile: Profile) -> Polygon:
     return parts[0]
 
 
-def _line(puzzle: PuzzleSet, board: Board, given: Given, profile: Profile) -> BaseGeometry:
+def _line(puzzle: PuzzleSet, given: Given, profile: Profile) -> BaseGeometry:
     """Return the line along the inside of a given piece's outline."""
-    area = board_region(puzzle, Board(given.piece, given.cells), profile)
+    area = region_mm(puzzle.lattice, given.cells, profile.unit_mm)
     outer, inner = mitre_offset(area, -INSIDE_MM), mitre_offset(area, -INSIDE_MM - LINE_MM)
     if inner.is_empty or len(polygons(inner)) != len(polygons(area)):
         raise DrawingError(

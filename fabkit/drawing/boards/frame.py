@@ -29,12 +29,11 @@ from fabkit.drawing.outline import (
     corner_angles,
     mitre_offset,
     polygons,
-    region_mm,
 )
 from fabkit.model.accessory import HOLES, SOCKETS, board_kind
 from fabkit.model.layers import layer_top_mm
 from fabkit.model.profile import Profile
-from fabkit.model.puzzle import Board, PuzzleSet
+from fabkit.model.puzzle import PuzzleSet
 
 
 @dataclass(frozen=True)
@@ -153,11 +152,6 @@ def levels(puzzle: PuzzleSet, profile: Profile, raised_mm: float = 0.0) -> Level
     if lacking > 0:
         return levels(puzzle, profile, lacking)
     return Levels(floor, rest, round(top, 6), low)
-
-
-def board_region(puzzle: PuzzleSet, board: Board, profile: Profile) -> BaseGeometry:
-    """Return a board's region in mm, in the frame of the lattice."""
-    return region_mm(puzzle.lattice, board.cells, profile.unit_mm)
 
 
 #: Minimum thickness of a wall or pillar, in lines of the nozzle.
