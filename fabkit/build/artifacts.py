@@ -122,11 +122,12 @@ class Artifacts:
 
             inlays.append(("letter", self.profile.letter_colour, _mesh(inlay(drawing))))
         if self.profile.tones != "plain" and isinstance(printable, Piece) and printable.tones:
-            from fabkit.drawing.draft import tones
+            from fabkit.drawing.draft import tone_area
             from fabkit.mesh.manifold import split_by_prism
 
-            tiles = tones(self.puzzle.lattice, printable, drawing, self.profile)
-            base, tile = split_by_prism(base, tiles.area, tiles.low_mm, tiles.high_mm)
+            area = tone_area(self.puzzle.lattice, printable, self.profile.unit_mm)
+            low_mm = drawing.thickness_mm - self.profile.label_depth_mm
+            base, tile = split_by_prism(base, area, low_mm, drawing.thickness_mm)
             inlays.append(("tones", printable.tone, tile))
         solids = [Solid3mf(printable.id, printable.colour, base)]
         for extruder, (name, colour, mesh) in enumerate(inlays, start=2):

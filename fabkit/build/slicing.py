@@ -14,7 +14,7 @@ from fabkit.build.reports import read_report, write_reports
 from fabkit.build.targets import OutputPath, Progress, Target, build, no_progress
 from fabkit.core.errors import InputError, escape
 from fabkit.core.files import json_text
-from fabkit.drawing.draft import draft_all, draft_printable, tones
+from fabkit.drawing.draft import draft_all, draft_printable, tone_area
 from fabkit.drawing.part import PartDrawing
 from fabkit.model.accessory import printables
 from fabkit.model.profile import Profile
@@ -172,7 +172,6 @@ def _second_colours(
     found = {}
     for drawing in drawings:
         if piece := pieces.get(drawing.piece):
-            tiles = tones(puzzle.lattice, piece, drawing, profile)
-            area_mm2 = tiles.area.intersection(drawing.face).area
-            found[piece.id] = piece.tone, area_mm2 * (tiles.high_mm - tiles.low_mm)
+            area = tone_area(puzzle.lattice, piece, profile.unit_mm).intersection(drawing.face)
+            found[piece.id] = piece.tone, area.area * profile.label_depth_mm
     return found

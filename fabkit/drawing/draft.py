@@ -212,27 +212,11 @@ def draft_flat_pieces(
     return draft_all(puzzle, pieces, profile, draft_flat_piece, "drafted for printing")
 
 
-@dataclass(frozen=True)
-class Tones:
-    """The part of a piece in its second colour.
-
-    Attributes:
-        area: the cells from above, in the frame of the piece's drawing.
-        low_mm: lower end.
-        high_mm: upper end, the face.
-    """
-
-    area: BaseGeometry
-    low_mm: float
-    high_mm: float
-
-
-def tones(lattice: Lattice, piece: Piece, drawing: PartDrawing, profile: Profile) -> Tones:
-    """Return the part of a flat piece in its second colour, as deep as its letter."""
+def tone_area(lattice: Lattice, piece: Piece, unit_mm: float) -> BaseGeometry:
+    """Return the cells of a flat piece in its second colour, in mm; they are as deep as its letter."""
     cells = [
-        Polygon([(x * profile.unit_mm, y * profile.unit_mm) for x, y in ring])
+        Polygon([(x * unit_mm, y * unit_mm) for x, y in ring])
         for cell in sorted(piece.tones)
         for ring in rings_to_units(lattice, [lattice.ring(cell)])
     ]
-    high_mm = drawing.thickness_mm
-    return Tones(union_all(cells), high_mm - profile.label_depth_mm, high_mm)
+    return union_all(cells)

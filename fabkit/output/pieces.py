@@ -10,7 +10,13 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.core.errors import InputError, pluralize
 from fabkit.core.units import format_mm
-from fabkit.drawing.draft import FlatDrawing, draft_all, draft_flat_piece, draft_flat_pieces, tones
+from fabkit.drawing.draft import (
+    FlatDrawing,
+    draft_all,
+    draft_flat_piece,
+    draft_flat_pieces,
+    tone_area,
+)
 from fabkit.drawing.outline import DrawingError, PointMm, canonical_outline
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
@@ -74,7 +80,7 @@ def flat_piece_view(
 ) -> PieceView:
     """Return the view of a flat piece."""
     outline = drawing.outline
-    toned = tones(puzzle.lattice, piece, drawing, profile).area.intersection(outline)
+    toned = tone_area(puzzle.lattice, piece, profile.unit_mm).intersection(outline)
     return PieceView(piece.id, piece.colour, outline, drawing, toned, piece.tone)
 
 
