@@ -924,8 +924,11 @@ def test_letters_can_be_read_on_given_pieces_and_in_the_tray(plays: Opens, name:
     solution = dict(entry.solution or {})
     given = tuple(Given(piece, cells) for piece, cells in solution.items())[1:]
     start = replace(entry, id="start", given=given)
-    for scheme in ("light", "dark"):
+    for scheme, solved in (("light", False), ("dark", False), ("dark", True)):
         with plays(puzzle, (start, entry), color_scheme=scheme) as player:
+            if solved:
+                player.hint()
+                assert player.solved
             shown = pixels(player.page.screenshot())
             for letter in player.page.locator("#play-board .given .letter").all():
                 box = letter.bounding_box()
@@ -935,6 +938,9 @@ def test_letters_can_be_read_on_given_pieces_and_in_the_tray(plays: Opens, name:
                 x, y = round(box["x"] - 2), round(box["y"] + 0.4 * box["height"])
                 ground = "#" + "".join(f"{one:02x}" for one in shown[y, x])
                 assert contrast_ratio(linear(ink), linear(ground)) > 4.4, (scheme, ink, ground)
+            faded = "all => all.map((one) => getComputedStyle(one).opacity)"
+            bodies = player.page.locator("#play-board .given .body").evaluate_all(faded)
+            assert set(bodies) == {"1" if solved else "0.55"}
     with plays(puzzle, (start, entry), 1, viewport={"width": 390, "height": 844}) as player:
         heights = "all => all.map((one) => one.getBoundingClientRect().height / 1.362)"
         sizes = player.page.locator("#play-tray .letter").evaluate_all(heights)

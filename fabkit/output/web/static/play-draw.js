@@ -42,9 +42,9 @@
     const [x, y, size] = orientations[orientation].label;
     const [left, base] = grid.toDrawing(x * grid.halves, y * grid.halves);
     const letter = { x: left, y: base, dy: "0.357em", "font-size": size * UNIT };
-    const fill = group.classList.contains("given") ? faint : ink;
-    const text = svg("text", { ...letter, fill, class: "letter", "aria-hidden": "true" });
+    const text = svg("text", { ...letter, fill: ink, class: "letter", "aria-hidden": "true" });
     text.textContent = label;
+    text.style.setProperty("--faint", faint); // on a given piece, which is faded
     group.replaceChildren(...parts, text);
   }
 
@@ -116,9 +116,8 @@
     const game = previewGame(data, entry.halves);
     const { grid } = game;
     const given = entry.given.map(([piece, orientation, x, y]) => {
-      const group = svg("g", { class: "piece" });
+      const group = svg("g", { class: "piece given" });
       drawPiece(group, game, piece, orientation);
-      group.classList.add("given"); // but not faded
       const [left, top] = grid.toDrawing(x, y);
       group.setAttribute("transform", `translate(${left} ${top})`);
       return group;
