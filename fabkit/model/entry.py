@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from fabkit.model.lattice import Cell, Lattice
-from fabkit.model.piece import Form, normalize_cells, orientations
+from fabkit.model.piece import Form, Piece, normalize_cells, orientations
 from fabkit.model.polygon import cells_of_rings, rings_of_cells
 from fabkit.model.puzzle import Challenge, Given, PuzzleSet
 
@@ -124,14 +124,11 @@ def subdivide(lattice: Lattice, cells: Iterable[Cell]) -> frozenset[Cell]:
     return frozenset(found)
 
 
-def halved(puzzle: PuzzleSet) -> PuzzleSet:
-    """Return a set with units half as long: its pieces' cells are subdivided, boards are dropped."""
-    pieces = []
-    for piece in puzzle.pieces:
-        cells = (subdivide(puzzle.lattice, form.cells) for form in piece.forms)
-        forms = (Form("", some, rings_of_cells(puzzle.lattice, some)) for some in cells)
-        pieces.append(replace(piece, forms=tuple(forms)))
-    return replace(puzzle, pieces=tuple(pieces), boards=(), challenges=())
+def halved(lattice: Lattice, piece: Piece) -> Piece:
+    """Return a piece in units half as long: the cells of its forms are subdivided."""
+    cells = (subdivide(lattice, form.cells) for form in piece.forms)
+    forms = (Form("", some, rings_of_cells(lattice, some)) for some in cells)
+    return replace(piece, forms=tuple(forms))
 
 
 class PieceImages:
@@ -149,11 +146,9 @@ class PieceImages:
         return anchored in self._of(piece_id, flips, halves)
 
     def _images(self, piece_id: str, flips: bool, halves: int) -> frozenset[frozenset[Cell]]:
-        lattice = self._puzzle.lattice
-        found = [one.cells for one in orientations(lattice, self._puzzle.piece(piece_id), flips)]
-        if halves == 2:
-            found = [subdivide(lattice, cells) for cells in found]
-        return frozenset(normalize_cells(lattice, cells) for cells in found)
+        lattice, piece = self._puzzle.lattice, self._puzzle.piece(piece_id)
+        piece = piece if halves == 1 else halved(lattice, piece)
+        return frozenset(one.cells for one in orientations(lattice, piece, flips))
 
 
 def solution_error(entry: Entry, images: PieceImages) -> str:

@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 
 import numpy as np
@@ -175,7 +175,6 @@ def solving_order(puzzle: PuzzleSet, entry: Entry) -> tuple[SolvingStep, ...]:
         ValueError: if the entry has no solution.
 
     Example:
-        >>> from dataclasses import replace
         >>> from fabkit.model.challenges import find_challenge
         >>> from fabkit.model.entry import entry_of
         >>> from fabkit.model.library import load_set
@@ -190,8 +189,10 @@ def solving_order(puzzle: PuzzleSet, entry: Entry) -> tuple[SolvingStep, ...]:
     if entry.solution is None:
         raise ValueError(f"{entry.id}: no solution is known")
     leftover = set().union(*entry.solution.values()) != entry.region
+    pieces = [puzzle.piece(one) for one in entry.pieces]  # in its order, which decides ties
     if entry.halves == 2:
-        puzzle = halved(puzzle)
+        pieces = [halved(puzzle.lattice, piece) for piece in pieces]
+    puzzle = replace(puzzle, pieces=tuple(pieces))
     encoded = to_exact_cover(puzzle, challenge_of(entry), leftover).by_coordinates()
     problem, cells, placed = encoded.problem, encoded.cells, encoded.encode(entry.solution)
     return tuple(
