@@ -103,24 +103,13 @@ def jig_document(
         the collar), ``collar_mm``, ``shaft_mm`` (diameters), ``shaft_depth_mm`` and ``size_mm``
         (width, depth, height).
     """
+    keys = ("pole", "tip", "post_mm", "post_height_mm", "collar_mm", "shaft_mm", "shaft_depth_mm")
     documents = []
     for one in jigs:
         left, bottom, right, top = one.drawing.outline.bounds
         size = [round(right - left, 3), round(top - bottom, 3), one.drawing.thickness_mm]
-        keys = (
-            "pole",
-            "tip",
-            "post_mm",
-            "post_height_mm",
-            "collar_mm",
-            "shaft_mm",
-            "shaft_depth_mm",
-        )
-        documents.append(
-            {"name": one.drawing.piece}
-            | {key: getattr(one, key) for key in keys}
-            | {"size_mm": size}
-        )
+        values = {key: getattr(one, key) for key in keys}
+        documents.append({"name": one.drawing.piece, **values, "size_mm": size})
     glue = "Glue a magnet of the set into the shaft of each jig, against its end"
     tips = [f"{one.tip} towards the tip of {one.drawing.piece}" for one in jigs if one.tip]
     snap = "Let a magnet snap to the tip"

@@ -73,9 +73,8 @@ class Checkpoint:
                 self._create()
             self._check_header()
             with self._failures(), external_errors(f"cannot write {self._name}"):
-                self._path.open(
-                    "rb+"
-                ).close()  # SQLite reports missing permissions late or unclearly
+                # SQLite reports missing permissions late or unclearly.
+                self._path.open("rb+").close()
                 self._connection = stack.enter_context(_sqlite(self._path))
                 self._check_problem()
                 self._connection.execute("BEGIN IMMEDIATE").execute("ROLLBACK")  # is it writable?
@@ -127,10 +126,8 @@ class Checkpoint:
                 new.executescript(_TABLES)
                 text = json.dumps(self._problem, ensure_ascii=False)
                 new.execute("INSERT INTO problem VALUES (?)", (text,))
-            for end in (
-                "wal",
-                "shm",
-            ):  # left by a deleted file: SQLite would apply them to the new one
+            # SQLite would apply what a deleted file has left to the new one.
+            for end in ("wal", "shm"):
                 Path(f"{self._path}-{end}").unlink(missing_ok=True)
             staging.commit()
 

@@ -107,11 +107,8 @@ def dump_profile(profile: Profile, but: Profile | None = None) -> str:
 
 def contradictions(profile: Profile) -> Iterable[ErrorDetail]:
     """Yield the contradictions in a profile that hold for any piece."""
-    thickness_mm, inset_mm, depth_mm = (
-        profile.thickness_mm,
-        profile.inset_mm,
-        profile.label_depth_mm,
-    )
+    thickness_mm, inset_mm = profile.thickness_mm, profile.inset_mm
+    depth_mm = profile.label_depth_mm
     room_mm = thickness_mm - profile.top_chamfer_mm - profile.foot_chamfer_mm
     if room_mm < 0.5:
         yield ErrorDetail(

@@ -126,9 +126,8 @@ def run_in_subprocess(work: Work, task: Any, budget: Budget) -> Generator[Any, N
         ChildProcess(command, doing, sent, stderr=complaints) as running,
     ):
         for line in running.lines():
-            if line.endswith(
-                b"\n"
-            ):  # else there is no answer yet, or the child was killed while writing it
+            # Else there is no answer yet, or the child was killed while writing it.
+            if line.endswith(b"\n"):
                 message = json.loads(line)
                 if "failed" in message:
                     raise ExternalError(message["failed"])
