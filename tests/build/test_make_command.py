@@ -59,6 +59,7 @@ def test_make_makes_everything_once(first: Any, run_json: Callable[..., Any]) ->
     assert stamps == {name: (OUT / name).stat().st_mtime_ns for name in names}
 
 
+@pytest.mark.integration
 @pytest.mark.usefixtures("first")
 def test_make_after_a_change_leaves_nothing_to_be_done(run_json: Callable[..., Any]) -> None:
     """A piece that is gone is reported, and does no harm."""

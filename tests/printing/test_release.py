@@ -67,7 +67,9 @@ def test_a_pin_goes_from_the_face_to_the_magnet(
         assert widths == [slot if step_mm else (2.0, 2.0), (2.0, 2.0), (2.0, 2.0)]
 
 
-@pytest.mark.parametrize("preset", ["default", "compact"])
+@pytest.mark.parametrize(
+    "preset", ["default", pytest.param("compact", marks=pytest.mark.integration)]
+)
 def test_letters_keep_away_from_it(preset: str) -> None:
     puzzle = load_set("fridgeiq")
     for wide in (1, 3):
