@@ -1,4 +1,4 @@
-"""Write the shipped catalog of a set: snowflakes, starting positions, and their levels.
+"""Write the shipped catalog of a set: snowflakes, starting positions, their levels, and long counts.
 
 Arguments: SET WORK TARGET. Snowflakes are those of the two runs in WORK, without and with flips, else
 the shipped ones; starting positions are those of the list in WORK.
@@ -11,14 +11,22 @@ from pathlib import Path
 from typing import Any
 
 from fabkit import __version__
-from fabkit.build.entries import Selection, gather
+from fabkit.build.entries import gather
 from fabkit.core.files import read_json, write_atomically
-from fabkit.model.catalog import catalog_path, entry_kind, read_catalog, rules_sha256
+from fabkit.model.catalog import (
+    catalog_path,
+    challenge_sha256,
+    entry_kind,
+    read_catalog,
+    rules_sha256,
+)
 from fabkit.model.entry import LEVELS, challenge_of, level_thresholds, subdivide
 from fabkit.model.library import load_set
 from fabkit.puzzles.snowflakes.catalog import assign_levels, merge_catalogs, text
+from fabkit.solve.answer import count_solutions
 from fabkit.solve.difficulty import difficulty
 from fabkit.solve.encoding import to_exact_cover
+from fabkit.solve.engines.engine import Budget
 
 name, work, target = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
 puzzle = load_set(name)
@@ -83,10 +91,18 @@ for one in starts:
     if len(one["pieces"]) == len(puzzle.pieces):
         del one["pieces"]
     one["level"] = one["difficulty"].pop("level")
-own = tuple(one.id for one in puzzle.challenges if not one.given)
-scores = [one.score for one in gather(puzzle, Selection(only=own)) if one.score is not None]
+own = [one for one in gather(puzzle) if one.kind in ("board", "challenge")]
+scores = [one.score for one in own if one.kind == "challenge" and one.score is not None]
 if len(scores) >= 2 * len(LEVELS):
     levels["challenge"] = list(level_thresholds(scores))
-catalog |= {"levels": levels, "challenges": [*snowflakes, *starts]}
-order = ("set", "pieces", "made", "levels", "complete", "challenges", "unknown")
+counts = {}
+for entry in own:
+    problem = to_exact_cover(puzzle, challenge_of(entry)).problem
+    rating = difficulty(problem) if entry.solution else None
+    if rating and not rating.complete:
+        count, complete = count_solutions(problem, Budget())
+        assert complete
+        counts[entry.id] = {"count": count, "challenge_sha256": challenge_sha256(entry)}
+catalog |= {"levels": levels, "counts": counts, "challenges": [*snowflakes, *starts]}
+order = ("set", "pieces", "made", "levels", "counts", "complete", "challenges", "unknown")
 write_atomically(target / f"{name}.json", text({key: catalog[key] for key in order}))

@@ -18,6 +18,7 @@ from fabkit.model.catalog import (
     read_catalog,
     read_difficulty,
     refuse_other_set,
+    shipped_count,
     shipped_entries,
 )
 from fabkit.model.challenges import challenge_names, load_challenge, resolve_id
@@ -271,7 +272,9 @@ def _question(entry: Entry) -> tuple[object, ...]:
 
 
 def _solved(puzzle: PuzzleSet, entry: Entry, images: PieceImages, budget_s: float | None) -> Entry:
-    """The entry with a solution, the number of solutions found by a short search, and a rating.
+    """The entry with a solution, the number of solutions, and a rating.
+
+    Solutions are counted by a short search; if it ends early, the shipped catalog may have the number.
 
     The rating is that of `fabkit solve --difficulty`, unless the entry has its own.
     """
@@ -286,7 +289,8 @@ def _solved(puzzle: PuzzleSet, entry: Entry, images: PieceImages, budget_s: floa
     rating = difficulty(encoded.problem)
     if rating is None:
         return solved
-    solved = replace(solved, count=rating.solutions, count_complete=rating.complete)
+    count = rating.solutions if rating.complete else shipped_count(puzzle, entry)
+    solved = replace(solved, count=count or rating.solutions, count_complete=count is not None)
     if entry.level and entry.score is not None:
         return solved
     return replace(solved, level="", score=round(rating.score, 3))

@@ -1,7 +1,7 @@
 """Catalogs: generated and proved challenges of a set, shipped or from `fabkit snowflakes`.
 
-They contain snowflakes, and starting positions on boards or of other challenges. Reading verifies each
-one against the set: outlines are on the lattice, and the solution is valid. Counts and difficulties
+They contain snowflakes, starting positions on boards or of other challenges, and the numbers of
+solutions that take long to count. Reading verifies each challenge against the set: outlines are on the lattice, and the solution is valid. Counts and difficulties
 are trusted.
 """
 
@@ -89,6 +89,23 @@ def catalog_thresholds(puzzle: PuzzleSet, kind: str) -> Sequence[float]:
     levels = _shipped(puzzle).get("levels", {})
     found: Sequence[float] = levels.get("start" if kind == "board" else kind, DEFAULT_THRESHOLDS)
     return found
+
+
+def shipped_count(puzzle: PuzzleSet, entry: Entry) -> int | None:
+    """Return the number of solutions of one of a set's own challenges that takes long to count.
+
+    None unless its shipped catalog counts a challenge of this id with these pieces and cells.
+    """
+    stated = _shipped(puzzle).get("counts", {}).get(entry.id, {})
+    count: int | None = stated.get("count")
+    return count if stated.get("challenge_sha256") == challenge_sha256(entry) else None
+
+
+def challenge_sha256(entry: Entry) -> str:
+    """Return the SHA-256 of what the solutions of a challenge depend on besides the set's pieces."""
+    given = sorted([one.piece, sorted(one.cells)] for one in entry.given)
+    pieces = [sorted(entry.pieces), entry.pieces_count]
+    return json_sha256([sorted(entry.region), given, pieces, entry.flips])
 
 
 def challenge_level(puzzle: PuzzleSet, challenge: Challenge, score: float) -> str:

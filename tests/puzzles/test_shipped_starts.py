@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,13 @@ from fabkit.certify import parse, verify
 from fabkit.cli import main
 from fabkit.core.errors import InputError
 from fabkit.core.files import json_text
-from fabkit.model.catalog import catalog_entries, read_catalog, rules_sha256, shipped_entries
+from fabkit.model.catalog import (
+    catalog_entries,
+    read_catalog,
+    rules_sha256,
+    shipped_count,
+    shipped_entries,
+)
 from fabkit.model.challenges import find_challenge, resolve_id
 from fabkit.model.entry import LEVELS
 from fabkit.model.library import load_set
@@ -261,6 +268,38 @@ def test_one_with_two_solutions_is_not_proved(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("fabkit.model.catalog.catalog_entries", lambda *_: (stated,))
     assert not proved("iqfit", stated["id"], ("search",))
     assert not proved("iqfit", stated["id"], ("sat",))
+
+
+# --- numbers of solutions -------------------------------------------------------------------------------
+
+
+def counts_of(name: str) -> dict[str, int]:
+    """The numbers of solutions of a set's own challenges, each of them complete."""
+    own = tuple(one.id for one in load_set(name).challenges)
+    entries = gather(load_set(name), Selection(only=own or (load_set(name).boards[0].id,)))
+    solved = [entry for entry in entries if entry.status == "solved"]
+    assert all(entry.count_complete for entry in solved)
+    return {entry.id: entry.count or 0 for entry in solved}
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("name", SETS)
+def test_each_is_the_number_that_solve_counts(
+    name: str, run_json: Callable[..., Any], pytestconfig: pytest.Config
+) -> None:
+    for id_, count in counts_of(name).items():
+        if id_ != "square_10" or pytestconfig.getoption("--long"):  # two minutes, 1.7 GB
+            assert run_json("solve", name, id_, "--count")["count"] == count, id_
+
+
+def test_a_count_is_that_of_one_challenge_only() -> None:
+    """A challenge of the same name with other cells or pieces is counted for itself."""
+    puzzle = load_set("iqfit")
+    (entry,) = gather(puzzle, Selection(only=("board",)))
+    assert shipped_count(puzzle, entry) == entry.count == 301_350
+    assert shipped_count(puzzle, replace(entry, region=entry.region - {min(entry.region)})) is None
+    assert shipped_count(puzzle, replace(entry, pieces=entry.pieces[1:])) is None
+    assert shipped_count(puzzle, replace(entry, flips=True)) is None
 
 
 # --- as users meet them -------------------------------------------------------------------------------
