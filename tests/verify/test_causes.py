@@ -189,10 +189,11 @@ def test_boards_are_challenges() -> None:
     ("name", "options"),
     [
         ("two", PLAIN),
-        pytest.param("tangram", (), marks=pytest.mark.integration),
-        pytest.param("hexominoes", PLAIN, marks=pytest.mark.integration),
+        ("tangram", ()),
+        ("hexominoes", PLAIN),
     ],
 )
+@pytest.mark.integration
 def test_reports_of_a_folder_agree(
     at_home: str, options: tuple[str, ...], tmp_path: Path, run_json: RunJson
 ) -> None:
