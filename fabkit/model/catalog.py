@@ -1,8 +1,8 @@
 """Catalogs: generated and proved challenges of a set, shipped or from `fabkit snowflakes`.
 
 They contain snowflakes, starting positions on boards or of other challenges, and the numbers of
-solutions that take long to count. Reading verifies each challenge against the set: outlines are on the lattice, and the solution is valid. Counts and difficulties
-are trusted.
+solutions that take long to count. Reading verifies each challenge against the set: outlines are on
+the lattice, and the solution is valid. Counts and difficulties are trusted.
 """
 
 from __future__ import annotations

@@ -337,7 +337,7 @@ def test_an_unknown_one_is_named_without_a_hundred_others(
     message = capsys.readouterr().err
     assert 'did you mean "start-012"?' in message
     assert message.count("start-") == 2
-    assert "there are board, and 100 starts;" in message
+    assert "choose from board, and 100 starts;" in message
 
 
 def test_they_need_no_engine(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -50,9 +50,14 @@ class Mip(SubprocessEngine):
             add_row(*row)
         nodes = count = 0
         while count != limit:
-            solver.run()
-            status = solver.getModelStatus()
-            nodes += max(0, int(solver.getInfo().mip_node_count))
+            for presolve in ("choose", "off"):
+                solver.setOptionValue("presolve", presolve)
+                solver.run()
+                status = solver.getModelStatus()
+                nodes += max(0, int(solver.getInfo().mip_node_count))
+                # Rarely, presolve takes an infeasible problem for solved, and HiGHS notices.
+                if status != highspy.HighsModelStatus.kSolveError:
+                    break
             if status == highspy.HighsModelStatus.kInfeasible:
                 break
             if status != highspy.HighsModelStatus.kOptimal:
