@@ -21,8 +21,7 @@ def load_messages(part: str, language: str) -> dict[str, str]:
         ExternalError: when the message file is missing or damaged.
     """
     if language not in LANGUAGES:
-        known = f"the languages are {', '.join(LANGUAGES)}"
-        message = f"there are no texts in {quote(language)}; {known}"
+        message = f"there are no texts in {quote(language)}; choose from {', '.join(LANGUAGES)}"
         raise InputError.of("--language", message + did_you_mean(language, LANGUAGES))
     return dict(_read_messages(part, language))
 

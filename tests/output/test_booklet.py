@@ -554,11 +554,11 @@ def test_hostile_titles_are_text_and_nothing_else(
 REFUSED: list[tuple[int, dict[str, Any], str | None, str, str]] = [
     (20, {"drop": True}, None, "en", "fridgeiq: there are no challenges for a booklet"),
     (20, {"solution": None}, None, "en", "fridgeiq: no solution is known of square_02"),
-    (20, {}, "a3", "en", '--paper: there is no paper "a3"; there are a5, a4, letter'),
+    (20, {}, "a3", "en", '--paper: there is no paper "a3"; choose from a5, a4, letter'),
     (20, {}, None, "es", '--language: there are no texts in "es"'),
-    (40, {}, "a5", "en", "170 x 202.8 mm; the least paper that would do is a4"),
-    (70, {}, "a4", "en", "290 x 322.8 mm; leave --paper out, and there will be a page to"),
-    (150, {}, "a4", "en", "leave --paper out, and it will be drawn smaller"),
+    (40, {}, "a5", "en", "170 x 202.8 mm; the smallest paper that fits is a4"),
+    (70, {}, "a4", "en", "290 x 322.8 mm; omit --paper to get a fold-out page"),
+    (150, {}, "a4", "en", "omit --paper to draw it smaller"),
 ]
 
 
@@ -580,7 +580,7 @@ def test_what_cannot_be_made_is_refused(entries: list[Entry]) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"edition": "full"}, '--edition: there is no edition "full"; there are play, full-size'),
+        ({"edition": "full"}, '--edition: there is no edition "full"; choose from play, full-size'),
         ({"edition": "full-size", "fold": True}, "--fold: pages at full size are not folded"),
         ({"paper": "a5", "fold": True}, "--paper: there is no booklet to fold of a5; there is one"),
         ({"paper": "a3", "fold": True}, '--paper: there is no paper "a3"'),

@@ -170,7 +170,7 @@ def test_the_page_has_no_script_or_style_inside_and_asks_for_nothing_else() -> N
     parts = ('<section id="viewer"', '<canvas id="view"', 'id="apart"', 'id="view-note"')
     assert all(part in page for part in parts)
     assert "viewer" not in index_html(load_set("fridgeiq"), 20.0, viewer=False)
-    with pytest.raises(InputError, match="the languages are en, de, it, fr"):
+    with pytest.raises(InputError, match="choose from en, de, it, fr"):
         index_html(load_set("fridgeiq"), 20.0, "es")
 
 

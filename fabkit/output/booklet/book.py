@@ -121,10 +121,10 @@ def render_booklet(
 def check_edition(edition: str, fold: bool) -> None:
     """Raise an `InputError` when the edition is unknown or cannot be folded."""
     if edition not in EDITIONS:
-        message = f"there is no edition {quote(edition)}; there are {', '.join(EDITIONS)}"
+        message = f"there is no edition {quote(edition)}; choose from {', '.join(EDITIONS)}"
         raise InputError.of("--edition", message + did_you_mean(edition, EDITIONS))
     if fold and edition != EDITIONS[0]:
-        message = "pages at full size are not folded; leave --fold out, or take --edition play"
+        message = "pages at full size are not folded; omit --fold, or use --edition play"
         raise InputError.of("--fold", message)
 
 

@@ -85,7 +85,7 @@ def choose_paper(
 def _best_orientation(needed: Sequence[Size], name: str, refuse: bool = True) -> Size:
     """Return the orientation in which most shapes fit; portrait if both are equal."""
     if name not in PAPERS:
-        message = f"there is no paper {quote(name)}; there are {', '.join(PAPERS)}"
+        message = f"there is no paper {quote(name)}; choose from {', '.join(PAPERS)}"
         raise InputError.of("--paper", message + did_you_mean(name, list(PAPERS)))
     best = max(orientations_of(PAPERS[name]), key=lambda size: _fitting(needed, size))
     if refuse and needed and not _fitting(needed, best):
@@ -111,11 +111,11 @@ def _too_small(needed: Sequence[Size], name: str) -> str:
     if len(needed) > 1:
         what, which = f"none of {pluralize(len(needed), 'challenge')} does", "the smallest"
     if enough:
-        do = f"the least paper that would do is {enough[0]}"
+        do = f"the smallest paper that fits is {enough[0]}"
     elif fold_out_page(least, _USUAL[-1], PAPERS[_USUAL[-1]]):
-        do = "leave --paper out, and there will be a page to fold in"
+        do = "omit --paper to get a fold-out page"
     else:
-        do = "leave --paper out, and it will be drawn smaller"
+        do = "omit --paper to draw it smaller"
     reason = f"{name} is too small: {what} fit on it at full size (1:1)"
     return f"{reason}, and {which} needs {wide} x {high}; {do}"
 
