@@ -15,13 +15,13 @@ from fabkit.build.entries import gather
 from fabkit.core.files import read_json, write_atomically
 from fabkit.model.catalog import (
     catalog_path,
-    challenge_sha256,
     entry_kind,
     read_catalog,
     rules_sha256,
 )
 from fabkit.model.entry import LEVELS, challenge_of, level_thresholds, subdivide
 from fabkit.model.library import load_set
+from fabkit.model.puzzle import problem_sha256
 from fabkit.puzzles.snowflakes.catalog import assign_levels, merge_catalogs, text
 from fabkit.solve.answer import count_solutions
 from fabkit.solve.difficulty import difficulty
@@ -97,12 +97,12 @@ if len(scores) >= 2 * len(LEVELS):
     levels["challenge"] = list(level_thresholds(scores))
 counts = {}
 for entry in own:
-    problem = to_exact_cover(puzzle, challenge_of(entry)).problem
+    problem = to_exact_cover(puzzle, challenge := challenge_of(entry)).problem
     rating = difficulty(problem) if entry.solution else None
     if rating and not rating.complete:
         count, complete = count_solutions(problem, Budget())
         assert complete
-        counts[entry.id] = {"count": count, "challenge_sha256": challenge_sha256(entry)}
+        counts[entry.id] = {"count": count, "problem_sha256": problem_sha256(puzzle, challenge)}
 catalog |= {"levels": levels, "counts": counts, "challenges": [*snowflakes, *starts]}
 order = ("set", "pieces", "made", "levels", "counts", "complete", "challenges", "unknown")
 write_atomically(target / f"{name}.json", text({key: catalog[key] for key in order}))

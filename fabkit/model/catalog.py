@@ -28,7 +28,7 @@ from fabkit.model.entry import (
 from fabkit.model.lattice import Cell
 from fabkit.model.library import shipped_folder
 from fabkit.model.polygon import LARGEST_COORDINATE
-from fabkit.model.puzzle import Challenge, PuzzleSet
+from fabkit.model.puzzle import Challenge, PuzzleSet, problem_sha256
 
 if TYPE_CHECKING:
     from fabkit.core.documents import ErrorList
@@ -94,18 +94,12 @@ def catalog_thresholds(puzzle: PuzzleSet, kind: str) -> Sequence[float]:
 def shipped_count(puzzle: PuzzleSet, entry: Entry) -> int | None:
     """Return the number of solutions of one of a set's own challenges that takes long to count.
 
-    None unless its shipped catalog counts a challenge of this id with these pieces and cells.
+    None unless its shipped catalog counts a challenge of this id that states the same problem.
     """
     stated = _shipped(puzzle).get("counts", {}).get(entry.id, {})
     count: int | None = stated.get("count")
-    return count if stated.get("challenge_sha256") == challenge_sha256(entry) else None
-
-
-def challenge_sha256(entry: Entry) -> str:
-    """Return the SHA-256 of what the solutions of a challenge depend on besides the set's pieces."""
-    given = sorted([one.piece, sorted(one.cells)] for one in entry.given)
-    pieces = [sorted(entry.pieces), entry.pieces_count]
-    return json_sha256([sorted(entry.region), given, pieces, entry.flips])
+    same = count and stated["problem_sha256"] == problem_sha256(puzzle, challenge_of(entry))
+    return count if same else None
 
 
 def challenge_level(puzzle: PuzzleSet, challenge: Challenge, score: float) -> str:

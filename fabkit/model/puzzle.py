@@ -196,6 +196,11 @@ def challenge_document(
     return document
 
 
+def problem_sha256(puzzle: PuzzleSet, challenge: Challenge) -> str:
+    """Return the SHA-256 of a challenge as `challenge_document` states it, without its name."""
+    return json_sha256(challenge_document(puzzle, challenge))
+
+
 def piece_document(piece: Piece) -> dict[str, Any]:
     """Return a piece ready for JSON: its ``id`` and its ``forms``, each a list of rings.
 
