@@ -19,7 +19,7 @@ from fabkit.model.catalog import (
     read_catalog,
     rules_sha256,
 )
-from fabkit.model.entry import LEVELS, challenge_of, level_thresholds, subdivide
+from fabkit.model.entry import LEVELS, challenge_of, halved, level_thresholds
 from fabkit.model.library import load_set
 from fabkit.model.puzzle import problem_sha256
 from fabkit.puzzles.snowflakes.catalog import assign_levels, merge_catalogs, text
@@ -49,13 +49,8 @@ by_id = {one["id"]: one for one in snowflakes}
 of_halves = {1: puzzle}
 for entry in read_catalog({"challenges": snowflakes}, puzzle, name):
     if entry.halves not in of_halves:
-        halved = []
-        for piece in puzzle.pieces:
-            forms = [
-                replace(one, cells=subdivide(puzzle.lattice, one.cells)) for one in piece.forms
-            ]
-            halved.append(replace(piece, forms=tuple(forms)))
-        of_halves[entry.halves] = replace(puzzle, pieces=tuple(halved))
+        pieces = tuple(halved(puzzle.lattice, piece) for piece in puzzle.pieces)
+        of_halves[entry.halves] = replace(puzzle, pieces=pieces)
     encoded = to_exact_cover(of_halves[entry.halves], challenge_of(entry))
     rating = difficulty(encoded.problem, entry.count, patient=True)
     by_id[entry.id]["difficulty"] = {"score": round(rating.score, 3)} if rating else {}
