@@ -49,8 +49,8 @@ by_id = {one["id"]: one for one in snowflakes}
 of_halves = {1: puzzle}
 for entry in read_catalog({"challenges": snowflakes}, puzzle, name):
     if entry.halves not in of_halves:
-        pieces = tuple(halved(puzzle.lattice, piece) for piece in puzzle.pieces)
-        of_halves[entry.halves] = replace(puzzle, pieces=pieces)
+        half_pieces = tuple(halved(puzzle.lattice, piece) for piece in puzzle.pieces)
+        of_halves[entry.halves] = replace(puzzle, pieces=half_pieces)
     encoded = to_exact_cover(of_halves[entry.halves], challenge_of(entry))
     rating = difficulty(encoded.problem, entry.count, patient=True)
     by_id[entry.id]["difficulty"] = {"score": round(rating.score, 3)} if rating else {}
