@@ -10,7 +10,7 @@ from shapely import Polygon
 
 from fabkit.drawing.boards.csg import BoardDrawing, Cylinder, Prism, Step
 from fabkit.drawing.outline import polygons, rings_mm
-from fabkit.solid.pieces import letter_prisms
+from fabkit.solid.pieces import letter_cutters
 
 _AXES = {"x": cq.Vector(1, 0, 0), "y": cq.Vector(0, 1, 0), "z": cq.Vector(0, 0, 1)}
 
@@ -23,11 +23,8 @@ def build_board(drawing: BoardDrawing) -> cq.Shape:
     for step in steps:
         body = (body.cut if step.cuts else body.fuse)(*_solids(step))
     # Merge the coplanar faces of added parts.
-    body = body.clean()
-    if drawing.label is None:
-        return body
-    low, depth = drawing.label_low_mm, drawing.label.depth_mm
-    return body.cut(*letter_prisms(drawing.label.front, low, low + depth))
+    body, cutters = body.clean(), letter_cutters(drawing)
+    return body.cut(*cutters) if cutters else body
 
 
 def _solids(step: Step) -> list[cq.Shape]:

@@ -13,7 +13,6 @@ from fabkit.solid.pieces import (
     build_ball_piece,
     chamfered_prism,
     letter_cutters,
-    letter_prisms,
     mark_cutter,
     peg_post,
     recess_cutter,
@@ -59,10 +58,5 @@ def _flat_piece(drawing: FlatDrawing) -> cq.Shape:
 
 
 def inlay(drawing: PartDrawing) -> cq.Compound:
-    """Return the material cut out of a piece for its letter, on one face or both, or of a board for
-    its title."""
-    assert drawing.label is not None
-    if isinstance(drawing, FlatDrawing):
-        return cq.Compound.makeCompound(letter_cutters(drawing))
-    low_mm, label = drawing.label_low_mm, drawing.label
-    return cq.Compound.makeCompound(letter_prisms(label.front, low_mm, low_mm + label.depth_mm))
+    """Return the material cut out of a piece for its letter, or of a board for its title."""
+    return cq.Compound.makeCompound(letter_cutters(drawing))

@@ -16,10 +16,11 @@ from fabkit.drawing.draft import FlatDrawing
 from fabkit.drawing.glyphs import Contour, Lettering
 from fabkit.drawing.magnets import PoleMark, Recess, ReleaseHole
 from fabkit.drawing.outline import RingMm, rings_mm
+from fabkit.drawing.part import PartDrawing
 from fabkit.model.profile import RIB_COUNT
 
 
-def letter_prisms(text: Lettering, low_mm: float, high_mm: float) -> list[cq.Solid]:
+def _letter_prisms(text: Lettering, low_mm: float, high_mm: float) -> list[cq.Solid]:
     """Extrude a letter between two heights, one solid for each separate part; contours never cross."""
     up = cq.Vector(0, 0, high_mm - low_mm)
     return [
@@ -108,15 +109,14 @@ def mark_cutter(mark: PoleMark) -> cq.Shape:
     return cylinder.moved(cq.Location(cq.Vector(*mark.centre_mm, 0)))
 
 
-def letter_cutters(drawing: FlatDrawing) -> list[cq.Shape]:
-    """Build the cutters of the letter, on one face or both."""
-    label = drawing.label
+def letter_cutters(drawing: PartDrawing) -> list[cq.Shape]:
+    """Build the cutters of a piece's letter, on one face or both, or of a board's title."""
+    label, low = drawing.label, drawing.label_low_mm
     if label is None:
         return []
-    top = drawing.thickness_mm
-    cutters: list[cq.Shape] = [*letter_prisms(label.front, top - label.depth_mm, top)]
+    cutters: list[cq.Shape] = [*_letter_prisms(label.front, low, low + label.depth_mm)]
     if label.back is not None:
-        cutters += letter_prisms(label.back, 0.0, label.depth_mm)
+        cutters += _letter_prisms(label.back, 0.0, label.depth_mm)
     return cutters
 
 
