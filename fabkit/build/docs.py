@@ -6,6 +6,7 @@ import logging
 import os
 import shutil
 from functools import partial
+from logging.handlers import BufferingHandler
 from pathlib import Path
 
 from fabkit.build.manifest import generator_digest
@@ -68,21 +69,11 @@ def _write(source: Path, output_path: OutputPath) -> None:
                 shutil.copyfile(path, output_path(path.relative_to(room).as_posix()))
 
 
-class _Warnings(logging.Handler):
-    """Collects the warnings of MkDocs."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.WARNING)
-        self.texts: list[str] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self.texts.append(record.getMessage())
-
-
 def _run_mkdocs(source: Path, folder: Path) -> None:
     """Build the site into a folder; every warning of MkDocs is an error."""
     os.environ.setdefault("NO_MKDOCS_2_WARNING", "1")  # it advertises the theme's successor
-    log, warnings = logging.getLogger("mkdocs"), _Warnings()
+    log, warnings = logging.getLogger("mkdocs"), BufferingHandler(1000)
+    warnings.setLevel(logging.WARNING)
     log.addHandler(warnings)
     log.propagate, propagate = False, log.propagate
     try:
@@ -95,7 +86,8 @@ def _run_mkdocs(source: Path, folder: Path) -> None:
     except (KeyboardInterrupt, MemoryError, OSError):
         raise
     except BaseException as error:  # MkDocs stops with a SystemExit
-        reasons = warnings.texts or [str(error) or type(error).__name__]
+        reasons = [one.getMessage() for one in warnings.buffer]
+        reasons = reasons or [str(error) or type(error).__name__]
         advice = "; reinstall fabkit" if isinstance(error, ImportError) else ""
         raise ExternalError(
             f"cannot build the documentation: {escape('; '.join(reasons))}{advice}"
