@@ -52,22 +52,20 @@ def print_settings(profile: Profile, extruders: int) -> str:
         "max_print_height": f"{profile.bed_height_mm:g}",
         "single_extruder_multi_material": str(int(extruders > 1)),
     }
-    values |= {key: ",".join([text] * extruders) for key, text in _of_filament(profile).items()}
+    degrees = _TEMPERATURES.get(profile.filament.upper(), (0, 0, 0, 0))
+    of_each = {
+        "nozzle_diameter": f"{profile.nozzle_mm:g}",
+        "filament_diameter": f"{profile.filament_diameter_mm:g}",
+        "filament_density": f"{profile.filament_density:g}",
+        **dict(zip(_TEMPERATURE_KEYS, map(str, degrees), strict=True)),
+    }
+    values |= {key: ",".join([text] * extruders) for key, text in of_each.items()}
     if _PLAIN.fullmatch(profile.filament):
         values["filament_type"] = ";".join([profile.filament] * extruders)
     if extruders > 1:
         values |= _tower(profile)
     own = "".join(f"{key} = {value}\n" for key, value in values.items())
     return f"{_BASE.read_text(encoding='utf-8')}\n# What the profile says.\n{own}"
-
-
-def _of_filament(profile: Profile) -> dict[str, str]:
-    degrees = _TEMPERATURES.get(profile.filament.upper(), (0, 0, 0, 0))
-    return {
-        "nozzle_diameter": f"{profile.nozzle_mm:g}",
-        "filament_diameter": f"{profile.filament_diameter_mm:g}",
-        "filament_density": f"{profile.filament_density:g}",
-    } | dict(zip(_TEMPERATURE_KEYS, map(str, degrees), strict=True))
 
 
 def _tower(profile: Profile) -> dict[str, str]:
