@@ -11,7 +11,7 @@ from typing import Any
 
 from shapely import affinity, total_bounds
 
-from fabkit.build.artifacts import Artifacts, library_failures
+from fabkit.build.artifacts import library_failures
 from fabkit.build.export import write_print
 from fabkit.build.targets import OutputPath, Progress, Target, build, no_progress, with_json_report
 from fabkit.core.errors import InputError, escape
@@ -24,7 +24,6 @@ from fabkit.drawing.coupon import (
     places_in_order,
 )
 from fabkit.drawing.draft import FlatDrawing
-from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
 from fabkit.model.profile_file import dump_profile, load_profile
 from fabkit.model.puzzle import PuzzleSet
@@ -85,7 +84,9 @@ def write_coupon(
                 _write_cut(parts[0], output_path)
             else:
                 drawings = [*(one.drawing() for one in parts), *pieces]
-                _write_print(of_coupon, drawings, plate, profile, output_path, progress)
+                write_print(
+                    of_coupon, drawings, profile, "stl", "coupon", output_path, progress, [plate]
+                )
             title = f"{puzzle.title}, profile {profile.name}"
             output_path("coupon.pdf").write_bytes(coupon_sheet(parts, pieces, title, laser))
         output_path(TEMPLATE).write_bytes(measurement_csv(places).encode())
@@ -138,21 +139,6 @@ def measurement_csv(places: Iterable[CouponPlace], typed: Mapping[int, str] | No
         for one in places
     )
     return text.getvalue()
-
-
-def _write_print(
-    puzzle: PuzzleSet,
-    drawings: Sequence[FlatDrawing],
-    plate: Plate,
-    profile: Profile,
-    output_path: OutputPath,
-    progress: Progress,
-) -> None:
-    printables = tuple(Piece(one.piece, one.piece, one.colour, ()) for one in drawings)
-    by_name = {one.piece: one for one in drawings}
-    artifacts = Artifacts(replace(puzzle, pieces=printables), printables, profile, drawings=by_name)
-    artifacts.plates = [plate]
-    write_print(artifacts, "stl", "coupon", output_path, progress)
 
 
 def _write_cut(comb: CouponPart, output_path: OutputPath) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,6 +30,7 @@ from fabkit.model.profile_file import dump_profile
 from fabkit.model.puzzle import PuzzleSet
 
 if TYPE_CHECKING:
+    from fabkit.drawing.part import PartDrawing
     from fabkit.printing.plate import Plate
 
 #: The effective profile, written beside the files, and the name of one that was edited.
@@ -110,11 +111,23 @@ def write_plates(artifacts: Artifacts, stem: str, output_path: OutputPath) -> No
 
 
 def write_print(
-    artifacts: Artifacts, stl: str, stem: str, output_path: OutputPath, progress: Progress
+    puzzle: PuzzleSet,
+    drawings: Sequence[PartDrawing],
+    profile: Profile,
+    stl: str,
+    stem: str,
+    output_path: OutputPath,
+    progress: Progress,
+    plates: Sequence[Plate] = (),
 ) -> None:
-    """An STL file of each printable, in a folder, and the plates; see `write_plates`."""
-    for done, one in enumerate(artifacts.printables):
-        progress(done, len(artifacts.printables), one.id)
+    """An STL file of each drawing, in a folder, and the plates; see `write_plates`."""
+    pieces = tuple(Piece(one.piece, one.piece, one.colour, ()) for one in drawings)
+    puzzle, by_name = replace(puzzle, pieces=pieces), {one.piece: one for one in drawings}
+    artifacts = Artifacts(puzzle, pieces, profile, drawings=by_name)
+    if plates:
+        artifacts.plates = list(plates)
+    for done, one in enumerate(pieces):
+        progress(done, len(pieces), one.id)
         artifacts.write_stl(one, output_path(f"{stl}/{one.id}.stl"))
     write_plates(artifacts, stem, output_path)
 

@@ -15,7 +15,6 @@ from fabkit.drawing.jig import JIG, Jig, draft_jigs
 from fabkit.drawing.outline import DrawingError
 from fabkit.model.accessory import profile_as_made
 from fabkit.model.lattice import LATTICES
-from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.output.jig import jig_sheet
@@ -56,14 +55,12 @@ def write_jigs(
     whose = puzzle or _JIGS
     jigs = _draft_for(profile, puzzle)
     single = replace(profile, inlay="none")  # the name is not printed in a second colour
-    drawings = {one.drawing.piece: one.drawing for one in jigs}
-    pieces = tuple(Piece(name, one.colour, one.colour, ()) for name, one in drawings.items())
+    drawings = [one.drawing for one in jigs]
     document = jig_document(jigs, profile, puzzle)
 
     def write(output_path: OutputPath) -> None:
-        artifacts = Artifacts(replace(_JIGS, pieces=pieces), pieces, single, drawings=drawings)
         with library_failures("the jigs"):
-            write_print(artifacts, JIG, f"{JIG}/plate", output_path, progress)
+            write_print(_JIGS, drawings, single, JIG, f"{JIG}/plate", output_path, progress)
         output_path(f"{JIG}/{JIG}.svg").write_bytes(jig_sheet(jigs, profile).encode())
 
     make = with_json_report(REPORT, document, write)
