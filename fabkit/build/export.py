@@ -45,7 +45,7 @@ _Maker = Callable[[Artifacts, Sequence[Printable], str, OutputPath], None]
 def _stl(
     artifacts: Artifacts, some: Sequence[Printable], name: str, output_path: OutputPath
 ) -> None:
-    artifacts.write_stl(some[0], output_path(name, pieces=_notes(artifacts, some)))
+    artifacts.write_stl(some[0], output_path(name))
 
 
 def _step(
@@ -54,7 +54,7 @@ def _step(
     from fabkit.solid.export import NamedSolid, write_step
 
     parts = [NamedSolid(one.id, one.colour, artifacts.solid(one)) for one in some]
-    write_step(parts, artifacts.puzzle.name, output_path(name, pieces=_notes(artifacts, some)))
+    write_step(parts, artifacts.puzzle.name, output_path(name))
 
 
 def _3mf(
@@ -71,7 +71,7 @@ def _3mf(
         content = write_3mf(package)
     else:
         content = _plates_file(artifacts, artifacts.plates)
-    output_path(name, pieces=_notes(artifacts, some)).write_bytes(content)
+    output_path(name).write_bytes(content)
 
 
 def _plates_file(artifacts: Artifacts, plates: Sequence[Plate]) -> bytes:
@@ -90,7 +90,6 @@ def _plates(
 ) -> None:
     from fabkit.printing.plate import plate_document
 
-    output_path = partial(output_path, pieces=_notes(artifacts, some))
     write_plates(artifacts, f"{name}plate-{{}}", output_path)
     document = plate_document(
         artifacts.puzzle, artifacts.plates, artifacts.drawings, artifacts.profile
@@ -189,25 +188,30 @@ class Kind:
     cut: bool = False
 
 
-_SOLID = ("model", "drawing", "solid")
-_CAD = ("cadquery", "cadquery-ocp", "shapely", "fonttools")
-_PRESS = (*_SOLID, "mesh", "printing", "output")
-_PRESSED = (*_CAD, "lib3mf", "pillow", "spyrrow", "rectpack")
+#: The packages and the libraries that make solids, prints and paths to cut.
+_SOLID = ("model", "drawing", "solid"), ("cadquery", "cadquery-ocp", "shapely", "fonttools")
+_PRINT = (
+    (*_SOLID[0], "mesh", "printing", "output"),
+    (*_SOLID[1], "lib3mf", "pillow", "spyrrow", "rectpack"),
+)
+_CUT = (
+    ("model", "drawing", "printing", "output"),
+    ("shapely", "fonttools", "ezdxf", "spyrrow", "rectpack"),
+)
+#: Keys that matter to plates in addition.
 _LAYOUT = ("label.", "plate.", "printer.", "cell.")
-_FLAT = ("model", "drawing", "printing", "output")
-_DRAWN = ("shapely", "fonttools", "ezdxf", "spyrrow", "rectpack")
 #: Keys that shape boards and lids in addition.
 _OF_BOARDS = ("board.", "lid.")
 
 #: All kinds by name, in the order in which they are made: STL files first, since others share their
 #: triangles.
 KINDS: dict[str, Kind] = {
-    "stl": Kind(_stl, "stl/{}.stl", "", False, (), _SOLID, _CAD),
-    "step": Kind(_step, "step/{}.step", "{}.step", True, (), _SOLID, _CAD),
-    "3mf": Kind(_3mf, "3mf/{}.3mf", "{}.3mf", True, _LAYOUT, _PRESS, _PRESSED),
-    "plates": Kind(_plates, "", "plates/", True, _LAYOUT, _PRESS, _PRESSED),
-    "dxf": Kind(_cut, "dxf/{}.dxf", "dxf-sheets/", False, ("laser.",), _FLAT, _DRAWN, cut=True),
-    "svg": Kind(_cut, "svg/{}.svg", "svg-sheets/", False, ("laser.",), _FLAT, _DRAWN, cut=True),
+    "stl": Kind(_stl, "stl/{}.stl", "", False, (), *_SOLID),
+    "step": Kind(_step, "step/{}.step", "{}.step", True, (), *_SOLID),
+    "3mf": Kind(_3mf, "3mf/{}.3mf", "{}.3mf", True, _LAYOUT, *_PRINT),
+    "plates": Kind(_plates, "", "plates/", True, _LAYOUT, *_PRINT),
+    "dxf": Kind(_cut, "dxf/{}.dxf", "dxf-sheets/", False, ("laser.",), *_CUT, cut=True),
+    "svg": Kind(_cut, "svg/{}.svg", "svg-sheets/", False, ("laser.",), *_CUT, cut=True),
 }
 
 
@@ -254,21 +258,23 @@ def targets_for(artifacts: Artifacts, kinds: Sequence[str]) -> list[Target]:
             title = [puzzle.title] if boards else []  # the title is engraved
             drawings = json.dumps([_drawing(one, how.has_metadata) for one in inside])
             recipe = digest(*head, profiles[boards], *title, name, drawings)
-            make = partial(_make, how.make, artifacts, inside, name)
+            make = partial(_make, how, artifacts, inside, name)
             prepare = partial(_prepare, artifacts, name, how.cut)
             targets.append(Target((name,), recipe, make, prepare, kind))
     return targets
 
 
 def _make(
-    make: _Maker,
+    how: Kind,
     artifacts: Artifacts,
     some: Sequence[Printable],
     name: str,
     output_path: OutputPath,
 ) -> None:
     with library_failures(name):
-        make(artifacts, some, name, output_path)
+        if not how.cut:
+            output_path = partial(output_path, pieces=_notes(artifacts, some))
+        how.make(artifacts, some, name, output_path)
 
 
 def _prepare(artifacts: Artifacts, name: str, cut: bool) -> None:
