@@ -6,12 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fabkit.build.artifacts import library_failures
-from fabkit.build.entries import (
-    load_list_document,
-    read_list,
-    refuse_unknown_ids,
-    stated_and_generated,
-)
+from fabkit.build.entries import read_challenges, refuse_unknown_ids, stated_and_generated
 from fabkit.build.reports import write_contents
 from fabkit.build.targets import OutputPath, Progress, Target, build, no_progress
 from fabkit.core.errors import InputError, escape
@@ -19,8 +14,7 @@ from fabkit.drawing.boards.csg import BoardDrawing
 from fabkit.drawing.boards.draft import draft_card
 from fabkit.drawing.outline import DrawingError
 from fabkit.model.catalog import shipped_entries
-from fabkit.model.challenges import load_challenge
-from fabkit.model.entry import Entry, challenge_of, entry_of
+from fabkit.model.entry import Entry, challenge_of
 from fabkit.model.library import set_argument
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import Board, Challenge, PuzzleSet, default_board
@@ -31,8 +25,8 @@ def starting_positions(puzzle: PuzzleSet, file: Path | None, folder: Path) -> li
     """The starting positions of a set or file.
 
     Args:
-        file: a challenge file, or a list as `fabkit challenges` writes it; None for the set's own
-            challenges, and the list in its output folder if there is one.
+        file: a challenge file, a list as `fabkit challenges` writes it, or a catalog; None for the
+            set's own challenges, and the list in its output folder if there is one.
 
     Returns:
         The challenges with given pieces.
@@ -44,9 +38,7 @@ def starting_positions(puzzle: PuzzleSet, file: Path | None, folder: Path) -> li
     if not puzzle.boards:
         raise InputError.of(puzzle.name, "has no board; a card shows given pieces on a board")
     if file is not None:
-        several = load_list_document(file) is not None
-        found = read_list(file, puzzle) if several else [entry_of(load_challenge(file, puzzle))]
-        found = [one for one in found if one.given]
+        found = [one for one in read_challenges(puzzle, file) if one.given]
         if not found:
             message = "has no given pieces; a card shows the pieces already on the board"
             raise InputError.of(escape(str(file)), message)

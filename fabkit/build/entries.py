@@ -230,7 +230,7 @@ def _of_files(puzzle: PuzzleSet, files: Sequence[Path]) -> list[Entry]:
     where: dict[str, str] = {}
     for file in files:
         name = escape(str(file))
-        entries = _of_file(puzzle, file)
+        entries = read_challenges(puzzle, file)
         if not entries:
             raise NothingToShowError.of(name, "holds no challenges; expected one or more")
         for entry in entries:
@@ -243,13 +243,20 @@ def _of_files(puzzle: PuzzleSet, files: Sequence[Path]) -> list[Entry]:
     return list(found.values())
 
 
-def _of_file(puzzle: PuzzleSet, file: Path) -> list[Entry]:
-    """Read a challenge file, a list or a catalog."""
-    document = load_list_document(file)
-    if document is None:
+def read_challenges(puzzle: PuzzleSet, file: Path) -> list[Entry]:
+    """Read a challenge file, a list as `fabkit challenges` writes it, or a catalog.
+
+    Raises:
+        InputError: with all errors in the file, or when it is that of another set.
+    """
+    try:
+        document = read_json(file) if file.suffix.lower() == ".json" else {}
+    except (InputError, OSError):
+        document = {}
+    if "challenges" not in document:  # a challenge file, whose reader reports its errors
         return [_entry(puzzle, load_challenge(file, puzzle))]
     if "complete" not in document:
-        return read_list(file, puzzle)
+        return _read_list(file, puzzle)
     name = escape(str(file))
     refuse_other_set(document, puzzle, name)
     return read_catalog(document, puzzle, name)
@@ -309,7 +316,7 @@ def stated_and_generated(puzzle: PuzzleSet, folder: Path | None) -> list[Entry]:
     found = [_entry(puzzle, one) for one in puzzle.challenges]
     used = {*challenge_names(puzzle), *(entry["id"] for entry in catalog_entries(puzzle))}
     path = folder / LIST if folder else None
-    for one in read_list(path, puzzle) if path and path.is_file() else ():
+    for one in _read_list(path, puzzle) if path and path.is_file() else ():
         name = one.id
         while name in used:
             name = OWN_PREFIX + name
@@ -318,23 +325,7 @@ def stated_and_generated(puzzle: PuzzleSet, folder: Path | None) -> list[Entry]:
     return found
 
 
-def load_list_document(path: Path) -> dict[str, Any] | None:
-    """Read a file of several challenges: a list, or a catalog.
-
-    Returns:
-        The document; None when it is something else, to be read as a challenge file, which reports
-        its errors.
-    """
-    if path.suffix.lower() != ".json":
-        return None
-    try:
-        document = read_json(path)
-    except (InputError, OSError):
-        return None
-    return document if "challenges" in document else None
-
-
-def read_list(path: Path, puzzle: PuzzleSet) -> list[Entry]:
+def _read_list(path: Path, puzzle: PuzzleSet) -> list[Entry]:
     """The challenges of a list, as `fabkit challenges` writes it, with their difficulty.
 
     Raises:

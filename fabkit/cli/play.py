@@ -232,7 +232,7 @@ def cards(
     challenge: list[str] | None = argument("[CHALLENGE]...", "Starting positions (default: all)."),
     file: Path | None = option(
         "--file FILE",
-        "A challenge file, or a list from `fabkit challenges` (default: the set's challenges, and "
+        "A challenge file, list or catalog (default: the set's challenges, and "
         "challenges.json in the output folder).",
     ),
     most: int | None = option(

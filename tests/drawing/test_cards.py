@@ -250,6 +250,14 @@ def test_a_challenge_file_makes_a_card(tmp_path: Path, run_json: Callable[..., A
     assert (tmp_path / "cards" / "mine-b.svg").is_file()
 
 
+@pytest.mark.parametrize("name", ["iqblock", "fridgeiq"])
+def test_a_catalog_is_read_like_a_list(tmp_path: Path, name: str) -> None:
+    catalog = ROOT / "pieces" / "catalogs" / f"{name}.json"
+    ids = [one["id"] for one in json.loads(catalog.read_text())["challenges"] if one.get("given")]
+    found = starting_positions(load_set(name), catalog, tmp_path)
+    assert [one.id for one in found] == ids != []
+
+
 def test_titles_are_no_markup(tmp_path: Path) -> None:
     text = (ROOT / "pieces" / "iqblock.toml").read_text(encoding="utf-8")
     title = "<script>alert(1)</script> & more"
