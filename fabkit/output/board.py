@@ -39,26 +39,44 @@ _PALE, _BELOW_BALLS = 0.3, 0.4
 
 
 @dataclass
-class BoardDrawing:
-    """A board on a page, with the lattice's origin at `origin_mm`; with `balls` its cells are sockets.
-    `halves` is as in `fabkit.model.entry.Entry`; with `written`, labels are text instead of areas,
-    which takes fewer bytes."""
+class BoardPainter:
+    """Draws regions and pieces of a set on a page, with the lattice's origin at `origin_mm`. `halves` is
+    as in `fabkit.model.entry.Entry`; with `written`, labels are text instead of areas, which takes
+    fewer bytes."""
 
     canvas: Canvas
-    lattice: Lattice
+    puzzle: PuzzleSet
     unit_mm: float
     origin_mm: PointMm
-    balls: bool
     theme: Theme = LIGHT
     halves: int = 1
     written: bool = False
     _outlines: dict[frozenset[Cell], list[list[PointMm]]] = field(default_factory=dict)
 
+    def challenge(self, entry: Entry, grid: bool = False) -> None:
+        """Draw the region to cover with the given pieces. It is a plain silhouette; cells or sockets
+        show on boards of the set, with given pieces, and with `grid`."""
+        boards = self.puzzle.boards
+        known = grid or entry.given or any(one.cells == entry.region for one in boards)
+        self.region(entry.region, plain=not known)
+        self.layout({given.piece: given.cells for given in entry.given})
+        self.rim(entry.region)
+
+    def solution(self, entry: Entry) -> None:
+        """Draw the solution of a challenge."""
+        self.region(entry.region)
+        self.layout(entry.solution or {})
+        self.rim(entry.region)
+
+    def layout(self, layout: Layout, pale: bool = False) -> None:
+        """Draw placed pieces in the set's order; see `pieces`."""
+        self.pieces([(one, layout[one.id]) for one in self.puzzle.pieces if one.id in layout], pale)
+
     def region(self, cells: frozenset[Cell], plain: bool = False) -> None:
         """Draw the region to cover: a light ground with cells or ball sockets, or a `plain` area."""
         ground = self.theme.filled("silhouette" if plain else "ground", "region")
         self.canvas.polygon(self._outline(cells), **ground)
-        if self.balls and not plain:
+        if self.puzzle.made_of_balls and not plain:
             self._balls(cells, **self.theme.filled("socket"))
         # Cells of two lattices half a unit apart would only confuse.
         elif not plain and self.halves == 1 and (edges := self._inner_edges(cells)):
@@ -85,13 +103,13 @@ class BoardDrawing:
         """Draw the area of a piece, in one colour or two."""
         strength, outline = _PALE if pale else 1.0, self._outline(cells)
         full = f"{strength:.2g}"
-        below = f"{strength * _BELOW_BALLS:.2g}" if self.balls else full
-        if pale and not self.balls:  # else the grid would show through the piece
+        below = f"{strength * _BELOW_BALLS:.2g}" if self.puzzle.made_of_balls else full
+        if pale and not self.puzzle.made_of_balls:  # else the grid would show through the piece
             self.canvas.polygon(outline, **self.theme.filled("ground", "below"))
         self.canvas.polygon(outline, fill=piece.colour, fill_opacity=below, class_="piece")
         if toned := self._outline(self._toned(piece, cells)):
             self.canvas.polygon(toned, fill=piece.tone, fill_opacity=full, class_="tone")
-        if self.balls:
+        if self.puzzle.made_of_balls:
             self._balls(cells, fill=piece.colour, fill_opacity=full)
 
     def _balls(self, cells: frozenset[Cell], **style: str) -> None:
@@ -102,10 +120,10 @@ class BoardDrawing:
         """Return the cells in the piece's second colour."""
         if piece.tones and self.halves > 1:
             form, tones = (
-                subdivide(self.lattice, one) for one in (piece.forms[0].cells, piece.tones)
+                subdivide(self.puzzle.lattice, one) for one in (piece.forms[0].cells, piece.tones)
             )
             piece = replace(piece, forms=(replace(piece.forms[0], cells=form),), tones=tones)
-        return tones_at(self.lattice, piece, cells)
+        return tones_at(self.puzzle.lattice, piece, cells)
 
     def _stroke(self, rings: Sequence[Points], role: str, units: float) -> None:
         """Draw lines around or between areas."""
@@ -123,14 +141,16 @@ class BoardDrawing:
         toned, places = sorted(self._toned(piece, cells)), self._at(sorted(cells))
         x, y = (math.fsum(values) / len(places) for values in zip(*places, strict=True))
         free_mm = [BALL_DIAMETER_IN_PITCHES * self.unit_mm / 2] * len(places)
-        if not self.balls:
+        if not self.puzzle.made_of_balls:
             if not toned:  # else it stays in one square
                 places += vertices_and_midpoints(map(self._at, self._edges(cells)))
             places, free_mm = clearances(places, self._outline(cells))
         room = places, free_mm, (x, y), _LABEL * self.unit_mm
         place, height_mm = place_label(piece.label, *room)
         area = None if self.written else label_area(piece.label, place, height_mm)
-        squares = shapely.union_all([Polygon(self._at(self.lattice.ring(one))) for one in toned])
+        squares = shapely.union_all(
+            [Polygon(self._at(self.puzzle.lattice.ring(one))) for one in toned]
+        )
         if area is None:
             below = piece.tone if squares.contains(Point(place)) else piece.colour
             draw_label_text(self.canvas, piece.label, place, height_mm, **ink(below, "label title"))
@@ -140,11 +160,11 @@ class BoardDrawing:
                 self.canvas.polygon(polygon_rings(on_tones), **ink(piece.tone, "label-on-tone"))
 
     def _edges(self, cells: frozenset[Cell]) -> set[tuple[FramePoint, FramePoint]]:
-        return {edge for cell in cells for edge in self.lattice.cell_edges(cell)}
+        return {edge for cell in cells for edge in self.puzzle.lattice.cell_edges(cell)}
 
     def _inner_edges(self, cells: frozenset[Cell]) -> list[list[PointMm]]:
         """Return the edges between cells, each once, without the diagonals of quartered squares."""
-        edges, quarters = self._edges(cells), self.lattice.cells_per_unit > 1
+        edges, quarters = self._edges(cells), self.puzzle.lattice.cells_per_unit > 1
         return [
             self._at((a, b))
             for a, b in sorted(edges)
@@ -153,14 +173,17 @@ class BoardDrawing:
 
     def _outline(self, cells: frozenset[Cell]) -> list[list[PointMm]]:
         if cells not in self._outlines:
-            self._outlines[cells] = [self._at(one) for one in rings_of_cells(self.lattice, cells)]
+            self._outlines[cells] = [
+                self._at(one) for one in rings_of_cells(self.puzzle.lattice, cells)
+            ]
         return self._outlines[cells]
 
     def _at(self, points: Iterable[FramePoint]) -> list[PointMm]:
         """Convert frame points to the page."""
         (left, bottom), cell_mm = self.origin_mm, self.unit_mm / self.halves
         return [
-            (left + x * cell_mm, bottom + y * cell_mm) for x, y in to_units(self.lattice, points)
+            (left + x * cell_mm, bottom + y * cell_mm)
+            for x, y in to_units(self.puzzle.lattice, points)
         ]
 
 
@@ -202,32 +225,9 @@ def board_for(
     corner: PointMm,
     theme: Theme = LIGHT,
     written: bool = False,
-) -> BoardDrawing:
-    """Return the board of a challenge, with the lower left corner of its region at a place."""
-    lattice, balls, halves = puzzle.lattice, puzzle.made_of_balls, entry.halves
-    left, bottom, _, _ = extent(lattice, entry.region)
+) -> BoardPainter:
+    """Return the painter of a challenge, with the lower left corner of its region at a place."""
+    halves = entry.halves
+    left, bottom, _, _ = extent(puzzle.lattice, entry.region)
     origin = corner[0] - left * (unit_mm / halves), corner[1] - bottom * (unit_mm / halves)
-    return BoardDrawing(canvas, lattice, unit_mm, origin, balls, theme, halves, written)
-
-
-def draw_challenge(
-    board: BoardDrawing, puzzle: PuzzleSet, entry: Entry, grid: bool = False
-) -> None:
-    """Draw the region to cover with the given pieces. It is a plain silhouette; cells or sockets show
-    on boards of the set, with given pieces, and with `grid`."""
-    known = grid or entry.given or any(one.cells == entry.region for one in puzzle.boards)
-    board.region(entry.region, plain=not known)
-    draw_pieces(board, puzzle, {given.piece: given.cells for given in entry.given})
-    board.rim(entry.region)
-
-
-def draw_solution(board: BoardDrawing, puzzle: PuzzleSet, entry: Entry) -> None:
-    """Draw the solution of a challenge; see `draw_challenge`."""
-    board.region(entry.region)
-    draw_pieces(board, puzzle, entry.solution or {})
-    board.rim(entry.region)
-
-
-def draw_pieces(board: BoardDrawing, puzzle: PuzzleSet, layout: Layout, pale: bool = False) -> None:
-    """Draw placed pieces in the set's order; see `BoardDrawing.pieces`."""
-    board.pieces([(one, layout[one.id]) for one in puzzle.pieces if one.id in layout], pale)
+    return BoardPainter(canvas, puzzle, unit_mm, origin, theme, halves, written)

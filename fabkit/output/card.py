@@ -13,7 +13,7 @@ from fabkit.core.units import format_mm
 from fabkit.drawing.outline import region_mm
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import Board, Challenge, PuzzleSet
-from fabkit.output.board import BoardDrawing
+from fabkit.output.board import BoardPainter
 from fabkit.output.canvas import draw_scale_bar
 from fabkit.output.svg import Drawing, number
 from fabkit.output.typeset import text_width_mm
@@ -103,7 +103,7 @@ def _draw(drawing: Drawing, area: Polygon, puzzle: PuzzleSet, card: Card, profil
     drawing.text(left, base - 5.0, subtitle, _TEXT_MM, class_="quiet")
     west, south, east, _ = region_mm(puzzle.lattice, card.board.cells, profile.unit_mm).bounds
     origin = x + (right - x - (east - west)) / 2 - west, y + _MARGIN_MM + _FOOT_MM - south
-    board = BoardDrawing(drawing, puzzle.lattice, profile.unit_mm, origin, puzzle.made_of_balls)
+    board = BoardPainter(drawing, puzzle, profile.unit_mm, origin)
     board.region(card.board.cells)
     for given in card.challenge.given:
         board.pieces([(puzzle.piece(given.piece), given.cells)])

@@ -16,9 +16,6 @@ from fabkit.model.piece import is_image
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.output.board import (
     board_for,
-    draw_challenge,
-    draw_pieces,
-    draw_solution,
     preferred_scale,
     size_mm,
 )
@@ -84,9 +81,9 @@ def challenge_sheet(
         y = height_mm - _MARGIN_MM - _HEAD_MM - place * below_mm - high_mm
         board = board_for(drawing, puzzle, entry, unit_mm / scale, (x, y), drawing.theme)
         if place:
-            draw_solution(board, puzzle, entry)
+            board.solution(entry)
         else:
-            draw_challenge(board, puzzle, entry, grid)
+            board.challenge(entry, grid)
         drawing.text(x, y - 5.5, caption[0], _TEXT_MM)
         for number, line in enumerate(caption[1:], start=1):
             drawing.text(x, y - 5.5 - number * _LINE_MM, line, _SMALL_MM, class_="quiet")
@@ -160,11 +157,11 @@ def steps_sheet(puzzle: PuzzleSet, entry: Entry, unit_mm: float, theme: str = "a
         y = height_mm - _MARGIN_MM - _HEAD_MM - row * row_mm - _NUMBER_MM - high_mm
         board = board_for(drawing, puzzle, entry, unit_mm / scale, (x, y), drawing.theme)
         if step is None:
-            draw_solution(board, puzzle, entry)
+            board.solution(entry)
         else:
             board.region(entry.region)
-            draw_pieces(board, puzzle, {one: solution[one] for one in step.before}, pale=True)
-            draw_pieces(board, puzzle, {one: solution[one] for one in step.new})
+            board.layout({one: solution[one] for one in step.before}, pale=True)
+            board.layout({one: solution[one] for one in step.new})
             board.rim(entry.region)
         number = "done" if step is None else str(place + 1)
         drawing.text(x, y + high_mm + 2.2, number, _NUMBER_SIZE_MM, class_="title")
@@ -240,7 +237,7 @@ def snowflake_sheet(puzzle: PuzzleSet, entries: _Flakes, theme: str = "auto") ->
             middle = x + side_mm / 2
             corner, look = (middle - wide / 2, base + side_mm / 2 - high / 2), drawing.theme
             board = board_for(drawing, puzzle, entry, _CATALOG_UNIT_MM, corner, look, written=True)
-            draw_pieces(board, puzzle, entry.solution or {})
+            board.layout(entry.solution or {})
             known = _known_solutions(entry) + (", flips" if entry.flips else "")
             style = {"text_anchor": "middle"}
             drawing.text(middle, base - 3, entry.title, _FLAKE_TEXT_MM, **style)

@@ -10,7 +10,7 @@ from typing import Any
 
 from reportlab.platypus import Flowable, KeepTogether, NextPageTemplate, PageBreak, Paragraph, Table
 
-from fabkit.output.board import board_for, draw_challenge, draw_solution, preferred_scale
+from fabkit.output.board import board_for, preferred_scale
 from fabkit.output.booklet.layout import (
     BARE_TABLE,
     MARGIN_MM,
@@ -152,7 +152,7 @@ def solutions(spec: BookletSpec, pages: int = 24) -> Iterator[Flowable]:
         def draw(page: PdfPage) -> None:
             corner = 0.0, room[1] - 0.5 - size[1] / scale
             board = board_for(page, puzzle, entry, unit_mm / scale, corner, written=True)
-            draw_solution(board, puzzle, entry)
+            board.solution(entry)
 
         mark = Bookmark(f"solution-{item.number}")
         return [mark, title, *summary, DrawingFlowable(room, draw, spec.missing)]
@@ -270,7 +270,7 @@ def _draw(
     board = board_for(page, puzzle, item.entry, unit_mm, corner, PAPER_THEME)
     # Without sockets nobody sees where balls and hexagons go; squares lie on a plain shape.
     sockets = puzzle.made_of_balls or puzzle.lattice.is_hexagonal
-    draw_challenge(board, puzzle, item.entry, grid=sockets)
+    board.challenge(item.entry, grid=sockets)
 
 
 def _facts(spec: BookletSpec, item: NumberedChallenge) -> Iterator[str]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from reportlab.platypus import Flowable, KeepInFrame, NextPageTemplate, PageBreak, Spacer, Table
 
 from fabkit.core.units import format_mm
-from fabkit.output.board import BoardDrawing, extent
+from fabkit.output.board import BoardPainter, extent
 from fabkit.output.booklet.layout import (
     BAR_MM,
     BARE_TABLE,
@@ -98,7 +98,7 @@ def _draw_pieces(spec: BookletSpec, page: PdfPage, width: float, height: float) 
             (column + 0.5) * wide - (one[0] + one[2] / 2) * unit_mm,
             height - (row + 0.5) * high - (one[1] + one[3] / 2) * unit_mm,
         )
-        board = BoardDrawing(page, puzzle.lattice, unit_mm, origin, puzzle.made_of_balls)
+        board = BoardPainter(page, puzzle, unit_mm, origin)
         board.pieces([(piece, cells)])
 
 

@@ -10,7 +10,7 @@ from functools import partial
 from reportlab.platypus import Flowable, NextPageTemplate, PageBreak, Paragraph, Table
 
 from fabkit.model.piece import Piece
-from fabkit.output.board import BoardDrawing, extent, preferred_scale
+from fabkit.output.board import BoardPainter, extent, preferred_scale
 from fabkit.output.booklet.frontmatter import best_column_count
 from fabkit.output.booklet.layout import (
     BARE_TABLE,
@@ -63,7 +63,7 @@ def piece_overview(spec: BookletSpec) -> list[Flowable]:
         across = 0.0
         for form, (left, bottom, form_wide, _) in zip(piece.forms, row, strict=True):
             origin = across - left * unit_mm, 1.5 - bottom * unit_mm
-            board = BoardDrawing(page, lattice, unit_mm, origin, puzzle.made_of_balls)
+            board = BoardPainter(page, puzzle, unit_mm, origin)
             board.pieces([(replace(piece, forms=(form,)), form.cells)])
             across += (form_wide + 0.5) * unit_mm
 
