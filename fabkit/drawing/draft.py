@@ -170,18 +170,12 @@ def draft_all(
     printables: Sequence[_One],
     profile: Profile,
     draft: Callable[[PuzzleSet, _One, Profile], _Drawing],
-    purpose: str = "",
 ) -> list[_Drawing]:
     """Draft several pieces, boards or lids of a set.
 
     Raises:
-        InputError: when a piece is made of balls and the purpose is one for flat pieces only; or with
-            everything that is impossible with the profile, where equal errors share a line.
+        InputError: with everything that is impossible with the profile; equal errors share a line.
     """
-    if purpose and any(isinstance(one, Piece) and one.body for one in printables):
-        raise InputError.of(
-            puzzle.name, f"its pieces are made of balls; only flat pieces can be {purpose}"
-        )
     drawings = []
     faults: dict[str, list[_One]] = defaultdict(list)
     for one in printables:
@@ -198,18 +192,6 @@ def draft_all(
         source = f"{puzzle.name} with profile {profile.name}"
         raise InputError(source, list(map(ErrorDetail, where, faults)))
     return drawings
-
-
-def draft_flat_pieces(
-    puzzle: PuzzleSet, pieces: Sequence[Piece], profile: Profile
-) -> list[FlatDrawing]:
-    """Draft several flat pieces.
-
-    Raises:
-        InputError: for all pieces that are impossible with the profile. Pieces with the same error
-            share a line.
-    """
-    return draft_all(puzzle, pieces, profile, draft_flat_piece, "drafted for printing")
 
 
 def tone_area(lattice: Lattice, piece: Piece, unit_mm: float) -> BaseGeometry:

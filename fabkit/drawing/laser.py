@@ -16,6 +16,7 @@ import numpy as np
 from shapely import Point, Polygon, affinity
 from shapely.geometry.base import BaseGeometry
 
+from fabkit.core.errors import InputError
 from fabkit.core.units import format_mm
 from fabkit.drawing.draft import draft_all
 from fabkit.drawing.glyphs import flatten_contour
@@ -151,10 +152,12 @@ def draft_cut_pieces(
     """Draft several pieces for cutting.
 
     Raises:
-        InputError: for all pieces that are impossible with the profile. Pieces with the same error
-            share a line.
+        InputError: when a piece is made of balls; or as in `draft_all`.
     """
-    return draft_all(puzzle, pieces, profile, draft_cut_piece, "cut from a sheet")
+    if any(piece.body for piece in pieces):
+        message = "its pieces are made of balls; only flat pieces can be cut from a sheet"
+        raise InputError.of(puzzle.name, message)
+    return draft_all(puzzle, pieces, profile, draft_cut_piece)
 
 
 def _offset(

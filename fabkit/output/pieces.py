@@ -14,7 +14,6 @@ from fabkit.drawing.draft import (
     FlatDrawing,
     draft_all,
     draft_flat_piece,
-    draft_flat_pieces,
     tone_area,
 )
 from fabkit.drawing.outline import DrawingError, PointMm, canonical_outline
@@ -221,7 +220,7 @@ def _drafts(
             return draft_flat_piece(puzzle, piece, replace(profile, faces="none"))
 
     try:
-        return draft_flat_pieces(puzzle, pieces, profile)
+        return draft_all(puzzle, pieces, profile, draft_flat_piece)
     except InputError as error:
         found = draft_all(puzzle, pieces, profile, of_any_letter)
         for fault in error.errors:

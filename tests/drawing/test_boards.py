@@ -21,7 +21,7 @@ from fabkit.drawing.boards.csg import BoardDrawing, Cylinder, Step, section_at
 from fabkit.drawing.boards.draft import draft_board, draft_lid
 from fabkit.drawing.boards.frame import build_block, levels
 from fabkit.drawing.boards.lids import MAX_STRAIN, snap_strain
-from fabkit.drawing.draft import draft_flat_pieces
+from fabkit.drawing.draft import draft_all, draft_flat_piece
 from fabkit.drawing.glyphs import strokes_are_at_least
 from fabkit.drawing.label import place_title
 from fabkit.drawing.outline import DrawingError
@@ -148,7 +148,7 @@ def test_a_socket_for_every_peg() -> None:
     rim = section_at(board.steps, board.rest_mm + 0.013)
     assert same(filled(rim) - rim, opening)
     # Pieces lie where they are drawn over cells of the board.
-    for piece in draft_flat_pieces(STARS, STARS.pieces, profile):
+    for piece in draft_all(STARS, STARS.pieces, profile, draft_flat_piece):
         for peg in piece.pegs:
             assert min(math.dist(peg.centre_mm, one) for one in middles) < 1e-6
             assert floor_mm + 0.2 <= board.rest_mm - peg.height_mm + 1e-9

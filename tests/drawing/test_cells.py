@@ -14,7 +14,7 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.core.errors import InputError
 from fabkit.drawing.cells import cell_shape_outline
-from fabkit.drawing.draft import FlatDrawing, chamfer_outline, draft_flat_piece, draft_flat_pieces
+from fabkit.drawing.draft import FlatDrawing, chamfer_outline, draft_all, draft_flat_piece
 from fabkit.model.lattice import LATTICES, Cell
 from fabkit.model.library import load_set
 from fabkit.model.piece import Form
@@ -39,7 +39,7 @@ def profile_of(shape: str) -> Profile:
 
 @cache
 def drafts(shape: str) -> list[FlatDrawing]:
-    return draft_flat_pieces(STARS, STARS.pieces, profile_of(shape))
+    return draft_all(STARS, STARS.pieces, profile_of(shape), draft_flat_piece)
 
 
 def middles(piece_id: str, unit_mm: float) -> set[Place]:
@@ -216,7 +216,7 @@ def volume_mm3(blueprint: FlatDrawing) -> float:
 )
 def test_pegs_that_cannot_be(settings: list[str], message: str) -> None:
     with pytest.raises(InputError) as refusal:
-        draft_flat_pieces(STARS, STARS.pieces, load_profile((), settings))
+        draft_all(STARS, STARS.pieces, load_profile((), settings), draft_flat_piece)
     assert message in str(refusal.value)
 
 

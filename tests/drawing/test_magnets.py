@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from shapely import Polygon
 
 from fabkit.core.errors import InputError
-from fabkit.drawing.draft import draft_flat_piece, draft_flat_pieces
+from fabkit.drawing.draft import draft_all, draft_flat_piece
 from fabkit.drawing.magnets import assign_poles, poles
 from fabkit.drawing.outline import DrawingError, offset_outline
 from fabkit.mesh.mesh import Mesh
@@ -140,7 +140,7 @@ ALL = "ABDEIJLMNOQRSTUY"
 def test_magnets_of_fridgeiq_are_well_placed(pieces: str, settings: tuple[str, ...]) -> None:
     profile = load_profile((), settings)
     drawings = {one.id: one for one in analytic.drawings("fridgeiq")}
-    for blueprint in draft_flat_pieces(FRIDGEIQ, FRIDGEIQ.select(pieces), profile):
+    for blueprint in draft_all(FRIDGEIQ, FRIDGEIQ.select(pieces), profile, draft_flat_piece):
         drawing = drawings[blueprint.piece]
         centres = [recess.centre_mm for recess in blueprint.recesses]
         assert len(centres) == drawing.magnets
@@ -208,7 +208,7 @@ NO_ROOM = re.compile(
 def refusal_of(changes: list[str], pieces: str) -> str:
     """What drafting some pieces of FridgeIQ is refused with; nothing if it is not."""
     try:
-        draft_flat_pieces(FRIDGEIQ, FRIDGEIQ.select(pieces), load_profile((), changes))
+        draft_all(FRIDGEIQ, FRIDGEIQ.select(pieces), load_profile((), changes), draft_flat_piece)
     except InputError as refusal:
         return str(refusal)
     return ""
@@ -359,7 +359,7 @@ def test_poles_alternate_through_the_set_from_left_to_right(set_name: str) -> No
         assert len(in_turn[drawing.id]) == drawing.magnets
         in_all += in_turn[drawing.id]
     assert "".join(in_all) == ("NS" * len(in_all))[: len(in_all)]
-    for blueprint in draft_flat_pieces(puzzle, puzzle.pieces, profile):
+    for blueprint in draft_all(puzzle, puzzle.pieces, profile, draft_flat_piece):
         recesses = blueprint.recesses
         apart = abs(recesses[0].centre_mm[0] - recesses[-1].centre_mm[0]) > 1.0
         axis = 0 if apart else 1  # one above the other: from below
@@ -367,16 +367,18 @@ def test_poles_alternate_through_the_set_from_left_to_right(set_name: str) -> No
         assert tuple(one.pole for one in in_order) == in_turn[blueprint.piece]
         assert all((one.mark is not None) == (one.pole == "S") for one in recesses)
         if blueprint.piece in "DLU":  # whatever else is selected
-            assert draft_flat_pieces(puzzle, [puzzle.piece(blueprint.piece)], profile) == [
-                blueprint
-            ]
+            assert draft_all(
+                puzzle, [puzzle.piece(blueprint.piece)], profile, draft_flat_piece
+            ) == [blueprint]
 
 
 def test_poles_that_are_the_same_or_free_have_no_marks() -> None:
     for polarity, pole in (("same", "N"), ("free", "")):
         profile = load_profile((), [f"magnet.polarity={polarity}"])
         recesses = [
-            one for b in draft_flat_pieces(FRIDGEIQ, FRIDGEIQ.pieces, profile) for one in b.recesses
+            one
+            for b in draft_all(FRIDGEIQ, FRIDGEIQ.pieces, profile, draft_flat_piece)
+            for one in b.recesses
         ]
         assert {(one.pole, one.mark) for one in recesses} == {(pole, None)}
 

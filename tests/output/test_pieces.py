@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from shapely import Point
 
-from fabkit.drawing.draft import draft_flat_pieces
+from fabkit.drawing.draft import draft_all, draft_flat_piece
 from fabkit.model.library import load_set
 from fabkit.model.profile_file import load_profile
 from fabkit.output.pieces import piece_sheet
@@ -22,7 +22,7 @@ def test_pieces_are_as_large_as_their_dimension_lines_say() -> None:
         dimensions = [text.removesuffix(" mm") for text in texts(root) if text.endswith(" mm")]
         lines = [rings(path)[0] for path in of_class(root, "measure")]
         spans = [line for line in lines if max(np.ptp(line, axis=0)) > 5]
-        for index, blueprint in enumerate(draft_flat_pieces(puzzle, some, profile)):
+        for index, blueprint in enumerate(draft_all(puzzle, some, profile, draft_flat_piece)):
             wanted = [int(blueprint.colour[i : i + 2], 16) for i in (1, 3, 5)]
             ys, xs = np.nonzero(np.abs(found.astype(int) - wanted).max(axis=2) <= 3)
             left, bottom, right, top = blueprint.outline.bounds

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from fabkit.drawing.draft import FlatDrawing, draft_flat_pieces
+from fabkit.drawing.draft import FlatDrawing, draft_all, draft_flat_piece
 from fabkit.model.library import load_set
 from fabkit.model.profile import Profile
 from fabkit.model.profile_file import load_profile
@@ -36,7 +36,7 @@ FRIDGEIQ = load_set("fridgeiq")
 
 @cache
 def drafted(profile: Profile) -> list[FlatDrawing]:
-    return draft_flat_pieces(FRIDGEIQ, FRIDGEIQ.pieces, profile)
+    return draft_all(FRIDGEIQ, FRIDGEIQ.pieces, profile, draft_flat_piece)
 
 
 def bom_of(profile: Profile, sliced: SliceTotals | None = None) -> Bom:

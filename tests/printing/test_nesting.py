@@ -16,7 +16,7 @@ import pytest
 from shapely import Polygon, affinity, box, get_parts
 
 from fabkit.core.errors import ExternalError, InputError
-from fabkit.drawing.draft import draft_flat_pieces
+from fabkit.drawing.draft import draft_all, draft_flat_piece
 from fabkit.model.library import load_set
 from fabkit.model.profile_file import load_profile
 from fabkit.printing.nesting import nest as nesting
@@ -121,7 +121,9 @@ def test_random_sets_by_polygon(seed: int) -> None:
 @cache
 def fridgeiq() -> Shapes:
     puzzle, limits = load_set("fridgeiq"), load_profile()
-    return {one.piece: one.outline for one in draft_flat_pieces(puzzle, puzzle.pieces, limits)}
+    return {
+        one.piece: one.outline for one in draft_all(puzzle, puzzle.pieces, limits, draft_flat_piece)
+    }
 
 
 def layouts(engine: str) -> list[list[list[Placement]]]:

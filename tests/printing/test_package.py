@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from shapely import LineString, Point
 
-from fabkit.drawing.draft import draft_flat_pieces
+from fabkit.drawing.draft import draft_all, draft_flat_piece
 from fabkit.model.library import load_set
 from fabkit.model.profile import Profile
 from fabkit.model.profile_file import load_profile
@@ -130,6 +130,6 @@ def test_a_pause_comes_between_layers_only() -> None:
     with pytest.raises(ValueError, match="no layer ends at 0 mm"):
         layer_before_pause(0, FLIPPABLE)
     puzzle = load_set("fridgeiq")
-    for drawing in draft_flat_pieces(puzzle, puzzle.pieces, FLIPPABLE):
+    for drawing in draft_all(puzzle, puzzle.pieces, FLIPPABLE, draft_flat_piece):
         assert drawing.pause_height_mm is not None
         assert layer_before_pause(drawing.pause_height_mm, FLIPPABLE) == 21

@@ -13,7 +13,7 @@ import pytest
 from shapely import MultiPoint, Polygon, affinity, total_bounds
 
 from fabkit.core.errors import InputError
-from fabkit.drawing.draft import FlatDrawing, draft_flat_pieces
+from fabkit.drawing.draft import FlatDrawing, draft_all, draft_flat_piece
 from fabkit.model.library import load_set
 from fabkit.model.profile import Profile
 from fabkit.model.profile_file import load_profile
@@ -42,7 +42,7 @@ def drafted(
     puzzle, profile = load_set(name), load_profile(layers, settings)
     return (
         puzzle,
-        {one.piece: one for one in draft_flat_pieces(puzzle, puzzle.pieces, profile)},
+        {one.piece: one for one in draft_all(puzzle, puzzle.pieces, profile, draft_flat_piece)},
         profile,
     )
 

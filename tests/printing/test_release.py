@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from shapely import Point
 
-from fabkit.drawing.draft import draft_flat_piece, draft_flat_pieces
+from fabkit.drawing.draft import draft_all, draft_flat_piece
 from fabkit.model.library import load_set
 from fabkit.model.profile_file import load_profile
 from fabkit.printing.bom import solid_mm3
@@ -74,7 +74,7 @@ def test_letters_keep_away_from_it(preset: str) -> None:
     puzzle = load_set("fridgeiq")
     for wide in (1, 3):
         profile = load_profile([preset], [f"recess.release={wide} mm"])
-        for drawn in draft_flat_pieces(puzzle, puzzle.pieces, profile):
+        for drawn in draft_all(puzzle, puzzle.pieces, profile, draft_flat_piece):
             assert drawn.label
             assert drawn.label.cap_height_mm >= 0.8 * profile.cap_height_mm
             letter = drawn.label.front.polygon()

@@ -12,7 +12,7 @@ import cadquery as cq
 import pytest
 
 from fabkit.build.export import export
-from fabkit.drawing.draft import draft_flat_pieces
+from fabkit.drawing.draft import draft_all, draft_flat_piece
 from fabkit.model.library import load_set
 from fabkit.model.profile_file import load_profile
 from fabkit.solid.builder import build_solid
@@ -89,7 +89,7 @@ def write_all(
     pieces = [piece for piece in puzzle.pieces if piece.id in ids]
     for preset in presets[::-1] if backwards else presets:
         (folder / preset).mkdir(parents=True)
-        drawings = draft_flat_pieces(puzzle, pieces, load_profile([preset]))
+        drawings = draft_all(puzzle, pieces, load_profile([preset]), draft_flat_piece)
         parts = {}
         for one in drawings[::-1] if backwards else drawings:
             parts[one.piece] = NamedSolid(one.piece, one.colour, build_solid(one))

@@ -13,7 +13,7 @@ import pytest
 
 from fabkit.core.errors import InputError
 from fabkit.core.units import format_mm
-from fabkit.drawing.draft import draft_flat_pieces
+from fabkit.drawing.draft import draft_all, draft_flat_piece
 from fabkit.drawing.outline import chamfer_outline, largest_chamfer_mm
 from fabkit.model.library import load_set
 from fabkit.model.profile_file import load_profile
@@ -92,7 +92,7 @@ def test_the_largest_chamfer_builds_and_a_larger_one_is_refused(
     assert [wrong for check in checks for wrong in complaints(prints, check)] == []
     puzzle, profile = load_set("fridgeiq"), load_profile((), [*flat, above])
     with pytest.raises(InputError) as refusal:
-        draft_flat_pieces(puzzle, puzzle.pieces, profile)
+        draft_all(puzzle, puzzle.pieces, profile, draft_flat_piece)
     assert f"{key} {format_mm(limit_mm + 0.001)} is too large" in str(refusal.value)
     assert f"at most {format_mm(math.floor(limit_mm * 1000) / 1000)}" in str(refusal.value)
 

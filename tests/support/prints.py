@@ -10,7 +10,7 @@ import trimesh
 from shapely import Polygon
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.drawing.draft import FlatDrawing, draft_flat_pieces
+from fabkit.drawing.draft import FlatDrawing, draft_all, draft_flat_piece
 from fabkit.model.library import load_set
 from fabkit.model.profile import Profile
 from fabkit.model.profile_file import load_profile
@@ -104,7 +104,7 @@ def print_set(set_name: str, order: Order, folder: Path, pieces: str = "") -> li
     chosen = [one for one in puzzle.pieces if not pieces or one.id in pieces]
     drawings = {one.id: one for one in analytic.drawings(set_name)}
     prints = []
-    for blueprint in draft_flat_pieces(puzzle, chosen, profile):
+    for blueprint in draft_all(puzzle, chosen, profile, draft_flat_piece):
         drawing = drawings[blueprint.piece]
         mesh = print_one(blueprint, folder / f"{blueprint.piece}.stl")
         outline = analytic.printed_outline(drawing.outline, profile)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from reportlab.platypus import Flowable, NextPageTemplate, PageBreak
 
 from fabkit.core.errors import InputError, did_you_mean, escape, join_names, pluralize, quote
-from fabkit.drawing.draft import draft_flat_pieces
+from fabkit.drawing.draft import draft_all, draft_flat_piece
 from fabkit.model.entry import Entry
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
@@ -101,7 +101,9 @@ def render_booklet(
     needed = [required_size_mm(draft, item) for item in items] if full else []
     name, size, sheet = choose_paper(needed, paper, fold)
     flat = [piece for piece in puzzle.pieces if not piece.body]
-    spec = replace(draft, size=size, paper=name, drafts=draft_flat_pieces(puzzle, flat, profile))
+    spec = replace(
+        draft, size=size, paper=name, drafts=draft_all(puzzle, flat, profile, draft_flat_piece)
+    )
     challenges = format_count(messages, "challenges", len(items))
     subject = messages["subject_full" if full else "subject_play"].format(challenges=challenges)
     places: Mapping[str, int] = {}
