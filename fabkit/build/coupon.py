@@ -142,11 +142,11 @@ def measurement_csv(places: Iterable[CouponPlace], typed: Mapping[int, str] | No
 
 
 def _write_cut(comb: CouponPart, output_path: OutputPath) -> None:
-    from fabkit.output.cutting import piece_dxf, piece_svg
+    from fabkit.output.cutting import sheet_dxf, sheet_svg
 
-    piece = comb.cut()
-    output_path("coupon.svg").write_bytes(piece_svg(piece).encode())
-    output_path("coupon.dxf").write_bytes(piece_dxf(piece).encode())
+    sheet = comb.cut().on_own_sheet()
+    output_path("coupon.svg").write_bytes(sheet_svg(*sheet).encode())
+    output_path("coupon.dxf").write_bytes(sheet_dxf(*sheet).encode())
 
 
 #: Drawn beside a calibrated profile.

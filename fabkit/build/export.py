@@ -138,13 +138,13 @@ def _cut(
     from fabkit.output import cutting
 
     kind = name[:3]
+    write = cutting.sheet_dxf if kind == "dxf" else cutting.sheet_svg
     if name[-1] != "/":
-        of_piece = cutting.piece_dxf if kind == "dxf" else cutting.piece_svg
-        output_path(name).write_bytes(of_piece(artifacts.cuts[some[0].id]).encode())
+        text = write(*artifacts.cuts[some[0].id].on_own_sheet())
+        output_path(name).write_bytes(text.encode())
         return
-    of_sheet = cutting.sheet_dxf if kind == "dxf" else cutting.sheet_svg
     for sheet in artifacts.sheets:
-        text = of_sheet(sheet.placed, sheet.width_mm, sheet.depth_mm)
+        text = write(sheet.placed, sheet.width_mm, sheet.depth_mm)
         output_path(f"{name}sheet-{sheet.number}.{kind}").write_bytes(text.encode())
 
 

@@ -102,11 +102,11 @@ class CutPiece:
             ),
         )
 
-    def on_own_sheet(self) -> tuple[CutPiece, float, float]:
-        """Return the piece on a sheet that is just large enough, and that sheet's width and depth."""
+    def on_own_sheet(self) -> tuple[list[CutPiece], float, float]:
+        """Return the piece, alone on a sheet that is just large enough, and the sheet's width and depth."""
         left, bottom, right, top = self.path.bounds
         moved = self.moved(0.0, SHEET_MARGIN_MM - left, SHEET_MARGIN_MM - bottom)
-        return moved, right - left + 2 * SHEET_MARGIN_MM, top - bottom + 2 * SHEET_MARGIN_MM
+        return [moved], right - left + 2 * SHEET_MARGIN_MM, top - bottom + 2 * SHEET_MARGIN_MM
 
 
 def draft_cut_piece(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> CutPiece:

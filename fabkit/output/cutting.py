@@ -25,12 +25,6 @@ _DIGITS = 6  # nanometres: finer differences depend on the processor
 _options_are_ours = Lock()
 
 
-def piece_svg(piece: CutPiece) -> str:
-    """Return one piece like `sheet_svg`, for a machine or for paper and scissors."""
-    placed, width_mm, depth_mm = piece.on_own_sheet()
-    return sheet_svg([placed], width_mm, depth_mm)
-
-
 def sheet_svg(pieces: Sequence[CutPiece], width_mm: float, depth_mm: float) -> str:
     """Return pieces on a sheet, origin at the lower left, as an SVG document in mm with those of the
     layers CUT, ENGRAVE and MAGNET that are not empty. No style sheet: machines ignore it."""
@@ -45,12 +39,6 @@ def sheet_svg(pieces: Sequence[CutPiece], width_mm: float, depth_mm: float) -> s
                 for x, y, radius in circles:
                     drawing.circle(x, y, radius, **style)
     return drawing.source()
-
-
-def piece_dxf(piece: CutPiece) -> str:
-    """Return one piece like `sheet_dxf`."""
-    placed, width_mm, depth_mm = piece.on_own_sheet()
-    return sheet_dxf([placed], width_mm, depth_mm)
 
 
 def sheet_dxf(pieces: Sequence[CutPiece], width_mm: float, depth_mm: float) -> str:

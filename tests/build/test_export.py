@@ -311,7 +311,7 @@ def test_failures_change_nothing(
     redraw()
     full, broken = OSError(28, "No space left"), RuntimeError("BRep_API: command not done")
     with monkeypatch.context() as patch:
-        patch.setattr("fabkit.output.cutting.piece_svg", failing(full))
+        patch.setattr("fabkit.output.cutting.sheet_svg", failing(full))
         assert "the disk is full; nothing was changed" in refused(code=3)
     with monkeypatch.context() as patch:
         patch.setattr("fabkit.solid.builder.build_solid", failing(broken))

@@ -19,7 +19,7 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.core.errors import InputError
 from fabkit.drawing.laser import CutPiece
-from fabkit.output.cutting import piece_dxf, piece_svg, sheet_dxf, sheet_svg
+from fabkit.output.cutting import sheet_dxf, sheet_svg
 from fabkit.printing.cut_sheets import CutSheet, nest_cut_sheets
 from tests.printing.test_nesting import using
 from tests.support import cuts
@@ -102,10 +102,9 @@ def read_svg(text: str) -> Read:
     return read
 
 
-Piece, Sheet = Callable[[CutPiece], str], Callable[..., str]
-FORMATS: dict[str, tuple[Piece, Sheet, Callable[[str], Read]]] = {
-    "dxf": (piece_dxf, sheet_dxf, read_dxf),
-    "svg": (piece_svg, sheet_svg, read_svg),
+FORMATS: dict[str, tuple[Callable[..., str], Callable[[str], Read]]] = {
+    "dxf": (sheet_dxf, read_dxf),
+    "svg": (sheet_svg, read_svg),
 }
 
 
@@ -149,8 +148,8 @@ def holds(read: Read, pieces: list[CutPiece], by_mm: tuple[float, float] = (0, 0
 def test_files_hold_what_is_cut(set_name: str, machine: tuple[str, ...]) -> None:
     for piece in cuts.cut_set(set_name, "default", machine):
         left, bottom, right, top = piece.path.bounds
-        for write, _, reader in FORMATS.values():
-            read = reader(write(piece))
+        for write, reader in FORMATS.values():
+            read = reader(write(*piece.on_own_sheet()))
             assert read.size_mm == pytest.approx((right - left + 2, top - bottom + 2), abs=TINY_MM)
             holds(read, [piece], (1 - left, 1 - bottom))
 
@@ -188,7 +187,7 @@ def test_every_piece_lies_on_one_sheet() -> None:
             assert turned_onto(pieces[piece.piece].path, piece.path)
         for one, other in itertools.combinations(sheet.placed, 2):
             assert one.path.distance(other.path) >= profile.sheet_gap_mm - 1e-6
-        for _, write, reader in FORMATS.values():
+        for write, reader in FORMATS.values():
             read = reader(write(sheet.placed, sheet.width_mm, sheet.depth_mm))
             assert read.layers == list(LAYERS)
             assert read.size_mm == (297, 210)
@@ -206,8 +205,8 @@ def test_no_piece_lies_in_the_hole_of_another() -> None:
     with using("rectpack"):
         sheets = nest_cut_sheets(pieces, cuts.profile_of("default", machine))
     assert [[one.piece for one in sheet.placed] for sheet in sheets] == [["frame"], ["small"]]
-    for write, _, reader in FORMATS.values():
-        holds(reader(write(pieces[0])), pieces[:1], (1, 1))
+    for write, reader in FORMATS.values():
+        holds(reader(write(*pieces[0].on_own_sheet())), pieces[:1], (1, 1))
 
 
 def test_small_sheets() -> None:
@@ -224,10 +223,11 @@ def test_small_sheets() -> None:
 def test_others_get_their_own_times_and_ids() -> None:
     """What keeps the bytes the same is not left switched on, also not after a failure."""
     (piece, *_) = cuts.cut_set("fridgeiq", "default", ())
-    assert piece_dxf(piece) == piece_dxf(piece)
+    sheet = piece.on_own_sheet()
+    assert sheet_dxf(*sheet) == sheet_dxf(*sheet)
     broken = CutPiece("A", piece.outline, piece.path, (None,), ())  # type: ignore[arg-type]
     with pytest.raises(TypeError):
         sheet_dxf([broken], 100, 100)
     assert not ezdxf.options.write_fixed_meta_data_for_testing
     assert len({ezdxf.new().header["$FINGERPRINTGUID"] for _ in range(2)}) == 2
-    assert ezdxf.__version__ not in piece_dxf(piece)
+    assert ezdxf.__version__ not in sheet_dxf(*sheet)
