@@ -12,6 +12,9 @@ from fabkit.model.entry import KINDS, LEVELS, OWN_PREFIX, Entry
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.output.typeset import single_line
 
+#: The number of stars of each level.
+STARS = {level: count for count, level in enumerate(LEVELS, start=1)}
+
 
 @dataclass(frozen=True)
 class NumberedChallenge:
@@ -20,7 +23,7 @@ class NumberedChallenge:
     Attributes:
         number: its place, from 1.
         title: one line of text.
-        level: a key of `stars_by_level`; empty when not rated.
+        level: one of `fabkit.model.entry.LEVELS`; empty when not rated.
         stars: the level as a number of stars, from 1; 0 when not rated.
     """
 
@@ -35,30 +38,19 @@ def number_challenges(
     puzzle: PuzzleSet, entries: Sequence[Entry], messages: Mapping[str, str]
 ) -> tuple[NumberedChallenge, ...]:
     """Number the challenges, the easiest first and unrated ones last."""
-    stars = stars_by_level()
 
     def difficulty(entry: Entry) -> tuple[int, float, int]:
         score = math.inf if entry.score is None else entry.score
-        return stars.get(entry.level, len(stars) + 1), score, KINDS.index(entry.kind)
+        return STARS.get(entry.level, len(STARS) + 1), score, KINDS.index(entry.kind)
 
     ordered = sorted(entries, key=difficulty)
     titles = _titles(puzzle, ordered, messages)
     return tuple(
         NumberedChallenge(
-            number, one, title, one.level if one.level in stars else "", stars.get(one.level, 0)
+            number, one, title, one.level if one.level in STARS else "", STARS.get(one.level, 0)
         )
         for number, (one, title) in enumerate(zip(ordered, titles, strict=True), start=1)
     )
-
-
-def stars_by_level() -> dict[str, int]:
-    """Return the number of stars of each level.
-
-    Example:
-        >>> stars_by_level()
-        {'starter': 1, 'junior': 2, 'expert': 3, 'master': 4, 'wizard': 5}
-    """
-    return {name: count for count, name in enumerate(LEVELS, start=1)}
 
 
 def _titles(puzzle: PuzzleSet, entries: Sequence[Entry], messages: Mapping[str, str]) -> list[str]:

@@ -13,7 +13,7 @@ from reportlab.pdfbase.pdfdoc import PDFResourceDictionary
 from reportlab.pdfgen.canvas import Canvas
 
 from fabkit.output.canvas import Points
-from fabkit.output.theme import LIGHT
+from fabkit.output.theme import LIGHT, rgb
 from fabkit.output.typeset import (
     BOLD,
     REGULAR,
@@ -231,8 +231,3 @@ class PdfPage:
             if closed:
                 path.close()
         return path
-
-
-def rgb(colour: str) -> tuple[float, ...]:
-    """Return the channels of ``#rrggbb``, from 0 to 1."""
-    return tuple(int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))

@@ -157,6 +157,10 @@ def contrast_ratio(one: str, other: str) -> float:
 
 def _luminance(colour: str) -> float:
     """Return the relative luminance of an sRGB colour, from 0 to 1 (WCAG 2.2)."""
-    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in rgb(colour)]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def rgb(colour: str) -> tuple[float, ...]:
+    """Return the channels of ``#rrggbb``, from 0 to 1."""
+    return tuple(channel / 255 for channel in bytes.fromhex(colour[1:]))

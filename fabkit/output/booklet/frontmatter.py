@@ -26,7 +26,8 @@ from fabkit.output.booklet.layout import (
 )
 from fabkit.output.booklet.paper import FOOT_MM, HEAD_MM
 from fabkit.output.i18n import format_count, format_number
-from fabkit.output.pdf import MM, PdfPage, rgb
+from fabkit.output.pdf import MM, PdfPage
+from fabkit.output.theme import rgb
 from fabkit.output.typeset import text_width_mm
 
 #: The largest and smallest size of the title, and its maximum number of lines.

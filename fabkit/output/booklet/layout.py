@@ -27,8 +27,8 @@ from fabkit.output.booklet.paper import EDGE_MM, FOOT_MM, HEAD_MM, Size
 from fabkit.output.canvas import Canvas, draw_scale_bar
 from fabkit.output.i18n import format_number
 from fabkit.output.numbering import NumberedChallenge
-from fabkit.output.pdf import MM, ImposedCanvas, PageCanvas, PdfPage, page_in_mm, rgb
-from fabkit.output.theme import LIGHT
+from fabkit.output.pdf import MM, ImposedCanvas, PageCanvas, PdfPage, page_in_mm
+from fabkit.output.theme import LIGHT, rgb
 from fabkit.output.typeset import (
     BOLD,
     REGULAR,

@@ -26,6 +26,7 @@ from fabkit.output.render.scene import (
     fit_camera,
     normalize,
 )
+from fabkit.output.theme import rgb
 
 #: Samples per pixel in each direction, and the rows of pixels that are shaded at a time.
 _FINE, _BAND = 3, 32
@@ -200,7 +201,7 @@ def _light(points: Floats, normals: Floats, shadows: Sequence[ShadowMap]) -> Flo
 
 def _linear(colour: str) -> tuple[float, float, float]:
     """Convert a colour to linear light by squaring: close enough, and exact on every machine."""
-    red, green, blue = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
+    red, green, blue = rgb(colour)
     return red * red, green * green, blue * blue
 
 

@@ -14,14 +14,14 @@ from typing import Any
 
 from fabkit.core.errors import escape
 from fabkit.core.files import SCHEMA_VERSION, json_sha256
-from fabkit.model.entry import Entry, subdivide
+from fabkit.model.entry import LEVELS, Entry, subdivide
 from fabkit.model.lattice import Cell, Lattice, Point
 from fabkit.model.piece import Form, Piece, normalize_cells, orientations, tones_at
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.puzzle import PuzzleSet, rings_to_units, to_units
 from fabkit.output.i18n import LANGUAGES, load_messages
 from fabkit.output.labels import clearances, place_label, vertices_and_midpoints
-from fabkit.output.numbering import NumberedChallenge, number_challenges, stars_by_level
+from fabkit.output.numbering import NumberedChallenge, number_challenges
 from fabkit.output.pieces import BALL_DIAMETER_IN_PITCHES
 from fabkit.output.theme import CAPITAL, DARK, LIGHT, Theme, ink_on
 from fabkit.solve.difficulty import solving_order
@@ -70,7 +70,7 @@ def play_data(
         "unitMm": unit_mm,
         "ball": BALL_DIAMETER_IN_PITCHES if puzzle.made_of_balls else 0,
         "lattice": _lattice(puzzle.lattice, {1, *(entry.halves for entry in entries)}),
-        "levels": list(stars_by_level()),
+        "levels": list(LEVELS),
         "pieces": [one.document() for one in pieces.values()],
         "entries": [_entry(puzzle, item, pieces) for item in items[LANGUAGES[0]]],
         "titles": {one: [escape(item.title) for item in items[one]] for one in LANGUAGES},
