@@ -119,9 +119,7 @@ def _shipped(puzzle: PuzzleSet) -> dict[str, Any]:
     return catalog if catalog and catalog["made"]["pieces_sha256"] == puzzle.pieces_sha256 else {}
 
 
-@lru_cache(maxsize=4)
-def _catalog(path: Path) -> dict[str, Any]:
-    return read_json(path)
+_catalog = lru_cache(maxsize=4)(read_json)
 
 
 def shipped_entries(puzzle: PuzzleSet, kind: str = "") -> list[Entry]:

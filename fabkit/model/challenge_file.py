@@ -22,7 +22,7 @@ from fabkit.core.documents import (
 from fabkit.core.errors import join_names, pluralize, quote
 from fabkit.model.lattice import Cell
 from fabkit.model.piece import is_image
-from fabkit.model.puzzle import Challenge, Given, PuzzleSet, default_board
+from fabkit.model.puzzle import MOVES, Challenge, Given, PuzzleSet, default_board
 from fabkit.model.regions import CellNumbering, RegionReader
 
 ANSWERS = ("solved", "impossible")
@@ -112,17 +112,7 @@ class CatalogSnowflake(CatalogStart):
 
 
 #: Keys of a listed challenge that define it; the others are results.
-CHALLENGE_KEYS = (
-    "id",
-    "title",
-    "board",
-    "cells",
-    "outline",
-    "pieces",
-    "pieces_count",
-    "flips",
-    "given",
-)
+CHALLENGE_KEYS = tuple(key for key in ChallengeFile.model_fields if key != "answer")
 
 
 class ChallengeReader:
@@ -278,13 +268,14 @@ class ChallengeReader:
             if item.has_error("piece") or not cells:
                 continue
             name, piece = quote(item.piece), self._pieces.get(item.piece)
-            moves = "rotations and flips" if flips else "rotations"
             if item.piece not in pieces or piece is None:
                 errors.add(f"{place}.piece", f"{name} is not among the challenge's pieces")
             elif item.piece in found:
                 errors.add(f"{place}.piece", f"{name} is given twice")
             elif piece.forms and not is_image(self._lattice, piece, cells, flips):
-                errors.add(where, f"is not the shape of {name} under the allowed moves ({moves})")
+                errors.add(
+                    where, f"is not the shape of {name} under the allowed moves ({MOVES[flips]})"
+                )
             elif region and not cells <= region:
                 errors.add(where, "is partly outside the region")
             elif cells & covered:

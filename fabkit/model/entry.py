@@ -11,7 +11,7 @@ from typing import Any
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.piece import Form, Piece, normalize_cells, orientations
 from fabkit.model.polygon import cells_of_rings, rings_of_cells
-from fabkit.model.puzzle import Challenge, Given, PuzzleSet
+from fabkit.model.puzzle import MOVES, Challenge, Given, PuzzleSet
 
 #: Kinds of challenges in listing order: the set's boards, its own challenges, starting positions, and
 #: shapes with the symmetry of a square.
@@ -161,7 +161,7 @@ def solution_error(entry: Entry, images: PieceImages) -> str:
     for piece_id in used:
         cells = solution[piece_id]
         if not images.has(piece_id, cells, entry.flips, entry.halves):
-            moves = "rotations and flips" if entry.flips else "rotations"
+            moves = MOVES[entry.flips]
             return f"piece {piece_id} has another shape under the allowed moves ({moves})"
         if overlapped := next((owners[cell] for cell in sorted(cells) if cell in owners), None):
             return f"pieces {overlapped} and {piece_id} overlap"

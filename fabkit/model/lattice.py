@@ -65,7 +65,7 @@ class Lattice:
             lattice's translations.
         corners: for each kind of cell, named by its centroid within the period, its corners
             relative to the centroid, counter-clockwise.
-        first: the cells in row 0, column 0 of a board.
+        first: the cells in row 0, column 0 of a board; all cells have the same area.
         symmetries: rotations first (the identity at index 0), then the flipped ones.
         edges: where edges of outlines run, for messages.
         kinds: what the kinds of cells are called, for messages, if there are several.
@@ -119,11 +119,6 @@ class Lattice:
     def is_staggered(self) -> bool:
         """Whether odd rows of cells are shifted half a cell to the right, as hexagons are."""
         return self.basis[1][0] != 0
-
-    @cached_property
-    def cell_area2(self) -> int:
-        """Twice the area of one cell in squared frame steps (all cells have the same)."""
-        return sum(x0 * y1 - x1 * y0 for (x0, y0), (x1, y1) in self.cell_edges(self.first[0]))
 
     @cached_property
     def cells_per_unit(self) -> int:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from fractions import Fraction
 
+from fabkit.core.errors import pluralize
 from fabkit.model.lattice import Cell, Lattice, Point, Ring
 
 #: Limit for corners and for cells.
@@ -65,7 +66,7 @@ def cells_of_rings(
         [(1, 1), (3, 1)]
     """
     # Check sizes first: four corners can enclose an enormous area.
-    enclosed = sum(abs(area2(ring)) for ring in rings) // lattice.cell_area2
+    enclosed = sum(abs(area2(ring)) for ring in rings) // area2(lattice.ring(lattice.first[0]))
     if enclosed > _MAX_EDGES:
         raise OutlineError(f"encloses more than {MAX_SIZE} cells")
     if sum(_length(ring) for ring in rings) > _MAX_EDGES * lattice.per_unit:
@@ -150,8 +151,7 @@ def _walk_around(lattice: Lattice, ring: Ring) -> list[Point]:
     if len(ring) > MAX_SIZE:
         raise OutlineError(f"has {len(ring)} corners; at most {MAX_SIZE} are allowed")
     if len(ring) < 3:
-        corners = "1 corner" if len(ring) == 1 else f"{len(ring)} corners"
-        raise OutlineError(f"has {corners}; at least 3 are needed")
+        raise OutlineError(f"has {pluralize(len(ring), 'corner')}; at least 3 are needed")
     path: list[Point] = []
     for start, end in _edges(ring):
         edge = f"the edge from {format_point(lattice, start)} to {format_point(lattice, end)}"
