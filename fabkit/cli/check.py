@@ -230,7 +230,7 @@ def print_check(found: CheckReport, report: Report) -> None:
         parts = tuple(part for part in parts if part.failed)[:_MAX_ROWS]
     rows = []
     for part in parts:
-        fails = join_names([finding.rule for finding in part.failed], 2) or "-"
+        fails = join_names(list(dict.fromkeys(one.rule for one in part.failed)), 2) or "-"
         rows.append([part.name, part.description, *(_value(part, rule) for rule in columns), fails])
     if rows:
         report.table(["part", "piece", "gap", "wall", "recess", "depth", "failures"], rows)

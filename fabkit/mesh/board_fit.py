@@ -85,7 +85,8 @@ def _identity(part: Part) -> tuple[str, bool]:
 def _best(found: Sequence[Part], used: Collection[tuple[str, bool]]) -> Part:
     """The best explanation: of equal boards an unused one, its centroid farthest back."""
     most = max(one.score for one in found) - 1e-6  # boards of one shape are equally good
-    best = min((one for one in found if one.score >= most), key=lambda one: _identity(one) in used)
+    equal = [one for one in found if one.score >= most]
+    best = min(equal, key=lambda one: _identity(one) in used)
     # A notch may change a tray's floor slightly; one cell more or less is another orientation.
     cells = best.board.cells if best.board else ()
     less = min(0.03, 1 / len(cells)) if best.kind == TRAY else 1e-6
@@ -99,9 +100,9 @@ def _best(found: Sequence[Part], used: Collection[tuple[str, bool]]) -> Part:
     back = y > y.max() - 2e-4  # mm; beyond this one is certainly farther back
     chosen = alike[int((back & (x > x[back].max() - 2e-4)).argmax())]
     others = [(_identity(one)[0], one.score) for one in found if one.board != best.board]
-    return replace(
-        chosen, score=best.score, runner_up=max(others, key=lambda one: one[1], default=None)
-    )
+    runner_up = max(others, key=lambda one: one[1], default=None)
+    names = tuple(dict.fromkeys(_identity(one)[0] for one in equal if one.kind == best.kind))
+    return replace(chosen, score=best.score, runner_up=runner_up, alike=names)
 
 
 # --- size and orientation ------------------------------------------------------------------

@@ -98,6 +98,7 @@ class Part:
             sockets, or the middles of inserted balls (the top of the posts).
         reason: why it could not be fitted.
         score: the quality of the fit, at most 1; `runner_up` is the next best shape and its score.
+        alike: the ids of the boards that explain a board or lid equally well.
     """
 
     mesh: Mesh
@@ -112,6 +113,7 @@ class Part:
     reason: str = ""
     score: float = 0.0
     runner_up: tuple[str, float] | None = None
+    alike: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:

@@ -221,7 +221,7 @@ def causes(report: CheckReport) -> list[Cause]:
                 grouped[one.message if len(some) <= _NAMED else ""].append((part.name, one.message))
         for files, messages in (zip(*pairs, strict=True) for pairs in grouped.values()):
             several = f" (in {files[0]})" if len({*messages}) > 1 else ""
-            found.append(Cause(rule, messages[0] + several, files))
+            found.append(Cause(rule, messages[0] + several, tuple(dict.fromkeys(files))))
     found += [of_set[rule] for rule in ("missing", "duplicate") if rule in of_set]
     # Challenges whose answer differs from the catalog's, except those that a cause explains.
     left = [

@@ -180,7 +180,8 @@ class ScannedSet:
         """Findings on each piece that is inserted into a board, by the piece's id."""
         found = defaultdict[str, list[Finding]](list)
         known = {piece.id for piece in self.as_scanned.pieces}
-        for board in (one.part for one in self.boards if one.part.kind in (HOLES, SOCKETS)):
+        boards = [one for one in self.boards if one.part.kind in (HOLES, SOCKETS)]
+        for key, board in ((one.key, one.part) for one in boards):
             pieces = {
                 one.key: one.pegs or one.part
                 for one in self.parts
@@ -188,7 +189,8 @@ class ScannedSet:
             }
             of_board = insertion_findings(pieces, board, self.puzzle.lattice, profile, progress)
             for name, some in of_board.items():
-                found[name] += some
+                where = f"in {key}, " if len(boards) > 1 else ""
+                found[name] += (replace(one, message=where + one.message) for one in some)
         return found
 
     def limits(self, profile: Profile) -> Profile:
@@ -319,7 +321,7 @@ def _named_boards(boards: Iterable[Part], puzzle: PuzzleSet) -> Iterator[Scanned
         ending = LID_SUFFIX if part.kind == LID else ""
         stem = part.board.id + ending if part.board else "unknown-board"
         key = unique_key(stem, numbers, part.board is not None)
-        yield ScannedPart(part, key=key, alike=(stem,))
+        yield ScannedPart(part, key=key, alike=tuple(one + ending for one in part.alike))
 
 
 def _duplicates(meshes: Sequence[Mesh]) -> list[Mesh]:

@@ -35,8 +35,9 @@ from fabkit.model.profile_file import load_profile
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.printing.odds import PrinterError, simulate_tolerances, socket_odds, tray_clearance_mm
 from fabkit.solid.builder import build_solid
+from fabkit.verify.reports import causes, check
 from fabkit.verify.scan import match_profile, scan_set
-from tests.support.ballmeshes import BODIES, IQFIT, made, thrown
+from tests.support.ballmeshes import BODIES, IQFIT, Sizes, made, thrown
 from tests.support.ballmeshes import body_of_solid as body_of
 from tests.support.boardmeshes import (
     SQUARE,
@@ -420,17 +421,36 @@ def test_whatever_a_mesh_is_there_is_a_verdict(body: Mesh, name: str) -> None:
 
 
 def test_boards_of_one_shape_become_one_each() -> None:
-    puzzle, profile = odd(TWINS)
+    # Files come in the order of their names, boards in that of the set.
+    puzzle, profile = odd(TWINS.replace("one", "zero"))
     bodies = []
     for width, depth in ((60, 40), (40, 60)):
         board, frame = tray_board(shapely.box(0, -depth, width, 0))
-        bodies += [body_of(board, f"{width}.stl"), body_of(frame.lid(), f"{width}-lid.stl")]
+        name = {60: "zero", 40: "two"}[width]
+        bodies += [body_of(board, f"{name}.stl"), body_of(frame.lid(), f"{name}-lid.stl")]
     parts = fit_boards(bodies, puzzle, 20.0)
     kinds = sorted((one.board.id, one.kind) for one in parts if one.board)
-    assert kinds == list(itertools.product(("one", "two"), ("lid", "tray")))
+    assert kinds == list(itertools.product(("two", "zero"), ("lid", "tray")))
     for part in parts:
         found = inspect_board(part, parts, puzzle, profile)
         assert [one.message for one in found if not one.ok] == []
+    inspected = scan_set(bodies, puzzle, 20.0).inspect(profile, lambda done, total, name: None)
+    named = [find for one in inspected for find in one.findings if find.rule == "file-name"]
+    assert [one.ok for one in named] == [True] * 4, "each file holds either board, or either lid"
+
+
+def test_findings_on_insertion_name_the_board_of_several() -> None:
+    puzzle, profile = odd(PLANAR.replace("board = [", 'board = [{ id = "other", size = [3, 3] }, '))
+    shape = puzzle.pieces[0].body
+    assert shape is not None
+    bodies = [made(shape, Sizes(ball=11.0), "a.stl")]
+    for name, columns in (("bd", 4), ("other", 3)):
+        cells = [*itertools.product(range(columns), range(-3, 0))]
+        bodies.append(body_of(holes_board(cells)[0], f"{name}.stl"))
+    report = check(scan_set(bodies, puzzle, 15.0), profile, answers=[])
+    play = [str(one) for one in causes(report) if one.rule == "socket-play"]
+    starts = [f"a.stl: socket-play: in {name}, the largest play" for name in ("other", "bd")]
+    assert [line[: len(start)] for line, start in zip(play, starts, strict=True)] == starts
 
 
 # --- trays for hexagons -----------------------------------------------------------------------

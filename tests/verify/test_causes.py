@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from fabkit.build.meshes import check_and_verify
+from fabkit.mesh.finding import Finding
 from fabkit.mesh.identity import ScannedPart
 from fabkit.mesh.mesh import Mesh
 from fabkit.mesh.part import Part
@@ -87,6 +88,15 @@ def test_names_that_contradict_the_content_are_reported(
     (finding,) = (one for part in report.parts for one in part.findings if one.rule == "file-name")
     assert finding.ok != contradicts, (part_name(name), finding.message)
     assert ("holds Y" in finding.message) == contradicts
+
+
+def test_a_file_that_fails_a_rule_often_is_named_once(bodies: dict[str, Mesh]) -> None:
+    report = of_kit(bodies)
+    one = report.all_parts[0]
+    some = [Finding("wall", False, mm, 2.0, "mm", f"it is {mm} mm") for mm in (1.0, 1.1, 1.2) * 2]
+    parts = (replace(one, findings=tuple(some)), *report.all_parts[1:])
+    ((_, line),) = lines(replace(report, all_parts=parts))
+    assert line == f"{one.name}: wall: it is 1.0 mm (in {one.name})"
 
 
 def test_an_ambiguous_part_is_reported(bodies: dict[str, Mesh]) -> None:
