@@ -28,7 +28,6 @@ from fabkit.model.entry import (
     LEVELS,
     OWN_PREFIX,
     Entry,
-    PieceImages,
     challenge_of,
     entry_of,
     level_of,
@@ -118,13 +117,11 @@ def gather(
         raise NothingToShowError.of(puzzle.name, message)
     refuse_unknown_ids("challenge", selection.only, [one.id for one in all_entries])
     wanted = [one for one in all_entries if one.id in selection.only or not selection.only]
-    found, images = [], PieceImages(puzzle)
+    found = []
     for done, stated in enumerate(wanted):
         entry = stated if stated.level in LEVELS else replace(stated, level="")
         progress(done, len(wanted), entry.id)
-        found.append(
-            entry if entry.solution else _solved(puzzle, entry, images, selection.budget_s)
-        )
+        found.append(entry if entry.solution else _solved(puzzle, entry, selection.budget_s))
     progress(len(wanted), len(wanted), "")
     return sorted(_levelled(puzzle, found), key=lambda entry: KINDS.index(entry.kind))
 
@@ -278,7 +275,7 @@ def _question(entry: Entry) -> tuple[object, ...]:
     return entry.region, frozenset(entry.pieces), given, entry.flips
 
 
-def _solved(puzzle: PuzzleSet, entry: Entry, images: PieceImages, budget_s: float | None) -> Entry:
+def _solved(puzzle: PuzzleSet, entry: Entry, budget_s: float | None) -> Entry:
     """The entry with a solution, the number of solutions, and a rating.
 
     Solutions are counted by a short search; if it ends early, the shipped catalog may have the number.
@@ -290,7 +287,7 @@ def _solved(puzzle: PuzzleSet, entry: Entry, images: PieceImages, budget_s: floa
     if not answer.solutions:
         return replace(entry, status=answer.status)
     solved = replace(entry, status=SOLVED, solution=encoded.decode(answer.solutions[0]))
-    if fault := solution_error(solved, images):
+    if fault := solution_error(solved, puzzle):
         raise AssertionError(f"the solution of {entry.id} is invalid: {fault}")
     # Without a budget: the result must not depend on the speed of the machine.
     rating = difficulty(encoded.problem)

@@ -19,7 +19,6 @@ from fabkit.model.entry import (
     DEFAULT_THRESHOLDS,
     LEVELS,
     Entry,
-    PieceImages,
     challenge_of,
     entry_of,
     level_of,
@@ -186,7 +185,7 @@ class _CatalogReader:
         from fabkit.model.challenge_file import ChallengeReader
         from fabkit.model.regions import RegionReader
 
-        self._puzzle, self._images, self._errors = puzzle, PieceImages(puzzle), errors
+        self._puzzle, self._errors = puzzle, errors
         self._regions = RegionReader(puzzle.lattice, errors)
         self._reader = ChallengeReader(puzzle, self._regions)
         self._ids = set[str]()
@@ -199,7 +198,7 @@ class _CatalogReader:
         if entry.id and entry.id in self._ids:
             self._errors.add(f"{place}.id", f"{quote(entry.id)} is listed twice")
         self._ids.add(entry.id)
-        if self._errors.count == before and (error := solution_error(entry, self._images)):
+        if self._errors.count == before and (error := solution_error(entry, self._puzzle)):
             self._errors.add(f"{place}.solution", f"{error}; regenerate the catalog")
         return entry
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cache
 from typing import Any
 
 from fabkit.model.lattice import Cell, Lattice
-from fabkit.model.piece import Form, Piece, normalize_cells, orientations
+from fabkit.model.piece import Form, Piece, is_image
 from fabkit.model.polygon import cells_of_rings, rings_of_cells
 from fabkit.model.puzzle import MOVES, Challenge, Given, PuzzleSet
 
@@ -131,27 +130,7 @@ def halved(lattice: Lattice, piece: Piece) -> Piece:
     return replace(piece, forms=tuple(forms))
 
 
-class PieceImages:
-    """The images of a set's pieces under its moves, cached."""
-
-    def __init__(self, puzzle: PuzzleSet) -> None:
-        self._puzzle = puzzle
-        self._of = cache(self._images)
-
-    def has(
-        self, piece_id: str, cells: frozenset[Cell], flips: bool = False, halves: int = 1
-    ) -> bool:
-        """Return whether cells are an image of a piece; see `Entry.halves`."""
-        anchored = normalize_cells(self._puzzle.lattice, cells) if cells else None
-        return anchored in self._of(piece_id, flips, halves)
-
-    def _images(self, piece_id: str, flips: bool, halves: int) -> frozenset[frozenset[Cell]]:
-        lattice, piece = self._puzzle.lattice, self._puzzle.piece(piece_id)
-        piece = piece if halves == 1 else halved(lattice, piece)
-        return frozenset(one.cells for one in orientations(lattice, piece, flips))
-
-
-def solution_error(entry: Entry, images: PieceImages) -> str:
+def solution_error(entry: Entry, puzzle: PuzzleSet) -> str:
     """Explain why an entry's solution, made of existing pieces, is invalid; empty if it is valid."""
     solution = entry.solution or {}
     used = [piece_id for piece_id in entry.pieces if piece_id in solution]
@@ -159,8 +138,9 @@ def solution_error(entry: Entry, images: PieceImages) -> str:
         return "it does not use the pieces of the challenge, each once"
     owners: dict[Cell, str] = {}
     for piece_id in used:
-        cells = solution[piece_id]
-        if not images.has(piece_id, cells, entry.flips, entry.halves):
+        cells, piece = solution[piece_id], puzzle.piece(piece_id)
+        piece = piece if entry.halves == 1 else halved(puzzle.lattice, piece)
+        if not is_image(puzzle.lattice, piece, cells, entry.flips):
             moves = MOVES[entry.flips]
             return f"piece {piece_id} has another shape under the allowed moves ({moves})"
         if overlapped := next((owners[cell] for cell in sorted(cells) if cell in owners), None):

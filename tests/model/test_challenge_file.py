@@ -14,7 +14,7 @@ import tomli_w
 
 from fabkit.core.errors import InputError
 from fabkit.model.challenges import find_challenge, load_challenge
-from fabkit.model.entry import Entry, PieceImages, challenge_of, entry_of, solution_error
+from fabkit.model.entry import Entry, challenge_of, entry_of, solution_error
 from fabkit.model.lattice import Cell
 from fabkit.model.library import load_set, shipped_names
 from fabkit.model.puzzle import Challenge, Given, PuzzleSet
@@ -236,11 +236,11 @@ def test_some_of_the_pieces_are_asked_for(tmp_path: Path) -> None:
         assert challenge_of(entry_of(challenge)).pieces_count == expected
     cells = block.piece("0").forms[0].cells
     entry = Entry("one", "One", "challenge", cells, ("0", "1"), solution={"0": cells})
-    assert solution_error(replace(entry, pieces_count=1), PieceImages(block)) == ""
+    assert solution_error(replace(entry, pieces_count=1), block) == ""
     for region in (cells - {min(cells)}, cells | {(-1, -1)}):
         other = replace(entry, pieces=("0",), region=region)
-        assert solution_error(other, PieceImages(block)) == "it does not cover the region exactly"
+        assert solution_error(other, block) == "it does not cover the region exactly"
     elsewhere = replace(entry, pieces=("0",), given=(Given("0", frozenset()),))
-    assert solution_error(elsewhere, PieceImages(block)) == "piece 0 is not where it is given"
+    assert solution_error(elsewhere, block) == "piece 0 is not where it is given"
     for wrong in (entry, replace(entry, pieces_count=2)):
-        assert "each once" in solution_error(wrong, PieceImages(block))
+        assert "each once" in solution_error(wrong, block)
