@@ -116,7 +116,7 @@ def draw_sheet_heading(
     canvas.text(x, y - 6, summary, SHEET_TEXT_MM, class_="quiet")
 
 
-def wrap_text(text: str, size_mm: float, width_mm: float, bold: bool = False) -> list[str]:
+def wrap_text(text: str, size_mm: float, width_mm: float) -> list[str]:
     """Wrap text into lines that fit; a word too long for one is broken.
 
     A number and its unit stay on one line.
@@ -129,7 +129,7 @@ def wrap_text(text: str, size_mm: float, width_mm: float, bold: bool = False) ->
     """
 
     def fits(line: str) -> bool:
-        return text_width_mm(line, size_mm, bold) <= width_mm
+        return text_width_mm(line, size_mm) <= width_mm
 
     lines: list[str] = []
     for joined in filter(None, with_no_break_spaces(single_line(text)).split(" ")):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from fabkit.core.errors import InputError, join_or
+from fabkit.model.lattice import LATTICES
 from fabkit.model.piece import Piece
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.puzzles.snowflakes import COUNT_S, DECIDE_S
@@ -18,8 +19,6 @@ from fabkit.puzzles.snowflakes.tiler import Tiler
 ALGORITHM = 1
 
 _SYMMETRIES_OF_SQUARE = 8
-_MOST_TILERS = 8
-_tilers: dict[tuple[Any, ...], Tiler] = {}
 
 
 @dataclass(frozen=True)
@@ -100,12 +99,8 @@ class SnowflakeQuery:
 
     def tiler(self, parity: str, half_width: HalfWidth) -> Tiler:
         """The tiler of a field, cached."""
-        key = (self.puzzle.digest, self.pieces, self.flips, parity, half_width)
-        if key not in _tilers:
-            if len(_tilers) == _MOST_TILERS:
-                del _tilers[next(iter(_tilers))]
-            _tilers[key] = Tiler(self.field(parity, half_width), self.selected_pieces, self.flips)
-        return _tilers[key]
+        name = self.puzzle.lattice.name
+        return _tiler(name, parity, half_width, self.selected_pieces, self.flips)
 
     def half_width(self, parity: str) -> HalfWidth:
         """The half-width of the boards searched for a parity."""
@@ -127,3 +122,10 @@ class SnowflakeQuery:
             "count_budget_s": self.count_s,
             "budget_s": self.decide_s,
         }
+
+
+@lru_cache(maxsize=8)
+def _tiler(
+    lattice: str, parity: str, half_width: HalfWidth, pieces: tuple[Piece, ...], flips: bool
+) -> Tiler:
+    return Tiler(Field.for_parity(LATTICES[lattice], parity, half_width), pieces, flips)
