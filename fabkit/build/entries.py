@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fabkit.build.targets import Progress, no_progress
-from fabkit.core.errors import InputError, did_you_mean, escape, join_names, quote
+from fabkit.core.errors import InputError, escape, join_names, no_such, quote
 from fabkit.core.files import read_json, sha256
 from fabkit.model.catalog import (
     catalog_entries,
@@ -359,5 +359,4 @@ def refuse_unknown_ids(noun: str, ids: Sequence[str], known: Sequence[str]) -> N
     """
     for wanted in ids:
         if wanted not in known:
-            message = f"there is no {noun} {quote(wanted)}; choose from {join_names(known, 8)}"
-            raise InputError.of("", message + did_you_mean(wanted, known))
+            raise InputError.of("", no_such(noun, wanted, known, 8))

@@ -15,7 +15,7 @@ from typing import Any
 
 import typer
 
-from fabkit.core.errors import InputError, did_you_mean, escape, join_or, quote
+from fabkit.core.errors import InputError, did_you_mean, escape, join_or, no_such, quote
 from fabkit.core.units import format_mm, parse_length_mm
 
 Reader = Callable[[str, str], Any]
@@ -205,8 +205,7 @@ def some_of(known: Sequence[str], noun: str) -> Reader:
         wanted = [name.strip() for name in text.split(",")]
         for name in wanted:
             if name not in known:
-                message = f"there is no {noun} {quote(name)}; choose from {', '.join(known)}"
-                raise InputError.of(option, message + did_you_mean(name.lower(), known))
+                raise InputError.of(option, no_such(noun, name, known))
         return tuple(name for name in known if name in wanted)
 
     return read

@@ -11,7 +11,7 @@ import typer
 from fabkit.cli import options
 from fabkit.cli.context import Context, with_options
 from fabkit.cli.options import argument, flag, option
-from fabkit.core.errors import InputError, did_you_mean, pluralize, quote
+from fabkit.core.errors import InputError, no_such, pluralize
 from fabkit.core.units import format_mm
 from fabkit.model.catalog import catalog_entries
 from fabkit.model.library import SCHEMAS, load_set, schema_of, shipped_names
@@ -132,8 +132,7 @@ def schema(
     For completion and checks in editors, start a TOML file with `#:schema set.schema.json`.
     """
     if kind not in SCHEMAS:
-        message = f"there is no schema {quote(kind)}; choose from {', '.join(SCHEMAS)}"
-        raise InputError.of("", message + did_you_mean(kind, SCHEMAS))
+        raise InputError.of("", no_such("schema", kind, SCHEMAS))
     print(json.dumps(schema_of(kind), indent=2, ensure_ascii=False))
 
 

@@ -102,6 +102,12 @@ def did_you_mean(name: str, known: Sequence[str]) -> str:
     return f'; did you mean "{near}"?' if near else ""
 
 
+def no_such(noun: str, name: str, known: Sequence[str], most: int = _MAX_NAMED) -> str:
+    """Return the message for an unknown name: what to choose from, and what was probably meant."""
+    near = did_you_mean(name, known) or did_you_mean(name.lower(), known)
+    return f"there is no {noun} {quote(name)}; choose from {join_names(known, most)}{near}"
+
+
 @dataclass(frozen=True)
 class ErrorDetail:
     """One error and its place, such as ``piece[3].outline``; empty for the whole source."""

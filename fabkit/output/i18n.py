@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
-from fabkit.core.errors import ExternalError, InputError, did_you_mean, quote
+from fabkit.core.errors import ExternalError, InputError, no_such
 
 #: The supported languages by their two-letter codes; the first is the default.
 LANGUAGES = ("en", "de", "it", "fr")
@@ -21,8 +21,7 @@ def load_messages(part: str, language: str) -> dict[str, str]:
         ExternalError: when the message file is missing or damaged.
     """
     if language not in LANGUAGES:
-        message = f"there are no texts in {quote(language)}; choose from {', '.join(LANGUAGES)}"
-        raise InputError.of("--language", message + did_you_mean(language, LANGUAGES))
+        raise InputError.of("--language", no_such("language", language, LANGUAGES))
     return dict(_read_messages(part, language))
 
 

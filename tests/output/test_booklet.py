@@ -555,7 +555,7 @@ REFUSED: list[tuple[int, dict[str, Any], str | None, str, str]] = [
     (20, {"drop": True}, None, "en", "fridgeiq: there are no challenges for a booklet"),
     (20, {"solution": None}, None, "en", "fridgeiq: no solution is known of square_02"),
     (20, {}, "a3", "en", '--paper: there is no paper "a3"; choose from a5, a4, letter'),
-    (20, {}, None, "es", '--language: there are no texts in "es"'),
+    (20, {}, None, "es", '--language: there is no language "es"'),
     (40, {}, "a5", "en", "170 x 202.8 mm; the smallest paper that fits is a4"),
     (70, {}, "a4", "en", "290 x 322.8 mm; omit --paper to get a fold-out page"),
     (150, {}, "a4", "en", "omit --paper to draw it smaller"),

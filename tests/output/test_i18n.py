@@ -43,7 +43,7 @@ def test_an_unknown_language_is_refused() -> None:
     with pytest.raises(InputError) as caught:
         load_messages("booklet", "es\x1b")
     assert str(caught.value) == (
-        r'--language: there are no texts in "es\x1b"; choose from en, de, it, fr'
+        r'--language: there is no language "es\x1b"; choose from en, de, it, fr'
     )
 
 

@@ -194,7 +194,7 @@ def test_what_fabkit_has_not_written_is_left_alone(
 
 REFUSED = {
     "--only baz": 'there is no challenge "baz"',
-    "--language nl": 'there are no texts in "nl"; choose from en, de, it, fr',
+    "--language nl": 'there is no language "nl"; choose from en, de, it, fr',
     "--challenges none.toml": "none.toml: there is no such file",
     "--challenges odd.toml --only odd": "odd has no solution",
     "--output=": "is empty",

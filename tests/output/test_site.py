@@ -124,7 +124,7 @@ REFUSED = {
     "--all --only bar": "--only: requires a single set; several were given",
     "pair.toml pair.toml": 'two sets are called "pair"; expected different names',
     "pair.toml none.toml": "none.toml: there is no such file",
-    "pair.toml other.toml --language nl": 'there are no texts in "nl"; choose from',
+    "pair.toml other.toml --language nl": 'there is no language "nl"; choose from',
     "pair.toml other.toml -o page": 'holds the set "pair", not "all sets"',
     "pair.toml -o SITE": 'holds the set "all sets", not "pair"',
 }

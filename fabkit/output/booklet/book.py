@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from reportlab.platypus import Flowable, NextPageTemplate, PageBreak
 
-from fabkit.core.errors import InputError, did_you_mean, escape, join_names, pluralize, quote
+from fabkit.core.errors import InputError, escape, join_names, no_such, pluralize
 from fabkit.drawing.draft import draft_all, draft_flat_piece
 from fabkit.model.entry import Entry
 from fabkit.model.profile import Profile
@@ -123,8 +123,7 @@ def render_booklet(
 def check_edition(edition: str, fold: bool) -> None:
     """Raise an `InputError` when the edition is unknown or cannot be folded."""
     if edition not in EDITIONS:
-        message = f"there is no edition {quote(edition)}; choose from {', '.join(EDITIONS)}"
-        raise InputError.of("--edition", message + did_you_mean(edition, EDITIONS))
+        raise InputError.of("--edition", no_such("edition", edition, EDITIONS))
     if fold and edition != EDITIONS[0]:
         message = "pages at full size are not folded; omit --fold, or use --edition play"
         raise InputError.of("--fold", message)

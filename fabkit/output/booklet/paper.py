@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fabkit.core.errors import InputError, did_you_mean, pluralize, quote
+from fabkit.core.errors import InputError, no_such, pluralize
 from fabkit.core.units import format_mm
 
 #: Width and height in mm.
@@ -85,8 +85,7 @@ def choose_paper(
 def _best_orientation(needed: Sequence[Size], name: str, refuse: bool = True) -> Size:
     """Return the orientation in which most shapes fit; portrait if both are equal."""
     if name not in PAPERS:
-        message = f"there is no paper {quote(name)}; choose from {', '.join(PAPERS)}"
-        raise InputError.of("--paper", message + did_you_mean(name, list(PAPERS)))
+        raise InputError.of("--paper", no_such("paper", name, list(PAPERS)))
     best = max(orientations_of(PAPERS[name]), key=lambda size: _fitting(needed, size))
     if refuse and needed and not _fitting(needed, best):
         raise InputError.of("--paper", _too_small(needed, name))

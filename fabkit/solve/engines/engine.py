@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module
 
-from fabkit.core.errors import InputError, did_you_mean, quote
+from fabkit.core.errors import InputError, no_such
 from fabkit.solve.exact_cover import ExactCoverProblem
 
 #: The positions of the options in a solution, ascending.
@@ -134,8 +134,7 @@ def get_engine(name: str) -> Engine:
         InputError: if there is none.
     """
     if name not in _CLASSES:
-        hint = did_you_mean(name, ENGINES) or f"; choose from {', '.join(ENGINES)}"
-        raise InputError.of("--engine", f"unknown engine {quote(name)}{hint}")
+        raise InputError.of("--engine", no_such("engine", name, ENGINES))
     module, cls = _CLASSES[name]
     made = getattr(import_module(f"fabkit.solve.engines.{module}"), cls)()
     assert isinstance(made, Engine)
