@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import inspect
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property, wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 from fabkit.cli import options
 from fabkit.cli.options import argument, flag, option
@@ -40,9 +40,9 @@ class Context:
 
     set: str = ""
     output: Path | None = None
-    pieces: Sequence[str] = ()
-    profiles: Sequence[str] = ()
-    settings: Sequence[str] = ()
+    pieces: list[str] = field(default_factory=list)
+    profiles: list[str] = field(default_factory=list)
+    settings: list[str] = field(default_factory=list)
     force: bool = False
     budget_s: float = 60.0
     json: bool = False
@@ -90,42 +90,29 @@ class Context:
 
 Command = Callable[..., int | None]
 
-#: The shared options, each declared once.
-_SHARED_OPTIONS: dict[str, tuple[Any, Any]] = {
-    "set": (
-        str,
-        argument("SET", "A shipped set (see `fabkit sets`) or a TOML file.", shipped_names, True),
+#: The shared options, each declared once; their types are those of `Context`.
+_SHARED_OPTIONS: dict[str, Any] = {
+    "set": argument(
+        "SET", "A shipped set (see `fabkit sets`) or a TOML file.", shipped_names, required=True
     ),
-    "output": (Path | None, option("-o --output DIR", "Output folder (default: output/SET).")),
-    "pieces": (list[str], option("--piece ID", "Only this piece (repeatable).", [])),
-    "profiles": (
-        list[str],
-        option(
-            "-p --profile NAME|FILE",
-            "A print profile (see `fabkit profiles`) or a TOML file (repeatable, later ones win).",
-            [],
-            complete=preset_names,
-        ),
+    "output": option("-o --output DIR", "Output folder (default: output/SET)."),
+    "pieces": option("--piece ID", "Only this piece (repeatable).", []),
+    "profiles": option(
+        "-p --profile NAME|FILE",
+        "A print profile (see `fabkit profiles`) or a TOML file (repeatable, later ones win).",
+        [],
+        complete=preset_names,
     ),
-    "settings": (
-        list[str],
-        option(
-            "-s --set KEY=VALUE",
-            'Override a profile value, such as "unit=15 mm" (repeatable, takes precedence over -p).',
-            [],
-        ),
+    "settings": option(
+        "-s --set KEY=VALUE",
+        'Override a profile value, such as "unit=15 mm" (repeatable, takes precedence over -p).',
+        [],
     ),
-    "force": (
-        bool,
-        flag("--force", "Rebuild everything and overwrite foreign or edited files."),
-    ),
-    "budget_s": (
-        float,
-        option("--budget SECONDS", "Time limit per challenge (default: 60).", 60.0),
-    ),
-    "json": (bool, flag("--json", "Print one JSON document to standard output.", "Reporting")),
-    "quiet": (bool, flag("-q --quiet", "Print errors only.", "Reporting")),
-    "verbose": (bool, flag("-v --verbose", "Print details.", "Reporting")),
+    "force": flag("--force", "Rebuild everything and overwrite foreign or edited files."),
+    "budget_s": option("--budget SECONDS", "Time limit per challenge (default: 60).", 60.0),
+    "json": flag("--json", "Print one JSON document to standard output.", "Reporting"),
+    "quiet": flag("-q --quiet", "Print errors only.", "Reporting"),
+    "verbose": flag("-v --verbose", "Print details.", "Reporting"),
 }
 
 
@@ -136,14 +123,14 @@ def with_options(*shared: str) -> Callable[[Command], Command]:
     its own options, then the shared ones.
     """
     names = [*shared, "json", "quiet", "verbose"]
-    kind = inspect.Parameter.KEYWORD_ONLY
+    kind, types = inspect.Parameter.KEYWORD_ONLY, get_type_hints(Context)
 
     def decorate(command: Command) -> Command:
         _, *own = inspect.signature(command, eval_str=True).parameters.values()
         own = [one.replace(kind=kind) for one in own]
         given = {
             name: inspect.Parameter(
-                name, kind, annotation=_SHARED_OPTIONS[name][0], default=_SHARED_OPTIONS[name][1]
+                name, kind, annotation=types[name], default=_SHARED_OPTIONS[name]
             )
             for name in names
         }
