@@ -262,8 +262,8 @@
       if (!next) return this.announce(game.entry.solution ? this.solvedMessage() : this.messages.say_no_hint);
       this.release();
       const { pieces, placement } = next;
-      const samePlacement = String(this.hinted.pieces) === String(pieces);
-      this.hinted = { pieces, step: samePlacement ? this.hinted.step + 1 : 1 };
+      const isSameHint = String(this.hinted.pieces) === String(pieces);
+      this.hinted = { pieces, step: isSameHint ? this.hinted.step + 1 : 1 };
       const [piece] = pieces;
       this.selected = piece;
       if (this.hinted.step === 1) {

@@ -80,8 +80,8 @@
     ensure(entry.given.length === given?.length && !doublyCovered.length && !outside.size);
     const source = data.entries.find((one) => one.id === of);
     entry.title = source ? formatMessage(data.messages.own_of, { title: source.title }) : data.messages.own;
-    const samePlacement = source && String([source.cells, source.pieces]) === String([cells, places]);
-    const known = new Set((samePlacement && source.solution ? source.solution : []).map(String));
+    const isSameProblem = source && String([source.cells, source.pieces]) === String([cells, places]);
+    const known = new Set((isSameProblem && source.solution ? source.solution : []).map(String));
     if (known.size && entry.given.every((one) => known.has(String(one)))) {
       Object.assign(entry, { solution: source.solution, order: source.order });
     }
