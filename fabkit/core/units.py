@@ -67,8 +67,7 @@ def format_mm(value_mm: float, digits: int = 3) -> str:
     """
     if not math.isfinite(value_mm):
         return "no length"
-    text = f"{value_mm:.{digits}f}".rstrip("0").rstrip(".")
-    return f"{'0' if text in ('', '-0') else text} mm"
+    return f"{format_number(value_mm, digits)} mm"
 
 
 def parse_degrees(text: object) -> float:
@@ -94,9 +93,15 @@ def parse_number(value: object) -> float:
     return float(round(match[0], _DIGITS))
 
 
-def format_number(value: float) -> str:
-    """Format a number without trailing zeros."""
-    return f"{value:.{_DIGITS}f}".rstrip("0").rstrip(".")
+def format_number(value: float, digits: int = _DIGITS) -> str:
+    """Format a number with at most so many digits after its point, without trailing zeros.
+
+    Example:
+        >>> format_number(1.25), format_number(100.0), format_number(-0.0001, 3)
+        ('1.25', '100', '0')
+    """
+    text = f"{value:.{digits}f}".rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text
 
 
 def format_duration(seconds: float | None) -> str:

@@ -14,6 +14,8 @@ from typing import Any
 
 from shapely.geometry.base import BaseGeometry
 
+from fabkit.core.units import format_number
+
 #: Slack on lengths for single precision and for chords of curves.
 TINY_MM = 5e-4
 #: Faces that touch overlap by less than this in single precision.
@@ -93,10 +95,12 @@ def check_limits(
         if not math.isfinite(value):
             yield Finding(rule, False, None, limit, unit, f"{what} cannot be measured", where)
             return
-        bounds = dict.fromkeys(_text(one) for one in (low, high) if math.isfinite(one))
+        bounds = dict.fromkeys(
+            format_number(one, DIGITS) for one in (low, high) if math.isfinite(one)
+        )
         least_or_most = "at least " if math.isinf(high) else "at most " if math.isinf(low) else ""
         expected = least_or_most + " to ".join(bounds)
-        message = f"{what} is {_text(value)}{suffix}; expected {expected}{suffix}"
+        message = f"{what} is {format_number(value, DIGITS)}{suffix}; expected {expected}{suffix}"
         ok = low - TINY_MM <= value <= high + TINY_MM
         yield Finding(rule, ok, value, limit, unit, message, where)
 
@@ -113,7 +117,3 @@ def count_finding(
     ok = value == limit
     message = f"{what}: {value}" + ("" if ok else f"; expected {limit}")
     return Finding(rule, ok, value, limit, "", message, where)
-
-
-def _text(value: float) -> str:
-    return f"{round(value, 3) + 0.0:.3f}".rstrip("0").rstrip(".")

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from xml.etree import ElementTree
 
+from fabkit.core.units import format_number
 from fabkit.output.canvas import Points
 from fabkit.output.theme import DARK, FAMILY, LIGHT, ROLES, THEMES, Theme, font_faces
 
@@ -140,8 +141,7 @@ def number(value: float) -> str:
         >>> number(1.25), number(100.0), number(-0.0001)
         ('1.25', '100', '0')
     """
-    text = f"{value:.3f}".rstrip("0").rstrip(".")
-    return "0" if text == "-0" else text
+    return format_number(value, 3)
 
 
 def xml_text(text: str) -> str:

@@ -30,6 +30,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fabkit.core.units import format_number
 from fabkit.mesh.board_fit import cell_centres_mm, hole_at, round_holes, z_ranges
 from fabkit.mesh.finding import DIGITS, TINY_MM
 from fabkit.mesh.fitting.contacts import Contact, PieceInsets, Solution, contacts
@@ -423,7 +424,7 @@ def magnet_fit(recesses_mm: Sequence[float], magnet_mm: float, hole_mm: float) -
         f"the magnets fit with up to {-least_mm:.2g} mm of play": -least_mm > TINY_MM,
         "the magnets just fit": True,
     }
-    widths = dict.fromkeys(f"{mm:.2f}".rstrip("0").rstrip(".") for mm in recess_mm)
+    widths = dict.fromkeys(format_number(mm, 2) for mm in recess_mm)
     message = next(text for text, holds in cases.items() if holds)
     message = f"recesses print {' to '.join(widths)} mm wide: {message}"
     return MagnetFit(goes_in, recess_mm, (least_mm, most_mm), message)
