@@ -10,8 +10,9 @@ from fabkit.build.cover_image import cover_picture
 from fabkit.build.entries import Selection, gather, select_solved
 from fabkit.build.export import current_stl_files
 from fabkit.build.manifest import report_recipe
-from fabkit.build.targets import OutputPath, Progress, Target, build, no_progress
+from fabkit.build.targets import OutputPath, Target, build
 from fabkit.core.files import json_text
+from fabkit.core.progress import Progress, no_progress
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.output.booklet.book import EDITIONS, Booklet, check_edition, render_booklet

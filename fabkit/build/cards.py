@@ -8,8 +8,9 @@ from pathlib import Path
 from fabkit.build.artifacts import library_failures
 from fabkit.build.entries import read_challenges, refuse_unknown_ids, stated_and_generated
 from fabkit.build.reports import write_contents
-from fabkit.build.targets import OutputPath, Progress, Target, build, no_progress
+from fabkit.build.targets import OutputPath, Target, build
 from fabkit.core.errors import InputError, escape
+from fabkit.core.progress import Progress, no_progress
 from fabkit.drawing.boards.csg import BoardDrawing
 from fabkit.drawing.boards.draft import draft_card
 from fabkit.drawing.outline import DrawingError

@@ -13,9 +13,10 @@ from shapely import affinity, total_bounds
 
 from fabkit.build.artifacts import library_failures
 from fabkit.build.export import write_print
-from fabkit.build.targets import OutputPath, Progress, Target, build, no_progress, with_json_report
+from fabkit.build.targets import OutputPath, Target, build, with_json_report
 from fabkit.core.errors import InputError, escape
 from fabkit.core.files import write_atomically
+from fabkit.core.progress import Progress, no_progress
 from fabkit.drawing.coupon import (
     CouponPart,
     CouponPlace,

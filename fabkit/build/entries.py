@@ -8,9 +8,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from fabkit.build.targets import Progress, no_progress
 from fabkit.core.errors import InputError, escape, join_names, no_such, quote
 from fabkit.core.files import read_json, sha256
+from fabkit.core.progress import Progress, no_progress
 from fabkit.model.catalog import (
     catalog_entries,
     catalog_path,

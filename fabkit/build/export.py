@@ -12,17 +12,10 @@ from typing import TYPE_CHECKING, Any
 from fabkit.build.artifacts import Artifacts, library_failures
 from fabkit.build.manifest import generator_digest, pieces_in, profile_digest, read_manifest
 from fabkit.build.reports import write_contents
-from fabkit.build.targets import (
-    BuildResult,
-    FolderResult,
-    OutputPath,
-    Progress,
-    Target,
-    build,
-    no_progress,
-)
+from fabkit.build.targets import BuildResult, FolderResult, OutputPath, Target, build
 from fabkit.core.errors import InputError, pluralize
 from fabkit.core.files import digest, json_text
+from fabkit.core.progress import Progress, no_progress
 from fabkit.model.accessory import Accessory, Printable, printables, profile_as_made
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile

@@ -9,8 +9,9 @@ from typing import Any
 
 from fabkit.build.artifacts import Artifacts, library_failures
 from fabkit.build.export import write_print
-from fabkit.build.targets import OutputPath, Progress, Target, build, no_progress, with_json_report
+from fabkit.build.targets import OutputPath, Target, build, with_json_report
 from fabkit.core.errors import InputError
+from fabkit.core.progress import Progress, no_progress
 from fabkit.drawing.jig import JIG, Jig, draft_jigs
 from fabkit.drawing.outline import DrawingError
 from fabkit.model.accessory import profile_as_made

@@ -10,8 +10,9 @@ from pathlib import Path
 from fabkit.build.export import PROFILE
 from fabkit.build.manifest import report_recipe
 from fabkit.build.reports import check_contents, verify_contents, write_contents
-from fabkit.build.targets import OutputPath, Progress, Target, build
+from fabkit.build.targets import OutputPath, Target, build
 from fabkit.core.errors import InputError, escape
+from fabkit.core.progress import Progress
 from fabkit.mesh.files.readers import read_meshes
 from fabkit.model.profile import Profile
 from fabkit.model.profile_file import load_profile, preset_names

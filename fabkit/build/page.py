@@ -18,9 +18,10 @@ from fabkit.build.export import PROFILE, current_stl_files, file_summaries, targ
 from fabkit.build.manifest import MANIFEST, report_recipe
 from fabkit.build.page_assets import models_data, models_script
 from fabkit.build.reports import write_contents
-from fabkit.build.targets import FolderResult, OutputPath, Progress, Target, build, no_progress
+from fabkit.build.targets import FolderResult, OutputPath, Target, build
 from fabkit.core.errors import InputError, escape
 from fabkit.core.files import digest, json_text, read_json, temporary_folder, zip_bytes
+from fabkit.core.progress import Progress, no_progress
 from fabkit.model.accessory import accessories, printables
 from fabkit.model.entry import Entry
 from fabkit.model.profile import Profile

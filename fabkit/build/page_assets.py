@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from fabkit.build.artifacts import Artifacts, library_failures
 from fabkit.build.assembly_layout import placement_on
-from fabkit.build.targets import Progress, no_progress
+from fabkit.core.progress import Progress, no_progress
 from fabkit.drawing.boards.csg import BoardDrawing
 from fabkit.mesh.mesh import Faces, Mesh, Points
 from fabkit.model.accessory import LID, Accessory, Printable

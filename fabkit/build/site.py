@@ -12,9 +12,10 @@ from fabkit.build.export import file_summaries
 from fabkit.build.manifest import generator_digest
 from fabkit.build.page import INDEX, SHARED, STILL, PageResult, make_page, static_digest
 from fabkit.build.reports import write_contents
-from fabkit.build.targets import FolderResult, Progress, Target, build, no_progress
+from fabkit.build.targets import FolderResult, Target, build
 from fabkit.core.errors import InputError, quote
 from fabkit.core.files import digest, json_text
+from fabkit.core.progress import Progress, no_progress
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.output.i18n import LANGUAGES, load_messages

@@ -11,9 +11,10 @@ from typing import Any
 from fabkit.build.export import PLATES
 from fabkit.build.manifest import read_manifest, report_recipe
 from fabkit.build.reports import read_report, write_reports
-from fabkit.build.targets import OutputPath, Progress, Target, build, no_progress
+from fabkit.build.targets import OutputPath, Target, build
 from fabkit.core.errors import InputError, escape
 from fabkit.core.files import json_text
+from fabkit.core.progress import Progress, no_progress
 from fabkit.drawing.draft import draft_all, draft_printable, tone_area
 from fabkit.drawing.part import PartDrawing
 from fabkit.model.accessory import printables

@@ -26,11 +26,10 @@ from fabkit.core.files import (
     remove_leftovers,
     sha256,
 )
+from fabkit.core.progress import Progress, no_progress
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 
-#: Called with the number of finished files, the total, and the next one.
-Progress = Callable[[int, int, str], None]
 #: Returns where to write a file of the folder; keywords are stored in its `ManifestEntry`.
 OutputPath = Callable[..., Path]
 _MAX_NAMED = 5
@@ -53,10 +52,6 @@ def with_json_report(
         output_path(report).write_bytes(json_text(document).encode())
 
     return make
-
-
-def no_progress(done: int, total: int, name: str) -> None:
-    """Ignore progress."""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from fabkit.core.files import json_text
 from fabkit.core.signals import cleanup_on_signal
 
 if TYPE_CHECKING:
-    from fabkit.build.targets import Progress
+    from fabkit.core.progress import Progress
 
 _SECONDS_BETWEEN_LINES = 2.0
 

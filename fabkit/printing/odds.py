@@ -30,6 +30,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fabkit.core.progress import Progress, no_progress
 from fabkit.core.units import format_number
 from fabkit.mesh.board_fit import cell_centres_mm, hole_at, round_holes, z_ranges
 from fabkit.mesh.finding import DIGITS, TINY_MM
@@ -37,7 +38,6 @@ from fabkit.mesh.fitting.contacts import Contact, PieceInsets, Solution, contact
 from fabkit.mesh.part import Part
 from fabkit.mesh.placement import flat_piece
 from fabkit.mesh.rules.board import channel_widths_mm, clearances_mm
-from fabkit.mesh.rules.insertion import Progress
 from fabkit.model.accessory import HOLES, SOCKETS, TRAY
 from fabkit.model.entry import subdivide
 from fabkit.model.lattice import Cell, Lattice
@@ -518,7 +518,7 @@ def simulate_tolerances(
     recesses_mm: Sequence[float] = (),
     sockets: Sequence[Odds] = (),
     snowflakes: Sequence[Solution] = (),
-    progress: Progress = lambda done, total, name: None,
+    progress: Progress = no_progress,
 ) -> ToleranceReport:
     """Simulate the effect of a printer's errors on a set.
 

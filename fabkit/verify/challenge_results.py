@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from fabkit.core.errors import join_names, pluralize
+from fabkit.core.progress import Progress, no_progress
 from fabkit.mesh.finding import DIGITS, TINY_MM, TINY_MM3
 from fabkit.mesh.fitting.assembly import Assembly
 from fabkit.mesh.identity import ScannedPart
-from fabkit.mesh.rules.insertion import Progress
 from fabkit.model.challenges import find_challenge
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.puzzle import Challenge, PuzzleSet, rings_to_units
@@ -120,7 +120,7 @@ def challenges_to_solve(puzzle: PuzzleSet) -> tuple[Challenge, ...]:
 def solve_catalog(
     puzzle: PuzzleSet,
     budget_s: float | None,
-    progress: Progress = lambda done, total, name: None,
+    progress: Progress = no_progress,
     flips: bool = False,
 ) -> list[ChallengeResult]:
     """Solve every challenge of a set, each within `budget_s` (no limit if None; at most ten seconds if

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fabkit.core.errors import join_names
+from fabkit.core.progress import Progress, no_progress
 from fabkit.mesh.features import can_be_turned_over
 from fabkit.mesh.finding import DIGITS, Finding, count_finding
 from fabkit.mesh.fitting.assembly import Assembly
@@ -22,7 +23,6 @@ from fabkit.mesh.fitting.contacts import Solution
 from fabkit.mesh.identity import ScannedPart, set_findings
 from fabkit.mesh.inspect import MESH_RULES
 from fabkit.mesh.part import inside_mm
-from fabkit.mesh.rules.insertion import Progress
 from fabkit.model.catalog import shipped_entries
 from fabkit.model.profile import Profile
 from fabkit.solve.answer import IMPOSSIBLE, SOLVED
@@ -117,7 +117,7 @@ def check(
     scan: ScannedSet,
     profile: Profile,
     budget_s: float | None = None,
-    progress: Progress = lambda done, total, name: None,
+    progress: Progress = no_progress,
     error: PrinterError | None = None,
     answers: Sequence[ChallengeResult] | None = None,
 ) -> CheckReport:
@@ -321,7 +321,7 @@ def verify(
     scan: ScannedSet,
     profile: Profile,
     budget_s: float | None = None,
-    progress: Progress = lambda done, total, name: None,
+    progress: Progress = no_progress,
 ) -> VerifyReport:
     """Solve the catalog with the forms of the meshes, each challenge within `budget_s`, and assemble
     every solution; the profile limits the gaps."""

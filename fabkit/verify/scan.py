@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import PurePath
 from statistics import median, mode
 
+from fabkit.core.progress import Progress
 from fabkit.drawing.magnets import recess_diameters
 from fabkit.mesh.ball_fit import fit_ball_pieces
 from fabkit.mesh.board_fit import fit_boards, is_board_sized
@@ -27,7 +28,7 @@ from fabkit.mesh.part import FLAT, LENGTH_UNITS_MM, Balls, Part
 from fabkit.mesh.pegs import fit_pieces_on_pegs
 from fabkit.mesh.placement import flat_piece
 from fabkit.mesh.rules.ball import height_on_bed_mm
-from fabkit.mesh.rules.insertion import Progress, insertion_findings
+from fabkit.mesh.rules.insertion import insertion_findings
 from fabkit.mesh.rules.outline import TOLERANCE_MM, UNIT_TOLERANCE, CommonSizes, typical_corners_mm
 from fabkit.mesh.topology import signed_volume, split_components
 from fabkit.model.accessory import (

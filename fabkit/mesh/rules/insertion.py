@@ -18,6 +18,7 @@ import numpy as np
 import shapely
 from shapely.geometry.base import BaseGeometry
 
+from fabkit.core.progress import Progress, no_progress
 from fabkit.drawing.outline import region_mm
 from fabkit.mesh.finding import TINY_MM3, Finding, check_limits, count_finding
 from fabkit.mesh.identity import PeggedPart
@@ -30,9 +31,6 @@ from fabkit.model.lattice import LATTICES, Cell, Lattice
 from fabkit.model.piece import normalize_cells
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import to_units
-
-#: Called with the number of pieces or challenges done, the total, and the next one.
-Progress = Callable[[int, int, str], None]
 
 #: A piece is examined this much above its support: the precision of measured heights.
 LIFT_MM = 0.005
@@ -110,7 +108,7 @@ def insertion_findings(
     board: Part,
     lattice: Lattice,
     profile: Profile,
-    progress: Progress = lambda done, total, name: None,
+    progress: Progress = no_progress,
 ) -> dict[str, list[Finding]]:
     """Findings on pieces inserted flat into a board of holes or sockets, by piece.
 
