@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
@@ -102,14 +102,15 @@ def assemble(
     pairs = shapely.STRtree(silhouettes).query(silhouettes, "dwithin", _REACH_UNITS * unit_mm)
     i, j = pairs[:, keys[pairs[0]] < keys[pairs[1]]]
     gaps_mm, overlaps_mm3 = shapely.distance(silhouettes[i], silhouettes[j]), np.zeros(len(i))
-    least_mm, most_mm = profile.gap_min_mm, profile.gap_max_mm
-    for at in np.flatnonzero(gaps_mm < least_mm):
+    for at in np.flatnonzero(gaps_mm < profile.gap_min_mm):
         two = placements[i[at]], placements[j[at]]
         if all(piece.is_solid for piece, _ in two):
             one, other = (piece.at(pose) for piece, pose in two)
             overlaps_mm3[at] = (one ^ other).volume()
             # The library searches only up to this distance.
-            gaps_mm[at] = one.min_gap(other, least_mm) if overlaps_mm3[at] <= TINY_MM3 else 0.0
+            gaps_mm[at] = (
+                one.min_gap(other, profile.gap_min_mm) if overlaps_mm3[at] <= TINY_MM3 else 0.0
+            )
     edges_mm = _edge_gaps_mm(placements, i, j)
     worst = {(key, "the board"): (mm3, math.inf, -math.inf) for key, mm3 in in_board_mm3.items()}
     for pair in sorted(set(zip(keys[i].tolist(), keys[j].tolist(), strict=True))):
@@ -117,16 +118,8 @@ def assemble(
         worst[pair] = overlaps_mm3[these].max(), gaps_mm[these].min(), edges_mm[these].max()
     open_ = sorted({piece.key for piece, _ in placements if not piece.is_solid})
     messages = [f"{key} is not closed; its overlaps cannot be measured" for key in open_]
-    for pair, (overlap_mm3, gap_mm, edge_mm) in worst.items():
-        both = " and ".join(pair)
-        if overlap_mm3 > TINY_MM3:
-            messages.append(f"{both} overlap by {overlap_mm3:.3f} mm3")
-        elif gap_mm < least_mm - TINY_MM:
-            expected = f"expected at least {least_mm:g} mm"
-            messages.append(f"{both} leave a gap of {gap_mm:.3f} mm; {expected}")
-        if edge_mm > most_mm + TINY_MM:
-            expected = f"along an edge; expected at most {most_mm:g} mm"
-            messages.append(f"{both} leave a gap of {edge_mm:.3f} mm {expected}")
+    for pair, sizes in worst.items():
+        messages += _pair_problems(" and ".join(pair), *sizes, profile)
     messages += [
         f"{key} reaches {reach_mm:.3f} mm out of the region"
         for key, reach_mm in outside_mm.items()
@@ -141,6 +134,20 @@ def assemble(
         not open_,
         tuple(messages),
     )
+
+
+def _pair_problems(
+    both: str, overlap_mm3: float, gap_mm: float, edge_mm: float, profile: Profile
+) -> Iterator[str]:
+    """What is wrong between two parts, or a part and the board."""
+    least_mm, most_mm = profile.gap_min_mm, profile.gap_max_mm
+    if overlap_mm3 > TINY_MM3:
+        yield f"{both} overlap by {overlap_mm3:.3f} mm3"
+    elif gap_mm < least_mm - TINY_MM:
+        yield f"{both} leave a gap of {gap_mm:.3f} mm; expected at least {least_mm:g} mm"
+    if edge_mm > most_mm + TINY_MM:
+        expected = f"expected at most {most_mm:g} mm"
+        yield f"{both} leave a gap of {edge_mm:.3f} mm along an edge; {expected}"
 
 
 def ball_setup(parts: Mapping[str, Part], board: Part | None) -> Table:
