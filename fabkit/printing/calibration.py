@@ -247,9 +247,6 @@ def parse_values(text: str) -> list[float]:
 def fit_machine(readings: Sequence[Measurement]) -> MachineFit:
     """Fit a machine's errors to measurements by generalised least squares.
 
-    Outliers are removed one at a time: values whose studentised residual from a fit without them is
-    too large to be chance (Bonferroni's bound over all values).
-
     Raises:
         InputError: when there are too few values, or they are implausible: in inches, or so
             scattered that they contradict each other.
@@ -257,26 +254,10 @@ def fit_machine(readings: Sequence[Measurement]) -> MachineFit:
     from scipy import stats
 
     _refuse_inches(readings)
-    names, full_design = _design(readings)
+    names, design = _design(readings)
     off = np.array([one.value_mm - one.place.nominal_mm for one in readings])
-    together, kept = _correlations(readings), np.arange(len(readings))
-    while True:
-        design, spare = full_design[kept], len(kept) - len(names)
-        weights = np.linalg.inv(together[np.ix_(kept, kept)])
-        cross = np.linalg.inv(design.T @ weights @ design)
-        solution = cross @ design.T @ weights @ off[kept]
-        # Without a value, the sum of squares is less by its pull squared over its own part.
-        rest = weights - weights @ design @ cross @ design.T @ weights
-        pulls, own = rest @ off[kept], np.maximum(np.diag(rest), 1e-9)
-        variance = max(0.0, float(off[kept] @ pulls)) / spare
-        without = np.maximum(variance * spare - pulls**2 / own, 1e-12) / (spare - 1)
-        studentised = np.abs(pulls) / np.sqrt(own * without)
-        worst = int(np.argmax(studentised))
-        chance = 2 * stats.t.sf(studentised[worst], spare - 1) * len(kept)
-        if chance > _CHANCE or spare - 1 < _MIN_SPARE:
-            break
-        kept = np.delete(kept, worst)
-    residuals = off - full_design @ solution
+    kept, solution, cross, variance = _without_outliers(design, off, _correlations(readings))
+    residuals = off - design @ solution
     outliers = ~np.isin(np.arange(len(readings)), kept)
     scatter_mm = math.sqrt(variance)
     if scatter_mm > _MAX_SCATTER_MM or outliers.sum() > _MAX_OUTLIERS * len(readings):
@@ -289,8 +270,8 @@ def fit_machine(readings: Sequence[Measurement]) -> MachineFit:
             f"contradict each other more than a calliper or printer explains: {worst_ones}; measure "
             "again and enter each value at its number",
         )
-    quantile = float(stats.t.ppf((1 + _CONFIDENCE) / 2, spare))
-    unsure = np.einsum("ij,jk,ik->i", full_design, cross, full_design)
+    quantile = float(stats.t.ppf((1 + _CONFIDENCE) / 2, len(kept) - len(names)))
+    unsure = np.einsum("ij,jk,ik->i", design, cross, design)
     halves = quantile * scatter_mm * np.sqrt(np.maximum(1 - np.where(outliers, -1, 1) * unsure, 0))
     covariance: Vector = np.asarray(variance * cross, np.float64)
     scales = np.array([float(name.startswith("scale")) for name in names])
@@ -312,6 +293,37 @@ def fit_machine(readings: Sequence[Measurement]) -> MachineFit:
         covariance,
         quantile,
     )
+
+
+def _without_outliers(
+    design: Vector, off: Vector, correlations: Vector
+) -> tuple[NDArray[np.int64], Vector, Vector, float]:
+    """Remove outliers one at a time: values whose studentised residual from a fit without them is too
+    large to be chance (Bonferroni's bound over all values).
+
+    Returns:
+        The indices of the others, the solution, its covariance relative to the variance of a value,
+        and that variance.
+    """
+    from scipy import stats
+
+    kept: NDArray[np.int64] = np.arange(len(off))
+    while True:
+        rows, values, spare = design[kept], off[kept], len(kept) - design.shape[1]
+        weights = np.linalg.inv(correlations[np.ix_(kept, kept)])
+        cross = np.asarray(np.linalg.inv(rows.T @ weights @ rows), np.float64)
+        solution = cross @ rows.T @ weights @ values
+        # Without a value, the sum of squares is less by its pull squared over its own part.
+        rest = weights - weights @ rows @ cross @ rows.T @ weights
+        pulls, own = rest @ values, np.maximum(np.diag(rest), 1e-9)
+        variance = max(0.0, float(values @ pulls)) / spare
+        without = np.maximum(variance * spare - pulls**2 / own, 1e-12) / (spare - 1)
+        studentised = np.abs(pulls) / np.sqrt(own * without)
+        worst = int(np.argmax(studentised))
+        chance = 2 * stats.t.sf(studentised[worst], spare - 1) * len(kept)
+        if chance > _CHANCE or spare - 1 < _MIN_SPARE:
+            return kept, solution, cross, variance
+        kept = np.delete(kept, worst)
 
 
 def _design(readings: Sequence[Measurement]) -> tuple[list[str], Vector]:
@@ -418,21 +430,48 @@ def _for_cutter(profile: Profile, fit: MachineFit) -> tuple[Profile, list[str]]:
 
 
 def _for_printer(profile: Profile, fit: MachineFit) -> tuple[Profile, list[str]]:
-    """Widen what prints narrower, and vice versa."""
     out_mm, notes = fit.values["offset"].value, _scale_notes(fit, "the slicer")
     has_holes = "hole_constant" in fit.values
-    magnet_mm = profile.magnet_diameter_mm
-
-    def loss_mm(drawn_mm: float) -> float:
-        return fit.hole_shrinkage(drawn_mm).value if has_holes else 0.0
-
-    inset_mm = max(0.0, profile.inset_mm + out_mm)
     if profile.inset_mm + out_mm < 0:
         notes.append(
             f"sides print {format_mm(-out_mm)} too far in, which an inset of "
             f"{format_mm(profile.inset_mm)} cannot compensate: set the slicer's XY compensation to "
             f"{format_mm(-profile.inset_mm - out_mm)}, and calibrate again"
         )
+    if not has_holes:
+        notes.append("no holes were measured: recesses, holes for balls and sockets are unchanged")
+    if "height" in fit.values:
+        thick = fit.values["height"]
+        if abs(thick.value) > thick.half:
+            less = "down" if thick.value > 0 else "up"
+            notes.append(
+                f"adjust in the slicer: parts are {format_mm(abs(thick.value))} too "
+                f"{'thick' if thick.value > 0 else 'thin'}; move the first layer {less} by that "
+                "(Z offset)"
+            )
+    made = replace(profile, **_compensated_sizes(profile, fit))
+    while made.lid == "sliding" and _slips_out(made) and made.lid_thickness_mm < 10 - made.layer_mm:
+        made = replace(made, lid_thickness_mm=round(made.lid_thickness_mm + made.layer_mm, 6))
+    if made.lid_thickness_mm > profile.lid_thickness_mm:
+        high = format_mm(made.lid_thickness_mm)
+        notes.append(
+            f"lids are {high} thick (lid.thickness), so that the frame holds them with more clearance"
+        )
+    hole = fit.hole_shrinkage(profile.magnet_diameter_mm + profile.press_mm)
+    known: dict[str, Any] = {
+        "offset_mm": round(out_mm, 4),
+        "offset_sd_mm": round(fit.values["offset"].error, 4),
+        "side_sd_mm": max(0.0001, round(fit.scatter_mm / math.sqrt(2), 4)),
+        "hole_loss_mm": round(hole.value, 4) if has_holes else 0.0,
+        "hole_sd_mm": round(math.hypot(fit.scatter_mm, hole.error), 4) if has_holes else 0.0,
+    }
+    return replace(made, **known), notes
+
+
+def _compensated_sizes(profile: Profile, fit: MachineFit) -> dict[str, Any]:
+    """The sizes of a profile, wider where the machine prints narrower, and vice versa."""
+    out_mm = fit.values["offset"].value
+    inset_mm = max(0.0, profile.inset_mm + out_mm)
     wider_mm = {
         "inset_mm": inset_mm - profile.inset_mm,
         # The gap between two meshes is larger than between two prints.
@@ -448,13 +487,13 @@ def _for_printer(profile: Profile, fit: MachineFit) -> tuple[Profile, list[str]]
         "channel_mm": 2 * out_mm,
         "lid_clearance_mm": 2 * out_mm,
     }
-    if has_holes:
+    if "hole_constant" in fit.values:
         for key in ("press_mm", "glue_mm", "rib_root_mm", "rib_crest_mm", "embedded_mm"):
-            wider_mm[key] = loss_mm(magnet_mm + getattr(profile, key))
-        wider_mm["hole_mm"] = loss_mm(profile.hole_mm)
-        wider_mm["socket_mm"] = out_mm + loss_mm(profile.peg_mm + 2 * profile.socket_mm) / 2
-    else:
-        notes.append("no holes were measured: recesses, holes for balls and sockets are unchanged")
+            drawn_mm = profile.magnet_diameter_mm + getattr(profile, key)
+            wider_mm[key] = fit.hole_shrinkage(drawn_mm).value
+        wider_mm["hole_mm"] = fit.hole_shrinkage(profile.hole_mm).value
+        socket_mm = fit.hole_shrinkage(profile.peg_mm + 2 * profile.socket_mm).value
+        wider_mm["socket_mm"] = out_mm + socket_mm / 2
     least = {"tip_flat_mm": 0.1, "gap_max_mm": 0.01, "press_mm": -0.5, "rib_crest_mm": -1.0}
     values: dict[str, Any] = {
         key: round(max(least.get(key, 0.0), getattr(profile, key) + more), 3)
@@ -466,32 +505,7 @@ def _for_printer(profile: Profile, fit: MachineFit) -> tuple[Profile, list[str]]
         values["foot_chamfer_mm"] = max(
             profile.foot_chamfer_mm, round(math.ceil(needed_mm / 0.05 - 1e-6) * 0.05, 2)
         )
-    if "height" in fit.values:
-        thick = fit.values["height"]
-        if abs(thick.value) > thick.half:
-            less = "down" if thick.value > 0 else "up"
-            notes.append(
-                f"adjust in the slicer: parts are {format_mm(abs(thick.value))} too "
-                f"{'thick' if thick.value > 0 else 'thin'}; move the first layer {less} by that "
-                "(Z offset)"
-            )
-    made = replace(profile, **values)
-    while made.lid == "sliding" and _slips_out(made) and made.lid_thickness_mm < 10 - made.layer_mm:
-        made = replace(made, lid_thickness_mm=round(made.lid_thickness_mm + made.layer_mm, 6))
-    if made.lid_thickness_mm > profile.lid_thickness_mm:
-        high = format_mm(made.lid_thickness_mm)
-        notes.append(
-            f"lids are {high} thick (lid.thickness), so that the frame holds them with more clearance"
-        )
-    hole = fit.hole_shrinkage(magnet_mm + profile.press_mm)
-    known: dict[str, Any] = {
-        "offset_mm": round(out_mm, 4),
-        "offset_sd_mm": round(fit.values["offset"].error, 4),
-        "side_sd_mm": max(0.0001, round(fit.scatter_mm / math.sqrt(2), 4)),
-        "hole_loss_mm": round(hole.value, 4) if has_holes else 0.0,
-        "hole_sd_mm": round(math.hypot(fit.scatter_mm, hole.error), 4) if has_holes else 0.0,
-    }
-    return replace(made, **known), notes
+    return values
 
 
 def _slips_out(profile: Profile) -> bool:
