@@ -47,7 +47,7 @@ class OrientedPiece:
 
     def covered(self, pose: Pose) -> frozenset[Cell]:
         """The cells covered in a pose."""
-        return frozenset(moved(self.cells, pose))
+        return frozenset(posed(self.cells, pose))
 
     def poses(self, region: Iterable[Cell]) -> Iterator[Pose]:
         """All poses inside a region, by rotation and then by translation."""
@@ -157,8 +157,8 @@ def placements_on(sides: Sequence[OrientedPiece], cells: Collection[Cell]) -> li
     return upright or over[:1]
 
 
-def moved(points: Iterable[Point], pose: Pose) -> list[Point]:
-    """Move frame points to a pose."""
+def posed(points: Iterable[Point], pose: Pose) -> list[Point]:
+    """Frame points in a pose."""
     move, (dx, dy) = pose
     return [(x + dx, y + dy) for x, y in map(move, points)]
 

@@ -18,7 +18,7 @@ from fabkit.drawing.outline import region_mm
 from fabkit.mesh.finding import DIGITS, TINY_MM, TINY_MM3
 from fabkit.mesh.mesh import Points
 from fabkit.mesh.part import Part, protrusion_mm
-from fabkit.mesh.placement import OrientedPiece, Placement, Pose, moved, placements_on, step_mm
+from fabkit.mesh.placement import OrientedPiece, Placement, Pose, placements_on, posed, step_mm
 from fabkit.mesh.rules.insertion import LIFT_MM, ball_orientations
 from fabkit.model.lattice import Cell
 from fabkit.model.profile import Profile
@@ -196,4 +196,4 @@ def _edge_gaps_mm(
 def _border(piece: OrientedPiece, pose: Pose) -> BaseGeometry:
     """The outline of a flat part as read, in a pose, in frame points; empty for other parts."""
     rings = piece.flat.outline.rings if piece.flat and piece.flat.outline else ()
-    return shapely.MultiLineString([moved([*ring, ring[0]], pose) for ring in rings])
+    return shapely.MultiLineString([posed([*ring, ring[0]], pose) for ring in rings])

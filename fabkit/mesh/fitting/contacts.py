@@ -20,7 +20,7 @@ import shapely
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.mesh.mesh import Points
-from fabkit.mesh.placement import OrientedPiece, moved, placements_on, step_mm
+from fabkit.mesh.placement import OrientedPiece, placements_on, posed, step_mm
 from fabkit.model.lattice import Cell, Lattice, Point
 from fabkit.model.piece import canonical_turn
 from fabkit.model.polygon import rings_of_cells
@@ -95,7 +95,7 @@ class PieceInsets:
             InputError: when it does not have that shape.
         """
         _, pose = placements_on([self.piece], cells)[0]
-        sides = (moved(ends, pose) for ends in self.ends)
+        sides = (posed(ends, pose) for ends in self.ends)
         return [(b, a) if pose[0].flipped else (a, b) for a, b in sides]
 
     def corner_mm(self, one: int, other: int, along: Sequence[float]) -> float:
