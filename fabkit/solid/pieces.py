@@ -74,11 +74,10 @@ def recess_cutter(recess: Recess) -> cq.Shape:
     crest = recess.diameters.crest_mm
     if crest is not None:
         cone_height = lead_in + radius - crest / 2  # the cone goes on down to the crests
-        cone = _revolved([(radius + lead_in, low), (crest / 2, low + cone_height)])
-        return cone.fuse(_ribbed_prism(radius, crest / 2, recess.rib_width_mm, low, high)).clean()
-    if lead_in > 0:
-        return _revolved([(radius + lead_in, low), (radius, low + lead_in), (radius, high)])
-    return _revolved([(radius, low), (radius, high)])
+        lower = _revolved([(radius + lead_in, low), (crest / 2, low + cone_height)])
+        return lower.fuse(_ribbed_prism(radius, crest / 2, recess.rib_width_mm, low, high)).clean()
+    cone = [(radius + lead_in, low)] if lead_in else []
+    return _revolved([*cone, (radius, low + lead_in), (radius, high)])
 
 
 def release_cutters(release: ReleaseHole) -> list[cq.Shape]:
