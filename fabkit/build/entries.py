@@ -134,11 +134,8 @@ def _levelled(puzzle: PuzzleSet, entries: Sequence[Entry]) -> list[Entry]:
     def cuts(kind: str) -> Sequence[float]:
         known = catalog_thresholds(puzzle, kind)
         scores = [one.score for one in entries if one.kind == kind and one.score]
-        return (
-            level_thresholds(scores)
-            if known is DEFAULT_THRESHOLDS and len(scores) >= _FEWEST_RANKED
-            else known
-        )
+        is_ranked = known is DEFAULT_THRESHOLDS and len(scores) >= _FEWEST_RANKED
+        return level_thresholds(scores) if is_ranked else known
 
     return [
         entry
@@ -161,13 +158,13 @@ def find_entry(
     Raises:
         InputError: when there is none, or several.
     """
-    files, only = () if file is None else (file,), () if name is None else (name,)
-    if file is not None and not only:  # listing them needs no solving
-        entries = gather(puzzle, Selection(files, budget_s=0.0), folder)
-        if len(entries) > 1:
-            ids = join_names([entry.id for entry in entries], _MAX_NAMED)
-            message = f"holds {len(entries)} challenges; choose one with --challenge: {ids}"
+    if file is not None and name is None:
+        found = sorted(read_challenges(puzzle, file), key=lambda entry: KINDS.index(entry.kind))
+        if len(found) > 1:
+            ids = join_names([entry.id for entry in found], _MAX_NAMED)
+            message = f"holds {len(found)} challenges; choose one with --challenge: {ids}"
             raise InputError.of(escape(str(file)), message)
+    files, only = () if file is None else (file,), () if name is None else (name,)
     return gather(puzzle, Selection(files, only, budget_s), folder, progress)[0]
 
 

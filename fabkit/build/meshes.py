@@ -53,9 +53,8 @@ def load_scan(
     likely_mm = candidates[0].unit_mm
     scan = scan_set(meshes, puzzle, likely_mm)
     found = match_profile(scan, candidates)
-    if (found is None and not scan.agrees_with(likely_mm)) or (
-        found or candidates[0]
-    ).unit_mm != likely_mm:
+    is_sure = found.unit_mm == likely_mm if found else scan.agrees_with(likely_mm)
+    if not is_sure:
         scan = scan_set(meshes, puzzle, *dict.fromkeys(one.unit_mm for one in candidates))
         found = match_profile(scan, candidates)
         if found is not None and puzzle.boards:
