@@ -31,7 +31,7 @@ from fabkit.model.puzzle import PuzzleSet
 from fabkit.output.coupon import coupon_sheet, residual_chart
 from fabkit.printing.calibration import MachineFit
 from fabkit.printing.nesting.bin import Placement
-from fabkit.printing.plate import Plate
+from fabkit.printing.plate import Plate, bed_bin
 
 #: The position of the two pieces, and the gap between them.
 _PIECES_MM, _GAP_MM = 62.0, 3.0
@@ -114,19 +114,17 @@ def _plate(parts: Sequence[CouponPart], pieces: Sequence[FlatDrawing], profile: 
         areas.append(affinity.translate(one.outline, *positions[one.piece]))
         y_mm += high - low + _GAP_MM
     left, low, right, high = total_bounds(areas)
-    free = [
-        side - 2 * profile.plate_edge_mm for side in (profile.bed_width_mm, profile.bed_depth_mm)
-    ]
-    if right - left > free[0] or high - low > free[1]:
+    wide_mm, deep_mm = bed_bin(profile).usable_mm
+    if right - left > wide_mm or high - low > deep_mm:
         size = f"{right - left:.0f} x {high - low:.0f} mm"
         raise InputError.of(
             f"profile {profile.name}",
-            f"the coupon is {size}, but the bed has room for only {free[0]:g} x {free[1]:g} mm; choose "
+            f"the coupon is {size}, but the bed has room for only {wide_mm:g} x {deep_mm:g} mm; choose "
             "a larger printer.bed_width or printer.bed_depth, or a smaller unit",
         )
     dx, dy = (profile.bed_width_mm - left - right) / 2, (profile.bed_depth_mm - low - high) / 2
     placements = [Placement(name, 0.0, x + dx, y + dy) for name, (x, y) in positions.items()]
-    used = sum(one.area for one in areas) / (free[0] * free[1])
+    used = sum(one.area for one in areas) / (wide_mm * deep_mm)
     return Plate(1, tuple(placements), None, used)
 
 

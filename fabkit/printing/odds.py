@@ -374,9 +374,10 @@ def socket_odds(
     holes_mm = [hole.inner_mm for hole in holes if hole is not None]
     # Two sides of the peg or ball and two of the hole, unless the error of holes is calibrated.
     sides = 2 if error.side_sd_mm else 4
-    kinds = [("peg", holes_mm, peg_mm, sides, error.hole_mm, error.hole_sd_mm)]
+    of_holes = sides, error.hole_mm, error.hole_sd_mm
+    kinds = [("peg", holes_mm, peg_mm, *of_holes)]
     if part.kind == HOLES:
-        kinds = [("ball", holes_mm, ball_mm, *kinds[0][3:])]
+        kinds = [("ball", holes_mm, ball_mm, *of_holes)]
         kinds += [("link", channel_widths_mm(part, lattice), link_mm, 4, 0.0, 0.0)]
     found = []
     for what, rooms_mm, thick_mm, sides, hole_mm, hole_sd_mm in kinds:
