@@ -72,7 +72,8 @@ def outline_findings(one: Subject) -> Iterator[Finding]:
     """All findings on a part's outline, its back and its face."""
     part, found, common, profile = one.part, one.found, one.common, one.profile
     rest_mm2 = part.sections.flat(0.0, DOWN).area
-    rest_mm2 += sum(hollow.middle.area for hollow in found.hollows if hollow.below)  # told apart
+    # The rule on an even back reports hollows.
+    rest_mm2 += sum(hollow.middle.area for hollow in found.hollows if hollow.below)
     share = rest_mm2 / part.silhouette.area if part.silhouette.area else 0.0
     yield from check_limits("bed-contact", [(share, part.silhouette)], 0.5, unit="")
     deep_mm = part.thickness_mm / 4 if common.measured else math.inf  # that is made hollow
