@@ -106,17 +106,13 @@ def gather(
         ('start-007', 'start', 1, 'starter')
     """
     selection = selection or Selection()
-    selection = replace(selection, only=tuple(resolve_id(puzzle, name) for name in selection.only))
-    all_entries = (
-        _of_files(puzzle, selection.files)
-        if selection.files
-        else _of_set(puzzle, folder, selection.only)
-    )
+    files, only = selection.files, [resolve_id(puzzle, name) for name in selection.only]
+    all_entries = _of_files(puzzle, files) if files else _of_set(puzzle, folder, only)
     if not all_entries:
         message = "has no challenge and no board; give a challenge file with --challenges"
         raise NothingToShowError.of(puzzle.name, message)
-    refuse_unknown_ids("challenge", selection.only, [one.id for one in all_entries])
-    wanted = [one for one in all_entries if one.id in selection.only or not selection.only]
+    refuse_unknown_ids("challenge", only, [one.id for one in all_entries])
+    wanted = [one for one in all_entries if one.id in only or not only]
     found = []
     for done, stated in enumerate(wanted):
         entry = stated if stated.level in LEVELS else replace(stated, level="")

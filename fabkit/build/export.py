@@ -258,11 +258,7 @@ def targets_for(artifacts: Artifacts, kinds: Sequence[str]) -> list[Target]:
 
 
 def _make(
-    how: Kind,
-    artifacts: Artifacts,
-    some: Sequence[Printable],
-    name: str,
-    output_path: OutputPath,
+    how: Kind, artifacts: Artifacts, some: Sequence[Printable], name: str, output_path: OutputPath
 ) -> None:
     with library_failures(name):
         if not how.cut:

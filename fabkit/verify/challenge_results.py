@@ -118,10 +118,7 @@ def challenges_to_solve(puzzle: PuzzleSet) -> tuple[Challenge, ...]:
 
 
 def solve_catalog(
-    puzzle: PuzzleSet,
-    budget_s: float | None,
-    progress: Progress = no_progress,
-    flips: bool = False,
+    puzzle: PuzzleSet, budget_s: float | None, progress: Progress = no_progress, flips: bool = False
 ) -> list[ChallengeResult]:
     """Solve every challenge of a set, each within `budget_s` (no limit if None; at most ten seconds if
     the catalog states no answer). `flips` allows turning pieces over even against the rules."""

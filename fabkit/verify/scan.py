@@ -45,11 +45,7 @@ from fabkit.model.piece import Form, Piece, canonical_turn, forms_of_balls, norm
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.verify.challenge_results import (
-    ChallengeResult,
-    challenges_to_solve,
-    solve_catalog,
-)
+from fabkit.verify.challenge_results import ChallengeResult, challenges_to_solve, solve_catalog
 
 #: The file, its suffix, the object in it, and the number of a mesh that was split off.
 _NAME = re.compile(r"(.*?(\.\w{1,4}))(?:: (.*?))?( \(\d+\))?")

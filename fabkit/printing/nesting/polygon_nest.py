@@ -92,15 +92,17 @@ def nest_by_polygon(shapes: Mapping[str, Polygon], bin_: Bin, seed: int) -> list
         "corner": bin_.corner_mm,
         "seed": seed,
     }
-    placements = []
     found: list[_Pose] | None = _run_worker(task)
-    for name, origin, (degrees, x, y) in zip(shapes, origins, found or (), strict=bool(found)):
+    if found is None:
+        return None
+    placements = []
+    for name, origin, (degrees, x, y) in zip(shapes, origins, found, strict=True):
         turned_x, turned_y = _rotated([origin], degrees)[0]
         x_mm, y_mm = bin_.edge_mm + x - turned_x, bin_.edge_mm + y - turned_y
         placements.append(
             Placement(name, degrees % 360, round(x_mm, _DIGITS), round(y_mm, _DIGITS))
         )
-    return placements or None
+    return placements
 
 
 def _run_worker(task: dict[str, Any]) -> Any:
