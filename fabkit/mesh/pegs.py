@@ -116,7 +116,7 @@ def _read_by_pegs(
             return None
         if len(cells) > 1:
             columns = np.column_stack([places, np.ones_like(places)])
-            scale, shift = np.linalg.lstsq(columns, middles, rcond=None)[0]
+            scale, shift = map(complex, np.linalg.lstsq(columns, middles, rcond=None)[0])
     if len(parts_of_cells(lattice, set(cells))) > 1:
         return None
     unit_mm = abs(scale)

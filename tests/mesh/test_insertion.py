@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from fabkit.core.errors import InputError
+from fabkit.core.files import json_text
 from fabkit.mesh.finding import Finding
 from fabkit.mesh.fitting.assembly import Assembly, assemble, ball_setup
 from fabkit.mesh.identity import PeggedPart
@@ -399,6 +400,7 @@ def test_the_set_passes_whatever_its_cells_look_like(shape: str) -> None:
     failed = [f"{part.key}: {f.rule}: {f.message}" for part in report.parts for f in part.failed]
     assert not failed
     assert report.ok
+    json_text(report.document())
 
 
 def indigo() -> tuple[Mesh, PeggedPart]:
