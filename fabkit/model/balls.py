@@ -7,9 +7,9 @@ computed from the 24 rotations of the cube, never drawn.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import permutations, product
+from itertools import chain, permutations, product
 from math import prod
 
 from fabkit.model.lattice import LATTICES, Cell
@@ -85,12 +85,10 @@ class FlatPose:
 
     Attributes:
         cells: of the square lattice, seen from above.
-        hanging: the cells below which a ball hangs in its hole.
         rotation: from the piece's own coordinates.
     """
 
     cells: frozenset[Cell]
-    hanging: frozenset[Cell]
     rotation: Rotation
 
 
@@ -102,7 +100,7 @@ def flat_poses(body: BallBody) -> tuple[FlatPose, ...]:
     Raises:
         BallError: when there is no single longest row, or no rotation qualifies.
     """
-    spine = set(body.spine())
+    square, spine = LATTICES["square"], set(body.spine())
     poses = []
     for rotation in ROTATIONS:
         balls = [rotate_ball(rotation, ball) for ball in body.balls]
@@ -110,13 +108,8 @@ def flat_poses(body: BallBody) -> tuple[FlatPose, ...]:
         balls = [(x - origin[0], y - origin[1], z - origin[2]) for x, y, z in balls]
         flat = all(balls[i][2] == 0 for i in spine)
         if flat and all(z in (0, -1) for _, _, z in balls):
-            poses.append(FlatPose(_plane(balls, 0), _plane(balls, -1), rotation))
+            places = (square.cells_at(-y, x) for x, y, z in balls if z == 0)
+            poses.append(FlatPose(frozenset(chain.from_iterable(places)), rotation))
     if not poses:
         raise BallError("cannot lie flat: in every rotation some ball sticks up or hangs too deep")
     return tuple(poses)
-
-
-def _plane(balls: Sequence[Ball], height: int) -> frozenset[Cell]:
-    return frozenset(
-        cell for x, y, z in balls if z == height for cell in LATTICES["square"].cells_at(-y, x)
-    )

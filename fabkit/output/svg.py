@@ -10,8 +10,6 @@ from fabkit.core.units import format_number
 from fabkit.output.canvas import Points
 from fabkit.output.theme import DARK, FAMILY, LIGHT, ROLES, THEMES, Theme, font_faces
 
-#: The themes of a drawing: that of the reader's page, light, or dark.
-THEME_CHOICES = ("auto", *THEMES)
 #: Font families, with fallbacks for characters that the shipped font lacks.
 _FAMILIES = f"'{FAMILY}', system-ui, 'Segoe UI', 'Helvetica Neue', Arial, sans-serif"
 #: The class of every drawing, so that its style does not affect the page around it.
@@ -23,7 +21,7 @@ _INKSCAPE = "http://www.inkscape.org/namespaces/inkscape"
 class Drawing:
     """An SVG page. Coordinates are mm, x to the right and y up from the lower left.
 
-    Title and description are for screen readers. The theme is one of `THEME_CHOICES`; with None the
+    Title and description are for screen readers. The theme is ``auto``, ``light`` or ``dark``; with None the
     drawing has no paper, fonts or style, and its `element` goes into a page. With ``auto``, colours
     with a class change on a dark page. The drawing is displayed at `scale`.
 

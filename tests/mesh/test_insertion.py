@@ -22,7 +22,7 @@ from fabkit.mesh.mesh import Mesh
 from fabkit.mesh.part import BALLS, Balls, Part
 from fabkit.mesh.pegs import fit_pieces_on_pegs, on_pegs, peg_findings
 from fabkit.mesh.rules.insertion import LIFT_MM, ball_orientations, insertion_findings
-from fabkit.model.balls import BallBody, flat_poses
+from fabkit.model.balls import BallBody, flat_poses, rotate_ball
 from fabkit.model.lattice import LATTICES, Cell
 from fabkit.model.library import load_set
 from fabkit.model.piece import is_image, normalize_cells
@@ -149,10 +149,13 @@ def test_each_ball_comes_over_its_cell(name: str) -> None:
             found.add(
                 (normalize_cells(lattice, cells), frozenset((x - dx, y - dy) for x, y in hanging))
             )
-    expected = set()
-    for pose in flat_poses(part.balls.shape):
+    expected, body = set(), part.balls.shape
+    for pose in flat_poses(body):
+        places = [rotate_ball(pose.rotation, ball) for ball in body.balls]
+        x0, y0, z0 = places[min(body.spine())]  # at row 0, column 0
+        below = [lattice.cells_at(y0 - y, x - x0)[0] for x, y, z in places if z == z0 - 1]
         dx, dy = lattice.anchor(pose.cells)
-        hanging = frozenset((x - dx, y - dy) for x, y in pose.hanging)
+        hanging = frozenset((x - dx, y - dy) for x, y in below)
         expected.add((normalize_cells(lattice, pose.cells), hanging))
     assert found == expected
 
