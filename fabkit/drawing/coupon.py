@@ -119,9 +119,7 @@ class CouponPart:
             canonical=self.outline,
             outline=self.outline,
             face=self.outline,
-            foot=chamfer_outline(self.outline, self.chamfer_mm)
-            if self.chamfer_mm
-            else self.outline,
+            foot=chamfer_outline(self.outline, self.chamfer_mm),
             thickness_mm=self.thickness_mm,
             top_chamfer_mm=0.0,
             foot_chamfer_mm=self.chamfer_mm,
@@ -269,5 +267,5 @@ def _frame(piece: FlatDrawing, wide_mm: float) -> FlatDrawing:
     if inside.geom_type != "Polygon" or inside.is_empty:
         return piece
     outline = orient(piece.outline - inside)
-    foot = chamfer_outline(outline, piece.foot_chamfer_mm) if piece.foot_chamfer_mm else outline
+    foot = chamfer_outline(outline, piece.foot_chamfer_mm)
     return replace(piece, outline=outline, face=outline, foot=foot)

@@ -286,7 +286,7 @@ def place_recesses(
     chamfer_from_mm = profile.thickness_mm - profile.top_chamfer_mm
     into_foot_mm = profile.foot_chamfer_mm - (span.low_mm or lead_in_mm)
     inset_mm = max(0.0, into_foot_mm, span.high_mm - chamfer_from_mm)
-    beside_recess = chamfer_outline(outline, inset_mm) if inset_mm else outline
+    beside_recess = chamfer_outline(outline, inset_mm)
 
     def centres(
         recess_mm: float, wall_mm: float, bed_wall_mm: float | None

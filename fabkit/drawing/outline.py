@@ -135,6 +135,8 @@ def chamfer_outline(outline: Polygon, chamfer_mm: float) -> Polygon:
     Raises:
         DrawingError: when the chamfer removes an edge or a neck of the piece.
     """
+    if not chamfer_mm:
+        return outline
     inner = inset_outline(outline, chamfer_mm)
     largest_mm, _ = largest_chamfer_mm(outline)
     if chamfer_mm > largest_mm or not inner.is_valid:
