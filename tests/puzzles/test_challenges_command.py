@@ -205,6 +205,30 @@ def test_a_user_set_and_its_boards(here: Path, capsys: Capture) -> None:
         assert count_solutions(puzzle, challenge) == 1
 
 
+SIX_OF_TEN = """
+[[challenge]]
+id = "oblong"
+outline = [[0, 0], [5, 0], [5, 6], [0, 6]]
+pieces = "FILNPTUVWY"
+pieces_count = 6
+"""
+
+
+def test_starts_of_a_challenge_that_uses_some_of_its_pieces(here: Path, capsys: Capture) -> None:
+    """As many of one size as there are, each with one choice of the pieces that are not given."""
+    Path("mine.toml").write_text(Path(PENTOMINOES).read_text() + SIX_OF_TEN)
+    arguments = ["challenges", "mine.toml", "--of", "oblong", "--count", "3", "-o", "made"]
+    assert main([*arguments, "--given", "2", "-v"]) == 0
+    assert "2 pieces of oblong given, all needed" in capsys.readouterr().out
+    puzzle = load_set("mine.toml")
+    found = [load_challenge(file, puzzle) for file in Path("made/challenges").iterdir()]
+    assert [(len(one.given), one.pieces_count) for one in found] == [(2, 6)] * 3
+    assert [count_solutions(puzzle, one) for one in found] == [1] * 3
+    assert main([*arguments, "--given", "4"]) == 1
+    expected = "Found 0 of 3 challenges: a start leaves 3 to 10 pieces to place\n"
+    assert capsys.readouterr().out == expected
+
+
 def test_the_published_question_is_answered(here: Path, capsys: Capture) -> None:
     """No single star determines IQ Stars; 32 single pieces do."""
     assert main(["solve", "iqstars", "--starts"]) == 0

@@ -92,6 +92,8 @@ def _statement(generated: GeneratedChallenges, one: GradedChallenge) -> dict[str
     statement: dict[str, Any] = dict(
         [("id", challenge.id), region, ("pieces", list(challenge.pieces))]
     )
+    if challenge.pieces_count is not None:
+        statement["pieces_count"] = challenge.pieces_count
     if challenge.flips != generated.puzzle.flips:
         statement["flips"] = challenge.flips
     if not one.candidate.shape:
@@ -120,8 +122,8 @@ def title(one: GradedChallenge) -> str:
     """Describe a challenge in one line, such as ``junior (4.2): 3 pieces given, all needed``."""
     candidate, given = one.candidate, len(one.candidate.challenge.given)
     spare = ", all needed" if candidate.minimal and given > 1 else ""
-    what = f"{pluralize(given, 'piece')} given{spare}"
-    what += f" of {candidate.of}" if candidate.of else ""
+    of = f" of {candidate.of}" if candidate.of else ""
+    what = f"{pluralize(given, 'piece')}{of} given{spare}"
     if candidate.shape:
         what = f"{candidate.shape} from {', '.join(candidate.challenge.pieces)}"
     return f"{one.level} ({one.score:.1f}): {what}"

@@ -134,7 +134,7 @@ def generate(
     elif gathered.exhausted and query.board is not None and not query.of:
         reason = reason or f"there are {others}"
     else:
-        reason = f"{others} were found"
+        reason = reason or f"{others} were found"
     digits = max(3, len(str(len(proved))))
     named = []
     for place, one in enumerate(proved, 1):
@@ -152,7 +152,13 @@ def _sources(
     if query.of:
         begun = base_challenges(puzzle, query.of)
         share = -(-POOL_FACTOR * query.count // len(begun))
-        return {one.id: _starts_of(puzzle, one, share, query, budget) for one in begun}, ""
+        sources: dict[Hashable, CandidateSource] = {
+            one.id: _starts_of(puzzle, one, share, query, budget) for one in begun
+        }
+        used = [one.pieces_count or len(one.pieces) for one in begun]
+        if isinstance(query.given, int) and all(n - query.given not in _FREE for n in used):
+            return sources, f"a start leaves {_FREE[0]} to {_FREE[-1]} pieces to place"
+        return sources, ""
     if board is None:
         return SubsetChallenges(puzzle).sources(query.seed), ""
     encoded = to_exact_cover(puzzle, puzzle.whole_board(board))
@@ -170,10 +176,15 @@ def base_challenges(puzzle: PuzzleSet, ids: Sequence[str]) -> list[Challenge]:
     """Return the challenges of these ids in a set or its catalog; for `ALL`, those without given pieces.
 
     Raises:
-        InputError: if there is none of that id, or none at all.
+        InputError: if there is none of that id, or none at all, or if it has given pieces.
     """
     if tuple(ids) != (ALL,):
-        return [find_challenge(puzzle, name) for name in ids]
+        named = [find_challenge(puzzle, name) for name in ids]
+        for one in named:
+            if one.given:
+                message = f"{one.id} has given pieces already; name challenges without"
+                raise InputError.of("--of", message)
+        return named
     own = [one for one in puzzle.challenges if not one.given and one.answer != "impossible"]
     flakes = [one for one in shipped_entries(puzzle, "snowflake") if one.halves == 1]
     found = [*own, *(replace(challenge_of(one), title="") for one in flakes)]
@@ -185,7 +196,10 @@ def base_challenges(puzzle: PuzzleSet, ids: Sequence[str]) -> list[Challenge]:
 def _starts_of(
     puzzle: PuzzleSet, challenge: Challenge, share: int, query: ChallengeQuery, budget: Budget
 ) -> CandidateSource:
-    """Yield a few starts of one challenge, of different sizes, with connected free cells."""
+    """Yield a few starts of one challenge, of different sizes, with connected free cells.
+
+    With `ALL`, no two starts of a challenge have the same size.
+    """
     rng = random.Random(f"{query.seed} {challenge.id}")  # noqa: S311
     sources: Mapping[tuple[int, bool], CandidateSource] = {}
     if find_infeasibility(encoded := to_exact_cover(puzzle, challenge)) is None:
@@ -193,7 +207,8 @@ def _starts_of(
         positions = StartingPositions(encoded, Budget(budget.limit_s, None, budget.started))
         sources = positions.sources(query.given, query.seed)
         del positions
-    names = [one for one in sources if len(challenge.pieces) - one[0] in _FREE]
+    used = encoded.problem.pieces_used
+    names = [one for one in sources if used - one[0] in _FREE]
     found, tries = list[Candidate](), 0
     rng.shuffle(names)
     while names and len(found) < share and tries < _TRIES * share:
@@ -203,10 +218,11 @@ def _starts_of(
         given = candidate.challenge.given if candidate else ()
         free = challenge.region.difference(*(one.cells for one in given))
         is_whole = len(parts_of_cells(puzzle.lattice, free)) == 1
-        suits = given and is_whole and len(challenge.pieces) - len(given) in _FREE
+        suits = given and is_whole and used - len(given) in _FREE
         if candidate and suits:
             found.append(replace(candidate, of=challenge.id))
-        if suits or not candidate:
+        spent = not candidate and not isinstance(query.given, int)
+        if spent or (suits and query.of == (ALL,)):
             names.remove(name)
     del sources
     yield from found

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from fabkit.model.puzzle import Challenge, Given
+from fabkit.model.puzzle import Given
 from fabkit.puzzles.graded.grading import Candidate, CandidateSource
 from fabkit.solve.encoding import EncodedChallenge
 from fabkit.solve.engines.engine import Budget, Solution
@@ -41,10 +42,10 @@ _UNIQUE_S = 0.5
 
 
 class StartingPositions:
-    """The starting positions of one board, except those of the set's own challenges.
+    """The starting positions of one board or challenge, except those of the set's own challenges.
 
     Args:
-        encoded: all pieces on the board, none given.
+        encoded: the board or challenge, with no piece given.
         budget: time limit and progress of listing the fillings; later, time limit of drawing them.
 
     Attributes:
@@ -58,7 +59,7 @@ class StartingPositions:
         self.encoded = encoded
         self._budget = budget
         self._problem = encoded.problem
-        self._pieces = sum(encoded.problem.copies)
+        self._pieces = encoded.problem.pieces_used
         self.fillings = _list_fillings(encoded.problem, budget)
         self._seen: set[Solution] = set()
         self._skip_shipped()
@@ -87,7 +88,11 @@ class StartingPositions:
         """Mark the positions of the set's own challenges on this board as found."""
         board, kinds = self.encoded.challenge, self.encoded.kinds
         for own in self.encoded.puzzle.challenges:
-            if own.region == board.region and set(own.pieces) == set(board.pieces):
+            if (
+                own.region == board.region
+                and set(own.pieces) == set(board.pieces)
+                and own.pieces_count == board.pieces_count
+            ):
                 given = {
                     (kind, one.cells) for one in own.given for kind in kinds if one.piece in kind
                 }
@@ -197,8 +202,7 @@ class StartingPositions:
         solution = self.encoded.decode(filling)
         wanted = set(map(self._covered, held))  # cells of a filling are covered once
         given = tuple(Given(one, cells) for one, cells in solution.items() if cells in wanted)
-        board = self.encoded.challenge
-        challenge = Challenge("", board.region, board.pieces, given, board.flips)
+        challenge = replace(self.encoded.challenge, id="", given=given, answer="", title="")
         return Candidate(challenge, solution, minimal=minimal)
 
     def _covered(self, option: int) -> frozenset[tuple[int, int]]:
@@ -207,7 +211,7 @@ class StartingPositions:
 
 def _list_fillings(problem: ExactCoverProblem, budget: Budget) -> npt.NDArray[np.int32] | None:
     """List all solutions, a row for each; None if there are too many."""
-    pieces = sum(problem.copies)
+    pieces = problem.pieces_used
     if pieces > _MAX_PIECES:
         return None
     search = start_search(problem, break_symmetry=False, keep_solutions=True)
@@ -257,4 +261,6 @@ def _residual_problem(problem: ExactCoverProblem, held: Iterable[int]) -> ExactC
         for option in problem.options
         if copies[option.kind] and covered.isdisjoint(option.cells)
     )
-    return ExactCoverProblem(len(free), tuple(copies), tuple(options))
+    some = problem.pieces_count
+    left = None if some is None else some - (sum(problem.copies) - sum(copies))
+    return ExactCoverProblem(len(free), tuple(copies), tuple(options), pieces_count=left)
