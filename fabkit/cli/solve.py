@@ -69,7 +69,7 @@ def solve(
     Exit code 1 if there is none; with --unique, if there is not exactly one.
     """
     from fabkit.cli import answers
-    from fabkit.solve.answer import SOLVED
+    from fabkit.solve.answer import IMPOSSIBLE, SOLVED
     from fabkit.solve.answer import solve as answer_to
     from fabkit.solve.certificate import make_certificate
     from fabkit.solve.encoding import to_exact_cover
@@ -98,7 +98,7 @@ def solve(
         answer = answer_to(encoded, question, engine, budget, limit)
     rating = answers.rating(encoded, answer, budget_s) if difficulty else None
     answers.print_answer(encoded, question, answer, rating, report)
-    if difficulty and rating is None:
+    if difficulty and rating is None and answer.status != IMPOSSIBLE:
         report.warn("the difficulty is unknown: no simulated attempt finished")
     if context.json:
         report.document(document(encoded, answer, rating))

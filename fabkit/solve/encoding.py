@@ -227,8 +227,8 @@ def _symmetries(
 ) -> Iterator[Permutation]:
     """Yield the symmetries of the problem as permutations of cells and kinds, the identity first.
 
-    If pieces may not be turned over, reflections count only if every kind is its own mirror image
-    or has a mirror-image kind with as many copies.
+    If pieces may not be turned over, reflections count only if some kinds are each other's mirror
+    images, with as many copies, and all others their own.
     """
     number = {cell: index for index, cell in enumerate(cells)}
     same = tuple(range(len(cells), len(cells) + len(kinds)))

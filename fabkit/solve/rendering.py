@@ -35,8 +35,11 @@ def _uniqueness(encoded: EncodedChallenge, answer: Answer) -> str:
     if answer.unique is None:
         return "unknown: time limit reached before a second solution was found or ruled out"
     if len(answer.solutions) == 2 and encoded.problem.are_images(*answer.solutions):
-        moves = "rotation or reflection" if encoded.challenge.flips else "rotation"
-        return f"not unique: the second solution is a {moves} of the first"
+        cells, symmetries = encoded.problem.cell_count, encoded.problem.symmetries
+        mirrors = len({symmetry[cells:] for symmetry in symmetries}) > 1  # they swap kinds
+        moves = "rotation or reflection" if encoded.challenge.flips or mirrors else "rotation"
+        within = ", within the free cells" if encoded.challenge.given else ""
+        return f"not unique: the second solution is a {moves} of the first{within}"
     return "not unique: there are at least two solutions"
 
 

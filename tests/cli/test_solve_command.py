@@ -258,6 +258,43 @@ def test_the_answer_in_words(capsys: Capture) -> None:
     assert re.fullmatch(r"engine search, \d+ nodes, \d+\.\d\d s", lines[1])
 
 
+TWO_WAYS = """
+set = { name = "mine", lattice = "square", moves = "rotations" }
+piece = [
+  { id = "L", rows = ["XXX", "X.."] }, { id = "J", rows = ["XXX", "..X"] },
+  { id = "D", rows = ["XX"] }, { id = "I", rows = ["XXX"] },
+]
+board = [{ id = "tray", size = [3, 3] }]
+challenge = [
+  { id = "mirror", pieces = "LJD", cells = [
+      [0, 0], [0, 4], [1, 0], [1, 1], [1, 2], [1, 3], [1, 4], [2, 1], [2, 2], [2, 3] ] },
+  { id = "given", pieces = "LDI", given = [{ piece = "I", cells = [0, 1, 2] }] },
+]
+"""
+
+
+@pytest.mark.parametrize(
+    ("challenge", "move"),
+    [
+        ("mirror", "rotation or reflection of the first"),  # L and J change places
+        ("given", "rotation of the first, within the free cells"),  # the board's would turn I, too
+    ],
+)
+def test_a_second_solution_may_be_an_image_of_the_first(
+    challenge: str, move: str, tmp_path: Path, capsys: Capture
+) -> None:
+    (tmp_path / "mine.toml").write_text(TWO_WAYS)
+    assert main(["solve", str(tmp_path / "mine.toml"), challenge, "--unique"]) == 1
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last == f"{challenge}: not unique: the second solution is a {move}"
+
+
+def test_an_impossible_challenge_has_no_difficulty(capsys: Capture) -> None:
+    assert main(["solve", "fridgeiq", "rectangle_02_b", "--difficulty"]) == 1
+    output = capsys.readouterr()
+    assert (output.out.count("\n"), output.err) == (1, "")
+
+
 def picture_and_solution(capsys: Capture, *arguments: str) -> tuple[list[str], dict[str, Any]]:
     """The picture of a solution, and the same solution from the JSON document."""
     assert main(["solve", *arguments, "--json"]) == 0
