@@ -42,6 +42,7 @@ def pytest_configure(config: pytest.Config) -> None:
             signal.signal(one, handler)
     thorough = any(config.getoption(f"--{name}") for name in TIERS)
     hypothesis.settings.load_profile("thorough" if thorough else "quick")
+    _read_shipped_files_once()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -59,6 +60,35 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(100_000, 20, 100)
 
 
+def _read_shipped_files_once() -> None:
+    """Each worker reads a shipped set and its catalog once, not for each command: a fifth of a run.
+
+    Nothing that is read can be changed. Processes that tests start read for themselves.
+    """
+    from fabkit.model import catalog, set_file
+    from fabkit.model.library import shipped_folder
+
+    read_set, shipped_entries = set_file.read_set, catalog.shipped_entries
+    sets: dict[tuple[Path, str | None], Any] = {}
+    entries: dict[tuple[str, str], Any] = {}
+
+    def read_set_once(path: Path, source: str | None = None) -> Any:
+        if path.parent != shipped_folder():
+            return read_set(path, source)
+        if (path, source) not in sets:
+            sets[path, source] = read_set(path, source)
+        return sets[path, source]
+
+    def shipped_entries_once(puzzle: Any, kind: str = "") -> Any:
+        if not any(puzzle is one for one in sets.values()):
+            return shipped_entries(puzzle, kind)
+        if (puzzle.name, kind) not in entries:
+            entries[puzzle.name, kind] = shipped_entries(puzzle, kind)
+        return [*entries[puzzle.name, kind]]
+
+    set_file.read_set, catalog.shipped_entries = read_set_once, shipped_entries_once
+
+
 def _thin_out(items: list[pytest.Item]) -> None:
     """Of a test marked ``every(n)``, one case in n stays; the others wait for --long."""
     seen: Counter[str] = Counter()
@@ -74,11 +104,15 @@ def _thin_out(items: list[pytest.Item]) -> None:
 
 @pytest.fixture
 def pair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The file of a set of two pieces, in a folder of its own where the test stands."""
+    """The file of a set of two pieces, in a folder of its own where the test stands.
+
+    Its plates and sheets are nested as without spyrrow, which takes a process for each.
+    """
     from tests.support.pairset import PAIR
 
     (tmp_path / "pair.toml").write_text(PAIR)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("fabkit.printing.nesting.nest.is_available", bool)
     return "pair.toml"
 
 

@@ -121,17 +121,17 @@ from fabkit.cli import main
 
 folder = str(Path(fabkit.__file__).parent) + "/"
 
-def note(frame, event, _):
+def note(frame, _, __):
     code = frame.f_code
-    if event == "call" and code.co_filename.startswith(folder):
+    if code.co_filename.startswith(folder):
         module = code.co_filename.removeprefix(folder).removesuffix(".py").replace("/", ".")
         called.setdefault(f"{module}.{code.co_qualname}")
 
 for command in sys.argv[1:]:
     called = {}
-    sys.setprofile(note)
+    sys.settrace(note)  # of calls alone, since it returns nothing
     code = main(shlex.split(command))
-    sys.setprofile(None)
+    sys.settrace(None)
     assert code == 0
     print(*called)
 """

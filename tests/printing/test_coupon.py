@@ -25,6 +25,7 @@ from fabkit.model.library import load_set
 from fabkit.model.profile_file import load_profile
 from tests.support import measure
 from tests.support.booklets import Read, longest_line_mm
+from tests.support.built import built
 from tests.support.platefiles import with_prusa
 
 MAGNETS = ["3 mm", "6 mm", "10 mm", "20 mm", "50 mm"]
@@ -46,12 +47,14 @@ def test_every_number_can_be_read(magnet: str) -> None:
         seen |= letters.keys()
 
 
-@pytest.fixture(scope="module")
-def coupon(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture
+def coupon() -> Path:
     """The coupon for FridgeIQ, as the command writes it."""
-    folder = tmp_path_factory.mktemp("coupon") / "made"
-    assert main(["coupon", "-o", str(folder), "-q"]) == 0
-    return folder
+
+    def make(folder: Path) -> None:
+        assert main(["coupon", "-o", str(folder / "made"), "-q"]) == 0
+
+    return built("coupon", make) / "made"
 
 
 def test_places_measure_what_is_listed(coupon: Path) -> None:
@@ -127,8 +130,8 @@ def test_the_drawing_and_the_list(coupon: Path) -> None:
 
 
 @pytest.mark.integration
-def test_the_drawing_is_at_full_size(coupon: Path) -> None:
-    drawn = Read(coupon / "coupon.pdf")
+def test_the_drawing_is_at_full_size(coupon: Path, tmp_path: Path) -> None:
+    drawn = Read.of((coupon / "coupon.pdf").read_bytes(), tmp_path)
     assert drawn.size_mm(1) == pytest.approx((210, 297), abs=0.01)
     pixels = drawn.pixels(1, 300)
     assert longest_line_mm(pixels, 300) - 0.25 == pytest.approx(100, abs=0.1)

@@ -17,6 +17,7 @@ from fabkit.mesh.files.readers import read_meshes
 from fabkit.model.library import load_set
 from fabkit.model.profile_file import load_profile
 from fabkit.printing.bom import letter_mm3, solid_mm3
+from fabkit.printing.nesting.polygon_nest import is_available
 from tests.support.pairset import model_of, objects_of
 
 PAUSE = "Metadata/Prusa_Slicer_custom_gcode_per_print_z.xml"
@@ -58,7 +59,9 @@ def test_verify_reads_the_plate_back(pair: str, run_json: Callable[..., Any]) ->
     assert run_json("verify", pair, "--from", "output/pair/pair.3mf")["ok"]
 
 
-def test_plates(pair: str, run_json: Callable[..., Any]) -> None:
+def test_plates(pair: str, run_json: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nested by polygons, as users have it."""
+    monkeypatch.setattr("fabkit.printing.nesting.nest.is_available", is_available)
     document = run_json("plate", pair, "-p", "flippable")
     out = Path("output/pair")
     assert [one["file"] for one in document["plates"]] == ["plates/plate-1.3mf"]
