@@ -275,11 +275,8 @@ def _fit_ball(
 ) -> tuple[Points, float] | None:
     """Fit a sphere to the facets near it; None if too little of it is there."""
     triangles, faces = mesh.as_trimesh, mesh.faces[near]
-    corners, normals, areas = (
-        mesh.vertices[faces],
-        triangles.face_normals[near],
-        triangles.area_faces[near],
-    )
+    corners, areas = mesh.vertices[faces], triangles.area_faces[near]
+    normals = triangles.face_normals[near]
     for tolerance in (0.15, 0.08, 0.08):  # of the radius, closer each time
         off = np.linalg.norm(corners - middle, axis=2) - radius
         away = ((corners[:, 0] - middle) * normals).sum(axis=1)

@@ -238,11 +238,8 @@ def _without_protrusions(part: Part) -> tuple[Part, tuple[float, float]]:
 
 def _without_inlays(part: Part) -> Part:
     """Remove smaller separate bodies, such as letters inlaid in an engraving."""
-    others = (
-        [one.faces for one in part.shells[1:] if one.volume_mm3 > 0]
-        if part.aligned.is_solid
-        else []
-    )
+    inner = part.shells[1:] if part.aligned.is_solid else ()
+    others = [one.faces for one in inner if one.volume_mm3 > 0]
     if not others:
         return part
     kept = np.delete(part.mesh.faces, np.concatenate(others), axis=0)

@@ -104,10 +104,8 @@ class MeasuredSizes:
         fit = "none"
         if self.recess_mm is not None:
             magnet_mm = usual.magnet_diameter_mm
-            if not -0.2 < self.recess_mm - magnet_mm < 1.0:
-                magnet_mm = (
-                    math.floor(2 * self.recess_mm + 1e-6) / 2
-                )  # they come in half millimetres
+            if not -0.2 < self.recess_mm - magnet_mm < 1.0:  # magnets come in half millimetres
+                magnet_mm = math.floor(2 * self.recess_mm + 1e-6) / 2
             more_mm = round(self.recess_mm - magnet_mm, 2)
             height_mm = self.depth_mm - (usual.air_mm + MAX_AIR_MM) / 2
             fit = "embedded" if self.embedded else "glue" if more_mm >= 0.3 else "press"

@@ -45,10 +45,8 @@ class Sections:
         At a height with vertices, the section is the one just above.
         """
         if height not in self._cuts:
-            is_solid = self._mesh.is_solid
-            cut = (
-                to_shapely(self._mesh.manifold.slice(height)) if is_solid else self._open_at(height)
-            )
+            manifold, is_solid = self._mesh.manifold, self._mesh.is_solid
+            cut = to_shapely(manifold.slice(height)) if is_solid else self._open_at(height)
             self._cuts[height] = cut
         return self._cuts[height]
 

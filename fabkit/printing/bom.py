@@ -106,11 +106,8 @@ def solid_mm3(drawing: PartDrawing) -> float:
     volume = outline.area * (drawing.thickness_mm - drawing.back_mm)
     for chamfer_mm in (drawing.top_chamfer_mm, drawing.foot_chamfer_mm):
         if chamfer_mm:
-            middle, inner = (
-                chamfer_outline(outline, chamfer_mm / 2),
-                chamfer_outline(outline, chamfer_mm),
-            )
-            volume -= chamfer_mm * (5 * outline.area - 4 * middle.area - inner.area) / 6
+            middle, inner = (chamfer_outline(outline, chamfer_mm * x).area for x in (0.5, 1))
+            volume -= chamfer_mm * (5 * outline.area - 4 * middle - inner) / 6
     volume += sum(peg.volume_mm3 for peg in drawing.pegs)
     for recess in drawing.recesses:  # a recess and its lead-in
         radius_mm, lead_in_mm = recess.diameters.widest_mm / 2, recess.lead_in_mm
