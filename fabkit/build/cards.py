@@ -51,7 +51,9 @@ def starting_positions(puzzle: PuzzleSet, file: Path | None, folder: Path) -> li
         own_board = default_board(puzzle.boards)
         generate = f"generate some with `fabkit challenges {set_argument(puzzle)}`, or "
         generate = generate if own_board else ""
-        message = f"has no starting positions; {generate}give a challenge file with --file"
+        message = (
+            f"has no starting positions on a board; {generate}give a challenge file with --file"
+        )
         raise InputError.of(puzzle.name, message)
     return found
 

@@ -97,7 +97,8 @@ def _heading(puzzle: PuzzleSet, entry: Entry, known: str | None = None) -> tuple
         known = _known_solutions(entry)
     given = f"{len(entry.given)} given" if entry.given else ""
     flips = "flips allowed" if entry.flips else ""
-    parts = pluralize(len(entry.pieces), "piece"), given, flips, known, entry.level
+    count = pluralize(entry.pieces_count or len(entry.pieces), "piece")
+    parts = count, given, flips, known, entry.level
     return truncate(f"{truncate(puzzle.title, 30)} · {entry.title}"), " · ".join(
         filter(None, parts)
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -99,6 +100,9 @@ def test_a_card_says_which_it_is_and_carries_a_scale() -> None:
     text = " ".join(texts(root_of(source)))
     parts = ("7 · IQ Stars", "start-001", "junior (4.2)", "5 pieces to place", "50 mm", "100%")
     assert all(part in text for part in parts), text
+    some = replace(card_of(puzzle).challenge, pieces_count=4)
+    source = card_svg(puzzle, replace(card_of(puzzle), challenge=some), profile_of(puzzle))
+    assert "2 pieces to place" in " ".join(texts(root_of(source)))
     (bar,) = paths(source, "scale")
     assert np.ptp([x for line in rings(bar) for x, _ in line]) == 50.0
 
@@ -307,7 +311,7 @@ def test_who_has_no_starting_positions_is_told_how_to_get_some(
     Path("own.toml").write_text(shipped.replace('name = "iqblock"', 'name = "own"'))
     assert main(["cards", "own.toml", "-o", "out"]) == 2
     assert (
-        "has no starting positions; generate some with `fabkit challenges own.toml`"
+        "has no starting positions on a board; generate some with `fabkit challenges own.toml`"
         in capsys.readouterr().err
     )
     assert not Path("out").exists()

@@ -83,7 +83,7 @@ def test_a_booklet_of_some_challenges_is_another_file(
     pair: str, run_json: Callable[..., Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = Path("output/pair")
-    Path("mine.toml").write_text('pieces = "P"\n' + _OUTLINE)
+    Path("mine.toml").write_text("pieces_count = 1\n" + _OUTLINE)
     whole = Path(run_json("booklet", pair, "--no-picture")["file"])
     before = whole.read_bytes()
     for options, name in (
@@ -94,6 +94,8 @@ def test_a_booklet_of_some_challenges_is_another_file(
     ):
         assert run_json("booklet", pair, "--no-picture", *options)["file"] == str(folder / name)
         assert name in json.loads((folder / "manifest.json").read_text())["files"]
+    # Any one of the pieces fills it.
+    assert any("1 piece · 2 × 1" in text for text in pages_of(folder / "booklet-selection.pdf"))
     assert whole.read_bytes() == before
     whole.write_bytes(b"mine")
     assert main(["booklet", pair, *QUICK]) == 2

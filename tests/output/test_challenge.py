@@ -131,6 +131,12 @@ def test_a_wide_title_ends_on_the_page() -> None:
             assert heading == f"FridgeIQ · {title}" or (heading.endswith("…") and len(heading) > 35)
 
 
+def test_a_heading_counts_the_pieces_that_are_used() -> None:
+    puzzle, entry = case("fridgeiq square_01")
+    root = root_of(challenge_sheet(puzzle, replace(entry, pieces_count=2), 20.0))
+    assert any(line.startswith("2 pieces") for line in texts(root))
+
+
 def test_cells_and_sockets_are_shown_where_they_help() -> None:
     def alone(name: str, given: bool = False, **options: bool) -> list[list[str | None]]:
         puzzle, entry = case(name)

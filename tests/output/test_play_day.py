@@ -273,6 +273,36 @@ def test_a_start_of_ones_own_travels_in_the_link(plays: Opens) -> None:
         assert again == own == page.url
 
 
+def test_some_of_the_pieces_solve_also_what_travels_in_a_link(
+    chromium: Browser, tmp_path: Path
+) -> None:
+    """Those left over may stay in the tray or lie beside the shape."""
+    (tmp_path / "some.toml").write_text(
+        'set = { name = "some", lattice = "square", moves = "rotations" }\n'
+        'piece = [{ id = "A", count = 3, rows = ["XX"] }, { id = "S", rows = ["X"] }]\n'
+        'challenge = [{ id = "two", pieces_count = 2, outline = [[0, 0], [4, 0], [4, 1], [0, 1]] }]\n'
+    )
+    puzzle, (entry,) = entries_of(str(tmp_path / "some.toml"), "two")
+    first, second = entry.solution or {}
+    with browser.opened(chromium, write_page(tmp_path, puzzle, [entry])) as page:
+        player = Player(page, puzzle, entry)
+        assert "2\N{NO-BREAK SPACE}pieces" in page.locator("body").inner_text()
+        player.lay(first)
+        own = shared(player, "My own challenge")
+        for url in (page.url, own):
+            page.goto("about:blank")
+            page.goto(url)
+            page.wait_for_function("() => window.fabkitPlay?.page")
+            player.do("reset")
+            if url != own:
+                player.lay(first)
+            assert not player.solved
+            player.lay(second)
+            assert player.solved
+            player.drag("S", (0, -2))
+            assert player.solved
+
+
 def test_a_link_is_shown_where_it_cannot_be_copied(plays: Opens) -> None:
     with plays(0) as player:
         player.page.evaluate(

@@ -284,7 +284,9 @@ def _facts(spec: BookletSpec, item: NumberedChallenge) -> Iterator[str]:
     else:
         unused = [one.label for one in puzzle.pieces if one.id not in entry.pieces]
         summary = format_count(messages, "pieces", count)
-        if len(unused) < 5:  # name the unused ones
+        if not unused:  # some of all
+            yield summary
+        elif len(unused) < 5:  # name the unused ones
             yield messages["pieces_without"].format(pieces=summary, unused=" ".join(unused))
         else:
             labels = " ".join(one.label for one in puzzle.pieces if one.id in entry.pieces)

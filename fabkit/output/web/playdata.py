@@ -133,10 +133,11 @@ def _entry(
     shapes = {one: [sorted(form.cells) for form in pieces[one].piece.forms] for one in entry.pieces}
     given = {one.piece: sorted(one.cells) for one in entry.given}
     identity = [lattice.name, shapes, sorted(entry.region), given, entry.flips, entry.halves]
+    some = [entry.pieces_count] if entry.pieces_count else []  # of the pieces; else all
     found: dict[str, Any] = {
         "id": entry.id,
         # Distinguishes it from challenges of the same name in another or a changed set.
-        "mark": json_sha256(identity)[:8],
+        "mark": json_sha256(identity + some)[:8],
         "number": item.number,
         "kind": entry.kind,
         "status": entry.status,
@@ -145,6 +146,7 @@ def _entry(
         "flips": entry.flips,
         "halves": entry.halves,
         "pieces": [place for place, piece_id in enumerate(pieces) if piece_id in entry.pieces],
+        "count": entry.pieces_count or len(entry.pieces),
         "cells": _flat(sorted(entry.region)),
         "rings": [_flat(ring) for ring in rings_of_cells(lattice, entry.region)],
         "given": placements({one.piece: one.cells for one in entry.given}),

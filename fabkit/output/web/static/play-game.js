@@ -201,7 +201,8 @@
       return [x, y];
     }
 
-    /** Evaluates the placements; parked pieces count as outside, too. */
+    /** Evaluates the placements; parked pieces count as outside, too. Those that a solution does not need
+     * may stay parked. */
     evaluate() {
       const covered = new Map();
       const [doublyCovered, overlaps, outside, parked] = [[], new Map(), new Set(), new Set()];
@@ -220,9 +221,10 @@
           covered.set(place, [...others, piece]);
         }
       }
-      const allPlaced = [...this.placements.values()].every((placement) => placement.at);
-      const exact = !doublyCovered.length && !outside.size && covered.size === this.region.size;
-      return { doublyCovered, overlaps, outside, parked, solved: allPlaced && exact };
+      const placed = [...this.placements].filter(([piece, { at }]) => at && !parked.has(piece));
+      const full = [...this.region].every((place) => covered.has(place));
+      const exact = !doublyCovered.length && outside.size === parked.size && full;
+      return { doublyCovered, overlaps, outside, parked, solved: placed.length === this.entry.count && exact };
     }
   }
 

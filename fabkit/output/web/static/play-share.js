@@ -58,7 +58,7 @@
   }
 
   /** The custom challenge of a document; throws when anything is invalid. */
-  function customEntry(data, { of, halves, flips, pieces, cells, given }) {
+  function customEntry(data, { of, halves, flips, pieces, count = pieces.length, cells, given }) {
     ensure(data.lattice.kinds.every((kind) => kind.parts[halves]) && typeof flips === "boolean");
     ensure(!flips || data.pieces.every((piece) => "flip" in piece.orientations[0]));
     ensure(Array.isArray(pieces) && Array.isArray(cells) && cells.length <= 2 * MOST_CELLS);
@@ -67,20 +67,22 @@
     ensure(places.length === pieces.length && cells.length && cells.length % 2 === 0);
     const grid = new play.Grid(data.lattice, halves);
     ensure(pairs(cells).every(([x, y]) => grid.kindOf(x, y)));
-    const own = { of, halves, flips, pieces, cells, given };
-    const id = `own-${digest(JSON.stringify([halves, flips, pieces, cells, given]))}`;
+    const isSome = count < pieces.length;
+    const own = { of, halves, flips, pieces, ...(isSome && { count }), cells, given };
+    const id = `own-${digest(JSON.stringify([halves, flips, pieces, cells, given, ...(isSome ? [count] : [])]))}`;
     const rings = ringsOf(grid, pairs(cells));
-    const entry = { id, mark: "", own, halves, flips, pieces: places, cells, rings, given: [], kind: "own" };
+    const entry = { id, mark: "", own, halves, flips, pieces: places, count, cells, rings, given: [], kind: "own" };
     const game = new play.Game(data, entry);
     const covered = places.map((piece) => game.shape(piece).cells.length).reduce((a, b) => a + b, 0);
-    ensure(game.region.size === cells.length / 2 && covered === game.region.size);
+    ensure(game.region.size === cells.length / 2 && (isSome ? covered > game.region.size : covered === game.region.size));
     play.restorePlacements(game, play.lists(given));
     const { doublyCovered, outside } = game.evaluate();
     entry.given = [...game.placements].filter(([, { at }]) => at).map(([piece, { orientation, at }]) => [piece, orientation, ...at]);
     ensure(entry.given.length === given?.length && !doublyCovered.length && !outside.size);
     const source = data.entries.find((one) => one.id === of);
     entry.title = source ? formatMessage(data.messages.own_of, { title: source.title }) : data.messages.own;
-    const isSameProblem = source && String([source.cells, source.pieces]) === String([cells, places]);
+    const isSameProblem =
+      source && String([source.cells, source.pieces, source.count]) === String([cells, places, count]);
     const known = new Set((isSameProblem && source.solution ? source.solution : []).map(String));
     if (known.size && entry.given.every((one) => known.has(String(one)))) {
       Object.assign(entry, { solution: source.solution, order: source.order });
@@ -92,8 +94,9 @@
   function toCustom({ entry, data, placements }) {
     const name = (piece) => data.pieces[piece].id;
     const given = [...placements].filter(([, { at }]) => at).map(([piece, { orientation, at }]) => [name(piece), orientation, ...at]);
-    const { halves, flips, cells, id } = entry;
-    return { of: entry.own?.of ?? id, halves, flips, pieces: entry.pieces.map(name), cells, given };
+    const { halves, flips, count, cells, id } = entry;
+    const own = { of: entry.own?.of ?? id, halves, flips, pieces: entry.pieces.map(name), cells, given };
+    return count < entry.pieces.length ? { ...own, count } : own;
   }
 
   /** A short hash of a text, to distinguish challenges. */

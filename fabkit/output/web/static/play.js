@@ -231,7 +231,7 @@
       const over = this.data.ball ? messages.fact_over : entry.flips && messages.fact_flips;
       const texts = [
         messages[`level_${entry.level}`],
-        play.formatCount(messages, "pieces", entry.pieces.length),
+        play.formatCount(messages, "pieces", entry.count),
         entry.given.length && play.formatCount(messages, "given", entry.given.length),
         over,
         entry.status === "impossible" && messages.fact_impossible,
