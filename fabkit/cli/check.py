@@ -303,6 +303,7 @@ def verify(
 
 def print_verify(found: VerifyReport, report: Report) -> None:
     """Print a report: failures and the verdict."""
+    from fabkit.solve.answer import SOLVED
     from fabkit.verify.reports import challenge_problems
 
     for part in sorted(found.scan.parts, key=lambda one: one.key):
@@ -319,7 +320,8 @@ def print_verify(found: VerifyReport, report: Report) -> None:
             report.detail(f"{one.challenge.id}: {one.message}")
     if found.flips is not None:
         report.info(found.flips.message)
-    if found.least_gap_mm is not None and found.least_gap_mm > 0:
+    any_solved = any(one.status == SOLVED for one in found.challenges)
+    if any_solved and found.least_gap_mm is not None and found.least_gap_mm > 0:
         report.info(
             f"In every solution, parts are at least {found.least_gap_mm:.3f} mm apart: each is within its "
             "own outline"

@@ -95,6 +95,7 @@ def test_verify_says_when_the_catalog_claims_too_much(here: Path, capsys: Captur
     out, _ = run(capsys, "verify", "trio.toml", code=1)
     assert "bar: impossible, but the catalog says solved" in out
     assert "FAILED: 1 of 2 challenges" in out
+    assert "In every solution, parts are at least 0.200 mm apart" in out
 
 
 @pytest.mark.integration
@@ -156,6 +157,7 @@ def test_a_missing_piece_fails_both(here: Path, capsys: Capture) -> None:
     assert "tray.stl: board-lid: lids for the board tray: 0; expected 1" in out
     out, _ = run(capsys, "verify", "trio.toml", code=1)
     assert "tray, bar: no answer: Q missing" in out
+    assert "In every solution" not in out, "there is none"
 
 
 @pytest.mark.long
