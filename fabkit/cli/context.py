@@ -90,6 +90,7 @@ class Context:
 
 Command = Callable[..., int | None]
 
+_OPTION_TYPES = get_type_hints(Context)
 #: The shared options, each declared once; their types are those of `Context`.
 _SHARED_OPTIONS: dict[str, Any] = {
     "set": argument(
@@ -123,14 +124,14 @@ def with_options(*shared: str) -> Callable[[Command], Command]:
     its own options, then the shared ones.
     """
     names = [*shared, "json", "quiet", "verbose"]
-    kind, types = inspect.Parameter.KEYWORD_ONLY, get_type_hints(Context)
+    kind = inspect.Parameter.KEYWORD_ONLY
 
     def decorate(command: Command) -> Command:
         _, *own = inspect.signature(command, eval_str=True).parameters.values()
         own = [one.replace(kind=kind) for one in own]
         given = {
             name: inspect.Parameter(
-                name, kind, annotation=types[name], default=_SHARED_OPTIONS[name]
+                name, kind, annotation=_OPTION_TYPES[name], default=_SHARED_OPTIONS[name]
             )
             for name in names
         }
