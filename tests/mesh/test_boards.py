@@ -19,6 +19,7 @@ from hypothesis.extra.numpy import arrays
 from manifold3d import Manifold
 from shapely import affinity
 
+from fabkit.core.progress import no_progress
 from fabkit.drawing.ball import draft_ball_piece
 from fabkit.drawing.draft import draft_printable
 from fabkit.mesh.ball_fit import fit_ball_pieces
@@ -434,7 +435,7 @@ def test_boards_of_one_shape_become_one_each() -> None:
     for part in parts:
         found = inspect_board(part, parts, puzzle, profile)
         assert [one.message for one in found if not one.ok] == []
-    inspected = scan_set(bodies, puzzle, 20.0).inspect(profile, lambda done, total, name: None)
+    inspected = scan_set(bodies, puzzle, 20.0).inspect(profile, no_progress)
     named = [find for one in inspected for find in one.findings if find.rule == "file-name"]
     assert [one.ok for one in named] == [True] * 4, "each file holds either board, or either lid"
 
