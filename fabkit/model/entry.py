@@ -64,6 +64,11 @@ class Entry:
     pieces_count: int | None = None
     of: str = ""
 
+    @property
+    def pieces_used(self) -> int:
+        """The number of pieces that cover the region, given ones among them."""
+        return self.pieces_count or len(self.pieces)
+
 
 def level_thresholds(scores: Iterable[float]) -> tuple[float, ...]:
     """Return the thresholds that put a fifth of the scores, one or more, into each level.
@@ -134,7 +139,7 @@ def solution_error(entry: Entry, puzzle: PuzzleSet) -> str:
     """Explain why an entry's solution, made of existing pieces, is invalid; empty if it is valid."""
     solution = entry.solution or {}
     used = [piece_id for piece_id in entry.pieces if piece_id in solution]
-    if not len(used) == len(solution) == (entry.pieces_count or len(entry.pieces)):
+    if not len(used) == len(solution) == entry.pieces_used:
         return "it does not use the pieces of the challenge, each once"
     owners: dict[Cell, str] = {}
     for piece_id in used:

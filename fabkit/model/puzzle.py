@@ -57,6 +57,11 @@ class Challenge:
     title: str = ""
     pieces_count: int | None = None
 
+    @property
+    def pieces_used(self) -> int:
+        """The number of pieces that cover the region, given ones among them."""
+        return self.pieces_count or len(self.pieces)
+
 
 @dataclass(frozen=True)
 class PuzzleSet:

@@ -116,6 +116,6 @@ def _draw(drawing: Drawing, area: Polygon, puzzle: PuzzleSet, card: Card, profil
 def _title_and_subtitle(puzzle: PuzzleSet, card: Card) -> tuple[str, str]:
     """Return the title of a card and the line below it."""
     challenge = card.challenge
-    left = (challenge.pieces_count or len(challenge.pieces)) - len(challenge.given)
+    left = challenge.pieces_used - len(challenge.given)
     parts = [challenge.id, card.difficulty, f"{pluralize(left, 'piece')} to place"]
     return truncate(f"{card.number} · {puzzle.title}"), " · ".join(part for part in parts if part)

@@ -97,8 +97,7 @@ def _heading(puzzle: PuzzleSet, entry: Entry, known: str | None = None) -> tuple
         known = _known_solutions(entry)
     given = f"{len(entry.given)} given" if entry.given else ""
     flips = "flips allowed" if entry.flips else ""
-    count = pluralize(entry.pieces_count or len(entry.pieces), "piece")
-    parts = count, given, flips, known, entry.level
+    parts = pluralize(entry.pieces_used, "piece"), given, flips, known, entry.level
     return truncate(f"{truncate(puzzle.title, 30)} · {entry.title}"), " · ".join(
         filter(None, parts)
     )

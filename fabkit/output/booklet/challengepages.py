@@ -276,7 +276,7 @@ def _draw(
 def _facts(spec: BookletSpec, item: NumberedChallenge) -> Iterator[str]:
     """Yield the pieces to place, and the size in grid units if it is a multiple of 1/2."""
     messages, puzzle, entry = spec.messages, spec.puzzle, item.entry
-    count = entry.pieces_count or len(entry.pieces)
+    count = entry.pieces_used
     if entry.given:
         yield messages["pieces_left"].format(left=count - len(entry.given), count=count)
     elif count == len(puzzle.pieces):

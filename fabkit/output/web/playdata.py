@@ -146,7 +146,7 @@ def _entry(
         "flips": entry.flips,
         "halves": entry.halves,
         "pieces": [place for place, piece_id in enumerate(pieces) if piece_id in entry.pieces],
-        "count": entry.pieces_count or len(entry.pieces),
+        "count": entry.pieces_used,
         "cells": _flat(sorted(entry.region)),
         "rings": [_flat(ring) for ring in rings_of_cells(lattice, entry.region)],
         "given": placements({one.piece: one.cells for one in entry.given}),

@@ -155,7 +155,7 @@ def _sources(
         sources: dict[Hashable, CandidateSource] = {
             one.id: _starts_of(puzzle, one, share, query, budget) for one in begun
         }
-        used = [one.pieces_count or len(one.pieces) for one in begun]
+        used = [one.pieces_used for one in begun]
         if isinstance(query.given, int) and all(n - query.given not in _FREE for n in used):
             return sources, f"a start leaves {_FREE[0]} to {_FREE[-1]} pieces to place"
         return sources, ""
