@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fabkit.build.artifacts import library_failures
-from fabkit.build.entries import read_challenges, refuse_unknown_ids, stated_and_generated
+from fabkit.build.entries import refuse_unknown_ids, stated_and_generated
 from fabkit.build.reports import write_contents
 from fabkit.build.targets import OutputPath, Target, build
 from fabkit.core.errors import InputError, escape
@@ -15,10 +15,10 @@ from fabkit.drawing.boards.csg import BoardDrawing
 from fabkit.drawing.boards.draft import draft_card
 from fabkit.drawing.outline import DrawingError
 from fabkit.model.catalog import shipped_entries
-from fabkit.model.entry import Entry, challenge_of
+from fabkit.model.challenge_file import read_challenges
 from fabkit.model.library import set_argument
 from fabkit.model.profile import Profile
-from fabkit.model.puzzle import Board, Challenge, PuzzleSet, default_board
+from fabkit.model.puzzle import Board, Challenge, Entry, PuzzleSet, default_board
 from fabkit.output.card import Card, card_sheets, card_svg
 
 
@@ -39,12 +39,12 @@ def starting_positions(puzzle: PuzzleSet, file: Path | None, folder: Path) -> li
     if not puzzle.boards:
         raise InputError.of(puzzle.name, "has no board; a card shows given pieces on a board")
     if file is not None:
-        found = [one for one in read_challenges(puzzle, file) if one.given]
+        found = [one for one in read_challenges(file, puzzle) if one.challenge.given]
         if not found:
             message = "has no given pieces; a card shows the pieces already on the board"
             raise InputError.of(escape(str(file)), message)
         return found
-    found = [one for one in stated_and_generated(puzzle, folder) if one.given]
+    found = [one for one in stated_and_generated(puzzle, folder) if one.challenge.given]
     found = found or [one for one in shipped_entries(puzzle, "start") if not one.of]
     if not found:
         # On an optional board not all pieces need to have room.
@@ -70,10 +70,10 @@ def cards_for(
     Raises:
         InputError: when there is no such id, or a challenge does not cover a board.
     """
-    refuse_unknown_ids("starting position", ids, [one.id for one in starts])
-    chosen = [one for one in starts if one.id in ids or not ids][:count]
+    refuse_unknown_ids("starting position", ids, [one.challenge.id for one in starts])
+    chosen = [one for one in starts if one.challenge.id in ids or not ids][:count]
     return [
-        Card(challenge_of(one), _board(puzzle, challenge_of(one)), number, one.level, one.score)
+        Card(one.challenge, _board(puzzle, one.challenge), number, one.level, one.score)
         for number, one in enumerate(chosen, start=1)
     ]
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 
 from fabkit.certify.document import ImpossibleShapes, PieceForms, Proofs
 from fabkit.certify.tiling import ProofError
-from fabkit.core.errors import InputError, quote
-from fabkit.model.catalog import catalog_challenge, catalog_entries
+from fabkit.core.errors import quote
+from fabkit.model.catalog import shipped_entry
 from fabkit.model.library import load_set, shipped_names
-from fabkit.model.puzzle import Challenge, PuzzleSet, challenge_document, piece_document
+from fabkit.model.puzzle import Challenge, PuzzleSet, piece_document, problem_document
 
 
 def compare_labels(file: Proofs, set_name: str | None) -> str:
@@ -35,20 +34,19 @@ def compare_labels(file: Proofs, set_name: str | None) -> str:
         return ""
     meant = _named(puzzle, file.challenge)
     stated, leftover = file.problem.raw, file.problem.leftover
-    if any(challenge_document(puzzle, one, leftover) == stated for one in meant):
+    if any(problem_document(puzzle, one, leftover) == stated for one in meant):
         return ""
     if meant:
         name = f"{file.challenge} of {puzzle.name}"
         raise ProofError(f"differs from the challenge {name} that is {_where(puzzle)}")
     _compare_pieces(puzzle, file.problem.lattice, file.problem.pieces)
     # The user's own lists also call their starts start-001, so a difference is only a warning.
-    known = [one for one in catalog_entries(puzzle) if one["id"] == file.challenge]
-    if not known:
+    entry = shipped_entry(puzzle, file.challenge)
+    if entry is None:
         return f"{puzzle.name} has no challenge {quote(file.challenge)}"
-    with suppress(InputError):  # a challenge on two lattices, which certificates do not support
-        one = catalog_challenge(puzzle, file.challenge)
-        if one and challenge_document(puzzle, one, leftover) == stated:
-            return ""
+    # Certificates do not support challenges on two lattices.
+    if entry.halves == 1 and problem_document(puzzle, entry.challenge, leftover) == stated:
+        return ""
     return f"the shipped {file.challenge} of {puzzle.name} is a different challenge"
 
 

@@ -133,6 +133,7 @@ def _print_results(
     report: Report,
 ) -> int:
     """Write the files, print the results, and return the exit code."""
+    from fabkit.model.challenge_file import read_list
     from fabkit.output.challenge import snowflake_sheet
     from fabkit.puzzles.snowflakes.catalog import command, document, proof_files, text
     from fabkit.puzzles.snowflakes.field import format_half_width
@@ -146,7 +147,8 @@ def _print_results(
     report.table(["parity", "up to", *(key.replace("_", " ") for key in head)], rows)
     for kind in catalog["complete"]:
         report.detail(f"{kind['parity']}: {kind['argument']}")
-    sheet = snowflake_sheet(query.puzzle, catalog["challenges"])
+    entries = read_list(catalog, query.puzzle, LIST)
+    sheet = snowflake_sheet(query.puzzle, entries)
     names = _put(folder, [(LIST, text(catalog)), (SHEET, sheet)])
     listed, unknown = len(catalog["challenges"]), len(catalog["unknown"])
     report.info(f"Wrote {' and '.join(map(str, names))}: {pluralize(listed, 'snowflake')}")

@@ -103,7 +103,7 @@ class RegionReader:
         """Return the cells of a drawing; none after an error.
 
         Args:
-            kind: ``outline``, ``cells``, ``rows``, ``size`` or ``svg``.
+            kind: ``outline``, ``cells``, ``frame``, ``rows``, ``size`` or ``svg``.
             key: the place in the file.
             numbering: the origin of rows and columns and the meaning of plain numbers; None for a
                 piece, where plain numbers have none.
@@ -118,6 +118,8 @@ class RegionReader:
                 cells = read_outline(value, lattice, key, errors, may_touch=not piece)
             elif kind == "cells":
                 cells = _read_cells(value, lattice, key, errors, numbering)
+            elif kind == "frame":
+                cells = _read_frame(value, lattice)
             elif kind == "svg":
                 cells = self._read_svg(value, may_touch=not piece)
             else:
@@ -228,6 +230,20 @@ def _read_cells(
             if numbering and numbering.lack and type(item) is int:
                 break
     return frozenset(found)
+
+
+def _read_frame(points: Any, lattice: Lattice) -> frozenset[Cell]:
+    """Read cells as frame points ``[x, y]`` of the lattice; see `fabkit.model.lattice`."""
+    if not isinstance(points, list) or not 0 < len(points) <= MAX_SIZE:
+        raise _DrawingError(f"expected a list of 1 to {MAX_SIZE} cells, found {quote(points)}")
+    for index, point in enumerate(points):
+        if not _is_point(point, dimensions=2, whole=True):
+            message = f"expected [x, y], {_WHOLE}, found {quote(point)}"
+            raise _DrawingError(message, f"[{index}]")
+        if not lattice.is_cell((point[0], point[1])):
+            message = f"{quote(point)} is not a cell of the {lattice.name} lattice"
+            raise _DrawingError(message, f"[{index}]")
+    return frozenset((x, y) for x, y in points)
 
 
 def _row_col(item: Any, numbering: CellNumbering | None, expected: str) -> tuple[int, int] | None:

@@ -37,7 +37,7 @@ from fabkit.model.challenge_file import (
 )
 from fabkit.model.lattice import LATTICES, Cell, Lattice
 from fabkit.model.piece import PARITIES, Piece, chequered_cells, fits_in
-from fabkit.model.puzzle import MOVES, Board, PuzzleSet, area
+from fabkit.model.puzzle import MOVES, Board, PuzzleSet, Result, area
 from fabkit.model.regions import (
     LONGEST_SIDE,
     MAX_CELLS_OF_FILE,
@@ -258,8 +258,8 @@ class _SetReader:
             licence=head.licence,
         )
         reader = ChallengeReader(puzzle, self.regions, misnamed)
-        challenges = [
-            reader.challenge(table, f"challenge[{i}]") for i, table in enumerate(file.challenge)
+        entries = [
+            reader.entry(table, f"challenge[{index}]") for index, table in enumerate(file.challenge)
         ]
         named = [
             (piece.id, f"piece[{i}]", f", from its count = {len(row)}" if len(row) > 1 else "")
@@ -271,11 +271,15 @@ class _SetReader:
         named += [(lid, f"board[{i}]", ", the id of its lid") for lid, i in lids.items()]
         self._refuse_duplicate_ids(named)
         self._refuse_duplicate_ids(
-            [(one.id, f"challenge[{i}]", "") for i, one in enumerate(challenges)]
+            [(entry.challenge.id, f"challenge[{i}]", "") for i, entry in enumerate(entries)]
         )
         if not self.errors.count:
             self._compare_area("set", head.area, puzzle.area)
-        return replace(puzzle, challenges=tuple(challenges))
+        return replace(
+            puzzle,
+            challenges=tuple(entry.challenge for entry in entries),
+            entries=tuple(entry for entry in entries if entry.result != Result()),
+        )
 
     def _pieces(self, table: PieceTable, index: int) -> list[Piece]:
         """Return the pieces of a table; without forms after an error, to avoid consequential errors."""

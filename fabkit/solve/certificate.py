@@ -12,7 +12,7 @@ from typing import Any
 
 from fabkit.core.errors import InputError
 from fabkit.core.files import json_sha256
-from fabkit.model.puzzle import challenge_document
+from fabkit.model.puzzle import problem_document
 from fabkit.solve.encoding import EncodedChallenge
 from fabkit.solve.engines.engine import Budget
 from fabkit.solve.engines.search import MrvSearch, run_in_slices, symmetry_breaking_kind
@@ -36,7 +36,7 @@ def make_certificate(
         BudgetSpentError: if the time is up.
     """
     budget = budget or Budget()
-    statement = challenge_document(encoded.puzzle, encoded.challenge, encoded.problem.leftover)
+    statement = problem_document(encoded.puzzle, encoded.challenge, encoded.problem.leftover)
     encoded = encoded.by_coordinates()
     found = find_infeasibility(encoded) if claim == "impossible" else None
     stated: dict[str, Any] = {"answer": claim}

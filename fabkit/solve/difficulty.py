@@ -25,9 +25,9 @@ from statistics import fmean
 
 import numpy as np
 
-from fabkit.model.entry import Entry, challenge_of, halved
+from fabkit.model.entry import halved
 from fabkit.model.lattice import Cell
-from fabkit.model.puzzle import PuzzleSet
+from fabkit.model.puzzle import Entry, PuzzleSet
 from fabkit.solve.encoding import to_exact_cover
 from fabkit.solve.engines.engine import Budget, BudgetSpentError
 from fabkit.solve.engines.search import Search, search_shuffled
@@ -182,18 +182,20 @@ def solving_order(puzzle: PuzzleSet, entry: Entry) -> tuple[SolvingStep, ...]:
         >>> fridgeiq = load_set("fridgeiq")
         >>> encoded = to_exact_cover(fridgeiq, find_challenge(fridgeiq, "square_01"))
         >>> solution = encoded.decode(solve(encoded, "first").solutions[0])
-        >>> entry = replace(entry_of(encoded.challenge), solution=solution)
+        >>> entry = entry_of(encoded.challenge).with_result(solution=solution)
         >>> [(step.piece, step.why) for step in solving_order(fridgeiq, entry)]
         [('J', 'fewest'), ('M', 'cell'), ('R', 'cell'), ('I', 'cell')]
     """
-    if entry.solution is None:
-        raise ValueError(f"{entry.id}: no solution is known")
-    leftover = set().union(*entry.solution.values()) != entry.region
-    pieces = [puzzle.piece(one) for one in entry.pieces]  # in its order, which decides ties
+    if not entry.solution:
+        raise ValueError(f"{entry.challenge.id}: no solution is known")
+    leftover = set().union(*entry.solution.values()) != entry.challenge.region
+    pieces = [
+        puzzle.piece(one) for one in entry.challenge.pieces
+    ]  # in its order, which decides ties
     if entry.halves == 2:
         pieces = [halved(puzzle.lattice, piece) for piece in pieces]
     puzzle = replace(puzzle, pieces=tuple(pieces))
-    encoded = to_exact_cover(puzzle, challenge_of(entry), leftover).by_coordinates()
+    encoded = to_exact_cover(puzzle, entry.challenge, leftover).by_coordinates()
     problem, cells, placed = encoded.problem, encoded.cells, encoded.encode(entry.solution)
     return tuple(
         SolvingStep(placed[place], why, cells[item] if item < len(cells) else None, options)

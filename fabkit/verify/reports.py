@@ -167,9 +167,9 @@ def _tolerance_of(
     ]
     as_drawn = {one.piece for one in scan.parts if one.as_drawn} & pieces.keys()
     flakes = [
-        Solution(one.id, one.region, one.solution or {}, halves=one.halves)
+        Solution(one.challenge.id, one.challenge.region, one.solution, halves=one.halves)
         for one in (shipped_entries(puzzle, "snowflake") if as_drawn else ())
-        if {*one.pieces} <= as_drawn
+        if {*one.challenge.pieces} <= as_drawn
     ]
     pegs = itertools.chain(*(one.pegs.pegs for one in scan.parts if one.pegs))
     widths_mm = (

@@ -16,8 +16,8 @@ from pypdf import PdfReader, PdfWriter
 from pypdf.generic import DictionaryObject, RectangleObject
 
 from fabkit.build.entries import Selection, gather
-from fabkit.model.entry import Entry
 from fabkit.model.library import load_set
+from fabkit.model.puzzle import Entry
 
 MM_PER_POINT = 25.4 / 72
 #: The colour of silhouettes.

@@ -45,7 +45,7 @@ class Solution:
         layout: for each piece the cells that it covers.
         clearance_mm: from the region to the walls of its tray, as measured; None without one.
         halves: cells in a unit's length, 2 where pieces lie half a unit apart; see
-            `fabkit.model.entry.Entry`.
+            `fabkit.model.puzzle.Entry`.
     """
 
     challenge: str

@@ -143,7 +143,7 @@ def solutions(spec: BookletSpec, pages: int = 24) -> Iterator[Flowable]:
     def card(item: NumberedChallenge, cell: Size) -> list[Flowable]:
         entry, leads = item.entry, messages["to_challenge"].format(title=item.title)
         title = LinkedFlowable(_title(spec, item, "small"), f"challenge-{item.number}", leads)
-        shows_count = entry.count not in (None, 1) or not entry.count_complete
+        shows_count = entry.result.count not in (None, 1) or not entry.result.count_complete
         summary = [spec.text(format_solution_count(spec, item), "quiet")] if shows_count else []
         room = cell[0], cell[1] - stacked_height_mm([title, *summary], cell[0]) - 0.5
         size = spec.size_mm(item)
@@ -182,7 +182,7 @@ def full_size_challenges(
     for level, name, items in group_by_level(spec):
         for item in items:
             (size, folded), scale = _page_for(spec, item)
-            smaller += [item.entry.id] if scale != 1 else []
+            smaller += [item.entry.challenge.id] if scale != 1 else []
             sizes += [folded] if folded else []
             template = "full" if size == spec.size else f"{size[0]:g} x {size[1]:g}"
             book.add_page_size(template, size, folded)
@@ -209,8 +209,8 @@ def required_size_mm(spec: BookletSpec, item: NumberedChallenge) -> Size:
 
 def format_solution_count(spec: BookletSpec, item: NumberedChallenge) -> str:
     """Format the number of known solutions."""
-    key = "solutions" if item.entry.count_complete else "solutions_at_least"
-    return format_count(spec.messages, key, item.entry.count or 0)
+    key = "solutions" if item.entry.result.count_complete else "solutions_at_least"
+    return format_count(spec.messages, key, item.entry.result.count or 0)
 
 
 def _page_for(spec: BookletSpec, item: NumberedChallenge) -> tuple[tuple[Size, str], float]:
@@ -234,7 +234,7 @@ def _full_head(
     stars_mm = star_row_width_mm(_STAR_MM) if item.stars else 0.0
     left = width - indent / MM - stars_mm
     facts = list(_facts(spec, item))
-    if entry.count is not None:
+    if entry.result.count is not None:
         facts.append(format_solution_count(spec, item))
     where = messages["see_solution"].format(page=spec.places.get(f"solution-{number}", 0))
     title = _title(spec, item, "title", **sides | {"rightIndent": indent + stars_mm * MM})
@@ -276,25 +276,27 @@ def _draw(
 def _facts(spec: BookletSpec, item: NumberedChallenge) -> Iterator[str]:
     """Yield the pieces to place, and the size in grid units if it is a multiple of 1/2."""
     messages, puzzle, entry = spec.messages, spec.puzzle, item.entry
-    count = entry.pieces_used
-    if entry.given:
-        yield messages["pieces_left"].format(left=count - len(entry.given), count=count)
+    count = entry.challenge.pieces_used
+    if entry.challenge.given:
+        yield messages["pieces_left"].format(left=count - len(entry.challenge.given), count=count)
     elif count == len(puzzle.pieces):
         yield format_count(messages, "all_pieces", count)
     else:
-        unused = [one.label for one in puzzle.pieces if one.id not in entry.pieces]
+        unused = [one.label for one in puzzle.pieces if one.id not in entry.challenge.pieces]
         summary = format_count(messages, "pieces", count)
         if not unused:  # some of all
             yield summary
         elif len(unused) < 5:  # name the unused ones
             yield messages["pieces_without"].format(pieces=summary, unused=" ".join(unused))
         else:
-            labels = " ".join(one.label for one in puzzle.pieces if one.id in entry.pieces)
+            labels = " ".join(
+                one.label for one in puzzle.pieces if one.id in entry.challenge.pieces
+            )
             yield f"{summary}: {labels}"
     wide, high = (round(side, 3) for side in spec.size_mm(item, spec.profile.unit_mm))
     if all(2 * side == round(2 * side) for side in (wide, high)):
         yield f"{format_number(messages, wide)} × {format_number(messages, high)}"
-    if entry.flips and not all(one.entry.flips for one in spec.items):
+    if entry.challenge.flips and not all(one.entry.challenge.flips for one in spec.items):
         yield messages["flips"]
 
 

@@ -152,11 +152,11 @@ def guide_page(
 def _aim(spec: BookletSpec) -> Iterator[str]:
     """Yield the aim, how pieces may be moved, and where they go."""
     messages, balls = spec.messages, spec.puzzle.made_of_balls
-    flips = {item.entry.flips for item in spec.items}
+    flips = {item.entry.challenge.flips for item in spec.items}
     moved = "how_mixed" if len(flips) > 1 else "how_flipped" if True in flips else "how_turned"
     yield messages["how_aim_text"]
     yield messages["how_rolled" if balls else moved]
-    if any(item.entry.given for item in spec.items):
+    if any(item.entry.challenge.given for item in spec.items):
         yield messages["how_given"]
     if spec.full and balls:
         yield messages["how_balls"]
@@ -184,7 +184,7 @@ def _sizes(spec: BookletSpec, folded: Sequence[str], scale: float, scaled: bool)
 def _solutions(spec: BookletSpec) -> Iterator[str]:
     """Yield where solutions are, and that there may be more than those shown."""
     yield spec.messages["how_solutions_text"]
-    if any((item.entry.count or 0) > 1 for item in spec.items):
+    if any((item.entry.result.count or 0) > 1 for item in spec.items):
         yield spec.messages["how_solutions_more"]
 
 

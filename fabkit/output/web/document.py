@@ -9,8 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 from fabkit.core.errors import ExternalError, escape
-from fabkit.model.entry import Entry
-from fabkit.model.puzzle import PuzzleSet
+from fabkit.model.puzzle import Entry, PuzzleSet
 from fabkit.output.i18n import LANGUAGES, load_messages, plural_form
 from fabkit.output.report import render_html
 from fabkit.output.theme import DARK, FAMILY, LIGHT, ROLES, font_path, subset_font

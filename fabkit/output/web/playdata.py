@@ -14,11 +14,11 @@ from typing import Any
 
 from fabkit.core.errors import escape
 from fabkit.core.files import SCHEMA_VERSION, json_sha256
-from fabkit.model.entry import LEVELS, Entry, subdivide
+from fabkit.model.entry import LEVELS, subdivide
 from fabkit.model.lattice import Cell, Lattice, Point
 from fabkit.model.piece import Form, Piece, normalize_cells, orientations, tones_at
 from fabkit.model.polygon import rings_of_cells
-from fabkit.model.puzzle import PuzzleSet, rings_to_units, to_units
+from fabkit.model.puzzle import Entry, PuzzleSet, rings_to_units, to_units
 from fabkit.output.i18n import LANGUAGES, load_messages
 from fabkit.output.labels import clearances, place_label, vertices_and_midpoints
 from fabkit.output.numbering import NumberedChallenge, number_challenges
@@ -55,7 +55,7 @@ def play_data(
         >>> {piece["id"]: len(piece["orientations"]) for piece in data["pieces"] if piece["id"] in "BDN"}
         {'D': 4, 'B': 2, 'N': 4}
     """
-    flips = puzzle.flips or any(entry.flips for entry in entries)
+    flips = puzzle.flips or any(entry.challenge.flips for entry in entries)
     pieces = {piece.id: PieceOrientations(puzzle.lattice, piece, flips) for piece in puzzle.pieces}
     if language:
         load_messages("page", language)
@@ -126,32 +126,48 @@ def _entry(
             if piece_id in layout:
                 placed = piece.place(layout[piece_id], entry.halves)
                 if placed is None:
-                    raise ValueError(f"{entry.id}: piece {piece_id} does not cover its cells")
+                    raise ValueError(
+                        f"{entry.challenge.id}: piece {piece_id} does not cover its cells"
+                    )
                 found.append([place, *placed])
         return found
 
-    shapes = {one: [sorted(form.cells) for form in pieces[one].piece.forms] for one in entry.pieces}
-    given = {one.piece: sorted(one.cells) for one in entry.given}
-    identity = [lattice.name, shapes, sorted(entry.region), given, entry.flips, entry.halves]
-    some = [entry.pieces_count] if entry.pieces_count else []  # of the pieces; else all
+    shapes = {
+        one: [sorted(form.cells) for form in pieces[one].piece.forms]
+        for one in entry.challenge.pieces
+    }
+    given = {one.piece: sorted(one.cells) for one in entry.challenge.given}
+    identity = [
+        lattice.name,
+        shapes,
+        sorted(entry.challenge.region),
+        given,
+        entry.challenge.flips,
+        entry.halves,
+    ]
+    some = (
+        [entry.challenge.pieces_count] if entry.challenge.pieces_count else []
+    )  # of the pieces; else all
     found: dict[str, Any] = {
-        "id": entry.id,
+        "id": entry.challenge.id,
         # Distinguishes it from challenges of the same name in another or a changed set.
         "mark": json_sha256(identity + some)[:8],
         "number": item.number,
         "kind": entry.kind,
-        "status": entry.status,
+        "status": entry.result.status,
         "level": item.level,
         "stars": item.stars,
-        "flips": entry.flips,
+        "flips": entry.challenge.flips,
         "halves": entry.halves,
-        "pieces": [place for place, piece_id in enumerate(pieces) if piece_id in entry.pieces],
-        "count": entry.pieces_used,
-        "cells": _flat(sorted(entry.region)),
-        "rings": [_flat(ring) for ring in rings_of_cells(lattice, entry.region)],
-        "given": placements({one.piece: one.cells for one in entry.given}),
+        "pieces": [
+            place for place, piece_id in enumerate(pieces) if piece_id in entry.challenge.pieces
+        ],
+        "count": entry.challenge.pieces_used,
+        "cells": _flat(sorted(entry.challenge.region)),
+        "rings": [_flat(ring) for ring in rings_of_cells(lattice, entry.challenge.region)],
+        "given": placements({one.piece: one.cells for one in entry.challenge.given}),
     }
-    if entry.solution is not None:
+    if entry.solution:
         found["solution"] = placements(entry.solution)
         found["order"] = [places.index(step.piece) for step in solving_order(puzzle, entry)]
     return found

@@ -11,7 +11,7 @@ from typing import Any
 from fabkit.core.errors import ExternalError, InputError, did_you_mean, quote
 from fabkit.model.catalog import shipped_entries
 from fabkit.model.challenges import find_challenge
-from fabkit.model.entry import LEVELS, challenge_of
+from fabkit.model.entry import LEVELS
 from fabkit.model.polygon import parts_of_cells
 from fabkit.model.puzzle import Board, Challenge, PuzzleSet, default_board
 from fabkit.puzzles.graded.grading import (
@@ -187,7 +187,7 @@ def base_challenges(puzzle: PuzzleSet, ids: Sequence[str]) -> list[Challenge]:
         return named
     own = [one for one in puzzle.challenges if not one.given and one.answer != "impossible"]
     flakes = [one for one in shipped_entries(puzzle, "snowflake") if one.halves == 1]
-    found = [*own, *(replace(challenge_of(one), title="") for one in flakes)]
+    found = [*own, *(replace(one.challenge, title="") for one in flakes)]
     if not found:
         raise InputError.of("--of", f"{puzzle.name} has no challenge")
     return found
