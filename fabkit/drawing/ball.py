@@ -183,11 +183,11 @@ def print_pose(body: BallBody) -> tuple[Rotation, tuple[Ball, ...]]:
         return sum(z for _, _, z in balls), len({balls[i][1] for i in spine}), sorted(balls)
 
     poses.sort(key=rank)
-    found = next((pose for pose in poses if _hanging(body, pose[1]) is None), None)
-    if found is None:
+    printable = next((pose for pose in poses if _hanging(body, pose[1]) is None), None)
+    if printable is None:
         hanging = _hanging(body, poses[0][1])
         raise DrawingError(f"{hanging}; the same holds for every other orientation")
-    return found
+    return printable
 
 
 def _hanging(body: BallBody, balls: Sequence[Ball]) -> str | None:

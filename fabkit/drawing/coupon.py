@@ -111,7 +111,7 @@ class CouponPart:
 
     def drawing(self) -> FlatDrawing:
         """Return its drawing for printing, with engraved numbers."""
-        contours = [c for one in self.places for c in one.lettering().contours]
+        contours = [contour for place in self.places for contour in place.lettering().contours]
         label = Label(self.name, 0.0, DEPTH_MM, (0.0, 0.0), Lettering((*contours,)))
         return FlatDrawing(
             piece=self.name,
@@ -128,7 +128,7 @@ class CouponPart:
 
     def cut(self) -> CutPiece:
         """Return its drawing for cutting, along its outline without kerf compensation."""
-        contours = [c for one in self.places for c in one.lettering().contours]
+        contours = [contour for place in self.places for contour in place.lettering().contours]
         engraving = tuple(
             tuple(flatten_contour(contour, CHORD_TOLERANCE_MM)) for contour in contours
         )
@@ -160,20 +160,22 @@ def coupon_parts(profile: Profile, laser: bool = False) -> list[CouponPart]:
         )
     if not laser:
         return made
-    (comb,) = (one for one in made if one.name == "comb")
+    (comb,) = (drawing for drawing in made if drawing.name == "comb")
     cut = {"step": "tab", "slot": "gap"}
-    tabs = [replace(one, kind=cut[one.kind]) for one in comb.places if one.kind in cut]
+    tabs = [replace(place, kind=cut[place.kind]) for place in comb.places if place.kind in cut]
     return [replace(comb, places=tuple(tabs))]
 
 
 def coupon_places(profile: Profile, laser: bool = False) -> dict[int, CouponPlace]:
     """Return all places by number, in order."""
-    return {one.number: one for one in places_in_order(coupon_parts(profile, laser))}
+    return {place.number: place for place in places_in_order(coupon_parts(profile, laser))}
 
 
 def places_in_order(parts: Sequence[CouponPart]) -> list[CouponPlace]:
     """Return the places of all parts, in the order of their numbers."""
-    return sorted((one for part in parts for one in part.places), key=lambda one: one.number)
+    return sorted(
+        (place for part in parts for place in part.places), key=lambda place: place.number
+    )
 
 
 @cache
@@ -182,14 +184,14 @@ def _table() -> Any:
 
 
 def _place(part: str, row: dict[str, Any], thickness_mm: float) -> CouponPlace:
-    number, kind, at = row["number"], row["kind"], (*row["at"],)
+    number, kind, place = row["number"], row["kind"], (*row["at"],)
     if "line" not in row:
-        return CouponPlace(number, kind, "z", part, thickness_mm, (), at)
+        return CouponPlace(number, kind, "z", part, thickness_mm, (), place)
     ax, ay, bx, by = row["line"]
     nominal_mm = round(math.hypot(bx - ax, by - ay), 3)
     axis = "x" if ay == by else "y"
     line = ((ax, ay), (bx, by))
-    return CouponPlace(number, kind, axis, part, nominal_mm, line, at, row.get("turned", False))
+    return CouponPlace(number, kind, axis, part, nominal_mm, line, place, row.get("turned", False))
 
 
 def _holes(
@@ -197,7 +199,7 @@ def _holes(
 ) -> tuple[Polygon, list[dict[str, Any]]]:
     """Return a strip with its holes, and the rows of the table with their lines and numbers."""
     magnet_mm = min(max(magnet_mm, _MIN_MM), _MAX_MM)
-    across = [round(magnet_mm * one, 1) for one in times]
+    across = [round(magnet_mm * factor, 1) for factor in times]
     rights = list(
         itertools.accumulate((max(d, 2 * _NUMBERS_MM) + _WALL_MM for d in across), initial=_WALL_MM)
     )
@@ -211,8 +213,8 @@ def _holes(
     for row in rows:
         (x, y), radius, is_x = middles[row["hole"]], across[row["hole"]] / 2, row["axis"] == "x"
         line = [x - radius, y, x + radius, y] if is_x else [x, y - radius, x, y + radius]
-        at = [x + (-2.6 if is_x else 2.6), y + radius + _NUMBERS_MM / 2]
-        placed.append(row | {"line": line, "at": at})
+        place = [x + (-2.6 if is_x else 2.6), y + radius + _NUMBERS_MM / 2]
+        placed.append(row | {"line": line, "at": place})
     return orient(shapely.simplify(union_all(columns), 0) - union_all(circles)), placed
 
 
@@ -226,16 +228,16 @@ def fit_test_pieces(puzzle: PuzzleSet, profile: Profile) -> list[FlatDrawing]:
     Raises:
         InputError: when they are impossible with the profile.
     """
-    flat = [one for one in puzzle.pieces if one.body is None]
+    flat = [piece for piece in puzzle.pieces if piece.body is None]
     unit_mm = profile.unit_mm
-    outlines = [canonical_outline(puzzle.lattice, one.forms[0].rings, unit_mm) for one in flat]
+    outlines = [canonical_outline(puzzle.lattice, piece.forms[0].rings, unit_mm) for piece in flat]
     sides = [
         {
             round(math.dist(a, b), 3)
-            for ring in rings_mm(one)
+            for ring in rings_mm(outline)
             for a, b in itertools.pairwise((*ring, ring[0]))
         }
-        for one in outlines
+        for outline in outlines
     ]
     pairs = [
         (outlines[i].length + outlines[j].length, i, j)
@@ -256,9 +258,9 @@ def fit_test_pieces(puzzle: PuzzleSet, profile: Profile) -> list[FlatDrawing]:
         both = [draft_flat_piece(puzzle, flat[i], thin) for i in min(pairs)[1:]] if pairs else []
     except DrawingError as error:
         raise InputError.of(f"{puzzle.name} with profile {profile.name}", str(error)) from None
-    around_mm = sum(one.outline.length for one in both)
+    around_mm = sum(drawing.outline.length for drawing in both)
     wide_mm = min(_FRAME_MM, max(_MIN_FRAME_MM, _FRAMES_MM2 / max(around_mm, 1.0)))
-    return [_frame(one, wide_mm) for one in both]
+    return [_frame(drawing, wide_mm) for drawing in both]
 
 
 def _frame(piece: FlatDrawing, wide_mm: float) -> FlatDrawing:

@@ -120,9 +120,9 @@ def _largest_place(
         return _places(_scaled(shape, cap_height_mm), face.buffer(-margin_mm))
 
     for times in (*_MARGIN_FACTORS, 1):
-        found = places(wanted_mm, margin_mm * times)
-        if not found.is_empty:
-            return wanted_mm, found
+        area = places(wanted_mm, margin_mm * times)
+        if not area.is_empty:
+            return wanted_mm, area
     # A smaller letter lies inside a larger one, so the sizes that fit are all below one limit.
     bottom, top = face.bounds[1], face.bounds[3]
     steps = range(1, math.ceil(min(wanted_mm, top - bottom) / _SIZE_STEP_MM))
@@ -180,7 +180,9 @@ def place_title(
     inner = room.buffer(-_MARGIN_MM)
     texts = dict.fromkeys((puzzle.title, puzzle.name))
     labels = (
-        _fit_title(one, inner, profile, mirrored) for text in texts for one in _line_breaks(text)
+        _fit_title(lines, inner, profile, mirrored)
+        for text in texts
+        for lines in _line_breaks(text)
     )
     return next((label for label in labels if label is not None), None)
 
@@ -196,13 +198,16 @@ def _fit_title(
     if not letters.contours:
         return None
     box = letters.polygon().envelope
-    least = _least_height_mm(lines, profile.stroke_mm)
-    if math.isinf(least):
+    smallest_mm = _least_height_mm(lines, profile.stroke_mm)
+    if math.isinf(smallest_mm):
         return None
-    most = max(profile.title_mm, min(least, profile.title_mm * _MAX_TIMES))
+    largest_mm = max(profile.title_mm, min(smallest_mm, profile.title_mm * _MAX_TIMES))
     if mirrored:
-        most = min(most, profile.max_bridge_mm * _BRIDGED)
-    first, last = math.ceil(least / _SIZE_STEP_MM - 1e-6), math.floor(most / _SIZE_STEP_MM + 1e-6)
+        largest_mm = min(largest_mm, profile.max_bridge_mm * _BRIDGED)
+    first, last = (
+        math.ceil(smallest_mm / _SIZE_STEP_MM - 1e-6),
+        math.floor(largest_mm / _SIZE_STEP_MM + 1e-6),
+    )
     for step in range(last, first - 1, -1):
         height = round(step * _SIZE_STEP_MM, 6)
         for x_mm, y_mm in _middles(room):
@@ -215,16 +220,16 @@ def _fit_title(
 def _middles(room: BaseGeometry) -> list[PointMm]:
     """Return candidates for the middle of a title: of the room's box, then of its parts."""
     left, bottom, right, top = room.bounds if not room.is_empty else (0.0,) * 4
-    found = [Point((left + right) / 2, (bottom + top) / 2)]
-    found += [one.centroid for one in polygons(room)]
-    found += [one.representative_point() for one in polygons(room)]
-    return [(round(one.x, 3), round(one.y, 3)) for one in found]
+    middles = [Point((left + right) / 2, (bottom + top) / 2)]
+    middles += [polygon.centroid for polygon in polygons(room)]
+    middles += [polygon.representative_point() for polygon in polygons(room)]
+    return [(round(middle.x, 3), round(middle.y, 3)) for middle in middles]
 
 
 def _line_breaks(text: str) -> list[tuple[str, ...]]:
     """Break a text into one line, two lines, … each time as evenly as possible."""
     words = text.split()
-    found = []
+    breaks = []
     for count in range(1, len(words) + 1):
         lines: list[str] = []
         left = words
@@ -238,8 +243,8 @@ def _line_breaks(text: str) -> list[tuple[str, ...]]:
                 size += 1
             lines.append(" ".join(left[: size if after else len(left)]))
             left = left[size:]
-        found.append(tuple(lines))
-    return found
+        breaks.append(tuple(lines))
+    return breaks
 
 
 def _typeset(lines: tuple[str, ...]) -> Lettering:
@@ -251,8 +256,8 @@ def _typeset(lines: tuple[str, ...]) -> Lettering:
             standing, width = _on_baseline(word)
             letterings.append(standing.moved(pen, -_LINE * number))
             pen += width + _SPACE
-        contours += [one.moved(-(pen - _SPACE) / 2, 0.0) for one in letterings]
-    whole = Lettering(tuple(c for one in contours for c in one.contours))
+        contours += [lettering.moved(-(pen - _SPACE) / 2, 0.0) for lettering in letterings]
+    whole = Lettering(tuple(contour for lettering in contours for contour in lettering.contours))
     if not whole.contours:
         return whole
     left, bottom, right, top = whole.polygon().bounds
@@ -277,7 +282,7 @@ def _least_height_mm(lines: tuple[str, ...], stroke_mm: float) -> float:
     shape = _typeset(lines).polygon()
     sizes = [round(step * _SIZE_STEP_MM, 6) for step in range(1, 601)]
 
-    found = bisect_left(
+    index = bisect_left(
         sizes, True, key=lambda size: strokes_are_at_least(_scaled(shape, size), stroke_mm)
     )
-    return sizes[found] if found < len(sizes) else math.inf
+    return sizes[index] if index < len(sizes) else math.inf

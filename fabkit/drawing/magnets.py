@@ -304,8 +304,8 @@ def place_recesses(
         pair = farthest_pair(allowed, outline.centroid, MAX_SPACING_UNITS * profile.unit_mm)
         return pair if pair and math.dist(*pair) >= recess_mm + between_mm else None
 
-    found = centres(diameters.widest_mm, profile.wall_mm, profile.bed_wall_mm)
-    if found is None:
+    centres_mm = centres(diameters.widest_mm, profile.wall_mm, profile.bed_wall_mm)
+    if centres_mm is None:
         widest_mm = maximum_inscribed_circle(outline).length
         magnets = "two magnets" if count == 2 else "a magnet"
         raise DrawingError(f"{magnets} of {_fit_error(centres, widest_mm, profile)}")
@@ -319,7 +319,7 @@ def place_recesses(
         Recess(
             centre, span.low_mm, span.high_mm, diameters, lead_in_mm, profile.rib_width_mm, release
         )
-        for centre in sorted(found)
+        for centre in sorted(centres_mm)
     )
 
 
@@ -339,13 +339,13 @@ def _fit_error(
     if there_mm >= need_mm - BISECT_STEP_MM:
         wall_mm, need_mm, key = min(there_mm, need_mm), profile.bed_wall_mm, "recess.bed_wall"
         there_mm = wall_there(lambda bed_wall: centres(recess_mm, wall_mm, bed_wall))
-    found = f"break through the side by {format_mm(-there_mm, 1)}"
+    problem = f"break through the side by {format_mm(-there_mm, 1)}"
     if there_mm > 0:
         # With as many digits as it takes to see that it is less.
         there = format_mm(there_mm, 2)
         if there == format_mm(need_mm):
             there = format_mm(math.floor(there_mm * 1000) / 1000)
-        found = f"leave a wall of {there}"
+        problem = f"leave a wall of {there}"
 
     def fits(diameter_mm: float) -> bool:
         recess_mm = recess_diameters(replace(profile, magnet_diameter_mm=diameter_mm)).widest_mm
@@ -360,7 +360,7 @@ def _fit_error(
         remedy = "no magnet fits here, choose a larger unit or recess.fit none"
     return (
         f"{magnet_mm:g} x {format_mm(profile.magnet_height_mm)} (recess {format_mm(recess_mm)}) would "
-        f"{found}, and {key} requires a wall of {format_mm(need_mm)}; {remedy}"
+        f"{problem}, and {key} requires a wall of {format_mm(need_mm)}; {remedy}"
     )
 
 
@@ -388,13 +388,13 @@ def poles(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> tuple[str, ...]:
         [('N',), ('S',), ('N',), ('S', 'N'), ('S',)]
     """
 
-    def magnets(one: Piece) -> int:
-        return magnet_count(canonical_outline(puzzle.lattice, one.forms[0].rings, 1.0), 1.0)
+    def magnets(other_piece: Piece) -> int:
+        return magnet_count(canonical_outline(puzzle.lattice, other_piece.forms[0].rings, 1.0), 1.0)
 
     count = magnets(piece)
     if profile.polarity != "alternating":
         return count * ("N" if profile.polarity == "same" else "",)
-    earlier = itertools.takewhile(lambda one: one.id != piece.id, puzzle.pieces)
+    earlier = itertools.takewhile(lambda other_piece: other_piece.id != piece.id, puzzle.pieces)
     before = sum(map(magnets, earlier))
     return tuple("NS"[(before + number) % 2] for number in range(count))
 
@@ -411,8 +411,8 @@ def left_to_right_order(centres: Sequence[PointMm], unit_mm: float) -> list[int]
         [1, 0]
     """
 
-    def compare(one: int, other: int) -> int:
-        aside, up = (centres[one][axis] - centres[other][axis] for axis in (0, 1))
+    def compare(first: int, second: int) -> int:
+        aside, up = (centres[first][axis] - centres[second][axis] for axis in (0, 1))
         later_by = up if abs(aside) < _ABOVE_UNITS * unit_mm else aside
         return (later_by > 0) - (later_by < 0)
 
@@ -428,7 +428,7 @@ def assign_poles(
     Raises:
         DrawingError: when there is no room in the back for a mark beside an open recess.
     """
-    found = list(recesses)
+    marked = list(recesses)
     order = left_to_right_order([recess.centre_mm for recess in recesses], profile.unit_mm)
     for which, pole in zip(order, in_turn, strict=True):
         recess, mark = recesses[which], None
@@ -436,8 +436,8 @@ def assign_poles(
             centre, span = recess.centre_mm, mark_span(profile)
             centre = _mark_centre(which, recesses, foot, profile) if recess.is_open else centre
             mark = PoleMark(centre, span.low_mm, span.high_mm, MARK_DIAMETER_MM)
-        found[which] = replace(recess, pole=pole, mark=mark)
-    return tuple(found)
+        marked[which] = replace(recess, pole=pole, mark=mark)
+    return tuple(marked)
 
 
 def _mark_centre(
@@ -449,7 +449,7 @@ def _mark_centre(
     the other recess, and of these the lowest.
     """
     recess, wall_mm = recesses[which], profile.bed_wall_mm
-    others = [Point(one.centre_mm) for one in recesses if one is not recess]
+    others = [Point(other.centre_mm) for other in recesses if other is not recess]
     room = erode(foot, MARK_DIAMETER_MM / 2 + wall_mm)
     middle = Point(recess.centre_mm)
     for other in recesses:

@@ -61,7 +61,11 @@ def split_by_prism(
     """
     import manifold3d
 
-    rings = [ring for one in polygons_by_size(area) for ring in (one.exterior, *one.interiors)]
+    rings = [
+        ring
+        for polygon in polygons_by_size(area)
+        for ring in (polygon.exterior, *polygon.interiors)
+    ]
     corners = [np.asarray(ring.coords)[:-1] for ring in rings]
     outline = manifold3d.CrossSection(corners, manifold3d.FillRule.EvenOdd)
     prism = outline.extrude(high_mm - low_mm).translate((0.0, 0.0, low_mm))

@@ -180,13 +180,13 @@ class Part:
         rings of the outline. Then comes each hole of the fitted outline, in order; empty where the
         area does not surround it.
         """
-        found = [filled(area)]
-        open_ = [Polygon(ring) for one in polygons_by_size(area) for ring in one.interiors]
+        rings = [filled(area)]
+        open_ = [Polygon(ring) for polygon in polygons_by_size(area) for ring in polygon.interiors]
         for ring in self.outline.canonical.interiors if self.outline else ():
             middle = Polygon(ring).representative_point()
-            around = [one for one in open_ if one.contains(middle)]
-            found.append(min(around, key=lambda one: one.area, default=Polygon()))
-        return found
+            around = [opening for opening in open_ if opening.contains(middle)]
+            rings.append(min(around, key=lambda opening: opening.area, default=Polygon()))
+        return rings
 
     def filled(self, area: BaseGeometry) -> BaseGeometry:
         """Fill recesses and letters in an area of this part, but not the holes of its outline."""
@@ -226,8 +226,8 @@ def silhouette(mesh: Mesh) -> Polygon:
 
 def largest_polygon(area: BaseGeometry) -> Polygon:
     """The largest polygon of an area; an empty one if there is none."""
-    found = polygons_by_size(area)
-    return orient(found[0]) if found else Polygon()
+    polygons = polygons_by_size(area)
+    return orient(polygons[0]) if polygons else Polygon()
 
 
 def inside_mm(silhouette: BaseGeometry, area: BaseGeometry) -> float:

@@ -47,7 +47,7 @@ def fit_pieces_on_pegs(
     """
     read, length_mm = fit_flat_pieces(meshes, puzzle, *units_mm)
     pegs = [on_pegs(part, puzzle.lattice, units_mm[0]) for part in read]
-    plates = [one.plate if one else part for one, part in zip(pegs, read, strict=True)]
+    plates = [pegged.plate if pegged else part for pegged, part in zip(pegs, read, strict=True)]
     return plates, length_mm, pegs
 
 
@@ -77,8 +77,10 @@ def _back_mm(part: Part) -> float | None:
     0.84).
     """
     sections = part.sections
-    flats = [(area, at) for (at, facing), area in sections.flats().items() if facing == DOWN]
-    area, height_mm = max((one for one in flats if one[1] > sections.scatter_mm), default=(0, 0))
+    flats = [
+        (area, height) for (height, facing), area in sections.flats().items() if facing == DOWN
+    ]
+    area, height_mm = max((flat for flat in flats if flat[1] > sections.scatter_mm), default=(0, 0))
     if not 0 < height_mm < 0.6 * part.thickness_mm:
         return None
     feet, plate = (filled(sections.at(share * height_mm)) for share in (0.5, 1.5))
@@ -90,7 +92,9 @@ def _back_mm(part: Part) -> float | None:
 def _circles(part: Part, height_mm: float) -> list[Circle]:
     """The pegs at half their height, from left to right."""
     feet = polygons_by_size(part.sections.at(height_mm / 2))
-    return sorted((fit_circle(foot) for foot in feet), key=lambda one: (one.x_mm, one.y_mm))
+    return sorted(
+        (fit_circle(foot) for foot in feet), key=lambda circle: (circle.x_mm, circle.y_mm)
+    )
 
 
 def _read_by_pegs(
@@ -108,7 +112,7 @@ def _read_by_pegs(
     ((step_x, step_y),) = to_units(lattice, [(1, 1)])
     for _ in range(2):
         units = (middles - shift) / scale
-        cells = [(round(one.real / step_x), round(one.imag / step_y)) for one in units.tolist()]
+        cells = [(round(step.real / step_x), round(step.imag / step_y)) for step in units.tolist()]
         if len(set(cells)) < len(cells) or not all(map(lattice.is_cell, cells)):
             return None
         places = np.array(to_units(lattice, cells)) @ [1, 1j]
@@ -137,13 +141,15 @@ def _read_by_pegs(
     return replace(placed, outline=outline)
 
 
-def peg_findings(one: PeggedPart | None, lattice: Lattice, profile: Profile) -> Iterator[Finding]:
+def peg_findings(
+    pegged: PeggedPart | None, lattice: Lattice, profile: Profile
+) -> Iterator[Finding]:
     """Findings on a part's pegs; for None, that there are none."""
-    if one is None:
+    if pegged is None:
         message = "it has no pegs; without them it slips on its board"
         yield Finding("peg-count", False, 0.0, None, "", message)
         return
-    outline, pegs = one.plate.outline, one.pegs
+    outline, pegs = pegged.plate.outline, pegged.pegs
     if outline is not None:
         centres = outline.unit_mm * np.array(to_units(lattice, sorted(outline.cells)))
         off = abs(len(pegs) - len(centres))
@@ -152,15 +158,15 @@ def peg_findings(one: PeggedPart | None, lattice: Lattice, profile: Profile) -> 
         there = shapely.MultiPoint([(peg.x_mm, peg.y_mm) for peg in pegs])
         off_mm = float(shapely.distance(shapely.points(centres), there).max())
         what = "the distance of the worst peg from the middle of its cell"
-        yield from check_limits("peg-place", off_mm, most=PLACE_MM, what=what)
+        yield from check_limits("peg-place", off_mm, maximum=PLACE_MM, what=what)
     widths = [(peg.diameter_mm, _marks([peg])) for peg in pegs]
     what = "the diameter of the worst peg"
     yield from check_limits("peg-diameter", widths, *near(profile.peg_mm), what=what)
     limit = near(profile.peg_height_mm, 0.1)  # it has layers, too
-    yield from check_limits("peg-height", one.height_mm, *limit)
+    yield from check_limits("peg-height", pegged.height_mm, *limit)
 
 
 def _marks(pegs: Sequence[Circle]) -> BaseGeometry:
     """The areas of pegs, for a drawing."""
-    places = shapely.points([(one.x_mm, one.y_mm) for one in pegs])
-    return shapely.union_all(shapely.buffer(places, [one.diameter_mm / 2 for one in pegs]))
+    places = shapely.points([(peg.x_mm, peg.y_mm) for peg in pegs])
+    return shapely.union_all(shapely.buffer(places, [peg.diameter_mm / 2 for peg in pegs]))

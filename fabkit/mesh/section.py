@@ -77,13 +77,13 @@ class Sections:
 
     def flats(self) -> dict[tuple[float, int], float]:
         """The area of the horizontal faces, by height and direction (`UP` or `DOWN`)."""
-        found: dict[tuple[float, int], float] = {}
+        areas: dict[tuple[float, int], float] = {}
         for level in self._flat_levels:
             there = self._projected[self._at_level(level)]
             for facing in (UP, DOWN):
                 if (area := float(np.maximum(facing * there, 0).sum())) > 0:
-                    found[level, facing] = area
-        return found
+                    areas[level, facing] = area
+        return areas
 
     def flat(self, height: float, facing: int) -> BaseGeometry:
         """The horizontal faces at a height that face up or down."""
@@ -123,8 +123,8 @@ class Sections:
     def _flat_levels(self) -> list[float]:
         """The heights of the flats, at most 300, those with the most area first."""
         flat = (np.ptp(self._corners, axis=1) < self.scatter_mm) & (self._projected != 0)
-        found = _heaviest(self._corners[flat], np.abs(self._projected[flat]), self.scatter_mm)
-        return [height for _, height in itertools.islice(found, 300)]
+        levels = _heaviest(self._corners[flat], np.abs(self._projected[flat]), self.scatter_mm)
+        return [height for _, height in itertools.islice(levels, 300)]
 
     def _at_level(self, height: float) -> NDArray[np.bool_]:
         """A mask of the faces at a height."""
@@ -164,14 +164,14 @@ def _heaviest(
 
 def to_shapely(cut: Any, least_hole_mm2: float = _NO_AREA_MM2) -> BaseGeometry:
     """Convert a `manifold3d.CrossSection`, without points and slivers."""
-    found = []
-    for one in cut.decompose() if cut.num_contour() > 1 else [cut]:
+    polygons = []
+    for contour in cut.decompose() if cut.num_contour() > 1 else [cut]:
         # The largest ring is the outer one.
-        rings = sorted(map(Polygon, one.to_polygons()), key=lambda ring: -ring.area)
+        rings = sorted(map(Polygon, contour.to_polygons()), key=lambda ring: -ring.area)
         if rings and rings[0].area > _NO_AREA_MM2:
             holes = [hole.exterior for hole in rings[1:] if hole.area > least_hole_mm2]
-            found.append(Polygon(rings[0].exterior, holes))
-    area = MultiPolygon(found) if len(found) > 1 else found[0] if found else Polygon()
+            polygons.append(Polygon(rings[0].exterior, holes))
+    area = MultiPolygon(polygons) if len(polygons) > 1 else polygons[0] if polygons else Polygon()
     if not area.is_valid:  # rings may touch themselves where two corners are one
         area = shapely.make_valid(area, method="structure", keep_collapsed=False)
     return area
@@ -179,14 +179,14 @@ def to_shapely(cut: Any, least_hole_mm2: float = _NO_AREA_MM2) -> BaseGeometry:
 
 def polygons_by_size(area: BaseGeometry) -> list[Polygon]:
     """The polygons of an area, the largest first."""
-    found = [one for one in shapely.get_parts(area) if one.area > 0]
-    return sorted(found, key=lambda one: (-one.area, one.bounds))
+    parts = [part for part in shapely.get_parts(area) if part.area > 0]
+    return sorted(parts, key=lambda part: (-part.area, part.bounds))
 
 
 def filled(area: BaseGeometry) -> BaseGeometry:
     """An area with all holes filled."""
-    found = [Polygon(part.exterior) for part in polygons_by_size(area)]
-    return found[0] if len(found) == 1 else shapely.union_all(found)
+    outlines = [Polygon(part.exterior) for part in polygons_by_size(area)]
+    return outlines[0] if len(outlines) == 1 else shapely.union_all(outlines)
 
 
 def holes_in(area: BaseGeometry) -> list[Polygon]:

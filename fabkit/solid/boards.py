@@ -43,14 +43,14 @@ def _solids(step: Step) -> list[cq.Shape]:
 
 
 def _prism(area: Polygon, low_mm: float, high_mm: float, axis: str) -> cq.Solid:
-    def at(point: tuple[float, float]) -> cq.Vector:
-        one, other = point
+    def vector(point: tuple[float, float]) -> cq.Vector:
+        first, second = point
         if axis == "z":
-            return cq.Vector(one, other, low_mm)
-        return cq.Vector(low_mm, one, other) if axis == "x" else cq.Vector(one, low_mm, other)
+            return cq.Vector(first, second, low_mm)
+        return cq.Vector(low_mm, first, second) if axis == "x" else cq.Vector(first, low_mm, second)
 
     outer, *holes = (
-        cq.Wire.makePolygon([at(point) for point in ring], close=True)
+        cq.Wire.makePolygon([vector(point) for point in ring], close=True)
         for ring in rings_mm(shapely.simplify(area, 0))
     )
     return cq.Solid.extrudeLinear(outer, holes, _AXES[axis] * (high_mm - low_mm))

@@ -47,7 +47,9 @@ def _flat_piece(drawing: FlatDrawing) -> cq.Shape:
         body = body.fuse(*map(peg_post, drawing.pegs))
     # Recesses that differ in place only share a cutter.
     pockets = [(recess, recess_cutter(recess.at_origin())) for recess in drawing.recesses]
-    holes = [(x, one) for x in drawing.recesses if x.release for one in release_cutters(x.release)]
+    holes = [
+        (x, cutter) for x in drawing.recesses if x.release for cutter in release_cutters(x.release)
+    ]
     cutters = [
         cutter.moved(cq.Location(cq.Vector(*recess.centre_mm, 0)))
         for recess, cutter in (*pockets, *holes)

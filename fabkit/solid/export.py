@@ -86,7 +86,7 @@ def write_step(parts: Sequence[NamedSolid], name: str, path: Path) -> None:
     whole.export(str(path), "STEP")
     text = _TIME_STAMP.sub(_TIMELESS, path.read_text(encoding="utf-8"), count=1)
     numbers = itertools.count(1)
-    text = _OCCURRENCE.sub(lambda found: f"{found[1]}'{next(numbers)}'", text)
+    text = _OCCURRENCE.sub(lambda match: f"{match[1]}'{next(numbers)}'", text)
     path.write_text(_sort_styles(text), encoding="utf-8", newline="\n")
 
 
@@ -106,8 +106,8 @@ def _sort_styles(step: str) -> str:
     start, end = first.start(), step.index("ENDSEC;", first.start())
     lowest = int(first[1])
     entities = {
-        int(found[1]): re.sub(r"\n\s*", "", found[2])
-        for found in _ENTITY.finditer(step, start, end)
+        int(match[1]): re.sub(r"\n\s*", "", match[2])
+        for match in _ENTITY.finditer(step, start, end)
     }
 
     def below(entity: int) -> list[int]:
@@ -125,7 +125,7 @@ def _sort_styles(step: str) -> str:
     renamed = {old: new for new, old in enumerate(order, start=lowest)}
 
     def renumbered(text: str) -> str:
-        return _REFERENCE.sub(lambda one: f"#{renamed.get(int(one[1]), int(one[1]))}", text)
+        return _REFERENCE.sub(lambda match: f"#{renamed.get(int(match[1]), int(match[1]))}", text)
 
     lines = (f"#{renamed[old]} = {renumbered(entities[old])};\n" for old in order)
     return step[:start] + "".join(lines) + step[end:]

@@ -78,7 +78,7 @@ def draft_board(puzzle: PuzzleSet, accessory: Accessory, profile: Profile) -> Bo
         return board_drawing(accessory, made.steps, rest_mm, label, low_mm if label else 0.0)
     centres = cell_centres(puzzle.lattice, accessory.board.cells, profile.unit_mm)
     wide_mm, low_mm = (socket_mm, heights.floor_mm) if kind == SOCKETS else (profile.hole_mm, 0.0)
-    cut: list[Prism | Cylinder] = [Cylinder(one, wide_mm, low_mm, rest_mm) for one in centres]
+    cut: list[Prism | Cylinder] = [Cylinder(centre, wide_mm, low_mm, rest_mm) for centre in centres]
     if kind == HOLES:
         floor_mm = round(rest_mm - profile.link_mm / 2, 6)
         for pair in neighbours(centres, profile.unit_mm):
@@ -210,7 +210,7 @@ def draft_card(
     raised: list[Prism | Cylinder] = []
     for given in challenge.given:
         lines = _line(puzzle, given, profile)
-        raised += [Prism(one, middle_mm, top_mm) for one in polygons(lines.intersection(plate))]
+        raised += [Prism(line, middle_mm, top_mm) for line in polygons(lines.intersection(plate))]
     given_cells = frozenset(cell for given in challenge.given for cell in given.cells)
     for x, y in to_units(puzzle.lattice, sorted(board.cells - given_cells)):
         centre = (x * profile.unit_mm, y * profile.unit_mm)

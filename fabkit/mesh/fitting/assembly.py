@@ -64,7 +64,9 @@ class Assembly:
     def document(self) -> dict[str, Any]:
         """For JSON."""
         sizes = "min_gap_mm", "max_gap_mm", "overlap_mm3", "outside_mm"
-        rounded = {one: getattr(self, one) and round(getattr(self, one), DIGITS) for one in sizes}
+        rounded = {
+            size: getattr(self, size) and round(getattr(self, size), DIGITS) for size in sizes
+        }
         messages = list(self.messages)
         return {"challenge": self.challenge, "ok": self.ok, **rounded, "messages": messages}
 
@@ -102,14 +104,16 @@ def assemble(
     pairs = shapely.STRtree(silhouettes).query(silhouettes, "dwithin", _REACH_UNITS * unit_mm)
     i, j = pairs[:, keys[pairs[0]] < keys[pairs[1]]]
     gaps_mm, overlaps_mm3 = shapely.distance(silhouettes[i], silhouettes[j]), np.zeros(len(i))
-    for at in np.flatnonzero(gaps_mm < profile.gap_min_mm):
-        two = placements[i[at]], placements[j[at]]
-        if all(piece.is_solid for piece, _ in two):
-            one, other = (piece.at(pose) for piece, pose in two)
-            overlaps_mm3[at] = (one ^ other).volume()
+    for index in np.flatnonzero(gaps_mm < profile.gap_min_mm):
+        both_placements = placements[i[index]], placements[j[index]]
+        if all(piece.is_solid for piece, _ in both_placements):
+            first, second = (piece.at(pose) for piece, pose in both_placements)
+            overlaps_mm3[index] = (first ^ second).volume()
             # The library searches only up to this distance.
-            gaps_mm[at] = (
-                one.min_gap(other, profile.gap_min_mm) if overlaps_mm3[at] <= TINY_MM3 else 0.0
+            gaps_mm[index] = (
+                first.min_gap(second, profile.gap_min_mm)
+                if overlaps_mm3[index] <= TINY_MM3
+                else 0.0
             )
     edges_mm = _edge_gaps_mm(placements, i, j)
     worst = {(key, "the board"): (mm3, math.inf, -math.inf) for key, mm3 in in_board_mm3.items()}
@@ -166,7 +170,7 @@ def _edge_gaps_mm(
     """For pairs of placements, the largest gap along the edges that two flat parts share, at
     mid-height; -inf if there are none. It occurs at the ends of the measured segments, or at
     corners beside them."""
-    borders = np.array([_border(*one) for one in placements])
+    borders = np.array([_border(*placement) for placement in placements])
     shared = shapely.line_merge(shapely.intersection(borders[i], borders[j]))
     lines, pair_of = shapely.get_parts(shapely.simplify(shared, 0), return_index=True)
     points, line_of = shapely.get_coordinates(lines, return_index=True)
@@ -180,8 +184,8 @@ def _edge_gaps_mm(
     beside = shapely.buffer(stretches, _EDGE_REACH_MM, cap_style="flat")
     sections = np.array([piece.place(piece.section, [pose])[0] for piece, pose in placements])
     found_mm = np.full(len(i), -math.inf)
-    for one, other in ((i, j), (j, i)):
-        sides, others = sections[one[pair_of]], sections[other[pair_of]]
+    for near_side, far_side in ((i, j), (j, i)):
+        sides, others = sections[near_side[pair_of]], sections[far_side[pair_of]]
         nearest = shapely.shortest_line(shapely.boundary(sides)[:, None], ends)
         gaps_mm = shapely.distance(shapely.get_point(nearest, 0), others[:, None])
         np.maximum.at(found_mm, pair_of, gaps_mm.max(axis=1))

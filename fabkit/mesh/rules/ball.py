@@ -39,7 +39,7 @@ def inspect_balls(
     as_printed = Part(part.mesh, on_bed.vertices)
     return [
         *mesh_findings(as_printed),
-        *check_limits("ball-read", part.balls.off_mm, most=TOLERANCE_MM),
+        *check_limits("ball-read", part.balls.off_mm, maximum=TOLERANCE_MM),
         _shape(part, part.balls, on_bed, identity, puzzle),
         *_sizes(part, part.balls, on_bed, profile),
         *_room(part, part.balls, profile),
@@ -54,8 +54,8 @@ def _shape(
 ) -> Finding:
     """The finding on whether a part is its piece, with the links that are wrong."""
     mirror = "the mirror image of " if identity.mirrored else ""
-    if found := ambiguity_finding("ball-shape", part, f"{mirror}{identity.piece}"):
-        return found
+    if ambiguity := ambiguity_finding("ball-shape", part, f"{mirror}{identity.piece}"):
+        return ambiguity
     if identity.alike:
         what = "is" if mirror else "has the balls and the links of"
         message = f"it {what} {mirror}{' and '.join(identity.alike)}"
@@ -103,11 +103,14 @@ def _sizes(part: Part, balls: Balls, on_bed: _OnBed, profile: Profile) -> Iterat
     stray_mm = float(distance_to_skeleton(part.vertices, places, shape.bonds).max())
     what = "the largest distance of the surface from the middles of balls and links"
     most_mm = ball_mm / 2 + 2 * TOLERANCE_MM
-    yield from check_limits("ball-stray", stray_mm, most=most_mm, what=what)
+    yield from check_limits("ball-stray", stray_mm, maximum=most_mm, what=what)
     flats = [
-        (on_bed.flat.boundary.distance(at) if on_bed.flat.contains(at) else 0.0, on_bed.mark([i]))
+        (
+            on_bed.flat.boundary.distance(middle) if on_bed.flat.contains(middle) else 0.0,
+            on_bed.mark([i]),
+        )
         for i in on_bed.lowest
-        for at in [shapely.Point(on_bed.middles[i, :2])]
+        for middle in [shapely.Point(on_bed.middles[i, :2])]
     ]
     flat_mm = math.sqrt(max(0.0, ball_mm**2 / 4 - profile.ball_flat_mm**2))
     # Of usual sizes, a flat that lies 0.3 mm too deep has less; chords of 24 segments take 0.05.
@@ -195,7 +198,7 @@ def _place_on_bed(part: Part, balls: Balls) -> _OnBed:
         if low.any():
             # Noise tilts single faces; together, all faces of this height are level.
             low = lowest_faces(_across(part.vertices, faces[low]), 0.002 * pitch_mm)
-            flat = max(flat, low, key=lambda some: mesh.area_faces[some].sum())
+            flat = max(flat, low, key=lambda faces_on_bed: mesh.area_faces[faces_on_bed].sum())
     # It has at least a twentieth of a cell; that under one ball has a quarter.
     if mesh.area_faces[flat].sum() > 0.05 * pitch_mm**2:
         up, own = _across(part.vertices, faces[flat]), _across(part.mesh.vertices, faces[flat])

@@ -47,18 +47,18 @@ def mesh_findings(part: Part, closed: int = 0) -> Iterator[Finding]:
     touching_mm = max(TOUCHING_MM, part.sections.noise_mm, 2 * _DECIMALS_MM * is_rounded)
     pairs = self_intersections(mesh, touching_mm)
     outward, inward = ([s for s in part.shells if sign * s.volume_mm3 > 0] for sign in (1, -1))
-    astray = [one for one in inward if not outward or not encloses(mesh, outward[0], one)]
+    astray = [shell for shell in inward if not outward or not encloses(mesh, outward[0], shell)]
     cut = np.unique(pairs)
-    for rule, some, there, what in (
+    for rule, faulty, there, what in (
         ("watertight", edges, edges, "edges that are not shared by exactly two faces"),
         ("winding", turned, faces[turned], "flipped faces"),
         ("degenerate", useless, faces[useless], "degenerate or duplicate faces"),
         ("self-intersection", pairs, faces[cut], "pairs of faces that intersect"),
     ):
-        yield count_finding(rule, len(some), 0, what, _marked(part.vertices, there))
+        yield count_finding(rule, len(faulty), 0, what, _marked(part.vertices, there))
 
-    def marked(some: Sequence[Shell]) -> BaseGeometry:
-        marked_faces = np.concatenate([faces[:0], *(faces[one.faces] for one in some)])
+    def marked(faulty: Sequence[Shell]) -> BaseGeometry:
+        marked_faces = np.concatenate([faces[:0], *(faces[shell.faces] for shell in faulty)])
         return _marked(part.vertices, marked_faces)
 
     what = "separate bodies in the mesh"
@@ -74,10 +74,10 @@ def mesh_findings(part: Part, closed: int = 0) -> Iterator[Finding]:
     yield Finding("volume", volume > 0, volume, 0.0, "mm3", message)
 
 
-def _marked(vertices: Points, some: Faces) -> BaseGeometry:
+def _marked(vertices: Points, faces: Faces) -> BaseGeometry:
     """Up to 500 edges or faces from above, with a margin."""
     # Each on its own: crossing lines, joined first, would be split at every crossing.
-    hull = shapely.convex_hull(shapely.multipoints(vertices[some[:500], :2]))
+    hull = shapely.convex_hull(shapely.multipoints(vertices[faces[:500], :2]))
     return shapely.union_all(shapely.buffer(hull, 0.3))
 
 
@@ -102,15 +102,15 @@ def printing_findings(
         if ceiling.area > _SPECK_MM2
     ]
     spans = 2 * shapely.length(shapely.maximum_inscribed_circle(ceilings))
-    found = zip(spans.tolist(), ceilings, strict=True)
-    yield from check_limits("bridge", found, most=profile.max_bridge_mm)
+    spans_with_ceilings = zip(spans.tolist(), ceilings, strict=True)
+    yield from check_limits("bridge", spans_with_ceilings, maximum=profile.max_bridge_mm)
     # In the best rotation.
     turns = np.radians(np.arange(0, 180, 5))
     along = part.vertices[:, :2] @ np.array([np.cos(turns), np.sin(turns)])
     wide, deep = np.ptp(along, axis=0), np.ptp(np.roll(along, 18, axis=1), axis=0)
     share = np.maximum(wide / profile.bed_width_mm, deep / profile.bed_depth_mm).min()
     share = max(float(share), part.thickness_mm / profile.bed_height_mm)
-    yield from check_limits("build-volume", share, most=1.0, unit="")
+    yield from check_limits("build-volume", share, maximum=1.0, unit="")
 
 
 def _overhang(part: Part, profile: Profile) -> Iterator[Finding]:
@@ -133,4 +133,4 @@ def _overhang(part: Part, profile: Profile) -> Iterator[Finding]:
         where = MultiPoint(steep.reshape(-1, 2)).convex_hull.buffer(0.2)
     # A chamfer of exactly the limit is not beyond it; facets of a cone lean 0.8 degrees more.
     limit = profile.overhang_degrees + 1
-    yield from check_limits("overhang", [(worst, where)], most=limit, unit="deg")
+    yield from check_limits("overhang", [(worst, where)], maximum=limit, unit="deg")
