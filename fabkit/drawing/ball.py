@@ -34,7 +34,8 @@ Point3Mm = tuple[float, float, float]
 _ARC_SEGMENTS = 32
 #: Factor on the radius that gives such a polygon the area of its circle.
 _FULL_AREA = math.sqrt(math.pi / (2 * _ARC_SEGMENTS * math.sin(math.pi / (2 * _ARC_SEGMENTS))))
-#: Sections between two heights at which the kind of shape changes, for volumes (Gauss-Legendre).
+#: Places and weights of the sections between two heights at which the kind of shape changes, for
+#: volumes (Gauss-Legendre).
 _NODES, _WEIGHTS = (values.tolist() for values in np.polynomial.legendre.leggauss(6))
 #: Step of the finite difference that gives the surface area as the derivative of the volume.
 _GROWTH_MM = 0.05

@@ -33,8 +33,10 @@ from fabkit.model.puzzle import Board
 OPPOSITE_POLE = {"N": "S", "S": "N", "": ""}
 #: The kind of a jig, as `Accessory.kind`.
 JIG = "jig"
-#: Minimum height of a stem, for two fingers; thickness of its tab.
-_STEM_MM, _TAB_MM = 15.0, 3.0
+#: Minimum height of a stem, for two fingers.
+_STEM_MM = 15.0
+#: Thickness of a stem's tab.
+_TAB_MM = 3.0
 #: Plastic between both magnets, in diameters. Two of 10 x 3 mm (N35) then attract each other with
 #: 2.4 N, a seventh of the force in contact and 130 times their weight: enough to carry a magnet, and
 #: little enough that its recess keeps it.

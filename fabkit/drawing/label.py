@@ -153,8 +153,10 @@ def _places(shape: BaseGeometry, room: BaseGeometry) -> BaseGeometry:
     return room.difference(union_all(sweeps)) if sweeps else room
 
 
-#: Space between two words, and line height, in cap heights.
-_SPACE, _LINE = 0.45, 1.7
+#: Space between two words, in cap heights.
+_SPACE = 0.45
+#: Line height, in cap heights.
+_LINE = 1.7
 #: Maximum factor on the title's height if its strokes are too thin otherwise.
 _MAX_TIMES = 1.5
 #: Minimum margin between the title and the edge of its room.
@@ -204,10 +206,8 @@ def _fit_title(
     largest_mm = max(profile.title_mm, min(smallest_mm, profile.title_mm * _MAX_TIMES))
     if mirrored:
         largest_mm = min(largest_mm, profile.max_bridge_mm * _BRIDGED)
-    first, last = (
-        math.ceil(smallest_mm / _SIZE_STEP_MM - 1e-6),
-        math.floor(largest_mm / _SIZE_STEP_MM + 1e-6),
-    )
+    first = math.ceil(smallest_mm / _SIZE_STEP_MM - 1e-6)
+    last = math.floor(largest_mm / _SIZE_STEP_MM + 1e-6)
     for step in range(last, first - 1, -1):
         height = round(step * _SIZE_STEP_MM, 6)
         for x_mm, y_mm in _middles(room):

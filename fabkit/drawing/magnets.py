@@ -277,11 +277,9 @@ def place_recesses(
         DrawingError: when the magnet does not fit; with the actual and the required wall, and the
             largest magnet that would fit.
     """
-    span, diameters, lead_in_mm = (
-        recess_span(profile),
-        recess_diameters(profile),
-        profile.lead_in_mm,
-    )
+    span = recess_span(profile)
+    diameters = recess_diameters(profile)
+    lead_in_mm = profile.lead_in_mm
     # The narrowest section over the recess's height, if a chamfer reaches that far.
     chamfer_from_mm = profile.thickness_mm - profile.top_chamfer_mm
     into_foot_mm = profile.foot_chamfer_mm - (span.low_mm or lead_in_mm)
@@ -309,18 +307,25 @@ def place_recesses(
         widest_mm = maximum_inscribed_circle(outline).length
         magnets = "two magnets" if count == 2 else "a magnet"
         raise DrawingError(f"{magnets} of {_fit_error(centres, widest_mm, profile)}")
-    lead_in_mm, release = 0.0 if profile.embedded else lead_in_mm, None
+    release = None
     if profile.release_mm:
-        step_mm, face_mm = release_step_mm(profile), profile.thickness_mm
         release = ReleaseHole(
-            profile.release_mm, span.high_mm, face_mm, step_mm, diameters.narrowest_mm
+            diameter_mm=profile.release_mm,
+            low_mm=span.high_mm,
+            high_mm=profile.thickness_mm,
+            step_mm=release_step_mm(profile),
+            slot_mm=diameters.narrowest_mm,
         )
-    return tuple(
-        Recess(
-            centre, span.low_mm, span.high_mm, diameters, lead_in_mm, profile.rib_width_mm, release
-        )
-        for centre in sorted(centres_mm)
+    recess = Recess(
+        centre_mm=(0.0, 0.0),
+        low_mm=span.low_mm,
+        high_mm=span.high_mm,
+        diameters=diameters,
+        lead_in_mm=0.0 if profile.embedded else lead_in_mm,
+        rib_width_mm=profile.rib_width_mm,
+        release=release,
     )
+    return tuple(replace(recess, centre_mm=centre) for centre in sorted(centres_mm))
 
 
 def _fit_error(
@@ -329,7 +334,8 @@ def _fit_error(
     profile: Profile,
 ) -> str:
     """Return why the profile's magnet does not fit a piece, and the largest one that does."""
-    magnet_mm, recess_mm = profile.magnet_diameter_mm, recess_diameters(profile).widest_mm
+    magnet_mm = profile.magnet_diameter_mm
+    recess_mm = recess_diameters(profile).widest_mm
 
     def wall_there(holds: Callable[[float], object]) -> float:
         return bisect_largest(lambda wall: holds(wall) is not None, -recess_mm / 2, widest_mm)
@@ -394,7 +400,7 @@ def poles(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> tuple[str, ...]:
     count = magnets(piece)
     if profile.polarity != "alternating":
         return count * ("N" if profile.polarity == "same" else "",)
-    earlier = itertools.takewhile(lambda other_piece: other_piece.id != piece.id, puzzle.pieces)
+    earlier = itertools.takewhile(lambda other: other.id != piece.id, puzzle.pieces)
     before = sum(map(magnets, earlier))
     return tuple("NS"[(before + number) % 2] for number in range(count))
 
@@ -420,18 +426,19 @@ def left_to_right_order(centres: Sequence[PointMm], unit_mm: float) -> list[int]
 
 
 def assign_poles(
-    recesses: Sequence[Recess], in_turn: Sequence[str], foot: Polygon, profile: Profile
+    recesses: Sequence[Recess], pole_sequence: Sequence[str], foot: Polygon, profile: Profile
 ) -> tuple[Recess, ...]:
-    """Give recesses their poles, which are `in_turn` from left to right, and marks where poles alternate
-    and the south pole faces outwards.
+    """Give recesses their poles, from left to right, and marks where poles alternate and the south pole
+    faces outwards.
 
     Raises:
         DrawingError: when there is no room in the back for a mark beside an open recess.
     """
     marked = list(recesses)
     order = left_to_right_order([recess.centre_mm for recess in recesses], profile.unit_mm)
-    for which, pole in zip(order, in_turn, strict=True):
-        recess, mark = recesses[which], None
+    for which, pole in zip(order, pole_sequence, strict=True):
+        recess = recesses[which]
+        mark = None
         if pole == "S" and profile.polarity == "alternating":
             centre, span = recess.centre_mm, mark_span(profile)
             centre = _mark_centre(which, recesses, foot, profile) if recess.is_open else centre

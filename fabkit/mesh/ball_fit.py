@@ -28,9 +28,10 @@ from fabkit.mesh.part import BALLS, Balls, Part, length_unit_mm
 from fabkit.model.balls import ROTATIONS, BallBody, rotate_ball
 from fabkit.model.puzzle import PuzzleSet
 
-#: Vertices that spread by more than this part of the radius are not all on the ball; this many
-#: determine a ball reliably.
-_SPREAD, _ENOUGH_CORNERS = 0.002, 8
+#: Vertices that spread by more than this part of the radius are not all on the ball.
+_SPREAD = 0.002
+#: So many vertices determine a ball reliably.
+_ENOUGH_CORNERS = 8
 
 
 class _TargetShape(NamedTuple):
@@ -105,7 +106,8 @@ class _PoseTable:
     def __init__(self, shapes: tuple[BallBody, ...]) -> None:
         from scipy.spatial.transform import Rotation
 
-        self.shapes, self.directions = shapes, _directions(2)
+        self.shapes = shapes
+        self.directions = _directions(2)
         ball_count = max(len(shape.balls) for shape in shapes)
         # Relative to their centroid; padded with repetitions to equal length.
         balls = np.array([np.resize(shape.balls, (ball_count, 3)) for shape in shapes], float)
@@ -199,9 +201,8 @@ def _best_pose(mesh: Mesh, shapes: dict[object, _TargetShape]) -> tuple[Part, _P
     if placed:
         score, outside = _score(points, placed)
         why = "" if outside <= 0.01 else "it has additional material"  # than specks
-    part = replace(
-        part, score=score, runner_up=max(others, key=lambda rival: rival[1], default=None)
-    )
+    runner_up = max(others, key=lambda rival: rival[1], default=None)
+    part = replace(part, score=score, runner_up=runner_up)
     if not why:
         return part, placed
     nearest = shapes[_images(best.body)].description
@@ -323,10 +324,19 @@ def _part(
     links = _link_widths(part, pose.body, pitch_mm, median(diameters_mm))
     own = BallBody(pose.body.balls, tuple(links))
     # Among pieces that differ only in links, take the one with exactly these.
-    same, nearest = shapes.get(_images(own)), shapes[_images(pose.body)]
-    alike, mirrored = same.alike if same else nearest.alike[:1], (same or nearest).mirrored
-    sizes = pitch_mm, diameters_mm, tuple(links.values()), pose.off * length_mm
-    return replace(part, balls=Balls(own, *sizes, alike, mirrored, as_linked=same is not None))
+    same = shapes.get(_images(own))
+    nearest = same or shapes[_images(pose.body)]
+    balls = Balls(
+        shape=own,
+        pitch_mm=pitch_mm,
+        diameters_mm=diameters_mm,
+        links_mm=tuple(links.values()),
+        off_mm=pose.off * length_mm,
+        alike=nearest.alike if same else nearest.alike[:1],
+        mirrored=nearest.mirrored,
+        as_linked=same is not None,
+    )
+    return replace(part, balls=balls)
 
 
 def adjacent_pairs(shape: BallBody) -> Iterator[tuple[int, int]]:
@@ -347,7 +357,8 @@ def _link_widths(
     where balls are still wider: from a quarter of a ball from both centres to halfway between. A
     link on the bed is cut by the flat, so it is less high than wide.
     """
-    widths, heights = {}, np.linspace(-1, 1, 9) * (pitch_mm / 2 - ball_mm / 4)
+    widths = {}
+    heights = np.linspace(-1, 1, 9) * (pitch_mm / 2 - ball_mm / 4)
     for pair in adjacent_pairs(body):
         ends = pitch_mm * np.array([body.balls[i] for i in pair], float)
         hulls = cross_sections(part.aligned.as_trimesh, ends, heights.tolist())
@@ -364,7 +375,8 @@ def cross_sections(mesh: Any, ends: Points, heights: Sequence[float]) -> list[Ba
     """
     from trimesh.intersections import mesh_multiplane
 
-    axis, hulls = ends[1] - ends[0], []
+    hulls = []
+    axis = ends[1] - ends[0]
     sections, _, _ = mesh_multiplane(mesh, ends.mean(axis=0), axis, heights)
     for section in sections:
         lines = shapely.linestrings(section)

@@ -19,7 +19,7 @@ from shapely import Polygon, affinity
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.outline import region_mm
-from fabkit.mesh.features import Circle, fit_circle
+from fabkit.mesh.features import FittedCircle, fit_circle
 from fabkit.mesh.lattice_fit import candidate_orientations
 from fabkit.mesh.mesh import Mesh, Points, area_vectors, moved
 from fabkit.mesh.part import Part
@@ -61,9 +61,8 @@ def fit_boards(
             for vertices in standing
         ]
         for (part, regions), explain in itertools.product(candidates, (_fit_holes, _fit_trays)):
-            if regions and not any(
-                explanation.score > 0.9 for explanation in explained
-            ):  # then it is certain
+            is_certain = any(explanation.score > 0.9 for explanation in explained)
+            if regions and not is_certain:
                 explained += explain(part, puzzle, regions)
         explained = explained or list(_fit_lids(candidates[:2]))
         if explained:
@@ -87,35 +86,25 @@ def _identity(part: Part) -> tuple[str, bool]:
 
 def _best(explanations: Sequence[Part], used: Collection[tuple[str, bool]]) -> Part:
     """The best explanation: of equal boards an unused one, its centroid farthest back."""
-    best_score = (
-        max(explanation.score for explanation in explanations) - 1e-6
-    )  # boards of one shape are equally good
-    equal = [explanation for explanation in explanations if explanation.score >= best_score]
-    best = min(equal, key=lambda explanation: _identity(explanation) in used)
+    # Boards of one shape are equally good.
+    best_score = max(part.score for part in explanations) - 1e-6
+    equal = [part for part in explanations if part.score >= best_score]
+    best = min(equal, key=lambda part: _identity(part) in used)
     # A notch may change a tray's floor slightly; one cell more or less is another orientation.
     cells = best.board.cells if best.board else ()
     tolerance = min(0.03, 1 / len(cells)) if best.kind == TRAY else 1e-6
     alike = [
-        explanation
-        for explanation in explanations
-        if _identity(explanation) == _identity(best)
-        and abs(explanation.unit_mm - best.unit_mm) < 1e-6
-        if explanation.kind == best.kind and explanation.score > best.score - tolerance
+        part
+        for part in explanations
+        if _identity(part) == _identity(best) and abs(part.unit_mm - best.unit_mm) < 1e-6
+        if part.kind == best.kind and part.score > best.score - tolerance
     ]
     x, y, _ = np.array([explanation.aligned.as_trimesh.centroid for explanation in alike]).T
     back = y > y.max() - 2e-4  # mm; beyond this one is certainly farther back
     chosen = alike[int((back & (x > x[back].max() - 2e-4)).argmax())]
-    others = [
-        (_identity(explanation)[0], explanation.score)
-        for explanation in explanations
-        if explanation.board != best.board
-    ]
-    runner_up = max(others, key=lambda explanation: explanation[1], default=None)
-    names = tuple(
-        dict.fromkeys(
-            _identity(explanation)[0] for explanation in equal if explanation.kind == best.kind
-        )
-    )
+    others = [(_identity(part)[0], part.score) for part in explanations if part.board != best.board]
+    runner_up = max(others, key=lambda other: other[1], default=None)
+    names = tuple(dict.fromkeys(_identity(part)[0] for part in equal if part.kind == best.kind))
     return replace(chosen, score=best.score, runner_up=runner_up, alike=names)
 
 
@@ -174,12 +163,9 @@ def _sides(points: Points) -> Points:
 def _upright_vertices(mesh: Mesh) -> list[Points]:
     """The vertices with each large face up and down, the likeliest and the file's way first."""
     oriented = candidate_orientations(mesh) if len(mesh.faces) else []
-    faces = (part.vertices for part in oriented)
-    return [
-        _aligned_to_axes(vertices * np.array([1, sign, sign]))
-        for vertices in faces
-        for sign in (1, -1)
-    ]
+    over = np.array([1, -1, -1])
+    both_ways = [points for part in oriented for points in (part.vertices, part.vertices * over)]
+    return list(map(_aligned_to_axes, both_ways))
 
 
 def _aligned_to_axes(points: Points) -> Points:
@@ -282,14 +268,14 @@ def wall_distances(section: BaseGeometry, points: Points, outwards: Points) -> P
 # --- boards with round holes, trays, lids -------------------------------------------------
 
 
-def round_holes(section: BaseGeometry) -> list[Circle]:
+def round_holes(section: BaseGeometry) -> list[FittedCircle]:
     """The round holes of a section."""
     holes = [hole for hole in holes_in(section) if not hole.interiors and hole.area > _LEAST_MM2]
     circles = [(fit_circle(hole), hole.area) for hole in holes]
     return [circle for circle, area in circles if area > 0.93 * math.pi / 4 * circle.outer_mm**2]
 
 
-def centres_of(circles: Sequence[Circle]) -> Points:
+def centres_of(circles: Sequence[FittedCircle]) -> Points:
     """The centres of circles, shape (n, 2)."""
     return np.reshape([(circle.x_mm, circle.y_mm) for circle in circles], (-1, 2))
 
@@ -299,7 +285,7 @@ def cell_centres_mm(lattice: Lattice, board: Board, unit_mm: float) -> Points:
     return np.array(to_units(lattice, sorted(board.cells))) * unit_mm
 
 
-def hole_at(circles: Sequence[Circle], middle: Points, unit_mm: float) -> Circle | None:
+def hole_at(circles: Sequence[FittedCircle], middle: Points, unit_mm: float) -> FittedCircle | None:
     """The round hole of the cell with this middle, shape (2,); None if there is none."""
     away = np.linalg.norm(centres_of(circles) - middle, axis=1)
     near = away.min(initial=math.inf) <= _NEAR_UNITS * unit_mm
@@ -383,10 +369,8 @@ def _fit_trays(standing: Part, _: PuzzleSet, regions: Sequence[_Region]) -> list
     floors = [slab for slab in z_ranges(sections)[1:] if (slab.low_mm, UP) in areas]
     for slab in sorted(floors, key=lambda slab_range: -areas[slab_range.low_mm, UP]):
         # The letters of a title are small parts.
-        polygons = polygons_by_size(sections.flat(slab.low_mm, UP))
-        floor = shapely.union_all(
-            [polygon for polygon in polygons if polygon.area > polygons[0].area / 10]
-        )
+        faces = polygons_by_size(sections.flat(slab.low_mm, UP))
+        floor = shapely.union_all([face for face in faces if face.area > faces[0].area / 10])
         # Just above the floor: higher up, walls may be inclined.
         cut = sections.at(0.7 * slab.low_mm + 0.3 * slab.high_mm)
         turned = itertools.product(regions, range(4))
@@ -433,9 +417,7 @@ def _fit_lids(candidates: Sequence[tuple[Part, Sequence[_Region]]]) -> Iterator[
     """Fit a plate that covers a region, its larger face down; scored by the share it covers."""
     if not candidates:
         return
-    standing, regions = max(
-        candidates, key=lambda candidate: candidate[0].sections.flat(0.0, DOWN).area
-    )
+    standing, regions = max(candidates, key=lambda pair: pair[0].sections.flat(0.0, DOWN).area)
     lowest = z_ranges(standing.sections)[:1]
     plate = standing.sections.at(lowest[0].middle_mm) if lowest else Polygon()
     if plate.area == 0 or plate.area < 0.7 * plate.convex_hull.area:

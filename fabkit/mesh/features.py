@@ -277,10 +277,9 @@ class _Open:
 
     def cavity(self, positions: _Positions) -> Cavity:
         """One cavity from connected areas."""
-        levels = np.unique(self.levels[positions]).tolist()
-        areas = [
-            union_all(self.areas[positions[self.levels[positions] == level]]) for level in levels
-        ]
+        levels_of = self.levels[positions]
+        levels = np.unique(levels_of).tolist()
+        areas = [union_all(self.areas[positions[levels_of == level]]) for level in levels]
         cuts = [self.cuts[level] for level in levels]
         ends = cuts[0].low_mm, cuts[-1].high_mm, levels[0] == 0, levels[-1] == len(self.cuts) - 1
         notches = self.is_notch[positions]
@@ -353,17 +352,14 @@ def _fills(area: BaseGeometry) -> float:
 
 def _disc_mm(area: BaseGeometry) -> float:
     """The diameter of the largest disc in an area."""
-    return 2 * max(
-        (shapely.maximum_inscribed_circle(polygon).length for polygon in polygons_by_size(area)),
-        default=0,
-    )
+    radii = map(shapely.length, map(shapely.maximum_inscribed_circle, polygons_by_size(area)))
+    return 2 * max(radii, default=0)
 
 
 def can_be_turned_over(part: Part, features: Features) -> bool:
     """Whether a part can be played on either face: no recess is open, and both faces look alike."""
-    front, back = (
-        any(getattr(label, side) for label in features.labels) for side in ("above", "below")
-    )
+    front = any(label.above for label in features.labels)
+    back = any(label.below for label in features.labels)
     foot_mm, top_mm = (
         part.silhouette.exterior.distance(filled(part.sections.flat(height, facing)).boundary)
         for height, facing in ((0.0, DOWN), (part.thickness_mm, UP))
@@ -373,7 +369,7 @@ def can_be_turned_over(part: Part, features: Features) -> bool:
 
 
 @dataclass(frozen=True)
-class Circle:
+class FittedCircle:
     """A circle fitted to an outline's vertices by least squares: its centre, its diameter, and twice
     the smallest and the largest distance of the outline from the centre."""
 
@@ -384,7 +380,7 @@ class Circle:
     outer_mm: float
 
 
-def fit_circle(area: BaseGeometry) -> Circle:
+def fit_circle(area: BaseGeometry) -> FittedCircle:
     """Fit a circle to the vertices of an area's outline.
 
     For a recess with crush ribs, only the vertices in the outer half count.
@@ -402,7 +398,7 @@ def fit_circle(area: BaseGeometry) -> Circle:
     middle, radius, _ = fit_sphere((outer if len(outer) >= 3 else points) - centre)
     x, y = (centre + middle).tolist()
     inner, outer = outline.exterior.distance(Point(x, y)), np.hypot(*(points - (x, y)).T).max()
-    return Circle(x, y, 2 * radius, 2 * inner, 2 * float(outer))
+    return FittedCircle(x, y, 2 * radius, 2 * inner, 2 * float(outer))
 
 
 def fit_sphere(points: Points) -> tuple[Points, float, bool]:

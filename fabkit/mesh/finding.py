@@ -88,11 +88,9 @@ def check_limits(
         ['the wall beside the recess is 1.2 mm; expected at least 2 mm']
     """
     if measurements := [(measured, None)] if isinstance(measured, float | int) else list(measured):
-        value, where = max(
-            measurements,
-            key=lambda measurement: max(minimum - measurement[0], measurement[0] - maximum),
-        )
-        what, suffix = what or f"the {RULES[rule][0]}", f" {unit}" * bool(unit)
+        value, where = max(measurements, key=lambda pair: max(minimum - pair[0], pair[0] - maximum))
+        what = what or f"the {RULES[rule][0]}"
+        suffix = f" {unit}" * bool(unit)
         low, high = round(minimum, 6), round(maximum, 6)
         limit: Limit = low if math.isinf(high) else high if math.isinf(low) else (low, high)
         if not math.isfinite(value):

@@ -16,7 +16,7 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.glyphs import lettering
 from fabkit.drawing.outline import DrawingError
-from fabkit.mesh.features import Cavity, Circle, Features
+from fabkit.mesh.features import Cavity, Features, FittedCircle
 from fabkit.mesh.finding import DIGITS, Finding, check_limits, count_finding
 from fabkit.mesh.lattice_fit import normalized, similarities
 from fabkit.mesh.part import BALLS, FLAT, Part
@@ -28,9 +28,10 @@ from fabkit.model.puzzle import PuzzleSet
 _SURE = 0.005
 #: Letters that an engraving may show if it is no piece's label.
 _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-#: A letter is recognised if its overlap with the font's letter is at least the first, and larger by
-#: the second than with any other letter. A rotation within the second looks the same.
-_ALIKE, _BETTER = 0.9, 0.02
+#: A letter is recognised if its overlap with the font's letter is at least this.
+_ALIKE = 0.9
+#: The overlap is larger by this than with any other letter. A rotation within it looks the same.
+_BETTER = 0.02
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class PeggedPart:
 
     whole: Part
     plate: Part
-    pegs: tuple[Circle, ...]
+    pegs: tuple[FittedCircle, ...]
     height_mm: float
 
 
@@ -156,9 +157,7 @@ class ScannedPart:
         return {
             "ok": not self.failed,
             **self.summary(),
-            "watertight": all(
-                finding.ok for finding in self.findings if finding.rule == "watertight"
-            ),
+            "watertight": all(finding.rule != "watertight" for finding in self.failed),
             "volume_mm3": round(self.part.volume_mm3, DIGITS),
             "bbox_mm": np.ptp(self.part.vertices, axis=0).round(DIGITS).tolist(),
             "findings": [finding.document() for finding in self.findings],
@@ -174,25 +173,23 @@ def identify(
     are ordered by volume, so that names do not depend on the order of files. A part with the balls of
     a piece but other links is not `alike`.
     """
-    scanned = [
-        _scanned_part(part, part_features, puzzle)
-        for part, part_features in zip(parts, features, strict=True)
-    ]
+    pairs = zip(parts, features, strict=True)
+    scanned = [_scanned_part(part, part_features, puzzle) for part, part_features in pairs]
 
     def first(i: int) -> tuple[object, ...]:
         """A sort key that does not depend on the rotation, name or order of parts."""
         around = parts[i].silhouette.length if parts[i].kind == FLAT else 0.0
         return not scanned[i].letter, round(parts[i].volume_mm3, 2), round(around, 2), i
 
-    used, result = Counter[str](), list(scanned)
+    used = Counter[str]()
+    result = list(scanned)
     for i in sorted(range(len(parts)), key=first):
         alike, letter = scanned[i].alike, scanned[i].letter
         if letter:  # which several pieces may have
             lettered = [piece.id for piece in puzzle.pieces if piece.label == letter.text]
-            alike = tuple(piece_id for piece_id in lettered if piece_id in alike) or tuple(lettered)
-        piece = next(
-            (piece_id for piece_id in alike if piece_id not in used), alike[0] if alike else None
-        )
+            alike = tuple(name for name in lettered if name in alike) or tuple(lettered)
+        unused = [name for name in alike if name not in used]
+        piece = next(iter([*unused, *alike]), None)
         key = unique_key(piece or "unknown", used, piece is not None)
         balls = parts[i].balls
         alike = () if balls and not balls.as_linked else scanned[i].alike
@@ -212,13 +209,14 @@ def _scanned_part(part: Part, features: Features | None, puzzle: PuzzleSet) -> S
         return ScannedPart(part, alike=part.balls.alike, mirrored=part.balls.mirrored)
     if part.outline is None or features is None:
         return ScannedPart(part, features)
-    texts, lattice = [piece.label for piece in puzzle.pieces], puzzle.lattice
+    lattice, pieces, cells = puzzle.lattice, puzzle.pieces, part.outline.cells
+    texts = [piece.label for piece in pieces]
     read = partial(read_letter, features.labels, turns=len(lattice.moves(False)))
-    letter, back = read(texts), read(texts, back=True)
+    letter = read(texts)
     unknown = None if letter else read(_ALPHABET)
+    back = read(texts, back=True)
     scanned = ScannedPart(part, features, letter=letter, unknown_letter=unknown, back_letter=back)
     for flips in (False, True):
-        cells, pieces = part.outline.cells, puzzle.pieces
         if alike := tuple(piece.id for piece in pieces if is_image(lattice, piece, cells, flips)):
             return replace(scanned, alike=alike, mirrored=flips)
     return scanned
@@ -250,8 +248,9 @@ def identity_findings(scanned: ScannedPart, profile: Profile) -> Iterator[Findin
         return
     what = f"the deviation of the outline from the lattice (area {part.area_off:+.1%})"
     # Tips cut back by a tenth of edges of two units, and usual roundings, stay below.
-    off, most_mm = (part.hausdorff_mm, part.silhouette.boundary), round(0.2 * outline.unit_mm, 3)
-    yield from check_limits("read-back", [off], maximum=most_mm, what=what)
+    deviation = part.hausdorff_mm, part.silhouette.boundary
+    maximum_mm = round(0.2 * outline.unit_mm, 3)
+    yield from check_limits("read-back", [deviation], maximum=maximum_mm, what=what)
     yield _shape(scanned)
     if profile.faces != "none":
         yield _letter("letter", scanned.letter, scanned)
@@ -275,8 +274,9 @@ def _shape(scanned: ScannedPart) -> Finding:
 
 def _letter(rule: str, letter: Letter | None, scanned: ScannedPart) -> Finding:
     """The finding on which letter is on one side."""
-    unknown, face = scanned.unknown_letter if rule == "letter" else None, scanned.letter
-    recognised, ok = letter or unknown, False
+    face = scanned.letter
+    recognised = letter or (scanned.unknown_letter if rule == "letter" else None)
+    ok = False
     if recognised is None:
         message = "no letter can be read"
     elif letter is None:
@@ -284,7 +284,8 @@ def _letter(rule: str, letter: Letter | None, scanned: ScannedPart) -> Finding:
     elif letter.mirrored:
         message = f"the letter {letter.text} is a mirror image"
     else:
-        ok, message = face is None or letter.text == face.text, f"the letter is {letter.text}"
+        ok = face is None or letter.text == face.text
+        message = f"the letter is {letter.text}"
         message += "" if ok or not face else f", but the one on the face is {face.text}"
     return Finding(rule, ok, recognised.likeness if recognised else None, None, "", message)
 
@@ -294,7 +295,8 @@ def set_findings(parts: Sequence[ScannedPart], puzzle: PuzzleSet) -> list[Findin
 
     An unknown part may be one of those missing.
     """
-    ids, pieces = [piece.id for piece in puzzle.pieces], Counter(part.piece for part in parts)
+    ids = [piece.id for piece in puzzle.pieces]
+    pieces = Counter(part.piece for part in parts)
     unknown = [part.key for part in parts if part.piece is None]
     rules = (
         ("missing", "missing pieces", [piece_id for piece_id in ids if not pieces[piece_id]]),
@@ -331,13 +333,8 @@ def read_letter(
         for (text, *variant), alike in zip(variants, likenesses, strict=True)
     ]
     # Letters that are their own mirror image, or look the same when turned, are read straight.
-    best = min(
-        letters,
-        key=lambda candidate: (-round(candidate.likeness, 2), candidate.mirrored, candidate.turns),
-    )
-    rival = max(
-        (candidate.likeness for candidate in letters if candidate.text != best.text), default=0.0
-    )
+    best = min(letters, key=lambda read: (-round(read.likeness, 2), read.mirrored, read.turns))
+    rival = max((read.likeness for read in letters if read.text != best.text), default=0.0)
     return best if best.likeness >= max(_ALIKE, rival + _BETTER) else None
 
 

@@ -64,9 +64,8 @@ def _inspect_flat(
     # Heights count from its back, ignoring protrusions.
     flat = Subject(features.level, features, scanned, common, puzzle, profile)
     whole = scanned.pegs.whole if scanned.pegs else part
-    through = (
-        union_all([cavity.middle for cavity in features.through]) if features.through else None
-    )
+    holes = [cavity.middle for cavity in features.through]
+    through = union_all(holes) if holes else None
     what = "letters or recesses that go all the way through"
     closed = [
         *(features.recesses if profile.embedded else ()),
@@ -80,8 +79,6 @@ def _inspect_flat(
         *recess_findings(flat),
         *mark_findings(flat),
         *label_findings(flat),
-        *printing_findings(
-            features.level, profile, [hollow.high_mm for hollow in features.hollows]
-        ),
+        *printing_findings(features.level, profile, [x.high_mm for x in features.hollows]),
         *(peg_findings(scanned.pegs, puzzle.lattice, profile) if has_pegs(puzzle, profile) else ()),
     ]

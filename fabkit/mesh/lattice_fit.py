@@ -31,19 +31,19 @@ from fabkit.model.piece import canonical_turn, orientations
 from fabkit.model.polygon import parts_of_cells, rings_of_cells
 from fabkit.model.puzzle import PuzzleSet, to_units
 
-#: Faces with normals this close (radians) share a direction, …
+#: Faces with normals this close (radians) share a direction.
 _ONE_DIRECTION = 0.03
-#: … and this many directions are tried, those with the largest faces first, and the thinnest one.
+#: So many directions are tried, those with the largest faces first, and the thinnest one.
 _DIRECTIONS = 3
 #: The weight of the thinnest direction, and of those with level faces at many heights.
 _NO_FACE = 0.95
 #: A mesh this close (degrees) to upright or upside down in its file is so on purpose.
 _UPRIGHT_DEGREES = 3.0
-#: An outline is that of a piece if the overlap is at least this (cut tips, discs), …
+#: An outline is that of a piece if the overlap is at least this (cut tips, discs).
 _ALIKE = 0.86
-#: … at least this once it is placed with the set's unit, …
+#: The minimum overlap of an outline that is placed with the set's unit.
 _THERE = 0.88
-#: … and certainly from this on, whatever its unit.
+#: From this overlap on, an outline is certainly that of a piece, whatever its unit.
 _SURE = 0.95
 #: Units that differ by less than this part may be equal: clearances and fillets account for it.
 _ONE_UNIT = 0.06
@@ -297,8 +297,9 @@ def _common_unit(fits: Sequence[Sequence[_Fit]], expected: Sequence[float]) -> f
             tried = unit
             near = [[fit for fit in mesh_fits if _is_near(fit.unit, unit)] for mesh_fits in likely]
             best = [max(mesh_fits, key=lambda fit: fit.score) for mesh_fits in near if mesh_fits]
-            fitted, total = median(fit.unit for fit in best), sum(fit.score for fit in best)
-            ranks.append((len(best), _is_near(fitted, *expected), round(total, 2), fitted))
+            fitted = median(fit.unit for fit in best)
+            total = round(sum(fit.score for fit in best), 2)
+            ranks.append((len(best), _is_near(fitted, *expected), total, fitted))
     return max(ranks)[-1] if ranks else None
 
 
@@ -467,9 +468,7 @@ def _covered_cells(fit: _Fit, lattice: Lattice) -> tuple[frozenset[Cell], float]
     left, low, right, high = outline.bounds
     rows = range(math.floor(-high / tall) - 1, math.ceil(-low / tall) + 2)
     columns = range(math.floor(left) - 1, math.ceil(right) + 2)
-    cells = [
-        cell for place in itertools.product(rows, columns) for cell in lattice.cells_at(*place)
-    ]
+    cells = [cell for row in rows for column in columns for cell in lattice.cells_at(row, column)]
     first = list(lattice.cells_at(0, 0))
     rings = np.array([to_units(lattice, lattice.ring(cell)) for cell in first])
     away = np.reshape(cells, (-1, len(first), 2)) - np.array(first)
@@ -535,7 +534,8 @@ def fit_flat_pieces(
         A part for each mesh, and the files' unit of length in mm.
     """
     lattice, shapes = puzzle.lattice, _target_shapes(puzzle)
-    candidates, explained = list[list[Part]](), list[list[_Fit]]()
+    candidates: list[list[Part]] = []
+    explained: list[list[_Fit]] = []
     for mesh in meshes:
         for direction_count in (_DIRECTIONS, 4 * _DIRECTIONS):  # the second as of a tower
             oriented = candidate_orientations(mesh, direction_count)
@@ -546,10 +546,9 @@ def fit_flat_pieces(
         explained.append(hypotheses)
     expected = [unit_mm / length for length in LENGTH_UNITS_MM.values() for unit_mm in units_mm]
     unit = _common_unit(explained, expected)
-    fits = [
-        None if unit is None else _best_fit(hypotheses, lattice, shapes, unit)
-        for hypotheses in explained
-    ]
+    fits: list[_Fit | None] = [None] * len(meshes)
+    if unit is not None:
+        fits = [_best_fit(hypotheses, lattice, shapes, unit) for hypotheses in explained]
     # A mesh that is not a piece of the set may still be on its lattice, with a candidate unit.
     read = [fit for fit in fits if fit]
     units = [median(fit.unit for fit in read)] if read else expected
@@ -604,8 +603,7 @@ def _part(fit: _Fit, lattice: Lattice, unit: float | None, length_mm: float) -> 
 
 def _unfitted(candidates: Sequence[Part], length_mm: float) -> Part:
     """The part of an unknown mesh: as in its file if it is upright, else on its largest face."""
-    part = next(
-        (part for part in candidates if part.tilt_degrees < _UPRIGHT_DEGREES), candidates[0]
-    )
+    upright = [part for part in candidates if part.tilt_degrees < _UPRIGHT_DEGREES]
+    part = (upright or candidates)[0]
     part = part.turned_over() if _back_is_below(part) is False else part
     return replace(part, vertices=part.vertices * length_mm, score=0.0)

@@ -125,19 +125,13 @@ def measure_sizes(
     common: CommonSizes, parts: Sequence[Part], features: Sequence[Features]
 ) -> MeasuredSizes:
     """Measure the sizes of most flat pieces, given their features; at least one must be fitted."""
-    read = [
-        (part, part_features)
-        for part, part_features in zip(parts, features, strict=True)
-        if part.outline
-    ]
+    pairs = zip(parts, features, strict=True)
+    read = [(part, part_features) for part, part_features in pairs if part.outline]
     recesses = [recess for _, part_features in read for recess in part_features.recesses]
     recesses_mm = [fit_circle(recess.middle).diameter_mm for recess in recesses]
     lead_ins_mm = [max(0.0, recess.lead_in_mm) if recess.below else 0.0 for recess in recesses]
-    widths = [
-        fit_circle(release.cuts[-1][1]).diameter_mm
-        for _, part_features in read
-        for release in part_features.releases
-    ]
+    releases = [release for _, part_features in read for release in part_features.releases]
+    widths = [fit_circle(release.cuts[-1][1]).diameter_mm for release in releases]
     labels = [label for _, part_features in read for label in part_features.labels]
     tops = [_inside_mm(part, part.sections.flat(part.thickness_mm, UP)) for part, _ in read]
     feet = [_inside_mm(part, part.sections.flat(0.0, DOWN)) for part, _ in read]
@@ -146,14 +140,10 @@ def measure_sizes(
     widest = read[int(np.argmax(np.maximum(tops, feet)))][0]
     # Halfway up, a chamfer is inset by half of its width, a fillet by 0.13 of it.
     halfway = [widest.sections.at(z) for z in (edge_mm / 2, widest.thickness_mm - edge_mm / 2)]
-    fronts, backs = (
-        2
-        * sum(
-            any(getattr(label, side) for label in part_features.labels) for _, part_features in read
-        )
-        > len(read)
-        for side in ("above", "below")
-    )
+    on_face = [any(label.above for label in part_features.labels) for _, part_features in read]
+    on_back = [any(label.below for label in part_features.labels) for _, part_features in read]
+    fronts, backs = 2 * sum(on_face) > len(read), 2 * sum(on_back) > len(read)
+    closed = [recess for recess in recesses if not recess.below and not recess.above]
     return MeasuredSizes(
         common,
         top_mm=median(tops),
@@ -165,8 +155,7 @@ def measure_sizes(
         depth_mm=median([recess.depth_mm for recess in recesses] or [0.0]),
         lead_in_mm=median(lead_ins_mm or [0.0]),
         release_mm=median(widths) if 2 * len(widths) > len(recesses) else 0.0,
-        embedded=2 * sum(not recess.below and not recess.above for recess in recesses)
-        > len(recesses),
+        embedded=2 * len(closed) > len(recesses),
         faces=("both" if backs else "front") if fronts else "none",
         label_mm=median([label.depth_mm for label in labels] or [0.0]),
     )

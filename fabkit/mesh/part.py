@@ -22,8 +22,10 @@ from fabkit.model.balls import BallBody
 from fabkit.model.lattice import Cell, Ring
 from fabkit.model.puzzle import Board
 
-#: Kinds of pieces. Kinds of boards and lids are in `fabkit.model.accessory`.
-FLAT, BALLS = "flat", "balls"
+#: The kind of a flat piece. Kinds of boards and lids are in `fabkit.model.accessory`.
+FLAT = "flat"
+#: The kind of a piece of balls.
+BALLS = "balls"
 #: Candidates for a file's unit of length, in mm, if the file does not state it; the first that fits.
 LENGTH_UNITS_MM = {
     "mm": 1.0,

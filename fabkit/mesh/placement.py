@@ -79,14 +79,12 @@ class OrientedPiece:
     def place(self, area: BaseGeometry, poses: Sequence[Pose]) -> NDArray[np.object_]:
         """Move an area in its frame to each of several poses."""
         matrices = np.reshape([self.matrix(pose)[:2] for pose in poses], (-1, 2, 4))
-        point_matrices = np.repeat(matrices, shapely.get_num_coordinates(area), axis=0)
+        repeated = np.repeat(matrices, shapely.get_num_coordinates(area), axis=0)
+        turns, shifts = repeated[..., :2], repeated[..., 3]
         return np.asarray(
             shapely.transform(
                 np.full(len(poses), area),
-                lambda points: (
-                    np.einsum("nij,nj->ni", point_matrices[..., :2], points)
-                    + point_matrices[..., 3]
-                ),
+                lambda points: np.einsum("nij,nj->ni", turns, points) + shifts,
             )
         )
 
@@ -131,7 +129,7 @@ class OrientedPiece:
 
 
 #: An oriented piece and its pose.
-Placement = tuple[OrientedPiece, Pose]
+PosedPiece = tuple[OrientedPiece, Pose]
 
 
 def flat_piece(key: str, part: Part, lattice: Lattice) -> OrientedPiece:
@@ -142,7 +140,7 @@ def flat_piece(key: str, part: Part, lattice: Lattice) -> OrientedPiece:
     )
 
 
-def placements_on(sides: Sequence[OrientedPiece], cells: Collection[Cell]) -> list[Placement]:
+def placements_on(sides: Sequence[OrientedPiece], cells: Collection[Cell]) -> list[PosedPiece]:
     """All placements of a piece, in several orientations, that cover exactly these cells.
 
     Only flat pieces are turned over, and only if there is no other way.

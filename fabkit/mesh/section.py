@@ -15,7 +15,10 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.mesh.mesh import Mesh, Points, area_vectors
 
-UP, DOWN = 1, -1
+#: The side of a level face with material below it, such as the top of a piece.
+UP = 1
+#: The side of a level face with material above it, such as the bottom of a piece.
+DOWN = -1
 #: Noise moves vertices by less than this; larger deviations are faults.
 _MOST_NOISE_MM = 0.045
 #: Smaller areas are rounding errors.
@@ -34,7 +37,9 @@ class Sections:
     """
 
     def __init__(self, mesh: Mesh) -> None:
-        self._mesh, self.vertices, self.faces = mesh, mesh.vertices, mesh.faces
+        self._mesh = mesh
+        self.vertices = mesh.vertices
+        self.faces = mesh.faces
         heights = self.vertices[:, 2]
         self.low, self.high = float(heights.min()), float(heights.max())
         self._cuts: dict[float, BaseGeometry] = {}
@@ -45,9 +50,8 @@ class Sections:
         At a height with vertices, the section is the one just above.
         """
         if height not in self._cuts:
-            manifold, is_solid = self._mesh.manifold, self._mesh.is_solid
-            cut = to_shapely(manifold.slice(height)) if is_solid else self._open_at(height)
-            self._cuts[height] = cut
+            solid = self._mesh.manifold if self._mesh.is_solid else None
+            self._cuts[height] = to_shapely(solid.slice(height)) if solid else self._open_at(height)
         return self._cuts[height]
 
     def _open_at(self, height: float) -> BaseGeometry:
@@ -64,7 +68,8 @@ class Sections:
 
     def levels(self) -> list[float]:
         """The heights of vertices, ascending, with nearby ones merged."""
-        flats, near = np.array(self._flat_levels), self.scatter_mm
+        flats = np.array(self._flat_levels)
+        near = self.scatter_mm
         heights = np.unique(self.vertices[:, 2])
         if len(flats):
             heights = heights[np.abs(heights[:, None] - flats).min(axis=1) > near]
@@ -79,9 +84,9 @@ class Sections:
         """The area of the horizontal faces, by height and direction (`UP` or `DOWN`)."""
         areas: dict[tuple[float, int], float] = {}
         for level in self._flat_levels:
-            there = self._projected[self._at_level(level)]
+            projected = self._projected[self._at_level(level)]
             for facing in (UP, DOWN):
-                if (area := float(np.maximum(facing * there, 0).sum())) > 0:
+                if (area := float(np.maximum(facing * projected, 0).sum())) > 0:
                     areas[level, facing] = area
         return areas
 
@@ -90,10 +95,10 @@ class Sections:
         import manifold3d
 
         near = min(self._flat_levels, key=lambda level: abs(level - height), default=height)
-        there = self._at_level(near if abs(near - height) < self.scatter_mm else height)
+        faces = self._at_level(near if abs(near - height) < self.scatter_mm else height)
         # Where slivers of an uneven flat fold over, faces pointing the other way are subtracted, so
         # that each point counts once.
-        triangles = self.vertices[self.faces[there], :2][:, ::facing]
+        triangles = self.vertices[self.faces[faces], :2][:, ::facing]
         return to_shapely(manifold3d.CrossSection(list(triangles), manifold3d.FillRule.Positive))
 
     @property
@@ -111,7 +116,8 @@ class Sections:
         areas = np.linalg.norm(area_vectors(self.vertices, self.faces), axis=1)
         reach = np.ptp(self._corners, axis=1)
         level = (np.abs(self._projected) > np.cos(np.radians(1)) * areas) & (reach < _MOST_NOISE_MM)
-        areas, reach, noise_mm = areas[level], reach[level], 0.0
+        areas, reach = areas[level], reach[level]
+        noise_mm = 0.0
         # Within single faces: two flats may be closer to each other than the noise.
         for chosen, _ in _heaviest(self._corners[level], areas, _MOST_NOISE_MM):
             if areas[chosen].sum() < 0.02 * areas.sum():

@@ -57,32 +57,28 @@ def self_intersections(mesh: Mesh, touching_mm: float = TOUCHING_MM) -> Indices:
     triangles = np.ascontiguousarray(np.moveaxis(vertices[faces], 2, 0))
     normals = np.cross(_side(triangles, 0), _side(triangles, 1), axis=0)
     normals /= np.linalg.norm(normals, axis=0)
-    crossings, edges_inside = [np.empty((2, 0), dtype=np.int64)], [np.empty((5, 0), dtype=np.int64)]
+    crossings = [np.empty((2, 0), dtype=np.int64)]
+    edges_inside = [np.empty((5, 0), dtype=np.int64)]
     for pairs in _near_pairs(triangles):
         both_ways = pairs, pairs[::-1]
         # How far the corners of the other face are above the first one's plane, (3, p).
-        above = [
-            _along(
-                triangles.take(second, 2) - triangles[:, :1].take(first, 2), normals.take(first, 1)
-            )
-            for first, second in both_ways
-        ]
+        above = []
+        for first, second in both_ways:
+            offsets = triangles.take(second, 2) - triangles[:, :1].take(first, 2)
+            above.append(_along(offsets, normals.take(first, 1)))
         crossings += _intersecting(triangles, normals, pairs, *above)
         for ordered_pairs, corners_above in zip(both_ways, above, strict=True):
-            edges_inside.append(
-                _edges_inside(faces, triangles, normals, ordered_pairs, corners_above)
-            )
-        if sum(crossing_pairs.shape[1] for crossing_pairs in crossings) >= MAX_INTERSECTIONS:
+            inside = _edges_inside(faces, triangles, normals, ordered_pairs, corners_above)
+            edges_inside.append(inside)
+        if sum(pairs.shape[1] for pairs in crossings) >= MAX_INTERSECTIONS:
             break
     # A surface passes through if one of its edges lies in a face and it continues on both sides.
     edges = np.concatenate(edges_inside, axis=1)
     _, edge = np.unique(edges[[0, 2, 3]], axis=1, return_inverse=True)
     sides = [np.bincount(edge.ravel(), edges[4] == up, edges.shape[1]) > 0 for up in (0, 1)]
     crossings.append(edges[:2, (sides[0] & sides[1])[edge.ravel()]])
-    faces_crossing = np.sort(
-        order[np.concatenate(crossings, axis=1)[:, :MAX_INTERSECTIONS]], axis=0
-    )
-    return np.unique(faces_crossing.T, axis=0)
+    sorted_faces = order[np.concatenate(crossings, axis=1)[:, :MAX_INTERSECTIONS]]
+    return np.unique(np.sort(sorted_faces, axis=0).T, axis=0)
 
 
 def _near_pairs(triangles: Points) -> Iterator[Indices]:
@@ -98,11 +94,8 @@ def _near_pairs(triangles: Points) -> Iterator[Indices]:
     for start in range(0, len(boxes), step):
         first, second = tree.query(boxes[start : start + step])
         first += start
-        near = (
-            (first < second)
-            & (low[z, first] <= high[z, second])
-            & (low[z, second] <= high[z, first])
-        )
+        near = (low[z, first] <= high[z, second]) & (low[z, second] <= high[z, first])
+        near &= first < second
         yield np.stack([first[near], second[near]])
 
 
@@ -154,15 +147,13 @@ def _edges_inside(
     return crossings
 
 
-def _overlap(ones: Points, others: Points, axes: Points) -> NDArray[np.bool_]:
+def _overlap(first: Points, second: Points, axes: Points) -> NDArray[np.bool_]:
     """Whether the two triangles of each pair overlap along an axis.
 
     The axis of parallel edges has length 0 and separates nothing.
     """
-    first, second = _along(ones, axes), _along(others, axes)
-    depth = np.minimum(
-        first.max(axis=0) - second.min(axis=0), second.max(axis=0) - first.min(axis=0)
-    )
+    a, b = _along(first, axes), _along(second, axes)
+    depth = np.minimum(a.max(axis=0) - b.min(axis=0), b.max(axis=0) - a.min(axis=0))
     return np.asarray(depth >= TOUCHING_MM * np.linalg.norm(axes, axis=0))
 
 

@@ -61,14 +61,12 @@ def flipped_faces(mesh: Mesh) -> Indices:
     one-sided surface, like a Moebius strip) all that disagree with a neighbour. A mesh whose faces
     all face inwards is consistent: its volume is negative.
     """
-    (edges, faces, rises), count = _half_edges(mesh), len(mesh.faces)
+    edges, faces, rises = _half_edges(mesh)
+    count = len(mesh.faces)
     _, first, shared_by = np.unique(edges, return_index=True, return_counts=True)
     first = first[shared_by == 2]
-    first_face, second_face, differ = (
-        faces[first],
-        faces[first + 1],
-        rises[first] == rises[first + 1],
-    )
+    first_face, second_face = faces[first], faces[first + 1]
+    differ = rises[first] == rises[first + 1]
     if not differ.any():
         return np.empty(0, dtype=np.int64)
     # Every face has two nodes, as it is and flipped. Consistent nodes are joined, so that in each
@@ -192,7 +190,7 @@ def split_components(mesh: Mesh) -> list[Mesh]:
         >>> corners = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
         >>> faces = np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]])
         >>> two = Mesh("two", np.vstack([corners, corners + 5]), np.vstack([faces, faces + 4]))
-        >>> [one.name for one in split_components(two)]
+        >>> [part.name for part in split_components(two)]
         ['two (1)', 'two (2)']
     """
     components = shells(mesh)
@@ -200,10 +198,8 @@ def split_components(mesh: Mesh) -> list[Mesh]:
         return [mesh]
     sizes = np.array([abs(shell.volume_mm3) for shell in components])
     outward = [_outward(mesh, shell) for shell in components]
-    low, high = (
-        np.array([end(component.vertices, axis=0) for component in outward])
-        for end in (np.min, np.max)
-    )
+    low = np.array([component.vertices.min(axis=0) for component in outward])
+    high = np.array([component.vertices.max(axis=0) for component in outward])
     meet = np.asarray((low[:, None] <= high).all(axis=2) & (low <= high[:, None]).all(axis=2))
     for large, small in np.argwhere(np.triu(meet, 1)).tolist():
         if sizes[small] > _A_PART * sizes[0] or components[small].volume_mm3 < 0:
@@ -214,10 +210,8 @@ def split_components(mesh: Mesh) -> list[Mesh]:
     if len(groups) < 2 or any(sizes[members[0]] <= _A_PART * sizes[0] for members in groups):
         return [mesh]
     groups.sort(key=lambda members: tuple(low[members[0]].tolist()))
-    together = [
-        np.sort(np.concatenate([components[index].faces for index in members]))
-        for members in groups
-    ]
+    unsorted = [[components[index].faces for index in members] for members in groups]
+    together = [np.sort(np.concatenate(faces)) for faces in unsorted]
     return [
         welded(f"{mesh.name} ({number})", mesh.vertices, mesh.faces[faces])
         for number, faces in enumerate(together, 1)

@@ -20,12 +20,15 @@ import numpy as np
 
 #: The shapes that can be written.
 Shape = cq.Shape
-#: Chords deviate from curves, and turn (radians), by at most this much: a recess gets 63 facets, and
-#: a piece's volume is right to 0.007 %.
-STL_TOLERANCE_MM, STL_ANGLE = 0.01, 0.1
-#: Of a shape with spheres, whose facets are chords both ways: those of a 12 mm ball are within
-#: 0.017 mm of it, and a piece of seven has 18 000 facets. The values above would take 34 000.
-SPHERE_TOLERANCE_MM, SPHERE_ANGLE = 0.015, 0.14
+#: Chords deviate from curves by at most this much: a piece's volume is right to 0.007 %.
+STL_TOLERANCE_MM = 0.01
+#: Chords turn by at most this angle (radians): a recess gets 63 facets.
+STL_ANGLE = 0.1
+#: The tolerance of a shape with spheres, whose facets are chords both ways: those of a 12 mm ball are
+#: within 0.017 mm of it, and a piece of seven has 18 000 facets. The values above would take 34 000.
+SPHERE_TOLERANCE_MM = 0.015
+#: The angle (radians) of chords on a shape with spheres.
+SPHERE_ANGLE = 0.14
 
 _HEADER = 80
 _FACET = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
@@ -47,7 +50,8 @@ def write_stl(shape: Shape, path: Path) -> None:
         OSError: when the disk is full, which the kernel does not report.
     """
     has_spheres = any(face.geomType() == "SPHERE" for face in shape.Faces())
-    flat, round_ = (STL_TOLERANCE_MM, STL_ANGLE), (SPHERE_TOLERANCE_MM, SPHERE_ANGLE)
+    flat = STL_TOLERANCE_MM, STL_ANGLE
+    round_ = SPHERE_TOLERANCE_MM, SPHERE_ANGLE
     tolerance_mm, angle = round_ if has_spheres else flat
     # A copy, since the kernel keeps the mesh with the shape and would write it again.
     copy = shape.copy(mesh=False)

@@ -173,8 +173,10 @@ PLATE_MM = 1.0
 CLEAR_MM = 0.3
 #: Height of lines and dots above the plate: three layers of 0.2 mm.
 RAISED_MM = 0.6
-#: Width of a line (two lines of a 0.4 mm nozzle), and its distance inside the piece's outline.
-LINE_MM, INSIDE_MM = 0.8, 0.2
+#: Width of a line: two lines of a 0.4 mm nozzle.
+LINE_MM = 0.8
+#: Distance of a line inside the piece's outline.
+INSIDE_MM = 0.2
 #: Diameter of the dots in the middle of free cells.
 DOT_MM = 1.6
 

@@ -72,17 +72,10 @@ class FramePlacement:
 
     def place_steps(self, steps: Sequence[Step]) -> tuple[Step, ...]:
         """Move steps drawn at the origin, which contain only prisms, to the board."""
-        return tuple(
-            Step(
-                step.cuts,
-                tuple(
-                    self._placed_prism(shape) for shape in step.shapes if isinstance(shape, Prism)
-                ),
-            )
-            for step in steps
-        )
+        return tuple(Step(step.cuts, tuple(map(self._placed_prism, step.shapes))) for step in steps)
 
-    def _placed_prism(self, prism: Prism) -> Prism:
+    def _placed_prism(self, prism: Prism | Cylinder) -> Prism:
+        assert isinstance(prism, Prism)
         if prism.axis == "z":
             return Prism(self.to_board(prism.area), prism.low_mm, prism.high_mm)
         (x_mm, y_mm), low, high = self.middle_mm, prism.low_mm, prism.high_mm
@@ -210,9 +203,8 @@ def build_block(
     """
     reliefs = _reliefs(region, profile) if relieved else []
     straight = mitre_offset(region, profile.board_clearance_mm)
-    discs = [
-        shapely.Point(relief).buffer(profile.relief_mm, quad_segs=_CHORDS) for relief in reliefs
-    ]
+    points = map(shapely.Point, reliefs)
+    discs = [point.buffer(profile.relief_mm, quad_segs=_CHORDS) for point in points]
     opening = shapely.union_all([straight, *discs])
     placement, across_mm, along_mm = _placement(region, opening)
     if profile.lid == "none":
@@ -289,10 +281,8 @@ def _notch(
     left, front, right, _ = opening.bounds
     wide = min(profile.notch_mm, right - left)
     nearest = opening & shapely.box(left, front, right, front + profile.relief_mm + _BEYOND_MM)
-    middles = [
-        (passage_area.bounds[0] + passage_area.bounds[2]) / 2 for passage_area in polygons(nearest)
-    ]
-    middle = min(middles, key=lambda place: (round(abs(place - (left + right) / 2), 6), place))
+    middles = [(area.bounds[0] + area.bounds[2]) / 2 for area in polygons(nearest)]
+    middle = min(middles, key=lambda x: (round(abs(x - (left + right) / 2), 6), x))
     middle = min(max(middle, left + wide / 2), right - wide / 2)
     outside = outer.bounds[1]
     passage = shapely.box(middle - wide / 2, outside - _BEYOND_MM, middle + wide / 2, front + wide)

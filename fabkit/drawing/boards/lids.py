@@ -23,8 +23,12 @@ from fabkit.model.profile import Profile
 _MIN_HOLD_MM = 0.8
 #: Overhang of the lids' faces, from the vertical, printable without support.
 DOVETAIL_DEGREES = 45
-#: Width, depth and distance from the front of the thumb's recess.
-_THUMB_MM, _THUMB_DEPTH_MM, _THUMB_PLACE_MM = 16.0, 0.6, 4.0
+#: Width of the thumb's recess.
+_THUMB_MM = 16.0
+#: Depth of the thumb's recess.
+_THUMB_DEPTH_MM = 0.6
+#: Distance of the thumb's recess from the front.
+_THUMB_PLACE_MM = 4.0
 #: Overlap of a cutter beyond the part that it cuts.
 _BEYOND_MM = 1.0
 

@@ -45,8 +45,10 @@ MAX_COORDINATE = 1e6
 MAX_LINE = 64 * 1024
 #: Corners of one face: triangulation takes quadratic time.
 MAX_CORNERS = 1000
-#: Entries of a 3MF file, and XML elements without triangles.
-MAX_ENTRIES, MAX_ELEMENTS = 2000, 100_000
+#: Entries of a 3MF file.
+MAX_ENTRIES = 2000
+#: XML elements of a 3MF file, triangles not counted.
+MAX_ELEMENTS = 100_000
 
 _EXPECTED = "an STL, 3MF, OBJ, PLY, OFF or GLB file"
 _COARSER = f"holds more than {MAX_TRIANGLES} triangles; make the mesh coarser"
@@ -264,9 +266,8 @@ def _read_obj(content: bytes) -> Iterator[Mesh]:
             raise _MeshFileError(message, f"line {line}")
     vertices = np.array(numbers).reshape(-1, 3)
     for (name, _), polygon_lines in polygons.items():
-        yield Mesh(
-            name, vertices, _triangles([*polygon_lines.values()], vertices, [*polygon_lines])
-        )
+        faces = _triangles([*polygon_lines.values()], vertices, [*polygon_lines])
+        yield Mesh(name, vertices, faces)
 
 
 def _read_off(content: bytes) -> Iterator[Mesh]:
@@ -369,13 +370,8 @@ def _read_glb(content: bytes) -> Iterator[Mesh]:
     tree = json.loads(content[20 : 20 + int.from_bytes(content[12:16], "little")])
     # trimesh omits compressed data; these extensions do not affect positions.
     cosmetic = re.compile(r"KHR_(?:materials|texture|lights)_\w+|EXT_texture_\w+")
-    _refuse(
-        [
-            extension
-            for extension in tree.get("extensionsRequired", ())
-            if not cosmetic.fullmatch(extension)
-        ]
-    )
+    required = tree.get("extensionsRequired", ())
+    _refuse([extension for extension in required if not cosmetic.fullmatch(extension)])
     scene = trimesh.load_scene(
         io.BytesIO(content), file_type="glb", process=False, skip_materials=True
     )
@@ -408,8 +404,10 @@ def _read_glb(content: bytes) -> Iterator[Mesh]:
 
 
 _SCHEMAS = "http://schemas.microsoft.com/3dmanufacturing"
-_CORE, _PRODUCTION = f"{_SCHEMAS}/core/2015/02", f"{_SCHEMAS}/production/2015/06"
-_VERTEX, _TRIANGLE = f"{{{_CORE}}}vertex", f"{{{_CORE}}}triangle"
+_CORE = f"{_SCHEMAS}/core/2015/02"
+_PRODUCTION = f"{_SCHEMAS}/production/2015/06"
+_VERTEX = f"{{{_CORE}}}vertex"
+_TRIANGLE = f"{{{_CORE}}}triangle"
 #: A file that requires another extension has shapes that would be missed, or is unreadable.
 _UNDERSTOOD = {
     _CORE,
@@ -443,11 +441,8 @@ class _Package:
         if content.count(b"PK\x01\x02") > MAX_ENTRIES:
             raise _MeshFileError(f"is an archive of more than {MAX_ENTRIES} entries")
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            models = [
-                member
-                for member in archive.infolist()
-                if member.filename.lower().endswith(".model")
-            ]
+            members = archive.infolist()
+            models = [member for member in members if member.filename.lower().endswith(".model")]
             # zipfile inflates an entry to at most the size that it states.
             if sum(member.file_size for member in models) > MAX_BYTES:
                 raise _MeshFileError(f"inflates to more than {MAX_BYTES // 1024**2} MiB")

@@ -97,9 +97,8 @@ def _fill(model: Any, wrapper: Any, library: Any, package: Package3mf) -> None:
         space = "" if name in _KNOWN else _OWN
         model.GetMetaDataGroup().AddMetaData(space, name, text, "xs:string", True)
     group, colours = model.AddBaseMaterialGroup(), {}
-    for colour in dict.fromkeys(
-        solid.colour for package_object in package.objects for solid in package_object.solids
-    ):
+    solids = [solid for package_object in package.objects for solid in package_object.solids]
+    for colour in dict.fromkeys(solid.colour for solid in solids):
         properties = colours[colour] = library.TriangleProperties()
         properties.ResourceID = group.GetResourceID()
         rgb = wrapper.RGBAToColor(*bytes.fromhex(colour[1:]), 255)
@@ -151,10 +150,9 @@ def _model_config(objects: Sequence[Object3mf], ids: Sequence[int]) -> bytes:
         return added
 
     for package_object, number in zip(objects, ids, strict=True):
-        whole, first = (
-            add(config, "object", {"name": package_object.name}, id=number, instances_count=1),
-            0,
-        )
+        names: dict[str, object] = {"name": package_object.name}
+        whole = add(config, "object", names, id=number, instances_count=1)
+        first = 0
         for solid in package_object.solids:
             last = first + len(solid.mesh.faces) - 1
             about = {"name": solid.name, "volume_type": "ModelPart", "extruder": solid.extruder}

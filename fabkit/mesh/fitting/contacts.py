@@ -25,9 +25,12 @@ from fabkit.model.lattice import Cell, Lattice, Point
 from fabkit.model.piece import canonical_turn
 from fabkit.model.polygon import rings_of_cells
 
-#: A side is measured this far from its ends (mm, and at most this part of it), where corners are
-#: rounded and other sides begin; and this far out, but less if another side would interfere.
-_END_MM, _END_PART, _OUT_PART = 3.0, 0.25, 0.8
+#: A side is measured this far (mm) from its ends, where corners are rounded and other sides begin.
+_END_MM = 3.0
+#: The distance from the ends is at most this part of the side.
+_END_PART = 0.25
+#: A side is measured this part of that distance outwards, where no other side interferes.
+_OUT_PART = 0.8
 
 #: Less of a normal than this is rounding.
 _PARALLEL = 1e-6

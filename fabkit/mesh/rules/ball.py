@@ -104,14 +104,11 @@ def _sizes(part: Part, balls: Balls, on_bed: _OnBed, profile: Profile) -> Iterat
     what = "the largest distance of the surface from the middles of balls and links"
     most_mm = ball_mm / 2 + 2 * TOLERANCE_MM
     yield from check_limits("ball-stray", stray_mm, maximum=most_mm, what=what)
-    flats = [
-        (
-            on_bed.flat.boundary.distance(middle) if on_bed.flat.contains(middle) else 0.0,
-            on_bed.mark([i]),
-        )
-        for i in on_bed.lowest
-        for middle in [shapely.Point(on_bed.middles[i, :2])]
-    ]
+    flats = []
+    for i in on_bed.lowest:
+        middle = shapely.Point(on_bed.middles[i, :2])
+        reach_mm = on_bed.flat.boundary.distance(middle) if on_bed.flat.contains(middle) else 0.0
+        flats.append((reach_mm, on_bed.mark([i])))
     flat_mm = math.sqrt(max(0.0, ball_mm**2 / 4 - profile.ball_flat_mm**2))
     # Of usual sizes, a flat that lies 0.3 mm too deep has less; chords of 24 segments take 0.05.
     yield from check_limits("ball-flat", flats, round(0.9 * flat_mm, 3))

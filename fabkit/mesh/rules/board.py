@@ -7,7 +7,6 @@ half a millimetre, and at each step the volume of the overlap is measured.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -34,7 +33,7 @@ from fabkit.mesh.board_fit import (
     wall_distances,
     z_ranges,
 )
-from fabkit.mesh.features import Circle
+from fabkit.mesh.features import FittedCircle
 from fabkit.mesh.finding import Finding, check_limits, count_finding
 from fabkit.mesh.identity import ambiguity_finding
 from fabkit.mesh.mesh import Points
@@ -47,8 +46,10 @@ from fabkit.model.lattice import Lattice
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import Board, PuzzleSet
 
-#: Tolerances in mm of diameters, widths and depths, and of the places of holes.
-TOLERANCE_MM, PLACE_MM = 0.02, 0.05
+#: Tolerance in mm of diameters, widths and depths.
+TOLERANCE_MM = 0.02
+#: Tolerance in mm of the places of holes.
+PLACE_MM = 0.05
 #: A hole drawn with straight edges, within the tolerances of exports, is this much narrower.
 _CHORDS_MM = 0.02
 #: The distance (mm) of sections from the ends of ranges of height.
@@ -74,9 +75,8 @@ def inspect_board(
     findings = [*mesh_findings(part), _board_finding(part, puzzle, profile)]
     if part.board is not None:
         is_lid, name = part.kind == LID, part.board.id
-        same = [
-            other for other in others if other.board == part.board and (other.kind == LID) != is_lid
-        ]
+        of_board = [other for other in others if other.board == part.board]
+        same = [other for other in of_board if (other.kind == LID) != is_lid]
         if is_lid:
             findings.append(count_finding("lid-board", len(same), 1, f"boards {name} for this lid"))
             for board in same[:1]:
@@ -188,9 +188,7 @@ def _board_findings(
     if part.kind != HOLES:
         # The plastic below pieces, or below their sockets, at the middle of every cell.
         floor_mm = profile.board_floor_mm
-        floors = np.array(
-            [heights[1] - heights[0] if len(heights) > 1 else 0.0 for heights in surfaces]
-        )
+        floors = np.array([z[1] - z[0] if len(z) > 1 else 0.0 for z in surfaces])
         if part.kind == TRAY and profile.lid == "none":  # a title may be engraved in it
             floors[floors < part.rest_mm - TOLERANCE_MM] += profile.title_depth_mm
         # Nothing goes through between the middles either, near the bed.
@@ -212,13 +210,12 @@ def _circles(
     what = f"round {name}s, one for each cell"
     where = shapely.MultiPoint(missing).buffer(1.0) if missing else None
     yield count_finding(f"board-{name}s", count, len(cells), what, where)
-    holes_with_middles = [(hole, middle) for middle, holes in cells for hole in holes if hole]
-    widths = [_width_mm(hole, asked_mm) for hole, _ in holes_with_middles]
-    places = centres_of([hole for hole, _ in holes_with_middles])
+    found_holes = [hole for _, holes in cells for hole in holes if hole]
+    wanted = [middle for middle, holes in cells for hole in holes if hole]
+    widths = [_width_mm(hole, asked_mm) for hole in found_holes]
+    places = centres_of(found_holes)
     yield from _worst(f"board-{name}-diameter", widths, places, *near(asked_mm, TOLERANCE_MM))
-    off = np.linalg.norm(
-        places - np.reshape([middle for _, middle in holes_with_middles], (-1, 2)), axis=1
-    )
+    off = np.linalg.norm(places - np.reshape(wanted, (-1, 2)), axis=1)
     yield from _worst(f"board-{name}-place", off, places, maximum=PLACE_MM)
 
 
@@ -281,11 +278,11 @@ def _worst(
 
 def _near_ends(ranges: Iterable[ZRange]) -> list[float]:
     """The heights near both ends of ranges, since walls may lean between two levels."""
-    ends = ((z_range.low_mm + _NEAR_END_MM, z_range.high_mm - _NEAR_END_MM) for z_range in ranges)
-    return list(itertools.chain(*ends))
+    ends = ((z_range.low_mm, z_range.high_mm) for z_range in ranges)
+    return [mm for low, high in ends for mm in (low + _NEAR_END_MM, high - _NEAR_END_MM)]
 
 
-def _width_mm(hole: Circle, asked_mm: float) -> float:
+def _width_mm(hole: FittedCircle, asked_mm: float) -> float:
     """The width of a hole that deviates most: the cylinder that fits in, or its largest width."""
     widths = [hole.inner_mm, hole.outer_mm]
     far = [width for width in widths if abs(width - hole.diameter_mm) > _CHORDS_MM]

@@ -35,17 +35,19 @@ from fabkit.model.puzzle import to_units
 #: A piece is examined this much above its support: the precision of measured heights.
 LIFT_MM = 0.005
 #: An inserted piece may be shifted from stop to stop by this at most: loose enough to go in by hand
-#: (the clearances of holes, channels and sockets), yet staying in its own cells …
+#: (the clearances of holes, channels and sockets), yet staying in its own cells.
 MAX_PLAY_MM = 0.6
-#: … and by this at least: holes come out up to this much too narrow (printing guides), and it must
-#: still go in.
+#: The minimum of this play: holes come out up to this much too narrow (printing guides), and the
+#: piece must still go in.
 MIN_PLAY_MM = 0.3
 #: A resting piece that is pushed down by this must enter the board.
 PRESS_MM = 0.05
 #: An upside-down piece is at least this much higher, so that it is easily seen and felt.
 MIN_PROTRUSION_MM = 1.5
-#: Step of vertical paths; the end of a path is found to this precision.
-_STEP_MM, _PRECISION = 0.5, 1e-3
+#: Step of vertical paths.
+_STEP_MM = 0.5
+#: The end of a path is found to this precision.
+_PRECISION = 1e-3
 
 
 def ball_orientations(key: str, part: Part, unit_mm: float) -> tuple[OrientedPiece, ...]:
@@ -136,17 +138,14 @@ def insertion_findings(
         findings[key] = insertion.fit_findings(orientations)
         if len(findings[key]) > 1:
             findings[key] += insertion.play_findings(orientations, profile)
-            findings[key] += [
-                insertion.protrusion_finding(orientations[0], turned) for turned in over
-            ]
+            findings[key] += [insertion.protrusion_finding(orientations[0], x) for x in over]
     for key in margins if len(margins) > 1 else ():
         # A piece that is inside its own cells by some margin is apart from every other piece by the
         # sum of both margins.
-        other = min(
-            (neighbour for neighbour in margins if neighbour != key),
-            key=lambda neighbour: margins[neighbour],
-        )
-        gap_mm, what = margins[key] + margins[other], f"the gap to {other}, the nearest neighbour,"
+        other_margins = {other: margin for other, margin in margins.items() if other != key}
+        nearest = min(other_margins, key=lambda other: margins[other])
+        gap_mm = margins[key] + margins[nearest]
+        what = f"the gap to {nearest}, the nearest neighbour,"
         findings[key] += check_limits("socket-neighbours", gap_mm, profile.gap_min_mm, what=what)
     progress(len(parts), len(parts), "")
     return findings
@@ -170,9 +169,8 @@ class _Insertion:
         around, prisms = shapely.box(*self._bounds), list[tuple[float, float, BaseGeometry]]()
         for low, high in itertools.pairwise(self._sections.levels()):
             near = min(1e-4, (high - low) / 4)  # beyond what single precision makes of heights
-            lower, upper = (
-                self._sections.at(height) & around for height in (low + near, high - near)
-            )
+            lower = self._sections.at(low + near) & around
+            upper = self._sections.at(high - near) & around
             # Inclined walls are sliced so finely that they are nearly vertical.
             leans = (lower ^ upper).area > 0.005 * lower.length
             heights = np.linspace(low, high, math.ceil((high - low) / 0.05) + 1 if leans else 2)
@@ -187,10 +185,9 @@ class _Insertion:
         rotations."""
         places, turns, blocked = 0, 0, list[tuple[float, str]]()
         for piece in orientations:
-            for _, same_rotation in itertools.groupby(
-                piece.poses(self._region), key=lambda pose: pose[0]
-            ):
-                poses = list(same_rotation)
+            by_rotation = itertools.groupby(piece.poses(self._region), key=lambda pose: pose[0])
+            for _, group in by_rotation:
+                poses = list(group)
                 places, turns = places + len(poses), turns + 1
                 for overlap_mm3, pose in self._blocked(piece, poses):
                     cells = sorted(map(piece.lattice.row_col, piece.covered(pose)))
@@ -250,9 +247,8 @@ class _Insertion:
         plays, middle = [], np.mean(sorted(self._region), axis=0)
         for piece in orientations:
             poses = list(piece.poses(self._region))
-            off = [
-                math.dist(np.mean(sorted(piece.covered(pose)), axis=0), middle) for pose in poses
-            ]
+            means = [np.mean(sorted(piece.covered(pose)), axis=0) for pose in poses]
+            off = [math.dist(mean, middle) for mean in means]
             for index in {int(np.argmin(off)), int(np.argmax(off))} if poses else ():
                 plays.append(self._play(piece, poses[index]))
         shifts = [(mm, None) for play in plays for mm in play[:4]]
@@ -262,13 +258,13 @@ class _Insertion:
         most_mm, least_mm = MAX_PLAY_MM + max(lost_mm), MIN_PLAY_MM + min(lost_mm)
         # At the end of four cells that is half of their clearance.
         turn = 3.0 * most_mm / MAX_PLAY_MM
+        turns = [(play[4], None) for play in plays]
+        drops = [(play[5], None) for play in plays]
         return [
             *check_limits("socket-play", shifts, maximum=most_mm),
             *check_limits("socket-loose", shifts, least_mm),
-            *check_limits(
-                "socket-turn", [(play[4], None) for play in plays], maximum=turn, unit="deg"
-            ),
-            *check_limits("socket-rest", [(play[5], None) for play in plays], maximum=PRESS_MM),
+            *check_limits("socket-turn", turns, maximum=turn, unit="deg"),
+            *check_limits("socket-rest", drops, maximum=PRESS_MM),
         ]
 
     def _play(self, piece: OrientedPiece, pose: Pose) -> list[float]:

@@ -24,12 +24,9 @@ from fabkit.mesh.section import DOWN, UP, polygons_by_size
 
 def label_findings(subject: Subject) -> Iterator[Finding]:
     """All findings on the engraving of a part."""
-    part, profile, labels, areas = (
-        subject.part,
-        subject.profile,
-        list[Cavity](),
-        list[BaseGeometry](),
-    )
+    part, profile = subject.part, subject.profile
+    labels: list[Cavity] = []
+    areas: list[BaseGeometry] = []
     for side, attribute, wanted in (
         ("face", "above", profile.faces != "none"),
         ("back", "below", profile.faces == "both"),

@@ -70,12 +70,7 @@ def near(mm: float, off_mm: float = TOLERANCE_MM) -> tuple[float, float]:
 
 def outline_findings(subject: Subject) -> Iterator[Finding]:
     """All findings on a part's outline, its back and its face."""
-    part, features, common, profile = (
-        subject.part,
-        subject.features,
-        subject.common,
-        subject.profile,
-    )
+    part, features, _, common, _, profile = subject
     rest_mm2 = part.sections.flat(0.0, DOWN).area
     # The rule on an even back reports hollows.
     rest_mm2 += sum(hollow.middle.area for hollow in features.hollows if hollow.below)
@@ -86,12 +81,9 @@ def outline_findings(subject: Subject) -> Iterator[Finding]:
         ("even-back", features.protrusions_mm[0], "below"),
         ("even-face", features.protrusions_mm[1], "above"),
     ):
-        hollows = [
-            (hollow.depth_mm, hollow.middle)
-            for hollow in features.hollows
-            if getattr(hollow, opening)
-        ]
-        off = [(nub_mm, part.silhouette), *(hollow for hollow in hollows if hollow[0] <= deep_mm)]
+        hollows = [hollow for hollow in features.hollows if getattr(hollow, opening)]
+        off = [(x.depth_mm, x.middle) for x in hollows if x.depth_mm <= deep_mm]
+        off.insert(0, (nub_mm, part.silhouette))
         yield from check_limits(rule, off, maximum=TOLERANCE_MM)
     tilt, message = part.tilt_degrees, "it lies on its back"
     if tilt > 0.1:
@@ -204,11 +196,8 @@ def tip_flats(part: Part) -> list[tuple[float, Point]]:
     """The widths in mm of the flats at acute tips of a measured part, and where the tips would
     be."""
     corners = _corners(_on_own_sides(part), part.silhouette)
-    return [
-        (2 * corner.off_mm * math.tan(corner.angle / 2), corner.place)
-        for corner in corners
-        if corner.degrees < 90
-    ]
+    acute = [corner for corner in corners if corner.degrees < 90]
+    return [(2 * tip.off_mm * math.tan(tip.angle / 2), tip.place) for tip in acute]
 
 
 def _form(subject: Subject) -> Iterator[Finding]:
@@ -237,9 +226,8 @@ def _form(subject: Subject) -> Iterator[Finding]:
         return  # sides far from those of the lattice enclose nothing
     inner = [(corner, mm) for corner, mm in usual if mm > 0 and corner.angle > math.pi]
     tips = [(corner, mm) for corner, mm in usual if mm > 0 and corner.angle < math.pi]
-    bumps = _off(part.silhouette, canonical, inner) + [
-        (corner.off_mm - mm, corner.place) for corner, mm in inner
-    ]
+    bumps = _off(part.silhouette, canonical, inner)
+    bumps += [(corner.off_mm - mm, corner.place) for corner, mm in inner]
     dents = []
     for cut in features.cuts:
         material = part.filled(cut.material)

@@ -196,14 +196,11 @@ def _right_ones(subject: Subject) -> Iterator[Finding]:
 
     There is none for parts that are not as drawn or have another number of recesses.
     """
-    which = [(_marked_by(mark, subject), mark.middle) for mark in subject.features.marks]
-    astray, marked = [place for of, place in which if of is None], [of for of, _ in which]
+    recesses, marks = subject.features.recesses, subject.features.marks
+    marked = [_marked_by(mark, subject) for mark in marks]
+    astray = [mark.middle for mark, index in zip(marks, marked, strict=True) if index is None]
     wrong = [
-        [
-            x.middle
-            for i, x in enumerate(subject.features.recesses)
-            if marked.count(i) != (i in south)
-        ]
+        [x.middle for i, x in enumerate(recesses) if marked.count(i) != (i in south)]
         for south in _souths(subject)
     ]
     if wrong:
@@ -216,7 +213,8 @@ def _marked_by(mark: Cavity, subject: Subject) -> int | None:
     """The index of the recess that a mark belongs to; None for a stray mark."""
     distances = [mark.middle.distance(recess.middle) for recess in subject.features.recesses]
     which = distances.index(min(distances))
-    recess, ok = subject.features.recesses[which], mark.below
+    recess = subject.features.recesses[which]
+    ok = mark.below
     if subject.profile.embedded:  # in the end printed first
         down = subject.profile.facing == "down"
         apart_mm = mark.low_mm - recess.high_mm if down else recess.low_mm - mark.high_mm
@@ -234,15 +232,17 @@ def _souths(subject: Subject) -> Iterator[set[int]]:
     centres = MultiPoint([(circle.x_mm, circle.y_mm) for circle in circles])
     moves = len(puzzle.lattice.moves(False))
     for piece in puzzle.select(identity.alike):
-        in_turn, turns = poles(puzzle, piece, subject.profile), turns_of(subject, piece)
+        pole_sequence = poles(puzzle, piece, subject.profile)
+        allowed_turns = turns_of(subject, piece)
         if identity.letter:  # unless it looks the same when rotated
             read = letter_turns(identity.letter, moves)
-            turns = [turn for turn in turns if turn in read] or [identity.letter.turns]
-        if len(in_turn) == len(circles) and (not identity.letter or piece.id == identity.piece):
-            for turn in turns:
+            allowed_turns = [x for x in allowed_turns if x in read] or [identity.letter.turns]
+        is_read = not identity.letter or piece.id == identity.piece
+        if is_read and len(pole_sequence) == len(circles):
+            for turn in allowed_turns:
                 turned = rotate(centres, -360 * turn / moves, origin=(0, 0))
                 order = left_to_right_order([(p.x, p.y) for p in turned.geoms], outline.unit_mm)
-                yield {i for i, pole in zip(order, in_turn, strict=True) if pole == "S"}
+                yield {i for i, pole in zip(order, pole_sequence, strict=True) if pole == "S"}
 
 
 def turns_of(subject: Subject, piece: Piece) -> list[int]:
