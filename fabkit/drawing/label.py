@@ -55,7 +55,8 @@ def place_label(text: str, face: Polygon, centroid: Point, profile: Profile) -> 
     """
     if profile.faces == "none":
         return None
-    unscaled, both = lettering(text), profile.faces == "both"
+    unscaled = lettering(text)
+    both = profile.faces == "both"
     shape = letters = unscaled.polygon()
     if both:
         shape = shape.union(affinity.scale(shape, xfact=-1, origin=(0, 0)))
@@ -126,9 +127,7 @@ def _largest_place(
     # A smaller letter lies inside a larger one, so the sizes that fit are all below one limit.
     bottom, top = face.bounds[1], face.bounds[3]
     steps = range(1, math.ceil(min(wanted_mm, top - bottom) / _SIZE_STEP_MM))
-    fitting = bisect_left(
-        steps, True, key=lambda step: places(step * _SIZE_STEP_MM, margin_mm).is_empty
-    )
+    fitting = bisect_left(steps, True, key=lambda x: places(x * _SIZE_STEP_MM, margin_mm).is_empty)
     cap_height_mm = round(fitting * _SIZE_STEP_MM, 6)
     return cap_height_mm, places(cap_height_mm, margin_mm) if fitting else Polygon()
 
@@ -181,12 +180,11 @@ def place_title(
         return None
     inner = room.buffer(-_MARGIN_MM)
     texts = dict.fromkeys((puzzle.title, puzzle.name))
-    labels = (
-        _fit_title(lines, inner, profile, mirrored)
-        for text in texts
-        for lines in _line_breaks(text)
-    )
-    return next((label for label in labels if label is not None), None)
+    for text in texts:
+        for lines in _line_breaks(text):
+            if label := _fit_title(lines, inner, profile, mirrored):
+                return label
+    return None
 
 
 def _fit_title(
@@ -251,7 +249,8 @@ def _typeset(lines: tuple[str, ...]) -> Lettering:
     """Set centred lines of words below each other, with capitals 1 mm high."""
     contours: list[Lettering] = []
     for number, line in enumerate(lines):
-        letterings, pen = [], 0.0
+        letterings = []
+        pen = 0.0
         for word in line.split():
             standing, width = _on_baseline(word)
             letterings.append(standing.moved(pen, -_LINE * number))
@@ -282,7 +281,8 @@ def _least_height_mm(lines: tuple[str, ...], stroke_mm: float) -> float:
     shape = _typeset(lines).polygon()
     sizes = [round(step * _SIZE_STEP_MM, 6) for step in range(1, 601)]
 
-    index = bisect_left(
-        sizes, True, key=lambda size: strokes_are_at_least(_scaled(shape, size), stroke_mm)
-    )
+    def wide_enough(size: float) -> bool:
+        return strokes_are_at_least(_scaled(shape, size), stroke_mm)
+
+    index = bisect_left(sizes, True, key=wide_enough)
     return sizes[index] if index < len(sizes) else math.inf

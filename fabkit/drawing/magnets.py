@@ -341,9 +341,12 @@ def _fit_error(
         return bisect_largest(lambda wall: holds(wall) is not None, -recess_mm / 2, widest_mm)
 
     there_mm = wall_there(lambda wall: centres(recess_mm, wall, None))
-    need_mm, key = profile.wall_mm, "recess.wall"
+    need_mm = profile.wall_mm
+    key = "recess.wall"
     if there_mm >= need_mm - BISECT_STEP_MM:
-        wall_mm, need_mm, key = min(there_mm, need_mm), profile.bed_wall_mm, "recess.bed_wall"
+        wall_mm = min(there_mm, need_mm)
+        need_mm = profile.bed_wall_mm
+        key = "recess.bed_wall"
         there_mm = wall_there(lambda bed_wall: centres(recess_mm, wall_mm, bed_wall))
     problem = f"break through the side by {format_mm(-there_mm, 1)}"
     if there_mm > 0:
@@ -455,7 +458,8 @@ def _mark_centre(
     It is nearer to this recess than to any other. Of equally near places, it is the one farthest from
     the other recess, and of these the lowest.
     """
-    recess, wall_mm = recesses[which], profile.bed_wall_mm
+    recess = recesses[which]
+    wall_mm = profile.bed_wall_mm
     others = [Point(other.centre_mm) for other in recesses if other is not recess]
     room = erode(foot, MARK_DIAMETER_MM / 2 + wall_mm)
     middle = Point(recess.centre_mm)

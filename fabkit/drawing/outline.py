@@ -228,7 +228,7 @@ def polygons(area: BaseGeometry) -> list[Polygon]:
 
     Example:
         >>> from shapely import box
-        >>> [one.area for one in polygons(box(3, 0, 5, 1) | box(0, 0, 1, 1))]
+        >>> [polygon.area for polygon in polygons(box(3, 0, 5, 1) | box(0, 0, 1, 1))]
         [1.0, 2.0]
     """
     parts = [part for part in getattr(area, "geoms", [area]) if part.area > 0]

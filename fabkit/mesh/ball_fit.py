@@ -43,7 +43,7 @@ class _TargetShape(NamedTuple):
 
     @property
     def description(self) -> str:
-        """In messages."""
+        """What a message calls it."""
         return ("the mirror image of " if self.mirrored else "") + self.alike[0]
 
 
@@ -136,11 +136,13 @@ class _PoseTable:
         alike[alike < alike[:, self.near].max(axis=2)] = -1.0
         tried = np.argsort(-alike, axis=1)[:, :12]
         which = np.repeat(np.arange(len(self.shapes)), tried.shape[1])
-        turns, balls = self.rotations[tried.ravel()], self.balls[which]
+        turns = self.rotations[tried.ravel()]
+        balls = self.balls[which]
         # Gauss-Newton for pitch, position, radius and rotation, shape (k, 8).
         around = np.broadcast_to(self.directions, (len(turns), *self.directions.shape))
         ones = np.ones((*around.shape[:2], 1))
-        weights, factors = ones, np.full((len(turns), 8), np.ptp(reach) / 4)
+        weights = ones
+        factors = np.full((len(turns), 8), np.ptp(reach) / 4)
         for _ in range(6):
             rotated = balls @ turns.transpose(0, 2, 1)
             along = around @ rotated.transpose(0, 2, 1)
@@ -220,11 +222,11 @@ def _score(points: Points, pose: _Pose) -> tuple[float, float]:
     from scipy.spatial import cKDTree
 
     positions = (points - pose.origin) @ pose.turn / pose.pitch
-    balls, bonds = np.array(pose.body.balls, float), pose.body.bonds
+    balls = np.array(pose.body.balls, float)
     radius = median(pose.diameters) / 2 / pose.pitch
 
     def outside(points: Points) -> NDArray[np.float64]:
-        in_links = distance_to_skeleton(points, balls, bonds) - 0.75 * radius
+        in_links = distance_to_skeleton(points, balls, pose.body.bonds) - 0.75 * radius
         return np.minimum(distance_to_skeleton(points, balls, ()) - radius, in_links)
 
     ball_points = (balls[:, None] + radius * _directions(1)).reshape(-1, 3)
@@ -248,38 +250,43 @@ def distance_to_skeleton(
 # --- measuring ---------------------------------------------------------------------------------
 
 
-def _refined(mesh: Mesh, about: _Pose) -> tuple[str, _Pose | None]:
+def _refined(mesh: Mesh, rough: _Pose) -> tuple[str, _Pose | None]:
     """Fit balls to the surface near them, and the lattice to the balls; or return why this fails.
-    Independent of the tessellation."""
+
+    The result does not depend on the tessellation.
+    """
     from trimesh.registration import procrustes
 
-    wanted, balls = np.array(about.body.balls, float), []
-    middles = about.origin + about.pitch * wanted @ about.turn.T
-    away = [np.linalg.norm(mesh.vertices - middle, axis=1) for middle in middles]
+    drawn = np.array(rough.body.balls, float)
+    expected = rough.origin + rough.pitch * drawn @ rough.turn.T
+    away = [np.linalg.norm(mesh.vertices - middle, axis=1) for middle in expected]
     owners = np.argmin(away, axis=0)[mesh.faces]
-    for index, middle in enumerate(middles):
-        ball = _fit_ball(mesh, (owners == index).any(axis=1), middle, about.diameters[0] / 2)
+    middles, diameters = [], []
+    for index, place in enumerate(expected):
+        ball = _fit_ball(mesh, (owners == index).any(axis=1), place, rough.diameters[0] / 2)
         if ball is None:
             return f"ball {index} is not at its place", None
-        balls.append(ball)
-    fitted = np.array([middle for middle, _ in balls])
-    matrix, _, _ = procrustes(wanted, fitted, reflection=False)
+        middle, radius = ball
+        middles.append(middle)
+        diameters.append(2 * radius)
+    fitted = np.array(middles)
+    matrix, _, _ = procrustes(drawn, fitted, reflection=False)
     pitch = float(np.linalg.norm(matrix[:3, 0]))
     turn, origin = matrix[:3, :3] / pitch, matrix[:3, 3]
-    off = np.linalg.norm(fitted - origin - pitch * wanted @ turn.T, axis=1)
+    off = np.linalg.norm(fitted - origin - pitch * drawn @ turn.T, axis=1)
     if off.max() > 0.15 * pitch:
         return f"ball {off.argmax()} is not at its place", None
-    diameters = tuple(2 * radius for _, radius in balls)
-    return "", _Pose(about.body, pitch, turn, origin, diameters, float(off.max()))
+    return "", _Pose(rough.body, pitch, turn, origin, tuple(diameters), float(off.max()))
 
 
 def _fit_ball(
     mesh: Mesh, near: NDArray[np.bool_], middle: Points, radius: float
 ) -> tuple[Points, float] | None:
     """Fit a sphere to the facets near it; None if too little of it is there."""
-    triangles, faces = mesh.as_trimesh, mesh.faces[near]
-    corners, areas = mesh.vertices[faces], triangles.area_faces[near]
-    normals = triangles.face_normals[near]
+    faces = mesh.faces[near]
+    corners = mesh.vertices[faces]
+    areas = mesh.as_trimesh.area_faces[near]
+    normals = mesh.as_trimesh.face_normals[near]
     for tolerance in (0.15, 0.08, 0.08):  # of the radius, closer each time
         off = np.linalg.norm(corners - middle, axis=2) - radius
         away = ((corners[:, 0] - middle) * normals).sum(axis=1)

@@ -11,10 +11,11 @@ import itertools
 import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import shapely
+from numpy.typing import NDArray
 from shapely import Polygon, affinity
 from shapely.geometry.base import BaseGeometry
 
@@ -54,7 +55,8 @@ def fit_boards(
     """
     parts: list[Part] = []
     for mesh in meshes:
-        in_mm, explained = Mesh(mesh.name, mesh.vertices * length_mm, mesh.faces), list[Part]()
+        in_mm = Mesh(mesh.name, mesh.vertices * length_mm, mesh.faces)
+        explained: list[Part] = []
         standing = _upright_vertices(in_mm)
         candidates = [
             (Part(mesh, vertices), _covered_regions(vertices, puzzle, units_mm))
@@ -149,8 +151,8 @@ def _covered_regions(
     regions = []
     for board, unit_mm in itertools.product(puzzle.boards, dict.fromkeys(units_mm)):
         region = region_mm(puzzle.lattice, board.cells, unit_mm)
-        there = Polygon(_aligned_to_axes(shapely.get_coordinates(region.convex_hull)))
-        if shapely.area(shapely.intersection(hulls, there)).max() > 0.97 * there.area:
+        outline = Polygon(_aligned_to_axes(shapely.get_coordinates(region.convex_hull)))
+        if shapely.area(shapely.intersection(hulls, outline)).max() > 0.97 * outline.area:
             regions.append((board, unit_mm, region))
     return regions
 
@@ -271,8 +273,9 @@ def wall_distances(section: BaseGeometry, points: Points, outwards: Points) -> P
 def round_holes(section: BaseGeometry) -> list[FittedCircle]:
     """The round holes of a section."""
     holes = [hole for hole in holes_in(section) if not hole.interiors and hole.area > _LEAST_MM2]
-    circles = [(fit_circle(hole), hole.area) for hole in holes]
-    return [circle for circle, area in circles if area > 0.93 * math.pi / 4 * circle.outer_mm**2]
+    circles = map(fit_circle, holes)
+    pairs = zip(circles, holes, strict=True)
+    return [circle for circle, hole in pairs if hole.area > 0.93 * math.pi / 4 * circle.outer_mm**2]
 
 
 def centres_of(circles: Sequence[FittedCircle]) -> Points:
@@ -332,22 +335,14 @@ def _match_cells(
 ) -> tuple[float, complex, complex] | None:
     """Match holes to cells, if they are a board's. Also return the map from cells, in grid units,
     to the holes: the factor (rotation and unit) and the shift."""
-    holes, cells = (points @ [1, 1j] for points in (places, cell_centres_mm(lattice, board, 1.0)))
+    holes = places @ [1, 1j]
+    cells = cell_centres_mm(lattice, board, 1.0) @ [1, 1j]
     # Most have to match.
     if min(len(holes), len(cells)) < 2 or not 0.6 <= len(holes) / len(cells) <= 1 / 0.6:
         return None
     unit = float(np.median(np.sort(np.abs(holes[:, None] - holes), axis=1)[:, 1]))
     scale = unit * 1j**-quarter_turns
-    middle, other = (
-        complex(
-            *(
-                (coordinates.min() + coordinates.max()) / 2
-                for coordinates in (these.real, these.imag)
-            )
-        )
-        for these in (holes, scale * cells)
-    )
-    shift = middle - other
+    shift = _box_middle(holes) - _box_middle(scale * cells)
     for _ in range(3):
         away = np.abs(holes[:, None] - (scale * cells + shift))
         nearest, off = away.argmin(axis=1), away.min(axis=1)
@@ -363,6 +358,12 @@ def _match_cells(
     return (score, scale, shift) if abs(scale) > unit / 2 else None
 
 
+def _box_middle(points: NDArray[Any]) -> complex:
+    """The middle of the box around points."""
+    x, y = points.real, points.imag
+    return complex((x.min() + x.max()) / 2, (y.min() + y.max()) / 2)
+
+
 def _fit_trays(standing: Part, _: PuzzleSet, regions: Sequence[_Region]) -> list[Part]:
     """Fit a tray, if it is the right way up, by its largest matching floor."""
     sections, areas = standing.sections, standing.sections.flats()
@@ -374,25 +375,27 @@ def _fit_trays(standing: Part, _: PuzzleSet, regions: Sequence[_Region]) -> list
         # Just above the floor: higher up, walls may be inclined.
         cut = sections.at(0.7 * slab.low_mm + 0.3 * slab.high_mm)
         turned = itertools.product(regions, range(4))
-        if trays := [tray for where in turned if (tray := _tray(standing, floor, cut, *where))]:
-            return [replace(tray, rest_mm=slab.low_mm) for tray in trays]
+        trays = [_tray(standing, floor, cut, region, turns) for region, turns in turned]
+        if any(trays):
+            return [replace(tray, rest_mm=slab.low_mm) for tray in trays if tray]
     return []
 
 
 def _tray(
-    standing: Part, floor: BaseGeometry, cut: BaseGeometry, there: _Region, quarter_turns: int
+    standing: Part, floor: BaseGeometry, cut: BaseGeometry, place: _Region, quarter_turns: int
 ) -> Part | None:
     """A tray placed on its region; None if the floor does not match or has no walls around it."""
-    board, unit_mm, region = there
-    floor, cut = (affinity.rotate(area, 90 * quarter_turns, origin=(0, 0)) for area in (floor, cut))
+    board, unit_mm, region = place
+    floor = affinity.rotate(floor, 90 * quarter_turns, origin=(0, 0))
+    cut = affinity.rotate(cut, 90 * quarter_turns, origin=(0, 0))
     # A notch may reach to the floor on one side, so align one of two opposite sides with the
     # region's, or the middle between them.
     low, high = np.reshape(region.bounds, (2, 2)) - np.reshape(floor.bounds, (2, 2))
     shifts = itertools.product(*zip((low + high) / 2, low, high, strict=True))
 
     def mismatch(shift: tuple[float, float]) -> float:
-        here = affinity.translate(floor, *shift)
-        return round(float(here.symmetric_difference(region).area / region.area), 9)
+        shifted = affinity.translate(floor, *shift)
+        return round(float(shifted.symmetric_difference(region).area / region.area), 9)
 
     score, start = min((mismatch(shift), shift) for shift in shifts)
     if score > 0.15:

@@ -117,7 +117,8 @@ def find_features(part: Part) -> Features:
     Fillets, chamfers, slanted sides and holes of the outline are not features.
     """
     part, protrusions_mm = _without_protrusions(_without_inlays(part))
-    open_, cavities = _Open(part), defaultdict[str, list[Cavity]](list)
+    open_ = _Open(part)
+    cavities: dict[str, list[Cavity]] = defaultdict(list)
     for space in open_.groups(np.arange(len(open_.areas))):
         for kind, cavity in _classified(part, open_, space):
             cavities[kind].append(cavity)
@@ -149,7 +150,9 @@ def _classified(part: Part, open_: _Open, space: _Positions) -> Iterator[tuple[s
         return
     is_closed = not whole.below and not whole.above
     # Steps separate marks and hollows from the rest, which keeps its own steps.
-    steps, hollows, rest = open_.groups(space, at_steps=True), list[Cavity](), space[:0]
+    steps = open_.groups(space, at_steps=True)
+    hollows: list[Cavity] = []
+    rest = space[:0]
     for step in steps:
         cavity = open_.cavity(step)
         if is_closed and len(steps) > 1 and _is_mark(cavity):
@@ -221,8 +224,8 @@ def _without_protrusions(part: Part) -> tuple[Part, tuple[float, float]]:
 
     def nub_mm(end: float, inwards: int) -> float:
         def more_mm2(away: float) -> float:
-            there = filled(part.sections.at(end + inwards * away))
-            return float(there.area - part.silhouette.area / 4)
+            section = filled(part.sections.at(end + inwards * away))
+            return float(section.area - part.silhouette.area / 4)
 
         most_mm = part.thickness_mm / 2
         is_nub = more_mm2(_NUB_MM) < 0 <= more_mm2(most_mm)
@@ -252,10 +255,17 @@ class _Open:
 
     def __init__(self, part: Part) -> None:
         self.cuts = list(_slices(part))
-        found = [(i, *one) for i, cut in enumerate(self.cuts) for one in _open_areas(part, cut)]
-        self.levels = np.array([level for level, _, _ in found], dtype=int)
-        self.areas = np.array([area for _, area, _ in found], dtype=object)
-        self.is_notch = np.array([is_notch for _, _, is_notch in found], dtype=bool)
+        levels: list[int] = []
+        areas: list[BaseGeometry] = []
+        is_notch: list[bool] = []
+        for level, cut in enumerate(self.cuts):
+            for area, breaks_side in _open_areas(part, cut):
+                levels.append(level)
+                areas.append(area)
+                is_notch.append(breaks_side)
+        self.levels = np.array(levels, dtype=int)
+        self.areas = np.array(areas, dtype=object)
+        self.is_notch = np.array(is_notch, dtype=bool)
         pairs = shapely.STRtree(self.areas).query(self.areas).T
         pairs = pairs[np.diff(self.levels[pairs])[:, 0] == 1]
         meet = shapely.area(shapely.intersection(*self.areas[pairs].T)) > _LEAST_MM2
@@ -281,10 +291,16 @@ class _Open:
         levels = np.unique(levels_of).tolist()
         areas = [union_all(self.areas[positions[levels_of == level]]) for level in levels]
         cuts = [self.cuts[level] for level in levels]
-        ends = cuts[0].low_mm, cuts[-1].high_mm, levels[0] == 0, levels[-1] == len(self.cuts) - 1
         notches = self.is_notch[positions]
-        beside, in_side = bool(notches.any()), bool(notches.all())
-        return Cavity(*ends, tuple(zip(cuts, areas, strict=True)), beside, in_side)
+        return Cavity(
+            low_mm=cuts[0].low_mm,
+            high_mm=cuts[-1].high_mm,
+            below=levels[0] == 0,
+            above=levels[-1] == len(self.cuts) - 1,
+            cuts=tuple(zip(cuts, areas, strict=True)),
+            beside=bool(notches.any()),
+            in_side=bool(notches.all()),
+        )
 
 
 def _open_areas(part: Part, cut: Slice) -> Iterator[tuple[BaseGeometry, bool]]:

@@ -61,7 +61,7 @@ class Finding:
     where: BaseGeometry | None = None
 
     def document(self) -> dict[str, Any]:
-        """For JSON; lengths to a tenth of a micrometre, so that rotated meshes give the same."""
+        """The finding for JSON, with values rounded so that rotated meshes give the same."""
         digits = {"mm3": 1, "deg": 1}.get(self.unit, DIGITS)
         value = None if self.value is None else round(self.value, digits)
         limit = list(self.limit) if isinstance(self.limit, tuple) else self.limit
@@ -84,7 +84,8 @@ def check_limits(
     sentence begins with the rule's title, unless `what` is given.
 
     Example:
-        >>> [one.message for one in check_limits("wall", [(2.1, None), (1.2, None)], 2.0)]
+        >>> findings = check_limits("wall", [(2.1, None), (1.2, None)], 2.0)
+        >>> [finding.message for finding in findings]
         ['the wall beside the recess is 1.2 mm; expected at least 2 mm']
     """
     if measurements := [(measured, None)] if isinstance(measured, float | int) else list(measured):

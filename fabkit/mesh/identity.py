@@ -100,7 +100,7 @@ class ScannedPart:
 
     @property
     def name(self) -> str:
-        """Its file."""
+        """The name of its file."""
         return self.part.name
 
     @property
@@ -153,7 +153,7 @@ class ScannedPart:
         return summary | {"read": True, "as_drawn": self.as_drawn} | numbers
 
     def document(self) -> dict[str, Any]:
-        """For JSON."""
+        """Its identity, fit, size and findings, for JSON."""
         return {
             "ok": not self.failed,
             **self.summary(),

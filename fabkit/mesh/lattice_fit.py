@@ -445,13 +445,11 @@ def _exact_unit(fits: Sequence[_Fit], lattice: Lattice, expected: Sequence[float
     if own_units:
         return float(np.median(own_units))
     unit = fits[0].unit
-    here, there = (
-        np.array([_refined(fit, lattice, size).inset for fit in fits])
-        for size in (unit, 1.02 * unit)
-    )
-    slopes = (there - here) / (0.02 * unit)
+    insets = np.array([_refined(fit, lattice, unit).inset for fit in fits])
+    larger_insets = np.array([_refined(fit, lattice, 1.02 * unit).inset for fit in fits])
+    slopes = (larger_insets - insets) / (0.02 * unit)
     if np.ptp(slopes) > 0.1:  # so pieces of several sizes determine the unit together
-        return float(unit - np.polyfit(slopes, here, 1)[0])
+        return float(unit - np.polyfit(slopes, insets, 1)[0])
     nearest = min(expected, key=lambda unit_mm: abs(unit_mm / unit - 1))
     return nearest if _is_near(unit, nearest) else unit
 

@@ -119,7 +119,7 @@ class Part:
 
     @property
     def name(self) -> str:
-        """Its name in messages."""
+        """The name of its mesh, for messages."""
         return self.mesh.name
 
     @property

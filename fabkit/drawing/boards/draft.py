@@ -71,7 +71,8 @@ def draft_board(puzzle: PuzzleSet, accessory: Accessory, profile: Profile) -> Bo
         _refuse_bad_sockets(socket_mm, profile)
     made, rest_mm = _framed(puzzle, accessory.board, profile), heights.rest_mm
     if kind == TRAY:
-        label, low_mm = None, round(rest_mm - profile.title_depth_mm, 6)
+        label = None
+        low_mm = round(rest_mm - profile.title_depth_mm, 6)
         if made.lid is None and low_mm >= _BEYOND_TITLE_MM:
             room = region_mm(puzzle.lattice, accessory.board.cells, profile.unit_mm)
             label = place_title(puzzle, room, profile)

@@ -208,7 +208,8 @@ def build_block(
     opening = shapely.union_all([straight, *discs])
     placement, across_mm, along_mm = _placement(region, opening)
     if profile.lid == "none":
-        lid, wall_mm = None, profile.board_wall_mm
+        lid = None
+        wall_mm = profile.board_wall_mm
         base_mm = layer_top_mm(profile, rest_mm + _OPEN_HEIGHT * (top_mm - rest_mm))
         beside, behind = across_mm + wall_mm, along_mm + wall_mm
         drawn_outer = shapely.box(-beside, -behind, beside, behind)

@@ -125,7 +125,8 @@ def _sound(file: str, bodies_read: Iterator[Mesh]) -> list[Mesh]:
 
     They are counted while they are read, so that endless input stops early.
     """
-    bodies, triangles = [], 0
+    bodies: list[Mesh] = []
+    triangles = 0
     for number, body in enumerate(bodies_read, start=1):
         triangles += len(body.faces)
         if number > MAX_BODIES:
@@ -139,9 +140,8 @@ def _sound(file: str, bodies_read: Iterator[Mesh]) -> list[Mesh]:
         if len(far):
             place = ", ".join(f"{value:g}" for value in corners[far[0]])
             message = f"has a corner at ({place}); expected numbers of at most {MAX_COORDINATE:.0f}"
-            raise _MeshFileError(
-                message, f"{body.name}, " * bool(body.name) + f"triangle {far[0] // 3 + 1}"
-            )
+            triangle = f"triangle {far[0] // 3 + 1}"
+            raise _MeshFileError(message, f"{body.name}, {triangle}" if body.name else triangle)
         bodies += [welded(body.name, body.vertices, body.faces)] if len(body.faces) else []
     if not bodies:
         raise _MeshFileError("holds no triangles; expected a solid's surface")
@@ -211,10 +211,12 @@ def _read_stl(content: bytes) -> Iterator[Mesh]:
 
 def _ascii_corners(content: bytes) -> Points:
     """The corners of all facets of a complete ASCII STL."""
-    numbers, step = array("d"), -1  # the position in a facet, or outside a solid
+    numbers = array("d")
+    step = -1  # the position in a facet, or outside a solid
     lines = _lines(re.sub(b"(?i)end solid", b"endsolid", content))
     for line, words in chain(lines, [(0, ["the end"])]):
-        keyword, expected = words[0].lower(), _FACET[step] if step >= 0 else "solid or the end"
+        keyword = words[0].lower()
+        expected = _FACET[step] if step >= 0 else "solid or the end"
         if keyword not in expected.split(" or "):
             text = quote(" ".join(words)[:200]) if line else "the end of the file"
             message = f"expected {expected}, found {text}; export it again"
@@ -245,7 +247,9 @@ _IGNORED = {
 
 def _read_obj(content: bytes) -> Iterator[Mesh]:
     """Each object (``o``) is a body; without objects each group (``g``), without either the file."""
-    numbers, label, has_objects = array("d"), ("", 0), False
+    numbers = array("d")
+    label = ("", 0)
+    has_objects = False
     polygons: dict[tuple[str, int], dict[int, list[int]]] = {}  # by object or group, by line
     for line, words in _lines(re.sub(rb"\\\r?\n", b" ", content)):
         keyword, name = words[0], " ".join(words[1:])
@@ -257,7 +261,8 @@ def _read_obj(content: bytes) -> Iterator[Mesh]:
             polygon = [corner - 1 if corner >= 0 else corner + first for corner in corners]
             polygons.setdefault(label, {})[line] = polygon
         elif keyword == "o":  # objects with equal names are separate; a group continues
-            label, has_objects = (name, line), True
+            label = (name, line)
+            has_objects = True
         elif keyword == "g" and not has_objects:
             label = (name, 0)
         elif keyword not in _IGNORED:
@@ -447,7 +452,8 @@ class _Package:
             if sum(member.file_size for member in models) > MAX_BYTES:
                 raise _MeshFileError(f"inflates to more than {MAX_BYTES // 1024**2} MiB")
             for member in models:
-                self._part, self._spaces = _folded(member.filename), dict[str, str]()
+                self._part = _folded(member.filename)
+                self._spaces: dict[str, str] = {}
                 parser = ElementTree.XMLParser(target=self)  # noqa: S314 - it has no document type
                 with archive.open(member) as stream:
                     while chunk := stream.read(1024 * 1024):
@@ -505,24 +511,19 @@ class _Package:
         Cyclic components end at Python's recursion limit.
         """
         key = _folded(used.get(f"{{{_PRODUCTION}}}path", used["path"])), used["objectid"]
-        model_object = self._objects.get(key)
-        if not model_object or bool(model_object.components) == bool(model_object.numbers):
-            message = (
-                "expected either a mesh or components"
-                if model_object
-                else "there is no such object"
-            )
+        body = self._objects.get(key)
+        if not body or bool(body.components) == bool(body.numbers):
+            message = "expected either a mesh or components" if body else "there is no such object"
             raise _MeshFileError(message, f"{key[0]}: object {quote(key[1])}")
         words = used.get("transform", "1 0 0 0 1 0 0 0 1 0 0 0").split()
         rows = np.array(words, dtype=float).reshape(4, 3)
-        matrix, name = outer @ np.vstack([rows.T, [0, 0, 0, 1]]), model_object.name or name
-        for component in model_object.components:
+        matrix = outer @ np.vstack([rows.T, [0, 0, 0, 1]])
+        name = body.name or name
+        for component in body.components:
             yield from self._placed(component, matrix, name)
-        if model_object.numbers:
-            vertices, corners = (
-                np.array(model_object.numbers).reshape(-1, 3),
-                np.array(model_object.corners, int),
-            )
+        if body.numbers:
+            vertices = np.array(body.numbers).reshape(-1, 3)
+            corners = np.array(body.corners, int)
             _check_corners(corners, vertices)
             yield _moved(name, vertices, corners.reshape(-1, 3), matrix)
 

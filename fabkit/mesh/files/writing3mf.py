@@ -96,7 +96,8 @@ def _fill(model: Any, wrapper: Any, library: Any, package: Package3mf) -> None:
     for name, text in package.metadata.items():
         space = "" if name in _KNOWN else _OWN
         model.GetMetaDataGroup().AddMetaData(space, name, text, "xs:string", True)
-    group, colours = model.AddBaseMaterialGroup(), {}
+    group = model.AddBaseMaterialGroup()
+    colours = {}
     solids = [solid for package_object in package.objects for solid in package_object.solids]
     for colour in dict.fromkeys(solid.colour for solid in solids):
         properties = colours[colour] = library.TriangleProperties()
@@ -143,9 +144,11 @@ def _model_config(objects: Sequence[Object3mf], ids: Sequence[int]) -> bytes:
     """
     config = ElementTree.Element("config")
 
-    def add(parent: ElementTree.Element, kind: str, about: dict[str, object], **ids: object) -> Any:
+    def add(
+        parent: ElementTree.Element, kind: str, settings: dict[str, object], **ids: object
+    ) -> Any:
         added = ElementTree.SubElement(parent, kind, {key: str(ids[key]) for key in ids})
-        for key, value in about.items():
+        for key, value in settings.items():
             ElementTree.SubElement(added, "metadata", type=kind, key=key, value=str(value))
         return added
 
@@ -155,8 +158,8 @@ def _model_config(objects: Sequence[Object3mf], ids: Sequence[int]) -> bytes:
         first = 0
         for solid in package_object.solids:
             last = first + len(solid.mesh.faces) - 1
-            about = {"name": solid.name, "volume_type": "ModelPart", "extruder": solid.extruder}
-            add(whole, "volume", about, firstid=first, lastid=last)
+            settings = {"name": solid.name, "volume_type": "ModelPart", "extruder": solid.extruder}
+            add(whole, "volume", settings, firstid=first, lastid=last)
             first = last + 1
     ElementTree.indent(config)
     text: str = ElementTree.tostring(config, encoding="unicode")

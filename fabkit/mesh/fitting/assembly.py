@@ -62,7 +62,7 @@ class Assembly:
         return not self.messages
 
     def document(self) -> dict[str, Any]:
-        """For JSON."""
+        """The measurements and messages, for JSON."""
         sizes = "min_gap_mm", "max_gap_mm", "overlap_mm3", "outside_mm"
         measured = {size: getattr(self, size) for size in sizes}
         rounded = {size: mm and round(mm, DIGITS) for size, mm in measured.items()}

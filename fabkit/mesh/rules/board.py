@@ -173,9 +173,9 @@ def _board_findings(
     if part.kind == SOCKETS:
         # A cell without a socket counts; the others determine the depth.
         depths[depths < TOLERANCE_MM] = math.inf
-        there = depths[np.isfinite(depths)]
-        low_mm = float(np.median(there)) if len(there) else 0.0
-        heights = [part.rest_mm - low_mm + _NEAR_END_MM, part.rest_mm - _NEAR_END_MM]
+        sockets = depths[np.isfinite(depths)]
+        depth_mm = float(np.median(sockets)) if len(sockets) else 0.0
+        heights = [part.rest_mm - depth_mm + _NEAR_END_MM, part.rest_mm - _NEAR_END_MM]
         asked_mm = profile.peg_mm + 2 * profile.socket_mm
         yield from _circles(part, middles, heights, "socket", asked_mm)
         yield from _worst("board-socket-depth", depths, middles, profile.peg_height_mm + 0.1)
@@ -309,8 +309,8 @@ def _lid_findings(lid: Part, board: Part, lid_low_mm: float, profile: Profile) -
     motion = _LidMotion(board, lid, socket_mm)
     # There is room for the pieces, and some air, below the lid.
     pieces = profile.ball_mm / 2 if board.kind == HOLES else profile.thickness_mm
-    air, minimum_mm = socket_mm - board.rest_mm - pieces, profile.lid_air_mm - motion.noise_mm
-    yield from check_limits("board-height", air, minimum_mm)
+    air_mm = socket_mm - board.rest_mm - pieces
+    yield from check_limits("board-height", air_mm, profile.lid_air_mm - motion.noise_mm)
     yield from check_limits("lid-fits", motion.overlap_mm3(), maximum=_TINY_MM3, unit="mm3")
     yield from motion.snap_findings(profile) if motion.snaps else motion.slide_findings()
     yield from check_limits("lid-held", motion.lifted_mm3(motion.inserted), 1.0, unit="mm3")
@@ -322,12 +322,12 @@ class _LidMotion:
     def __init__(self, board: Part, lid: Part, socket_mm: float) -> None:
         import manifold3d
 
-        self.board, self.lid, sections = board, lid, lid.sections
+        self.board, self.lid = board, lid
+        sections = lid.sections
         self.noise_mm = 2 * (board.sections.noise_mm + sections.noise_mm)
         # The plate extends up to the largest level face that faces up.
-        tops = [
-            (area, height) for (height, facing), area in sections.flats().items() if facing == UP
-        ]
+        flats = sections.flats().items()
+        tops = [(area, height) for (height, facing), area in flats if facing == UP]
         self.plate_mm = max(tops, default=(0.0, sections.high))[1]
         # A lid with tongues is pressed on; most of it is missing halfway up.
         plain = sections.at(z_ranges(sections)[0].middle_mm)
@@ -346,11 +346,11 @@ class _LidMotion:
         if self.snaps:
             solid = solid.rotate((180.0, 0.0, 0.0)).translate((0.0, 0.0, self.plate_mm))
         # Its centre is that of the region, scaled by the lid's unit.
-        there = [*(board.unit_mm / lid.unit_mm * middle[:2]).tolist(), self._low_mm]
-        turned = [solid.rotate((0, 0, 90 * turns)).translate(there) for turns in range(4)]
-        overlaps = [self.overlap_mm3(lid=lid) for lid in turned]
+        place = [*(board.unit_mm / lid.unit_mm * middle[:2]).tolist(), self._low_mm]
+        turned = [solid.rotate((0, 0, 90 * turns)).translate(place) for turns in range(4)]
+        overlaps = [self.overlap_mm3(lid=solid) for solid in turned]
         # Some lids fit their board in several orientations; they are held in one of them.
-        free = [lid for lid, overlap in zip(turned, overlaps, strict=True) if overlap <= _TINY_MM3]
+        free = [turned[i] for i, overlap_mm3 in enumerate(overlaps) if overlap_mm3 <= _TINY_MM3]
         self.inserted = max(free or [turned[int(np.argmin(overlaps))]], key=self.lifted_mm3)
 
     def overlap_mm3(self, x: float = 0, y: float = 0, up: float = 0, lid: Any = None) -> float:
@@ -388,14 +388,13 @@ class _LidMotion:
                     low, high = np.reshape(hook.bounding_box(), (2, 3))
                     bent_mm = max(bent_mm, float((high - low)[:2].min()))
         if most_mm3 > _TINY_MM3:
-            message = (
-                f"the plate of the lid overlaps the board by {most_mm3:.3f} mm3 on its way down"
-            )
+            message = f"the plate of the lid overlaps the board by {most_mm3:.3f} mm3 on its way"
+            message += " down"
             yield Finding("lid-path", False, most_mm3, _TINY_MM3, "mm3", message)
         else:
             what = "the bending of a hook on the lid's way down"
-            most_mm = profile.snap_mm + 0.02
-            yield from check_limits("lid-path", bent_mm, maximum=most_mm, what=what)
+            limit_mm = profile.snap_mm + 0.02
+            yield from check_limits("lid-path", bent_mm, maximum=limit_mm, what=what)
         strains = [(1.5 * thick * bent_mm / long**2, None) for thick, long in self._tongues()]
         yield from check_limits("lid-strain", strains or 0.0, maximum=MAX_STRAIN, unit="")
 

@@ -166,7 +166,8 @@ class _Insertion:
     @cached_property
     def _prisms(self) -> list[tuple[float, float, BaseGeometry]]:
         """Its layers, from low to high: the heights between which each is, and its silhouette."""
-        around, prisms = shapely.box(*self._bounds), list[tuple[float, float, BaseGeometry]]()
+        around = shapely.box(*self._bounds)
+        prisms: list[tuple[float, float, BaseGeometry]] = []
         for low, high in itertools.pairwise(self._sections.levels()):
             near = min(1e-4, (high - low) / 4)  # beyond what single precision makes of heights
             lower = self._sections.at(low + near) & around
@@ -183,12 +184,14 @@ class _Insertion:
     def fit_findings(self, orientations: Sequence[OrientedPiece]) -> list[Finding]:
         """`socket-free`, and `socket-insert` if there is a place, at all places in all
         rotations."""
-        places, turns, blocked = 0, 0, list[tuple[float, str]]()
+        places = turns = 0
+        blocked: list[tuple[float, str]] = []
         for piece in orientations:
             by_rotation = itertools.groupby(piece.poses(self._region), key=lambda pose: pose[0])
             for _, group in by_rotation:
                 poses = list(group)
-                places, turns = places + len(poses), turns + 1
+                places += len(poses)
+                turns += 1
                 for overlap_mm3, pose in self._blocked(piece, poses):
                     cells = sorted(map(piece.lattice.row_col, piece.covered(pose)))
                     place = " ".join(f"[{row}, {col}]" for row, col in cells)
@@ -212,7 +215,8 @@ class _Insertion:
         # A piece inserted from above passes each prism with everything that ends up there or below.
         # If that meets nothing, the piece gets in and is free in its place; all others are
         # candidates for overlaps, examined worst first.
-        suspect_mm3, everywhere = np.zeros(len(poses)), piece.place(piece.silhouette(), poses)
+        suspect_mm3 = np.zeros(len(poses))
+        everywhere = piece.place(piece.silhouette(), poses)
         for low_mm, high_mm, silhouette in self._prisms:
             near = np.flatnonzero(shapely.intersects(silhouette, everywhere))
             if len(near):
@@ -244,7 +248,8 @@ class _Insertion:
         self, orientations: Sequence[OrientedPiece], profile: Profile
     ) -> list[Finding]:
         """`socket-play`, `-loose`, `-turn` and `-rest`: the worst, mid-board and at the border."""
-        plays, middle = [], np.mean(sorted(self._region), axis=0)
+        plays = []
+        middle = np.mean(sorted(self._region), axis=0)
         for piece in orientations:
             poses = list(piece.poses(self._region))
             means = [np.mean(sorted(piece.covered(pose)), axis=0) for pose in poses]
@@ -255,14 +260,14 @@ class _Insertion:
         # Meshes for a calibrated printer have this much more play than its prints, at a hole or
         # socket or between straight sides.
         lost_mm = 2 * profile.offset_mm + profile.hole_loss_mm, 4 * profile.offset_mm
-        most_mm, least_mm = MAX_PLAY_MM + max(lost_mm), MIN_PLAY_MM + min(lost_mm)
+        maximum_mm = MAX_PLAY_MM + max(lost_mm)
         # At the end of four cells that is half of their clearance.
-        turn = 3.0 * most_mm / MAX_PLAY_MM
+        turn = 3.0 * maximum_mm / MAX_PLAY_MM
         turns = [(play[4], None) for play in plays]
         drops = [(play[5], None) for play in plays]
         return [
-            *check_limits("socket-play", shifts, maximum=most_mm),
-            *check_limits("socket-loose", shifts, least_mm),
+            *check_limits("socket-play", shifts, maximum=maximum_mm),
+            *check_limits("socket-loose", shifts, MIN_PLAY_MM + min(lost_mm)),
             *check_limits("socket-turn", turns, maximum=turn, unit="deg"),
             *check_limits("socket-rest", drops, maximum=PRESS_MM),
         ]
@@ -277,8 +282,8 @@ class _Insertion:
         shapely.prepare(silhouettes)
 
         def meets(turn: complex, shift: complex) -> bool:
-            there = shapely.transform(areas, partial(moved, turn=turn, shift=shift))
-            return _common_mm3(silhouettes, there, high_mm) > TINY_MM3
+            moved_areas = shapely.transform(areas, partial(moved, turn=turn, shift=shift))
+            return _common_mm3(silhouettes, moved_areas, high_mm) > TINY_MM3
 
         def rotated(pivot: complex, sign: int, degrees: float) -> bool:
             turn = cmath.rect(1.0, sign * math.radians(degrees))
@@ -299,7 +304,8 @@ class _Insertion:
     def protrusion_finding(self, upright: OrientedPiece, over: OrientedPiece) -> Finding:
         """`socket-protrusion`: by how much a piece on pegs rests higher when it is turned over, at
         least, in any rotation and place, compared with pegs down in the first place."""
-        above_mm, lowest_mm = self._sections.high - self._rest_mm, math.inf
+        above_mm = self._sections.high - self._rest_mm
+        lowest_mm = math.inf
         for pose in over.poses(self._region):
             # Most places are like earlier ones, where it stops before it gets any lower.
             start_mm = min(above_mm - over.heights_mm[0], lowest_mm - 2 * _PRECISION)
@@ -310,7 +316,8 @@ class _Insertion:
             why = "there is no place for it upside down"
             return Finding("socket-protrusion", True, None, MIN_PROTRUSION_MM, "mm", why)
         # A piece whose pegs do not go in rests on them.
-        inserted, top_mm = next(upright.poses(self._region)), above_mm - upright.heights_mm[0]
+        inserted = next(upright.poses(self._region))
+        top_mm = above_mm - upright.heights_mm[0]
         inserted_mm = self._rest_height_mm(upright, inserted, top_mm, _STEP_MM)
         protrusion_mm = lowest_mm + over.heights_mm[1] - inserted_mm - upright.heights_mm[1]
         return next(check_limits("socket-protrusion", protrusion_mm, MIN_PROTRUSION_MM))
@@ -330,10 +337,12 @@ class _Insertion:
     ) -> float:
         """The height above the board's ``rest_mm`` at which a piece lowered from some height stops."""
         solid = piece.at(pose, self._rest_mm + start_mm)
-        near, most_mm = self._around(solid), solid.bounding_box()[5] + _STEP_MM
-        return start_mm - _travel(
-            lambda down: _intersect(solid.translate((0.0, 0.0, -down)), near), most_mm, step_mm
-        )
+        near = self._around(solid)
+
+        def stops(down_mm: float) -> bool:
+            return _intersect(solid.translate((0.0, 0.0, -down_mm)), near)
+
+        return start_mm - _travel(stops, solid.bounding_box()[5] + _STEP_MM, step_mm)
 
 
 def _common_mm3(silhouettes: Any, areas: Any, high_mm: Any) -> float:

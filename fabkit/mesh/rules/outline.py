@@ -85,7 +85,8 @@ def outline_findings(subject: Subject) -> Iterator[Finding]:
         off = [(x.depth_mm, x.middle) for x in hollows if x.depth_mm <= deep_mm]
         off.insert(0, (nub_mm, part.silhouette))
         yield from check_limits(rule, off, maximum=TOLERANCE_MM)
-    tilt, message = part.tilt_degrees, "it lies on its back"
+    tilt = part.tilt_degrees
+    message = "it lies on its back"
     if tilt > 0.1:
         lies = "on its face" if tilt > 90 else "tilted" if tilt < 80 else "on its side"
         message = f"it lies {lies} in its file; rotate it in the slicer"
@@ -186,7 +187,7 @@ def _corners(canonical: Polygon, area: Polygon) -> list[_Corner]:
 def typical_corners_mm(parts: Sequence[Part]) -> dict[int, float]:
     """The amounts by which corners of parts are cut back or filled: the median for each angle."""
     by_angle: dict[int, list[float]] = {}
-    for part in (part_read for part_read in parts if part_read.outline):
+    for part in filter(lambda part: part.outline, parts):
         for corner in _corners(_on_own_sides(part), part.silhouette):
             by_angle.setdefault(corner.degrees, []).append(corner.off_mm)
     return {degrees: median(off) for degrees, off in by_angle.items()}
@@ -208,7 +209,8 @@ def _form(subject: Subject) -> Iterator[Finding]:
     protrude.
     """
     part, features, _, common, puzzle, profile = subject
-    canonical, usual = _on_own_sides(part), list[tuple[_Corner, float]]()
+    canonical = _on_own_sides(part)
+    usual: list[tuple[_Corner, float]] = []
     if cells_leave_gaps(puzzle, profile):
         assert part.outline is not None
         try:

@@ -48,7 +48,8 @@ def recess_findings(subject: Subject) -> Iterator[Finding]:
     blocked = [area for area in cuts if len(shapely.get_rings(area)) > 1]
     what = "cross-sections of recesses with something inside"
     yield count_finding("recess-empty", len(blocked), 0, what, union_all(blocked))
-    magnet_mm, depths = profile.magnet_height_mm, [(x.depth_mm, x.middle) for x in recesses]
+    magnet_mm = profile.magnet_height_mm
+    depths = [(recess.depth_mm, recess.middle) for recess in recesses]
     limit = (magnet_mm + profile.air_mm, magnet_mm + MAX_AIR_MM)
     yield from check_limits("recess-depth", depths, *limit)
     closed = sum(not recess.below for recess in recesses)
@@ -107,7 +108,9 @@ def _diameters(subject: Subject) -> Iterator[Finding]:
     """Findings on diameters: the largest cylinder that fits in and the smallest around it both have
     the right diameter, so that a recess is neither narrow nor wide, oval, tapered, bent nor
     bumpy."""
-    profile, nominal, inside, around = subject.profile, recess_diameters(subject.profile), [], []
+    profile = subject.profile
+    nominal = recess_diameters(profile)
+    inside, around = [], []
     for recess in subject.features.recesses:
         # Slightly above its lead-in and, with ribs, above the cone down to their crests.
         cone_mm = profile.lead_in_mm + (nominal.widest_mm - nominal.narrowest_mm) / 2
@@ -118,9 +121,11 @@ def _diameters(subject: Subject) -> Iterator[Finding]:
         around.append((around_mm, recess.middle))
     low_mm, high_mm = near(nominal.widest_mm)
     narrow_mm = max(0.0, low_mm - min(mm for mm, _ in inside))
-    measured, what = around, "the smallest cylinder around the recess"
+    measured = around
+    what = "the smallest cylinder around the recess"
     if nominal.crest_mm is None and max(mm for mm, _ in around) - high_mm <= narrow_mm:
-        measured, what = inside, "the largest cylinder that fits into the recess"
+        measured = inside
+        what = "the largest cylinder that fits into the recess"
     yield from check_limits("recess-diameter", measured, low_mm, high_mm, what=what)
     if nominal.crest_mm is not None:
         yield from check_limits("rib-crest", inside, *near(nominal.crest_mm))
