@@ -62,9 +62,9 @@ def neighbours(centres: Iterable[PointMm], unit_mm: float) -> Iterator[tuple[Poi
         >>> list(neighbours([(0.0, 0.0), (20.0, 0.0), (20.0, 20.0)], 20))
         [((0.0, 0.0), (20.0, 0.0)), ((20.0, 0.0), (20.0, 20.0))]
     """
-    for one, other in itertools.combinations(centres, 2):
-        if abs(math.dist(one, other) - unit_mm) < _SAME_MM * unit_mm:
-            yield one, other
+    for first, second in itertools.combinations(centres, 2):
+        if abs(math.dist(first, second) - unit_mm) < _SAME_MM * unit_mm:
+            yield first, second
 
 
 def cell_shape_outline(lattice: Lattice, form: Form, profile: Profile) -> Polygon:

@@ -18,7 +18,7 @@ from fabkit.mesh.ball_fit import fit_ball_pieces
 from fabkit.mesh.board_fit import fit_boards, is_board_sized
 from fabkit.mesh.features import Features, find_features, fit_circle
 from fabkit.mesh.finding import Finding
-from fabkit.mesh.fitting.assembly import Table, assemble, ball_setup
+from fabkit.mesh.fitting.assembly import BallSetup, assemble, ball_setup
 from fabkit.mesh.identity import PeggedPart, ScannedPart, identify, unique_key
 from fabkit.mesh.inspect import inspect
 from fabkit.mesh.lattice_fit import fit_flat_pieces
@@ -237,7 +237,7 @@ class ScannedSet:
         for at, one in enumerate(found):
             if one.layout and not one.assembly:
                 progress(at, len(found), f"assembling {one.challenge.id}")
-                on: Table = flat, None
+                on: BallSetup = flat, None
                 region = one.challenge.region
                 if self.balls:
                     around = (part for part, board in holes if board and region <= board.cells)

@@ -193,4 +193,4 @@ def board_drawing(
 
 
 def _largest(area: BaseGeometry) -> Polygon:
-    return max(polygons(area), key=lambda one: one.area)
+    return max(polygons(area), key=lambda polygon: polygon.area)
