@@ -219,8 +219,8 @@ class ChallengeView:
         if entry.solution is None:
             encoded = to_exact_cover(self.puzzle, challenge_of(entry))
             answer = solve(encoded, "first", None, Budget(budget_s))
-            found = encoded.decode(answer.solutions[0]) if answer.solutions else None
-            entry = replace(entry, status=answer.status, solution=found)
+            layout = encoded.decode(answer.solutions[0]) if answer.solutions else None
+            entry = replace(entry, status=answer.status, solution=layout)
         return SolutionView(self.puzzle, entry, self.profile)
 
     def __repr__(self) -> str:

@@ -35,19 +35,19 @@ def compare_labels(file: Proofs, set_name: str | None) -> str:
         return ""
     meant = _named(puzzle, file.challenge)
     stated, leftover = file.problem.raw, file.problem.leftover
-    if any(challenge_document(puzzle, one, leftover) == stated for one in meant):
+    if any(challenge_document(puzzle, challenge, leftover) == stated for challenge in meant):
         return ""
     if meant:
         name = f"{file.challenge} of {puzzle.name}"
         raise ProofError(f"differs from the challenge {name} that is {_where(puzzle)}")
     _compare_pieces(puzzle, file.problem.lattice, file.problem.pieces)
     # The user's own lists also call their starts start-001, so a difference is only a warning.
-    known = [one for one in catalog_entries(puzzle) if one["id"] == file.challenge]
+    known = [entry for entry in catalog_entries(puzzle) if entry["id"] == file.challenge]
     if not known:
         return f"{puzzle.name} has no challenge {quote(file.challenge)}"
     with suppress(InputError):  # a challenge on two lattices, which certificates do not support
-        one = catalog_challenge(puzzle, file.challenge)
-        if one and challenge_document(puzzle, one, leftover) == stated:
+        shipped = catalog_challenge(puzzle, file.challenge)
+        if shipped and challenge_document(puzzle, shipped, leftover) == stated:
             return ""
     return f"the shipped {file.challenge} of {puzzle.name} is a different challenge"
 
@@ -55,8 +55,8 @@ def compare_labels(file: Proofs, set_name: str | None) -> str:
 def _compare_pieces(puzzle: PuzzleSet, lattice: str, pieces: Sequence[PieceForms]) -> None:
     """Refuse pieces that are not in the set."""
     if lattice != puzzle.lattice.name:
-        found = f"{puzzle.lattice.name}, not {lattice}"
-        raise ProofError(f"the lattice of {puzzle.name} is {found}")
+        lattice_name = f"{puzzle.lattice.name}, not {lattice}"
+        raise ProofError(f"the lattice of {puzzle.name} is {lattice_name}")
     forms = {piece.id: piece_document(piece)["forms"] for piece in puzzle.pieces}
     for piece in pieces:
         name = quote(piece.id)
@@ -74,4 +74,4 @@ def _where(puzzle: PuzzleSet) -> str:
 def _named(puzzle: PuzzleSet, name: str) -> list[Challenge]:
     """Return the challenges of that name: one of the set, or all pieces on a board."""
     boards = [puzzle.whole_board(board) for board in puzzle.boards if board.id == name]
-    return [one for one in puzzle.challenges if one.id == name] + boards
+    return [challenge for challenge in puzzle.challenges if challenge.id == name] + boards

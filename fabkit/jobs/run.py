@@ -136,8 +136,8 @@ class Pool:
         Raises:
             WorkerLostError: when the result was lost and the task should be retried.
         """
-        found: bytes | BaseException = future.result()
-        return found
+        outcome: bytes | BaseException = future.result()
+        return outcome
 
     def cancel(self, futures: Iterable[Any]) -> None:
         """Cancel work whose results are no longer needed."""

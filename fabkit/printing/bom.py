@@ -31,10 +31,12 @@ from fabkit.printing.slicer.settings import print_settings
 #: Line width as a multiple of the nozzle diameter (PrusaSlicer's default).
 _LINE_OF_NOZZLE = 1.125
 _ARC_SEGMENTS = 64
-#: Filament on one spool, and what a sample or the end of a spool still has.
-_SPOOL_G, _SAMPLE_G = 1000.0, 30.0
-#: At most so many colours are named beside the number of spools.
-_MOST_NAMED = 4
+#: Filament on one spool.
+_SPOOL_G = 1000.0
+#: Filament of a sample, or left at the end of a spool.
+_SAMPLE_G = 30.0
+#: The maximum number of colours named beside the number of spools.
+_MAX_NAMED = 4
 #: Common filament colours by name.
 # fmt: off
 COLOURS = {
@@ -176,7 +178,10 @@ GLUE_NOTE = (
     "Glue each magnet into its cavity (a drop of cyanoacrylate): the steel nozzle lifts loose magnets "
     "as it passes over them."
 )
-_OPEN, _CLOSED = "towards the back", "upwards, as you see it when the print pauses"
+#: Where poles face in open recesses.
+_OPEN = "towards the back"
+#: Where poles face in closed cavities.
+_CLOSED = "upwards, as you see it when the print pauses"
 
 
 @dataclass(frozen=True)
@@ -223,7 +228,7 @@ class FilamentLine:
 
     @property
     def spools(self) -> int:
-        """The least number of spools to buy."""
+        """The minimum number of spools to buy."""
         return max(1, math.ceil(self.grams / _SPOOL_G))
 
 
@@ -307,7 +312,7 @@ class Bom:
 
     @property
     def spools(self) -> int:
-        """The least number of spools to buy."""
+        """The minimum number of spools to buy."""
         return sum(line.spools for line in self.filament)
 
     @property
@@ -317,7 +322,7 @@ class Bom:
             line.name if line.spools == 1 else f"{line.spools} {line.name}"
             for line in self.filament
         )
-        if self.spools == len(self.filament) > _MOST_NAMED:
+        if self.spools == len(self.filament) > _MAX_NAMED:
             colours = "one of each colour"
         return f"at least {pluralize(self.spools, 'spool')} of 1 kg: {colours}"
 
@@ -334,7 +339,7 @@ class Bom:
                 "magnets in, then resume the print.",
                 GLUE_NOTE,
             ]
-        coloured = [one.piece for one in self.pieces if one.letter_mm3 or one.tones_mm3]
+        coloured = [piece.piece for piece in self.pieces if piece.letter_mm3 or piece.tones_mm3]
         if coloured:
             notes.append(
                 f"{pluralize(len(coloured), 'piece')} in two colours: the printer must change filament "
@@ -364,15 +369,15 @@ class Bom:
             "profile": profile.name,
             "pieces": [
                 {
-                    "piece": one.piece,
-                    "colour": one.colour,
-                    "size_mm": one.size_mm,
-                    "plastic_mm3": round(one.printed_mm3 + one.letter_mm3 + one.tones_mm3, 1),
+                    "piece": piece.piece,
+                    "colour": piece.colour,
+                    "size_mm": piece.size_mm,
+                    "plastic_mm3": round(piece.printed_mm3 + piece.letter_mm3 + piece.tones_mm3, 1),
                     "magnets": [
-                        {"pole": pole or None, "marked": mark} for pole, mark in one.magnets
+                        {"pole": pole or None, "marked": mark} for pole, mark in piece.magnets
                     ],
                 }
-                for one in self.pieces
+                for piece in self.pieces
             ],
             "magnets": {
                 "count": self.magnets,
@@ -420,8 +425,12 @@ def make_bom(
             the estimate.
         tones: for each piece printed in two colours, the second colour and its volume in mm3.
     """
-    pieces = tuple(_piece_line(one, profile, (tones or {}).get(one.piece)) for one in drawings)
-    pauses = [one.pause_height_mm for one in drawings if one.pause_height_mm is not None]
+    pieces = tuple(
+        _piece_line(drawing, profile, (tones or {}).get(drawing.piece)) for drawing in drawings
+    )
+    pauses = [
+        drawing.pause_height_mm for drawing in drawings if drawing.pause_height_mm is not None
+    ]
     return Bom(
         set_name,
         profile,
@@ -467,16 +476,16 @@ def _filament(
     prints = [[(colour, tuple(names[colour]), volumes[colour]) for colour in volumes]]
     prints += [[(colour, (name,), volume)] for colour, name, volume in inlays if volume]
     reported = (sliced.grams if sliced else None) or ()
-    found: dict[str, tuple[str, list[str], list[float]]] = {}
+    lines: dict[str, tuple[str, list[str], list[float]]] = {}
     for group, reported_grams in zip_longest(prints, reported[: len(prints)]):
         estimated = sum(volume for _, _, volume in group) * profile.filament_density / 1000
         # Scales the estimate to the slicer's weight, if reported.
         factor = reported_grams / estimated if reported_grams is not None and estimated else 1.0
-        for colour, some, volume in group:
-            _, used_for, all_mm3 = found.setdefault(colour_name(colour), (colour, [], []))
-            used_for += some
+        for colour, printed, volume in group:
+            _, used_for, all_mm3 = lines.setdefault(colour_name(colour), (colour, [], []))
+            used_for += printed
             all_mm3.append(volume * factor)
-    for name, (colour, used_for, all_mm3) in found.items():
+    for name, (colour, used_for, all_mm3) in lines.items():
         grams = math.fsum(all_mm3) * profile.filament_density / 1000
         metres = math.fsum(all_mm3) / (math.pi * profile.filament_diameter_mm**2 / 4) / 1000
         cost = grams / 1000 * profile.filament_price
