@@ -22,7 +22,6 @@ from fabkit.core.units import format_mm
 from fabkit.drawing.ball import BallDrawing
 from fabkit.drawing.boards.csg import BoardDrawing
 from fabkit.drawing.draft import FlatDrawing
-from fabkit.drawing.outline import chamfer_outline
 from fabkit.drawing.part import PartDrawing
 from fabkit.model.profile import Profile
 from fabkit.printing.plate import layer_before_pause
@@ -94,32 +93,6 @@ def infill_for(profile: Profile) -> Infill:
     return Infill(wall_mm, top_mm, bottom_mm, float(settings["fill_density"].rstrip("%")) / 100)
 
 
-def solid_mm3(drawing: PartDrawing) -> float:
-    """Return the volume of a piece or board, in mm3, less its letter or title.
-
-    For a flat piece this is the prism less chamfers and recesses, plus its pegs. Chamfers are
-    integrated by Simpson's rule, which is exact for sections that grow with the square of the
-    height. Ribs are ignored.
-    """
-    if not isinstance(drawing, FlatDrawing):
-        assert isinstance(drawing, BallDrawing | BoardDrawing)
-        return drawing.solid_mm3 - letter_mm3(drawing)
-    outline = drawing.outline
-    volume = outline.area * (drawing.thickness_mm - drawing.back_mm)
-    for chamfer_mm in (drawing.top_chamfer_mm, drawing.foot_chamfer_mm):
-        if chamfer_mm:
-            middle, inner = (chamfer_outline(outline, chamfer_mm * x).area for x in (0.5, 1))
-            volume -= chamfer_mm * (5 * outline.area - 4 * middle - inner) / 6
-    volume += sum(peg.volume_mm3 for peg in drawing.pegs)
-    for recess in drawing.recesses:  # a recess and its lead-in
-        radius_mm, lead_in_mm = recess.diameters.widest_mm / 2, recess.lead_in_mm
-        wide_mm, deep_mm = radius_mm + lead_in_mm, recess.high_mm - recess.low_mm - lead_in_mm
-        cone = lead_in_mm * (radius_mm**2 + radius_mm * wide_mm + wide_mm**2) / 3
-        volume -= math.pi * (cone + radius_mm**2 * deep_mm)
-        volume -= recess.release.volume_mm3 if recess.release else 0.0
-    return float(volume - letter_mm3(drawing))
-
-
 def letter_mm3(drawing: PartDrawing) -> float:
     """Return the volume of an engraving, on one face or both, in mm3."""
     label = drawing.label
@@ -129,14 +102,14 @@ def letter_mm3(drawing: PartDrawing) -> float:
     return float(sum(side.polygon().area for side in sides) * label.depth_mm)
 
 
-def printed_mm3(drawing: PartDrawing, profile: Profile) -> float:
-    """Return the plastic in a printed piece or board, in mm3.
+def printed_mm3(drawing: PartDrawing, solid_mm3: float, profile: Profile) -> float:
+    """Return the plastic in a printed piece or board whose solid has a volume, in mm3.
 
     A recess has skins above and below, like the piece's own faces, and a wall around it. In a ball
     piece everything within a wall thickness of the surface counts as solid; in a board, everything
     within a skin thickness. PrusaSlicer uses 2 to 6 % less for IQ Fit's pieces.
     """
-    fill, whole_mm3 = infill_for(profile), solid_mm3(drawing)
+    fill = infill_for(profile)
     if isinstance(drawing, FlatDrawing):
         loose_mm3 = _loose_mm3(drawing, fill)
     else:
@@ -144,8 +117,8 @@ def printed_mm3(drawing: PartDrawing, profile: Profile) -> float:
         # A board is mostly level plates, and its faces are as thick as skins.
         skin_mm = (fill.top_mm + fill.bottom_mm) / 2
         shell_mm = skin_mm if isinstance(drawing, BoardDrawing) else fill.wall_mm
-        loose_mm3 = max(0.0, whole_mm3 - shell_mm * drawing.surface_mm2)
-    return float(whole_mm3 - (1 - fill.share) * loose_mm3)
+        loose_mm3 = max(0.0, solid_mm3 - shell_mm * drawing.surface_mm2)
+    return float(solid_mm3 - (1 - fill.share) * loose_mm3)
 
 
 def _loose_mm3(drawing: FlatDrawing, fill: Infill) -> float:
@@ -414,6 +387,7 @@ class Bom:
 def make_bom(
     set_name: str,
     drawings: Sequence[PartDrawing],
+    volumes_mm3: Mapping[str, float],
     profile: Profile,
     sliced: SliceTotals | None = None,
     tones: Mapping[str, tuple[str, float]] | None = None,
@@ -421,12 +395,14 @@ def make_bom(
     """Make the bill of materials of a set.
 
     Args:
+        volumes_mm3: the volumes of the solids, by id; a letter is not part of them.
         sliced: a slicer's totals; its grams are shared among the pieces' colours in proportion to
             the estimate.
         tones: for each piece printed in two colours, the second colour and its volume in mm3.
     """
     pieces = tuple(
-        _piece_line(drawing, profile, (tones or {}).get(drawing.piece)) for drawing in drawings
+        _piece_line(drawing, volumes_mm3[drawing.piece], profile, (tones or {}).get(drawing.piece))
+        for drawing in drawings
     )
     pauses = [
         drawing.pause_height_mm for drawing in drawings if drawing.pause_height_mm is not None
@@ -442,7 +418,7 @@ def make_bom(
 
 
 def _piece_line(
-    drawing: PartDrawing, profile: Profile, tones: tuple[str, float] | None
+    drawing: PartDrawing, solid_mm3: float, profile: Profile, tones: tuple[str, float] | None
 ) -> PieceLine:
     left, bottom, right, top = drawing.outline.bounds
     tone, tones_mm3 = tones or ("", 0.0)
@@ -450,7 +426,7 @@ def _piece_line(
         drawing.piece,
         drawing.colour,
         (round(right - left, 3), round(top - bottom, 3)),
-        printed_mm3(drawing, profile) - tones_mm3,
+        printed_mm3(drawing, solid_mm3, profile) - tones_mm3,
         letter_mm3(drawing) if profile.inlay == "letter" else 0.0,
         tones_mm3,
         tone,
