@@ -127,9 +127,9 @@ def derive_problem(problem: ProblemStatement) -> CoverProblem:
     remaining = region[~np.isin(region, _given_cells(problem, tiling, region, images))]
     numbers = number_cells(tiling, remaining)
     given_ids = {given.piece for given in problem.given}
-    kinds = group_identical(
-        {piece_id: images[piece_id] for piece_id in images if piece_id not in given_ids}
-    )
+    for piece_id in given_ids:
+        del images[piece_id]
+    kinds = group_identical(images)
     pieces_count = problem.pieces_count
     return CoverProblem(
         cells=len(remaining),
@@ -247,11 +247,8 @@ def _mirror_kinds(tiling: Tiling, kinds: Sequence[Kind], cells: int) -> tuple[in
     number = {frozenset(images): index for index, (_, images) in enumerate(kinds)}
     twins = []
     for pieces, images in kinds:
-        mirrored = (
-            tiling.to_origin(tiling.transform(orientation, 0, True))
-            for orientation in images.values()
-        )
-        twin = number.get(frozenset(image.tobytes() for image in mirrored))
+        flipped = (tiling.transform(image, 0, True) for image in images.values())
+        twin = number.get(frozenset(tiling.to_origin(image).tobytes() for image in flipped))
         if twin is None or len(kinds[twin][0]) != len(pieces):
             return tuple(range(cells, cells + len(kinds)))
         twins.append(cells + twin)

@@ -404,16 +404,15 @@ def make_bom(
         _piece_line(drawing, volumes_mm3[drawing.piece], profile, (tones or {}).get(drawing.piece))
         for drawing in drawings
     )
-    pauses = [
-        drawing.pause_height_mm for drawing in drawings if drawing.pause_height_mm is not None
-    ]
+    heights_mm = (drawing.pause_height_mm for drawing in drawings)
+    pauses_mm = [height_mm for height_mm in heights_mm if height_mm is not None]
     return Bom(
         set_name,
         profile,
         pieces,
         tuple(_filament(pieces, profile, sliced)),
         sliced,
-        pauses[0] if pauses else None,
+        pauses_mm[0] if pauses_mm else None,
     )
 
 

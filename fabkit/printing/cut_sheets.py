@@ -51,10 +51,7 @@ def nest_cut_sheets(pieces: Sequence[CutPiece], profile: Profile) -> list[CutShe
         raise InputError(f"profile {profile.name}, sheets of {size}", error.errors) from None
     sheets = []
     for number, placements in enumerate(nested, start=1):
-        poses = {
-            placement.name: (placement.degrees, placement.x_mm, placement.y_mm)
-            for placement in placements
-        }
+        poses = {pose.name: (pose.degrees, pose.x_mm, pose.y_mm) for pose in placements}
         placed = tuple(piece.moved(*poses[piece.piece]) for piece in pieces if piece.piece in poses)
         sheets.append(CutSheet(number, sheet_bin.width_mm, sheet_bin.depth_mm, placed))
     return sheets

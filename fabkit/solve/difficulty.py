@@ -189,9 +189,8 @@ def solving_order(puzzle: PuzzleSet, entry: Entry) -> tuple[SolvingStep, ...]:
     if entry.solution is None:
         raise ValueError(f"{entry.id}: no solution is known")
     leftover = set().union(*entry.solution.values()) != entry.region
-    pieces = [
-        puzzle.piece(piece_id) for piece_id in entry.pieces
-    ]  # in its order, which decides ties
+    # In the entry's order, which decides ties.
+    pieces = [puzzle.piece(piece_id) for piece_id in entry.pieces]
     if entry.halves == 2:
         pieces = [halved(puzzle.lattice, piece) for piece in pieces]
     puzzle = replace(puzzle, pieces=tuple(pieces))

@@ -39,10 +39,8 @@ class EncodedChallenge:
     @property
     def sizes(self) -> tuple[tuple[int, ...], ...]:
         """The possible numbers of cells of each kind."""
-        forms = [self.puzzle.piece(kind[0]).forms for kind in self.kinds]
-        return tuple(
-            tuple(sorted({len(form.cells) for form in kind_forms})) for kind_forms in forms
-        )
+        pieces = [self.puzzle.piece(kind[0]) for kind in self.kinds]
+        return tuple(tuple(sorted({len(form.cells) for form in piece.forms})) for piece in pieces)
 
     @cached_property
     def _origin(self) -> tuple[int, int]:
@@ -204,8 +202,8 @@ def _order(
     for across, along in _sweeps(lattice):
         order = np.lexsort((places @ along, places @ across))
         numbers = np.argsort(order)[covered]
-        ends = (extreme.reduceat(numbers, starts).sum() for extreme in (np.maximum, np.minimum))
-        span = int(next(ends) - next(ends))
+        last = np.maximum.reduceat(numbers, starts)
+        span = int((last - np.minimum.reduceat(numbers, starts)).sum())
         if best is None or span < best[0]:
             best = span, order.tolist()
     assert best is not None
@@ -240,10 +238,7 @@ def _symmetries(
     if not flips:
         flip = lattice.moves(True)[-1]
         images = [
-            frozenset(
-                normalize_cells(lattice, map(flip, cells_of_orientation))
-                for cells_of_orientation in kind
-            )
+            frozenset(normalize_cells(lattice, map(flip, shape)) for shape in kind)
             for kind in kinds
         ]
         twins = [kinds.index(image) if image in kinds else -1 for image in images]

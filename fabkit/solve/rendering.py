@@ -153,10 +153,7 @@ def _letters(encoded: EncodedChallenge, layout: Layout) -> dict[str, str]:
     letters: dict[str, str] = {}
     for piece in layout:
         wanted = (*encoded.puzzle.piece(piece).label, *piece, *ascii_letters, *digits)
-        free = [
-            letter
-            for letter in wanted
-            if letter.isprintable() and letter not in (*letters.values(), " ")
-        ]
-        letters[piece] = [*free, "#"][0]
+        taken = {*letters.values(), " "}
+        free = (letter for letter in wanted if letter.isprintable() and letter not in taken)
+        letters[piece] = next(free, "#")
     return letters

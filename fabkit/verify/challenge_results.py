@@ -60,11 +60,10 @@ class ChallengeResult:
         """Whether the solution can be assembled without overlap, inside its region."""
         assembly = self.assembly
         tiny_mm3 = TINY_MM3 * _NEIGHBOURS * len(self.layout)
-        return assembly is None or (
-            assembly.is_measured
-            and assembly.overlap_mm3 <= tiny_mm3
-            and assembly.outside_mm <= TINY_MM
-        )
+        if assembly is None:
+            return True
+        is_inside = assembly.outside_mm <= TINY_MM
+        return assembly.is_measured and assembly.overlap_mm3 <= tiny_mm3 and is_inside
 
     @property
     def ok(self) -> bool:
@@ -114,14 +113,10 @@ def challenges_to_solve(puzzle: PuzzleSet) -> tuple[Challenge, ...]:
     """
     cells = sum(len(piece.forms[0].cells) for piece in puzzle.pieces)
     known = {challenge.id for challenge in puzzle.challenges}
-    whole = {
-        challenge.region
-        for challenge in puzzle.challenges
-        if len(challenge.pieces) == len(puzzle.pieces)
-    }
-    boards = [
-        board for board in puzzle.boards if board.id not in known and board.cells not in whole
-    ]
+    count = len(puzzle.pieces)
+    whole = {challenge.region for challenge in puzzle.challenges if len(challenge.pieces) == count}
+    boards = [board for board in puzzle.boards if board.id not in known]
+    boards = [board for board in boards if board.cells not in whole]
     full = [board for board in boards if len(board.cells) == cells]
     full = full or ([] if puzzle.challenges else boards)
     return (*puzzle.challenges, *(find_challenge(puzzle, board.id) for board in full))

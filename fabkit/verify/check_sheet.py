@@ -45,8 +45,9 @@ def check_sheet(report: CheckReport) -> CheckSheet:
 
 def _piece(scanned: ScannedPart, turns: int) -> PieceSheet:
     """A part from above, rotated so that its letter is upright."""
-    part, features, letter = scanned.part, scanned.features, scanned.letter
-    degrees = -360.0 * letter.turns / turns if letter else 0.0
+    part, features = scanned.part, scanned.features
+    recesses, labels = (features.recesses, features.labels) if features else ((), ())
+    degrees = -360.0 * scanned.letter.turns / turns if scanned.letter else 0.0
     upright = partial(affinity.rotate, angle=degrees, origin=(0, 0))
     return PieceSheet(
         key=scanned.key,
@@ -54,12 +55,8 @@ def _piece(scanned: ScannedPart, turns: int) -> PieceSheet:
         source=scanned.name,
         seen=upright(part.silhouette),
         canonical=upright(part.outline.canonical) if part.outline else None,
-        recesses=tuple(
-            upright(recess.middle) for recess in (features.recesses if features else ())
-        ),
-        letters=tuple(
-            upright(label.middle) for label in (features.labels if features else ()) if label.above
-        ),
+        recesses=tuple(upright(recess.middle) for recess in recesses),
+        letters=tuple(upright(label.middle) for label in labels if label.above),
         rows=tuple(_row(finding, degrees) for finding in scanned.findings),
     )
 
@@ -129,11 +126,8 @@ def odds_sentences(report: ToleranceReport) -> list[str]:
     sentences = [report.error.description]
     ranked = sorted(report.judged, key=lambda solution: (solution.odds, solution.likely_mm))
     if ranked:
-        few = [
-            f"{solution.challenge} in {100 * solution.odds:.1f} %"
-            for solution in ranked
-            if solution.odds < TARGET_ODDS
-        ]
+        rare = [solution for solution in ranked if solution.odds < TARGET_ODDS]
+        few = [f"{solution.challenge} in {100 * solution.odds:.1f} %" for solution in rare]
         rarest = f"; least often {join_names(few, _NAMED)}" if few else ""
         what = "challenges" if report.challenges else "kinds of sockets"
         worst_side_mm = report.error.worst_side_mm

@@ -92,11 +92,10 @@ class CheckReport:
     @property
     def ok(self) -> bool:
         """Whether all checks passed."""
-        results: list[Any] = [*self.findings, *self.assemblies]
-        results += [self.tolerance] if self.tolerance else []
-        return all(result.ok for result in results) and not any(
-            part.failed for part in self.all_parts
-        )
+        verdicts = [finding.ok for finding in self.findings]
+        verdicts += [assembly.ok for assembly in self.assemblies]
+        verdicts += [not part.failed for part in self.all_parts]
+        return all(verdicts) and (self.tolerance is None or self.tolerance.ok)
 
     def document(self) -> dict[str, Any]:
         """For JSON. Apart from file names, it does not depend on the names or rotations of the
@@ -203,11 +202,8 @@ def causes(report: CheckReport) -> list[Cause]:
     share. Consequences are omitted, such as gaps that follow from the clearance and solutions that
     follow from a piece. There is at least one cause if anything fails.
     """
-    of_set = {
-        finding.rule: Cause(finding.rule, finding.message)
-        for finding in report.findings
-        if not finding.ok
-    }
+    failed = [finding for finding in report.findings if not finding.ok]
+    of_set = {finding.rule: Cause(finding.rule, finding.message) for finding in failed}
     failing = defaultdict[str, list[tuple[ScannedPart, Finding]]](list)
     for part in report.all_parts:
         is_sound = not any(finding.rule in MESH_RULES for finding in part.failed)
@@ -226,18 +222,15 @@ def causes(report: CheckReport) -> list[Cause]:
     follow = set().union(*(_FOLLOW[rule] for rule in _FOLLOW if rule in {*of_set, *alike}))
     reported = [of_set[rule] for rule in ("length-unit", "clearance") if rule in {*of_set} - follow]
     reported += [cause for rule, cause in alike.items() if rule not in follow]
-    reported += [
-        Cause("shape", sentence)
-        for sentence in describe_deviations(report.scan.parts, report.answers)
-    ]
+    deviations = describe_deviations(report.scan.parts, report.answers)
+    reported += [Cause("shape", sentence) for sentence in deviations]
     for rule, failures in failing.items():
         grouped = defaultdict[str, list[tuple[str, str]]](list)
         for part, finding in failures if rule not in {*follow, *alike} else ():
             if not (rule == "board-read" and finding.unit and "unit" in alike):
                 # Group by message, and by rule if there are many.
-                grouped[finding.message if len(failures) <= _NAMED else ""].append(
-                    (part.name, finding.message)
-                )
+                group = finding.message if len(failures) <= _NAMED else ""
+                grouped[group].append((part.name, finding.message))
         for pairs in grouped.values():
             files, messages = zip(*pairs, strict=True)
             several = f" (in {files[0]})" if len({*messages}) > 1 else ""
@@ -308,9 +301,8 @@ class VerifyReport:
     @property
     def ok(self) -> bool:
         """Whether the scanned set solves the catalog."""
-        return all(finding.ok for finding in self.findings) and all(
-            challenge.ok for challenge in self.challenges
-        )
+        verdicts = [finding.ok for finding in self.findings]
+        return all(verdicts + [result.ok for result in self.challenges])
 
     @cached_property
     def minimum_gap_mm(self) -> float | None:

@@ -145,10 +145,8 @@ class ScannedSet:
         lattice = self.puzzle.lattice
         pieces = list[Piece]()
         parts = self.pieces()
-        for piece in self.puzzle.pieces:
-            part = parts.get(piece.id)
-            if part is None:
-                continue
+        for piece in (piece for piece in self.puzzle.pieces if piece.id in parts):
+            part = parts[piece.id]
             if part.outline:
                 # The canonical image, so that solutions do not depend on the rotation of a mesh.
                 turn = canonical_turn(lattice, part.outline.cells)
@@ -193,13 +191,11 @@ class ScannedSet:
                 if part.key in known and (part.pegs if has_sockets else part.part.balls)
             }
             where = f"in {board.key}, " if len(boards) > 1 else ""
-            of_board = insertion_findings(
-                pieces, board.part, self.puzzle.lattice, profile, progress
-            )
+            lattice = self.puzzle.lattice
+            of_board = insertion_findings(pieces, board.part, lattice, profile, progress)
             for piece_id, of_piece in of_board.items():
-                findings[piece_id] += (
-                    replace(finding, message=where + finding.message) for finding in of_piece
-                )
+                for finding in of_piece:
+                    findings[piece_id].append(replace(finding, message=where + finding.message))
         return findings
 
     def limits(self, profile: Profile) -> Profile:
@@ -396,14 +392,10 @@ def _fit_parts(
 
 def match_profile(scan: ScannedSet, candidates: Sequence[Profile]) -> Profile | None:
     """The first profile that most parts match; None if there is none."""
-    return next(
-        (
-            profile
-            for profile in candidates
-            if _matches(scan, profile_as_made(scan.puzzle, profile))
-        ),
-        None,
-    )
+    for profile in candidates:
+        if _matches(scan, profile_as_made(scan.puzzle, profile)):
+            return profile
+    return None
 
 
 def _matches(scan: ScannedSet, profile: Profile) -> bool:

@@ -94,7 +94,7 @@ def nest_compactly(
         if is_available():
             layouts.insert(0, nest_by_polygon(coarse, small, 0) or [])
         sound = [
-            layout for layout in layouts if layout and not layout_faults(shapes, small, [layout])
+            nested for nested in layouts if nested and not layout_faults(shapes, small, [nested])
         ]
         if sound:
             return min(sound, key=lambda layout: round(_diagonal_mm(shapes, layout), 3))

@@ -165,9 +165,7 @@ def judge_print(
         are null.
     """
     printed, layers = gcode.objects, gcode.layers
-    known = len(models) == 1 + max(
-        (printed_object.number for printed_object in printed), default=-1
-    )
+    known = len(models) == 1 + max((part.number for part in printed), default=-1)
     all_closed = all(model.manifold for model in models)
     features = [layers_of_feature(feature, layers) for feature in expected.features]
     reasons = [
@@ -185,11 +183,11 @@ def judge_print(
         if feature["first_layer"] is None
     ]
     objects = []
-    for printed_object in printed:
-        fields = asdict(printed_object)
+    for part in printed:
+        fields = asdict(part)
         for key in ("number", "copy", "box"):
             del fields[key]
-        manifold = models[printed_object.number].manifold if known else all_closed
+        manifold = models[part.number].manifold if known else all_closed
         objects.append({"name": fields.pop("name"), "manifold": manifold} | fields)
     metres, grams = gcode.metres or (), gcode.grams or ()
     return {
@@ -215,7 +213,7 @@ def judge_print(
 
 
 def _open_meshes(models: Sequence[MeshInfo], objects: Sequence[PrintedObject]) -> Iterator[str]:
-    names = {printed_object.number: printed_object.name for printed_object in objects}
+    names = {part.number: part.name for part in objects}
     for number, model in enumerate(models):
         if not model.manifold:
             name = quote(names[number]) if number in names else f"number {number + 1}"
@@ -225,7 +223,7 @@ def _open_meshes(models: Sequence[MeshInfo], objects: Sequence[PrintedObject]) -
 
 def _object_faults(gcode: Gcode, expected: ExpectedPrint) -> Iterator[str]:
     wanted = Counter(expected.objects)
-    counts = Counter(printed_object.name for printed_object in gcode.objects)
+    counts = Counter(part.name for part in gcode.objects)
     for name in sorted(wanted | counts):
         if counts[name] < wanted[name]:
             yield f"object {quote(name)} is printed {counts[name]} times, not {wanted[name]}"
@@ -243,12 +241,12 @@ def _layer_faults(gcode: Gcode, profile: Profile) -> Iterator[str]:
                 f"{format_mm(layer.top_mm)}; expected a height of {format_mm(wanted_mm)}"
             )
             break  # the following layers are off as well
-    for printed_object in gcode.objects:
-        if printed_object.first_layer != 1:
-            yield f"object {quote(printed_object.name)} begins at {format_mm(printed_object.low_mm)}, not on the bed"
-        empty = printed_object.last_layer - printed_object.first_layer + 1 - printed_object.layers
+    for part in gcode.objects:
+        if part.first_layer != 1:
+            yield f"object {quote(part.name)} begins at {format_mm(part.low_mm)}, not on the bed"
+        empty = part.last_layer - part.first_layer + 1 - part.layers
         if empty:
-            yield f"object {quote(printed_object.name)} has {pluralize(empty, 'empty layer')}"
+            yield f"object {quote(part.name)} has {pluralize(empty, 'empty layer')}"
 
 
 def _pause_faults(gcode: Gcode, expected: ExpectedPrint) -> Iterator[str]:

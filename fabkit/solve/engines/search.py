@@ -67,9 +67,8 @@ class Search(Engine):
         outcome = self._run(
             start_search(problem, break_symmetry=True, keep_solutions=True), budget, 1
         )
-        return Outcome(
-            len(outcome.solutions[:1]), outcome.complete, outcome.solutions[:1], outcome.nodes
-        )
+        solutions = outcome.solutions[:1]
+        return Outcome(len(solutions), outcome.complete, solutions, outcome.nodes)
 
     def count(self, problem: ExactCoverProblem, budget: Budget) -> Outcome:
         """See `Engine.count`."""
@@ -143,10 +142,9 @@ def search_shuffled(
     search = MrvSearch(replace(problem, options=options, symmetries=()), keep_solutions=True)
     for _ in run_in_slices(search, 1, max_nodes):
         budget.report(0.0)
-    solutions = [
-        tuple(sorted(order[place] for place in positions)) for positions in search.solutions
-    ]
-    return search.nodes, solutions[0] if solutions else None
+    if not search.solutions:
+        return search.nodes, None
+    return search.nodes, tuple(sorted(order[place] for place in search.solutions[0]))
 
 
 def symmetry_breaking_kind(problem: ExactCoverProblem) -> tuple[int | None, dict[int, int]]:
@@ -162,11 +160,8 @@ def symmetry_breaking_kind(problem: ExactCoverProblem) -> tuple[int | None, dict
         orbits = problem.orbits(kind)
         size = max((len(problem.options[p].cells) for p in orbits), default=0)
         rank = (len(orbits), -size, kind)
-        best = (
-            (rank, orbits)
-            if best is None
-            else min(best, (rank, orbits), key=lambda ranked: ranked[0])
-        )
+        if best is None or rank < best[0]:
+            best = rank, orbits
     return (best[0][2], best[1]) if best else (None, {})
 
 
