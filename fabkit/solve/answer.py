@@ -25,7 +25,12 @@ from fabkit.solve.engines.search import Search, estimate_nodes, run_in_slices, s
 from fabkit.solve.exact_cover import ExactCoverProblem, burnside, fixed_problem
 from fabkit.solve.infeasibility import find_infeasibility
 
-SOLVED, IMPOSSIBLE, UNKNOWN = "solved", "impossible", "unknown"
+#: The challenge has a solution.
+SOLVED = "solved"
+#: The challenge has no solution.
+IMPOSSIBLE = "impossible"
+#: The time or the nodes ran out first.
+UNKNOWN = "unknown"
 #: About how long the search runs alone before another engine takes over, in seconds.
 _SEARCH_FIRST_S = 10.0
 _SEARCH_BEFORE_COUNT_S = 0.3

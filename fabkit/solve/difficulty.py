@@ -195,10 +195,11 @@ def solving_order(puzzle: PuzzleSet, entry: Entry) -> tuple[SolvingStep, ...]:
         pieces = [halved(puzzle.lattice, piece) for piece in pieces]
     puzzle = replace(puzzle, pieces=tuple(pieces))
     encoded = to_exact_cover(puzzle, challenge_of(entry), leftover).by_coordinates()
-    problem, cells, placed = encoded.problem, encoded.cells, encoded.encode(entry.solution)
+    cells = encoded.cells
+    placed = encoded.encode(entry.solution)
     return tuple(
         SolvingStep(placed[place], why, cells[item] if item < len(cells) else None, options)
-        for place, why, item, options in _SolvingState(problem, placed).steps()
+        for place, why, item, options in _SolvingState(encoded.problem, placed).steps()
     )
 
 

@@ -88,7 +88,7 @@ class ChallengeResult:
         return status
 
     def document(self, puzzle: PuzzleSet) -> dict[str, Any]:
-        """For JSON."""
+        """Return the result for JSON."""
         lattice = puzzle.lattice
         return {
             "challenge": self.challenge.id,

@@ -86,7 +86,7 @@ class CheckReport:
 
     @property
     def assemblies(self) -> tuple[Assembly, ...]:
-        """One for each assembled challenge."""
+        """The assembly of each challenge that was assembled."""
         return tuple(result.assembly for result in self.answers if result.assembly)
 
     @property
@@ -98,8 +98,10 @@ class CheckReport:
         return all(verdicts) and (self.tolerance is None or self.tolerance.ok)
 
     def document(self) -> dict[str, Any]:
-        """For JSON. Apart from file names, it does not depend on the names or rotations of the
-        meshes."""
+        """Return the report for JSON.
+
+        Apart from file names, it does not depend on the names or rotations of the meshes.
+        """
         document: dict[str, Any] = {
             "set": self.scan.puzzle.name,
             "ok": self.ok,
@@ -321,8 +323,10 @@ class VerifyReport:
         return insides[0] + insides[1] if len(insides) > 1 else None
 
     def document(self) -> dict[str, Any]:
-        """For JSON. Apart from file names, it does not depend on the names or rotations of the
-        meshes."""
+        """Return the report for JSON.
+
+        Apart from file names, it does not depend on the names or rotations of the meshes.
+        """
         gap = self.minimum_gap_mm
         parts = sorted(self.scan.parts, key=lambda part: part.key)
         return {

@@ -79,7 +79,7 @@ class ScannedSet:
 
     @property
     def features(self) -> tuple[Features, ...]:
-        """The features of each of these."""
+        """The features of the parts that may be flat pieces."""
         return tuple(part.features for part in self.parts if part.features)
 
     @property

@@ -161,7 +161,9 @@ def run_program(command: Sequence[str | Path], folder: Path, limit_s: float) -> 
         env=environment,
         stderr=subprocess.STDOUT,
     )
-    heard, end_s, is_late = bytearray(), time.monotonic() + limit_s, False
+    heard = bytearray()
+    end_s = time.monotonic() + limit_s
+    is_late = False
     with child:
         for line in child.lines():
             heard += line

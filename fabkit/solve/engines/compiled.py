@@ -141,7 +141,8 @@ class CopyCounter:
     def of(cls, problem: ExactCoverProblem) -> CopyCounter:
         """Create the counter of a problem."""
         pieces_count = problem.pieces_count
-        shifts, guard, start, bits = [], 0, 0, 0
+        shifts = []
+        guard = start = bits = 0
         for count in (*problem.copies, *(() if pieces_count is None else (pieces_count,))):
             width = count.bit_length()
             shifts.append(bits)
