@@ -34,7 +34,7 @@ def compare_labels(file: Proofs, set_name: str | None) -> str:
         return ""
     meant = _named(puzzle, file.challenge)
     stated, leftover = file.problem.raw, file.problem.leftover
-    if any(problem_document(puzzle, one, leftover) == stated for one in meant):
+    if any(problem_document(puzzle, challenge, leftover) == stated for challenge in meant):
         return ""
     if meant:
         name = f"{file.challenge} of {puzzle.name}"
@@ -53,8 +53,8 @@ def compare_labels(file: Proofs, set_name: str | None) -> str:
 def _compare_pieces(puzzle: PuzzleSet, lattice: str, pieces: Sequence[PieceForms]) -> None:
     """Refuse pieces that are not in the set."""
     if lattice != puzzle.lattice.name:
-        found = f"{puzzle.lattice.name}, not {lattice}"
-        raise ProofError(f"the lattice of {puzzle.name} is {found}")
+        lattice_name = f"{puzzle.lattice.name}, not {lattice}"
+        raise ProofError(f"the lattice of {puzzle.name} is {lattice_name}")
     forms = {piece.id: piece_document(piece)["forms"] for piece in puzzle.pieces}
     for piece in pieces:
         name = quote(piece.id)
@@ -72,4 +72,4 @@ def _where(puzzle: PuzzleSet) -> str:
 def _named(puzzle: PuzzleSet, name: str) -> list[Challenge]:
     """Return the challenges of that name: one of the set, or all pieces on a board."""
     boards = [puzzle.whole_board(board) for board in puzzle.boards if board.id == name]
-    return [one for one in puzzle.challenges if one.id == name] + boards
+    return [challenge for challenge in puzzle.challenges if challenge.id == name] + boards

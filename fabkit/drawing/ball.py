@@ -232,7 +232,6 @@ class BallDrawing(BallShape, PartDrawing):
 
     pitch_mm: float
     pose: Rotation
-    solid_mm3: float
     surface_mm2: float
 
 
@@ -248,8 +247,8 @@ def draft_ball_piece(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> BallD
         >>> from fabkit.model.profile_file import load_profile
         >>> iqfit = load_set("iqfit")
         >>> blue = draft_ball_piece(iqfit, iqfit.piece("blue"), load_profile(unit_mm=iqfit.unit_mm))
-        >>> blue.pitch_mm, blue.thickness_mm, len(blue.balls_mm), round(blue.solid_mm3, -1)
-        (15.0, 25.2, 7, 7860.0)
+        >>> blue.pitch_mm, blue.thickness_mm, len(blue.balls_mm)
+        (15.0, 25.2, 7)
     """
     if piece.body is None:
         raise DrawingError(f"is a flat piece of {puzzle.name}; expected one that is made of balls")
@@ -277,7 +276,6 @@ def draft_ball_piece(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> BallD
         outline=shape.silhouette(),
         foot=shape.section(0.0),
         thickness_mm=round(shape.top_mm, 6),
-        solid_mm3=shape.volume_mm3(),
         surface_mm2=shape.area_mm2(),
     )
 

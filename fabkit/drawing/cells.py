@@ -160,14 +160,6 @@ class Peg:
     height_mm: float
     lead_in_mm: float
 
-    @property
-    def volume_mm3(self) -> float:
-        """The volume: a cylinder and a truncated cone."""
-        radius_mm, lead_in_mm = self.diameter_mm / 2, self.lead_in_mm
-        end_mm = radius_mm - lead_in_mm
-        cone = lead_in_mm * (radius_mm**2 + radius_mm * end_mm + end_mm**2) / 3
-        return math.pi * (radius_mm**2 * (self.height_mm - lead_in_mm) + cone)
-
 
 def place_pegs(lattice: Lattice, form: Form, foot: Polygon, profile: Profile) -> tuple[Peg, ...]:
     """Place a peg below the centre of each cell, by row from below and then from the left.

@@ -177,15 +177,6 @@ class ReleaseHole:
     step_mm: float
     slot_mm: float
 
-    @property
-    def volume_mm3(self) -> float:
-        """The volume removed from the piece."""
-        wide_mm, radius_mm = self.diameter_mm, self.slot_mm / 2
-        half = math.asin(wide_mm / self.slot_mm)  # of the angle that an end of the slot spans
-        slot_mm2 = radius_mm**2 * (2 * half + math.sin(2 * half))
-        round_mm = self.high_mm - self.low_mm - 2 * self.step_mm
-        return self.step_mm * (slot_mm2 + wide_mm**2) + math.pi / 4 * wide_mm**2 * round_mm
-
 
 @dataclass(frozen=True)
 class Recess:
