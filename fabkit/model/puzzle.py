@@ -161,7 +161,9 @@ class PuzzleSet:
             InputError: naming every unknown id.
         """
         known = [piece.id for piece in self.pieces]
-        unknown = [quote(one) for one in dict.fromkeys(piece_ids) if one not in known]
+        unknown = [
+            quote(piece_id) for piece_id in dict.fromkeys(piece_ids) if piece_id not in known
+        ]
         if unknown:
             message = f"has no piece {' and no '.join(unknown)}; its pieces are {', '.join(known)}"
             raise InputError.of(self.name, message)

@@ -155,25 +155,25 @@ _GRIDS = {
 }
 
 
-def _complete(query: SnowflakeQuery, one: ParityResult) -> dict[str, Any]:
+def _complete(query: SnowflakeQuery, result: ParityResult) -> dict[str, Any]:
     """Describe the range searched for one parity, and why it is complete."""
     known = query.bound
     if known is None:
         argument = "all shapes on boards of this half-width, also those that fall apart"
-    elif one.half_width == half_widths(one.parity, known, None):
-        argument = f"every rigid shape there is on {_GRIDS[one.parity]}: {known.argument}"
+    elif result.half_width == half_widths(result.parity, known, None):
+        argument = f"every rigid shape there is on {_GRIDS[result.parity]}: {known.argument}"
     else:
         argument = "every rigid shape on boards of this half-width; larger ones were not asked for"
-    if one.of(UNKNOWN):
-        argument += f"; but for the {len(one.of(UNKNOWN))} candidates that are listed as unknown"
-    width = one.half_width
+    if result.of(UNKNOWN):
+        argument += f"; but for the {len(result.of(UNKNOWN))} candidates that are listed as unknown"
+    width = result.half_width
     return {
-        "parity": one.parity,
+        "parity": result.parity,
         "flips": query.flips,
         "rigid": query.rigid,
         "half_width_max": list(width) if isinstance(width, tuple) else width,
         "argument": argument,
-        **one.funnel,
+        **result.funnel,
     }
 
 
@@ -266,24 +266,24 @@ def _solution(
     return solution_record({piece_id: solution[piece_id] for piece_id in query.pieces})
 
 
-def proof_files(query: SnowflakeQuery, found: ParityResult) -> Iterator[tuple[str, str]]:
+def proof_files(query: SnowflakeQuery, result: ParityResult) -> Iterator[tuple[str, str]]:
     """Yield the proofs of one parity as files, each a name and a text.
 
     One file holds all proofs by search; each proof by CaDiCaL has a formula file and a refutation
     file.
     """
-    outcomes = [shape.outcome for shape in found.of(IMPOSSIBLE)]
-    by_search = [one["proof"] for one in outcomes if one["engine"] == "search"]
-    field = query.field(found.parity, 0)
+    outcomes = [shape.outcome for shape in result.of(IMPOSSIBLE)]
+    by_search = [outcome["proof"] for outcome in outcomes if outcome["engine"] == "search"]
+    field = query.field(result.parity, 0)
     text = impossible_shapes_document(
         query.puzzle.name, field, query.selected_pieces, query.flips, by_search
     )
-    yield f"{found.parity}.json", json_text(text, indent=None)
-    for one in outcomes:
-        if one["engine"] == "sat":
-            name = f"{found.parity}-{one['sha256'][:12]}"
-            yield f"{name}.cnf", one["proof"]["cnf"]
-            yield f"{name}.drat", one["proof"]["drat"]
+    yield f"{result.parity}.json", json_text(text, indent=None)
+    for outcome in outcomes:
+        if outcome["engine"] == "sat":
+            name = f"{result.parity}-{outcome['sha256'][:12]}"
+            yield f"{name}.cnf", outcome["proof"]["cnf"]
+            yield f"{name}.drat", outcome["proof"]["drat"]
 
 
 def impossible_shapes_document(
