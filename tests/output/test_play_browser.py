@@ -27,7 +27,7 @@ from tests.support.playpages import Player, entries_of, mirrored, some_of_fridge
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-pytestmark = [browser.needed, pytest.mark.integration]
+pytestmark = browser.needed
 
 #: Opens a page with challenges of a set, and one of them.
 Opens = Callable[..., AbstractContextManager[Player]]
