@@ -199,7 +199,6 @@ def test_the_site_fetches_nothing_is_opened_and_brought_up_to_date(
 
 
 @browser.needed
-@pytest.mark.integration
 def test_the_search_works_from_the_disk(folder: Path) -> None:
     """Also without a network: a page that asks for one, or complains, fails the test."""
     assert main(["docs", "--no-open"]) == 0

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import re
-import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
@@ -20,6 +19,7 @@ from PIL import Image
 from fabkit.model.puzzle import Entry, Given, PuzzleSet
 from fabkit.output.web.document import Download
 from tests.support import browser
+from tests.support.booklets import Read
 from tests.support.colours import contrast_ratio, linear
 from tests.support.entries import altered
 from tests.support.playpages import Player, entries_of, mirrored, some_of_fridgeiq, write_page
@@ -27,7 +27,7 @@ from tests.support.playpages import Player, entries_of, mirrored, some_of_fridge
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-pytestmark = [browser.needed, pytest.mark.integration]
+pytestmark = browser.needed
 
 #: Opens a page with challenges of a set, and one of them.
 Opens = Callable[..., AbstractContextManager[Player]]
@@ -976,11 +976,9 @@ def test_a_printed_silhouette_is_as_large_as_the_pieces(plays: Opens, tmp_path: 
         assert drawn.count() == len(player.free)
         player.page.pdf(path=tmp_path / "sheet.pdf", format="A4", print_background=False)
     dots = 200
-    subprocess.run(
-        ["pdftoppm", "-r", str(dots), "-png", "sheet.pdf", "sheet"], cwd=tmp_path, check=True
-    )
-    (picture,) = tmp_path.glob("sheet*.png")
-    colours = pixels(picture.read_bytes())
+    read = Read(tmp_path / "sheet.pdf")
+    assert len(read.reader.pages) == 1
+    colours = read.pixels(1, dots)
     grey = np.abs(colours - [0xB5, 0xB0, 0xA4]).max(axis=2) < 8
     mm = 25.4 / dots
     side_mm = 20 * (len(player.entry.challenge.region) / 4) ** 0.5

@@ -17,7 +17,7 @@ from tests.support.playpages import Player, entries_of, some_of_fridgeiq, write_
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-pytestmark = [browser.needed, pytest.mark.integration]
+pytestmark = browser.needed
 
 #: Opens FridgeIQ's handful of challenges with one of them, in a profile of its own.
 Opens = Callable[..., AbstractContextManager[Player]]

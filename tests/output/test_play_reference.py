@@ -19,7 +19,7 @@ from tests.support.playpages import Player, entries_of, write_page
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-pytestmark = [browser.needed, pytest.mark.integration]
+pytestmark = browser.needed
 
 MIXED = ("fridgeiq", "mixed1-4-eaa5febe52")
 ENTRIES = (
