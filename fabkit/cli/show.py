@@ -76,7 +76,7 @@ def show(
             "title": entry.challenge.name,
             "kind": entry.kind,
             "pieces": list(entry.challenge.pieces),
-            "given": [one.piece for one in entry.challenge.given],
+            "given": [placed.piece for placed in entry.challenge.given],
             "flips": entry.challenge.flips,
             "status": entry.result.status,
             "count": entry.result.count,
@@ -107,7 +107,7 @@ def _show_pieces(context: Context, target: drawings.DrawingFile | None) -> int:
         from fabkit.output.pieces import piece_sheet
 
         target.write(piece_sheet(puzzle, pieces, profile, target.theme, report.warn), report)
-    cells = [row | {"area": " / ".join(f"{one:g}" for one in row["area"])} for row in rows]
+    cells = [row | {"area": " / ".join(f"{area:g}" for area in row["area"])} for row in rows]
     report.table(list(rows[0]), [list(row.values()) for row in cells])
     count, unit = pluralize(len(pieces), "piece"), format_mm(profile.unit_mm)
     report.info(f"{puzzle.title}: {count}, area {puzzle.area_of(pieces):g}, unit {unit}")
@@ -126,9 +126,9 @@ def _shared_labels(pieces: Sequence[Piece]) -> str:
     for piece in pieces:
         named.setdefault(piece.label, []).append(piece)
     return ", ".join(
-        f"{escape(label)} ({', '.join(one.id for one in alike)})"
+        f"{escape(label)} ({', '.join(piece.id for piece in alike)})"
         for label, alike in named.items()
-        if len({one.forms for one in alike}) > 1
+        if len({piece.forms for piece in alike}) > 1
     )
 
 
@@ -195,7 +195,7 @@ def _print_challenge(context: Context, entry: Entry) -> None:
         "challenge": entry.challenge.id,
         "kind": entry.kind,
         "pieces": pluralize(len(entry.challenge.pieces), "piece"),
-        "given": " ".join(one.piece for one in entry.challenge.given),
+        "given": " ".join(placed.piece for placed in entry.challenge.given),
         "moves": MOVES[entry.challenge.flips],
         "solutions": "none" if entry.result.status == "impossible" else count,
         "difficulty": f"{entry.level} {score}".strip() or "unknown",

@@ -165,10 +165,10 @@ def _draw(
     from fabkit.solve.engines.engine import Budget
     from fabkit.solve.rendering import count_text
 
-    found = answer.solutions
-    if answer.status == SOLVED and not found:  # a count lists none
-        found = solve(encoded, "first", budget=Budget(budget.left_s)).solutions
-    solution = encoded.decode(found[0]) if found else None
+    solutions = answer.solutions
+    if answer.status == SOLVED and not solutions:  # a count lists none
+        solutions = solve(encoded, "first", budget=Budget(budget.left_s)).solutions
+    solution = encoded.decode(solutions[0]) if solutions else None
     entry = entry_of(encoded.challenge).with_result(solution=solution)
     unit_mm, written = context.profile.unit_mm, []
     if svg is not None:
@@ -176,7 +176,7 @@ def _draw(
             svg, challenge_sheet(encoded.puzzle, entry, unit_mm, count_text(answer), theme)
         )
         written.append(svg)
-    if steps is not None and found:
+    if steps is not None and solutions:
         write_atomically(steps, steps_sheet(encoded.puzzle, entry, unit_mm, theme))
         written.append(steps)
     elif steps is not None:

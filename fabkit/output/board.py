@@ -60,7 +60,7 @@ class BoardPainter:
         known = (
             grid
             or entry.challenge.given
-            or any(one.cells == entry.challenge.region for one in boards)
+            or any(board.cells == entry.challenge.region for board in boards)
         )
         self.region(entry.challenge.region, plain=not known)
         self.layout({given.piece: given.cells for given in entry.challenge.given})
@@ -74,7 +74,9 @@ class BoardPainter:
 
     def layout(self, layout: Layout, pale: bool = False) -> None:
         """Draw placed pieces in the set's order; see `pieces`."""
-        self.pieces([(one, layout[one.id]) for one in self.puzzle.pieces if one.id in layout], pale)
+        self.pieces(
+            [(piece, layout[piece.id]) for piece in self.puzzle.pieces if piece.id in layout], pale
+        )
 
     def region(self, cells: frozenset[Cell], plain: bool = False) -> None:
         """Draw the region to cover: a light ground with cells or ball sockets, or a `plain` area."""
@@ -124,7 +126,8 @@ class BoardPainter:
         """Return the cells in the piece's second colour."""
         if piece.tones and self.halves > 1:
             form, tones = (
-                subdivide(self.puzzle.lattice, one) for one in (piece.forms[0].cells, piece.tones)
+                subdivide(self.puzzle.lattice, cells)
+                for cells in (piece.forms[0].cells, piece.tones)
             )
             piece = replace(piece, forms=(replace(piece.forms[0], cells=form),), tones=tones)
         return tones_at(self.puzzle.lattice, piece, cells)
@@ -153,7 +156,7 @@ class BoardPainter:
         place, height_mm = place_label(piece.label, *room)
         area = None if self.written else label_area(piece.label, place, height_mm)
         squares = shapely.union_all(
-            [Polygon(self._at(self.puzzle.lattice.ring(one))) for one in toned]
+            [Polygon(self._at(self.puzzle.lattice.ring(cell))) for cell in toned]
         )
         if area is None:
             below = piece.tone if squares.contains(Point(place)) else piece.colour
@@ -178,7 +181,7 @@ class BoardPainter:
     def _outline(self, cells: frozenset[Cell]) -> list[list[PointMm]]:
         if cells not in self._outlines:
             self._outlines[cells] = [
-                self._at(one) for one in rings_of_cells(self.puzzle.lattice, cells)
+                self._at(ring) for ring in rings_of_cells(self.puzzle.lattice, cells)
             ]
         return self._outlines[cells]
 
@@ -217,8 +220,8 @@ def preferred_scale(size: tuple[float, float], room: tuple[float, float]) -> flo
         >>> preferred_scale((160, 160), (60, 50))
         4
     """
-    least = max(needed / there for needed, there in zip(size, room, strict=True))
-    return next((scale for scale in _EASY if scale >= least - 1e-6), least)
+    smallest = max(needed / there for needed, there in zip(size, room, strict=True))
+    return next((scale for scale in _EASY if scale >= smallest - 1e-6), smallest)
 
 
 def board_for(

@@ -66,7 +66,7 @@ def challenge_sheet(
     names = [] if len(names) > 3 else names
     down_mm = high_mm + 1 + _LINE_MM * (1 + len(names))
     # The solution goes beside the challenge and its texts, or below both.
-    across_mm = max([wide_mm, *(text_width_mm(one, _SMALL_MM) for one in names)]) + _GAP_MM
+    across_mm = max([wide_mm, *(text_width_mm(name, _SMALL_MM) for name in names)]) + _GAP_MM
     below_mm = 0.0
     if rows > 1:
         across_mm, below_mm, down_mm = 0.0, down_mm + _GAP_MM, high_mm + 1 + _LINE_MM
@@ -131,16 +131,18 @@ def steps_sheet(puzzle: PuzzleSet, entry: Entry, unit_mm: float, theme: str = "a
     pieces pale, and one for the result. See `challenge_sheet`."""
     heading, solution = _heading(puzzle, entry), entry.solution
     steps = assembly_steps(puzzle.lattice, entry)
-    texts = ["; ".join(_step_caption(puzzle, entry, one) for one in step.new) for step in steps]
+    texts = [
+        "; ".join(_step_caption(puzzle, entry, piece_id) for piece_id in step.new) for step in steps
+    ]
     size = size_mm(puzzle, entry, unit_mm)
     scale = preferred_scale(size, _WIDE_ROOM_MM if size[0] > 1.8 * size[1] else _ROOM_MM)
     wide_mm, high_mm = size[0] / scale, size[1] / scale
     # Names often differ only at their ends: widen the column for a long one.
-    words_mm = [text_width_mm(word, _TEXT_MM) for one in texts for word in one.split()]
+    words_mm = [text_width_mm(word, _TEXT_MM) for text in texts for word in text.split()]
     column_mm = max(wide_mm, _ROOM_MM[0] / 2, *words_mm)
     rows = math.ceil((len(steps) + 1) / ((_WIDEST_MM + _STEP_GAP_MM) // (column_mm + _STEP_GAP_MM)))
     columns = math.ceil((len(steps) + 1) / rows)
-    captions = [wrap_text(one, _TEXT_MM, column_mm) for one in texts]
+    captions = [wrap_text(text, _TEXT_MM, column_mm) for text in texts]
     captions_mm = _CAPTION_MM + _CAPTION_LINE_MM * (max(map(len, captions), default=1) - 1)
     row_mm = _NUMBER_MM + high_mm + captions_mm + _STEP_GAP_MM / 2
     across_mm = columns * (column_mm + _STEP_GAP_MM) - _STEP_GAP_MM
@@ -156,8 +158,8 @@ def steps_sheet(puzzle: PuzzleSet, entry: Entry, unit_mm: float, theme: str = "a
             board.solution(entry)
         else:
             board.region(entry.challenge.region)
-            board.layout({one: solution[one] for one in step.before}, pale=True)
-            board.layout({one: solution[one] for one in step.new})
+            board.layout({piece_id: solution[piece_id] for piece_id in step.before}, pale=True)
+            board.layout({piece_id: solution[piece_id] for piece_id in step.new})
             board.rim(entry.challenge.region)
         number = "done" if step is None else str(place + 1)
         drawing.text(x, y + high_mm + 2.2, number, _NUMBER_SIZE_MM, class_="title")
@@ -173,21 +175,25 @@ def assembly_steps(lattice: Lattice, entry: Entry) -> tuple[Step, ...]:
     one, if any does, else touches the border of the region; of those it is the one that touches most
     of both. With very many pieces a step has several."""
     solution = entry.solution
-    edges = {one: _edges(lattice, cells) for one, cells in solution.items()}
+    edges = {piece_id: _edges(lattice, cells) for piece_id, cells in solution.items()}
     border = _edges(lattice, entry.challenge.region)
     placed, order = (
         [given.piece for given in entry.challenge.given if given.piece in solution],
         list[str](),
     )
-    waiting = {one for one in solution if one not in placed}
+    waiting = {piece_id for piece_id in solution if piece_id not in placed}
     held = {
-        edge[::-1] for one in placed for edge in edges[one]
+        edge[::-1] for piece_id in placed for edge in edges[piece_id]
     }  # reversed, as neighbours have them
 
-    def urgency(one: str) -> tuple[object, ...]:
-        touched, at_border = len(edges[one] & held), len(edges[one] & border)
-        most = (not touched, -touched - at_border) if held else (not at_border,)
-        return *most, min((-y, x) for x, y in solution[one]), one  # read from the top left
+    def urgency(piece_id: str) -> tuple[object, ...]:
+        touched, at_border = len(edges[piece_id] & held), len(edges[piece_id] & border)
+        touching = (not touched, -touched - at_border) if held else (not at_border,)
+        return (
+            *touching,
+            min((-y, x) for x, y in solution[piece_id]),
+            piece_id,
+        )  # read from the top left
 
     while waiting:
         order.append(min(waiting, key=urgency))
@@ -204,13 +210,13 @@ def _edges(lattice: Lattice, cells: frozenset[Cell]) -> set[tuple[Point, Point]]
     return {(start, end) for start, end in inside if (end, start) not in inside}
 
 
-def _step_caption(puzzle: PuzzleSet, entry: Entry, one: str) -> str:
+def _step_caption(puzzle: PuzzleSet, entry: Entry, piece_id: str) -> str:
     """Return the caption of a placed piece: its id, and whether it is turned over (unknown on two
     lattices)."""
-    piece, cells = puzzle.piece(one), entry.solution[one]
+    piece, cells = puzzle.piece(piece_id), entry.solution[piece_id]
     flat = entry.challenge.flips and piece.body is None and entry.halves == 1
     over = flat and not is_image(puzzle.lattice, piece, cells, flips=False)
-    return f"{one}, turned over" if over else one
+    return f"{piece_id}, turned over" if over else piece_id
 
 
 def snowflake_sheet(puzzle: PuzzleSet, entries: Sequence[Entry], theme: str = "auto") -> str:
@@ -221,7 +227,11 @@ def snowflake_sheet(puzzle: PuzzleSet, entries: Sequence[Entry], theme: str = "a
     boxes = zip(entries, sizes, sides, strict=True)
     rows = break_into_rows(boxes, sides, room_mm, _CATALOG_GAP_MM)
     heights = [max(side_mm for *_, side_mm in row) + _FLAKE_CAPTION_MM for row in rows]
-    height_mm = _HEAD_MM + 2 * _MARGIN_MM + sum(one + _CATALOG_GAP_MM for one in heights)
+    height_mm = (
+        _HEAD_MM
+        + 2 * _MARGIN_MM
+        + sum(row_height_mm + _CATALOG_GAP_MM for row_height_mm in heights)
+    )
     heading = f"{puzzle.title} · {pluralize(len(entries), 'snowflake')}", _parities(entries)
     drawing = _begin_page(heading, _CATALOG_WIDTH_MM, height_mm, theme)
     y = height_mm - _MARGIN_MM - _HEAD_MM

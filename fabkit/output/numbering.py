@@ -47,9 +47,13 @@ def number_challenges(
     titles = _titles(puzzle, ordered, messages)
     return tuple(
         NumberedChallenge(
-            number, one, title, one.level if one.level in STARS else "", STARS.get(one.level, 0)
+            number,
+            entry,
+            title,
+            entry.level if entry.level in STARS else "",
+            STARS.get(entry.level, 0),
         )
-        for number, (one, title) in enumerate(zip(ordered, titles, strict=True), start=1)
+        for number, (entry, title) in enumerate(zip(ordered, titles, strict=True), start=1)
     )
 
 

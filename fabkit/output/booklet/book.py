@@ -137,10 +137,10 @@ def _check_entries(puzzle: PuzzleSet, entries: Sequence[Entry]) -> None:
         raise InputError.of(puzzle.name, f"there are no challenges for a booklet; {do}")
     lacking = [escape(entry.challenge.id) for entry in entries if not entry.solution]
     if lacking:
-        one = "it has" if len(lacking) == 1 else "they have"
+        they_have = "it has" if len(lacking) == 1 else "they have"
         message = f"no solution is known of {join_names(lacking)}"
         why = "and a booklet shows one of each challenge"
-        do = f"leave out what {one} none of, or solve it first (fabkit solve)"
+        do = f"leave out what {they_have} none of, or solve it first (fabkit solve)"
         raise InputError.of(puzzle.name, f"{message}, {why}; {do}")
 
 

@@ -56,8 +56,8 @@ def cover_page(spec: BookletSpec, picture: bytes | None) -> list[Flowable]:
     origin = puzzle.attribution
     stated = [("shapes", "credit", 400), ("licence", "licence", 80)]
     below = [
-        spec.text(messages[key].format(**{name: origin[name]}), "quiet", most)
-        for key, name, most in stated
+        spec.text(messages[key].format(**{name: origin[name]}), "quiet", max_lines)
+        for key, name, max_lines in stated
         if name in origin
     ]
     used = stacked_height_mm(above, width) + stacked_height_mm(below, width)
@@ -89,15 +89,17 @@ def _draw_pieces(spec: BookletSpec, page: PdfPage, width: float, height: float) 
     puzzle = spec.puzzle
     shapes = [piece.forms[0].cells for piece in puzzle.pieces]
     extents = [extent(puzzle.lattice, cells) for cells in shapes]
-    side = max(max(one[2:]) for one in extents)
+    side = max(max(box[2:]) for box in extents)
     columns = best_column_count(len(shapes), width / height)
     wide, high = width / columns, height / math.ceil(len(shapes) / columns)
     unit_mm = _FILLED * min(wide, high) / side
-    for place, (piece, cells, one) in enumerate(zip(puzzle.pieces, shapes, extents, strict=True)):
+    for place, (piece, cells, box) in enumerate(
+        zip(puzzle.pieces, shapes, extents, strict=True)
+    ):
         row, column = divmod(place, columns)
         origin = (
-            (column + 0.5) * wide - (one[0] + one[2] / 2) * unit_mm,
-            height - (row + 0.5) * high - (one[1] + one[3] / 2) * unit_mm,
+            (column + 0.5) * wide - (box[0] + box[2] / 2) * unit_mm,
+            height - (row + 0.5) * high - (extent[1] + extent[3] / 2) * unit_mm,
         )
         board = BoardPainter(page, puzzle, unit_mm, origin)
         board.pieces([(piece, cells)])

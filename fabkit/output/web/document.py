@@ -152,7 +152,7 @@ def site_files(cards: Sequence[SetCard], still: str, language: str = "") -> dict
 
     described = [(card, facts(card)) for card in cards]
     html = _render_page(language, "site.html", scripts=_SITE, cards=described, still=still)
-    texts = {one: load_messages("page", one) for one in LANGUAGES}
+    texts = {language: load_messages("page", language) for language in LANGUAGES}
     data = data_script(
         {"defaultLanguage": language, "translations": texts, "entries": [], "titles": {}}
     ).encode()
