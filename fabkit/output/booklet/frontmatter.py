@@ -93,13 +93,11 @@ def _draw_pieces(spec: BookletSpec, page: PdfPage, width: float, height: float) 
     columns = best_column_count(len(shapes), width / height)
     wide, high = width / columns, height / math.ceil(len(shapes) / columns)
     unit_mm = _FILLED * min(wide, high) / side
-    for place, (piece, cells, box) in enumerate(
-        zip(puzzle.pieces, shapes, extents, strict=True)
-    ):
+    for place, (piece, cells, box) in enumerate(zip(puzzle.pieces, shapes, extents, strict=True)):
         row, column = divmod(place, columns)
         origin = (
             (column + 0.5) * wide - (box[0] + box[2] / 2) * unit_mm,
-            height - (row + 0.5) * high - (extent[1] + extent[3] / 2) * unit_mm,
+            height - (row + 0.5) * high - (box[1] + box[3] / 2) * unit_mm,
         )
         board = BoardPainter(page, puzzle, unit_mm, origin)
         board.pieces([(piece, cells)])
