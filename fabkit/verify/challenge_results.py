@@ -21,6 +21,8 @@ from fabkit.solve.engines.engine import Budget
 
 #: The maximum number of neighbours of a piece; single precision makes each overlap slightly.
 _NEIGHBOURS = 6
+#: What to do about a challenge without a solution.
+_IF_RIGHT = 'if that is right, state a challenge with answer = "impossible"'
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,10 +46,14 @@ class ChallengeResult:
 
     @property
     def expected(self) -> str:
-        """The status in the catalog, else that with the pieces as drawn."""
-        return self.challenge.answer or (
-            SOLVED if self.missing else self.status_as_drawn or self.status
-        )
+        """The answer that the set states, else the status with the pieces as drawn.
+
+        A challenge that states no answer is expected to have a solution.
+        """
+        if self.challenge.answer or self.missing:
+            return self.challenge.answer or SOLVED
+        status = self.status_as_drawn or self.status
+        return SOLVED if status == IMPOSSIBLE and self.status == IMPOSSIBLE else status
 
     @property
     def as_expected(self) -> bool:
@@ -79,9 +85,9 @@ class ChallengeResult:
         if not self.as_expected:
             if claimed:
                 return f"{status}, but the catalog says {self.expected}"
+            if self.status_as_drawn in ("", status):
+                return f"{status}, also with the pieces as drawn; {_IF_RIGHT}"
             return f"{status}, but {self.expected} with the pieces as drawn"
-        if status == IMPOSSIBLE and not claimed and self.status_as_drawn in ("", status):
-            return f"{status}, also with the pieces as drawn"
         if self.assembly and not self.fits:
             problems = [message for message in self.assembly.messages if " gap " not in message]
             return f"{status}, but {join_names(problems or ['pieces overlap'], 2)}"
@@ -118,7 +124,8 @@ def challenges_to_solve(puzzle: PuzzleSet) -> tuple[Challenge, ...]:
     boards = [board for board in puzzle.boards if board.id not in known]
     boards = [board for board in boards if board.cells not in whole]
     full = [board for board in boards if len(board.cells) == cells]
-    full = full or ([] if puzzle.challenges else boards)
+    if not full and not puzzle.challenges:
+        full = [board for board in boards if not board.optional]
     return (*puzzle.challenges, *(find_challenge(puzzle, board.id) for board in full))
 
 
