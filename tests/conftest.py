@@ -46,7 +46,7 @@ def pytest_configure(config: pytest.Config) -> None:
             signal.signal(one, handler)
     thorough = any(config.getoption(f"--{name}") for name in TIERS)
     hypothesis.settings.load_profile("thorough" if thorough else "quick")
-    _read_shipped_files_once()
+    _read_shipped_sets_once()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -89,17 +89,16 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(100_000, 20, 100)
 
 
-def _read_shipped_files_once() -> None:
-    """Each worker reads a shipped set and its catalog once, not for each command: a fifth of a run.
+def _read_shipped_sets_once() -> None:
+    """Each worker reads a shipped set once, not for each command.
 
     Nothing that is read can be changed. Processes that tests start read for themselves.
     """
-    from fabkit.model import catalog, set_file
+    from fabkit.model import set_file
     from fabkit.model.library import shipped_folder
 
-    read_set, shipped_entries = set_file.read_set, catalog.shipped_entries
+    read_set = set_file.read_set
     sets: dict[tuple[Path, str | None], Any] = {}
-    entries: dict[tuple[str, str], Any] = {}
 
     def read_set_once(path: Path, source: str | None = None) -> Any:
         if path.parent != shipped_folder():
@@ -108,14 +107,7 @@ def _read_shipped_files_once() -> None:
             sets[path, source] = read_set(path, source)
         return sets[path, source]
 
-    def shipped_entries_once(puzzle: Any, kind: str = "") -> Any:
-        if not any(puzzle is one for one in sets.values()):
-            return shipped_entries(puzzle, kind)
-        if (puzzle.name, kind) not in entries:
-            entries[puzzle.name, kind] = shipped_entries(puzzle, kind)
-        return [*entries[puzzle.name, kind]]
-
-    set_file.read_set, catalog.shipped_entries = read_set_once, shipped_entries_once
+    set_file.read_set = read_set_once
 
 
 def _thin_out(items: list[pytest.Item]) -> None:

@@ -24,7 +24,7 @@ from typer.main import get_command
 from fabkit.cli import main
 from fabkit.cli.main import app
 from fabkit.core.errors import install_hint
-from fabkit.model.catalog import catalog_entries
+from fabkit.model.catalog import catalog_records
 from fabkit.model.library import load_set, shipped_names
 from fabkit.model.profile import SETTINGS
 from fabkit.model.profile_file import load_profile, preset_names
@@ -398,7 +398,7 @@ def test_the_numbers_in_the_text_are_right() -> None:
     assert "41 box challenges" in EVERYTHING
     assert "21 magnets of 10 x 3 mm" in EVERYTHING
     assert len(COUNTED) >= 5
-    entries = catalog_entries(fridgeiq, "snowflake")
+    entries = catalog_records(fridgeiq, "snowflake")
     turned = sum(not entry["flips"] for entry in entries)
     assert f"| {turned}, and no other on the infinite plane" in EVERYTHING
     assert f"| {len(entries)}, and no other |" in EVERYTHING

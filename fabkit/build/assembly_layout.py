@@ -52,7 +52,7 @@ def assembled(
         challenge: the solved challenge. Its board is shown if its region is that of a board.
         board: whether the board is shown, with its lid, if it is made as an object.
         exploded: whether the pieces are apart above it.
-        halves: of the challenge's cells in a unit's length; see `fabkit.model.entry.Entry`.
+        halves: of the challenge's cells in a unit's length; see `fabkit.model.puzzle.Entry`.
 
     Returns:
         The visible meshes, in mm: the board, then its lid, then the pieces with their inlays.
@@ -113,7 +113,7 @@ def piece_placements(
     Args:
         region: the cells they cover together.
         boards: the board that holds them, if any; a lid does not matter.
-        halves: cells per unit of length; see `fabkit.model.entry.Entry`.
+        halves: cells per unit of length; see `fabkit.model.puzzle.Entry`.
 
     Returns:
         By piece, in the set's order; each also with the vector to its place in an exploded view, in

@@ -119,7 +119,9 @@ def make_booklet(
         puzzle, entries, profile, options.language, options.paper, cover, options.edition,
         options.fold,
     )  # fmt: skip
-    return BookletResult(made, tuple(entry.id for entry in entries), (*notes, *made.notes))
+    return BookletResult(
+        made, tuple(entry.challenge.id for entry in entries), (*notes, *made.notes)
+    )
 
 
 def write_booklet(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fabkit.build.artifacts import library_failures
-from fabkit.build.entries import read_challenges, refuse_unknown_ids, stated_and_generated
+from fabkit.build.entries import refuse_unknown_ids, stated_and_generated
 from fabkit.build.reports import write_contents
 from fabkit.build.targets import OutputPath, Target, build
 from fabkit.core.errors import InputError, escape
@@ -15,10 +15,10 @@ from fabkit.drawing.boards.csg import BoardDrawing
 from fabkit.drawing.boards.draft import draft_card
 from fabkit.drawing.outline import DrawingError
 from fabkit.model.catalog import shipped_entries
-from fabkit.model.entry import Entry, challenge_of
+from fabkit.model.challenge_file import read_challenges
 from fabkit.model.library import set_argument
 from fabkit.model.profile import Profile
-from fabkit.model.puzzle import Board, Challenge, PuzzleSet, default_board
+from fabkit.model.puzzle import Board, Challenge, Entry, PuzzleSet, default_board
 from fabkit.output.card import Card, card_sheets, card_svg
 
 
@@ -39,14 +39,14 @@ def starting_positions(puzzle: PuzzleSet, file: Path | None, folder: Path) -> li
     if not puzzle.boards:
         raise InputError.of(puzzle.name, "has no board; a card shows given pieces on a board")
     if file is not None:
-        found = [one for one in read_challenges(puzzle, file) if one.given]
-        if not found:
+        starts = [entry for entry in read_challenges(file, puzzle) if entry.challenge.given]
+        if not starts:
             message = "has no given pieces; a card shows the pieces already on the board"
             raise InputError.of(escape(str(file)), message)
-        return found
-    found = [one for one in stated_and_generated(puzzle, folder) if one.given]
-    found = found or [one for one in shipped_entries(puzzle, "start") if not one.of]
-    if not found:
+        return starts
+    starts = [entry for entry in stated_and_generated(puzzle, folder) if entry.challenge.given]
+    starts = starts or [entry for entry in shipped_entries(puzzle, "start") if not entry.of]
+    if not starts:
         # On an optional board not all pieces need to have room.
         own_board = default_board(puzzle.boards)
         generate = f"generate some with `fabkit challenges {set_argument(puzzle)}`, or "
@@ -55,7 +55,7 @@ def starting_positions(puzzle: PuzzleSet, file: Path | None, folder: Path) -> li
             f"has no starting positions on a board; {generate}give a challenge file with --file"
         )
         raise InputError.of(puzzle.name, message)
-    return found
+    return starts
 
 
 def cards_for(
@@ -70,11 +70,11 @@ def cards_for(
     Raises:
         InputError: when there is no such id, or a challenge does not cover a board.
     """
-    refuse_unknown_ids("starting position", ids, [one.id for one in starts])
-    chosen = [one for one in starts if one.id in ids or not ids][:count]
+    refuse_unknown_ids("starting position", ids, [entry.challenge.id for entry in starts])
+    chosen = [entry for entry in starts if entry.challenge.id in ids or not ids][:count]
     return [
-        Card(challenge_of(one), _board(puzzle, challenge_of(one)), number, one.level, one.score)
-        for number, one in enumerate(chosen, start=1)
+        Card(entry.challenge, _board(puzzle, entry.challenge), number, entry.level, entry.score)
+        for number, entry in enumerate(chosen, start=1)
     ]
 
 
@@ -101,7 +101,7 @@ def write_cards(
     """
     sheets = card_sheets(puzzle, cards, profile)
     stem = _free_stem([card.challenge.id for card in cards])
-    contents = {f"cards/{one.challenge.id}.svg": card_svg(puzzle, one, profile) for one in cards}
+    contents = {f"cards/{card.challenge.id}.svg": card_svg(puzzle, card, profile) for card in cards}
     contents |= {f"cards/{stem}-{n}.svg": sheet for n, sheet in enumerate(sheets, start=1)}
     drawings = _templates(puzzle, cards, profile) if templates else []
 
@@ -124,21 +124,21 @@ def write_cards(
 def _free_stem(ids: Sequence[str]) -> str:
     """A prefix for the names of sheets that no card has."""
     stem = "cards"
-    while any(one.lower().startswith(f"{stem}-") for one in ids):
+    while any(card_id.lower().startswith(f"{stem}-") for card_id in ids):
         stem += "-all"
     return stem
 
 
 def _templates(puzzle: PuzzleSet, cards: Sequence[Card], profile: Profile) -> list[BoardDrawing]:
     """The drawings of the templates."""
-    found = []
+    drawings = []
     for card in cards:
         try:
-            found.append(draft_card(puzzle, card.board, card.challenge, profile))
+            drawings.append(draft_card(puzzle, card.board, card.challenge, profile))
         except DrawingError as fault:
             where = f"{puzzle.name} {card.challenge.id} with profile {profile.name}"
             raise InputError.of(where, f"{fault} (--no-templates)") from None
-    return found
+    return drawings
 
 
 def _board(puzzle: PuzzleSet, challenge: Challenge) -> Board:

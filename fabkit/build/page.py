@@ -23,10 +23,9 @@ from fabkit.core.errors import InputError, escape
 from fabkit.core.files import digest, json_text, read_json, temporary_folder, zip_bytes
 from fabkit.core.progress import Progress, no_progress
 from fabkit.model.accessory import accessories, printables
-from fabkit.model.entry import Entry
 from fabkit.model.profile import Profile
 from fabkit.model.profile_file import dump_profile
-from fabkit.model.puzzle import PuzzleSet
+from fabkit.model.puzzle import Entry, PuzzleSet
 from fabkit.output.i18n import LANGUAGES, load_messages
 from fabkit.output.web import document
 from fabkit.output.web.document import Download, page_files
@@ -193,7 +192,9 @@ class _PageBuilder:
         )
         index = files.pop(INDEX)
         write_contents(files, output_path)
-        output_path(INDEX, challenges=[one.id for one in entries], notes=notes).write_bytes(index)
+        output_path(
+            INDEX, challenges=[one.challenge.id for one in entries], notes=notes
+        ).write_bytes(index)
 
 
 def make_page(

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from fabkit.build.export import PLATES
+from fabkit.build.artifacts import Artifacts, library_failures
+from fabkit.build.export import PLATES, current_stl_files
 from fabkit.build.manifest import read_manifest, report_recipe
 from fabkit.build.reports import read_report, write_reports
 from fabkit.build.targets import OutputPath, Target, build
@@ -17,6 +19,7 @@ from fabkit.core.files import json_text
 from fabkit.core.progress import Progress, no_progress
 from fabkit.drawing.draft import draft_all, draft_printable, tone_area
 from fabkit.drawing.part import PartDrawing
+from fabkit.mesh.topology import signed_volume
 from fabkit.model.accessory import printables
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
@@ -146,18 +149,27 @@ def _document(
 def write_bom(folder: Path, puzzle: PuzzleSet, profile: Profile, force: bool = False) -> Bom:
     """Write the bill of materials as ``bom.csv`` and ``bom.json``.
 
+    Volumes are those of the meshes, which are built unless the folder has them.
+
     Raises:
         InputError: when the profile does not suit the pieces, or a file is not fabkit's.
         ExternalError: when the folder cannot be written.
     """
-    drawings = draft_all(puzzle, printables(puzzle, profile), profile, draft_printable)
+    find_stl = partial(current_stl_files, folder, puzzle, profile)
+    artifacts = Artifacts(puzzle, printables(puzzle, profile), profile, find_stl)
+    drawings = list(artifacts.drawings.values())
+    with library_failures("the bill of materials"):
+        volumes_mm3 = {
+            printable.id: signed_volume(artifacts.mesh(printable))
+            for printable in artifacts.printables
+        }
     found = sliced_before(folder, puzzle, profile)
     sliced = None
     if found and found["printable"]:
         grams = tuple(found["extruder_grams"]) if found["extruder_grams"] else None
         sliced = SliceTotals(found["slicer"], found["seconds"], grams, len(found["plates"]))
     colours = _second_colours(puzzle, drawings, profile)
-    bom = make_bom(puzzle.name, drawings, profile, sliced, colours)
+    bom = make_bom(puzzle.name, drawings, volumes_mm3, profile, sliced, colours)
     texts = {"bom.csv": bom_csv(bom), "bom.json": json_text(bom.document())}
     write_reports(folder, puzzle, profile, texts, force=force)
     return bom

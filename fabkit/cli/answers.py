@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
 
@@ -66,7 +65,9 @@ def print_rating(
     report.info(f"difficulty {rating.score:.1f} ({level}): about {tried} tried before {goal}")
     if solution is None or not pieces:
         return
-    steps = solving_order(encoded.puzzle, replace(entry_of(encoded.challenge), solution=solution))
+    steps = solving_order(
+        encoded.puzzle, entry_of(encoded.challenge).with_result(solution=solution)
+    )
     forced, first = sum(step.options == 1 for step in steps), steps[0]
     report.info(f"in the best order, {forced} of {pluralize(pieces, 'piece')} have only one place")
     on = "" if first.cell is None else f" at {list(encoded.row_col(first.cell))}"

@@ -321,9 +321,9 @@ def print_verify(found: VerifyReport, report: Report) -> None:
     if found.flips is not None:
         report.info(found.flips.message)
     any_solved = any(one.status == SOLVED for one in found.challenges)
-    if any_solved and found.least_gap_mm is not None and found.least_gap_mm > 0:
+    if any_solved and found.minimum_gap_mm is not None and found.minimum_gap_mm > 0:
         report.info(
-            f"In every solution, parts are at least {found.least_gap_mm:.3f} mm apart: each is within its "
+            f"In every solution, parts are at least {found.minimum_gap_mm:.3f} mm apart: each is within its "
             "own outline"
         )
     right = sum(one.ok for one in found.challenges)

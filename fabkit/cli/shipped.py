@@ -13,7 +13,7 @@ from fabkit.cli.context import Context, with_options
 from fabkit.cli.options import argument, flag, option
 from fabkit.core.errors import InputError, no_such, pluralize
 from fabkit.core.units import format_mm
-from fabkit.model.catalog import catalog_entries
+from fabkit.model.catalog import catalog_records
 from fabkit.model.library import SCHEMAS, load_set, schema_of, shipped_names
 from fabkit.model.profile import SETTINGS, Profile
 from fabkit.model.profile_file import dump_profile, load_profile, preset_names
@@ -44,8 +44,8 @@ def sets(context: Context) -> None:
                 len(puzzle.pieces),
                 len(puzzle.boards),
                 len(puzzle.challenges),
-                len(catalog_entries(puzzle, "start")),
-                len(catalog_entries(puzzle, "snowflake")),
+                len(catalog_records(puzzle, "start")),
+                len(catalog_records(puzzle, "snowflake")),
                 puzzle.lattice.name + (" (balls)" if puzzle.made_of_balls else ""),
                 MOVES[puzzle.flips],
             ]
@@ -66,8 +66,8 @@ def describe_set(puzzle: PuzzleSet) -> dict[str, Any]:
         "pieces": [piece.id for piece in puzzle.pieces],
         "boards": [board.id for board in puzzle.boards],
         "challenges": [challenge.id for challenge in puzzle.challenges],
-        "starts": [entry["id"] for entry in catalog_entries(puzzle, "start")],
-        "snowflakes": [entry["id"] for entry in catalog_entries(puzzle, "snowflake")],
+        "starts": [entry["id"] for entry in catalog_records(puzzle, "start")],
+        "snowflakes": [entry["id"] for entry in catalog_records(puzzle, "snowflake")],
     }
 
 

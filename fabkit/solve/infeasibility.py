@@ -46,8 +46,8 @@ def _area(encoded: EncodedChallenge) -> Infeasibility | None:
         )
     else:
         cells = pluralize(free, "free cell" if encoded.challenge.given else "cell")
-        some = "" if problem.pieces_count is None else f"{problem.pieces_count} of "
-        reason = f"the region has {cells}, but {some}the pieces cover {_join_numbers(sums)}"
+        chosen = "" if problem.pieces_count is None else f"{problem.pieces_count} of "
+        reason = f"the region has {cells}, but {chosen}the pieces cover {_join_numbers(sums)}"
     return Infeasibility("area", reason)
 
 
@@ -112,7 +112,7 @@ def _colourings(lattice: Lattice, cells: Sequence[Cell]) -> Iterator[tuple[str, 
         }:
             groups += [("of these the upper and lower quarters", upright)]
     for note, group in groups:
-        counts = np.array([one in group for one in residues])
+        counts = np.array([residue in group for residue in residues])
         for name, modulus, down, across in [("all cells", 1, 0, 0), *rules] if note else rules:
             phase = (down * row + across * col) % modulus
             for part in range(modulus if modulus > 2 else 1):

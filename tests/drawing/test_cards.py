@@ -191,9 +191,7 @@ def entry(puzzle: PuzzleSet, name: str) -> dict[str, Any]:
             {"piece": one.piece, "cells": sorted(list(rows(cell)) for cell in one.cells)}
             for one in start.given
         ],
-        "level": "expert",
-        "difficulty": {"score": 6.789, "tries": 1.0},
-        "solution": {},
+        "result": {"level": "expert", "difficulty": {"score": 6.789, "tries": 1.0}},
     }
 
 
@@ -259,7 +257,7 @@ def test_a_catalog_is_read_like_a_list(tmp_path: Path, name: str) -> None:
     catalog = ROOT / "pieces" / "catalogs" / f"{name}.json"
     ids = [one["id"] for one in json.loads(catalog.read_text())["challenges"] if one.get("given")]
     found = starting_positions(load_set(name), catalog, tmp_path)
-    assert [one.id for one in found] == ids != []
+    assert [one.challenge.id for one in found] == ids != []
 
 
 def test_titles_are_no_markup(tmp_path: Path) -> None:
@@ -300,7 +298,7 @@ def test_a_list_beside_the_sets_own_starts_keeps_names_apart(tmp_path: Path) -> 
     puzzle = load_set(str(path))
     listed(tmp_path, puzzle, entry(puzzle, "start-001"))
     found = starting_positions(puzzle, None, tmp_path)
-    assert [one.id for one in found] == ["start-001", "made-start-001"]
+    assert [one.challenge.id for one in found] == ["start-001", "made-start-001"]
 
 
 def test_who_has_no_starting_positions_is_told_how_to_get_some(

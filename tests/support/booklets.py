@@ -17,8 +17,8 @@ from pypdfium2 import PdfDocument
 from pypdfium2.raw import FPDFText_GetUnicode
 
 from fabkit.build.entries import Selection, gather
-from fabkit.model.entry import Entry
 from fabkit.model.library import load_set
+from fabkit.model.puzzle import Entry
 
 MM_PER_POINT = 25.4 / 72
 #: The colour of silhouettes.

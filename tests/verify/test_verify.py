@@ -52,7 +52,7 @@ def test_fridgeiq_solves_its_catalog_and_goes_together(preset: str) -> None:
     assert report.ok
     assert len(report.challenges) == 41
     assert {o.challenge.id for o in report.challenges if o.status == "impossible"} == IMPOSSIBLE
-    assert report.least_gap_mm == pytest.approx(2 * profile.inset_mm, abs=5e-4)
+    assert report.minimum_gap_mm == pytest.approx(2 * profile.inset_mm, abs=5e-4)
     assert report.flips
     assert report.flips.possible == (profile.faces == "both")
     assert_solutions_fill_their_regions(report)
