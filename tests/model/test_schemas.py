@@ -20,7 +20,7 @@ from fabkit.model.set_file import read_set
 from tests.conftest import ROOT
 from tests.support.docpages import PAGES
 from tests.support.mutations import mutated
-from tests.test_bad import TABLES
+from tests.test_bad import text_of
 
 PRESETS = ROOT / "fabkit" / "model" / "presets"
 FILES = {kind: shipped_folder() / "schema" / f"{kind}.schema.json" for kind in SCHEMAS}
@@ -88,7 +88,7 @@ def test_every_file_in_the_docs_keeps_to_its_schema_and_is_read(tmp_path: Path) 
     ],
 )  # fmt: skip
 def test_editors_see_what_needs_no_geometry(kind: str, names: str) -> None:
-    unseen = [name for name in names.split() if not faults(kind, TABLES[kind][name]["input"])]
+    unseen = [name for name in names.split() if not faults(kind, text_of(kind, name))]
     assert unseen == []
 
 
