@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fabkit.cli import options
-from fabkit.cli.context import FAILURE_EXIT, PRINT_OPTIONS, Context, with_options
+from fabkit.cli.context import FAILURE_EXIT, PRINT_OPTIONS, SETTINGS_HELP, Context, with_options
 from fabkit.cli.options import argument, option
 from fabkit.cli.report import Report
 from fabkit.core.errors import InputError, escape, join_names, pluralize, quote
@@ -29,32 +29,31 @@ MAX_ERROR_MM = 2.0
 
 
 def split_arguments(
-    names: Sequence[str] | None, settings: Sequence[str] | None
-) -> tuple[str, list[str], list[str]]:
-    """Split the arguments of `fabkit check` into the set, mesh files and settings.
-
-    ``--set`` takes both: ``KEY=VALUE`` is a setting, all else a set.
+    names: Sequence[str] | None, sets: Sequence[str] | None
+) -> tuple[str, list[str]]:
+    """Split the arguments of `fabkit check` into the set and mesh files.
 
     Raises:
-        InputError: when no set is given, or two are.
+        InputError: when no set is given, two are, or ``--set`` has a profile value.
 
     Example:
-        >>> split_arguments(["fridgeiq"], ["unit=15 mm"])
-        ('fridgeiq', [], ['unit=15 mm'])
+        >>> split_arguments(["fridgeiq"], [])
+        ('fridgeiq', [])
         >>> split_arguments(["1.stl", "2.stl"], ["fridgeiq"])
-        ('fridgeiq', ['1.stl', '2.stl'], [])
+        ('fridgeiq', ['1.stl', '2.stl'])
     """
-    files, given = list(names or ()), list(settings or ())
+    files = list(names or ())
     keys = {setting.key for setting in SETTINGS}
-    sets = [one for one in given if one.partition("=")[0].strip() not in keys]
-    sets = [one for one in sets if "=" not in one or one.endswith(".toml")]
-    if len(sets) > 1:
+    for set_name in sets or ():
+        if set_name.partition("=")[0].strip() in keys:
+            message = f"is the set here; override a profile value with -s {quote(set_name)}"
+            raise InputError.of("--set", message)
+    if sets and len(sets) > 1:
         raise InputError.of("--set", f"names two sets, {quote(sets[0])} and {quote(sets[1])}")
     if not sets and not files:
         known = ", ".join(shipped_names())
         raise InputError.of("", f"name a set; choose from {known}, or give a set's TOML file")
-    set_name = sets[0] if sets else files.pop(0)
-    return set_name, files, [one for one in given if one not in sets]
+    return sets[0] if sets else files.pop(0), files
 
 
 def _files(context: Context, names: Sequence[str], option: str) -> list[Path]:
@@ -150,10 +149,10 @@ def check(
         "them (default: output/SET/stl).",
         shipped_names,
     ),
-    settings: list[str] | None = option(
-        "-s --set SET|KEY=VALUE",
-        "The set, before mesh files; or override a profile value (repeatable).",
+    sets: list[str] | None = option(
+        "--set SET", "The set, if all arguments are mesh files.", complete=shipped_names
     ),
+    settings: list[str] | None = option("-s KEY=VALUE", SETTINGS_HELP),
     side_mm: float | None = option(
         "--printer-error LENGTH",
         'Maximum error of each printed side, such as "0.1mm" (default: as calibrated).',
@@ -183,7 +182,8 @@ def check(
     from fabkit.verify.reports import check as check_parts
     from fabkit.verify.scan import MEASURED
 
-    context.set, files, context.settings = split_arguments(names, settings)
+    context.set, files = split_arguments(names, sets)
+    context.settings = settings or []
     report, error = context.report, None
     if side_mm is not None:
         from fabkit.printing.odds import PrinterError

@@ -28,6 +28,10 @@ FAILURE_EXIT = 1
 OUT_OF_TIME = "was not solved within the time limit (--budget)"
 #: The shared options of commands that write a set's files into its folder.
 PRINT_OPTIONS = ("set", "output", "profiles", "settings")
+#: The help of ``-s``.
+SETTINGS_HELP = (
+    'Override a profile value, such as "unit=15 mm" (repeatable, takes precedence over -p).'
+)
 
 
 @dataclass
@@ -104,11 +108,7 @@ _SHARED_OPTIONS: dict[str, Any] = {
         [],
         complete=preset_names,
     ),
-    "settings": option(
-        "-s --set KEY=VALUE",
-        'Override a profile value, such as "unit=15 mm" (repeatable, takes precedence over -p).',
-        [],
-    ),
+    "settings": option("-s --set KEY=VALUE", SETTINGS_HELP, []),
     "force": flag("--force", "Rebuild everything and overwrite foreign or edited files."),
     "budget_s": option("--budget SECONDS", "Time limit per challenge (default: 60).", 60.0),
     "json": flag("--json", "Print one JSON document to standard output.", "Reporting"),
