@@ -69,7 +69,7 @@ def join_names(names: Sequence[str], maximum: int = _MAX_NAMED) -> str:
     """Join names with commas; of very many only the first.
 
     Example:
-        >>> join_names(["A", "B", "C"], most=2)
+        >>> join_names(["A", "B", "C"], maximum=2)
         'A, B and 1 more'
     """
     more = f" and {len(names) - maximum} more" if len(names) > maximum else ""
