@@ -88,7 +88,7 @@ def slice_set(
 
     def make(output_path: OutputPath) -> None:
         drafts = draft_all(puzzle, printables(puzzle, profile), profile, draft_printable)
-        drawings, documents = {one.piece: one for one in drafts}, []
+        drawings, documents = {drawing.piece: drawing for drawing in drafts}, []
         plates = read_report(folder, PLATES).get("plates")
         if not isinstance(plates, list):
             message = "has been changed; rebuild it with --force"
@@ -131,8 +131,8 @@ def _document(
     def total(values: list[float | None]) -> float | None:
         return None if None in values else round(sum(filter(None, values)), 3)
 
-    grams = [[one["grams"] for one in plate["extruders"]] for plate in plates]
-    of_each = [total(list(one)) for one in zip_longest(*grams, fillvalue=0.0)]
+    grams = [[extruder["grams"] for extruder in plate["extruders"]] for plate in plates]
+    of_each = [total(list(of_piece)) for of_piece in zip_longest(*grams, fillvalue=0.0)]
     return {
         "set": puzzle.name,
         "profile": profile.name,
@@ -163,11 +163,11 @@ def write_bom(folder: Path, puzzle: PuzzleSet, profile: Profile, force: bool = F
             printable.id: signed_volume(artifacts.mesh(printable))
             for printable in artifacts.printables
         }
-    found = sliced_before(folder, puzzle, profile)
+    report = sliced_before(folder, puzzle, profile)
     sliced = None
-    if found and found["printable"]:
-        grams = tuple(found["extruder_grams"]) if found["extruder_grams"] else None
-        sliced = SliceTotals(found["slicer"], found["seconds"], grams, len(found["plates"]))
+    if report and report["printable"]:
+        grams = tuple(report["extruder_grams"]) if report["extruder_grams"] else None
+        sliced = SliceTotals(report["slicer"], report["seconds"], grams, len(report["plates"]))
     colours = _second_colours(puzzle, drawings, profile)
     bom = make_bom(puzzle.name, drawings, volumes_mm3, profile, sliced, colours)
     texts = {"bom.csv": bom_csv(bom), "bom.json": json_text(bom.document())}
@@ -182,9 +182,9 @@ def _second_colours(
     if profile.tones == "plain":
         return {}
     pieces = {piece.id: piece for piece in puzzle.pieces if piece.tones}
-    found = {}
+    second_colours = {}
     for drawing in drawings:
         if piece := pieces.get(drawing.piece):
             area = tone_area(puzzle.lattice, piece, profile.unit_mm).intersection(drawing.face)
-            found[piece.id] = piece.tone, area.area * profile.label_depth_mm
-    return found
+            second_colours[piece.id] = piece.tone, area.area * profile.label_depth_mm
+    return second_colours

@@ -182,7 +182,7 @@ def _site(context: Context, names: list[str], output: Path | None, language: str
     )
     with report.progress() as progress:
         made = making.make_site(
-            [(one.puzzle, one.profile) for one in puzzles],
+            [(of_set.puzzle, of_set.profile) for of_set in puzzles],
             folder,
             context.budget_s,
             language or "",
@@ -260,7 +260,7 @@ def cards(
     for card in made:
         fields = {"id": card.challenge.id, "number": card.number, "board": card.board.id}
         fields |= {"level": card.level or None, "score": card.score}
-        given = [one.piece for one in card.challenge.given]
+        given = [given_piece.piece for given_piece in card.challenge.given]
         document.append({**fields, "given": given})
         rows.append([fields["id"], card.number, card.difficulty or "unknown", " ".join(given)])
     report.table(["card", "number", "difficulty", "given"], rows)

@@ -24,7 +24,7 @@ from fabkit.model.puzzle import MOVES, PuzzleSet
 def sets(context: Context) -> None:
     """List the shipped sets."""
     report = context.report
-    found = [load_set(name) for name in shipped_names()]
+    puzzles = [load_set(name) for name in shipped_names()]
     report.table(
         [
             "set",
@@ -49,10 +49,10 @@ def sets(context: Context) -> None:
                 puzzle.lattice.name + (" (balls)" if puzzle.made_of_balls else ""),
                 MOVES[puzzle.flips],
             ]
-            for puzzle in found
+            for puzzle in puzzles
         ],
     )
-    report.document({"sets": [describe_set(puzzle) for puzzle in found]})
+    report.document({"sets": [describe_set(puzzle) for puzzle in puzzles]})
 
 
 def describe_set(puzzle: PuzzleSet) -> dict[str, Any]:
@@ -77,7 +77,7 @@ def profiles(context: Context, called: typer.Context) -> None:
     called.obj, report = context, context.report
     if called.invoked_subcommand is not None:
         return
-    found = [load_profile([name]) for name in preset_names()]
+    presets = [load_profile([name]) for name in preset_names()]
     report.table(
         ["profile", "unit", "thickness", "inset", "magnet", "fit", "description"],
         [
@@ -90,10 +90,10 @@ def profiles(context: Context, called: typer.Context) -> None:
                 profile.fit,
                 profile.title,
             ]
-            for profile in found
+            for profile in presets
         ],
     )
-    report.document({"profiles": [_values(profile) for profile in found]})
+    report.document({"profiles": [_values(profile) for profile in presets]})
 
 
 @with_options("profiles", "settings")

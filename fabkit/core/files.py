@@ -56,7 +56,7 @@ def json_text(document: dict[str, Any], indent: int | None = 2) -> str:
     )
 
 
-def read_bytes(path: Path, source: str, expected: str, most: int) -> bytes:
+def read_bytes(path: Path, source: str, expected: str, max_bytes: int) -> bytes:
     """Read an untrusted file; ``source`` and ``expected`` are for messages.
 
     At most ``most`` + 1 bytes are read, so that the caller can refuse a larger file.
@@ -66,8 +66,10 @@ def read_bytes(path: Path, source: str, expected: str, most: int) -> bytes:
     """
     try:
         with path.open("rb") as file:
-            size = os.fstat(file.fileno()).st_size or most  # read() allocates the size requested
-            return file.read(min(size, most) + 1)
+            size = (
+                os.fstat(file.fileno()).st_size or max_bytes
+            )  # read() allocates the size requested
+            return file.read(min(size, max_bytes) + 1)
     except FileNotFoundError:
         raise InputError.of(source, "there is no such file") from None
     except IsADirectoryError:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 import shapely
+from shapely import affinity
 
 from fabkit.cli import main
 from fabkit.core.errors import InputError
@@ -30,7 +31,7 @@ from fabkit.output.numbering import NumberedChallenge, number_challenges
 from tests.conftest import ROOT
 from tests.support.booklets import TINT, Read, longest_line_mm, silhouette, some
 from tests.support.entries import altered
-from tests.support.pictures import file_of
+from tests.support.pictures import cell_drawn, file_of, together
 
 UNIT_MM = 20.0
 #: Sharp tips, holes, parts of their own, and pieces on two lattices.
@@ -209,7 +210,10 @@ def outlines_of(challenge: str) -> Any:
     catalog = json.loads((ROOT / "pieces/catalogs/fridgeiq.json").read_text())
     for entry in catalog["challenges"]:
         if entry["id"] == challenge:
-            return shapely.union_all([shapely.Polygon(o[0], o[1:]) for o in entry["outlines"]])
+            shape = together(cell_drawn("quarter-square", cell) for cell in entry["frame"])
+            # Pieces on two lattices: units half as long.
+            factor = 0.5 if entry.get("parity") == "mixed" else 1.0
+            return affinity.scale(shape, factor, factor, origin=(0, 0))
     found = {one["id"]: one["outline"] for one in file_of("fridgeiq")["challenge"]}
     return shapely.Polygon(found[challenge])
 
