@@ -140,7 +140,8 @@ class PieceTable(Table, json_schema_extra=_exactly_one(_PIECE_KEYS)):
 
     id: Annotated[str, IDENTIFIER] = Field(description="names the files")
     count: Annotated[int, integer(1, _MOST_PIECES)] = Field(
-        1, description="number of equal pieces, whose ids end in 1, 2, 3, …"
+        1,
+        description="number of equal pieces, whose ids end in 1, 2, 3, … (-1, -2, -3, … after a digit)",
     )
     label: Annotated[str, _LABEL] = Field(
         "", description="one to three characters to engrave; by default the id, or its first letter"
@@ -302,7 +303,8 @@ class _SetReader:
             errors.add(f"{place}.bonds", "join balls, and this piece has none")
         if table.has_error("id", "count") or table.count == 1:
             return [piece]
-        ids = [f"{piece_id}{number + 1}" for number in range(table.count)]
+        stem = f"{piece_id}-" if piece_id[-1:].isdigit() else piece_id
+        ids = [f"{stem}{number + 1}" for number in range(table.count)]
         for copy_id in ids:
             try:
                 read_identifier(copy_id)

@@ -95,7 +95,7 @@ def document(
 def text_picture(encoded: EncodedChallenge, layout: Layout) -> list[str]:
     """A layout as lines of letters for the terminal, one letter for each piece.
 
-    Uncovered cells are dots. A legend follows if a letter is not a piece's label.
+    Uncovered cells are dots. A legend follows if a letter is neither a piece's label nor its id.
     """
     lattice, letters = encoded.puzzle.lattice, _letters(encoded, layout)
     picture = dict.fromkeys(encoded.challenge.region, "·")
@@ -104,7 +104,7 @@ def text_picture(encoded: EncodedChallenge, layout: Layout) -> list[str]:
     return lines + [
         f"{letter} is {piece}"
         for piece, letter in letters.items()
-        if letter != encoded.puzzle.piece(piece).label
+        if letter not in (encoded.puzzle.piece(piece).label, piece)
     ]
 
 
@@ -149,9 +149,9 @@ def _span(numbers: Sequence[int]) -> range:
 
 
 def _letters(encoded: EncodedChallenge, layout: Layout) -> dict[str, str]:
-    """A letter for each piece: one of its label, where no other piece has it."""
-    letters: dict[str, str] = {}
-    for piece in layout:
+    """Return a letter for each piece: its id if that is one letter, else one of its label."""
+    letters = {piece: piece if len(piece) == 1 else "" for piece in layout}
+    for piece in (piece for piece, letter in letters.items() if not letter):
         wanted = (*encoded.puzzle.piece(piece).label, *piece, *ascii_letters, *digits)
         taken = {*letters.values(), " "}
         free = (letter for letter in wanted if letter.isprintable() and letter not in taken)

@@ -273,6 +273,10 @@ def test_a_count_makes_equal_pieces(
 ) -> None:
     """They are interchangeable, and printed each; dominoes cover a square of 4 x 4 in 36 ways."""
     monkeypatch.chdir(tmp_path)
+    Path("counted.toml").write_text(
+        COUNTED.split("challenge", maxsplit=1)[0].replace('"D"', '"L3"'), encoding="utf-8"
+    )
+    assert [piece.id for piece in load_set("counted.toml").pieces[:2]] == ["L3-1", "L3-2"]
     Path("counted.toml").write_text(COUNTED, encoding="utf-8")
     puzzle = load_set("counted.toml")
     assert [piece.id for piece in puzzle.pieces] == [
