@@ -148,7 +148,8 @@ def test_infeasibility_is_found_certified_and_true(name: str) -> None:
     nodes = len(document["argument"].get("items", []))
     assert judged(document) == Verdict(True, None, nodes)
     answer = solve(one, "first")
-    assert (answer.status, answer.engine, answer.reason) == (IMPOSSIBLE, "presolve", found.reason)
+    told = "; ".join(filter(None, (found.reason, found.advice)))
+    assert (answer.status, answer.engine, answer.reason) == (IMPOSSIBLE, "presolve", told)
     assert AlgorithmX().count(one.problem, Budget()).count == 0
     assert solve(one, "count", "count").count == 0
 
