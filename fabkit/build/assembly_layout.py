@@ -12,7 +12,7 @@ from shapely import Polygon
 from fabkit.build.artifacts import Artifacts, library_failures
 from fabkit.drawing.ball import BallDrawing
 from fabkit.drawing.boards.csg import BoardDrawing
-from fabkit.drawing.draft import FlatDrawing
+from fabkit.drawing.draft import FlatDrawing, draft_for_pictures
 from fabkit.drawing.outline import region_mm
 from fabkit.model.accessory import LID, Accessory, Printable, accessories
 from fabkit.model.entry import subdivide
@@ -45,14 +45,18 @@ def assembled(
     board: bool = True,
     exploded: bool = False,
     halves: int = 1,
+    warn: Callable[[str], None] | None = None,
 ) -> list[ShadedMesh]:
     """The meshes of an assembled set.
 
     Args:
-        challenge: the solved challenge. Its board is shown if its region is that of a board.
+        challenge: the challenge. Its board is shown if its region is that of a board.
+        layout: a solution, or the pieces in front of the board.
         board: whether the board is shown, with its lid, if it is made as an object.
         exploded: whether the pieces are apart above it.
         halves: of the challenge's cells in a unit's length; see `fabkit.model.puzzle.Entry`.
+        warn: receives a message on pieces that are drawn without a letter or magnets that cannot be
+            made; without it, these are refused.
 
     Returns:
         The visible meshes, in mm: the board, then its lid, then the pieces with their inlays.
@@ -63,7 +67,7 @@ def assembled(
     """
     pieces = puzzle.select(list(layout))
     boards = boards_for_region(puzzle, challenge.region, profile, halves) if board else ()
-    artifacts = picture_artifacts(puzzle, (*pieces, *boards), profile, find_stl)
+    artifacts = picture_artifacts(puzzle, (*pieces, *boards), profile, find_stl, warn)
     drawings = artifacts.drawings
     meshes: list[ShadedMesh] = []
     for accessory in boards:
@@ -73,7 +77,9 @@ def assembled(
                 drawings[accessory.board.id].outline, drawings[accessory.id].outline
             )
         meshes += shaded_meshes(artifacts, accessory, transform)
-    transforms = piece_placements(artifacts, challenge.region, layout, boards, halves)
+    in_board = all(cells <= challenge.region for cells in layout.values())
+    holders = boards if in_board else ()
+    transforms = piece_placements(artifacts, challenge.region, layout, holders, halves)
     for piece in pieces:
         transform, away_mm = transforms[piece.id]
         place = transform.translated(*away_mm) if exploded else transform
@@ -86,9 +92,46 @@ def picture_artifacts(
     printables: Sequence[Printable],
     profile: Profile,
     find_stl: Callable[[], Mapping[str, Path]] = dict,
+    warn: Callable[[str], None] | None = None,
 ) -> Artifacts:
     """Artifacts for pictures: chequered pieces show both colours, however they are printed."""
-    return Artifacts(puzzle, printables, replace(profile, tones="inlay"), find_stl)
+    profile = replace(profile, tones="inlay")
+    drawings = None
+    if warn is not None:
+        drafts = draft_for_pictures(puzzle, printables, profile, warn)
+        drawings = {drawing.piece: drawing for drawing in drafts}
+    return Artifacts(puzzle, printables, profile, find_stl, drawings)
+
+
+def lay_out_in_front(puzzle: PuzzleSet, challenge: Challenge) -> dict[str, frozenset[Cell]]:
+    """Lay the pieces of a challenge out in rows in front of its region, a cell apart.
+
+    Example:
+        >>> from fabkit.model.challenges import find_challenge
+        >>> from fabkit.model.library import load_set
+        >>> block = load_set("iqblock")
+        >>> square = find_challenge(block, "square")
+        >>> all(square.region.isdisjoint(cells) for cells in lay_out_in_front(block, square).values())
+        True
+    """
+    (ux, _), (vx, vy) = puzzle.lattice.basis
+    columns = [x for x, _ in challenge.region]
+    left, right = min(columns), max(columns)
+    x = left
+    low = min(y for _, y in challenge.region)
+    top = low - 2 * vy
+    layout: dict[str, frozenset[Cell]] = {}
+    for piece in puzzle.select(list(challenge.pieces)):
+        xs, ys = zip(*piece.forms[0].cells, strict=True)
+        if x > left and x + max(xs) - min(xs) > right:
+            x, top = left, low - 2 * vy
+        rows = (top - max(ys)) // vy
+        shift = rows * vx - (min(xs) + rows * vx - x) // ux * ux
+        cells = frozenset((cx + shift, cy + rows * vy) for cx, cy in piece.forms[0].cells)
+        layout[piece.id] = cells
+        low = min(low, *(cy for _, cy in cells))
+        x = max(cx for cx, _ in cells) + 2 * ux
+    return layout
 
 
 def shaded_meshes(

@@ -52,9 +52,9 @@ def picture(
 ) -> int:
     """Render the assembled set from its meshes, as a PNG file.
 
-    Exit code 1 if the challenge has no solution.
+    Without a solution, the pieces lie in front of the board, and the exit code is 1.
     """
-    from fabkit.build.assembly_layout import assembled
+    from fabkit.build.assembly_layout import assembled, lay_out_in_front
     from fabkit.build.cover_image import default_challenge
     from fabkit.output.render.picture import render
     from fabkit.output.render.scene import View
@@ -63,10 +63,16 @@ def picture(
     report, puzzle = context.report, context.puzzle
     chosen = find_challenge(puzzle, default_challenge(puzzle) if challenge is None else challenge)
     profile = context.profile
-    layout = _solution(chosen, context)
-    if layout is None:
-        return FAILURE_EXIT
-    meshes = assembled(puzzle, chosen, layout, profile, board=not no_board, exploded=exploded)
+    solution = _solution(chosen, context)
+    meshes = assembled(
+        puzzle,
+        chosen,
+        solution or lay_out_in_front(puzzle, chosen),
+        profile,
+        board=not no_board,
+        exploded=exploded,
+        warn=report.warn,
+    )
     view = View(width, height, background=None if transparent else "#ffffff")
     write_atomically(path, render(meshes, view))
     report.info(f"Wrote {path}: {chosen.id} of {puzzle.title}")
@@ -81,11 +87,11 @@ def picture(
             "triangles": sum(len(mesh.faces) for mesh in meshes),
         }
     )
-    return 0
+    return 0 if solution else FAILURE_EXIT
 
 
 def _solution(challenge: Challenge, context: Context) -> Layout | None:
-    """A solution of the challenge; if there is none, or none in time, report that and return None."""
+    """Return a solution of the challenge; if there is none, or none in time, report that."""
     from fabkit.build.cover_image import solve_face_up
     from fabkit.solve.answer import IMPOSSIBLE, solve
     from fabkit.solve.encoding import to_exact_cover
@@ -103,6 +109,5 @@ def _solution(challenge: Challenge, context: Context) -> Layout | None:
     if answer.solutions:
         return encoded.decode(answer.solutions[0])
     why = "has no solution" if answer.status == IMPOSSIBLE else OUT_OF_TIME
-    report.info(f"{challenge.id} {why}; nothing was drawn")
-    report.document({"set": puzzle.name, "challenge": challenge.id, "file": None})
+    report.info(f"{challenge.id} {why}; its pieces lie in front")
     return None

@@ -35,7 +35,7 @@ def show(
 
     Prints a table; with -o, also draws to a file, pieces at 1:1.
 
-    Exit code 1 if --solution or --steps finds no solution.
+    If --solution or --steps finds no solution, draws the challenge alone, with exit code 1.
     """
     target = drawings.drawing_file(path, theme, width_px)
     of_challenge = challenge is not None or file is not None
@@ -52,22 +52,22 @@ def show(
     with context.report.progress() as on_progress:
         entry = find_entry(puzzle, challenge, file, context.budget_s, context.folder, on_progress)
     lacking = (solution or steps) and not entry.solution
-    if target is not None and not lacking:
+    if target is not None:
         from fabkit.output.challenge import challenge_sheet, steps_sheet
 
         unit_mm = context.profile.unit_mm
         shown = entry if solution else entry.with_result(solution=None)
         target.write(
             steps_sheet(puzzle, entry, unit_mm, target.theme)
-            if steps
+            if steps and not lacking
             else challenge_sheet(puzzle, shown, unit_mm, theme=target.theme, grid=grid),
             context.report,
         )
     _print_challenge(context, entry)
     if lacking:
         why = "has no solution" if entry.result.status == "impossible" else OUT_OF_TIME
-        context.report.info(f"{entry.challenge.id} {why}; nothing was drawn")
-    elif target is not None:
+        context.report.info(f"{entry.challenge.id} {why}")
+    if target is not None:
         context.report.info(f"Wrote {target.path}")
     context.report.document(
         {
@@ -83,7 +83,7 @@ def show(
             "count_complete": entry.result.count_complete,
             "level": entry.level or None,
             "score": entry.score,
-            "file": None if target is None or lacking else str(target.path),
+            "file": None if target is None else str(target.path),
         }
     )
     return FAILURE_EXIT if lacking else 0

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from shapely import Point, Polygon, union_all
@@ -192,6 +193,49 @@ def draft_all(
         source = f"{puzzle.name} with profile {profile.name}"
         raise InputError(source, list(map(ErrorDetail, where, faults)))
     return drawings
+
+
+#: What a picture leaves out of a piece, and the profile's values without it, in the order of trial.
+_LEFT_OUT: tuple[tuple[str, dict[str, str]], ...] = (
+    ("its letter, which cannot be printed", {"faces": "none"}),
+    ("magnets, which do not fit", {"fit": "none"}),
+    ("letter and magnets, which cannot be made", {"faces": "none", "fit": "none"}),
+)
+
+
+def draft_for_pictures(
+    puzzle: PuzzleSet,
+    printables: Sequence[Printable],
+    profile: Profile,
+    warn: Callable[[str], None],
+) -> list[PartDrawing]:
+    """Draft pieces and boards for pictures, which show no letter and no magnet that cannot be made.
+
+    `warn` receives a message on the pieces that are drawn without.
+
+    Raises:
+        InputError: with everything else that is impossible with the profile.
+    """
+    left_out: dict[str, str] = {}
+
+    def draft(puzzle: PuzzleSet, printable: Printable, profile: Profile) -> PartDrawing:
+        try:
+            return draft_printable(puzzle, printable, profile)
+        except DrawingError as fault:
+            for feature, changes in _LEFT_OUT:
+                with suppress(DrawingError):
+                    drawing = draft_printable(puzzle, printable, replace(profile, **changes))
+                    left_out[str(fault)] = feature
+                    return drawing
+            raise
+
+    try:
+        return draft_all(puzzle, printables, profile, draft_printable)
+    except InputError as error:
+        drawings = draft_all(puzzle, printables, profile, draft)
+        for fault in error.errors:
+            warn(f"{fault.key}: drawn without {left_out[fault.message]}: {fault.message}")
+        return drawings
 
 
 def tone_area(lattice: Lattice, piece: Piece, unit_mm: float) -> BaseGeometry:

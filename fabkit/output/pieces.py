@@ -8,15 +8,10 @@ from dataclasses import dataclass, field, replace
 from shapely import MultiPoint, MultiPolygon, Point, Polygon
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.core.errors import InputError, pluralize
+from fabkit.core.errors import pluralize
 from fabkit.core.units import format_mm
-from fabkit.drawing.draft import (
-    FlatDrawing,
-    draft_all,
-    draft_flat_piece,
-    tone_area,
-)
-from fabkit.drawing.outline import DrawingError, PointMm, canonical_outline
+from fabkit.drawing.draft import FlatDrawing, draft_for_pictures, tone_area
+from fabkit.drawing.outline import PointMm, canonical_outline
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet, to_units
@@ -156,13 +151,18 @@ def piece_sheet(
     warn: Callable[[str], None] = lambda note: None,
 ) -> str:
     """Draw pieces as printed, seen from the lettered face, with dimensions, as an SVG document in mm.
-    `warn` receives a message for each piece that is drawn without its letter, as it cannot be printed.
+    `warn` receives a message on pieces that are drawn without their letter or magnets, which cannot be
+    made.
 
     Raises:
-        InputError: when the profile does not suit a piece even without a letter.
+        InputError: when the profile does not suit a piece even without them.
     """
     flat = [piece for piece in pieces if not piece.body]
-    drafts = _drafts(puzzle, flat, profile, warn)
+    drafts = [
+        drawing
+        for drawing in draft_for_pictures(puzzle, flat, profile, warn)
+        if isinstance(drawing, FlatDrawing)
+    ]
     views = [flat_piece_view(puzzle, *pair, profile) for pair in zip(flat, drafts, strict=True)]
     for piece in (piece for piece in pieces if piece.body):
         views += ball_piece_views(puzzle, piece, profile)
@@ -206,26 +206,6 @@ def piece_sheet(
         corner = x + ball_mm + pitch_mm + _APART_MM, low
         draw_height_dimension(drawing, corner, ball_mm, f"Ø {format_mm(ball_mm)}", colours)
     return drawing.source()
-
-
-def _drafts(
-    puzzle: PuzzleSet, pieces: Sequence[Piece], profile: Profile, warn: Callable[[str], None]
-) -> list[FlatDrawing]:
-    """Draft flat pieces; those whose letters cannot be printed go without, with a warning."""
-
-    def of_any_letter(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> FlatDrawing:
-        try:
-            return draft_flat_piece(puzzle, piece, profile)
-        except DrawingError:
-            return draft_flat_piece(puzzle, piece, replace(profile, faces="none"))
-
-    try:
-        return draft_all(puzzle, pieces, profile, draft_flat_piece)
-    except InputError as error:
-        drafts = draft_all(puzzle, pieces, profile, of_any_letter)
-        for fault in error.errors:
-            warn(f"{fault.key}: drawn without its letter, which cannot be printed: {fault.message}")
-        return drafts
 
 
 def _summary(views: Sequence[PieceView], profile: Profile) -> str:

@@ -64,21 +64,20 @@ def test_what_has_no_solution_is_drawn_without_one(capsys: pytest.CaptureFixture
     show = ("show", "fridgeiq", "--challenge", "rectangle_02_b", "-o", "r.svg")
     assert "Wrote r.svg" in stdout_of(capsys, *show)
     assert not list(of_class(root_of(Path("r.svg").read_text()), "piece"))
-    Path("r.svg").unlink()
+    alone = Path("r.svg").read_bytes()
     for wanted in ("--solution", "--steps"):
+        Path("r.svg").unlink()
         out = stdout_of(capsys, *show, wanted, code=1)
-        assert out.endswith("rectangle_02_b has no solution; nothing was drawn\n")
-        assert not Path("r.svg").exists()
+        assert out.endswith("rectangle_02_b has no solution\nWrote r.svg\n")
+        assert Path("r.svg").read_bytes() == alone
     document = json.loads(stdout_of(capsys, *show, "--steps", "--json", code=1))
-    assert (document["status"], document["file"]) == ("impossible", None)
+    assert (document["status"], document["file"]) == ("impossible", "r.svg")
 
 
 def test_a_budget_that_is_spent_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     show = ("show", "iqfit", "--challenge", "board", "--solution", "--budget", "0", "-o", "b.svg")
     out = stdout_of(capsys, *show, code=1)
-    assert out.endswith(
-        "board was not solved within the time limit (--budget); nothing was drawn\n"
-    )
+    assert out.endswith("board was not solved within the time limit (--budget)\nWrote b.svg\n")
 
 
 def test_of_a_catalog_one_challenge_is_chosen(capsys: pytest.CaptureFixture[str]) -> None:
@@ -190,6 +189,18 @@ def test_a_letter_that_cannot_be_printed_is_left_out(capsys: pytest.CaptureFixtu
     # What is wrong besides the letter is refused.
     assert main(["show", "mine.toml", "-o", "no.svg", "-s", "top_chamfer=30mm"]) == 2
     assert not Path("no.svg").exists()
+
+
+def test_magnets_that_do_not_fit_are_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    """In drawings only: files to print are refused."""
+    large = ("-s", "magnet.diameter=25mm")
+    assert main(["show", "iqblock", "-o", "p.svg", *large]) == 0
+    stderr = capsys.readouterr().err
+    assert stderr.startswith("warning: piece")
+    assert ": drawn without magnets, which do not fit: " in stderr
+    assert "magnet" not in " ".join(texts(root_of(Path("p.svg").read_text())))
+    assert main(["export-svg", "iqblock", "-o", "out", *large]) == 2
+    assert not Path("out").exists()
 
 
 @pytest.mark.integration

@@ -14,7 +14,6 @@ import shapely
 import trimesh
 from PIL import Image
 
-from fabkit.cli import main
 from fabkit.model.lattice import LATTICES
 from fabkit.model.library import load_set
 from fabkit.output.render import raster
@@ -213,10 +212,14 @@ def test_a_set_is_drawn_from_its_meshes(pair: str, run_json: Callable[..., Any])
     assert sorted(one.name for one in Path().iterdir()) == ["pair.toml", "picture.png"]
 
 
-def test_what_cannot_be_drawn_is_reported(pair: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """With exit code 1; what commands refuse is in tests/bad."""
+def test_without_a_solution_the_pieces_lie_in_front(
+    pair: str, run_json: Callable[..., Any]
+) -> None:
+    """With exit code 1, and also if their magnets do not fit; what commands refuse is in tests/bad."""
     odd = '\n[[challenge]]\nid = "odd"\noutline = [[0, 0], [6, 0], [6, 1], [0, 1]]\n'
     Path(pair).write_text(Path(pair).read_text() + odd)
-    assert main(["picture", pair, "-o", "picture.png", "--challenge", "odd"]) == 1
-    assert "has no solution" in "".join(capsys.readouterr())
-    assert [one.name for one in Path().iterdir()] == ["pair.toml"]
+    ask = ("picture", pair, "-o", "picture.png", "--size", "48x32", "--challenge", "odd")
+    document = run_json(*ask, "-s", "magnet.diameter=19mm", code=1)
+    assert [name for name in document["shown"] if name in "PQ"] == ["P", "Q"]
+    with Image.open("picture.png") as image:
+        assert len(image.getcolors() or range(99)) > 9
