@@ -105,7 +105,8 @@ def solve(
     begin = time.monotonic()
     infeasibility = find_infeasibility(encoded) if engine_name is None else None
     if infeasibility is not None:
-        answer = Answer(IMPOSSIBLE, "presolve", 0, 0, None, 0, False, reason=infeasibility.reason)
+        reason = "; ".join(filter(None, (infeasibility.reason, infeasibility.advice)))
+        answer = Answer(IMPOSSIBLE, "presolve", 0, 0, None, 0, False, reason=reason)
         budget.report(1.0)
     else:
         answer = _answer_question(encoded.problem, question, engine_name, budget, limit)

@@ -13,6 +13,7 @@ from fabkit.solve.encoding import EncodedChallenge
 from fabkit.solve.exact_cover import BoolArray, ExactCoverProblem
 
 _MAX_LISTED = 8
+_LEFTOVER = "with --leftover cells may stay uncovered"
 
 
 @dataclass(frozen=True)
@@ -20,12 +21,13 @@ class Infeasibility:
     """Why there is no solution, as a sentence.
 
     `rule` is ``area``, ``piece``, ``cell`` or ``colouring``; for the last, `weights` has one number
-    for each cell of the problem.
+    for each cell of the problem. `advice` is what `fabkit solve` can do about it, or empty.
     """
 
     rule: str
     reason: str
     weights: tuple[int, ...] = ()
+    advice: str = ""
 
 
 def find_infeasibility(encoded: EncodedChallenge) -> Infeasibility | None:
@@ -50,9 +52,8 @@ def _area(encoded: EncodedChallenge) -> Infeasibility | None:
         return Infeasibility("area", f"{region}, but the pieces cover at least {areas[0]:g}")
     chosen = "" if problem.pieces_count is None else f"{problem.pieces_count} of "
     reason = f"{region}, but {chosen}the pieces cover {_join_numbers(areas)}"
-    if sums and sums[-1] < free and problem.pieces_count is None:
-        reason += "; with --leftover cells may stay uncovered"
-    return Infeasibility("area", reason)
+    is_larger = bool(sums) and sums[-1] < free and problem.pieces_count is None
+    return Infeasibility("area", reason, advice=_LEFTOVER if is_larger else "")
 
 
 def _without_placement(encoded: EncodedChallenge) -> Infeasibility | None:
