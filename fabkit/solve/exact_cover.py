@@ -112,6 +112,44 @@ class ExactCoverProblem:
         if self.pieces_count is not None:
             yield self.pieces_count, self.pieces_count, uses
 
+    def sums(self, values: Sequence[Iterable[int]]) -> dict[int, int]:
+        """Return, by number of pieces, the sums of one value of each piece's kind, as bit sets.
+
+        Unless `pieces_count` is set, only all pieces together are of interest.
+        """
+        sums = {0: 1}
+        for kind, copies in enumerate(self.copies):
+            for _ in range(copies):
+                more = {} if self.pieces_count is None else dict(sums)  # those without this piece
+                for used, total in sums.items():
+                    for value in values[kind]:
+                        more[used + 1] = more.get(used + 1, 0) | total << value
+                sums = more
+        return sums
+
+    @cached_property
+    def areas(self) -> BoolArray:
+        """Whether so many pieces (rows) can cover so many cells (columns) together.
+
+        Empty if all pieces are used, since then their areas exclude nothing.
+        """
+        if self.pieces_count is None:
+            return np.zeros((0, 0), dtype=np.bool_)
+        sums = self.sums(
+            [
+                {
+                    len(self.options[position].cells) // self.options[position].copies
+                    for position in positions
+                }
+                for positions in self.by_kind
+            ]
+        )
+        areas = [
+            [sums.get(used, 0) >> area & 1 for area in range(self.cell_count + 1)]
+            for used in range(self.pieces_count + 1)
+        ]
+        return np.array(areas, dtype=np.bool_)
+
     @cached_property
     def usable(self) -> tuple[int, ...]:
         """The positions of the options that use no more copies than there are."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from fabkit.core.errors import join_or
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.solve.encoding import EncodedChallenge
-from fabkit.solve.exact_cover import BoolArray, ExactCoverProblem
+from fabkit.solve.exact_cover import BoolArray
 
 _MAX_LISTED = 8
 _LEFTOVER = "with --leftover cells may stay uncovered"
@@ -38,7 +38,7 @@ def find_infeasibility(encoded: EncodedChallenge) -> Infeasibility | None:
 def _area(encoded: EncodedChallenge) -> Infeasibility | None:
     """Compare the pieces' cells with the region's."""
     problem = encoded.problem
-    sums = _bits(_attained(problem, encoded.sizes))
+    sums = _bits(problem.sums(encoded.sizes).get(problem.pieces_used, 0))
     free = problem.cell_count
     if free in sums or (problem.leftover and sums[0] <= free):
         return None
@@ -78,7 +78,8 @@ def _colouring(encoded: EncodedChallenge) -> Infeasibility | None:
     kinds = [np.array(kind, dtype=np.int64) for kind in problem.by_kind]
     for name, coloured in _colourings(encoded.puzzle.lattice, encoded.cells):
         values = np.add.reduceat(coloured[cells].astype(np.int64), starts)
-        total = _attained(problem, [set(values[kind].tolist()) for kind in kinds])
+        sums = problem.sums([set(values[kind].tolist()) for kind in kinds])
+        total = sums.get(problem.pieces_used, 0)
         weights = tuple(coloured.astype(int).tolist())
         if not total >> sum(weights) & 1:
             reason = (
@@ -122,19 +123,6 @@ def _colourings(lattice: Lattice, cells: Sequence[Cell]) -> Iterator[tuple[str, 
             phase = (down * row + across * col) % modulus
             for part in range(modulus if modulus > 2 else 1):
                 yield ", ".join(filter(None, (name, note))), counts & (phase == part)
-
-
-def _attained(problem: ExactCoverProblem, values: Sequence[Iterable[int]]) -> int:
-    """Return, as a bit set, all sums of the pieces used, each with one of its kind's values."""
-    sums = {0: 1}  # by the number of pieces
-    for kind, copies in enumerate(problem.copies):
-        for _ in range(copies):
-            more = {} if problem.pieces_count is None else dict(sums)  # those without this piece
-            for used, total in sums.items():
-                for value in values[kind]:
-                    more[used + 1] = more.get(used + 1, 0) | total << value
-            sums = more
-    return sums.get(problem.pieces_used, 0)
 
 
 def _bits(total: int) -> list[int]:

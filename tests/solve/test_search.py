@@ -19,8 +19,9 @@ from fabkit.solve.engines.engine import Budget, Engine, Outcome, UnsupportedProb
 from fabkit.solve.engines.frontier import Count, Frontier
 from fabkit.solve.engines.search import BitmaskSearch, MrvSearch, Search, symmetry_breaking_kind
 from fabkit.solve.exact_cover import ExactCoverProblem, Option, burnside
+from tests.conftest import ROOT
 from tests.support.algorithm_x import AlgorithmX
-from tests.support.problems import dominoes, pigeons, problems
+from tests.support.problems import choices_of_pieces, dominoes, pigeons, problems
 from tests.support.sketches import Sketch, board
 from tests.support.strategies import cell_sets, piece_of
 
@@ -74,6 +75,26 @@ def agree(problem: ExactCoverProblem) -> None:
 @given(problems())
 def test_engines_agree_on_random_problems(problem: ExactCoverProblem) -> None:
     agree(problem)
+
+
+@given(choices_of_pieces())
+def test_engines_agree_where_only_some_pieces_are_used(problem: ExactCoverProblem) -> None:
+    """What areas exclude has no solution."""
+    agree(problem)
+
+
+def test_areas_exclude_most_choices_of_pieces() -> None:
+    """Ten of the 21 polyominoes fill 7 x 7 only as nine of five squares and one of four."""
+    puzzle = load_set(str(ROOT / "tests" / "sets" / "polyominoes.toml"))
+    problem = to_exact_cover(puzzle, puzzle.challenges[0]).problem
+    for search in (
+        BitmaskSearch(problem, [(None, 1)], keep_solutions=True),
+        MrvSearch(problem, keep_solutions=True),
+    ):
+        assert search.step(100_000, 1), "found among so few nodes"
+        assert problem.is_solved_by(search.solutions[0])
+        sizes = [len(problem.options[position].cells) for position in search.solutions[0]]
+        assert sorted(sizes) == [4, *[5] * 9]
 
 
 @st.composite

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import strategies as st
 
 from fabkit.model.library import load_set
@@ -74,6 +76,18 @@ def _strip(draw: st.DrawFn) -> ExactCoverProblem:
 def problems() -> st.SearchStrategy[ExactCoverProblem]:
     """Random problems: some 10 cells, up to 5 kinds of up to 3 copies, cells left over or not."""
     return st.one_of(_planted(), _strip(), _blind())
+
+
+@st.composite
+def choices_of_pieces(draw: st.DrawFn) -> ExactCoverProblem:
+    """A problem that uses only some of its pieces: others are as good, or do not fit at all."""
+    problem = draw(st.one_of(_planted(), _strip()))
+    more = draw(_options(problem.cell_count, 2))
+    others = {replace(option, kind=option.kind + problem.kind_count) for option in more}
+    copies = (*problem.copies, 1, 2)
+    used = draw(st.integers(max(0, sum(problem.copies) - 2), sum(problem.copies) + 1))
+    options = tuple(sorted({*problem.options, *others}))
+    return ExactCoverProblem(problem.cell_count, copies, options, pieces_count=used)
 
 
 def dominoes(side: int) -> ExactCoverProblem:

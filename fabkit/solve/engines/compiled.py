@@ -114,6 +114,20 @@ trailing_zeros = _bit_count("cttz", ir.Constant(ir.IntType(1), 0))
 popcount = _bit_count("ctpop")
 
 
+@kernel
+def pieces_fit(areas, left, counter, bare):  # type: ignore[no-untyped-def]
+    """Return whether the pieces still to be placed can cover so many bare cells.
+
+    Args:
+        areas: from `ExactCoverProblem.areas`; if empty, they always can.
+        left: the copies left, as counted by `CopyCounter`.
+        counter: its guard bits, the `done` bits and `pieces_shift`.
+        bare: the number of bare cells.
+    """
+    guard, done, shift = counter
+    return areas.shape[0] == 0 or areas[np.int64((left & done & ~guard) >> shift), bare]
+
+
 # --- problems as arrays of machine words -----------------------------------------------------------
 
 
@@ -154,6 +168,11 @@ class CopyCounter:
         return cls(
             tuple(shifts), int(pieces_count is not None) << last, guard, start | guard, done, bits
         )
+
+    @property
+    def pieces_shift(self) -> int:
+        """The position of the field with the pieces still to be placed, if only some are used."""
+        return (self.done & -self.done).bit_length() - 1
 
     def cost(self, option: Option) -> int:
         """Return what an option subtracts from the word."""

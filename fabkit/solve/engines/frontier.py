@@ -17,6 +17,8 @@ from fabkit.solve.engines.compiled import (
     kernel,
     list_index,
     option_lists,
+    pieces_fit,
+    popcount,
     trailing_zeros,
 )
 from fabkit.solve.engines.engine import (
@@ -127,7 +129,7 @@ def _from_lowest_bare(low, high):  # type: ignore[no-untyped-def]
 
 @kernel
 def _expand(  # type: ignore[no-untyped-def]
-    table, slot, next_row, cell, options, counter, leftover, cells, batch, fill
+    table, slot, next_row, cell, options, counter, copies_shift, areas, leftover, cells, batch, fill
 ):
     """Cover (or leave bare) the lowest bare cell of every state in every way.
 
@@ -136,8 +138,9 @@ def _expand(  # type: ignore[no-untyped-def]
         slot: the slot to resume at.
         next_row: the option to resume at.
         options: from `option_lists`.
-        counter: the guard bits, the bits that are set once enough pieces are used, and the shift of
-            the copies in the high word.
+        counter: see `fabkit.solve.engines.compiled.pieces_fit`.
+        copies_shift: the shift of the copies in the high word.
+        areas: from `ExactCoverProblem.areas`.
         leftover: whether cells may stay bare.
         batch: ``batch[step]`` receives the states whose lowest bare cell is ``cell + step``.
         fill: the number of states in each batch.
@@ -147,7 +150,7 @@ def _expand(  # type: ignore[no-untyped-def]
         whose batch is full (-1 when done).
     """
     rows, start = options
-    guard, done_bits, copies_shift = counter
+    guard, done_bits, _ = counter
     done, overflow = ZERO, False
     window_mask = (ONE << copies_shift) - ONE
     while slot < table.shape[0]:
@@ -173,8 +176,12 @@ def _expand(  # type: ignore[no-untyped-def]
                 if cell + step < cells:
                     if fill[step] == batch.shape[1]:
                         return slot, row - first, done, overflow, step
-                    if leftover or not _is_dead(
-                        after_low, after_high, left, cell + step, options, counter, cells
+                    covered = cell + step + np.int64(popcount(after_low) + popcount(after_high))
+                    if leftover or (
+                        pieces_fit(areas, left, counter, cells - covered)
+                        and not _is_dead(
+                            after_low, after_high, left, cell + step, options, counter, cells
+                        )
                     ):
                         place = fill[step]
                         batch[step, place, _LOW] = after_low
@@ -283,12 +290,17 @@ class Frontier:
         """Expand all states whose lowest bare cell is this one."""
         table = self._tables.pop(cell)
         self.states += self._sizes.pop(cell)
-        counter = Word(self._counter.guard), Word(self._counter.done), Word(self._copies_shift)
+        counter = (
+            Word(self._counter.guard),
+            Word(self._counter.done),
+            Word(self._counter.pieces_shift),
+        )
+        copies_shift = Word(self._copies_shift)
         slot = row = step = 0
         while step >= 0:
             slot, row, done, overflow, step = _expand(
-                table, slot, row, cell, self._options, counter, self.problem.leftover,
-                self.problem.cell_count, self._batch, self._fill,
+                table, slot, row, cell, self._options, counter, copies_shift, self.problem.areas,
+                self.problem.leftover, self.problem.cell_count, self._batch, self._fill,
             )  # fmt: skip
             self.count += int(done)
             if overflow:

@@ -27,6 +27,8 @@ from fabkit.solve.engines.compiled import (
     kernel,
     list_index,
     option_lists,
+    pieces_fit,
+    popcount,
     trailing_zeros,
 )
 from fabkit.solve.engines.engine import Budget, BudgetSpentError, Engine, Outcome, Solution
@@ -231,7 +233,7 @@ def _list_from(covered):  # type: ignore[no-untyped-def]
 
 @kernel
 def _bitmask_search(  # type: ignore[no-untyped-def]
-    table, start, full, guard, done,
+    table, start, full, counter, areas,
     covered, left, cursor, listed, depth, node_limit, solution_limit,
 ):  # fmt: skip
     """Continue the search until it is over or a limit is reached.
@@ -242,6 +244,7 @@ def _bitmask_search(  # type: ignore[no-untyped-def]
     Returns:
         The current depth (-1 when over), nodes, solutions.
     """
+    guard, done, _ = counter
     nodes = solutions = 0
     while depth >= 0:
         here, free = covered[depth], left[depth]
@@ -264,7 +267,9 @@ def _bitmask_search(  # type: ignore[no-untyped-def]
                             if solutions == solution_limit:
                                 cursor[depth] = row + 1
                                 return depth, nodes, solutions
-                    elif rest & done != guard & done:
+                    elif rest & done != guard & done and pieces_fit(
+                        areas, rest, counter, np.int64(popcount(full & ~after))
+                    ):
                         cursor[depth] = row + 1
                         depth += 1
                         covered[depth], left[depth] = after, rest
@@ -298,6 +303,8 @@ class BitmaskSearch(TreeSearch):
         self._root = self._depth = -1
         self._counter = CopyCounter.of(problem)
         self._table, self._start = option_lists(problem, self._counter, in_place=True)
+        counter = self._counter
+        self._counter_words = Word(counter.guard), Word(counter.done), Word(counter.pieces_shift)
         self._full = (1 << problem.cell_count) - 1
         depths = problem.pieces_used + 2
         self._covered = np.zeros(depths, dtype=np.uint64)
@@ -320,8 +327,7 @@ class BitmaskSearch(TreeSearch):
             if limit is not None:
                 maximum = min(maximum, -(-(limit - self.count) // self._roots[self._root][1]))
             self._depth, walked, solutions = _bitmask_search(
-                self._table, self._start, Word(self._full),
-                Word(self._counter.guard), Word(self._counter.done),
+                self._table, self._start, Word(self._full), self._counter_words, self.problem.areas,
                 self._covered, self._left, self._cursor, self._found, self._depth, nodes, maximum,
             )  # fmt: skip
             self.nodes += walked
@@ -400,10 +406,13 @@ _KINDS = 2
 
 
 @kernel
-def _choose(options, live, begin, end, covered, left, counts, optional):  # type: ignore[no-untyped-def]
+def _choose(  # type: ignore[no-untyped-def]
+    options, live, begin, end, covered, left, counts, optional, areas
+):
     """Return the item with the fewest options, or `_COMPLETE` if the node is complete.
 
-    Return `_DEAD` if all cells are covered but too few pieces are used, where kinds are secondary.
+    Where kinds are secondary, return `_DEAD` if all cells are covered but too few pieces are used, or
+    if the pieces to be used cannot cover the bare cells, by ``areas``.
 
     Kinds with several copies left are chosen only if they cannot be placed, or if cells are
     secondary and nothing else is left to branch on.
@@ -417,10 +426,12 @@ def _choose(options, live, begin, end, covered, left, counts, optional):  # type
         for position in range(cell_start[option], cell_start[option + 1]):
             counts[cells[position]] += 1
     best, fewest, complete = _DEAD, np.int64(1) << 62, left[total] == 0
+    bare = 0
     if optional != _CELLS:
         for cell in range(cell_count):
             if not covered[cell]:
                 complete = False
+                bare += 1
                 if counts[cell] < fewest:
                     best, fewest = cell, counts[cell]
     if optional != _KINDS:
@@ -430,6 +441,8 @@ def _choose(options, live, begin, end, covered, left, counts, optional):  # type
                 left[kind] == 1 or optional == _CELLS or count == 0
             ):  # fmt: skip
                 best, fewest = cell_count + kind, count
+    if areas.shape[0] > 0 and not areas[left[total], bare]:
+        return _DEAD
     return _COMPLETE if complete else best
 
 
@@ -502,8 +515,9 @@ def _start(kinds, uses, copies, pieces_used, cell_count):  # type: ignore[no-unt
 
 @kernel
 def _mrv_search(  # type: ignore[no-untyped-def]
-    options, state, optional, first_item, items, item_count, depth, node_limit, solution_limit
-):
+    options, state, optional, areas, first_item, items, item_count, depth, node_limit,
+    solution_limit,
+):  # fmt: skip
     """Continue the search until it is over, a limit is reached, or a buffer is full.
 
     ``options`` holds for each option its mask, its cells (CSR indices and offsets), kind, copies
@@ -525,7 +539,7 @@ def _mrv_search(  # type: ignore[no-untyped-def]
         if item[depth] == _NOT_CHOSEN:
             if record_items and item_count == items.shape[0]:
                 return _FULL_ITEMS, depth, nodes, weight, item_count
-            best = _choose(options, live, begin, end, covered, left, counts, optional)
+            best = _choose(options, live, begin, end, covered, left, counts, optional, areas)
             if depth == 0 and first_item >= 0:
                 best = first_item
             item[depth], cursor[depth] = best, begin if best >= 0 else end
@@ -581,10 +595,20 @@ def mrv_search(  # type: ignore[no-untyped-def]
     state = _start(kinds, uses, copies, copies.sum(), cell_count)
     chosen = state[4]
     items, noted = np.zeros(256, dtype=np.int32), 0
+    no_areas = np.zeros((0, 0), dtype=np.bool_)
     depth = nodes = 0
     while True:
         why, depth, walked, weight, noted = _mrv_search(
-            options, state, _NOTHING, first_item, items, noted, depth, max_nodes - nodes, 1
+            options,
+            state,
+            _NOTHING,
+            no_areas,
+            first_item,
+            items,
+            noted,
+            depth,
+            max_nodes - nodes,
+            1,
         )
         nodes += walked
         if weight > 0:
@@ -629,6 +653,8 @@ class MrvSearch(TreeSearch):
         self._optional = _CELLS if problem.leftover else _NOTHING
         if problem.pieces_count is not None:
             self._optional = _KINDS
+        # A certificate's checker must branch on an item of every node that is not a leaf.
+        self._areas = problem.areas[:0] if record_items else problem.areas
         copies = _numbers(problem.copies)
         self._state = _start(self._kinds, uses, copies, problem.pieces_used, problem.cell_count)
         _, self._bounds, self._cursor, self._item, self._chosen, *_ = self._state
@@ -642,7 +668,7 @@ class MrvSearch(TreeSearch):
                 1 if self._keep_solutions else _NO_LIMIT if limit is None else limit - self.count
             )
             why, self._depth, walked, weight, self._noted = _mrv_search(
-                self._options, self._state, self._optional, self._first,
+                self._options, self._state, self._optional, self._areas, self._first,
                 self._items, self._noted, self._depth, nodes, maximum,
             )  # fmt: skip
             self.nodes += walked
