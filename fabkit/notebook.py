@@ -18,20 +18,20 @@ Text from set files is always escaped.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fabkit.core.errors import InputError, escape, pluralize, truncate
 from fabkit.core.units import format_mm
-from fabkit.model.catalog import catalog_entries, catalog_entry
+from fabkit.model.catalog import catalog_records, shipped_entry
 from fabkit.model.challenges import challenge_names, find_challenge
-from fabkit.model.entry import Entry, challenge_of, entry_of
+from fabkit.model.entry import entry_of
 from fabkit.model.lattice import Cell
 from fabkit.model.library import load_set as _load_set
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
 from fabkit.model.profile_file import load_profile
-from fabkit.model.puzzle import MOVES, PuzzleSet
+from fabkit.model.puzzle import MOVES, Entry, PuzzleSet
 
 if TYPE_CHECKING:
     from fabkit.solid.export import Shape
@@ -105,13 +105,13 @@ class SetView:
             >>> load_set("iqblock").challenges[:2]
             ['square', 'start-001']
         """
-        made = [str(entry["id"]) for entry in catalog_entries(self.puzzle)]
+        made = [str(entry["id"]) for entry in catalog_records(self.puzzle)]
         return list(dict.fromkeys([*challenge_names(self.puzzle), *made]))
 
     def challenge(self, name: str) -> ChallengeView:
         """Return a challenge, whole board, snowflake or starting position by its id."""
         own = name in challenge_names(self.puzzle)
-        entry = None if own else catalog_entry(self.puzzle, name)
+        entry = None if own else shipped_entry(self.puzzle, name)
         entry = entry or entry_of(find_challenge(self.puzzle, name))
         return ChallengeView(self.puzzle, entry, self.profile)
 
@@ -216,21 +216,21 @@ class ChallengeView:
         from fabkit.solve.engines.engine import Budget
 
         entry = self.entry
-        if entry.solution is None:
-            encoded = to_exact_cover(self.puzzle, challenge_of(entry))
+        if not entry.solution:
+            encoded = to_exact_cover(self.puzzle, entry.challenge)
             answer = solve(encoded, "first", None, Budget(budget_s))
-            found = encoded.decode(answer.solutions[0]) if answer.solutions else None
-            entry = replace(entry, status=answer.status, solution=found)
+            solution = encoded.decode(answer.solutions[0]) if answer.solutions else None
+            entry = entry.with_result(status=answer.status, solution=solution)
         return SolutionView(self.puzzle, entry, self.profile)
 
     def __repr__(self) -> str:
-        pieces = pluralize(len(self.entry.pieces), "piece")
-        return f"{_plain(self.entry.title)} of {_plain(self.puzzle.title)}: {pieces}"
+        pieces = pluralize(len(self.entry.challenge.pieces), "piece")
+        return f"{_plain(self.entry.challenge.name)} of {_plain(self.puzzle.title)}: {pieces}"
 
     def _repr_svg_(self) -> str:
         from fabkit.output.challenge import challenge_sheet
 
-        unsolved = replace(self.entry, solution=None)
+        unsolved = self.entry.with_result(solution=None)
         return challenge_sheet(self.puzzle, unsolved, self.profile.unit_mm)
 
 
@@ -248,26 +248,26 @@ class SolutionView:
     @property
     def layout(self) -> Mapping[str, frozenset[Cell]]:
         """Cells of each piece; empty without a solution."""
-        return self.entry.solution or {}
+        return self.entry.solution
 
     def steps(self) -> DrawingView:
         """Draw the assembly step by step; raise an InputError without a solution."""
         from fabkit.output.challenge import steps_sheet
 
         if not self.layout:
-            message = f"{self.entry.id}: {_WITHOUT[self.entry.status]}, so there are no steps"
+            message = f"{self.entry.challenge.id}: {_WITHOUT[self.entry.result.status]}, so there are no steps"
             raise InputError.of(self.puzzle.name, message)
         return DrawingView(steps_sheet(self.puzzle, self.entry, self.profile.unit_mm))
 
     def __repr__(self) -> str:
-        of = f"{_plain(self.entry.title)} of {_plain(self.puzzle.title)}"
+        of = f"{_plain(self.entry.challenge.name)} of {_plain(self.puzzle.title)}"
         known = f", solved: {', '.join(self.layout)}"
-        return of + (known if self.layout else f": {_WITHOUT[self.entry.status]}")
+        return of + (known if self.layout else f": {_WITHOUT[self.entry.result.status]}")
 
     def _repr_svg_(self) -> str:
         from fabkit.output.challenge import challenge_sheet
 
-        known = None if self.layout else _WITHOUT[self.entry.status]
+        known = None if self.layout else _WITHOUT[self.entry.result.status]
         return challenge_sheet(self.puzzle, self.entry, self.profile.unit_mm, known)
 
 

@@ -15,11 +15,16 @@ from fabkit.build.entries import gather
 from fabkit.core.files import read_json, write_atomically
 from fabkit.model.catalog import (
     catalog_path,
-    entry_kind,
-    read_catalog,
+    record_kind,
     rules_sha256,
 )
-from fabkit.model.entry import LEVELS, challenge_of, halved, level_thresholds
+from fabkit.model.challenge_file import (
+    challenge_record,
+    read_challenges,
+    read_list,
+    solution_record,
+)
+from fabkit.model.entry import LEVELS, halved, level_thresholds
 from fabkit.model.library import load_set
 from fabkit.model.puzzle import problem_sha256
 from fabkit.puzzles.snowflakes.catalog import assign_levels, merge_catalogs, text
@@ -43,18 +48,20 @@ else:
 catalog["made"].pop("seconds", None)
 catalog["made"] |= {"pieces_sha256": puzzle.pieces_sha256, "rules_sha256": rules_sha256(puzzle)}
 
-snowflakes = [one for one in catalog.get("challenges", []) if entry_kind(one) == "snowflake"]
-by_id = {one["id"]: one for one in snowflakes}
+records = catalog.get("challenges", [])
+snowflakes = [record for record in records if record_kind(record) == "snowflake"]
+results = {record["id"]: record["result"] for record in snowflakes}
 # Rated like `fabkit solve --difficulty`; those on two lattices with half the unit.
 of_halves = {1: puzzle}
-for entry in read_catalog({"challenges": snowflakes}, puzzle, name):
+for entry in read_list({"challenges": snowflakes}, puzzle, name):
     if entry.halves not in of_halves:
         half_pieces = tuple(halved(puzzle.lattice, piece) for piece in puzzle.pieces)
         of_halves[entry.halves] = replace(puzzle, pieces=half_pieces)
-    encoded = to_exact_cover(of_halves[entry.halves], challenge_of(entry))
-    rating = difficulty(encoded.problem, entry.count, patient=True)
-    by_id[entry.id]["difficulty"] = {"score": round(rating.score, 3)} if rating else {}
-if not all(one["count_complete"] for one in snowflakes):
+    encoded = to_exact_cover(of_halves[entry.halves], entry.challenge)
+    rating = difficulty(encoded.problem, entry.result.count, patient=True)
+    score = {"score": round(rating.score, 3)} if rating else {}
+    results[entry.challenge.id]["difficulty"] = score
+if not all(result["count_complete"] for result in results.values()):
     raise SystemExit("a count of solutions ended early: it would depend on the machine")
 
 # Sets of few pieces have few hard starts, so some are in the books; omit those.
@@ -72,32 +79,34 @@ for one in json.loads(book.read_text())["all"] if book.is_file() else ():
     )
 
 starts, levels = list[dict[str, Any]](), dict[str, list[float]]()
-for one in read_json(work / "challenges.json")["challenges"]:
-    if {given["piece"]: given.get("cells") for given in one["given"]} in published:
+generated = {record["id"]: record for record in read_json(work / "challenges.json")["challenges"]}
+for entry in read_challenges(work / "challenges.json", puzzle):
+    record = generated[entry.challenge.id]
+    if {given["piece"]: given.get("cells") for given in record["given"]} in published:
         continue
-    dropped = ("id", "file", "count_up_to_symmetry")
-    known = {key: value for key, value in one.items() if key not in dropped}
-    number = f"start-{len(starts) + 1:03}"
-    starts.append({"id": number, "kind": "start", **known, "count_complete": True})
-for kind, found in (("snowflake", snowflakes), ("start", starts)):
-    if found:
-        levels[kind] = list(assign_levels(found)[1])
-for one in starts:
-    if len(one["pieces"]) == len(puzzle.pieces):
-        del one["pieces"]
-    one["level"] = one["difficulty"].pop("level")
-own = [one for one in gather(puzzle) if one.kind in ("board", "challenge")]
-scores = [one.score for one in own if one.kind == "challenge" and one.score is not None]
+    start = replace(entry.challenge, id=f"start-{len(starts) + 1:03}")
+    of = {"of": entry.of} if entry.of else {}
+    result = record["result"] | {"solution": solution_record(entry.solution)}
+    del result["count_up_to_symmetry"]
+    starts.append(challenge_record(puzzle, start) | of | {"result": result})
+for kind, graded in (("snowflake", snowflakes), ("start", starts)):
+    if graded:
+        levels[kind] = list(assign_levels(graded)[1])
+own = [entry for entry in gather(puzzle) if entry.kind in ("board", "challenge")]
+scores = [entry.score for entry in own if entry.kind == "challenge" and entry.score is not None]
 if len(scores) >= 2 * len(LEVELS):
     levels["challenge"] = list(level_thresholds(scores))
 counts = {}
 for entry in own:
-    problem = to_exact_cover(puzzle, challenge := challenge_of(entry)).problem
+    problem = to_exact_cover(puzzle, challenge := entry.challenge).problem
     rating = difficulty(problem) if entry.solution else None
     if rating and not rating.complete:
         count, complete = count_solutions(problem, Budget())
         assert complete
-        counts[entry.id] = {"count": count, "problem_sha256": problem_sha256(puzzle, challenge)}
+        counts[entry.challenge.id] = {
+            "count": count,
+            "problem_sha256": problem_sha256(puzzle, challenge),
+        }
 catalog |= {"levels": levels, "counts": counts, "challenges": [*snowflakes, *starts]}
 order = ("set", "pieces", "made", "levels", "counts", "complete", "challenges", "unknown")
 write_atomically(target / f"{name}.json", text({key: catalog[key] for key in order}))

@@ -19,8 +19,14 @@ from fabkit.core.documents import Table, Validator
 from fabkit.core.errors import InputError
 from fabkit.core.units import format_degrees, format_mm
 from fabkit.mesh.finding import RULE_GROUPS
-from fabkit.model.catalog import catalog_entries
-from fabkit.model.challenge_file import ChallengeFile, GivenTable
+from fabkit.model.catalog import catalog_records
+from fabkit.model.challenge_file import (
+    ChallengeFile,
+    DifficultyTable,
+    GivenTable,
+    ListFile,
+    ResultTable,
+)
 from fabkit.model.library import load_set, shipped_names
 from fabkit.model.profile import ANGLE, CHOICE, LENGTH, SETTINGS, Profile, Setting
 from fabkit.model.profile_file import load_profile, preset_names
@@ -130,7 +136,9 @@ def _keys(model: type[Table]) -> list[str]:
     for key, field in model.model_fields.items():
         check = next((one for one in field.metadata if isinstance(one, Validator)), None)
         if check is None:
-            expected, about = f"tables `[[{key}]]`", field.description or ""
+            is_list = bool(get_args(field.annotation))
+            expected = f"tables `[[{key}]]`" if is_list else f"a table `[{key}]`"
+            about = field.description or ""
         else:
             expected = check.expected
             about = field.description or check.schema.get("description", "")
@@ -176,8 +184,8 @@ def _sets() -> Iterator[str]:
                 str(len(one.pieces)),
                 str(len(one.boards)),
                 str(len(one.challenges)),
-                str(len(catalog_entries(one, "start"))),
-                str(len(catalog_entries(one, "snowflake"))),
+                str(len(catalog_records(one, "start"))),
+                str(len(catalog_records(one, "snowflake"))),
                 one.lattice.name + (" (balls)" if one.made_of_balls else ""),
                 "yes" if one.flips else "no",
             )
@@ -201,12 +209,25 @@ def _sets() -> Iterator[str]:
 
 def _challenges() -> Iterator[str]:
     yield "# Challenge files\n"
-    yield "A challenge file is a TOML or JSON file with these keys; `fabkit solve SET --file FILE` solves it."
-    yield "`[[challenge]]` in a set file has the same keys. `fabkit schema challenge` prints the JSON schema.\n"
+    yield "A challenge is written with these keys, in TOML or JSON: in a file of its own, as `[[challenge]]` in a"
+    yield "set file, in a [list](#lists), and in a catalog. `fabkit solve SET --file FILE` solves it."
+    yield "`fabkit schema challenge` prints the JSON schema.\n"
     yield from _keys(ChallengeFile)
-    yield "## `[[given]]`\n"
-    yield f"{GivenTable.__doc__}\n"
-    yield from _keys(GivenTable)
+    for header, model in (
+        ("[[given]]", GivenTable),
+        ("[result]", ResultTable),
+        ("[result.difficulty]", DifficultyTable),
+    ):
+        yield f"## `{header}`\n"
+        yield f"{model.__doc__}\n"
+        yield from _keys(model)
+    yield "## Lists\n"
+    yield "Several challenges stand in one file, each with an `id`. `--file` and `--challenges` accept it wherever"
+    yield "they accept a challenge file; `fabkit solve SET ID --file FILE` solves one of them.\n"
+    yield '```toml\nset = "iqblock"\n\n[[challenge]]\nid = "first"'
+    yield 'given = [{ piece = "0", cells = [[6, 4], [6, 5], [6, 6], [6, 7], [7, 4], [7, 5], [7, 6], [7, 7]] }]\n'
+    yield '[[challenge]]\nid = "second"\nflips = false\n```\n'
+    yield from _keys(ListFile)
 
 
 def _profiles() -> Iterator[str]:

@@ -37,7 +37,7 @@ ensure_venv() {
 
 make_venv() {
     local venv="$1" constraints="$2" extras="$3" python
-    echo "fabkit: setting up ${venv##*/} (once; CadQuery is large, this takes a minute or two)" >&2
+    echo "fabkit: setting up ${venv##*/} (once; this takes about two minutes, CadQuery is large)" >&2
     if ! "$venv/bin/python" -m pip --version >/dev/null 2>&1; then
         rm -rf "$venv"
         python=$(find_python) || return 3

@@ -1,17 +1,19 @@
 """Shared by all tests: which of them run, a small set, and commands with --json.
 
-Three tiers: the default run touches every command, rule and engine on real input; tests marked
-``integration`` need a browser, a slicer, a cluster or whole documents, or kill processes; tests
-marked ``long`` are more of the same.
+Three tiers: the default run touches every command, rule and engine on real input, with nothing but
+what ``scripts/test`` installs; tests marked ``integration`` need a cluster or whole documents, kill
+processes, or need a program from outside, which ``needs`` names; tests marked ``long`` are more of
+the same.
 """
 
 from __future__ import annotations
 
 import gc
 import json
+import shutil
 import signal
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,8 @@ hypothesis.settings.register_profile("thorough", deadline=None, max_examples=200
 ROOT = Path(__file__).resolve().parent.parent
 #: The tiers beside the default one, and how long such tests take.
 TIERS = {"integration": "a quarter of an hour", "long": "an hour together"}
+#: How many tests were left to tiers that were not asked for, by option.
+left_out: dict[str, int] = {}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -42,16 +46,41 @@ def pytest_configure(config: pytest.Config) -> None:
             signal.signal(one, handler)
     thorough = any(config.getoption(f"--{name}") for name in TIERS)
     hypothesis.settings.load_profile("thorough" if thorough else "quick")
-    _read_shipped_files_once()
+    _read_shipped_sets_once()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     _thin_out(items)
-    for name, takes in TIERS.items():
-        skip = pytest.mark.skip(reason=f"takes {takes}; run scripts/test --{name}")
-        for item in items:
-            if name in item.keywords and not config.getoption(f"--{name}"):
-                item.add_marker(skip)
+    _require_programs(items)
+    others = {
+        item: f"--{name}"
+        for name in reversed(TIERS)
+        for item in items
+        if name in item.keywords and not config.getoption(f"--{name}")
+    }
+    left_out.update(Counter(others.values()))
+    items[:] = [item for item in items if item not in others]
+    config.hook.pytest_deselected(items=[*others])
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session) -> Iterator[None]:
+    """The last line says how many tests were left to other tiers, instead of a line for each."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["left_out"] = dict(left_out)
+        return (yield)
+    yield
+    if left_out:
+        reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+        count, options = sum(left_out.values()), ", ".join(sorted(left_out))
+        tests = "1 test" if count == 1 else f"{count} tests"
+        reporter.write_line(f"{tests} left to the other tiers: {options}")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Every worker collects all tests, so that the numbers of one are those of the run."""
+    left_out.update(getattr(node, "workeroutput", {}).get("left_out", {}))
 
 
 def pytest_collection_finish() -> None:
@@ -60,17 +89,16 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(100_000, 20, 100)
 
 
-def _read_shipped_files_once() -> None:
-    """Each worker reads a shipped set and its catalog once, not for each command: a fifth of a run.
+def _read_shipped_sets_once() -> None:
+    """Each worker reads a shipped set once, not for each command.
 
     Nothing that is read can be changed. Processes that tests start read for themselves.
     """
-    from fabkit.model import catalog, set_file
+    from fabkit.model import set_file
     from fabkit.model.library import shipped_folder
 
-    read_set, shipped_entries = set_file.read_set, catalog.shipped_entries
+    read_set = set_file.read_set
     sets: dict[tuple[Path, str | None], Any] = {}
-    entries: dict[tuple[str, str], Any] = {}
 
     def read_set_once(path: Path, source: str | None = None) -> Any:
         if path.parent != shipped_folder():
@@ -79,14 +107,7 @@ def _read_shipped_files_once() -> None:
             sets[path, source] = read_set(path, source)
         return sets[path, source]
 
-    def shipped_entries_once(puzzle: Any, kind: str = "") -> Any:
-        if not any(puzzle is one for one in sets.values()):
-            return shipped_entries(puzzle, kind)
-        if (puzzle.name, kind) not in entries:
-            entries[puzzle.name, kind] = shipped_entries(puzzle, kind)
-        return [*entries[puzzle.name, kind]]
-
-    set_file.read_set, catalog.shipped_entries = read_set_once, shipped_entries_once
+    set_file.read_set = read_set_once
 
 
 def _thin_out(items: list[pytest.Item]) -> None:
@@ -100,6 +121,16 @@ def _thin_out(items: list[pytest.Item]) -> None:
         if seen[test] % marker.args[0]:
             item.add_marker(pytest.mark.long)
         seen[test] += 1
+
+
+def _require_programs(items: list[pytest.Item]) -> None:
+    """A test marked ``needs(program, ...)`` needs one of these, and is one of integration."""
+    for item in items:
+        for marker in item.iter_markers("needs"):
+            item.add_marker(pytest.mark.integration)
+            if not any(map(shutil.which, marker.args)):
+                reason = f"needs {marker.args[0]}: apt install {marker.args[0]}"
+                item.add_marker(pytest.mark.skip(reason=reason))
 
 
 @pytest.fixture

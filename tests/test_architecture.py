@@ -155,3 +155,16 @@ def test_the_documented_path_of_an_outline_is_taken() -> None:
         assert 20 < len(listed) <= limit
         assert [name for name in listed if name not in called] == []
         assert sorted(listed, key=called.index) == listed
+
+
+def test_what_was_left_out_is_one_line_and_a_missing_program_is_named(tmp_path: Path) -> None:
+    program = [sys.executable, "-m", "pytest", "tests/mesh/test_second_opinion.py", "--color=no"]
+    for options, counted, named in ((["-n0"], 3, 0), (["-n1", "--integration"], 1, 1)):
+        done = subprocess.run(
+            [*program, *options], cwd=ROOT, env={"PATH": str(tmp_path), "HOME": str(tmp_path)},
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        last = done.stdout.splitlines()[-1]
+        assert re.match(f"{counted} tests? left to the other tiers: ", last), done.stdout
+        assert ("needs admesh: apt install admesh" in done.stdout) == named
+        assert ("SKIPPED" in done.stdout) == named

@@ -2,7 +2,9 @@
 
 ``tests/bad`` holds tables of inputs, one fault each, and the message expected on standard error:
 
-- ``set.toml``: set files, run as ``fabkit export-stl FILE``, with the ``svg`` beside it,
+- ``set.toml``: set files, run as ``fabkit export-stl FILE``, with the ``svg`` beside it: one of `BASES`
+  (of an ``svg``, the one that names it), where ``change`` replaces one text by another, and what the case
+  does ``add``; or a whole ``input``,
 - ``profile.toml``: profiles, run as ``fabkit export-stl fridgeiq -p FILE``,
 - ``challenge.toml``: challenge files, run as ``fabkit solve SET --file SET-NAME.toml``,
 - ``cli.toml``: command lines,
@@ -45,13 +47,26 @@ TABLES: dict[str, dict[str, Case]] = {
     for kind in ("set", "profile", "challenge", "cli", "measured", "made")
 }
 
-HEAD = '[set]\nname = "mine"\nlattice = "square"\nmoves = "rotations"\n'
-DOMINO = '[[piece]]\nid = "A"\ncells = [[0, 0], [0, 1]]\n'
+HEAD = '[set]\nname = "mine"\ntitle = "Mine"\nlattice = "square"\nmoves = "rotations"\n'
+PIECE = '\n[[piece]]\nid = "A"\n'
+DOMINO = f"{PIECE}cells = [[0, 0], [0, 1]]\n"
+TROMINO = '\n[[piece]]\nid = "B"\ncells = [[0, 0], [0, 1], [0, 2]]\n'
+QUARTER = HEAD.replace('"square"', '"quarter-square"') + PIECE
+#: Beginnings of set files, all without a fault once their last piece or challenge is drawn.
+BASES = {
+    "square": HEAD + PIECE,
+    "quarter": QUARTER,
+    "outline": f"{QUARTER}outline = [[0, 0], [2, 0], [2, 1], [0, 1]]\n",
+    "svg": f'{HEAD}unit = "20 mm"\n{PIECE}svg = "{{name}}.svg#A"\n',
+    "board": f'{HEAD}{DOMINO}\n[[board]]\nid = "tray"\n',
+    "domino": f'{HEAD}{DOMINO}\n[[board]]\nid = "tray"\nsize = [2, 3]\n\n[[challenge]]\nid = "one"\n',
+    "challenge": f'{HEAD}{DOMINO}{TROMINO}\n[[board]]\nid = "tray"\nsize = [2, 3]\n\n[[challenge]]\nid = "one"\n',
+}
 
 
 def piece(key: str, value: object) -> str:
     """A set whose only piece is drawn with one key."""
-    return f'{HEAD}\n[[piece]]\nid = "A"\n{key} = {value}\n'
+    return f"{HEAD}{PIECE}{key} = {value}\n"
 
 
 def challenges(count: int, line: str) -> str:
@@ -72,7 +87,7 @@ MADE: dict[str, Callable[[], str | bytes]] = {
     "ball-row-too-long": lambda: piece("balls", [[i, 0, 0] for i in range(3000)]),
     "cells-more-than-10000": lambda: piece("cells", [[0, i] for i in range(10_001)]),
     "corners-more-than-10000": lambda: piece("outline", [*STAIRCASE, [5000, 5000], [0, 5000]]),
-    "file-cells-too-many": lambda: f"{HEAD}\n{DOMINO}" + challenges(25, f"outline = {LARGE}"),
+    "file-cells-too-many": lambda: HEAD + DOMINO + challenges(25, f"outline = {LARGE}"),
     "file-empty": lambda: "",
     "file-is-utf-16": lambda: (HEAD + DOMINO).encode("utf-16"),
     "file-not-utf-8": lambda: f"# Stück für Stück\n{HEAD}{DOMINO}".encode("latin-1"),
@@ -119,6 +134,19 @@ def measured(case: Case) -> str:
     return "\n".join([head, *lines.values()]) + "\n"
 
 
+def text_of(kind: str, name: str) -> str:
+    """The file of a case that a table holds."""
+    case = TABLES[kind][name]
+    if "input" in case:
+        return str(case["input"]) + "\n" * ("ending" not in case)
+    text = BASES[case.get("base", "svg")].replace("{name}", name)
+    if "change" in case:
+        old, new = case["change"]
+        assert text.count(old) == 1, f"{name} changes what its base does not hold once: {old}"
+        text = text.replace(old, new)
+    return f"{text}{case['add']}\n" if "add" in case else text
+
+
 def put(kind: str, name: str, case: Case, folder: Path) -> list[str]:
     """Puts a case's input into a folder; returns the command line that reads it."""
     if kind == "cli":
@@ -128,7 +156,7 @@ def put(kind: str, name: str, case: Case, folder: Path) -> list[str]:
     if kind == "measured":
         (folder / f"{name}.csv").write_text(measured(case))
         return ["calibrate", "--from", f"{name}.csv"]
-    content = MADE[name]() if kind == "made" else case["input"]
+    content = MADE[name]() if kind == "made" else text_of(kind, name)
     (folder / file).write_bytes(content if isinstance(content, bytes) else content.encode())
     if "svg" in case:
         (folder / f"{name}.svg").write_text(case["svg"], encoding="utf-8", newline="\n")

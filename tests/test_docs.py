@@ -24,7 +24,7 @@ from typer.main import get_command
 from fabkit.cli import main
 from fabkit.cli.main import app
 from fabkit.core.errors import install_hint
-from fabkit.model.catalog import catalog_entries
+from fabkit.model.catalog import catalog_records
 from fabkit.model.library import load_set, shipped_names
 from fabkit.model.profile import SETTINGS
 from fabkit.model.profile_file import load_profile, preset_names
@@ -199,7 +199,6 @@ def test_the_site_fetches_nothing_is_opened_and_brought_up_to_date(
 
 
 @browser.needed
-@pytest.mark.integration
 def test_the_search_works_from_the_disk(folder: Path) -> None:
     """Also without a network: a page that asks for one, or complains, fails the test."""
     assert main(["docs", "--no-open"]) == 0
@@ -399,7 +398,7 @@ def test_the_numbers_in_the_text_are_right() -> None:
     assert "41 box challenges" in EVERYTHING
     assert "21 magnets of 10 x 3 mm" in EVERYTHING
     assert len(COUNTED) >= 5
-    entries = catalog_entries(fridgeiq, "snowflake")
+    entries = catalog_records(fridgeiq, "snowflake")
     turned = sum(not entry["flips"] for entry in entries)
     assert f"| {turned}, and no other on the infinite plane" in EVERYTHING
     assert f"| {len(entries)}, and no other |" in EVERYTHING

@@ -127,14 +127,16 @@ def test_a_challenge_is_solved(name: str) -> None:
     shown = fridgeiq.challenge(next(one for one in fridgeiq.challenges if one.startswith(name)))
     assert pieces_in(shown._repr_svg_()) == 0
     found = shown.solve()
-    assert covered_once(dict(found.layout)) == shown.entry.region
-    assert pieces_in(found._repr_svg_()) == len(shown.entry.pieces) == len(found.layout)
+    assert covered_once(dict(found.layout)) == shown.entry.challenge.region
+    assert pieces_in(found._repr_svg_()) == len(shown.entry.challenge.pieces) == len(found.layout)
     assert shown.entry.halves == (2 if name == "mixed" else 1)
     if name != "mixed":
         lattice = shown.puzzle.lattice
         for piece_id, cells in found.layout.items():
-            assert is_image(lattice, shown.puzzle.piece(piece_id), cells, shown.entry.flips)
-        assert pieces_in(found.steps()._repr_svg_()) > len(shown.entry.pieces)
+            assert is_image(
+                lattice, shown.puzzle.piece(piece_id), cells, shown.entry.challenge.flips
+            )
+        assert pieces_in(found.steps()._repr_svg_()) > len(shown.entry.challenge.pieces)
         assert repr(found.steps()).startswith("a drawing")
 
 
@@ -143,7 +145,7 @@ def test_every_challenge_that_is_listed_is_found() -> None:
     names = fridgeiq.challenges
     assert len(names) == len(set(names))
     for name in names[::30]:
-        assert fridgeiq.challenge(name).entry.id == name
+        assert fridgeiq.challenge(name).entry.challenge.id == name
 
 
 def test_what_has_no_solution_says_so() -> None:
@@ -155,7 +157,7 @@ def test_what_has_no_solution_says_so() -> None:
         found.steps()
     found = load_set("iqblock").challenge("square").solve(budget_s=0.0)
     assert "not solved within the time limit" in str(found)
-    assert found.entry.status == "unknown"
+    assert found.entry.result.status == "unknown"
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ class Artifacts:
         if self._drafted is not None:
             return self._drafted
         drawings = draft_all(self.puzzle, self.printables, self.profile, draft_printable)
-        return {one.piece: one for one in drawings}
+        return {drawing.piece: drawing for drawing in drawings}
 
     @cached_property
     def plates(self) -> list[Plate]:
@@ -71,8 +71,10 @@ class Artifacts:
         """The pieces as they are cut from a sheet, by id."""
         from fabkit.drawing.laser import draft_cut_pieces
 
-        flat = [one for one in self.printables if isinstance(one, Piece)]
-        return {one.piece: one for one in draft_cut_pieces(self.puzzle, flat, self.profile)}
+        flat = [printable for printable in self.printables if isinstance(printable, Piece)]
+        return {
+            drawing.piece: drawing for drawing in draft_cut_pieces(self.puzzle, flat, self.profile)
+        }
 
     @cached_property
     def sheets(self) -> list[CutSheet]:

@@ -52,7 +52,7 @@ def assembled(
         challenge: the solved challenge. Its board is shown if its region is that of a board.
         board: whether the board is shown, with its lid, if it is made as an object.
         exploded: whether the pieces are apart above it.
-        halves: of the challenge's cells in a unit's length; see `fabkit.model.entry.Entry`.
+        halves: of the challenge's cells in a unit's length; see `fabkit.model.puzzle.Entry`.
 
     Returns:
         The visible meshes, in mm: the board, then its lid, then the pieces with their inlays.
@@ -65,18 +65,20 @@ def assembled(
     boards = boards_for_region(puzzle, challenge.region, profile, halves) if board else ()
     artifacts = picture_artifacts(puzzle, (*pieces, *boards), profile, find_stl)
     drawings = artifacts.drawings
-    found: list[ShadedMesh] = []
-    for one in boards:
+    meshes: list[ShadedMesh] = []
+    for accessory in boards:
         transform = RigidTransform()
-        if one.kind == LID:
-            transform = _lid_transform(drawings[one.board.id].outline, drawings[one.id].outline)
-        found += shaded_meshes(artifacts, one, transform)
+        if accessory.kind == LID:
+            transform = _lid_transform(
+                drawings[accessory.board.id].outline, drawings[accessory.id].outline
+            )
+        meshes += shaded_meshes(artifacts, accessory, transform)
     transforms = piece_placements(artifacts, challenge.region, layout, boards, halves)
     for piece in pieces:
         transform, away_mm = transforms[piece.id]
         place = transform.translated(*away_mm) if exploded else transform
-        found += shaded_meshes(artifacts, piece, place)
-    return found
+        meshes += shaded_meshes(artifacts, piece, place)
+    return meshes
 
 
 def picture_artifacts(
@@ -113,7 +115,7 @@ def piece_placements(
     Args:
         region: the cells they cover together.
         boards: the board that holds them, if any; a lid does not matter.
-        halves: cells per unit of length; see `fabkit.model.entry.Entry`.
+        halves: cells per unit of length; see `fabkit.model.puzzle.Entry`.
 
     Returns:
         By piece, in the set's order; each also with the vector to its place in an exploded view, in
@@ -125,19 +127,19 @@ def piece_placements(
     """
     drawings, lattice = artifacts.drawings, artifacts.puzzle.lattice
     unit_mm = artifacts.profile.unit_mm / halves
-    tops = [one for board in boards if isinstance(one := drawings[board.id], BoardDrawing)]
-    rest_mm = max((one.rest_mm for one in tops if one.kind != LID), default=0.0)
+    tops = [drawing for board in boards if isinstance(drawing := drawings[board.id], BoardDrawing)]
+    rest_mm = max((drawing.rest_mm for drawing in tops if drawing.kind != LID), default=0.0)
     area = region_mm(lattice, region, unit_mm)
     left, front, right, back = area.bounds
-    found: dict[str, tuple[RigidTransform, Vector]] = {}
+    placements: dict[str, tuple[RigidTransform, Vector]] = {}
     for piece in artifacts.puzzle.select(list(layout)):
         cells = layout[piece.id]
         transform = placement_on(artifacts, piece, cells, halves)
         centre = region_mm(lattice, cells, unit_mm).centroid
         x_mm, y_mm = centre.x - area.centroid.x, centre.y - area.centroid.y
         away_mm = _SPREAD * x_mm, _SPREAD * y_mm, _RAISED * max(right - left, back - front)
-        found[piece.id] = transform.translated(0.0, 0.0, rest_mm), away_mm
-    return found
+        placements[piece.id] = transform.translated(0.0, 0.0, rest_mm), away_mm
+    return placements
 
 
 def placement_on(
@@ -169,8 +171,8 @@ def boards_for_region(
         halves: cells per unit of length; boards have whole units only.
     """
     all_accessories = accessories(puzzle, profile) if halves == 1 else ()
-    ids = [one.board.id for one in all_accessories if one.board.cells == region]
-    return [one for one in all_accessories if ids and one.board.id == ids[0]]
+    ids = [accessory.board.id for accessory in all_accessories if accessory.board.cells == region]
+    return [accessory for accessory in all_accessories if ids and accessory.board.id == ids[0]]
 
 
 def _lid_transform(board: Polygon, lid: Polygon) -> RigidTransform:

@@ -107,8 +107,8 @@ def make_booklet(
     load_messages("booklet", options.language)  # refuse unknown values before the work
     check_edition(options.edition, options.fold)
     choose_paper([], options.paper, options.fold)
-    found = gather(puzzle, options.selection, folder, progress)
-    entries, notes = select_solved(puzzle, found, options.selection)
+    all_entries = gather(puzzle, options.selection, folder, progress)
+    entries, notes = select_solved(puzzle, all_entries, options.selection)
     cover = None
     if options.picture:
         progress(0, 0, "drawing the cover")
@@ -119,7 +119,9 @@ def make_booklet(
         puzzle, entries, profile, options.language, options.paper, cover, options.edition,
         options.fold,
     )  # fmt: skip
-    return BookletResult(made, tuple(entry.id for entry in entries), (*notes, *made.notes))
+    return BookletResult(
+        made, tuple(entry.challenge.id for entry in entries), (*notes, *made.notes)
+    )
 
 
 def write_booklet(

@@ -1,4 +1,4 @@
-"""Challenge cards of starting positions."""
+"""Challenge cards of starting positions, and of any other challenge."""
 
 from __future__ import annotations
 
@@ -6,7 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fabkit.build.artifacts import library_failures
-from fabkit.build.entries import read_challenges, refuse_unknown_ids, stated_and_generated
+from fabkit.build.entries import (
+    Selection,
+    gather,
+    refuse_unknown_ids,
+    stated_and_generated,
+)
 from fabkit.build.reports import write_contents
 from fabkit.build.targets import OutputPath, Target, build
 from fabkit.core.errors import InputError, escape
@@ -15,67 +20,74 @@ from fabkit.drawing.boards.csg import BoardDrawing
 from fabkit.drawing.boards.draft import draft_card
 from fabkit.drawing.outline import DrawingError
 from fabkit.model.catalog import shipped_entries
-from fabkit.model.entry import Entry, challenge_of
+from fabkit.model.challenge_file import read_challenges
+from fabkit.model.challenges import one_lattice
 from fabkit.model.library import set_argument
 from fabkit.model.profile import Profile
-from fabkit.model.puzzle import Board, Challenge, PuzzleSet, default_board
+from fabkit.model.puzzle import Board, Challenge, Entry, PuzzleSet, default_board
 from fabkit.output.card import Card, card_sheets, card_svg
 
 
 def starting_positions(puzzle: PuzzleSet, file: Path | None, folder: Path) -> list[Entry]:
-    """The starting positions of a set or file.
+    """Return the starting positions of a set or file.
 
     Args:
         file: a challenge file, a list as `fabkit challenges` writes it, or a catalog; None for the
             set's own challenges, and the list in its output folder if there is one.
 
     Returns:
-        The challenges with given pieces.
+        The challenges with given pieces; all challenges of a file without any.
 
     Raises:
-        InputError: when the set has no board, when a file cannot be read, or when no challenge has
-            given pieces.
+        InputError: when a file cannot be read, or no challenge of the set has given pieces.
     """
-    if not puzzle.boards:
-        raise InputError.of(puzzle.name, "has no board; a card shows given pieces on a board")
     if file is not None:
-        found = [one for one in read_challenges(puzzle, file) if one.given]
-        if not found:
-            message = "has no given pieces; a card shows the pieces already on the board"
-            raise InputError.of(escape(str(file)), message)
-        return found
-    found = [one for one in stated_and_generated(puzzle, folder) if one.given]
-    found = found or [one for one in shipped_entries(puzzle, "start") if not one.of]
-    if not found:
+        entries = read_challenges(file, puzzle)
+        return [entry for entry in entries if entry.challenge.given] or entries
+    stated = stated_and_generated(puzzle, folder)
+    starts = [entry for entry in stated if entry.challenge.given]
+    starts = starts or shipped_entries(puzzle, "start")
+    if not starts:
         # On an optional board not all pieces need to have room.
-        own_board = default_board(puzzle.boards)
         generate = f"generate some with `fabkit challenges {set_argument(puzzle)}`, or "
-        generate = generate if own_board else ""
-        message = (
-            f"has no starting positions on a board; {generate}give a challenge file with --file"
-        )
+        generate = generate if default_board(puzzle.boards) else ""
+        message = f"has no starting positions; {generate}name a challenge"
         raise InputError.of(puzzle.name, message)
-    return found
+    return starts
 
 
 def cards_for(
-    puzzle: PuzzleSet, starts: Sequence[Entry], ids: Sequence[str] = (), count: int | None = None
+    puzzle: PuzzleSet,
+    names: Sequence[str],
+    file: Path | None,
+    folder: Path,
+    count: int | None = None,
 ) -> list[Card]:
-    """A card for each starting position, numbered.
+    """Return a card for each named challenge, or for each starting position, numbered.
 
     Args:
-        ids: only these; all when empty.
+        names: challenges of the set, its catalog, or the file; all starting positions when empty.
+        file: see `starting_positions`.
         count: the maximum number of cards; None for all.
 
     Raises:
-        InputError: when there is no such id, or a challenge does not cover a board.
+        InputError: when there is no such challenge, or it uses two lattices.
     """
-    refuse_unknown_ids("starting position", ids, [one.id for one in starts])
-    chosen = [one for one in starts if one.id in ids or not ids][:count]
-    return [
-        Card(challenge_of(one), _board(puzzle, challenge_of(one)), number, one.level, one.score)
-        for number, one in enumerate(chosen, start=1)
-    ]
+    source = puzzle.name if file is None else escape(str(file))
+    if not names:
+        entries = starting_positions(puzzle, file, folder)
+    elif file is None:
+        entries = gather(puzzle, Selection(only=tuple(names)), folder)
+    else:
+        of_file = read_challenges(file, puzzle)
+        refuse_unknown_ids("challenge", names, [entry.challenge.id for entry in of_file])
+        entries = [entry for entry in of_file if entry.challenge.id in names]
+    cards = []
+    for number, entry in enumerate(entries[:count], start=1):
+        challenge = one_lattice(entry, source, "its result")
+        board = _board(puzzle, challenge)
+        cards.append(Card(challenge, board, number, entry.level, entry.score))
+    return cards
 
 
 def write_cards(
@@ -101,7 +113,7 @@ def write_cards(
     """
     sheets = card_sheets(puzzle, cards, profile)
     stem = _free_stem([card.challenge.id for card in cards])
-    contents = {f"cards/{one.challenge.id}.svg": card_svg(puzzle, one, profile) for one in cards}
+    contents = {f"cards/{card.challenge.id}.svg": card_svg(puzzle, card, profile) for card in cards}
     contents |= {f"cards/{stem}-{n}.svg": sheet for n, sheet in enumerate(sheets, start=1)}
     drawings = _templates(puzzle, cards, profile) if templates else []
 
@@ -124,28 +136,26 @@ def write_cards(
 def _free_stem(ids: Sequence[str]) -> str:
     """A prefix for the names of sheets that no card has."""
     stem = "cards"
-    while any(one.lower().startswith(f"{stem}-") for one in ids):
+    while any(card_id.lower().startswith(f"{stem}-") for card_id in ids):
         stem += "-all"
     return stem
 
 
 def _templates(puzzle: PuzzleSet, cards: Sequence[Card], profile: Profile) -> list[BoardDrawing]:
     """The drawings of the templates."""
-    found = []
+    drawings = []
     for card in cards:
         try:
-            found.append(draft_card(puzzle, card.board, card.challenge, profile))
+            drawings.append(draft_card(puzzle, card.board, card.challenge, profile))
         except DrawingError as fault:
             where = f"{puzzle.name} {card.challenge.id} with profile {profile.name}"
             raise InputError.of(where, f"{fault} (--no-templates)") from None
-    return found
+    return drawings
 
 
 def _board(puzzle: PuzzleSet, challenge: Challenge) -> Board:
-    """The board that a challenge fills."""
+    """Return the board that a challenge fills, or its region as a board of its own."""
     for board in puzzle.boards:
         if board.cells == challenge.region:
             return board
-    boards = ", ".join(board.id for board in puzzle.boards)
-    message = f"does not fill a whole board; a card shows one of {boards}"
-    raise InputError.of(f"{puzzle.name} {challenge.id}", message)
+    return Board(challenge.id, challenge.region)

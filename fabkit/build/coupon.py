@@ -71,10 +71,15 @@ def write_coupon(
         "profile": profile.name,
         "kind": "laser" if laser else "print",
         "magnet_mm": profile.magnet_diameter_mm,
-        "pieces": [one.piece for one in pieces],
+        "pieces": [piece.piece for piece in pieces],
         "places": [
-            {"number": one.number, "part": one.part, "what": one.what, "nominal_mm": one.nominal_mm}
-            for one in places
+            {
+                "number": place.number,
+                "part": place.part,
+                "what": place.what,
+                "nominal_mm": place.nominal_mm,
+            }
+            for place in places
         ],
     }
     of_coupon = replace(puzzle, name="coupon", title="Coupon", boards=(), challenges=())
@@ -84,7 +89,7 @@ def write_coupon(
             if laser:
                 _write_cut(parts[0], output_path)
             else:
-                drawings = [*(one.drawing() for one in parts), *pieces]
+                drawings = [*(part.drawing() for part in parts), *pieces]
                 write_print(
                     of_coupon, drawings, profile, "stl", "coupon", output_path, progress, [plate]
                 )
@@ -93,7 +98,7 @@ def write_coupon(
         output_path(TEMPLATE).write_bytes(measurement_csv(places).encode())
 
     ends = ("3mf", "svg", "dxf", "pdf")
-    names = (TEMPLATE, REPORT, "stl/", *(f"coupon.{one}" for one in ends))
+    names = (TEMPLATE, REPORT, "stl/", *(f"coupon.{suffix}" for suffix in ends))
     target = Target(names, "", with_json_report(REPORT, document, write))
     build(folder, of_coupon, profile, [target], force)
     return document
@@ -105,13 +110,13 @@ def _plate(parts: Sequence[CouponPart], pieces: Sequence[FlatDrawing], profile: 
     Raises:
         InputError: when the bed is too small.
     """
-    positions = {one.name: one.origin_mm for one in parts}
-    areas = [affinity.translate(one.outline, *one.origin_mm) for one in parts]
+    positions = {part.name: part.origin_mm for part in parts}
+    areas = [affinity.translate(part.outline, *part.origin_mm) for part in parts]
     y_mm = 0.0
-    for one in pieces:
-        left, low, _, high = one.outline.bounds
-        positions[one.piece] = (_PIECES_MM - left, y_mm - low)
-        areas.append(affinity.translate(one.outline, *positions[one.piece]))
+    for piece in pieces:
+        left, low, _, high = piece.outline.bounds
+        positions[piece.piece] = (_PIECES_MM - left, y_mm - low)
+        areas.append(affinity.translate(piece.outline, *positions[piece.piece]))
         y_mm += high - low + _GAP_MM
     left, low, right, high = total_bounds(areas)
     wide_mm, deep_mm = bed_bin(profile).usable_mm
@@ -124,7 +129,7 @@ def _plate(parts: Sequence[CouponPart], pieces: Sequence[FlatDrawing], profile: 
         )
     dx, dy = (profile.bed_width_mm - left - right) / 2, (profile.bed_depth_mm - low - high) / 2
     placements = [Placement(name, 0.0, x + dx, y + dy) for name, (x, y) in positions.items()]
-    used = sum(one.area for one in areas) / (wide_mm * deep_mm)
+    used = sum(area.area for area in areas) / (wide_mm * deep_mm)
     return Plate(1, tuple(placements), None, used)
 
 
@@ -134,8 +139,8 @@ def measurement_csv(places: Iterable[CouponPlace], typed: Mapping[int, str] | No
     rows = csv.writer(text, lineterminator="\n")
     rows.writerow(["number", "what", "nominal mm", "measured"])
     rows.writerows(
-        [one.number, one.what, f"{one.nominal_mm:.2f}", (typed or {}).get(one.number, "")]
-        for one in places
+        [place.number, place.what, f"{place.nominal_mm:.2f}", (typed or {}).get(place.number, "")]
+        for place in places
     )
     return text.getvalue()
 
@@ -158,7 +163,7 @@ def refuse_calibrated(*paths: Path) -> None:
     Raises:
         InputError: when one of them is there.
     """
-    there = [escape(str(one)) for one in paths if one.exists()]
+    there = [escape(str(path)) for path in paths if path.exists()]
     if there:
         message = "exist already" if there[1:] else "exists already"
         do = "overwrite with --force, or choose another folder with -o"

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
 
-from fabkit.model.entry import KINDS, Entry, challenge_of
+from fabkit.model.entry import KINDS
 from fabkit.model.profile import Profile
-from fabkit.model.puzzle import Challenge, PuzzleSet, default_board, to_units
+from fabkit.model.puzzle import Challenge, Entry, PuzzleSet, default_board, to_units
 from fabkit.solve.encoding import Layout, to_exact_cover
 from fabkit.solve.engines.engine import Budget
 from fabkit.solve.engines.search import Search, estimate_nodes
@@ -21,11 +20,9 @@ _COVER_PIXELS = 1200
 #: never.
 _FACES_S = 5.0
 
-_ChallengeOrEntry = TypeVar("_ChallengeOrEntry", Challenge, Entry)
 
-
-def cover_challenge(puzzle: PuzzleSet, among: Sequence[_ChallengeOrEntry]) -> _ChallengeOrEntry:
-    """The challenge with the most pieces; of several, the one closest to a square.
+def cover_challenge(puzzle: PuzzleSet, challenges: Sequence[Challenge]) -> Challenge:
+    """Return the challenge with the most pieces; of several, the one closest to a square.
 
     Example:
         >>> from fabkit.model.library import load_set
@@ -33,16 +30,16 @@ def cover_challenge(puzzle: PuzzleSet, among: Sequence[_ChallengeOrEntry]) -> _C
         >>> cover_challenge(fridgeiq, fridgeiq.challenges).id
         'rectangle_10_b'
     """
-    most = max(len(one.pieces) for one in among)
-    large = [one for one in among if len(one.pieces) == most]
-    return min(large, key=lambda one: _aspect_ratio(puzzle, one))
+    largest_count = max(len(challenge.pieces) for challenge in challenges)
+    large = [challenge for challenge in challenges if len(challenge.pieces) == largest_count]
+    return min(large, key=lambda challenge: _aspect_ratio(puzzle, challenge))
 
 
 def default_challenge(puzzle: PuzzleSet) -> str | None:
     """The id of the challenge to show by default; None for the set's first board."""
     if default_board(puzzle.boards) is not None or not puzzle.challenges:
         return None
-    solvable = [one for one in puzzle.challenges if one.answer != "impossible"]
+    solvable = [challenge for challenge in puzzle.challenges if challenge.answer != "impossible"]
     return cover_challenge(puzzle, solvable or puzzle.challenges).id
 
 
@@ -65,8 +62,8 @@ def solve_face_up(
     if find_infeasibility(encoded) is not None:
         return None
     search = Search(estimate_nodes(encoded.problem, _FACES_S))
-    found = search.first(encoded.problem, budget or Budget())
-    return encoded.decode(found.solutions[0]) if found.solutions else None
+    answer = search.first(encoded.problem, budget or Budget())
+    return encoded.decode(answer.solutions[0]) if answer.solutions else None
 
 
 def cover_picture(
@@ -89,18 +86,19 @@ def cover_picture(
     from fabkit.build.assembly_layout import assembled
     from fabkit.output.render.picture import fit_view, render
 
-    kind = min((one.kind for one in entries), key=KINDS.index)
-    entry = cover_challenge(puzzle, [one for one in entries if one.kind == kind])
-    challenge = challenge_of(entry)
+    kind = min((entry.kind for entry in entries), key=KINDS.index)
+    of_kind = {entry.challenge.id: entry for entry in entries if entry.kind == kind}
+    challenge = cover_challenge(puzzle, [entry.challenge for entry in of_kind.values()])
+    entry = of_kind[challenge.id]
     # Challenges on two lattices have stored solutions.
-    layout = solve_face_up(puzzle, challenge) if entry.flips and entry.halves == 1 else None
-    layout = layout or dict(entry.solution or {})
+    layout = solve_face_up(puzzle, challenge) if challenge.flips and entry.halves == 1 else None
+    layout = layout or dict(entry.solution)
     meshes = assembled(puzzle, challenge, layout, profile, find_stl, halves=entry.halves)
     return render(meshes, replace(fit_view(meshes, _COVER_PIXELS), background=background))
 
 
-def _aspect_ratio(puzzle: PuzzleSet, one: Challenge | Entry) -> float:
+def _aspect_ratio(puzzle: PuzzleSet, challenge: Challenge) -> float:
     """The ratio of the longer to the shorter side of the region's bounding box."""
-    xs, ys = zip(*to_units(puzzle.lattice, sorted(one.region)), strict=True)
+    xs, ys = zip(*to_units(puzzle.lattice, sorted(challenge.region)), strict=True)
     wide, deep = max(xs) - min(xs) + 1, max(ys) - min(ys) + 1
     return float(max(wide / deep, deep / wide))

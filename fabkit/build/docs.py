@@ -51,7 +51,7 @@ def make_docs(folder: Path, force: bool = False) -> BuildResult:
     recipe = digest(
         generator_digest((), _LIBRARIES), *(part for item in named.items() for part in item)
     )
-    top = {f"{one.name}/" if one.is_dir() else one.name for one in (*source.iterdir(), *beside)}
+    top = {f"{path.name}/" if path.is_dir() else path.name for path in (*source.iterdir(), *beside)}
     made = {name.replace(".md", ".html") for name in top} | {"gallery/", "search/"}
     names = (INDEX, *sorted(made - {INDEX}))
     target = Target(names, recipe, partial(_write, source))
@@ -86,7 +86,7 @@ def _run_mkdocs(source: Path, folder: Path) -> None:
     except (KeyboardInterrupt, MemoryError, OSError):
         raise
     except BaseException as error:  # MkDocs stops with a SystemExit
-        reasons = [one.getMessage() for one in warnings.buffer]
+        reasons = [record.getMessage() for record in warnings.buffer]
         reasons = reasons or [str(error) or type(error).__name__]
         advice = "; reinstall fabkit" if isinstance(error, ImportError) else ""
         raise ExternalError(

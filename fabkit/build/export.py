@@ -36,31 +36,34 @@ _Maker = Callable[[Artifacts, Sequence[Printable], str, OutputPath], None]
 
 
 def _stl(
-    artifacts: Artifacts, some: Sequence[Printable], name: str, output_path: OutputPath
+    artifacts: Artifacts, printables: Sequence[Printable], name: str, output_path: OutputPath
 ) -> None:
-    artifacts.write_stl(some[0], output_path(name))
+    artifacts.write_stl(printables[0], output_path(name))
 
 
 def _step(
-    artifacts: Artifacts, some: Sequence[Printable], name: str, output_path: OutputPath
+    artifacts: Artifacts, printables: Sequence[Printable], name: str, output_path: OutputPath
 ) -> None:
     from fabkit.solid.export import NamedSolid, write_step
 
-    parts = [NamedSolid(one.id, one.colour, artifacts.solid(one)) for one in some]
+    parts = [
+        NamedSolid(printable.id, printable.colour, artifacts.solid(printable))
+        for printable in printables
+    ]
     write_step(parts, artifacts.puzzle.name, output_path(name))
 
 
 def _3mf(
-    artifacts: Artifacts, some: Sequence[Printable], name: str, output_path: OutputPath
+    artifacts: Artifacts, printables: Sequence[Printable], name: str, output_path: OutputPath
 ) -> None:
     """All pieces on their plates; or a single one, in the middle of the bed."""
     from fabkit.mesh.files.writing3mf import write_3mf
     from fabkit.printing.package3mf import piece_package
 
     if "/" in name:
-        (one,) = some
-        drawing, puzzle = artifacts.drawings[one.id], artifacts.puzzle
-        package = piece_package(puzzle, artifacts.print_of(one), drawing, artifacts.profile)
+        (printable,) = printables
+        drawing, puzzle = artifacts.drawings[printable.id], artifacts.puzzle
+        package = piece_package(puzzle, artifacts.print_of(printable), drawing, artifacts.profile)
         content = write_3mf(package)
     else:
         content = _plates_file(artifacts, artifacts.plates)
@@ -73,13 +76,17 @@ def _plates_file(artifacts: Artifacts, plates: Sequence[Plate]) -> bytes:
     from fabkit.printing.package3mf import plates_package
 
     names = {placement.name for plate in plates for placement in plate.placements}
-    prints = {one.id: artifacts.print_of(one) for one in artifacts.printables if one.id in names}
+    prints = {
+        printable.id: artifacts.print_of(printable)
+        for printable in artifacts.printables
+        if printable.id in names
+    }
     drawings, profile = artifacts.drawings, artifacts.profile
     return write_3mf(plates_package(artifacts.puzzle, plates, prints, drawings, profile))
 
 
 def _plates(
-    artifacts: Artifacts, some: Sequence[Printable], name: str, output_path: OutputPath
+    artifacts: Artifacts, printables: Sequence[Printable], name: str, output_path: OutputPath
 ) -> None:
     from fabkit.printing.plate import plate_document
 
@@ -113,19 +120,22 @@ def write_print(
     plates: Sequence[Plate] = (),
 ) -> None:
     """An STL file of each drawing, in a folder, and the plates; see `write_plates`."""
-    pieces = tuple(Piece(one.piece, one.piece, one.colour, ()) for one in drawings)
-    puzzle, by_name = replace(puzzle, pieces=pieces), {one.piece: one for one in drawings}
+    pieces = tuple(Piece(drawing.piece, drawing.piece, drawing.colour, ()) for drawing in drawings)
+    puzzle, by_name = (
+        replace(puzzle, pieces=pieces),
+        {drawing.piece: drawing for drawing in drawings},
+    )
     artifacts = Artifacts(puzzle, pieces, profile, drawings=by_name)
     if plates:
         artifacts.plates = list(plates)
-    for done, one in enumerate(pieces):
-        progress(done, len(pieces), one.id)
-        artifacts.write_stl(one, output_path(f"{stl}/{one.id}.stl"))
+    for done, piece in enumerate(pieces):
+        progress(done, len(pieces), piece.id)
+        artifacts.write_stl(piece, output_path(f"{stl}/{piece.id}.stl"))
     write_plates(artifacts, stem, output_path)
 
 
 def _cut(
-    artifacts: Artifacts, some: Sequence[Printable], name: str, output_path: OutputPath
+    artifacts: Artifacts, printables: Sequence[Printable], name: str, output_path: OutputPath
 ) -> None:
     """One piece as DXF or SVG, or all of them on sheets."""
     from fabkit.output import cutting
@@ -133,7 +143,7 @@ def _cut(
     kind = name[:3]
     write = cutting.sheet_dxf if kind == "dxf" else cutting.sheet_svg
     if name[-1] != "/":
-        text = write(*artifacts.cuts[some[0].id].on_own_sheet())
+        text = write(*artifacts.cuts[printables[0].id].on_own_sheet())
         output_path(name).write_bytes(text.encode())
         return
     for sheet in artifacts.sheets:
@@ -141,17 +151,17 @@ def _cut(
         output_path(f"{name}sheet-{sheet.number}.{kind}").write_bytes(text.encode())
 
 
-def _notes(artifacts: Artifacts, some: Sequence[Printable]) -> dict[str, Any]:
+def _notes(artifacts: Artifacts, printables: Sequence[Printable]) -> dict[str, Any]:
     """The notes on pieces in the manifest."""
-    drawings = [artifacts.drawings[one.id] for one in some]
+    drawings = [artifacts.drawings[printable.id] for printable in printables]
     return {
-        one.piece: {
-            "magnets_mm": [list(recess.centre_mm) for recess in one.recesses],
-            "poles": [recess.pole for recess in one.recesses],
-            "pause_height_mm": one.pause_height_mm,
-            "cap_height_mm": one.label.cap_height_mm if one.label else None,
+        drawing.piece: {
+            "magnets_mm": [list(recess.centre_mm) for recess in drawing.recesses],
+            "poles": [recess.pole for recess in drawing.recesses],
+            "pause_height_mm": drawing.pause_height_mm,
+            "cap_height_mm": drawing.label.cap_height_mm if drawing.label else None,
         }
-        for one in drawings
+        for drawing in drawings
     }
 
 
@@ -234,10 +244,14 @@ def targets_for(artifacts: Artifacts, kinds: Sequence[str]) -> list[Target]:
     is_all = len(artifacts.printables) == len(printables(puzzle, profile))
     targets = []
     for kind, how in KINDS.items():
-        some = [one for one in artifacts.printables if isinstance(one, Piece) or not how.cut]
-        wanted = [(how.each.format(one.id), [one]) for one in some if how.each]
-        if is_all and how.whole and some:
-            wanted.append((how.whole.format(puzzle.name), some))
+        of_kind = [
+            printable
+            for printable in artifacts.printables
+            if isinstance(printable, Piece) or not how.cut
+        ]
+        wanted = [(how.each.format(printable.id), [printable]) for printable in of_kind if how.each]
+        if is_all and how.whole and of_kind:
+            wanted.append((how.whole.format(puzzle.name), of_kind))
         if kind not in kinds or not wanted:
             continue
         profiles = [profile_digest(profile, (*how.reads, *more)) for more in ((), _OF_BOARDS)]
@@ -247,9 +261,9 @@ def targets_for(artifacts: Artifacts, kinds: Sequence[str]) -> list[Target]:
         head = [kind, puzzle.name, puzzle.lattice.name, *metadata]
         head.append(generator_digest(how.packages, how.libraries))
         for name, inside in wanted:
-            boards = not all(isinstance(one, Piece) for one in inside)
+            boards = not all(isinstance(printable, Piece) for printable in inside)
             title = [puzzle.title] if boards else []  # the title is engraved
-            drawings = json.dumps([_drawing(one, how.has_metadata) for one in inside])
+            drawings = json.dumps([_drawing(printable, how.has_metadata) for printable in inside])
             recipe = digest(*head, profiles[boards], *title, name, drawings)
             make = partial(_make, how, artifacts, inside, name)
             prepare = partial(_prepare, artifacts, name, how.cut)
@@ -258,12 +272,16 @@ def targets_for(artifacts: Artifacts, kinds: Sequence[str]) -> list[Target]:
 
 
 def _make(
-    how: Kind, artifacts: Artifacts, some: Sequence[Printable], name: str, output_path: OutputPath
+    how: Kind,
+    artifacts: Artifacts,
+    printables: Sequence[Printable],
+    name: str,
+    output_path: OutputPath,
 ) -> None:
     with library_failures(name):
         if not how.cut:
-            output_path = partial(output_path, pieces=_notes(artifacts, some))
-        how.make(artifacts, some, name, output_path)
+            output_path = partial(output_path, pieces=_notes(artifacts, printables))
+        how.make(artifacts, printables, name, output_path)
 
 
 def _prepare(artifacts: Artifacts, name: str, cut: bool) -> None:
@@ -276,14 +294,21 @@ def _prepare(artifacts: Artifacts, name: str, cut: bool) -> None:
             _ = artifacts.plates if is_laid_out else artifacts.drawings
 
 
-def _drawing(one: Printable, has_metadata: bool) -> list[object]:
+def _drawing(printable: Printable, has_metadata: bool) -> list[object]:
     """The content of a piece or accessory that its files depend on, for a hash."""
-    colour = [one.colour] if has_metadata else []
-    if isinstance(one, Accessory):
-        return [one.id, one.kind, sorted(one.board.cells), colour]
-    balls = [one.body.balls, one.body.bonds] if one.body else []
-    tones = [one.tone, sorted(one.tones)] if has_metadata and one.tones else []
-    return [one.id, one.label, [form.rings for form in one.forms], balls, tones, colour]
+    colour = [printable.colour] if has_metadata else []
+    if isinstance(printable, Accessory):
+        return [printable.id, printable.kind, sorted(printable.board.cells), colour]
+    balls = [printable.body.balls, printable.body.bonds] if printable.body else []
+    tones = [printable.tone, sorted(printable.tones)] if has_metadata and printable.tones else []
+    return [
+        printable.id,
+        printable.label,
+        [form.rings for form in printable.forms],
+        balls,
+        tones,
+        colour,
+    ]
 
 
 @dataclass(frozen=True)
@@ -339,9 +364,9 @@ def export(
         lambda: {} if force else _current_stl_files(folder, puzzle, planned),
     )
     planned = targets_for(artifacts, all_kinds)
-    targets = [one for one in planned if one.kind in kinds]
+    targets = [target for target in planned if target.kind in kinds]
     if not targets:
-        ids = ", ".join(one.id for one in wanted)
+        ids = ", ".join(printable.id for printable in wanted)
         raise InputError.of(puzzle.name, f"{ids}: only flat pieces can be cut from a sheet")
     text = dump_profile(profile)
     write = partial(write_contents, {PROFILE: text})
@@ -357,8 +382,14 @@ def export(
         return list(_leftovers(folder, puzzle, all_targets))
 
     files, notes = file_summaries(built, PROFILE), pieces_in(built.files)
-    flat = [] if puzzle.made_of_balls else [one.id for one in wanted if isinstance(one, Piece)]
-    as_drawn = {f"stl/{one}.stl" for one in flat} | {f"step/{one}.step" for one in flat}
+    flat = (
+        []
+        if puzzle.made_of_balls
+        else [printable.id for printable in wanted if isinstance(printable, Piece)]
+    )
+    as_drawn = {f"stl/{piece_id}.stl" for piece_id in flat} | {
+        f"step/{piece_id}.step" for piece_id in flat
+    }
     turned = profile_as_made(puzzle, profile).facing == "down" and as_drawn & set(files)
     face_down = tuple(flat) if turned else ()
     return ExportResult(folder, files, notes, tuple(built.warnings), leftovers, face_down)
@@ -384,9 +415,9 @@ def _current_stl_files(
 ) -> dict[str, Path]:
     manifest = read_manifest(folder, puzzle, force=True)
     return {
-        Path(one.names[0]).stem: folder / one.names[0]
-        for one in targets
-        if one.kind == "stl" and one.is_current(manifest, folder)
+        Path(target.names[0]).stem: folder / target.names[0]
+        for target in targets
+        if target.kind == "stl" and target.is_current(manifest, folder)
     }
 
 
@@ -394,11 +425,13 @@ def _leftovers(folder: Path, puzzle: PuzzleSet, targets: Sequence[Target]) -> It
     """Warnings on files that do not match the set or profile."""
     manifest = read_manifest(folder, puzzle, force=True)
     here = {name: entry for name, entry in manifest.files.items() if (folder / name).is_file()}
-    owners = {name: next((one for one in targets if one.owns(name)), None) for name in here}
+    owners = {
+        name: next((target for target in targets if target.owns(name)), None) for name in here
+    }
     unknown_files = sorted(name for name in here if here[name].kind and owners[name] is None)
     if unknown_files:
         yield f"no longer part of the set: {', '.join(unknown_files)}"
-    others = sorted(n for n, one in owners.items() if one and here[n].recipe != one.recipe)
+    others = sorted(n for n, target in owners.items() if target and here[n].recipe != target.recipe)
     if others:
         kinds = ", ".join(sorted({name.partition("/")[0] for name in others}))
         yield (

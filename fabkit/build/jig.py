@@ -56,7 +56,7 @@ def write_jigs(
     whose = puzzle or _JIGS
     jigs = _draft_for(profile, puzzle)
     single = replace(profile, inlay="none")  # the name is not printed in a second colour
-    drawings = [one.drawing for one in jigs]
+    drawings = [jig.drawing for jig in jigs]
     document = jig_document(jigs, profile, puzzle)
 
     def write(output_path: OutputPath) -> None:
@@ -81,7 +81,7 @@ def _draft_for(profile: Profile, puzzle: PuzzleSet | None) -> list[Jig]:
             what = "are made of balls" if puzzle.made_of_balls else "stand on pegs"
             raise InputError.of(source, f"its pieces {what} and hold no magnets")
         drawings = Artifacts(puzzle, puzzle.pieces, as_made).drawings.values()
-        recesses = [recess for one in drawings for recess in one.recesses]
+        recesses = [recess for drawing in drawings for recess in drawing.recesses]
         poles = sorted({recess.pole for recess in recesses}) or poles
     try:
         return draft_jigs(poles, profile)
@@ -103,13 +103,13 @@ def jig_document(
     """
     keys = ("pole", "tip", "post_mm", "post_height_mm", "collar_mm", "shaft_mm", "shaft_depth_mm")
     documents = []
-    for one in jigs:
-        left, bottom, right, top = one.drawing.outline.bounds
-        size = [round(right - left, 3), round(top - bottom, 3), one.drawing.thickness_mm]
-        values = {key: getattr(one, key) for key in keys}
-        documents.append({"name": one.drawing.piece, **values, "size_mm": size})
+    for jig in jigs:
+        left, bottom, right, top = jig.drawing.outline.bounds
+        size = [round(right - left, 3), round(top - bottom, 3), jig.drawing.thickness_mm]
+        values = {key: getattr(jig, key) for key in keys}
+        documents.append({"name": jig.drawing.piece, **values, "size_mm": size})
     glue = "Glue a magnet of the set into the shaft of each jig, against its end"
-    tips = [f"{one.tip} towards the tip of {one.drawing.piece}" for one in jigs if one.tip]
+    tips = [f"{jig.tip} towards the tip of {jig.drawing.piece}" for jig in jigs if jig.tip]
     snap = "Let a magnet snap to the tip"
     if tips:
         snap += ": it sticks only the right way round"

@@ -136,26 +136,30 @@ def read_manifest(folder: Path, puzzle: PuzzleSet, force: bool = False) -> Manif
             fault = f"{name}: is not a fabkit manifest ({escape(f'{place}: {message}')})"
         raise InputError.of("", f"{fault}; rebuild everything with --force") from None
     if manifest.set != puzzle.name:
-        found = f"holds the set {quote(manifest.set)}, not {quote(puzzle.name)}"
-        raise InputError.of(escape(str(folder)), f"{found}; choose another folder with -o")
+        other_owner = f"holds the set {quote(manifest.set)}, not {quote(puzzle.name)}"
+        raise InputError.of(escape(str(folder)), f"{other_owner}; choose another folder with -o")
     return manifest
 
 
 def input_digests(puzzle: PuzzleSet, profile: Profile) -> dict[str, Any]:
     """The manifest's hashes of the set's file and the profile, and fabkit's version."""
-    found = {"set": puzzle.digest, "profile": profile_digest(profile)}
-    return {"fabkit": __version__, "inputs": found}
+    digests = {"set": puzzle.digest, "profile": profile_digest(profile)}
+    return {"fabkit": __version__, "inputs": digests}
 
 
 def profile_digest(profile: Profile, reads: Sequence[str] = ()) -> str:
     """A hash of the numbers that shape the pieces, and of those whose keys begin with one of
     `reads`."""
-    counted = [one for one in SETTINGS if one.affects_shape or one.key.startswith(tuple(reads))]
+    counted = [
+        setting
+        for setting in SETTINGS
+        if setting.affects_shape or setting.key.startswith(tuple(reads))
+    ]
     return digest(*_numbers(profile, counted))
 
 
 def _numbers(profile: Profile, counted: Sequence[Setting]) -> list[str]:
-    return [f"{one.key}={getattr(profile, one.attribute)}" for one in counted]
+    return [f"{setting.key}={getattr(profile, setting.attribute)}" for setting in counted]
 
 
 @cache
@@ -198,7 +202,9 @@ def report_recipe(
         packages, libraries: in addition to those of all reports.
         but: prefixes of the profile's keys that do not matter.
     """
-    numbers = _numbers(profile, [one for one in SETTINGS if not one.key.startswith(but)])
+    numbers = _numbers(
+        profile, [setting for setting in SETTINGS if not setting.key.startswith(but)]
+    )
     code = generator_digest((*_PACKAGES, *packages), (*_LIBRARIES, *libraries))
     return digest(puzzle.digest, code, profile.name, *numbers, *more)
 
@@ -206,5 +212,7 @@ def report_recipe(
 def pieces_in(entries: Mapping[str, ManifestEntry]) -> dict[str, dict[str, Any]]:
     """The notes on the pieces in files."""
     return {
-        piece: notes.model_dump() for one in entries.values() for piece, notes in one.pieces.items()
+        piece: notes.model_dump()
+        for entry in entries.values()
+        for piece, notes in entry.pieces.items()
     }

@@ -52,14 +52,16 @@ def load_scan(
     candidates = [*_nearby_profiles(files, candidates), *candidates]
     likely_mm = candidates[0].unit_mm
     scan = scan_set(meshes, puzzle, likely_mm)
-    found = match_profile(scan, candidates)
-    is_sure = found.unit_mm == likely_mm if found else scan.agrees_with(likely_mm)
+    matched = match_profile(scan, candidates)
+    is_sure = matched.unit_mm == likely_mm if matched else scan.agrees_with(likely_mm)
     if not is_sure:
-        scan = scan_set(meshes, puzzle, *dict.fromkeys(one.unit_mm for one in candidates))
-        found = match_profile(scan, candidates)
-        if found is not None and puzzle.boards:
-            scan = scan_set(meshes, puzzle, found.unit_mm)
-    return scan, found or scan.measured_profile(requested)
+        scan = scan_set(
+            meshes, puzzle, *dict.fromkeys(candidate.unit_mm for candidate in candidates)
+        )
+        matched = match_profile(scan, candidates)
+        if matched is not None and puzzle.boards:
+            scan = scan_set(meshes, puzzle, matched.unit_mm)
+    return scan, matched or scan.measured_profile(requested)
 
 
 def _nearby_profiles(files: Sequence[Path], known: Sequence[Profile]) -> list[Profile]:
@@ -72,7 +74,11 @@ def _nearby_profiles(files: Sequence[Path], known: Sequence[Profile]) -> list[Pr
         with suppress(InputError):
             beside = load_profile([str(folder / PROFILE)])
             name, title = beside.name, beside.title
-            same = [one for one in known if replace(one, name=name, title=title) == beside]
+            same = [
+                candidate
+                for candidate in known
+                if replace(candidate, name=name, title=title) == beside
+            ]
             return [*same, beside]
     return []
 
@@ -91,7 +97,7 @@ def check_and_verify(
     Args:
         files: those of the current set; the folder may have others, of former pieces.
     """
-    found: list[tuple[CheckReport, VerifyReport]] = []
+    reports: list[tuple[CheckReport, VerifyReport]] = []
 
     def write(output_path: OutputPath) -> None:
         stl = [folder / name for name in files if name.startswith("stl/")]
@@ -99,10 +105,10 @@ def check_and_verify(
         verified = verify(scan, profile, budget_s, progress)
         # Solved and assembled once for both.
         checked = check(scan, profile, budget_s, progress, answers=verified.challenges)
-        found.append((checked, verified))
+        reports.append((checked, verified))
         write_contents(check_contents(checked) | verify_contents(verified), output_path)
 
     recipe = report_recipe(puzzle, profile, f"{budget_s}", but=("price.", "laser.", "filament."))
     target = Target(("check.json", "check.html", "verify.json"), recipe, write, about="stl")
     build(folder, puzzle, profile, [target], force)
-    return found[0] if found else None
+    return reports[0] if reports else None

@@ -23,10 +23,9 @@ from fabkit.core.errors import InputError, escape
 from fabkit.core.files import digest, json_text, read_json, temporary_folder, zip_bytes
 from fabkit.core.progress import Progress, no_progress
 from fabkit.model.accessory import accessories, printables
-from fabkit.model.entry import Entry
 from fabkit.model.profile import Profile
 from fabkit.model.profile_file import dump_profile
-from fabkit.model.puzzle import PuzzleSet
+from fabkit.model.puzzle import Entry, PuzzleSet
 from fabkit.output.i18n import LANGUAGES, load_messages
 from fabkit.output.web import document
 from fabkit.output.web.document import Download, page_files
@@ -68,7 +67,7 @@ def page_folder(folder: Path, name: str = PAGE) -> Path:
         is_page = read_json(folder / MANIFEST).get("files", {}).keys() & {INDEX, SHARED[0]}
     except (InputError, OSError):
         is_page = False
-    others = folder.is_dir() and any(one.name[0] != "." for one in folder.iterdir())
+    others = folder.is_dir() and any(path.name[0] != "." for path in folder.iterdir())
     return folder / name if others and not is_page else folder
 
 
@@ -98,32 +97,34 @@ class _PageBuilder:
         )
         self.pictured = picture_artifacts(made, whole, profile, lambda: self.meshes)
         #: The files to print, existing or made now.
-        self.files = {name: folder / name for one in self._files() for name in one.names}
+        self.files = {name: folder / name for target in self._files() for name in target.names}
 
     @cached_property
     def entries(self) -> tuple[list[Entry], list[str]]:
         """The challenges on the page, and warnings on others and on boards."""
-        found = gather(self.puzzle, self.selection, self.lists_in, self.progress)
-        entries, notes = select_solved(self.puzzle, found, self.selection)
-        for one in self.large:
-            board = f"{one} is larger than the printer's bed"
+        all_entries = gather(self.puzzle, self.selection, self.lists_in, self.progress)
+        entries, notes = select_solved(self.puzzle, all_entries, self.selection)
+        for board_id in self.large:
+            board = f"{board_id} is larger than the printer's bed"
             notes.append(f"{board}: omitted from files and 3D view")
         return entries, notes
 
     @cached_property
     def meshes(self) -> Mapping[str, Path]:
         """All STL files: the up-to-date ones of the output folder, and the others made now."""
-        for done, one in enumerate(self.prints.printables):
-            if one.id not in self.prints.stl:
-                self.progress(done, len(self.prints.printables), f"{one.id}.stl")
-                with library_failures(f"{one.id}.stl"):
-                    self.prints.write_stl(one, self.room / f"{one.id}.stl")
+        for done, printable in enumerate(self.prints.printables):
+            if printable.id not in self.prints.stl:
+                self.progress(done, len(self.prints.printables), f"{printable.id}.stl")
+                with library_failures(f"{printable.id}.stl"):
+                    self.prints.write_stl(printable, self.room / f"{printable.id}.stl")
         return self.prints.stl
 
     def targets(self) -> list[Target]:
         """The targets of the folder."""
         selected = self.selection.fingerprint(self.puzzle, self.lists_in)
-        texts = [load_messages(part, one) for part in ("page", "booklet") for one in LANGUAGES]
+        texts = [
+            load_messages(part, language) for part in ("page", "booklet") for language in LANGUAGES
+        ]
         page = [self.language, self.shared, texts, static_digest()]
         names = (INDEX, "data.js", *(() if self.shared else SHARED))
         return [
@@ -143,27 +144,32 @@ class _PageBuilder:
     def _files(self) -> list[Target]:
         """The files to print: everything on its plates, and the STL files in one archive."""
         planned = targets_for(self.prints, ["stl", "3mf"])
-        found = [
-            replace(one, names=(f"{FILES}/{name}",), make=partial(self._write_plates, one), kind="")
-            for one in planned
-            for name in one.names
+        targets = [
+            replace(
+                target,
+                names=(f"{FILES}/{name}",),
+                make=partial(self._write_plates, target),
+                kind="",
+            )
+            for target in planned
+            for name in target.names
             if "/" not in name
         ]
         name = f"{FILES}/{self.puzzle.name}-stl.zip"
-        recipe = digest(*(one.recipe for one in planned), dump_profile(self.profile))
-        return [*found, Target((name,), recipe, partial(self._write_archive, name))]
+        recipe = digest(*(target.recipe for target in planned), dump_profile(self.profile))
+        return [*targets, Target((name,), recipe, partial(self._write_archive, name))]
 
-    def _write_plates(self, one: Target, output_path: OutputPath) -> None:
+    def _write_plates(self, target: Target, output_path: OutputPath) -> None:
         _ = self.meshes  # to share their triangles
 
         def keep(name: str, **more: Any) -> Path:
             path = self.files[f"{FILES}/{name}"] = output_path(f"{FILES}/{name}", **more)
             return path
 
-        one.make(keep)
+        target.make(keep)
 
     def _write_archive(self, name: str, output_path: OutputPath) -> None:
-        contents = {f"{one}.stl": path.read_bytes() for one, path in self.meshes.items()}
+        contents = {f"{part_id}.stl": path.read_bytes() for part_id, path in self.meshes.items()}
         contents[PROFILE] = dump_profile(self.profile).encode()
         self.files[name] = output_path(name)
         self.files[name].write_bytes(zip_bytes(contents))
@@ -193,7 +199,9 @@ class _PageBuilder:
         )
         index = files.pop(INDEX)
         write_contents(files, output_path)
-        output_path(INDEX, challenges=[one.id for one in entries], notes=notes).write_bytes(index)
+        output_path(
+            INDEX, challenges=[entry.challenge.id for entry in entries], notes=notes
+        ).write_bytes(index)
 
 
 def make_page(
@@ -246,15 +254,15 @@ def _without_large_boards(puzzle: PuzzleSet, profile: Profile) -> tuple[PuzzleSe
     there = accessories(puzzle, profile)
     artifacts, room = Artifacts(puzzle, there, profile), bed_bin(profile)
     large = [
-        one
-        for one in there
-        if not fitting_rotations(outline_from_above(artifacts.drawings[one.id]), room)
+        board
+        for board in there
+        if not fitting_rotations(outline_from_above(artifacts.drawings[board.id]), room)
     ]
-    without = {one.board.id for one in large}
+    without = {board.board.id for board in large}
     boards = tuple(
         replace(board, optional=board.optional or board.id in without) for board in puzzle.boards
     )
-    return replace(puzzle, boards=boards), [escape(one.id) for one in large]
+    return replace(puzzle, boards=boards), [escape(board.id) for board in large]
 
 
 def static_digest() -> str:

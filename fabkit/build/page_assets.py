@@ -46,25 +46,25 @@ def models_data(artifacts: Artifacts, progress: Progress = no_progress) -> dict[
         InputError: when the profile does not suit a printable.
         ExternalError: when a library fails.
     """
-    found: dict[str, Any] = {"pieces": {}, "boards": {}, "lids": {}}
+    models: dict[str, Any] = {"pieces": {}, "boards": {}, "lids": {}}
     for done, printable in enumerate(artifacts.printables):
         progress(done, len(artifacts.printables), printable.id)
         model = _model(artifacts, printable)
         if isinstance(printable, Piece):
             orientations = PieceOrientations(artifacts.puzzle.lattice, printable, flips=True).all
             model["orientations"] = [
-                _matrix(artifacts, printable, one.cells) for one in orientations
+                _matrix(artifacts, printable, orientation.cells) for orientation in orientations
             ]
-            found["pieces"][printable.id] = model
+            models["pieces"][printable.id] = model
         elif isinstance(printable, Accessory) and printable.kind == LID:
-            found["lids"][printable.id] = model
+            models["lids"][printable.id] = model
         else:
             drawing = artifacts.drawings[printable.id]
             assert isinstance(drawing, BoardDrawing)
             model["rest"] = drawing.rest_mm
             model["cells"] = [*chain.from_iterable(sorted(printable.board.cells))]
-            found["boards"][printable.id] = model
-    return found
+            models["boards"][printable.id] = model
+    return models
 
 
 def models_script(data: Mapping[str, Any]) -> str:
@@ -94,10 +94,10 @@ def _model(artifacts: Artifacts, printable: Printable) -> dict[str, Any]:
     """The model of a printable, placed as in its STL file."""
     with library_failures(f"the model of {printable.id}"):
         solids = artifacts.print_of(printable).solids
-        parts = [pack_mesh(one.mesh) for one in solids]
+        parts = [pack_mesh(part.mesh) for part in solids]
     content = zlib.compress(b"".join(part for part, _, _ in parts), 9)
     return {
-        "colours": [one.colour for one in solids],
+        "colours": [part.colour for part in solids],
         "corners": [corners for _, corners, _ in parts],
         "triangles": [triangles for _, _, triangles in parts],
         "mesh": base64.b64encode(content).decode(),
@@ -145,11 +145,11 @@ def _normals(mesh: Mesh, vertices: Points, faces: Faces) -> Points:
     fine = corner_normals(mesh.vertices, mesh.faces).reshape(-1, 3)
     corners = mesh.faces.ravel()
     by_vertex, counts = np.argsort(corners, kind="stable"), np.bincount(corners)
-    at = cKDTree(mesh.vertices).query(vertices)[1][faces.ravel()]
-    neighbours = counts[at]
+    nearest = cKDTree(mesh.vertices).query(vertices)[1][faces.ravel()]
+    neighbours = counts[nearest]
     ends = np.cumsum(neighbours)
-    corner_of = np.repeat(np.arange(len(at)), neighbours)
-    starts = (np.cumsum(counts) - counts)[at] - (ends - neighbours)
+    corner_of = np.repeat(np.arange(len(nearest)), neighbours)
+    starts = (np.cumsum(counts) - counts)[nearest] - (ends - neighbours)
     normal_of = by_vertex[np.repeat(starts, neighbours) + np.arange(len(corner_of))]
     directions = face_normals(vertices, faces)[0][corner_of // 3]
     cosines = (fine[normal_of] * directions).sum(axis=1)

@@ -58,7 +58,7 @@ def make_site(
         raise InputError.of(
             "", f"two sets are called {quote(repeated[0])}; expected different names"
         )
-    messages = [load_messages("page", one) for one in (language or LANGUAGES[0], *LANGUAGES)]
+    messages = [load_messages("page", code) for code in (language or LANGUAGES[0], *LANGUAGES)]
     of_site = replace(puzzles[0][0], name=_NAME)
     code_digests = static_digest(), generator_digest(("output",), ("fonttools", "jinja2"))
     # Refuse to overwrite foreign files before the work.
@@ -89,11 +89,11 @@ def make_site(
         SetCard(name, name, puzzle.title, len(pages[name].ids), len(puzzle.pieces))
         for name, (puzzle, _) in zip(names, puzzles, strict=True)
     ]
-    content = json_text({"cards": [asdict(one) for one in cards], "words": messages})
+    content = json_text({"cards": [asdict(card) for card in cards], "words": messages})
     contents = site_files(cards, STILL, language)
     write = partial(write_contents, contents)
     front = Target((INDEX, *sorted({*contents} - {INDEX})), digest(*code_digests, content), write)
     files |= file_summaries(build(folder, of_site, puzzles[0][1], [front], force))
     for name, page in pages.items():
-        files |= {f"{name}/{one}": file for one, file in page.files.items()}
+        files |= {f"{name}/{file_name}": file for file_name, file in page.files.items()}
     return SiteResult(folder, files, pages)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from fabkit.build.export import PLATES
+from fabkit.build.artifacts import Artifacts, library_failures
+from fabkit.build.export import PLATES, current_stl_files
 from fabkit.build.manifest import read_manifest, report_recipe
 from fabkit.build.reports import read_report, write_reports
 from fabkit.build.targets import OutputPath, Target, build
@@ -17,6 +19,7 @@ from fabkit.core.files import json_text
 from fabkit.core.progress import Progress, no_progress
 from fabkit.drawing.draft import draft_all, draft_printable, tone_area
 from fabkit.drawing.part import PartDrawing
+from fabkit.mesh.topology import signed_volume
 from fabkit.model.accessory import printables
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
@@ -85,7 +88,7 @@ def slice_set(
 
     def make(output_path: OutputPath) -> None:
         drafts = draft_all(puzzle, printables(puzzle, profile), profile, draft_printable)
-        drawings, documents = {one.piece: one for one in drafts}, []
+        drawings, documents = {drawing.piece: drawing for drawing in drafts}, []
         plates = read_report(folder, PLATES).get("plates")
         if not isinstance(plates, list):
             message = "has been changed; rebuild it with --force"
@@ -128,8 +131,8 @@ def _document(
     def total(values: list[float | None]) -> float | None:
         return None if None in values else round(sum(filter(None, values)), 3)
 
-    grams = [[one["grams"] for one in plate["extruders"]] for plate in plates]
-    of_each = [total(list(one)) for one in zip_longest(*grams, fillvalue=0.0)]
+    grams = [[extruder["grams"] for extruder in plate["extruders"]] for plate in plates]
+    of_each = [total(list(of_piece)) for of_piece in zip_longest(*grams, fillvalue=0.0)]
     return {
         "set": puzzle.name,
         "profile": profile.name,
@@ -146,18 +149,27 @@ def _document(
 def write_bom(folder: Path, puzzle: PuzzleSet, profile: Profile, force: bool = False) -> Bom:
     """Write the bill of materials as ``bom.csv`` and ``bom.json``.
 
+    Volumes are those of the meshes, which are built unless the folder has them.
+
     Raises:
         InputError: when the profile does not suit the pieces, or a file is not fabkit's.
         ExternalError: when the folder cannot be written.
     """
-    drawings = draft_all(puzzle, printables(puzzle, profile), profile, draft_printable)
-    found = sliced_before(folder, puzzle, profile)
+    find_stl = partial(current_stl_files, folder, puzzle, profile)
+    artifacts = Artifacts(puzzle, printables(puzzle, profile), profile, find_stl)
+    drawings = list(artifacts.drawings.values())
+    with library_failures("the bill of materials"):
+        volumes_mm3 = {
+            printable.id: signed_volume(artifacts.mesh(printable))
+            for printable in artifacts.printables
+        }
+    report = sliced_before(folder, puzzle, profile)
     sliced = None
-    if found and found["printable"]:
-        grams = tuple(found["extruder_grams"]) if found["extruder_grams"] else None
-        sliced = SliceTotals(found["slicer"], found["seconds"], grams, len(found["plates"]))
+    if report and report["printable"]:
+        grams = tuple(report["extruder_grams"]) if report["extruder_grams"] else None
+        sliced = SliceTotals(report["slicer"], report["seconds"], grams, len(report["plates"]))
     colours = _second_colours(puzzle, drawings, profile)
-    bom = make_bom(puzzle.name, drawings, profile, sliced, colours)
+    bom = make_bom(puzzle.name, drawings, volumes_mm3, profile, sliced, colours)
     texts = {"bom.csv": bom_csv(bom), "bom.json": json_text(bom.document())}
     write_reports(folder, puzzle, profile, texts, force=force)
     return bom
@@ -170,9 +182,9 @@ def _second_colours(
     if profile.tones == "plain":
         return {}
     pieces = {piece.id: piece for piece in puzzle.pieces if piece.tones}
-    found = {}
+    second_colours = {}
     for drawing in drawings:
         if piece := pieces.get(drawing.piece):
             area = tone_area(puzzle.lattice, piece, profile.unit_mm).intersection(drawing.face)
-            found[piece.id] = piece.tone, area.area * profile.label_depth_mm
-    return found
+            second_colours[piece.id] = piece.tone, area.area * profile.label_depth_mm
+    return second_colours

@@ -82,7 +82,9 @@ class Target:
 
     def owns(self, name: str) -> bool:
         """Whether a file belongs to the target."""
-        return any(name == one or (one[-1] in "/-" and name.startswith(one)) for one in self.names)
+        return any(
+            name == owned or (owned[-1] in "/-" and name.startswith(owned)) for owned in self.names
+        )
 
     def files(self, manifest: Manifest) -> dict[str, ManifestEntry]:
         """The files made by this recipe, about the current files."""
@@ -175,18 +177,18 @@ def build(
         built.warnings.append(f"{MANIFEST} was left unchanged: {error}")
         manifest, force = Manifest(set=""), True
     account = input_digests(puzzle, profile) if accounted else {}
-    stale = [one for one in targets if force or not one.is_current(manifest, folder)]
+    stale = [target for target in targets if force or not target.is_current(manifest, folder)]
     gone = any(not (folder / name).is_file() for name in manifest.files)
     if stale or (accounted and (gone or manifest.model_copy(update=account) != manifest)):
         names = {
             name
-            for one in stale
-            for name in one.names
-            if not one.edited_as and (name == one.names[0] or name in manifest.files)
+            for target in stale
+            for name in target.names
+            if not target.edited_as and (name == target.names[0] or name in manifest.files)
         }
         _refuse(folder, names, manifest, force)
-        for one in stale:
-            one.prepare()
+        for target in stale:
+            target.prepare()
         doing = f"cannot write in {escape(str(folder))}"
         with ExitStack() as held, external_errors(doing):
 
@@ -200,41 +202,41 @@ def build(
                     )
                 return held.enter_context(Staging(folder))
 
-            for done, one in enumerate(stale):
-                progress(done, len(stale), one.names[0])
-                built.made |= _make(one, profile, manifest, staging)
-                if one.edited_as:
-                    _keep_edited(one, folder, manifest, staging(), built)
+            for done, target in enumerate(stale):
+                progress(done, len(stale), target.names[0])
+                built.made |= _make(target, profile, manifest, staging)
+                if target.edited_as:
+                    _keep_edited(target, folder, manifest, staging(), built)
             progress(len(stale), len(stale), "")
             manifest = _commit(staging(), stale, manifest, account, force, built)
-    for one in targets:
-        now = {name: entry for name, entry in built.made.items() if one.owns(name)}
-        built.files |= now or one.files(manifest)
+    for target in targets:
+        now = {name: entry for name, entry in built.made.items() if target.owns(name)}
+        built.files |= now or target.files(manifest)
     return built
 
 
 def _make(
-    one: Target, profile: Profile, manifest: Manifest, staging: Callable[[], Staging]
+    target: Target, profile: Profile, manifest: Manifest, staging: Callable[[], Staging]
 ) -> dict[str, ManifestEntry]:
     """Make the files of a target."""
-    found: dict[str, tuple[Path, dict[str, Any]]] = {}
+    staged: dict[str, tuple[Path, dict[str, Any]]] = {}
 
     def output_path(name: str, **more: Any) -> Path:
-        found[name] = staging().path(name), more
-        return found[name][0]
+        staged[name] = staging().path(name), more
+        return staged[name][0]
 
-    one.make(output_path)
+    target.make(output_path)
     return {
         name: ManifestEntry(
             sha256=sha256(path),
-            recipe=one.recipe,
+            recipe=target.recipe,
             profile=profile_digest(profile),
-            kind=one.kind,
-            files=len(found),
-            about=manifest.about(one.about),
+            kind=target.kind,
+            files=len(staged),
+            about=manifest.about(target.about),
             **more,
         )
-        for name, (path, more) in found.items()
+        for name, (path, more) in staged.items()
     }
 
 
@@ -253,9 +255,9 @@ def _commit(
             staging.discard(name)
         else:
             built.written.add(name)
-    edited = {name for one in stale if one.edited_as for name in one.names}
+    edited = {name for target in stale if target.edited_as for name in target.names}
     _refuse(folder, built.written - edited, manifest, force)
-    outdated = {name for name in manifest.files if any(one.owns(name) for one in stale)}
+    outdated = {name for name in manifest.files if any(target.owns(name) for target in stale)}
     outdated -= built.made.keys()
     kept = {
         name: entry
@@ -273,14 +275,14 @@ def _commit(
 
 
 def _keep_edited(
-    one: Target, folder: Path, manifest: Manifest, staging: Staging, built: BuildResult
+    target: Target, folder: Path, manifest: Manifest, staging: Staging, built: BuildResult
 ) -> None:
     """Keep an edited file under another name."""
-    (name,) = one.names
+    (name,) = target.names
     path, entry = folder / name, manifest.files.get(name)
     if path.is_file() and not built.made[name].is_in(path) and not (entry and entry.is_in(path)):
-        staging.path(one.edited_as).write_bytes(path.read_bytes())
-        kept = escape(str(folder / one.edited_as))
+        staging.path(target.edited_as).write_bytes(path.read_bytes())
+        kept = escape(str(folder / target.edited_as))
         built.warnings.append(f"{name} was edited; your version is kept: use it with -p {kept}")
 
 

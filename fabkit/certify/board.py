@@ -33,13 +33,13 @@ MAX_COVERED = 20_000_000
 class ShapeProblem:
     """The exact cover problem of one shape.
 
-    `cells` is the number of cells, `options` the placements inside the shape; `least` says for each
+    `cells` is the number of cells, `options` the placements inside the shape; `is_first` says for each
     whether it is the first of its images about the centre.
     """
 
     cells: int
     options: OptionTable
-    least: NDArray[np.bool_]
+    is_first: NDArray[np.bool_]
 
     def representatives(self, kind: int) -> dict[int, int]:
         """Return the first placement of each orbit of a kind, for `Replay.count`.
@@ -49,7 +49,7 @@ class ShapeProblem:
         are none.
         """
         of_kind = np.asarray(self.options.kinds) == kind
-        return dict.fromkeys(np.flatnonzero(of_kind & self.least).tolist(), 1)
+        return dict.fromkeys(np.flatnonzero(of_kind & self.is_first).tolist(), 1)
 
 
 class Board:
@@ -80,15 +80,15 @@ class Board:
         )
         self.copies = tuple(len(ids) for ids, _ in kinds)
         self._layers = [
-            CellLayer.from_centroids(tiling, centre, some)
-            for centre, some in zip(centres, points, strict=True)
+            CellLayer.from_centroids(tiling, centre, centroids)
+            for centre, centroids in zip(centres, points, strict=True)
         ]
         self._orbits = _renumber([layer.orbits for layer in self._layers])
         self._orbit_count = int(self._orbits.max(initial=-1)) + 1
         self._overlaps = overlapping_orbits(tiling, centres, self._layers)
         self._place(tiling, kinds)
         moves = len(tiling.moves(flips))
-        self._least = self._least_in_orbit(
+        self._is_first = self._first_in_orbit(
             _renumber([layer.images[:moves] for layer in self._layers])
         )
 
@@ -125,55 +125,55 @@ class Board:
         covers[np.arange(len(inside))[:, None], number[self._cells[inside]]] = True
         kinds = self._kinds[inside]
 
-        def at(item: int) -> list[int]:
+        def options_of(item: int) -> list[int]:
             fits = covers[:, item] if item < count else kinds == item - count
-            found: list[int] = np.flatnonzero(fits).tolist()
-            return found
+            numbers: list[int] = np.flatnonzero(fits).tolist()
+            return numbers
 
         rows = np.packbits(covers[:, :count], axis=1, bitorder="little")
         bits = [int.from_bytes(row, "little") for row in map(bytes, rows)]
-        options = OptionTable(bits, kinds.tolist(), [1] * len(inside), cache(at))
-        return ShapeProblem(count, options, self._least[inside])
+        options = OptionTable(bits, kinds.tolist(), [1] * len(inside), cache(options_of))
+        return ShapeProblem(count, options, self._is_first[inside])
 
     def _place(self, tiling: Tiling, kinds: Sequence[Kind]) -> None:
         """Find all placements and fill their tables, with a row or an entry for each."""
-        found: list[tuple[int, tuple[int, ...]]] = []
+        options: list[tuple[int, tuple[int, ...]]] = []
         before = 0
         for layer in self._layers:
             numbers = layer.numbers + before
             for option in enumerate_options(tiling, layer.keys, numbers, kinds, "shapes"):
-                found.append((option.kind, option.cells))
+                options.append((option.kind, option.cells))
             before += len(layer.keys)
-        found.sort()
-        widest = max((len(cells) for _, cells in found), default=0)
+        options.sort()
+        widest = max((len(cells) for _, cells in options), default=0)
         words = self._orbit_count // 64 + 1
-        if len(found) * widest > MAX_COVERED or len(found) * words * 64 > MAX_TABLE_SIZE:
+        if len(options) * widest > MAX_COVERED or len(options) * words * 64 > MAX_TABLE_SIZE:
             raise InputError.of("", "is too large to check", "shapes")
-        self._kinds = np.array([kind for kind, _ in found], dtype=np.int64)
+        self._kinds = np.array([kind for kind, _ in options], dtype=np.int64)
         #: The cells; rows are padded with the number after the last cell's.
-        self._cells = np.full((len(found), widest), before, dtype=np.int64)
-        for row, (_, cells) in enumerate(found):
+        self._cells = np.full((len(options), widest), before, dtype=np.int64)
+        for row, (_, cells) in enumerate(options):
             self._cells[row, : len(cells)] = cells
         #: The orbits touched, as bits; padding touches an extra orbit that is in no shape.
-        self._touched = np.zeros((words, len(found)), dtype=np.uint64)
+        self._touched = np.zeros((words, len(options)), dtype=np.uint64)
         orbit_of = np.append(self._orbits, self._orbit_count)
-        rows = np.arange(len(found))
+        rows = np.arange(len(options))
         for column in self._cells.T:
             orbits = orbit_of[column]
             self._touched[orbits // 64, rows] |= np.uint64(1) << (orbits % 64).astype(np.uint64)
 
-    def _least_in_orbit(self, images: IntArray) -> NDArray[np.bool_]:
+    def _first_in_orbit(self, images: IntArray) -> NDArray[np.bool_]:
         """Return for each placement whether it is the first of its images."""
-        least = np.ones(len(self._cells), dtype=bool)
+        is_first = np.ones(len(self._cells), dtype=bool)
         if not self._cells.size:
-            return least
+            return is_first
         for image in images:
             carried = np.sort(np.append(image, len(image))[self._cells], axis=1)
             # The first different cell decides; if there is none, both are the same placement.
             differences = carried - self._cells
             first = (differences != 0).argmax(axis=1)
-            least &= differences[np.arange(len(differences)), first] >= 0
-        return least
+            is_first &= differences[np.arange(len(differences)), first] >= 0
+        return is_first
 
     def _inside(self, present: NDArray[np.bool_]) -> IntArray:
         """Return the placements that touch only orbits that are present."""
@@ -218,8 +218,8 @@ class CellLayer:
         if len(points) > MAX_CELLS:
             raise _too_many_cells()
         places = np.array(sorted(points), dtype=np.float64).reshape(-1, 2) * tiling.step
-        found, missing = tiling.find_cells(places)
-        seeds = found[~missing]
+        cells, missing = tiling.find_cells(places)
+        seeds = cells[~missing]
         moves, middle = tiling.moves(flips=True), tuple(np.array(centre) * tiling.step)
         keys = np.unique([tiling.transform(seeds, *move, middle) for move in moves])
         if len(keys) > MAX_CELLS:
@@ -231,8 +231,8 @@ class CellLayer:
             images[index, numbers] = numbers[np.searchsorted(keys, carried)]
         orbits = np.unique(images.min(axis=0), return_inverse=True)[1]
         frame = map(tuple, tiling.to_frame(tiling.centroids(keys)).tolist())
-        at = dict(zip(frame, numbers.tolist(), strict=True))
-        return cls(keys, numbers, images, orbits, at)
+        index_of = dict(zip(frame, numbers.tolist(), strict=True))
+        return cls(keys, numbers, images, orbits, index_of)
 
 
 def _too_many_cells() -> InputError:
@@ -258,16 +258,17 @@ def overlapping_orbits(
     here, there = shapely.STRtree(polygons[1]).query(polygons[0], predicate="intersects")
     first, second = (layer.orbits[layer.numbers] for layer in layers)
     later = int(layers[0].orbits.max(initial=-1)) + 1
-    found: dict[int, set[int]] = {}
-    for one, other in {*zip(first[here].tolist(), second[there].tolist(), strict=True)}:
-        found.setdefault(one, set()).add(later + other)
-    return {orbit: frozenset(others) for orbit, others in found.items()}
+    overlaps: dict[int, set[int]] = {}
+    for orbit, other in {*zip(first[here].tolist(), second[there].tolist(), strict=True)}:
+        overlaps.setdefault(orbit, set()).add(later + other)
+    return {orbit: frozenset(others) for orbit, others in overlaps.items()}
 
 
 def _renumber(tables: Sequence[IntArray]) -> IntArray:
     """Make the numbers of the layers, each from 0, consecutive over all layers."""
-    found, before = [], 0
+    numbered = []
+    before = 0
     for table in tables:
-        found.append(table + before)
+        numbered.append(table + before)
         before += int(table.max(initial=-1)) + 1
-    return np.concatenate(found, axis=-1)
+    return np.concatenate(numbered, axis=-1)

@@ -127,15 +127,17 @@ def derive_problem(problem: ProblemStatement) -> CoverProblem:
     remaining = region[~np.isin(region, _given_cells(problem, tiling, region, images))]
     numbers = number_cells(tiling, remaining)
     given_ids = {given.piece for given in problem.given}
-    kinds = group_identical({one: images[one] for one in images if one not in given_ids})
-    some = problem.pieces_count
+    for piece_id in given_ids:
+        del images[piece_id]
+    kinds = group_identical(images)
+    pieces_count = problem.pieces_count
     return CoverProblem(
         cells=len(remaining),
         kinds=tuple(pieces for pieces, _ in kinds),
         options=tuple(enumerate_options(tiling, remaining, numbers, kinds, "problem")),
         group=_symmetry_group(tiling, remaining, numbers, problem.flips, kinds),
         leftover=problem.leftover,
-        pieces_count=None if some is None else some - len(problem.given),
+        pieces_count=None if pieces_count is None else pieces_count - len(problem.given),
     )
 
 
@@ -186,19 +188,20 @@ def enumerate_options(
     """
     looks = options = cells = 0
     for kind, (_, images) in enumerate(kinds):
-        found: list[tuple[int, ...]] = []
+        covers: list[tuple[int, ...]] = []
         for image in images.values():
             looks += len(image) * len(remaining)
             if looks > MAX_CELL_TESTS:
                 raise InputError.of("", "is too large to check", key)
             shifts = _shifts(tiling, remaining, image)
-            options, cells = options + len(shifts), cells + len(shifts) * len(image)
+            options += len(shifts)
+            cells += len(shifts) * len(image)
             if options > MAX_OPTIONS or cells > MAX_CELLS_IN_OPTIONS:
-                most = f"more than {MAX_OPTIONS} options, or {MAX_CELLS_IN_OPTIONS} cells in them"
-                raise InputError.of("", f"is too large to check: {most}", key)
+                limits = f"more than {MAX_OPTIONS} options, or {MAX_CELLS_IN_OPTIONS} cells in them"
+                raise InputError.of("", f"is too large to check: {limits}", key)
             places = np.searchsorted(remaining, shifts[:, None] + image[None, :])
-            found.extend(map(tuple, np.sort(numbers[places], axis=1).tolist()))
-        yield from (Option(kind, one) for one in sorted(found))
+            covers.extend(map(tuple, np.sort(numbers[places], axis=1).tolist()))
+        yield from (Option(kind, cover) for cover in sorted(covers))
 
 
 def _shifts(tiling: Tiling, remaining: Keys, image: Keys) -> Keys:
@@ -222,17 +225,17 @@ def _symmetry_group(
     if not len(remaining):
         return (same,)
     mirror = same if flips else _mirror_kinds(tiling, kinds, len(remaining))
-    found = set()
+    permutations = set()
     for turn, flip in tiling.moves(flips or mirror != same):
         image = tiling.transform(remaining, turn, flip)
-        # The translation must map the least cell to the least cell.
+        # The translation must map the first cell to the first cell.
         shift = remaining[0] - image.min()
         image += shift
         if shift % len(tiling.cells) == 0 and (np.sort(image) == remaining).all():
             permutation = np.empty_like(numbers)
             permutation[numbers] = numbers[np.searchsorted(remaining, image)]
-            found.add((*permutation.tolist(), *(mirror if flip else same)))
-    return tuple(sorted(found))
+            permutations.add((*permutation.tolist(), *(mirror if flip else same)))
+    return tuple(sorted(permutations))
 
 
 def _mirror_kinds(tiling: Tiling, kinds: Sequence[Kind], cells: int) -> tuple[int, ...]:
@@ -244,8 +247,8 @@ def _mirror_kinds(tiling: Tiling, kinds: Sequence[Kind], cells: int) -> tuple[in
     number = {frozenset(images): index for index, (_, images) in enumerate(kinds)}
     twins = []
     for pieces, images in kinds:
-        mirrored = (tiling.to_origin(tiling.transform(one, 0, True)) for one in images.values())
-        twin = number.get(frozenset(image.tobytes() for image in mirrored))
+        flipped = (tiling.transform(image, 0, True) for image in images.values())
+        twin = number.get(frozenset(tiling.to_origin(image).tobytes() for image in flipped))
         if twin is None or len(kinds[twin][0]) != len(pieces):
             return tuple(range(cells, cells + len(kinds)))
         twins.append(cells + twin)

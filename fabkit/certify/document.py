@@ -41,7 +41,7 @@ MAX_BYTES = 256 * 1024 * 1024
 #: In frame points: beyond the limits of set files.
 MAX_COORDINATE = 100_000
 MAX_WEIGHT = 1000
-_MOST_FAULTS = 20
+_MAX_FAULTS = 20
 #: Half a unit in frame steps: the coordinates of the centre of a square.
 HALF_UNITS = {"square": 1, "quarter-square": 3}
 
@@ -208,8 +208,8 @@ class Certificate(_File):
                 self._fail(key, f"there is no piece {quote(given.piece)}")
         if problem.pieces_count is not None:
             if not len(problem.given) <= problem.pieces_count <= len(problem.pieces):
-                most = f"expected {len(problem.given)} to {len(problem.pieces)}"
-                self._fail("problem.pieces_count", f"is {problem.pieces_count}; {most}")
+                expected = f"expected {len(problem.given)} to {len(problem.pieces)}"
+                self._fail("problem.pieces_count", f"is {problem.pieces_count}; {expected}")
             if problem.leftover:
                 self._fail("problem.leftover", "must be false where only some pieces are used")
         if not isinstance(argument, TranscriptArgument):
@@ -282,14 +282,14 @@ class ImpossibleShapes(_File):
         even, odd = (0, 0), (HALF_UNITS[self.lattice],) * 2
         if self.centres not in ((even,), (odd,), (even, odd)):
             known = f"[{list(even)}], [{list(odd)}] or [{list(even)}, {list(odd)}]"
-            found = quote([list(centre) for centre in self.centres])
-            self._fail("centres", f"expected {known}, found {found}")
+            stated = quote([list(centre) for centre in self.centres])
+            self._fail("centres", f"expected {known}, found {stated}")
         self._check_ids("pieces", self.pieces)
         for index, shape in enumerate(self.shapes):
             key, parts = f"shapes[{index}].cells", len(self.centres)
             if len(shape.cells) != parts:
-                found = f"has {len(shape.cells)} lists of cells"
-                self._fail(key, f"{found}; expected {parts}, one for each centre")
+                count = f"has {len(shape.cells)} lists of cells"
+                self._fail(key, f"{count}; expected {parts}, one for each centre")
             if not any(shape.cells):
                 self._fail(key, "is empty; a shape needs at least one cell")
 
@@ -327,14 +327,14 @@ def parse(document: Any, source: str) -> Proofs:
         raise InputError.of(source, f"was written by a newer fabkit ({newer}); update fabkit")
     model = Certificate if kind == KIND else ImpossibleShapes
     try:
-        found = model.model_validate(document)
+        proofs = model.model_validate(document)
     except ValidationError as error:
         faults = _faults(error.errors(include_url=False))
-        more = max(0, len(faults) - _MOST_FAULTS)
-        raise InputError(source, faults[:_MOST_FAULTS], more) from None
-    found._source = source
-    found.check()
-    return found
+        more = max(0, len(faults) - _MAX_FAULTS)
+        raise InputError(source, faults[:_MAX_FAULTS], more) from None
+    proofs._source = source
+    proofs.check()
+    return proofs
 
 
 _KEYS = sorted(
@@ -349,8 +349,8 @@ def _faults(lines: Sequence[Any]) -> list[ErrorDetail]:
     misspelt = [line["loc"] for line in lines if line["type"] == "extra_forbidden"]
     consequences = {(*loc[:-1], nearest(str(loc[-1]), _KEYS)) for loc in misspelt}
     consequences |= {line["loc"][:depth] for line in lines for depth in range(len(line["loc"]))}
-    kept = [one for one in lines if one["loc"] not in consequences]
-    return [ErrorDetail(_place(one["loc"]), _sentence(one)) for one in kept]
+    kept = [line for line in lines if line["loc"] not in consequences]
+    return [ErrorDetail(_place(line["loc"]), _sentence(line)) for line in kept]
 
 
 def _place(steps: tuple[int | str, ...]) -> str:
@@ -374,5 +374,5 @@ def _sentence(line: Any) -> str:
     if kind == "value_error":
         return str(line["ctx"]["error"])
     message = message.replace(" after validation", "")
-    found = "null" if value is None else quote(value)
-    return f"{message[0].lower()}{message[1:]}, found {found}".replace("input should", "should")
+    stated = "null" if value is None else quote(value)
+    return f"{message[0].lower()}{message[1:]}, found {stated}".replace("input should", "should")

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 
 from fabkit.certify.document import ImpossibleShapes, PieceForms, Proofs
 from fabkit.certify.tiling import ProofError
-from fabkit.core.errors import InputError, quote
-from fabkit.model.catalog import catalog_challenge, catalog_entries
+from fabkit.core.errors import quote
+from fabkit.model.catalog import shipped_entry
 from fabkit.model.library import load_set, shipped_names
-from fabkit.model.puzzle import Challenge, PuzzleSet, challenge_document, piece_document
+from fabkit.model.puzzle import Challenge, PuzzleSet, piece_document, problem_document
 
 
 def compare_labels(file: Proofs, set_name: str | None) -> str:
@@ -35,28 +34,27 @@ def compare_labels(file: Proofs, set_name: str | None) -> str:
         return ""
     meant = _named(puzzle, file.challenge)
     stated, leftover = file.problem.raw, file.problem.leftover
-    if any(challenge_document(puzzle, one, leftover) == stated for one in meant):
+    if any(problem_document(puzzle, challenge, leftover) == stated for challenge in meant):
         return ""
     if meant:
         name = f"{file.challenge} of {puzzle.name}"
         raise ProofError(f"differs from the challenge {name} that is {_where(puzzle)}")
     _compare_pieces(puzzle, file.problem.lattice, file.problem.pieces)
     # The user's own lists also call their starts start-001, so a difference is only a warning.
-    known = [one for one in catalog_entries(puzzle) if one["id"] == file.challenge]
-    if not known:
+    entry = shipped_entry(puzzle, file.challenge)
+    if entry is None:
         return f"{puzzle.name} has no challenge {quote(file.challenge)}"
-    with suppress(InputError):  # a challenge on two lattices, which certificates do not support
-        one = catalog_challenge(puzzle, file.challenge)
-        if one and challenge_document(puzzle, one, leftover) == stated:
-            return ""
+    # Certificates do not support challenges on two lattices.
+    if entry.halves == 1 and problem_document(puzzle, entry.challenge, leftover) == stated:
+        return ""
     return f"the shipped {file.challenge} of {puzzle.name} is a different challenge"
 
 
 def _compare_pieces(puzzle: PuzzleSet, lattice: str, pieces: Sequence[PieceForms]) -> None:
     """Refuse pieces that are not in the set."""
     if lattice != puzzle.lattice.name:
-        found = f"{puzzle.lattice.name}, not {lattice}"
-        raise ProofError(f"the lattice of {puzzle.name} is {found}")
+        lattice_name = f"{puzzle.lattice.name}, not {lattice}"
+        raise ProofError(f"the lattice of {puzzle.name} is {lattice_name}")
     forms = {piece.id: piece_document(piece)["forms"] for piece in puzzle.pieces}
     for piece in pieces:
         name = quote(piece.id)
@@ -74,4 +72,4 @@ def _where(puzzle: PuzzleSet) -> str:
 def _named(puzzle: PuzzleSet, name: str) -> list[Challenge]:
     """Return the challenges of that name: one of the set, or all pieces on a board."""
     boards = [puzzle.whole_board(board) for board in puzzle.boards if board.id == name]
-    return [one for one in puzzle.challenges if one.id == name] + boards
+    return [challenge for challenge in puzzle.challenges if challenge.id == name] + boards

@@ -60,8 +60,8 @@ def _unit_edges(corners: Sequence[Iterable[int]]) -> Iterator[Edge]:
     for (x, y), (to_x, to_y) in zip(corners, (*corners[1:], corners[0]), strict=True):
         count = math.gcd(to_x - x, to_y - y) or 1
         dx, dy = (to_x - x) // count, (to_y - y) // count
-        for at in range(count):
-            start = (x + at * dx, y + at * dy)
+        for step in range(count):
+            start = (x + step * dx, y + step * dy)
             end = (start[0] + dx, start[1] + dy)
             yield (start, end) if start < end else (end, start)
 
@@ -76,10 +76,10 @@ def orientations_of(tiling: Tiling, piece: PieceForms, flips: bool, key: str) ->
     Raises:
         InputError: if an outline is not on the lattice.
     """
-    found: Orientations = {}
+    orientations: Orientations = {}
     for index, rings in enumerate(piece.forms):
         form = cells_inside(tiling, rings, f"{key}.forms[{index}]")
         for turn, flip in tiling.moves(flips):
             keys = tiling.to_origin(tiling.transform(form, turn, flip))
-            found[keys.tobytes()] = keys
-    return found
+            orientations[keys.tobytes()] = keys
+    return orientations

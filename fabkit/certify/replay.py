@@ -70,13 +70,14 @@ class OptionTable(NamedTuple):
     @classmethod
     def of(cls, cover: CoverProblem, options: Sequence[Option]) -> OptionTable:
         """Create the table of some options of a cover problem."""
-        at: list[list[int]] = [[] for _ in range(cover.cells + len(cover.kinds))]
+        options_of: list[list[int]] = [[] for _ in range(cover.cells + len(cover.kinds))]
         for number, option in enumerate(options):
             for item in (*option.cells, cover.cells + option.kind):
-                at[item].append(number)
+                options_of[item].append(number)
         masks = [sum(1 << cell for cell in option.cells) for option in options]
-        kinds, copies_used = [one.kind for one in options], [one.copies for one in options]
-        return cls(masks, kinds, copies_used, at.__getitem__)
+        kinds = [option.kind for option in options]
+        copies_used = [option.copies for option in options]
+        return cls(masks, kinds, copies_used, options_of.__getitem__)
 
 
 class Replay:
@@ -224,9 +225,9 @@ def check_area(cover: CoverProblem) -> None:
     """
     values = _values(cover, [1] * cover.cells)
     if cover.leftover and all(of_kind for of_kind, _ in values):  # else one fits nowhere
-        least = sum(min(of_kind) * copies for of_kind, copies in values)
-        if least <= cover.cells:
-            raise ProofError(f"argument: the pieces need only {least} of {cover.cells} cells")
+        minimum = sum(min(of_kind) * copies for of_kind, copies in values)
+        if minimum <= cover.cells:
+            raise ProofError(f"argument: the pieces need only {minimum} of {cover.cells} cells")
     elif not cover.leftover and _is_attainable(values, cover.cells, cover.pieces_count):
         raise ProofError(f"argument: the pieces can cover {cover.cells} cells, as many as remain")
 

@@ -85,16 +85,16 @@ class Tiling:
 
     def find_cells(self, centroids: Points) -> tuple[Keys, NDArray[np.bool_]]:
         """Return the cells with these centroids, and which of the points are not centroids."""
-        found = np.full(len(centroids), -1, dtype=np.int64)
+        cells = np.full(len(centroids), -1, dtype=np.int64)
         missing = np.ones(len(centroids), dtype=bool)
         for kind, first in enumerate(self._centroids):
             periods = (centroids - first) @ np.linalg.inv(self._translations)
             whole = np.rint(periods)
             here = (np.abs(periods - whole) < TOLERANCE).all(axis=1)
             across, up = whole[here].astype(np.int64).T
-            found[here] = self._keys(across, up, kind)
+            cells[here] = self._keys(across, up, kind)
             missing &= ~here
-        return found, missing
+        return cells, missing
 
     def transform(
         self, keys: Keys, turn_degrees: int, flip: bool, centre: Corner = (0.0, 0.0)
@@ -106,10 +106,10 @@ class Tiling:
         """
         cos, sin = math.cos(math.radians(turn_degrees)), math.sin(math.radians(turn_degrees))
         points = (self.centroids(keys) - centre) * (-1 if flip else 1, 1)
-        found, missing = self.find_cells(points @ np.array([(cos, sin), (-sin, cos)]) + centre)
+        images, missing = self.find_cells(points @ np.array([(cos, sin), (-sin, cos)]) + centre)
         if missing.any():
             raise ProofError("a symmetry of the lattice does not map cells to cells")
-        return found
+        return images
 
     def to_frame(self, points: NDArray[Any]) -> NDArray[np.int64]:
         """Convert points of the plane to frame points.
@@ -123,13 +123,14 @@ class Tiling:
             raise ProofError("a centroid or a corner is not a frame point")
         return np.asarray(whole, dtype=np.int64)
 
-    def cells_in_box(self, box: Points, most: int) -> Keys | None:
+    def cells_in_box(self, box: Points, maximum: int) -> Keys | None:
         """Return all cells that meet a box (four corners), and some around; None if too many."""
         counts = box @ np.linalg.inv(self._translations)
-        least, most_counts = np.floor(counts.min(axis=0)) - 1, np.ceil(counts.max(axis=0)) + 2
-        if np.prod(most_counts - least) * len(self.cells) > most:
+        lowest = np.floor(counts.min(axis=0)) - 1
+        highest = np.ceil(counts.max(axis=0)) + 2
+        if np.prod(highest - lowest) * len(self.cells) > maximum:
             return None
-        (left, low), (right, high) = least.astype(int), most_counts.astype(int)
+        (left, low), (right, high) = lowest.astype(int), highest.astype(int)
         across, up = map(np.ravel, np.mgrid[left:right, low:high].astype(np.int64))
         kinds = range(len(self.cells))
         return np.sort(np.concatenate([self._keys(across, up, kind) for kind in kinds]))

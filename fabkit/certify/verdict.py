@@ -120,10 +120,10 @@ class _TranscriptCounter:
 
 
 def _check_certificate(certificate: Certificate, counter: _TranscriptCounter) -> None:
-    found, stated = json_sha256(certificate.problem.raw), certificate.problem_sha256
-    if stated != found:
-        stated = stated if len(stated) == len(found) else quote(stated)
-        raise ProofError(f"problem_sha256 is {stated}, but the problem's hash is {found}")
+    problem_hash, stated = json_sha256(certificate.problem.raw), certificate.problem_sha256
+    if stated != problem_hash:
+        stated = stated if len(stated) == len(problem_hash) else quote(stated)
+        raise ProofError(f"problem_sha256 is {stated}, but the problem's hash is {problem_hash}")
     cover, argument = derive_problem(certificate.problem), certificate.argument
     if isinstance(argument, AreaArgument):
         check_area(cover)
@@ -139,10 +139,11 @@ def _check_transcript(
     cover: CoverProblem,
     counter: _TranscriptCounter,
 ) -> None:
-    symmetries, claim = cover.group[1:], certificate.claim  # the least permutation is the identity
+    symmetries = cover.group[1:]  # the group is sorted, so the identity comes first
+    claim = certificate.claim
     if argument.fixed is not None and len(argument.fixed) != len(symmetries):
-        found, expected = pluralize(len(argument.fixed), "transcript"), len(symmetries)
-        message = f"has {found}; expected {expected}, one for each symmetry but the identity"
+        transcripts, expected = pluralize(len(argument.fixed), "transcript"), len(symmetries)
+        message = f"has {transcripts}; expected {expected}, one for each symmetry but the identity"
         raise InputError.of("", message, "argument.fixed")
     at_root = _representatives(argument, cover)
     count = counter.replay(_replay(cover), argument.items, "items", at_root)
@@ -173,9 +174,9 @@ def _replay(
     return Replay(cover.cells, copies, choices, cover.leftover, cover.pieces_count)
 
 
-def _require_equal(name: str, found: int | None, claimed: int | None) -> None:
-    if found != claimed:
-        counts, claims = ("null" if one is None else quote(one) for one in (found, claimed))
+def _require_equal(name: str, proved: int | None, claimed: int | None) -> None:
+    if proved != claimed:
+        counts, claims = ("null" if count is None else quote(count) for count in (proved, claimed))
         raise ProofError(f"claim.{name}: claims {claims}, but the proof gives {counts}")
 
 
@@ -206,14 +207,16 @@ def _fixed_options(
     copies = [0] * len(cover.kinds)
     for kind, twin in enumerate(symmetry[cover.cells :]):
         copies[min(kind, twin - cover.cells)] += cover.copies[kind]
-    found = []
+    orbit_options = []
     for orbit in cover.orbits([cover.images(symmetry)]):
         options = [cover.options[number] for number in sorted(orbit)]
         kind = options[0].kind
         cells = sorted(cell for option in options for cell in option.cells)
         if len(set(cells)) == len(cells) and len(options) <= copies[kind]:
-            found.append(Option(kind, tuple(cells), len(options)))
-    return tuple(copies), sorted(found, key=lambda one: (one.kind, one.cells, one.copies))
+            orbit_options.append(Option(kind, tuple(cells), len(options)))
+    return tuple(copies), sorted(
+        orbit_options, key=lambda option: (option.kind, option.cells, option.copies)
+    )
 
 
 # --- files of impossible shapes ---------------------------------------------------------------------
@@ -225,8 +228,8 @@ def _check_shapes(file: ImpossibleShapes, counter: _TranscriptCounter) -> None:
     A mixed shape whose two parts overlap is refused, since it is not a shape.
     """
     points = [
-        {cell for shape in file.shapes for cell in shape.cells[at]}
-        for at in range(len(file.centres))
+        {cell for shape in file.shapes for cell in shape.cells[layer]}
+        for layer in range(len(file.centres))
     ]
     board = Board(TILINGS[file.lattice], file.centres, points, file.pieces, file.flips)
     for index, (shape, orbits) in enumerate(zip(file.shapes, _orbits(file, board), strict=True)):
@@ -261,8 +264,8 @@ def _orbits(file: ImpossibleShapes, board: Board) -> list[frozenset[int]]:
 
 def _cells(shape: ShapeProof) -> Iterator[tuple[str, int, tuple[int, int]]]:
     for layer, cells in enumerate(shape.cells):
-        for at, cell in enumerate(cells):
-            yield f"cells[{layer}][{at}]", layer, cell
+        for index, cell in enumerate(cells):
+            yield f"cells[{layer}][{index}]", layer, cell
 
 
 def _check_shape(

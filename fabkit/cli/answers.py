@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
 
@@ -37,8 +36,8 @@ def print_answer(
             report.info(f"… and {len(answer.solutions) - _MAX_SHOWN} more, with --json")
     report.info(f"{encoded.challenge.id}: {verdict(encoded, question, answer)}")
     if rating is not None:
-        found = next(iter(answer.solutions), rating.solution)
-        layout = None if found is None else encoded.decode(found)
+        options_used = next(iter(answer.solutions), rating.solution)
+        layout = None if options_used is None else encoded.decode(options_used)
         level = challenge_level(encoded.puzzle, encoded.challenge, rating.score)
         print_rating(encoded, rating, level, layout, report)
     unit = "state" if answer.engine == "count" else "node"
@@ -66,7 +65,9 @@ def print_rating(
     report.info(f"difficulty {rating.score:.1f} ({level}): about {tried} tried before {goal}")
     if solution is None or not pieces:
         return
-    steps = solving_order(encoded.puzzle, replace(entry_of(encoded.challenge), solution=solution))
+    steps = solving_order(
+        encoded.puzzle, entry_of(encoded.challenge).with_result(solution=solution)
+    )
     forced, first = sum(step.options == 1 for step in steps), steps[0]
     report.info(f"in the best order, {forced} of {pluralize(pieces, 'piece')} have only one place")
     on = "" if first.cell is None else f" at {list(encoded.row_col(first.cell))}"
@@ -82,22 +83,25 @@ def rating(encoded: EncodedChallenge, answer: Answer, budget_s: float | None) ->
 
 def print_starts(encoded: EncodedChallenge, budget: Budget, report: Report) -> int:
     """Print how many solutions each starting position has; return the exit code."""
-    found = count_starts(encoded, budget)
+    counts = count_starts(encoded, budget)
     document: dict[str, Any] = {"set": encoded.puzzle.name, "challenge": encoded.challenge.id}
-    if found is None:
+    if counts is None:
         report.info(f"{encoded.challenge.id}: unknown: time limit reached before counting finished")
         report.document({**document, "status": UNKNOWN, "count": None})
         return 1
-    options, solved = encoded.problem.options, SOLVED if found.solutions else IMPOSSIBLE
-    document |= {"status": solved, "count": found.solutions}
-    report.info(f"{encoded.challenge.id}: {pluralize(found.solutions, 'solution')}")
-    placed = {(options[at].kind, options[at].cells): n for at, n in found.placements.items()}
-    clues: Counts = {(kind, (cell,)): n for (kind, cell), n in found.clues.items()}
+    options, solved = encoded.problem.options, SOLVED if counts.solutions else IMPOSSIBLE
+    document |= {"status": solved, "count": counts.solutions}
+    report.info(f"{encoded.challenge.id}: {pluralize(counts.solutions, 'solution')}")
+    placed = {
+        (options[position].kind, options[position].cells): n
+        for position, n in counts.placements.items()
+    }
+    clues: Counts = {(kind, (cell,)): n for (kind, cell), n in counts.clues.items()}
     title = "starts with one cell of a piece"
     document["placements"] = _print_counts("starts with one placed piece", placed, encoded, report)
     document["clues"] = _print_counts(title, clues, encoded, report)
     report.document(document)
-    return 0 if found.solutions else 1
+    return 0 if counts.solutions else 1
 
 
 def _print_counts(
@@ -106,27 +110,30 @@ def _print_counts(
     """Print how many solutions remain with a piece on some cells; return the JSON document."""
     possible = [count for count in counts.values() if count]
     report.info(f"{title}: {len(counts)}, of which {len(possible)} have a solution")
-    least = min(possible, default=0)
-    each: list[Any] = []
+    fewest = min(possible, default=0)
+    rows: list[Any] = []
     best: list[Layout] = []
     never: list[Layout] = []
     for (kind, positions), count in counts.items():
-        piece, cells = encoded.kinds[kind][0], frozenset(encoded.cells[one] for one in positions)
+        piece, cells = (
+            encoded.kinds[kind][0],
+            frozenset(encoded.cells[position] for position in positions),
+        )
         drawn_as, region = encoded.cells_or_outline(cells)
-        each.append({"piece": piece, drawn_as: region, "count": count})
-        if count in (0, least):
+        rows.append({"piece": piece, drawn_as: region, "count": count})
+        if count in (0, fewest):
             (best if count else never).append({piece: cells})
     if best:
-        what = "exactly one solution" if least == 1 else f"the fewest, {least} solutions"
+        what = "exactly one solution" if fewest == 1 else f"the fewest, {fewest} solutions"
         _print_pictures(f"with {what}", best, encoded, report)
         if never:
             _print_pictures("without a solution", never, encoded, report)
     return {
-        "total": len(each),
+        "total": len(rows),
         "possible": len(possible),
         "unique": possible.count(1),
-        "fewest": least,
-        "each": each,
+        "fewest": fewest,
+        "each": rows,
     }
 
 
@@ -138,9 +145,9 @@ def _print_pictures(
     pictures = [text_picture(encoded, layout) for layout in layouts[:_MAX_SHOWN]]
     widths = [max(map(len, lines)) + 2 for lines in pictures]
     across = 1 if 2 + sum(widths) > TERMINAL_COLUMNS else len(pictures)
-    for at in range(0, len(pictures), across):
-        for row in zip_longest(*pictures[at : at + across], fillvalue=""):
-            cells = (line.ljust(width) for line, width in zip(row, widths[at:], strict=False))
+    for first in range(0, len(pictures), across):
+        for row in zip_longest(*pictures[first : first + across], fillvalue=""):
+            cells = (line.ljust(width) for line, width in zip(row, widths[first:], strict=False))
             report.info(f"    {''.join(cells)}".rstrip())
         report.info("")
     if len(layouts) > len(pictures):

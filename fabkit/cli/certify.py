@@ -83,8 +83,8 @@ def _claim(certificate: Certificate) -> str:
     from fabkit.certify.document import CountClaim
 
     claim, leftover = certificate.claim, certificate.problem.leftover
-    some = certificate.problem.pieces_count
-    where = "" if some is None else f" with {some} of its pieces"
+    count = certificate.problem.pieces_count
+    where = "" if count is None else f" with {count} of its pieces"
     if claim.answer == "impossible":
         return f"has no solution{where}{', even with cells left over' if leftover else ''}"
     where += ", with cells left over" if leftover else ""

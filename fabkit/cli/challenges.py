@@ -82,7 +82,9 @@ def challenges(
     if generated.graded:
         written = challenge_list.write_list(folder, generated)
         _print_results(generated, report)
-        first, last = [folder / challenge_list.file_name(generated.graded[at]) for at in (0, -1)]
+        first, last = [
+            folder / challenge_list.file_name(generated.graded[index]) for index in (0, -1)
+        ]
         more = f" to {last.name}" if last != first else ""
         report.info(f"Wrote {written}, and {first}{more} for `fabkit solve --file`")
     report.document(challenge_list.document(generated))
@@ -91,7 +93,9 @@ def challenges(
             f"Found {len(generated.graded)} of {pluralize(count, 'challenge')}: {generated.reason}"
         )
         return FAILURE_EXIT
-    few = [level for level, found in generated.levels.items() if len(found) < count // len(levels)]
+    few = [
+        level for level, graded in generated.levels.items() if len(graded) < count // len(levels)
+    ]
     if few:
         report.info(f"Found no more of {' and '.join(few)}; other levels fill the list")
     return 0
@@ -103,13 +107,13 @@ def _print_results(generated: GeneratedChallenges, report: Report) -> None:
     from fabkit.puzzles.graded.challenge_list import level_table, title
 
     report.table(*level_table(generated))
-    for one in generated.graded[: _MAX_DRAWN if report.verbose else 0]:
+    for graded in generated.graded[: _MAX_DRAWN if report.verbose else 0]:
         if not report.json:
-            print_layout(one.encoded, one.candidate.solution, report)
-        report.info(f"{one.encoded.challenge.id}: {title(one)}")
-        print_rating(one.encoded, one.rating, one.level, one.candidate.solution, report)
-    for one in generated.graded[_MAX_DRAWN:]:
-        report.detail(f"{one.encoded.challenge.id}: {title(one)}")
+            print_layout(graded.encoded, graded.candidate.solution, report)
+        report.info(f"{graded.encoded.challenge.id}: {title(graded)}")
+        print_rating(graded.encoded, graded.rating, graded.level, graded.candidate.solution, report)
+    for graded in generated.graded[_MAX_DRAWN:]:
+        report.detail(f"{graded.encoded.challenge.id}: {title(graded)}")
 
 
 def _given(puzzle: PuzzleSet, is_start: bool, given: str | None) -> int | str | None:
@@ -125,13 +129,13 @@ def _given(puzzle: PuzzleSet, is_start: bool, given: str | None) -> int | str | 
         raise InputError.of("--given", message)
     if given == _MINIMAL:
         return given
-    most = len(puzzle.pieces) - 1
+    max_given = len(puzzle.pieces) - 1
     try:
-        found: int = options.whole(1, most)(given, "--given")
+        count: int = options.whole(1, max_given)(given, "--given")
     except InputError:
         message = (
-            f"expected minimal, or a whole number from 1 to {most}, since {puzzle.name} has "
-            f"{pluralize(most + 1, 'piece')}; found {quote(given)}"
+            f"expected minimal, or a whole number from 1 to {max_given}, since {puzzle.name} has "
+            f"{pluralize(max_given + 1, 'piece')}; found {quote(given)}"
         )
         raise InputError.of("--given", message) from None
-    return found
+    return count

@@ -46,15 +46,23 @@ def split_arguments(
     """
     files, given = list(names or ()), list(settings or ())
     keys = {setting.key for setting in SETTINGS}
-    sets = [one for one in given if one.partition("=")[0].strip() not in keys]
-    sets = [one for one in sets if "=" not in one or one.endswith(".toml")]
+    sets = [
+        argument_text
+        for argument_text in given
+        if argument_text.partition("=")[0].strip() not in keys
+    ]
+    sets = [
+        argument_text
+        for argument_text in sets
+        if "=" not in argument_text or argument_text.endswith(".toml")
+    ]
     if len(sets) > 1:
         raise InputError.of("--set", f"names two sets, {quote(sets[0])} and {quote(sets[1])}")
     if not sets and not files:
         known = ", ".join(shipped_names())
         raise InputError.of("", f"name a set; choose from {known}, or give a set's TOML file")
     set_name = sets[0] if sets else files.pop(0)
-    return set_name, files, [one for one in given if one not in sets]
+    return set_name, files, [argument_text for argument_text in given if argument_text not in sets]
 
 
 def _files(context: Context, names: Sequence[str], option: str) -> list[Path]:
@@ -84,8 +92,10 @@ def _files(context: Context, names: Sequence[str], option: str) -> list[Path]:
 def _meshes_in(folder: Path) -> list[Path]:
     with external_errors(f"cannot read {escape(str(folder))}"):
         inside = sorted(folder.iterdir()) if folder.is_dir() else []
-    meshes = [one for one in inside if one.suffix.lower() in MESH_SUFFIXES and one.name[0] != "."]
-    return [one for one in meshes if one.is_file()]
+    meshes = [
+        path for path in inside if path.suffix.lower() in MESH_SUFFIXES and path.name[0] != "."
+    ]
+    return [path for path in meshes if path.is_file()]
 
 
 def _load_scan(context: Context, names: Sequence[str], option: str) -> tuple[ScannedSet, Profile]:
@@ -121,7 +131,7 @@ def _load_scan(context: Context, names: Sequence[str], option: str) -> tuple[Sca
 
 def _finish(
     context: Context,
-    found: CheckReport | VerifyReport,
+    result: CheckReport | VerifyReport,
     limits: Profile,
     is_own: bool,
     contents: dict[str, str],
@@ -137,8 +147,8 @@ def _finish(
         )
         report.warn(*built.warnings)
         report.info(f"Wrote {' and '.join(str(folder / name) for name in sorted(contents))}")
-    report.document(found.document())
-    return 0 if found.ok else FAILURE_EXIT
+    report.document(result.document())
+    return 0 if result.ok else FAILURE_EXIT
 
 
 @with_options("output", "profiles", "budget_s", "force")
@@ -198,9 +208,9 @@ def check(
     if limits.name == MEASURED or write_profile is not None:
         _print_measured(context, scan, write_profile)
     with report.progress() as progress:
-        found = check_parts(scan, limits, context.budget_s, progress, error)
-    print_check(found, report)
-    return _finish(context, found, limits, not files, check_contents(found))
+        result = check_parts(scan, limits, context.budget_s, progress, error)
+    print_check(result, report)
+    return _finish(context, result, limits, not files, check_contents(result))
 
 
 def _print_measured(context: Context, scan: ScannedSet, path: Path | None) -> None:
@@ -220,36 +230,38 @@ _MAX_ROWS = 18
 _MAX_LINES = 16
 
 
-def print_check(found: CheckReport, report: Report) -> None:
+def print_check(result: CheckReport, report: Report) -> None:
     """Print a report: a table, one line for each cause, and the verdict."""
     from fabkit.verify.reports import causes
 
     columns = ("gap-min", "wall", "recess-diameter", "recess-depth")
-    parts = found.all_parts
+    parts = result.all_parts
     if len(parts) > _MAX_ROWS:
         parts = tuple(part for part in parts if part.failed)[:_MAX_ROWS]
     rows = []
     for part in parts:
-        fails = join_names(list(dict.fromkeys(one.rule for one in part.failed)), 2) or "-"
+        fails = join_names(list(dict.fromkeys(finding.rule for finding in part.failed)), 2) or "-"
         rows.append([part.name, part.description, *(_value(part, rule) for rule in columns), fails])
     if rows:
         report.table(["part", "piece", "gap", "wall", "recess", "depth", "failures"], rows)
     if report.verbose:
-        _print_findings(found, report)
+        _print_findings(result, report)
     else:
-        _print_lines([str(one) for one in causes(found)], report)
-    if found.tolerance is not None:
+        _print_lines([str(cause) for cause in causes(result)], report)
+    if result.tolerance is not None:
         from fabkit.verify.check_sheet import odds_sentences
 
-        for sentence in odds_sentences(found.tolerance):
+        for sentence in odds_sentences(result.tolerance):
             report.info(sentence)
-    rules = sum(len(part.findings) for part in found.all_parts)
-    gaps = [one.min_gap_mm for one in found.assemblies if one.min_gap_mm is not None]
-    least = f", smallest gap {min(gaps):.3f} mm" if gaps else ""
-    together = f"{pluralize(len(found.assemblies), 'challenge')} assembled{least}"
-    checked = f"{pluralize(len(found.all_parts), 'part')}, {rules} rules, {together}"
-    verdict = "All checks passed" if found.ok else "FAILED"
-    report.info(f"{verdict}: {checked}; profile {found.profile.name}")
+    rules = sum(len(part.findings) for part in result.all_parts)
+    gaps = [
+        assembly.min_gap_mm for assembly in result.assemblies if assembly.min_gap_mm is not None
+    ]
+    smallest = f", smallest gap {min(gaps):.3f} mm" if gaps else ""
+    together = f"{pluralize(len(result.assemblies), 'challenge')} assembled{smallest}"
+    checked = f"{pluralize(len(result.all_parts), 'part')}, {rules} rules, {together}"
+    verdict = "All checks passed" if result.ok else "FAILED"
+    report.info(f"{verdict}: {checked}; profile {result.profile.name}")
 
 
 def _print_lines(lines: Sequence[str], report: Report) -> None:
@@ -261,14 +273,14 @@ def _print_lines(lines: Sequence[str], report: Report) -> None:
         report.info(f"… and {more}")
 
 
-def _print_findings(found: CheckReport, report: Report) -> None:
+def _print_findings(result: CheckReport, report: Report) -> None:
     """Print every finding."""
-    for part in found.all_parts:
+    for part in result.all_parts:
         for finding in part.findings:
             report.info(f"{part.name}: {finding.rule}: {finding.message}")
-    for finding in found.findings:
+    for finding in result.findings:
         report.info(f"{finding.rule}: {finding.message}")
-    for assembly in found.assemblies:
+    for assembly in result.assemblies:
         for message in assembly.messages:
             report.info(f"{assembly.challenge}: {message}")
 
@@ -296,40 +308,40 @@ def verify(
     report = context.report
     scan, limits = _load_scan(context, source_names or [], "--from")
     with report.progress() as progress:
-        found = verify_parts(scan, limits, context.budget_s, progress)
-    print_verify(found, report)
-    return _finish(context, found, limits, not source_names, verify_contents(found))
+        result = verify_parts(scan, limits, context.budget_s, progress)
+    print_verify(result, report)
+    return _finish(context, result, limits, not source_names, verify_contents(result))
 
 
-def print_verify(found: VerifyReport, report: Report) -> None:
+def print_verify(result: VerifyReport, report: Report) -> None:
     """Print a report: failures and the verdict."""
     from fabkit.solve.answer import SOLVED
     from fabkit.verify.reports import challenge_problems
 
-    for part in sorted(found.scan.parts, key=lambda one: one.key):
+    for part in sorted(result.scan.parts, key=lambda part: part.key):
         report.detail(f"{part.name} is {part.description}")
-    for finding in found.findings:
+    for finding in result.findings:
         if finding.rule != "unknown-part":  # listed with the files' names
             show = report.detail if finding.ok else report.info
             show(f"{finding.rule}: {finding.message}")
-    _print_lines(challenge_problems(found), report)
-    for one in found.challenges:
-        if one.ok and one.challenge.answer != one.status:
-            report.info(f"{one.challenge.id}: {one.message}")
+    _print_lines(challenge_problems(result), report)
+    for challenge_result in result.challenges:
+        if challenge_result.ok and challenge_result.challenge.answer != challenge_result.status:
+            report.info(f"{challenge_result.challenge.id}: {challenge_result.message}")
         else:
-            report.detail(f"{one.challenge.id}: {one.message}")
-    if found.flips is not None:
-        report.info(found.flips.message)
-    any_solved = any(one.status == SOLVED for one in found.challenges)
-    if any_solved and found.least_gap_mm is not None and found.least_gap_mm > 0:
+            report.detail(f"{challenge_result.challenge.id}: {challenge_result.message}")
+    if result.flips is not None:
+        report.info(result.flips.message)
+    any_solved = any(challenge_result.status == SOLVED for challenge_result in result.challenges)
+    if any_solved and result.minimum_gap_mm is not None and result.minimum_gap_mm > 0:
         report.info(
-            f"In every solution, parts are at least {found.least_gap_mm:.3f} mm apart: each is within its "
+            f"In every solution, parts are at least {result.minimum_gap_mm:.3f} mm apart: each is within its "
             "own outline"
         )
-    right = sum(one.ok for one in found.challenges)
-    verdict = "Verified" if found.ok else "FAILED"
-    parts = pluralize(len(found.scan.parts), "part")
-    summary = f"{right} of {pluralize(len(found.challenges), 'challenge')} agree with the catalog"
-    if not found.challenges:
+    right = sum(challenge_result.ok for challenge_result in result.challenges)
+    verdict = "Verified" if result.ok else "FAILED"
+    parts = pluralize(len(result.scan.parts), "part")
+    summary = f"{right} of {pluralize(len(result.challenges), 'challenge')} agree with the catalog"
+    if not result.challenges:
         summary = "no challenge and no board to solve"
     report.info(f"{verdict}: {summary}, from {parts}")

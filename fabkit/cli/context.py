@@ -128,7 +128,7 @@ def with_options(*shared: str) -> Callable[[Command], Command]:
 
     def decorate(command: Command) -> Command:
         _, *own = inspect.signature(command, eval_str=True).parameters.values()
-        own = [one.replace(kind=kind) for one in own]
+        own = [parameter.replace(kind=kind) for parameter in own]
         given = {
             name: inspect.Parameter(
                 name, kind, annotation=_OPTION_TYPES[name], default=_SHARED_OPTIONS[name]
@@ -143,7 +143,7 @@ def with_options(*shared: str) -> Callable[[Command], Command]:
         first = [given.pop("set")] if "set" in given else []
         parameters = [*first, *own, *given.values()]
         run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        run.__annotations__ = {one.name: one.annotation for one in parameters}
+        run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         return run
 
     return decorate

@@ -69,13 +69,13 @@ class _PlainHelp:
     """Help without types: typer would print ``<bool>`` beside every flag."""
 
     def get_params(self, ctx: Any) -> Any:
-        found = super().get_params(ctx)  # type: ignore[misc]
-        for one in found:
-            if one.param_type_name == "argument":
-                one.display_type_rich = lambda ctx: None
-            elif one.is_flag:
-                one.metavar = ""
-        return found
+        parameters = super().get_params(ctx)  # type: ignore[misc]
+        for parameter in parameters:
+            if parameter.param_type_name == "argument":
+                parameter.display_type_rich = lambda ctx: None
+            elif parameter.is_flag:
+                parameter.metavar = ""
+        return parameters
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         pieces = super().collect_usage_pieces(ctx)  # type: ignore[misc]

@@ -41,16 +41,16 @@ def make(
 
     report, puzzle, limits = context.report, context.puzzle, context.profile
     folder, force = context.folder, context.force
-    found = find_slicer(slicer) if slice_too or slicer is not None else None
+    program = find_slicer(slicer) if slice_too or slicer is not None else None
     done = export_of(context, kinds_for(puzzle))
     # Warnings on the folder's other files follow at the end, when these are up to date.
     print_export(done, "output", context, done.edited)
     with context.resumable():
         checked, verified = _reports(context, done)
         sliced = None
-        if found is not None:
+        if program is not None:
             with report.progress() as progress:
-                sliced = slice_set(folder, puzzle, limits, found, limit_s, force, progress)
+                sliced = slice_set(folder, puzzle, limits, program, limit_s, force, progress)
             print_slices(sliced, report)
         bom = write_bom(folder, puzzle, limits, force)
         booklet, notes = _booklet(context)
@@ -91,12 +91,12 @@ def _reports(context: Context, done: ExportResult) -> list[dict[str, Any]]:
     report, folder, files = context.report, context.folder, list(done.files)
     arguments = context.puzzle, context.profile, files, context.budget_s, context.force
     with report.progress() as progress:
-        found = check_and_verify(folder, *arguments, progress)
-    if found is None:
+        reports = check_and_verify(folder, *arguments, progress)
+    if reports is None:
         report.info("Already up to date: check and verify reports")
     else:
-        print_check(found[0], report)
-        print_verify(found[1], report)
+        print_check(reports[0], report)
+        print_verify(reports[1], report)
     return [read_report(folder, name) for name in ("check.json", "verify.json")]
 
 
@@ -143,7 +143,7 @@ def _print_summary(
     def verdict(document: dict[str, Any]) -> str:
         return "passed" if document["ok"] else "FAILED"
 
-    right = sum(one["ok"] for one in verified["challenges"])
+    right = sum(challenge["ok"] for challenge in verified["challenges"])
     challenges = pluralize(len(verified["challenges"]), "challenge")
     rows = [
         ["for printing", f"{count('.stl')} STL, {count('.3mf', '3mf/')} 3MF", "stl/, 3mf/"],

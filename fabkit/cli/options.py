@@ -121,23 +121,25 @@ def path(expected: str) -> Reader:
 
 def folder(text: str, option: str) -> Path:
     """Read the path of a folder to write to, which need not exist."""
-    found = _writable("a folder", text, option)
-    refuse_file(found, option)
-    return found
+    path_given = _writable("a folder", text, option)
+    refuse_file(path_given, option)
+    return path_given
 
 
 def file(*endings: str) -> Reader:
     """A reader of the path of a file to write, with one of these suffixes."""
 
     def read(text: str, option: str) -> Path:
-        found = _writable("a file", text, option)
-        if found.is_dir() or found.suffix.lower() not in endings:
-            wrong = "is a folder" if found.is_dir() else f"does not end in {' or '.join(endings)}"
-            name = f"{found.stem.strip('.') or 'file'}{endings[0]}"
-            example = escape(str(found / name) if found.is_dir() else name)
+        path_given = _writable("a file", text, option)
+        if path_given.is_dir() or path_given.suffix.lower() not in endings:
+            wrong = (
+                "is a folder" if path_given.is_dir() else f"does not end in {' or '.join(endings)}"
+            )
+            name = f"{path_given.stem.strip('.') or 'file'}{endings[0]}"
+            example = escape(str(path_given / name) if path_given.is_dir() else name)
             raise InputError.of(escape(text), f"{wrong}; expected a file such as {example}")
-        refuse_file(found.parent, option)
-        return found
+        refuse_file(path_given.parent, option)
+        return path_given
 
     return read
 
@@ -145,13 +147,13 @@ def file(*endings: str) -> Reader:
 def _writable(expected: str, text: str, option: str) -> Path:
     if not text.isprintable():
         raise InputError.of(option, f"{quote(text)} contains unprintable characters")
-    found: Path = path(expected)(text, option)
-    return found
+    path_given: Path = path(expected)(text, option)
+    return path_given
 
 
 def refuse_file(folder: Path, option: str) -> None:
     """Refuse a folder if its path, or a parent's, is a file."""
-    there = next((one for one in (folder, *folder.parents) if one.exists()), None)
+    there = next((parent for parent in (folder, *folder.parents) if parent.exists()), None)
     if there is not None and not there.is_dir():
         raise InputError.of(option, f"{quote(str(there))} is a file; expected a folder")
 
@@ -168,14 +170,14 @@ def seconds(text: str, option: str) -> float:
     return value
 
 
-def whole(least: int, most: int) -> Reader:
+def whole(minimum: int, maximum: int) -> Reader:
     """A reader of whole numbers in a range."""
 
     def read(text: str, option: str) -> int:
         digits = text.lstrip("0") or text[:1]
-        plain = digits.isascii() and digits.isdigit() and len(digits) <= len(str(most))
-        if not (plain and least <= int(digits) <= most):
-            message = f"expected a whole number from {least} to {most}, found {quote(text)}"
+        plain = digits.isascii() and digits.isdigit() and len(digits) <= len(str(maximum))
+        if not (plain and minimum <= int(digits) <= maximum):
+            message = f"expected a whole number from {minimum} to {maximum}, found {quote(text)}"
             raise InputError.of(option, message)
         return int(digits)
 

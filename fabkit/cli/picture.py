@@ -23,9 +23,9 @@ def _size(text: str, name: str) -> tuple[int, int]:
     """Read a width and height in pixels."""
     from fabkit.output.render.scene import LEAST_PIXELS, MOST_PIXELS
 
-    found = re.fullmatch(r"(\d{1,5})x(\d{1,5})", text, re.ASCII)
-    width, height = (int(found[1]), int(found[2])) if found else (0, 0)
-    if not all(LEAST_PIXELS <= one <= MOST_PIXELS for one in (width, height)):
+    match = re.fullmatch(r"(\d{1,5})x(\d{1,5})", text, re.ASCII)
+    width, height = (int(match[1]), int(match[2])) if match else (0, 0)
+    if not all(LEAST_PIXELS <= pixels <= MOST_PIXELS for pixels in (width, height)):
         message = (
             f"expected WIDTHxHEIGHT such as 1600x1000, each from {LEAST_PIXELS} to {MOST_PIXELS} "
             f"pixels, found {quote(text)}"

@@ -182,7 +182,7 @@ def _site(context: Context, names: list[str], output: Path | None, language: str
     )
     with report.progress() as progress:
         made = making.make_site(
-            [(one.puzzle, one.profile) for one in puzzles],
+            [(of_set.puzzle, of_set.profile) for of_set in puzzles],
             folder,
             context.budget_s,
             language or "",
@@ -229,13 +229,15 @@ def _print_files(report: Report, folder: Path, made: FolderResult, shows: str) -
 @with_options(*PRINT_OPTIONS, "force")
 def cards(
     context: Context,
-    challenge: list[str] | None = argument("[CHALLENGE]...", "Starting positions (default: all)."),
+    challenge: list[str] | None = argument(
+        "[CHALLENGE]...", "Challenges, boards or snowflakes (default: all starting positions)."
+    ),
     file: Path | None = option(
         "--file FILE",
         "A challenge file, list or catalog (default: the set's challenges, and "
         "challenges.json in the output folder).",
     ),
-    most: int | None = option(
+    count: int | None = option(
         "--count N", "Maximum number of cards (default: all).", read=options.whole(1, 10_000)
     ),
     no_templates: bool = flag("--no-templates", "Omit the raised templates."),
@@ -248,8 +250,7 @@ def cards(
 
     report, puzzle, effective = context.report, context.puzzle, context.profile
     folder = context.folder
-    starts = making.starting_positions(puzzle, file, folder)
-    made = making.cards_for(puzzle, starts, challenge or (), most)
+    made = making.cards_for(puzzle, challenge or (), file, folder, count)
     with report.progress() as progress:
         names, warnings = making.write_cards(
             folder, puzzle, made, effective, not no_templates, progress, context.force
@@ -259,7 +260,7 @@ def cards(
     for card in made:
         fields = {"id": card.challenge.id, "number": card.number, "board": card.board.id}
         fields |= {"level": card.level or None, "score": card.score}
-        given = [one.piece for one in card.challenge.given]
+        given = [given_piece.piece for given_piece in card.challenge.given]
         document.append({**fields, "given": given})
         rows.append([fields["id"], card.number, card.difficulty or "unknown", " ".join(given)])
     report.table(["card", "number", "difficulty", "given"], rows)

@@ -93,7 +93,7 @@ def print_export(
         report.info(f"Wrote {files} to {done.folder}{kept} {context.elapsed}")
     if done.magnets:
         size = f"{profile.magnet_diameter_mm:g} x {format_mm(profile.magnet_height_mm)}"
-        holding = sum(bool(one["magnets_mm"]) for one in done.pieces.values())
+        holding = sum(bool(notes["magnets_mm"]) for notes in done.pieces.values())
         pieces, magnets = pluralize(holding, "piece"), pluralize(done.magnets, "magnet")
         report.info(f"{magnets} {size} in {pieces}, {profile.fit} fit")
     if done.face_down:
@@ -108,8 +108,8 @@ def print_export(
 
 
 def _warn(done: ExportResult, report: Report, warnings: Sequence[str] | None = None) -> None:
-    found = done.warnings if warnings is None else warnings
-    report.warn(*(f"{done.folder}: {warning}" for warning in found))
+    texts = done.warnings if warnings is None else warnings
+    report.warn(*(f"{done.folder}: {warning}" for warning in texts))
 
 
 @with_options(*PRINT_OPTIONS, "force")
@@ -122,20 +122,21 @@ def plate(context: Context) -> None:
 
     report, folder = context.report, context.folder
     done = export_of(context, ["plates"])
-    found = read_json(folder / PLATES)
+    report_of_plates = read_json(folder / PLATES)
     rows = []
-    for one in found["plates"]:
-        pause_mm = one["pause_height_mm"]
+    for of_plate in report_of_plates["plates"]:
+        pause_mm = of_plate["pause_height_mm"]
         pause = "none" if pause_mm is None else format_mm(pause_mm)
-        rows.append([one["file"], len(one["pieces"]), f"{one['used']:.0%}", pause])
+        rows.append([of_plate["file"], len(of_plate["pieces"]), f"{of_plate['used']:.0%}", pause])
     report.table(["plate", "pieces", "of the bed", "pause"], rows)
     what = "Wrote" if done.written else "Already up to date:"
     where = f"{'to' if done.written else 'in'} {folder / 'plates'}"
-    report.info(f"{what} {pluralize(len(found['plates']), 'plate')} {where}")
+    report.info(f"{what} {pluralize(len(report_of_plates['plates']), 'plate')} {where}")
     _warn(done, report)
-    found.pop("schema")
+    report_of_plates.pop("schema")
     report.document(
-        {"output": str(folder), "written": done.written, "warnings": list(done.warnings)} | found
+        {"output": str(folder), "written": done.written, "warnings": list(done.warnings)}
+        | report_of_plates
     )
 
 
@@ -163,10 +164,10 @@ def slice_plates(context: Context, slicer: str | None = SLICER, limit_s: float =
 
     report, puzzle, limits = context.report, context.puzzle, context.profile
     folder, force = context.folder, context.force
-    found = find_slicer(slicer)
+    program = find_slicer(slicer)
     done = export_of(context, ["plates"])
     with context.resumable(), report.progress() as progress:
-        sliced = slice_set(folder, puzzle, limits, found, limit_s, force, progress)
+        sliced = slice_set(folder, puzzle, limits, program, limit_s, force, progress)
     _warn(done, report)
     print_slices(sliced, report)
     report.info(f"Wrote {folder / 'gcode'} and {folder / 'slice.json'}")
@@ -185,7 +186,9 @@ def print_slices(sliced: SliceReport, report: Report) -> None:
             [
                 plate["file"],
                 len(plate["objects"]),
-                "yes" if all(one["manifold"] for one in plate["objects"]) else "NO",
+                "yes"
+                if all(sliced_object["manifold"] for sliced_object in plate["objects"])
+                else "NO",
                 plate["layers"],
                 format_duration(plate["seconds"]),
                 _value(plate["grams"]),
@@ -279,7 +282,7 @@ def coupon(
     report = context.report
     with report.progress() as progress:
         made = write_coupon(context.puzzle, context.profile, folder, laser, context.force, progress)
-    models = [str(folder / one) for one in made["files"] if one.endswith((".3mf", ".dxf"))]
+    models = [str(folder / name) for name in made["files"] if name.endswith((".3mf", ".dxf"))]
     with_pieces = f", with {' and '.join(made['pieces'])} of {context.puzzle.name}" * bool(
         made["pieces"]
     )
@@ -321,21 +324,21 @@ def calibrate(
         refuse_calibrated(path, path.with_name(CHART), *(() if measured else (kept,)))
     places = coupon_places(wanted, laser)
     readings = read_measurements(measured, places) if measured else _prompt(places, kept, report)
-    found = fit_machine(readings)
-    profile, notes = calibrate_profile(wanted, found, path.stem)
-    write_calibration(profile, found, path, notes)
-    for one in found.outliers:
+    machine = fit_machine(readings)
+    profile, notes = calibrate_profile(wanted, machine, path.stem)
+    write_calibration(profile, machine, path, notes)
+    for residual in machine.outliers:
         report.warn(
-            f"{one.name} looks wrong and is ignored: it is {format_mm(abs(one.off_mm), 2)} off, and "
-            f"lengths scatter by {format_mm(found.scatter_mm)}; measure it again"
+            f"{residual.name} looks wrong and is ignored: it is {format_mm(abs(residual.off_mm), 2)} off, and "
+            f"lengths scatter by {format_mm(machine.scatter_mm)}; measure it again"
         )
     rows: dict[str, tuple[Estimate, float, str]] = {}
     for name, (label, times, unit) in _RESULT_LABELS.items():
-        if name in found.values:
-            rows[label] = found.values[name], times, unit
-    for n in sorted({one.nominal_mm for one in places.values() if one.kind == "hole"}):
-        if "hole_constant" in found.values:
-            rows[f"holes of {format_mm(n)} shrink by"] = found.hole_shrinkage(n), 1, "mm"
+        if name in machine.values:
+            rows[label] = machine.values[name], times, unit
+    for n in sorted({place.nominal_mm for place in places.values() if place.kind == "hole"}):
+        if "hole_constant" in machine.values:
+            rows[f"holes of {format_mm(n)} shrink by"] = machine.hole_shrinkage(n), 1, "mm"
     values = [
         [label, *(f"{times * x:.3f}" for x in (what.value, *what.interval)), unit]
         for label, (what, times, unit) in rows.items()
@@ -343,7 +346,7 @@ def calibrate(
     report.table(["error", "value", "from", "to", "unit"], values)
     report.info(
         f"{pluralize(len(readings), 'value')}; 95 % intervals; lengths scatter by "
-        f"{format_mm(found.scatter_mm)} (standard deviation)"
+        f"{format_mm(machine.scatter_mm)} (standard deviation)"
     )
     for note in notes:
         report.info(note)
@@ -352,11 +355,15 @@ def calibrate(
         {
             "output": str(path),
             "values": {
-                name: {"value": one.value, "from": one.interval[0], "to": one.interval[1]}
-                for name, one in found.values.items()
+                name: {
+                    "value": estimate.value,
+                    "from": estimate.interval[0],
+                    "to": estimate.interval[1],
+                }
+                for name, estimate in machine.values.items()
             },
-            "scatter_mm": found.scatter_mm,
-            "residuals": [vars(one) for one in found.residuals],
+            "scatter_mm": machine.scatter_mm,
+            "residuals": [vars(residual) for residual in machine.residuals],
             "notes": notes,
         }
     )
@@ -422,13 +429,13 @@ def jig(
     folder = context.folder if for_set else context.output or Path("output") / "jig"
     with report.progress() as progress:
         made = write_jigs(limits, folder, puzzle, context.force, progress)
-    for one in made["jigs"]:
-        shows = f"{one['pole']} pole outwards" if one["pole"] else "either pole outwards"
+    for jig_made in made["jigs"]:
+        shows = f"{jig_made['pole']} pole outwards" if jig_made["pole"] else "either pole outwards"
         post = "no post, a flat tip"
-        if one["post_mm"]:
-            post = f"a post of {one['post_mm']:g} x {format_mm(one['post_height_mm'])}"
+        if jig_made["post_mm"]:
+            post = f"a post of {jig_made['post_mm']:g} x {format_mm(jig_made['post_height_mm'])}"
         report.info(
-            f"{one['name']}: {shows}; {post}, and a collar of {format_mm(one['collar_mm'])}"
+            f"{jig_made['name']}: {shows}; {post}, and a collar of {format_mm(jig_made['collar_mm'])}"
         )
     for sentence in made["how"]:
         report.info(sentence)

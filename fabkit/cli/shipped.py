@@ -13,7 +13,7 @@ from fabkit.cli.context import Context, with_options
 from fabkit.cli.options import argument, flag, option
 from fabkit.core.errors import InputError, no_such, pluralize
 from fabkit.core.units import format_mm
-from fabkit.model.catalog import catalog_entries
+from fabkit.model.catalog import catalog_records
 from fabkit.model.library import SCHEMAS, load_set, schema_of, shipped_names
 from fabkit.model.profile import SETTINGS, Profile
 from fabkit.model.profile_file import dump_profile, load_profile, preset_names
@@ -24,7 +24,7 @@ from fabkit.model.puzzle import MOVES, PuzzleSet
 def sets(context: Context) -> None:
     """List the shipped sets."""
     report = context.report
-    found = [load_set(name) for name in shipped_names()]
+    puzzles = [load_set(name) for name in shipped_names()]
     report.table(
         [
             "set",
@@ -44,15 +44,15 @@ def sets(context: Context) -> None:
                 len(puzzle.pieces),
                 len(puzzle.boards),
                 len(puzzle.challenges),
-                len(catalog_entries(puzzle, "start")),
-                len(catalog_entries(puzzle, "snowflake")),
+                len(catalog_records(puzzle, "start")),
+                len(catalog_records(puzzle, "snowflake")),
                 puzzle.lattice.name + (" (balls)" if puzzle.made_of_balls else ""),
                 MOVES[puzzle.flips],
             ]
-            for puzzle in found
+            for puzzle in puzzles
         ],
     )
-    report.document({"sets": [describe_set(puzzle) for puzzle in found]})
+    report.document({"sets": [describe_set(puzzle) for puzzle in puzzles]})
 
 
 def describe_set(puzzle: PuzzleSet) -> dict[str, Any]:
@@ -66,8 +66,8 @@ def describe_set(puzzle: PuzzleSet) -> dict[str, Any]:
         "pieces": [piece.id for piece in puzzle.pieces],
         "boards": [board.id for board in puzzle.boards],
         "challenges": [challenge.id for challenge in puzzle.challenges],
-        "starts": [entry["id"] for entry in catalog_entries(puzzle, "start")],
-        "snowflakes": [entry["id"] for entry in catalog_entries(puzzle, "snowflake")],
+        "starts": [entry["id"] for entry in catalog_records(puzzle, "start")],
+        "snowflakes": [entry["id"] for entry in catalog_records(puzzle, "snowflake")],
     }
 
 
@@ -77,7 +77,7 @@ def profiles(context: Context, called: typer.Context) -> None:
     called.obj, report = context, context.report
     if called.invoked_subcommand is not None:
         return
-    found = [load_profile([name]) for name in preset_names()]
+    presets = [load_profile([name]) for name in preset_names()]
     report.table(
         ["profile", "unit", "thickness", "inset", "magnet", "fit", "description"],
         [
@@ -90,10 +90,10 @@ def profiles(context: Context, called: typer.Context) -> None:
                 profile.fit,
                 profile.title,
             ]
-            for profile in found
+            for profile in presets
         ],
     )
-    report.document({"profiles": [_values(profile) for profile in found]})
+    report.document({"profiles": [_values(profile) for profile in presets]})
 
 
 @with_options("profiles", "settings")

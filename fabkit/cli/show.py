@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +12,10 @@ from fabkit.cli.options import flag, option
 from fabkit.cli.shipped import describe_set
 from fabkit.core.errors import InputError, escape, pluralize
 from fabkit.core.units import format_mm
-from fabkit.model.catalog import catalog_entries
-from fabkit.model.entry import Entry
+from fabkit.model.catalog import catalog_records, shipped_entries
 from fabkit.model.library import set_argument
 from fabkit.model.piece import Piece, orientations
-from fabkit.model.puzzle import MOVES, PuzzleSet, area
+from fabkit.model.puzzle import MOVES, Entry, PuzzleSet, area
 
 
 @with_options("set", "pieces", "profiles", "settings", "budget_s")
@@ -53,12 +51,12 @@ def show(
     puzzle = context.puzzle
     with context.report.progress() as on_progress:
         entry = find_entry(puzzle, challenge, file, context.budget_s, context.folder, on_progress)
-    lacking = (solution or steps) and entry.solution is None
+    lacking = (solution or steps) and not entry.solution
     if target is not None and not lacking:
         from fabkit.output.challenge import challenge_sheet, steps_sheet
 
         unit_mm = context.profile.unit_mm
-        shown = entry if solution else replace(entry, solution=None)
+        shown = entry if solution else entry.with_result(solution=None)
         target.write(
             steps_sheet(puzzle, entry, unit_mm, target.theme)
             if steps
@@ -67,22 +65,22 @@ def show(
         )
     _print_challenge(context, entry)
     if lacking:
-        why = "has no solution" if entry.status == "impossible" else OUT_OF_TIME
-        context.report.info(f"{entry.id} {why}; nothing was drawn")
+        why = "has no solution" if entry.result.status == "impossible" else OUT_OF_TIME
+        context.report.info(f"{entry.challenge.id} {why}; nothing was drawn")
     elif target is not None:
         context.report.info(f"Wrote {target.path}")
     context.report.document(
         {
             "set": context.puzzle.name,
-            "challenge": entry.id,
-            "title": entry.title,
+            "challenge": entry.challenge.id,
+            "title": entry.challenge.name,
             "kind": entry.kind,
-            "pieces": list(entry.pieces),
-            "given": [one.piece for one in entry.given],
-            "flips": entry.flips,
-            "status": entry.status,
-            "count": entry.count,
-            "count_complete": entry.count_complete,
+            "pieces": list(entry.challenge.pieces),
+            "given": [placed.piece for placed in entry.challenge.given],
+            "flips": entry.challenge.flips,
+            "status": entry.result.status,
+            "count": entry.result.count,
+            "count_complete": entry.result.count_complete,
             "level": entry.level or None,
             "score": entry.score,
             "file": None if target is None or lacking else str(target.path),
@@ -109,7 +107,7 @@ def _show_pieces(context: Context, target: drawings.DrawingFile | None) -> int:
         from fabkit.output.pieces import piece_sheet
 
         target.write(piece_sheet(puzzle, pieces, profile, target.theme, report.warn), report)
-    cells = [row | {"area": " / ".join(f"{one:g}" for one in row["area"])} for row in rows]
+    cells = [row | {"area": " / ".join(f"{area:g}" for area in row["area"])} for row in rows]
     report.table(list(rows[0]), [list(row.values()) for row in cells])
     count, unit = pluralize(len(pieces), "piece"), format_mm(profile.unit_mm)
     report.info(f"{puzzle.title}: {count}, area {puzzle.area_of(pieces):g}, unit {unit}")
@@ -128,9 +126,9 @@ def _shared_labels(pieces: Sequence[Piece]) -> str:
     for piece in pieces:
         named.setdefault(piece.label, []).append(piece)
     return ", ".join(
-        f"{escape(label)} ({', '.join(one.id for one in alike)})"
+        f"{escape(label)} ({', '.join(piece.id for piece in alike)})"
         for label, alike in named.items()
-        if len({one.forms for one in alike}) > 1
+        if len({piece.forms for piece in alike}) > 1
     )
 
 
@@ -141,7 +139,7 @@ def _show_catalog(context: Context, target: drawings.DrawingFile | None) -> int:
         InputError: when there are none.
     """
     report, puzzle = context.report, context.puzzle
-    entries = catalog_entries(puzzle, "snowflake")
+    entries = shipped_entries(puzzle, "snowflake")
     if not entries:
         raise InputError.of(puzzle.name, f"has no catalog{_how_to_make_one(puzzle)}")
     if target is not None:
@@ -149,14 +147,17 @@ def _show_catalog(context: Context, target: drawings.DrawingFile | None) -> int:
 
         target.write(snowflake_sheet(puzzle, entries, target.theme), report)
     rows = []
-    for one in entries:
-        count, score = known_count(one["count"], one["count_complete"]), one["difficulty"]["score"]
-        rows.append([one["id"], one["parity"], MOVES[one["flips"]], count, score])
+    for entry in entries:
+        challenge = entry.challenge
+        count = known_count(entry.result.count or 0, entry.result.count_complete)
+        moves = MOVES[challenge.flips]
+        rows.append([challenge.id, entry.parity, moves, count, entry.score])
     report.table(["snowflake", "parity", "moves", "solutions", "difficulty"], rows)
     report.info(f"{puzzle.title}: {pluralize(len(entries), 'snowflake')}")
     if target is not None:
         report.info(f"Wrote {target.path}")
-    report.document({"set": puzzle.name, "challenges": list(entries)})
+    records = catalog_records(puzzle, "snowflake")
+    report.document({"set": puzzle.name, "challenges": list(records)})
     return 0
 
 
@@ -184,15 +185,19 @@ def known_count(count: int, complete: bool) -> str:
 
 def _print_challenge(context: Context, entry: Entry) -> None:
     """Print a table of a challenge's properties."""
-    count = known_count(entry.count, entry.count_complete) if entry.count else "unknown"
+    count = (
+        known_count(entry.result.count, entry.result.count_complete)
+        if entry.result.count
+        else "unknown"
+    )
     score = "" if entry.score is None else f"{entry.score:.1f}"
     row = {
-        "challenge": entry.id,
+        "challenge": entry.challenge.id,
         "kind": entry.kind,
-        "pieces": pluralize(len(entry.pieces), "piece"),
-        "given": " ".join(one.piece for one in entry.given),
-        "moves": MOVES[entry.flips],
-        "solutions": "none" if entry.status == "impossible" else count,
+        "pieces": pluralize(len(entry.challenge.pieces), "piece"),
+        "given": " ".join(placed.piece for placed in entry.challenge.given),
+        "moves": MOVES[entry.challenge.flips],
+        "solutions": "none" if entry.result.status == "impossible" else count,
         "difficulty": f"{entry.level} {score}".strip() or "unknown",
     }
     context.report.table(list(row), [list(row.values())])

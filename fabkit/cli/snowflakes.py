@@ -120,38 +120,44 @@ def snowflakes(
         if kept:
             report.info(f"Resuming the run in {run}: {pluralize(kept, 'task')} done")
         with report.stages() as on_progress:
-            found = find_snowflakes(query, checkpoint, pool, on_progress)
-    return _print_results(query, found, folder, proof, context.begin if timed else None, report)
+            results = find_snowflakes(query, checkpoint, pool, on_progress)
+    return _print_results(query, results, folder, proof, context.begin if timed else None, report)
 
 
 def _print_results(
     query: SnowflakeQuery,
-    found: Sequence[ParityResult],
+    results: Sequence[ParityResult],
     folder: Path,
     proofs: Path | None,
     begin: float | None,
     report: Report,
 ) -> int:
     """Write the files, print the results, and return the exit code."""
+    from fabkit.model.challenge_file import read_list
     from fabkit.output.challenge import snowflake_sheet
     from fabkit.puzzles.snowflakes.catalog import command, document, proof_files, text
     from fabkit.puzzles.snowflakes.field import format_half_width
 
     took_s = None if begin is None else time.monotonic() - begin
-    catalog = document(query, found, command(query), took_s)
+    catalog = document(query, results, command(query), took_s)
     head, rows = ["unions", "full_area", "candidates", "solved", "impossible", "unknown"], []
-    for one in found:  # how many were left at each step of each search
-        steps = one.funnel | {"impossible": sum(one.funnel["impossible"].values())}
-        rows.append([one.parity, format_half_width(one.half_width), *(steps[key] for key in head)])
+    for result in results:  # how many were left at each step of each search
+        steps = result.funnel | {"impossible": sum(result.funnel["impossible"].values())}
+        rows.append(
+            [result.parity, format_half_width(result.half_width), *(steps[key] for key in head)]
+        )
     report.table(["parity", "up to", *(key.replace("_", " ") for key in head)], rows)
     for kind in catalog["complete"]:
         report.detail(f"{kind['parity']}: {kind['argument']}")
-    sheet = snowflake_sheet(query.puzzle, catalog["challenges"])
+    entries = read_list(catalog, query.puzzle, LIST)
+    sheet = snowflake_sheet(query.puzzle, entries)
     names = _put(folder, [(LIST, text(catalog)), (SHEET, sheet)])
     listed, unknown = len(catalog["challenges"]), len(catalog["unknown"])
     report.info(f"Wrote {' and '.join(map(str, names))}: {pluralize(listed, 'snowflake')}")
     if proofs is not None:
-        for path in _put(proofs, (file for one in found for file in proof_files(query, one))):
+        for path in _put(
+            proofs, (file for result in results for file in proof_files(query, result))
+        ):
             report.info(f"Wrote {path}")
     if unknown:
         report.warn(f"{pluralize(unknown, 'shape')} undecided; see unknown in {LIST}")
@@ -195,7 +201,7 @@ def _pieces(puzzle: PuzzleSet, given: str | None) -> tuple[str, ...]:
         return tuple(piece.id for piece in puzzle.pieces)
     letters = "," not in given and all(len(piece.id) == 1 for piece in puzzle.pieces)
     ids = list(given) if letters else [name.strip() for name in given.split(",")]
-    duplicate = next((one for one in ids if ids.count(one) > 1), None)
+    duplicate = next((piece_id for piece_id in ids if ids.count(piece_id) > 1), None)
     if not ids or not all(ids):
         raise InputError.of("--pieces", f"expected ids such as A,B,C, found {quote(given)}")
     if duplicate is not None:

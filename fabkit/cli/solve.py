@@ -10,9 +10,14 @@ from fabkit.cli import drawings, options
 from fabkit.cli.context import FAILURE_EXIT, Context, with_options
 from fabkit.cli.options import argument, flag, option
 from fabkit.cli.report import Report
-from fabkit.core.errors import InputError, join_or, quote
+from fabkit.core.errors import InputError, escape, join_or
 from fabkit.core.files import json_text, write_atomically
-from fabkit.model.challenges import challenge_names, find_challenge, load_challenge
+from fabkit.model.challenges import (
+    challenge_in_file,
+    challenge_names,
+    find_challenge,
+    one_lattice,
+)
 from fabkit.model.puzzle import Challenge, PuzzleSet
 
 if TYPE_CHECKING:
@@ -31,7 +36,10 @@ def solve(
     challenge: str | None = argument(
         "CHALLENGE", "A challenge or board (default: the set's first board)."
     ),
-    file: Path | None = option("--file FILE", "The challenge in this TOML or JSON file."),
+    file: Path | None = option(
+        "--file FILE",
+        "A challenge in this file: one challenge, a list, or a catalog; TOML or JSON.",
+    ),
     first: bool = flag("--first", "Find one solution (default)."),
     count: bool = flag("--count", "Count all solutions."),
     all: bool = flag("--all", "List all solutions."),
@@ -132,10 +140,8 @@ def solve(
 def _challenge(puzzle: PuzzleSet, name: str | None, file: Path | None) -> Challenge:
     if file is None:
         return find_challenge(puzzle, name)
-    if name is not None:
-        message = f"excludes the challenge {quote(name)}; choose one"
-        raise InputError.of("--file", message)
-    challenge = load_challenge(file, puzzle)
+    entry = challenge_in_file(file, puzzle, name)
+    challenge = one_lattice(entry, escape(str(file)), "its result")
     if challenge.id in challenge_names(puzzle):  # its certificate must not pass for the set's own
         return replace(challenge, id=f"file-{challenge.id}")
     return challenge
@@ -159,18 +165,18 @@ def _draw(
     from fabkit.solve.engines.engine import Budget
     from fabkit.solve.rendering import count_text
 
-    found = answer.solutions
-    if answer.status == SOLVED and not found:  # a count lists none
-        found = solve(encoded, "first", budget=Budget(budget.left_s)).solutions
-    solution = encoded.decode(found[0]) if found else None
-    entry = replace(entry_of(encoded.challenge), solution=solution)
+    solutions = answer.solutions
+    if answer.status == SOLVED and not solutions:  # a count lists none
+        solutions = solve(encoded, "first", budget=Budget(budget.left_s)).solutions
+    solution = encoded.decode(solutions[0]) if solutions else None
+    entry = entry_of(encoded.challenge).with_result(solution=solution)
     unit_mm, written = context.profile.unit_mm, []
     if svg is not None:
         write_atomically(
             svg, challenge_sheet(encoded.puzzle, entry, unit_mm, count_text(answer), theme)
         )
         written.append(svg)
-    if steps is not None and found:
+    if steps is not None and solutions:
         write_atomically(steps, steps_sheet(encoded.puzzle, entry, unit_mm, theme))
         written.append(steps)
     elif steps is not None:

@@ -113,14 +113,14 @@ def text(longest: int = 200) -> Validator:
     """Read a printable string that is not blank."""
 
     def read(value: object) -> str:
-        found = _a_string(value)
-        if len(found) > longest:
-            raise ValueError(f"is {len(found)} characters long; at most {longest} are allowed")
-        if not found.strip():
+        string = _a_string(value)
+        if len(string) > longest:
+            raise ValueError(f"is {len(string)} characters long; at most {longest} are allowed")
+        if not string.strip():
             raise ValueError("is empty")
-        if not found.isprintable():
-            raise ValueError(f"{quote(found)} contains unprintable characters")
-        return found
+        if not string.isprintable():
+            raise ValueError(f"{quote(string)} contains unprintable characters")
+        return string
 
     return Validator(read, "a string", {"type": "string", "minLength": 1, "maxLength": longest})
 
@@ -134,15 +134,15 @@ def choice(*choices: str) -> Validator:
         ...
         ValueError: "squar" is not a valid value; did you mean "square"?
     """
-    expected = join_or([f'"{one}"' for one in choices])
+    expected = join_or([f'"{option}"' for option in choices])
 
     def read(value: object) -> str:
-        found = _a_string(value, expected)
-        if found not in choices:
-            near = nearest(found, choices)
+        string = _a_string(value, expected)
+        if string not in choices:
+            near = nearest(string, choices)
             hint = f'did you mean "{near}"?' if near else f"expected {expected}"
-            raise ValueError(f"{quote(found)} is not a valid value; {hint}")
-        return found
+            raise ValueError(f"{quote(string)} is not a valid value; {hint}")
+        return string
 
     return Validator(read, expected, {"enum": list(choices)})
 
@@ -158,11 +158,11 @@ def _measure(
     """Read what ``parse`` accepts, within two bounds; those of a number are in its schema."""
 
     def read(value: object) -> Any:
-        found = parse(value)
-        if not low <= found <= high:
-            written = format_value(found) if abs(found) < MAX_MAGNITUDE else quote(value)
+        number = parse(value)
+        if not low <= number <= high:
+            written = format_value(number) if abs(number) < MAX_MAGNITUDE else quote(value)
             raise ValueError(f"is {written}; expected {format_value(low)} to {format_value(high)}")
-        return found
+        return number
 
     bounds = {} if "pattern" in schema else {"minimum": low, "maximum": high}
     return Validator(read, expected, schema | bounds)
@@ -283,20 +283,26 @@ class Table(BaseModel):
                 table._failed |= {near} - data.keys()
         for key, field in fields.items():
             where, before = _below(place, key), errors.count
-            check = next((one for one in field.metadata if isinstance(one, Validator)), None)
+            check = next(
+                (metadata for metadata in field.metadata if isinstance(metadata, Validator)), None
+            )
             if key not in data:
                 if field.is_required() and key not in table._failed:
                     expected = check.expected if check else field.description
                     errors.add(where, f"is missing; expected {expected}")
             elif check is None:
                 kinds = get_args(field.annotation)
-                most = [one.max_length for one in field.metadata if hasattr(one, "max_length")]
+                limits = [
+                    limit.max_length for limit in field.metadata if hasattr(limit, "max_length")
+                ]
                 stated = [(where, data[key])]
                 if kinds:
-                    stated = read_tables(data[key], where, errors, *most)
+                    stated = read_tables(data[key], where, errors, *limits)
                 model: Any = kinds[0] if kinds else field.annotation
-                found = [model.read(one, errors, at, renamed=renamed) for at, one in stated]
-                setattr(table, key, found if kinds else found[0])
+                tables = [
+                    model.read(row, errors, row_place, renamed=renamed) for row_place, row in stated
+                ]
+                setattr(table, key, tables if kinds else tables[0])
             else:
                 try:
                     setattr(table, key, check.read(data[key]))
@@ -323,17 +329,17 @@ def unknown_key(key: str, near: str, known: Sequence[str], renamed: Mapping[str,
 
 
 def read_tables(
-    value: Any, place: str, errors: ErrorList, most: int = _MOST_TABLES
+    value: Any, place: str, errors: ErrorList, maximum: int = _MOST_TABLES
 ) -> list[tuple[str, Any]]:
     """Return the items of a list of tables, each with its place in the file."""
     if not isinstance(value, list):
         errors.add(
             place, f"expected tables [{_header(place)}] in double brackets, found {quote(value)}"
         )
-    elif len(value) > most:
-        errors.add(place, f"has {len(value)} items; at most {most} are allowed")
+    elif len(value) > maximum:
+        errors.add(place, f"has {len(value)} items; at most {maximum} are allowed")
     else:
-        return [(f"{place}[{index}]", one) for index, one in enumerate(value)]
+        return [(f"{place}[{index}]", row) for index, row in enumerate(value)]
     return []
 
 
@@ -372,7 +378,7 @@ def json_schema(model: type[Table], title: str) -> dict[str, Any]:
 def _plain(node: Any) -> Any:
     """Drop titles that repeat keys, and defaults that are None or empty."""
     if isinstance(node, list):
-        return [_plain(one) for one in node]
+        return [_plain(child) for child in node]
     if not isinstance(node, dict):
         return node
     return {

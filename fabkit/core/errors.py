@@ -50,9 +50,9 @@ def escape(text: str) -> str:
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
-def truncate(text: str, most: int = _SHOWN_LENGTH) -> str:
+def truncate(text: str, maximum: int = _SHOWN_LENGTH) -> str:
     """Truncate text to at most ``most`` characters."""
-    return text if len(text) <= most else text[: most - 1] + "…"
+    return text if len(text) <= maximum else text[: maximum - 1] + "…"
 
 
 def pluralize(count: int, noun: str) -> str:
@@ -65,15 +65,15 @@ def pluralize(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-def join_names(names: Sequence[str], most: int = _MAX_NAMED) -> str:
+def join_names(names: Sequence[str], maximum: int = _MAX_NAMED) -> str:
     """Join names with commas; of very many only the first.
 
     Example:
-        >>> join_names(["A", "B", "C"], most=2)
+        >>> join_names(["A", "B", "C"], maximum=2)
         'A, B and 1 more'
     """
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
+    more = f" and {len(names) - maximum} more" if len(names) > maximum else ""
+    return ", ".join(names[:maximum]) + more
 
 
 def join_or(names: Sequence[str]) -> str:
@@ -90,8 +90,10 @@ def install_hint(extra: str) -> str:
 
 def nearest(name: str, known: Sequence[str]) -> str:
     """Return the known name that was probably meant, by prefix or similarity; empty if none."""
-    beginning = [one for one in known if len(name) > 2 and one.startswith(name)]
-    ending = [one for one in known if one.endswith(f".{name}")]
+    beginning = [
+        known_name for known_name in known if len(name) > 2 and known_name.startswith(name)
+    ]
+    ending = [known_name for known_name in known if known_name.endswith(f".{name}")]
     alike = difflib.get_close_matches(name[:80], known, n=1, cutoff=0.6)
     return [*beginning, *(ending if len(ending) == 1 else []), *alike, ""][0]
 
@@ -102,10 +104,10 @@ def did_you_mean(name: str, known: Sequence[str]) -> str:
     return f'; did you mean "{near}"?' if near else ""
 
 
-def no_such(noun: str, name: str, known: Sequence[str], most: int = _MAX_NAMED) -> str:
+def no_such(noun: str, name: str, known: Sequence[str], maximum: int = _MAX_NAMED) -> str:
     """Return the message for an unknown name: what to choose from, and what was probably meant."""
     near = did_you_mean(name, known) or did_you_mean(name.lower(), known)
-    return f"there is no {noun} {quote(name)}; choose from {join_names(known, most)}{near}"
+    return f"there is no {noun} {quote(name)}; choose from {join_names(known, maximum)}{near}"
 
 
 @dataclass(frozen=True)

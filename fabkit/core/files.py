@@ -23,6 +23,7 @@ from fabkit.core.signals import cleanup_on_signal, defer_signals
 
 #: The version of every JSON file that fabkit writes. Newer versions are refused.
 SCHEMA_VERSION = 1
+_NO_SCHEMA = "has no schema number; it is not a fabkit file"
 LOCK_NAME = ".fabkit.lock"
 _STAGING_PREFIX = ".fabkit-"
 
@@ -55,7 +56,7 @@ def json_text(document: dict[str, Any], indent: int | None = 2) -> str:
     )
 
 
-def read_bytes(path: Path, source: str, expected: str, most: int) -> bytes:
+def read_bytes(path: Path, source: str, expected: str, max_bytes: int) -> bytes:
     """Read an untrusted file; ``source`` and ``expected`` are for messages.
 
     At most ``most`` + 1 bytes are read, so that the caller can refuse a larger file.
@@ -65,8 +66,10 @@ def read_bytes(path: Path, source: str, expected: str, most: int) -> bytes:
     """
     try:
         with path.open("rb") as file:
-            size = os.fstat(file.fileno()).st_size or most  # read() allocates the size requested
-            return file.read(min(size, most) + 1)
+            size = (
+                os.fstat(file.fileno()).st_size or max_bytes
+            )  # read() allocates the size requested
+            return file.read(min(size, max_bytes) + 1)
     except FileNotFoundError:
         raise InputError.of(source, "there is no such file") from None
     except IsADirectoryError:
@@ -90,16 +93,27 @@ def read_json(path: Path) -> dict[str, Any]:
         raise InputError.of(name, f"is not JSON: {escape(str(error))}") from None
     if not isinstance(document, dict):
         raise InputError.of(name, "expected a JSON object")
-    schema = document.get("schema")
+    if "schema" not in document:
+        raise InputError.of(name, _NO_SCHEMA)
+    check_schema(document, name)
+    return document
+
+
+def check_schema(document: Mapping[str, Any], source: str) -> None:
+    """Refuse a document of a newer schema; one without a number may be written by hand.
+
+    Raises:
+        InputError: when the number is invalid; NewerSchemaError when it is too large.
+    """
+    schema = document.get("schema", SCHEMA_VERSION)
     if not isinstance(schema, int) or isinstance(schema, bool):
-        raise InputError.of(name, "has no schema number; it is not a fabkit file")
+        raise InputError.of(source, _NO_SCHEMA)
     if schema > SCHEMA_VERSION:
         raise NewerSchemaError.of(
-            name,
+            source,
             f"was written by a newer fabkit (schema {escape(str(schema))}, this version supports "
             f"{SCHEMA_VERSION}); update fabkit or choose another folder with -o",
         )
-    return document
 
 
 class NewerSchemaError(InputError):

@@ -18,15 +18,15 @@ MAX_BYTES = 8 * 1024 * 1024
 _DEEP_KEY = re.compile(r"""(?<![\w"'-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){300}""")
 
 
-def read_text(path: Path, source: str, expected: str, most: int = MAX_BYTES) -> str:
+def read_text(path: Path, source: str, expected: str, max_bytes: int = MAX_BYTES) -> str:
     """Read a UTF-8 text file of so many bytes at most, without its byte order mark; see `read_bytes`.
 
     Raises:
         InputError: when the file cannot be read, is too large or is not UTF-8.
     """
-    content = read_bytes(path, source, expected, most)
-    if len(content) > most:
-        size = f"{most // 1024**2} MiB"
+    content = read_bytes(path, source, expected, max_bytes)
+    if len(content) > max_bytes:
+        size = f"{max_bytes // 1024**2} MiB"
         raise InputError.of(source, f"is larger than {size}; expected {expected}")
     try:
         return content.decode("utf-8-sig")
@@ -47,8 +47,12 @@ def parse_toml(text: str, source: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         reason = re.sub(r"\('([^']*)',\)", r"[\1]", str(error))
-        sentence, at, place = reason.rpartition(" (at ")  # never truncate the position
-        reason = f"{truncate(escape(sentence))}{at}{place}" if at else truncate(escape(reason))
+        sentence, separator, place = reason.rpartition(" (at ")  # never truncate the position
+        reason = (
+            f"{truncate(escape(sentence))}{separator}{place}"
+            if separator
+            else truncate(escape(reason))
+        )
         raise InputError.of(source, f"is not TOML: {reason}") from None
     except RecursionError:
         raise InputError.of(source, "is nested too deeply") from None
@@ -96,12 +100,12 @@ class _RefusedError(ValueError):
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    table: dict[str, Any] = {}
     for key, value in pairs:
-        if key in found:
+        if key in table:
             raise _RefusedError(f"the key {quote(key)} is duplicated")
-        found[key] = value
-    return found
+        table[key] = value
+    return table
 
 
 def _refuse_constant(name: str) -> NoReturn:

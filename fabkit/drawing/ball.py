@@ -34,7 +34,8 @@ Point3Mm = tuple[float, float, float]
 _ARC_SEGMENTS = 32
 #: Factor on the radius that gives such a polygon the area of its circle.
 _FULL_AREA = math.sqrt(math.pi / (2 * _ARC_SEGMENTS * math.sin(math.pi / (2 * _ARC_SEGMENTS))))
-#: Sections between two heights at which the kind of shape changes, for volumes (Gauss-Legendre).
+#: Places and weights of the sections between two heights at which the kind of shape changes, for
+#: volumes (Gauss-Legendre).
 _NODES, _WEIGHTS = (values.tolist() for values in np.polynomial.legendre.leggauss(6))
 #: Step of the finite difference that gives the surface area as the derivative of the volume.
 _GROWTH_MM = 0.05
@@ -104,22 +105,19 @@ class BallShape:
 
     def volume_mm3(self) -> float:
         """Return the volume, accurate to 0.03 %: the integral of the sections over the height."""
-        ball, link, first = self.ball_mm / 2, self.link_mm / 2, self.flat_mm
-        turning = first - link * math.sin(math.radians(self.lean_degrees))
-        heights = {0.0, turning, first + link}
+        ball, link = self.ball_mm / 2, self.link_mm / 2
+        turning = self.flat_mm - link * math.sin(math.radians(self.lean_degrees))
+        heights = {0.0, turning, self.flat_mm + link}
         for middle in {z for _, _, z in self.balls_mm}:
             # Where an upright link leaves a ball, and where a ball begins and ends.
             waist = math.sqrt(ball**2 - link**2)
             heights |= {middle + offset for offset in (-ball, -waist, 0.0, waist, ball)}
-        cuts = sorted(height for height in heights if height >= 0)
-        return math.fsum(
-            (high - low)
-            / 2
-            * weight
-            * self.section((low + high + node * (high - low)) / 2, _FULL_AREA).area
-            for low, high in pairwise(cuts)
-            for node, weight in zip(_NODES, _WEIGHTS, strict=True)
-        )
+        volumes = []
+        for low, high in pairwise(sorted(height for height in heights if height >= 0)):
+            for node, weight in zip(_NODES, _WEIGHTS, strict=True):
+                section = self.section((low + high + node * (high - low)) / 2, _FULL_AREA)
+                volumes.append((high - low) / 2 * weight * section.area)
+        return math.fsum(volumes)
 
     def area_mm2(self) -> float:
         """Return the surface area: the derivative of the volume when everything is offset."""
@@ -166,7 +164,8 @@ def print_pose(body: BallBody) -> tuple[Rotation, tuple[Ball, ...]]:
         ((0, 0, 0), (1, 0, 0), (2, 0, 0), (0, 1, 0), (1, 1, 0), (1, 0, 1))
     """
     try:
-        candidates, spine = flat_poses(body), body.spine()
+        candidates = flat_poses(body)
+        spine = body.spine()
     except BallError as fault:
         raise DrawingError(f"it {fault}") from None
     poses = []
@@ -183,11 +182,11 @@ def print_pose(body: BallBody) -> tuple[Rotation, tuple[Ball, ...]]:
         return sum(z for _, _, z in balls), len({balls[i][1] for i in spine}), sorted(balls)
 
     poses.sort(key=rank)
-    found = next((pose for pose in poses if _hanging(body, pose[1]) is None), None)
-    if found is None:
-        hanging = _hanging(body, poses[0][1])
-        raise DrawingError(f"{hanging}; the same holds for every other orientation")
-    return found
+    for rotation, balls in poses:
+        if _hanging(body, balls) is None:
+            return rotation, balls
+    hanging = _hanging(body, poses[0][1])
+    raise DrawingError(f"{hanging}; the same holds for every other orientation")
 
 
 def _hanging(body: BallBody, balls: Sequence[Ball]) -> str | None:
@@ -233,7 +232,6 @@ class BallDrawing(BallShape, PartDrawing):
 
     pitch_mm: float
     pose: Rotation
-    solid_mm3: float
     surface_mm2: float
 
 
@@ -249,8 +247,8 @@ def draft_ball_piece(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> BallD
         >>> from fabkit.model.profile_file import load_profile
         >>> iqfit = load_set("iqfit")
         >>> blue = draft_ball_piece(iqfit, iqfit.piece("blue"), load_profile(unit_mm=iqfit.unit_mm))
-        >>> blue.pitch_mm, blue.thickness_mm, len(blue.balls_mm), round(blue.solid_mm3, -1)
-        (15.0, 25.2, 7, 7860.0)
+        >>> blue.pitch_mm, blue.thickness_mm, len(blue.balls_mm)
+        (15.0, 25.2, 7)
     """
     if piece.body is None:
         raise DrawingError(f"is a flat piece of {puzzle.name}; expected one that is made of balls")
@@ -278,14 +276,14 @@ def draft_ball_piece(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> BallD
         outline=shape.silhouette(),
         foot=shape.section(0.0),
         thickness_mm=round(shape.top_mm, 6),
-        solid_mm3=shape.volume_mm3(),
         surface_mm2=shape.area_mm2(),
     )
 
 
 def _refuse_balls(profile: Profile) -> None:
     """Refuse balls that touch their neighbours, or overhang too much at the bed."""
-    ball_mm, flat_mm, steepest = profile.ball_mm, profile.ball_flat_mm, profile.overhang_degrees
+    ball_mm, flat_mm = profile.ball_mm, profile.ball_flat_mm
+    steepest = profile.overhang_degrees
     if ball_mm >= profile.unit_mm:
         raise DrawingError(
             f"balls of {format_mm(ball_mm)} do not fit a pitch of {format_mm(profile.unit_mm)}; choose "

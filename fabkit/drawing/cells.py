@@ -62,9 +62,9 @@ def neighbours(centres: Iterable[PointMm], unit_mm: float) -> Iterator[tuple[Poi
         >>> list(neighbours([(0.0, 0.0), (20.0, 0.0), (20.0, 20.0)], 20))
         [((0.0, 0.0), (20.0, 0.0)), ((20.0, 0.0), (20.0, 20.0))]
     """
-    for one, other in itertools.combinations(centres, 2):
-        if abs(math.dist(one, other) - unit_mm) < _SAME_MM * unit_mm:
-            yield one, other
+    for first, second in itertools.combinations(centres, 2):
+        if abs(math.dist(first, second) - unit_mm) < _SAME_MM * unit_mm:
+            yield first, second
 
 
 def cell_shape_outline(lattice: Lattice, form: Form, profile: Profile) -> Polygon:
@@ -159,14 +159,6 @@ class Peg:
     diameter_mm: float
     height_mm: float
     lead_in_mm: float
-
-    @property
-    def volume_mm3(self) -> float:
-        """The volume: a cylinder and a truncated cone."""
-        radius_mm, lead_in_mm = self.diameter_mm / 2, self.lead_in_mm
-        end_mm = radius_mm - lead_in_mm
-        cone = lead_in_mm * (radius_mm**2 + radius_mm * end_mm + end_mm**2) / 3
-        return math.pi * (radius_mm**2 * (self.height_mm - lead_in_mm) + cone)
 
 
 def place_pegs(lattice: Lattice, form: Form, foot: Polygon, profile: Profile) -> tuple[Peg, ...]:

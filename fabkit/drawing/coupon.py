@@ -35,7 +35,7 @@ from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 
 #: Description of each kind of place.
-KINDS = {
+PLACE_KINDS = {
     "step": "outside",
     "slot": "inside",
     "hole": "hole",
@@ -44,16 +44,27 @@ KINDS = {
     "tab": "tab",
     "gap": "slot",
 }
-#: The minimum width of a number's strokes, and the depth of its engraving.
-STROKE_MM, DEPTH_MM = 0.8, 0.4
-#: Between holes and around them, and the strip above them that carries their numbers.
-_WALL_MM, _NUMBERS_MM = 2.0, 5.2
-#: Range of hole diameters: the jaws of a calliper must enter, and the coupon must not take an hour.
-_MIN_MM, _MAX_MM = 6.0, 20.0
+#: The minimum width of a number's strokes.
+STROKE_MM = 0.8
+#: The depth of a number's engraving.
+DEPTH_MM = 0.4
+#: The walls between holes and around them.
+_WALL_MM = 2.0
+#: The height of the strip above holes that carries their numbers.
+_NUMBERS_MM = 5.2
+#: The smallest hole: the jaws of a calliper must enter.
+_MIN_MM = 6.0
+#: The largest hole: the coupon must not take an hour.
+_MAX_MM = 20.0
 _CHORDS = 32  # per quarter of a hole: 0.003 mm off at 10 mm
-#: The two test pieces are frames of this height and at most this width; long ones are narrower, with
-#: at least three lines, so that both together have this area (mm²).
-_FRAME_HEIGHT_MM, _FRAME_MM, _MIN_FRAME_MM, _FRAMES_MM2 = 1.0, 2.7, 1.35, 500.0
+#: The height of the two test pieces, which are frames.
+_FRAME_HEIGHT_MM = 1.0
+#: The maximum width of a frame's strips.
+_FRAME_MM = 2.7
+#: The minimum width of the strips of a long frame: three lines.
+_MIN_FRAME_MM = 1.35
+#: The area of both frames together, for which long ones are made narrower.
+_FRAMES_MM2 = 500.0
 
 
 @dataclass(frozen=True)
@@ -79,17 +90,16 @@ class CouponPlace:
     @property
     def what(self) -> str:
         """The description in lists."""
-        return KINDS[self.kind] + (f" {self.axis.upper()}" if self.axis != "z" else "")
+        return PLACE_KINDS[self.kind] + (f" {self.axis.upper()}" if self.axis != "z" else "")
 
     def lettering(self) -> Lettering:
         """Return its number, placed, with strokes that are wide enough to engrave."""
-        letters, cap_mm = lettering(str(self.number)), 3.8
+        letters = lettering(str(self.number))
+        cap_mm = 3.8
         while not strokes_are_at_least(letters.moved(0, 0, cap_mm).polygon(), STROKE_MM):
             cap_mm = round(cap_mm + 0.1, 6)
         if self.turned:
-            letters = Lettering(
-                tuple(tuple(tuple((-y, x) for x, y in s) for s in c) for c in letters.contours)
-            )
+            letters = letters.turned()
         return letters.moved(*self.at_mm, cap_mm)
 
 
@@ -111,7 +121,7 @@ class CouponPart:
 
     def drawing(self) -> FlatDrawing:
         """Return its drawing for printing, with engraved numbers."""
-        contours = [c for one in self.places for c in one.lettering().contours]
+        contours = [contour for place in self.places for contour in place.lettering().contours]
         label = Label(self.name, 0.0, DEPTH_MM, (0.0, 0.0), Lettering((*contours,)))
         return FlatDrawing(
             piece=self.name,
@@ -128,11 +138,9 @@ class CouponPart:
 
     def cut(self) -> CutPiece:
         """Return its drawing for cutting, along its outline without kerf compensation."""
-        contours = [c for one in self.places for c in one.lettering().contours]
-        engraving = tuple(
-            tuple(flatten_contour(contour, CHORD_TOLERANCE_MM)) for contour in contours
-        )
-        return CutPiece(self.name, self.outline, self.outline, engraving, ())
+        contours = [contour for place in self.places for contour in place.lettering().contours]
+        lines = [tuple(flatten_contour(contour, CHORD_TOLERANCE_MM)) for contour in contours]
+        return CutPiece(self.name, self.outline, self.outline, tuple(lines), ())
 
 
 def coupon_parts(profile: Profile, laser: bool = False) -> list[CouponPart]:
@@ -141,39 +149,37 @@ def coupon_parts(profile: Profile, laser: bool = False) -> list[CouponPart]:
     Example:
         >>> from fabkit.model.profile_file import load_profile
         >>> parts = coupon_parts(load_profile())
-        >>> [(one.name, len(one.places)) for one in parts]
+        >>> [(part.name, len(part.places)) for part in parts]
         [('comb', 13), ('holes', 6), ('bar', 7)]
         >>> parts[1].places[2].what, parts[1].places[2].nominal_mm
         ('hole X', 10.0)
     """
-    made = []
+    parts: dict[str, CouponPart] = {}
     for name, part in _table()["part"].items():
         rows = _table()["place"][name]
         outline = orient(Polygon(part.get("outline")))
         if "times" in part:
             outline, rows = _holes(part["times"], rows, profile.magnet_diameter_mm)
-        places = [_place(name, row, part["thickness"]) for row in rows]
-        made.append(
-            CouponPart(
-                name, outline, part["thickness"], part["chamfer"], (*part["lies"],), (*places,)
-            )
-        )
+        thickness_mm, chamfer_mm, origin_mm = part["thickness"], part["chamfer"], (*part["lies"],)
+        places = tuple(_place(name, row, thickness_mm) for row in rows)
+        parts[name] = CouponPart(name, outline, thickness_mm, chamfer_mm, origin_mm, places)
     if not laser:
-        return made
-    (comb,) = (one for one in made if one.name == "comb")
+        return list(parts.values())
+    comb = parts["comb"]
     cut = {"step": "tab", "slot": "gap"}
-    tabs = [replace(one, kind=cut[one.kind]) for one in comb.places if one.kind in cut]
+    tabs = [replace(place, kind=cut[place.kind]) for place in comb.places if place.kind in cut]
     return [replace(comb, places=tuple(tabs))]
 
 
 def coupon_places(profile: Profile, laser: bool = False) -> dict[int, CouponPlace]:
     """Return all places by number, in order."""
-    return {one.number: one for one in places_in_order(coupon_parts(profile, laser))}
+    return {place.number: place for place in places_in_order(coupon_parts(profile, laser))}
 
 
 def places_in_order(parts: Sequence[CouponPart]) -> list[CouponPlace]:
     """Return the places of all parts, in the order of their numbers."""
-    return sorted((one for part in parts for one in part.places), key=lambda one: one.number)
+    places = [place for part in parts for place in part.places]
+    return sorted(places, key=lambda place: place.number)
 
 
 @cache
@@ -182,14 +188,14 @@ def _table() -> Any:
 
 
 def _place(part: str, row: dict[str, Any], thickness_mm: float) -> CouponPlace:
-    number, kind, at = row["number"], row["kind"], (*row["at"],)
+    number, kind, at_mm = row["number"], row["kind"], (*row["at"],)
     if "line" not in row:
-        return CouponPlace(number, kind, "z", part, thickness_mm, (), at)
+        return CouponPlace(number, kind, "z", part, thickness_mm, (), at_mm)
     ax, ay, bx, by = row["line"]
     nominal_mm = round(math.hypot(bx - ax, by - ay), 3)
     axis = "x" if ay == by else "y"
     line = ((ax, ay), (bx, by))
-    return CouponPlace(number, kind, axis, part, nominal_mm, line, at, row.get("turned", False))
+    return CouponPlace(number, kind, axis, part, nominal_mm, line, at_mm, row.get("turned", False))
 
 
 def _holes(
@@ -197,22 +203,23 @@ def _holes(
 ) -> tuple[Polygon, list[dict[str, Any]]]:
     """Return a strip with its holes, and the rows of the table with their lines and numbers."""
     magnet_mm = min(max(magnet_mm, _MIN_MM), _MAX_MM)
-    across = [round(magnet_mm * one, 1) for one in times]
-    rights = list(
-        itertools.accumulate((max(d, 2 * _NUMBERS_MM) + _WALL_MM for d in across), initial=_WALL_MM)
-    )
+    across = [round(magnet_mm * factor, 1) for factor in times]
     columns, circles, middles = [], [], []
-    for diameter, left, right in zip(across, rights, rights[1:], strict=False):
+    right = _WALL_MM
+    for diameter in across:
+        left, right = right, right + max(diameter, 2 * _NUMBERS_MM) + _WALL_MM
         x, y = (left + right - _WALL_MM) / 2, _WALL_MM + diameter / 2
         columns.append(box(left - _WALL_MM, 0, right, diameter + _WALL_MM + _NUMBERS_MM))
         circles.append(Point(x, y).buffer(diameter / 2, quad_segs=_CHORDS))
         middles.append((x, y))
     placed = []
     for row in rows:
-        (x, y), radius, is_x = middles[row["hole"]], across[row["hole"]] / 2, row["axis"] == "x"
+        x, y = middles[row["hole"]]
+        radius = across[row["hole"]] / 2
+        is_x = row["axis"] == "x"
         line = [x - radius, y, x + radius, y] if is_x else [x, y - radius, x, y + radius]
-        at = [x + (-2.6 if is_x else 2.6), y + radius + _NUMBERS_MM / 2]
-        placed.append(row | {"line": line, "at": at})
+        number_mm = [x + (-2.6 if is_x else 2.6), y + radius + _NUMBERS_MM / 2]
+        placed.append(row | {"line": line, "at": number_mm})
     return orient(shapely.simplify(union_all(columns), 0) - union_all(circles)), placed
 
 
@@ -226,16 +233,16 @@ def fit_test_pieces(puzzle: PuzzleSet, profile: Profile) -> list[FlatDrawing]:
     Raises:
         InputError: when they are impossible with the profile.
     """
-    flat = [one for one in puzzle.pieces if one.body is None]
+    flat = [piece for piece in puzzle.pieces if piece.body is None]
     unit_mm = profile.unit_mm
-    outlines = [canonical_outline(puzzle.lattice, one.forms[0].rings, unit_mm) for one in flat]
+    outlines = [canonical_outline(puzzle.lattice, piece.forms[0].rings, unit_mm) for piece in flat]
     sides = [
         {
             round(math.dist(a, b), 3)
-            for ring in rings_mm(one)
+            for ring in rings_mm(outline)
             for a, b in itertools.pairwise((*ring, ring[0]))
         }
-        for one in outlines
+        for outline in outlines
     ]
     pairs = [
         (outlines[i].length + outlines[j].length, i, j)
@@ -256,9 +263,9 @@ def fit_test_pieces(puzzle: PuzzleSet, profile: Profile) -> list[FlatDrawing]:
         both = [draft_flat_piece(puzzle, flat[i], thin) for i in min(pairs)[1:]] if pairs else []
     except DrawingError as error:
         raise InputError.of(f"{puzzle.name} with profile {profile.name}", str(error)) from None
-    around_mm = sum(one.outline.length for one in both)
+    around_mm = sum(drawing.outline.length for drawing in both)
     wide_mm = min(_FRAME_MM, max(_MIN_FRAME_MM, _FRAMES_MM2 / max(around_mm, 1.0)))
-    return [_frame(one, wide_mm) for one in both]
+    return [_frame(drawing, wide_mm) for drawing in both]
 
 
 def _frame(piece: FlatDrawing, wide_mm: float) -> FlatDrawing:

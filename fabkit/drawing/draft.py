@@ -178,17 +178,17 @@ def draft_all(
     """
     drawings = []
     faults: dict[str, list[_One]] = defaultdict(list)
-    for one in printables:
+    for printable in printables:
         try:
-            drawings.append(draft(puzzle, one, profile))
+            drawings.append(draft(puzzle, printable, profile))
         except DrawingError as fault:
-            faults[str(fault)].append(one)
+            faults[str(fault)].append(printable)
     if faults:
         where = []
-        for some in faults.values():
-            kind = "piece" if all(isinstance(one, Piece) for one in some) else "board"
-            ids = ", ".join(one.id for one in some)
-            where.append(f"{kind}s {ids}" if len(some) > 1 else f"{kind} {ids}")
+        for failed in faults.values():
+            kind = "piece" if all(isinstance(printable, Piece) for printable in failed) else "board"
+            ids = ", ".join(printable.id for printable in failed)
+            where.append(f"{kind}s {ids}" if len(failed) > 1 else f"{kind} {ids}")
         source = f"{puzzle.name} with profile {profile.name}"
         raise InputError(source, list(map(ErrorDetail, where, faults)))
     return drawings

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -73,12 +74,17 @@ class Lettering:
     ) -> Lettering:
         """Scaled about the origin (and mirrored left to right), then moved."""
         across = -scale if mirrored else scale
-        return Lettering(
-            tuple(
-                tuple(tuple((x_mm + across * x, y_mm + scale * y) for x, y in s) for s in contour)
-                for contour in self.contours
-            )
-        )
+        return self._mapped(lambda point: (x_mm + across * point[0], y_mm + scale * point[1]))
+
+    def turned(self) -> Lettering:
+        """Rotated about the origin by a quarter turn, counter-clockwise."""
+        return self._mapped(lambda point: (-point[1], point[0]))
+
+    def _mapped(self, move: Callable[[PointMm], PointMm]) -> Lettering:
+        contours = [
+            tuple(tuple(map(move, segment)) for segment in contour) for contour in self.contours
+        ]
+        return Lettering(tuple(contours))
 
 
 @lru_cache(maxsize=256)

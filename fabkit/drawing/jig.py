@@ -33,8 +33,10 @@ from fabkit.model.puzzle import Board
 OPPOSITE_POLE = {"N": "S", "S": "N", "": ""}
 #: The kind of a jig, as `Accessory.kind`.
 JIG = "jig"
-#: Minimum height of a stem, for two fingers; thickness of its tab.
-_STEM_MM, _TAB_MM = 15.0, 3.0
+#: Minimum height of a stem, for two fingers.
+_STEM_MM = 15.0
+#: Thickness of a stem's tab.
+_TAB_MM = 3.0
 #: Plastic between both magnets, in diameters. Two of 10 x 3 mm (N35) then attract each other with
 #: 2.4 N, a seventh of the force in contact and 130 times their weight: enough to carry a magnet, and
 #: little enough that its recess keeps it.
@@ -92,8 +94,9 @@ def draft_jigs(poles: Sequence[str], profile: Profile) -> list[Jig]:
 
 
 def _draft(pole: str, profile: Profile) -> Jig:
-    diameters, magnet_mm = recess_diameters(profile), profile.magnet_diameter_mm
-    post_mm, post_height_mm = 0.0, 0.0
+    diameters = recess_diameters(profile)
+    magnet_mm = profile.magnet_diameter_mm
+    post_mm = post_height_mm = 0.0
     if not profile.embedded:
         # As between two pieces, except that only the post's side prints too far out.
         beside_mm = max(2 * profile.inset_mm, profile.gap_min_mm) - profile.offset_mm
@@ -113,18 +116,14 @@ def _draft(pole: str, profile: Profile) -> Jig:
             f"printer.max_bridge is {format_mm(profile.max_bridge_mm)}; choose a smaller magnet, or "
             "a larger max_bridge if your printer spans that"
         )
-    collar_mm = round(
-        max(shaft_mm, diameters.widest_mm + 2 * profile.lead_in_mm) + 2 * profile.wall_mm, 6
-    )
+    hole_mm = max(shaft_mm, diameters.widest_mm + 2 * profile.lead_in_mm)
+    collar_mm = round(hole_mm + 2 * profile.wall_mm, 6)
     apart_mm = _APART * magnet_mm
     high_mm = max(_STEM_MM, apart_mm + profile.magnet_height_mm + profile.layer_mm)
     high_mm = layer_top_mm(profile, high_mm)
     shaft_depth_mm = layer_bottom_mm(profile, high_mm + post_height_mm - apart_mm)
-    post = (
-        [Cylinder((0, 0), post_mm, high_mm, round(high_mm + post_height_mm, 6))]
-        if post_height_mm
-        else []
-    )
+    post = [Cylinder((0, 0), post_mm, high_mm, round(high_mm + post_height_mm, 6))]
+    post = post if post_height_mm else []
     shaft = Cylinder((0, 0), shaft_mm, 0.0, shaft_depth_mm)
     # At a pause with the back on the bed, the magnet's other pole faces the jig.
     is_from_face = profile.embedded and profile.facing == "up"
@@ -149,7 +148,9 @@ def _drawing(
     side_mm = max(radius_mm, profile.cap_height_mm + profile.label_margin_mm)
     room = box(-side_mm, -radius_mm - 2 * side_mm, side_mm, -radius_mm)
     left, low, right, _ = room.bounds
-    cuts, label, depth_mm = [shaft], None, min(profile.label_depth_mm, tab_mm / 2)
+    cuts = [shaft]
+    label = None
+    depth_mm = min(profile.label_depth_mm, tab_mm / 2)
     if pole:
         lettered = replace(profile, faces="front", label_depth_mm=depth_mm)
         label = place_label(pole, room, room.centroid, lettered)

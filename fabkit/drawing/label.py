@@ -55,7 +55,8 @@ def place_label(text: str, face: Polygon, centroid: Point, profile: Profile) -> 
     """
     if profile.faces == "none":
         return None
-    unscaled, both = lettering(text), profile.faces == "both"
+    unscaled = lettering(text)
+    both = profile.faces == "both"
     shape = letters = unscaled.polygon()
     if both:
         shape = shape.union(affinity.scale(shape, xfact=-1, origin=(0, 0)))
@@ -120,15 +121,13 @@ def _largest_place(
         return _places(_scaled(shape, cap_height_mm), face.buffer(-margin_mm))
 
     for times in (*_MARGIN_FACTORS, 1):
-        found = places(wanted_mm, margin_mm * times)
-        if not found.is_empty:
-            return wanted_mm, found
+        area = places(wanted_mm, margin_mm * times)
+        if not area.is_empty:
+            return wanted_mm, area
     # A smaller letter lies inside a larger one, so the sizes that fit are all below one limit.
     bottom, top = face.bounds[1], face.bounds[3]
     steps = range(1, math.ceil(min(wanted_mm, top - bottom) / _SIZE_STEP_MM))
-    fitting = bisect_left(
-        steps, True, key=lambda step: places(step * _SIZE_STEP_MM, margin_mm).is_empty
-    )
+    fitting = bisect_left(steps, True, key=lambda x: places(x * _SIZE_STEP_MM, margin_mm).is_empty)
     cap_height_mm = round(fitting * _SIZE_STEP_MM, 6)
     return cap_height_mm, places(cap_height_mm, margin_mm) if fitting else Polygon()
 
@@ -153,8 +152,10 @@ def _places(shape: BaseGeometry, room: BaseGeometry) -> BaseGeometry:
     return room.difference(union_all(sweeps)) if sweeps else room
 
 
-#: Space between two words, and line height, in cap heights.
-_SPACE, _LINE = 0.45, 1.7
+#: Space between two words, in cap heights.
+_SPACE = 0.45
+#: Line height, in cap heights.
+_LINE = 1.7
 #: Maximum factor on the title's height if its strokes are too thin otherwise.
 _MAX_TIMES = 1.5
 #: Minimum margin between the title and the edge of its room.
@@ -179,10 +180,11 @@ def place_title(
         return None
     inner = room.buffer(-_MARGIN_MM)
     texts = dict.fromkeys((puzzle.title, puzzle.name))
-    labels = (
-        _fit_title(one, inner, profile, mirrored) for text in texts for one in _line_breaks(text)
-    )
-    return next((label for label in labels if label is not None), None)
+    for text in texts:
+        for lines in _line_breaks(text):
+            if label := _fit_title(lines, inner, profile, mirrored):
+                return label
+    return None
 
 
 def _fit_title(
@@ -196,13 +198,14 @@ def _fit_title(
     if not letters.contours:
         return None
     box = letters.polygon().envelope
-    least = _least_height_mm(lines, profile.stroke_mm)
-    if math.isinf(least):
+    smallest_mm = _least_height_mm(lines, profile.stroke_mm)
+    if math.isinf(smallest_mm):
         return None
-    most = max(profile.title_mm, min(least, profile.title_mm * _MAX_TIMES))
+    largest_mm = max(profile.title_mm, min(smallest_mm, profile.title_mm * _MAX_TIMES))
     if mirrored:
-        most = min(most, profile.max_bridge_mm * _BRIDGED)
-    first, last = math.ceil(least / _SIZE_STEP_MM - 1e-6), math.floor(most / _SIZE_STEP_MM + 1e-6)
+        largest_mm = min(largest_mm, profile.max_bridge_mm * _BRIDGED)
+    first = math.ceil(smallest_mm / _SIZE_STEP_MM - 1e-6)
+    last = math.floor(largest_mm / _SIZE_STEP_MM + 1e-6)
     for step in range(last, first - 1, -1):
         height = round(step * _SIZE_STEP_MM, 6)
         for x_mm, y_mm in _middles(room):
@@ -215,16 +218,16 @@ def _fit_title(
 def _middles(room: BaseGeometry) -> list[PointMm]:
     """Return candidates for the middle of a title: of the room's box, then of its parts."""
     left, bottom, right, top = room.bounds if not room.is_empty else (0.0,) * 4
-    found = [Point((left + right) / 2, (bottom + top) / 2)]
-    found += [one.centroid for one in polygons(room)]
-    found += [one.representative_point() for one in polygons(room)]
-    return [(round(one.x, 3), round(one.y, 3)) for one in found]
+    middles = [Point((left + right) / 2, (bottom + top) / 2)]
+    middles += [polygon.centroid for polygon in polygons(room)]
+    middles += [polygon.representative_point() for polygon in polygons(room)]
+    return [(round(middle.x, 3), round(middle.y, 3)) for middle in middles]
 
 
 def _line_breaks(text: str) -> list[tuple[str, ...]]:
     """Break a text into one line, two lines, … each time as evenly as possible."""
     words = text.split()
-    found = []
+    breaks = []
     for count in range(1, len(words) + 1):
         lines: list[str] = []
         left = words
@@ -238,21 +241,22 @@ def _line_breaks(text: str) -> list[tuple[str, ...]]:
                 size += 1
             lines.append(" ".join(left[: size if after else len(left)]))
             left = left[size:]
-        found.append(tuple(lines))
-    return found
+        breaks.append(tuple(lines))
+    return breaks
 
 
 def _typeset(lines: tuple[str, ...]) -> Lettering:
     """Set centred lines of words below each other, with capitals 1 mm high."""
     contours: list[Lettering] = []
     for number, line in enumerate(lines):
-        letterings, pen = [], 0.0
+        letterings = []
+        pen = 0.0
         for word in line.split():
             standing, width = _on_baseline(word)
             letterings.append(standing.moved(pen, -_LINE * number))
             pen += width + _SPACE
-        contours += [one.moved(-(pen - _SPACE) / 2, 0.0) for one in letterings]
-    whole = Lettering(tuple(c for one in contours for c in one.contours))
+        contours += [lettering.moved(-(pen - _SPACE) / 2, 0.0) for lettering in letterings]
+    whole = Lettering(tuple(contour for lettering in contours for contour in lettering.contours))
     if not whole.contours:
         return whole
     left, bottom, right, top = whole.polygon().bounds
@@ -277,7 +281,8 @@ def _least_height_mm(lines: tuple[str, ...], stroke_mm: float) -> float:
     shape = _typeset(lines).polygon()
     sizes = [round(step * _SIZE_STEP_MM, 6) for step in range(1, 601)]
 
-    found = bisect_left(
-        sizes, True, key=lambda size: strokes_are_at_least(_scaled(shape, size), stroke_mm)
-    )
-    return sizes[found] if found < len(sizes) else math.inf
+    def wide_enough(size: float) -> bool:
+        return strokes_are_at_least(_scaled(shape, size), stroke_mm)
+
+    index = bisect_left(sizes, True, key=wide_enough)
+    return sizes[index] if index < len(sizes) else math.inf

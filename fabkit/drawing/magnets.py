@@ -177,15 +177,6 @@ class ReleaseHole:
     step_mm: float
     slot_mm: float
 
-    @property
-    def volume_mm3(self) -> float:
-        """The volume removed from the piece."""
-        wide_mm, radius_mm = self.diameter_mm, self.slot_mm / 2
-        half = math.asin(wide_mm / self.slot_mm)  # of the angle that an end of the slot spans
-        slot_mm2 = radius_mm**2 * (2 * half + math.sin(2 * half))
-        round_mm = self.high_mm - self.low_mm - 2 * self.step_mm
-        return self.step_mm * (slot_mm2 + wide_mm**2) + math.pi / 4 * wide_mm**2 * round_mm
-
 
 @dataclass(frozen=True)
 class Recess:
@@ -277,11 +268,9 @@ def place_recesses(
         DrawingError: when the magnet does not fit; with the actual and the required wall, and the
             largest magnet that would fit.
     """
-    span, diameters, lead_in_mm = (
-        recess_span(profile),
-        recess_diameters(profile),
-        profile.lead_in_mm,
-    )
+    span = recess_span(profile)
+    diameters = recess_diameters(profile)
+    lead_in_mm = profile.lead_in_mm
     # The narrowest section over the recess's height, if a chamfer reaches that far.
     chamfer_from_mm = profile.thickness_mm - profile.top_chamfer_mm
     into_foot_mm = profile.foot_chamfer_mm - (span.low_mm or lead_in_mm)
@@ -304,23 +293,30 @@ def place_recesses(
         pair = farthest_pair(allowed, outline.centroid, MAX_SPACING_UNITS * profile.unit_mm)
         return pair if pair and math.dist(*pair) >= recess_mm + between_mm else None
 
-    found = centres(diameters.widest_mm, profile.wall_mm, profile.bed_wall_mm)
-    if found is None:
+    centres_mm = centres(diameters.widest_mm, profile.wall_mm, profile.bed_wall_mm)
+    if centres_mm is None:
         widest_mm = maximum_inscribed_circle(outline).length
         magnets = "two magnets" if count == 2 else "a magnet"
         raise DrawingError(f"{magnets} of {_fit_error(centres, widest_mm, profile)}")
-    lead_in_mm, release = 0.0 if profile.embedded else lead_in_mm, None
+    release = None
     if profile.release_mm:
-        step_mm, face_mm = release_step_mm(profile), profile.thickness_mm
         release = ReleaseHole(
-            profile.release_mm, span.high_mm, face_mm, step_mm, diameters.narrowest_mm
+            diameter_mm=profile.release_mm,
+            low_mm=span.high_mm,
+            high_mm=profile.thickness_mm,
+            step_mm=release_step_mm(profile),
+            slot_mm=diameters.narrowest_mm,
         )
-    return tuple(
-        Recess(
-            centre, span.low_mm, span.high_mm, diameters, lead_in_mm, profile.rib_width_mm, release
-        )
-        for centre in sorted(found)
+    recess = Recess(
+        centre_mm=(0.0, 0.0),
+        low_mm=span.low_mm,
+        high_mm=span.high_mm,
+        diameters=diameters,
+        lead_in_mm=0.0 if profile.embedded else lead_in_mm,
+        rib_width_mm=profile.rib_width_mm,
+        release=release,
     )
+    return tuple(replace(recess, centre_mm=centre) for centre in sorted(centres_mm))
 
 
 def _fit_error(
@@ -329,23 +325,27 @@ def _fit_error(
     profile: Profile,
 ) -> str:
     """Return why the profile's magnet does not fit a piece, and the largest one that does."""
-    magnet_mm, recess_mm = profile.magnet_diameter_mm, recess_diameters(profile).widest_mm
+    magnet_mm = profile.magnet_diameter_mm
+    recess_mm = recess_diameters(profile).widest_mm
 
     def wall_there(holds: Callable[[float], object]) -> float:
         return bisect_largest(lambda wall: holds(wall) is not None, -recess_mm / 2, widest_mm)
 
     there_mm = wall_there(lambda wall: centres(recess_mm, wall, None))
-    need_mm, key = profile.wall_mm, "recess.wall"
+    need_mm = profile.wall_mm
+    key = "recess.wall"
     if there_mm >= need_mm - BISECT_STEP_MM:
-        wall_mm, need_mm, key = min(there_mm, need_mm), profile.bed_wall_mm, "recess.bed_wall"
+        wall_mm = min(there_mm, need_mm)
+        need_mm = profile.bed_wall_mm
+        key = "recess.bed_wall"
         there_mm = wall_there(lambda bed_wall: centres(recess_mm, wall_mm, bed_wall))
-    found = f"break through the side by {format_mm(-there_mm, 1)}"
+    problem = f"break through the side by {format_mm(-there_mm, 1)}"
     if there_mm > 0:
         # With as many digits as it takes to see that it is less.
         there = format_mm(there_mm, 2)
         if there == format_mm(need_mm):
             there = format_mm(math.floor(there_mm * 1000) / 1000)
-        found = f"leave a wall of {there}"
+        problem = f"leave a wall of {there}"
 
     def fits(diameter_mm: float) -> bool:
         recess_mm = recess_diameters(replace(profile, magnet_diameter_mm=diameter_mm)).widest_mm
@@ -360,7 +360,7 @@ def _fit_error(
         remedy = "no magnet fits here, choose a larger unit or recess.fit none"
     return (
         f"{magnet_mm:g} x {format_mm(profile.magnet_height_mm)} (recess {format_mm(recess_mm)}) would "
-        f"{found}, and {key} requires a wall of {format_mm(need_mm)}; {remedy}"
+        f"{problem}, and {key} requires a wall of {format_mm(need_mm)}; {remedy}"
     )
 
 
@@ -388,13 +388,13 @@ def poles(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> tuple[str, ...]:
         [('N',), ('S',), ('N',), ('S', 'N'), ('S',)]
     """
 
-    def magnets(one: Piece) -> int:
-        return magnet_count(canonical_outline(puzzle.lattice, one.forms[0].rings, 1.0), 1.0)
+    def magnets(other_piece: Piece) -> int:
+        return magnet_count(canonical_outline(puzzle.lattice, other_piece.forms[0].rings, 1.0), 1.0)
 
     count = magnets(piece)
     if profile.polarity != "alternating":
         return count * ("N" if profile.polarity == "same" else "",)
-    earlier = itertools.takewhile(lambda one: one.id != piece.id, puzzle.pieces)
+    earlier = itertools.takewhile(lambda other: other.id != piece.id, puzzle.pieces)
     before = sum(map(magnets, earlier))
     return tuple("NS"[(before + number) % 2] for number in range(count))
 
@@ -411,8 +411,8 @@ def left_to_right_order(centres: Sequence[PointMm], unit_mm: float) -> list[int]
         [1, 0]
     """
 
-    def compare(one: int, other: int) -> int:
-        aside, up = (centres[one][axis] - centres[other][axis] for axis in (0, 1))
+    def compare(first: int, second: int) -> int:
+        aside, up = (centres[first][axis] - centres[second][axis] for axis in (0, 1))
         later_by = up if abs(aside) < _ABOVE_UNITS * unit_mm else aside
         return (later_by > 0) - (later_by < 0)
 
@@ -420,24 +420,25 @@ def left_to_right_order(centres: Sequence[PointMm], unit_mm: float) -> list[int]
 
 
 def assign_poles(
-    recesses: Sequence[Recess], in_turn: Sequence[str], foot: Polygon, profile: Profile
+    recesses: Sequence[Recess], pole_sequence: Sequence[str], foot: Polygon, profile: Profile
 ) -> tuple[Recess, ...]:
-    """Give recesses their poles, which are `in_turn` from left to right, and marks where poles alternate
-    and the south pole faces outwards.
+    """Give recesses their poles, from left to right, and marks where poles alternate and the south pole
+    faces outwards.
 
     Raises:
         DrawingError: when there is no room in the back for a mark beside an open recess.
     """
-    found = list(recesses)
+    marked = list(recesses)
     order = left_to_right_order([recess.centre_mm for recess in recesses], profile.unit_mm)
-    for which, pole in zip(order, in_turn, strict=True):
-        recess, mark = recesses[which], None
+    for which, pole in zip(order, pole_sequence, strict=True):
+        recess = recesses[which]
+        mark = None
         if pole == "S" and profile.polarity == "alternating":
             centre, span = recess.centre_mm, mark_span(profile)
             centre = _mark_centre(which, recesses, foot, profile) if recess.is_open else centre
             mark = PoleMark(centre, span.low_mm, span.high_mm, MARK_DIAMETER_MM)
-        found[which] = replace(recess, pole=pole, mark=mark)
-    return tuple(found)
+        marked[which] = replace(recess, pole=pole, mark=mark)
+    return tuple(marked)
 
 
 def _mark_centre(
@@ -448,8 +449,9 @@ def _mark_centre(
     It is nearer to this recess than to any other. Of equally near places, it is the one farthest from
     the other recess, and of these the lowest.
     """
-    recess, wall_mm = recesses[which], profile.bed_wall_mm
-    others = [Point(one.centre_mm) for one in recesses if one is not recess]
+    recess = recesses[which]
+    wall_mm = profile.bed_wall_mm
+    others = [Point(other.centre_mm) for other in recesses if other is not recess]
     room = erode(foot, MARK_DIAMETER_MM / 2 + wall_mm)
     middle = Point(recess.centre_mm)
     for other in recesses:

@@ -171,7 +171,7 @@ def cut_tips(ring: RingMm, flat_mm: float) -> RingMm:
             )
         for other in (before, after):
             part = back_mm / math.dist(here, other)
-            x, y = (one + part * (to - one) for one, to in zip(here, other, strict=True))
+            x, y = (start + part * (end - start) for start, end in zip(here, other, strict=True))
             cut.append((x, y))
     return tuple(cut)
 
@@ -194,7 +194,7 @@ def angle(before: PointMm, here: PointMm, after: PointMm) -> float:
 
 def corner_angles(area: BaseGeometry) -> list[tuple[PointMm, float]]:
     """Return the corners of an area, each with its `angle`."""
-    rings = [ring for one in polygons(area) for ring in rings_mm(orient(one))]
+    rings = [ring for polygon in polygons(area) for ring in rings_mm(orient(polygon))]
     return [(around[1], angle(*around)) for ring in rings for around in corner_triples(ring)]
 
 
@@ -228,8 +228,8 @@ def polygons(area: BaseGeometry) -> list[Polygon]:
 
     Example:
         >>> from shapely import box
-        >>> [one.area for one in polygons(box(3, 0, 5, 1) | box(0, 0, 1, 1))]
+        >>> [polygon.area for polygon in polygons(box(3, 0, 5, 1) | box(0, 0, 1, 1))]
         [1.0, 2.0]
     """
-    found = [one for one in getattr(area, "geoms", [area]) if one.area > 0]
-    return sorted(found, key=lambda one: one.bounds)
+    parts = [part for part in getattr(area, "geoms", [area]) if part.area > 0]
+    return sorted(parts, key=lambda part: part.bounds)

@@ -155,9 +155,11 @@ class Checkpoint:
         except ValueError:
             raise self._refusal(_DAMAGED) from None
         for key in {**self._problem, **there}:
-            found, expected = there.get(key, ...), self._problem.get(key, ...)
-            if json.dumps(found, default=str) != json.dumps(expected, default=str):
-                values = ["nothing" if one is ... else quote(one) for one in (found, expected)]
+            stored, expected = there.get(key, ...), self._problem.get(key, ...)
+            if json.dumps(stored, default=str) != json.dumps(expected, default=str):
+                values = [
+                    "nothing" if stated is ... else quote(stated) for stated in (stored, expected)
+                ]
                 raise InputError.of(
                     self._name,
                     f"belongs to a different problem: found {values[0]}, expected {values[1]}; "

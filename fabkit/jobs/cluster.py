@@ -20,8 +20,10 @@ _CONNECT_S = 5.0
 _WORKERS_S = 15.0
 #: Time limit for fetching the result of a finished task.
 _FETCH_S = 10.0
-#: Tasks submitted per thread of the cluster, and the least number of threads to plan for.
-_AHEAD, _LEAST_THREADS = 4, 64
+#: Tasks submitted per thread of the cluster.
+_AHEAD = 4
+#: Minimum number of threads to plan for.
+_MIN_THREADS = 64
 
 
 class ClusterPool(Pool):
@@ -65,7 +67,7 @@ class ClusterPool(Pool):
                 message = f"the Dask scheduler at {name} has no workers; start some and try again"
                 raise ExternalError(message) from None
             threads = sum(self._client.nthreads().values())
-            self.max_pending = _AHEAD * max(threads, _LEAST_THREADS)
+            self.max_pending = _AHEAD * max(threads, _MIN_THREADS)
             self._stack = stack.pop_all()
         return self
 
@@ -105,13 +107,13 @@ class ClusterPool(Pool):
     def result(self, future: Any, task: Task) -> bytes | BaseException:
         """See `Pool.result`. Exceptions raised here are Dask's; the task's own is returned."""
         try:
-            version, found = future.result(timeout=_FETCH_S)
+            version, outcome = future.result(timeout=_FETCH_S)
         except self._dask.TimeoutError:
             raise WorkerLostError("results were lost with their workers") from None
         except BaseException as error:  # some of Dask's exceptions derive from BaseException only
             return ExternalError(self._explain(error, f"at the task {quote(task.key)}"))
         if version == __version__:
-            result: bytes | BaseException = found
+            result: bytes | BaseException = outcome
             return result
         return ExternalError(
             f"a worker of the cluster has fabkit {version}, but this is {__version__}; "
@@ -130,7 +132,7 @@ class ClusterPool(Pool):
             )
         if any(name in type(error).__name__ for name in ("Cancelled", "CommClosed")):
             return f"the connection to the cluster at {quote(self._address)} was lost"
-        if any("ModuleNotFound" in one and "fabkit" in one for one in messages):
+        if any("ModuleNotFound" in message and "fabkit" in message for message in messages):
             return (
                 "a worker of the cluster cannot import fabkit; install it there: "
                 f"pip install fabkit-puzzles=={__version__}"

@@ -136,8 +136,8 @@ class Pool:
         Raises:
             WorkerLostError: when the result was lost and the task should be retried.
         """
-        found: bytes | BaseException = future.result()
-        return found
+        outcome: bytes | BaseException = future.result()
+        return outcome
 
     def cancel(self, futures: Iterable[Any]) -> None:
         """Cancel work whose results are no longer needed."""
@@ -152,10 +152,14 @@ class Pool:
             ExternalError: when workers fail twice without progress in between.
             BaseException: whatever a task raised.
         """
-        waiting, futures, lost = deque(tasks), dict[Any, Task](), list[Task]()
+        waiting = deque(tasks)
+        futures = dict[Any, Task]()
+        lost = list[Task]()
         finished: queue.SimpleQueue[Any] = queue.SimpleQueue()
         failure: BaseException | None = None
-        reason, idle, moved = "", 0, False
+        reason = ""
+        idle = 0
+        moved = False
         try:
             while (waiting or futures) and (failure is None or not finished.empty()):
                 while waiting and len(futures) < self.max_pending and not (lost or failure):

@@ -28,9 +28,10 @@ from fabkit.mesh.part import BALLS, Balls, Part, length_unit_mm
 from fabkit.model.balls import ROTATIONS, BallBody, rotate_ball
 from fabkit.model.puzzle import PuzzleSet
 
-#: Vertices that spread by more than this part of the radius are not all on the ball; this many
-#: determine a ball reliably.
-_SPREAD, _ENOUGH_CORNERS = 0.002, 8
+#: Vertices that spread by more than this part of the radius are not all on the ball.
+_SPREAD = 0.002
+#: So many vertices determine a ball reliably.
+_ENOUGH_CORNERS = 8
 
 
 class _TargetShape(NamedTuple):
@@ -42,7 +43,7 @@ class _TargetShape(NamedTuple):
 
     @property
     def description(self) -> str:
-        """In messages."""
+        """What a message calls it."""
         return ("the mirror image of " if self.mirrored else "") + self.alike[0]
 
 
@@ -69,22 +70,22 @@ def fit_ball_pieces(
         A part for each mesh, and the files' unit of length in mm.
     """
     shapes = _target_shapes(tuple((piece.id, piece.body) for piece in puzzle.pieces if piece.body))
-    found = [_best_pose(mesh, shapes) for mesh in meshes]
-    pitches = [pose.pitch for _, pose in found if pose]
+    fits = [_best_pose(mesh, shapes) for mesh in meshes]
+    pitches = [pose.pitch for _, pose in fits if pose]
     length_mm = length_unit_mm(median(pitches), pitches_mm) if pitches else 1.0
-    return [_part(part, pose, shapes, length_mm) for part, pose in found], length_mm
+    return [_part(part, pose, shapes, length_mm) for part, pose in fits], length_mm
 
 
 @lru_cache
 def _target_shapes(pieces: tuple[tuple[str, BallBody], ...]) -> dict[object, _TargetShape]:
     """The different shapes of pieces and their mirror images, by their rotated images."""
-    found: dict[object, _TargetShape] = {}
+    shapes: dict[object, _TargetShape] = {}
     for sign, (name, piece) in product((1, -1), pieces):
         body = BallBody(tuple((sign * x, y, z) for x, y, z in piece.balls), piece.bonds)
-        shape = found.setdefault(images := _images(body), _TargetShape((), sign < 0, body))
+        shape = shapes.setdefault(images := _images(body), _TargetShape((), sign < 0, body))
         if shape.mirrored == (sign < 0):
-            found[images] = shape._replace(alike=(*shape.alike, name))
-    return found
+            shapes[images] = shape._replace(alike=(*shape.alike, name))
+    return shapes
 
 
 def _images(shape: BallBody) -> object:
@@ -105,13 +106,14 @@ class _PoseTable:
     def __init__(self, shapes: tuple[BallBody, ...]) -> None:
         from scipy.spatial.transform import Rotation
 
-        self.shapes, self.directions = shapes, _directions(2)
-        most = max(len(shape.balls) for shape in shapes)
+        self.shapes = shapes
+        self.directions = _directions(2)
+        ball_count = max(len(shape.balls) for shape in shapes)
         # Relative to their centroid; padded with repetitions to equal length.
-        balls = np.array([np.resize(shape.balls, (most, 3)) for shape in shapes], float)
+        balls = np.array([np.resize(shape.balls, (ball_count, 3)) for shape in shapes], float)
         self.balls = balls - [[np.mean(shape.balls, axis=0)] for shape in shapes]
-        some = np.random.default_rng(0).normal(size=(600, 4))
-        self.rotations = Rotation.from_quat(some).as_matrix()
+        quaternions = np.random.default_rng(0).normal(size=(600, 4))
+        self.rotations = Rotation.from_quat(quaternions).as_matrix()
         rows = self.rotations.reshape(-1, 9)
         self.near = np.argsort(-(rows @ rows.T), axis=1)[:, :12]
         turned = self.directions @ self.rotations
@@ -134,11 +136,13 @@ class _PoseTable:
         alike[alike < alike[:, self.near].max(axis=2)] = -1.0
         tried = np.argsort(-alike, axis=1)[:, :12]
         which = np.repeat(np.arange(len(self.shapes)), tried.shape[1])
-        turns, balls = self.rotations[tried.ravel()], self.balls[which]
+        turns = self.rotations[tried.ravel()]
+        balls = self.balls[which]
         # Gauss-Newton for pitch, position, radius and rotation, shape (k, 8).
         around = np.broadcast_to(self.directions, (len(turns), *self.directions.shape))
         ones = np.ones((*around.shape[:2], 1))
-        weights, factors = ones, np.full((len(turns), 8), np.ptp(reach) / 4)
+        weights = ones
+        factors = np.full((len(turns), 8), np.ptp(reach) / 4)
         for _ in range(6):
             rotated = balls @ turns.transpose(0, 2, 1)
             along = around @ rotated.transpose(0, 2, 1)
@@ -154,16 +158,16 @@ class _PoseTable:
             turns = Rotation.from_rotvec(np.clip(factors[:, 5:], -0.5, 0.5)).as_matrix() @ turns
             # Outliers (such as the directions of the flat) get less weight.
             weights = 1 / (1 + (off / (0.02 * np.ptp(reach))) ** 2)
-        found: list[_Pose] = []
+        poses: list[_Pose] = []
         for row in np.argsort(np.median(np.abs(off), axis=1)[:, 0]).tolist():
             shape, turn = self.shapes[which[row]], turns[row]
             pitch, *middle, radius = factors[row, :5].tolist()
-            same = (np.trace(turn.T @ one.turn) for one in found if one.body is shape)
+            same = (np.trace(turn.T @ pose.turn) for pose in poses if pose.body is shape)
             new = all(trace < 1 + 2 * math.cos(math.radians(20)) for trace in same)
-            if min(pitch, radius) > 0 and new and len(found) < 8:
+            if min(pitch, radius) > 0 and new and len(poses) < 8:
                 origin = middle - pitch * turn @ np.mean(shape.balls, axis=0)
-                found.append(_Pose(shape, pitch, turn, origin, (2 * radius,)))
-        return found
+                poses.append(_Pose(shape, pitch, turn, origin, (2 * radius,)))
+        return poses
 
 
 @lru_cache
@@ -187,7 +191,7 @@ def _best_pose(mesh: Mesh, shapes: dict[object, _TargetShape]) -> tuple[Part, _P
     # Enough that the points on one side of a hollow ball's wall leave no gaps.
     points = sample_surface(mesh.as_trimesh, 5000, seed=0)[0]
     overlays = [(_score(points, pose), pose) for pose in poses]
-    (score, _), best = max(overlays, key=lambda one: one[0])
+    (score, _), best = max(overlays, key=lambda overlay: overlay[0])
     # Among shapes with equal balls, the measured links decide.
     own = _images(BallBody(best.body.balls, ()))
     others = [
@@ -199,7 +203,8 @@ def _best_pose(mesh: Mesh, shapes: dict[object, _TargetShape]) -> tuple[Part, _P
     if placed:
         score, outside = _score(points, placed)
         why = "" if outside <= 0.01 else "it has additional material"  # than specks
-    part = replace(part, score=score, runner_up=max(others, key=lambda one: one[1], default=None))
+    runner_up = max(others, key=lambda rival: rival[1], default=None)
+    part = replace(part, score=score, runner_up=runner_up)
     if not why:
         return part, placed
     nearest = shapes[_images(best.body)].description
@@ -216,17 +221,17 @@ def _score(points: Points, pose: _Pose) -> tuple[float, float]:
     """
     from scipy.spatial import cKDTree
 
-    at = (points - pose.origin) @ pose.turn / pose.pitch
-    balls, bonds = np.array(pose.body.balls, float), pose.body.bonds
+    positions = (points - pose.origin) @ pose.turn / pose.pitch
+    balls = np.array(pose.body.balls, float)
     radius = median(pose.diameters) / 2 / pose.pitch
 
     def outside(points: Points) -> NDArray[np.float64]:
-        in_links = distance_to_skeleton(points, balls, bonds) - 0.75 * radius
+        in_links = distance_to_skeleton(points, balls, pose.body.bonds) - 0.75 * radius
         return np.minimum(distance_to_skeleton(points, balls, ()) - radius, in_links)
 
     ball_points = (balls[:, None] + radius * _directions(1)).reshape(-1, 3)
-    near = cKDTree(at).query(ball_points[outside(ball_points) > -1e-6])[0] < 0.1
-    off = outside(at)
+    near = cKDTree(positions).query(ball_points[outside(ball_points) > -1e-6])[0] < 0.1
+    off = outside(positions)
     return float((off < 0.1).mean() * near.mean()), float((off > 0.25).mean())
 
 
@@ -234,49 +239,54 @@ def distance_to_skeleton(
     points: Points, places: Points, bonds: Sequence[tuple[int, int]]
 ) -> NDArray[np.float64]:
     """The distances of points (n, 3) from the nearest ball's middle or link's axis."""
-    found = []
-    for one, other in [*((i, i) for i in range(len(places))), *bonds]:
-        axis = places[other] - places[one]
-        along = np.clip((points - places[one]) @ axis / (float(axis @ axis) or 1.0), 0.0, 1.0)
-        found.append(np.linalg.norm(points - places[one] - along[:, None] * axis, axis=1))
-    return np.asarray(np.min(found, axis=0))
+    distances = []
+    for start, end in [*((i, i) for i in range(len(places))), *bonds]:
+        axis = places[end] - places[start]
+        along = np.clip((points - places[start]) @ axis / (float(axis @ axis) or 1.0), 0.0, 1.0)
+        distances.append(np.linalg.norm(points - places[start] - along[:, None] * axis, axis=1))
+    return np.asarray(np.min(distances, axis=0))
 
 
 # --- measuring ---------------------------------------------------------------------------------
 
 
-def _refined(mesh: Mesh, about: _Pose) -> tuple[str, _Pose | None]:
+def _refined(mesh: Mesh, rough: _Pose) -> tuple[str, _Pose | None]:
     """Fit balls to the surface near them, and the lattice to the balls; or return why this fails.
-    Independent of the tessellation."""
+
+    The result does not depend on the tessellation.
+    """
     from trimesh.registration import procrustes
 
-    wanted, found = np.array(about.body.balls, float), []
-    middles = about.origin + about.pitch * wanted @ about.turn.T
-    away = [np.linalg.norm(mesh.vertices - middle, axis=1) for middle in middles]
+    drawn = np.array(rough.body.balls, float)
+    expected = rough.origin + rough.pitch * drawn @ rough.turn.T
+    away = [np.linalg.norm(mesh.vertices - middle, axis=1) for middle in expected]
     owners = np.argmin(away, axis=0)[mesh.faces]
-    for at, middle in enumerate(middles):
-        ball = _fit_ball(mesh, (owners == at).any(axis=1), middle, about.diameters[0] / 2)
+    middles, diameters = [], []
+    for index, place in enumerate(expected):
+        ball = _fit_ball(mesh, (owners == index).any(axis=1), place, rough.diameters[0] / 2)
         if ball is None:
-            return f"ball {at} is not at its place", None
-        found.append(ball)
-    fitted = np.array([middle for middle, _ in found])
-    matrix, _, _ = procrustes(wanted, fitted, reflection=False)
+            return f"ball {index} is not at its place", None
+        middle, radius = ball
+        middles.append(middle)
+        diameters.append(2 * radius)
+    fitted = np.array(middles)
+    matrix, _, _ = procrustes(drawn, fitted, reflection=False)
     pitch = float(np.linalg.norm(matrix[:3, 0]))
     turn, origin = matrix[:3, :3] / pitch, matrix[:3, 3]
-    off = np.linalg.norm(fitted - origin - pitch * wanted @ turn.T, axis=1)
+    off = np.linalg.norm(fitted - origin - pitch * drawn @ turn.T, axis=1)
     if off.max() > 0.15 * pitch:
         return f"ball {off.argmax()} is not at its place", None
-    diameters = tuple(2 * radius for _, radius in found)
-    return "", _Pose(about.body, pitch, turn, origin, diameters, float(off.max()))
+    return "", _Pose(rough.body, pitch, turn, origin, tuple(diameters), float(off.max()))
 
 
 def _fit_ball(
     mesh: Mesh, near: NDArray[np.bool_], middle: Points, radius: float
 ) -> tuple[Points, float] | None:
     """Fit a sphere to the facets near it; None if too little of it is there."""
-    triangles, faces = mesh.as_trimesh, mesh.faces[near]
-    corners, areas = mesh.vertices[faces], triangles.area_faces[near]
-    normals = triangles.face_normals[near]
+    faces = mesh.faces[near]
+    corners = mesh.vertices[faces]
+    areas = mesh.as_trimesh.area_faces[near]
+    normals = mesh.as_trimesh.face_normals[near]
     for tolerance in (0.15, 0.08, 0.08):  # of the radius, closer each time
         off = np.linalg.norm(corners - middle, axis=2) - radius
         away = ((corners[:, 0] - middle) * normals).sum(axis=1)
@@ -302,8 +312,8 @@ def _fit_outer_sphere(points: Points) -> tuple[Points, float] | None:
             return None
         off = np.linalg.norm(points - middle, axis=1) - radius
         usual = float(np.median(off))
-        most = usual + 3 * float(np.median(np.abs(off - usual))) + _SPREAD * radius
-        outer = (off >= usual) & (off <= most)
+        upper = usual + 3 * float(np.median(np.abs(off - usual))) + _SPREAD * radius
+        outer = (off >= usual) & (off <= upper)
         if off.std() < _SPREAD * radius or outer.sum() < _ENOUGH_CORNERS:
             return middle, radius
         points = points[outer]
@@ -321,10 +331,19 @@ def _part(
     links = _link_widths(part, pose.body, pitch_mm, median(diameters_mm))
     own = BallBody(pose.body.balls, tuple(links))
     # Among pieces that differ only in links, take the one with exactly these.
-    same, nearest = shapes.get(_images(own)), shapes[_images(pose.body)]
-    alike, mirrored = same.alike if same else nearest.alike[:1], (same or nearest).mirrored
-    sizes = pitch_mm, diameters_mm, tuple(links.values()), pose.off * length_mm
-    return replace(part, balls=Balls(own, *sizes, alike, mirrored, as_linked=same is not None))
+    same = shapes.get(_images(own))
+    nearest = same or shapes[_images(pose.body)]
+    balls = Balls(
+        shape=own,
+        pitch_mm=pitch_mm,
+        diameters_mm=diameters_mm,
+        links_mm=tuple(links.values()),
+        off_mm=pose.off * length_mm,
+        alike=nearest.alike if same else nearest.alike[:1],
+        mirrored=nearest.mirrored,
+        as_linked=same is not None,
+    )
+    return replace(part, balls=balls)
 
 
 def adjacent_pairs(shape: BallBody) -> Iterator[tuple[int, int]]:
@@ -345,13 +364,14 @@ def _link_widths(
     where balls are still wider: from a quarter of a ball from both centres to halfway between. A
     link on the bed is cut by the flat, so it is less high than wide.
     """
-    found, heights = {}, np.linspace(-1, 1, 9) * (pitch_mm / 2 - ball_mm / 4)
+    widths = {}
+    heights = np.linspace(-1, 1, 9) * (pitch_mm / 2 - ball_mm / 4)
     for pair in adjacent_pairs(body):
         ends = pitch_mm * np.array([body.balls[i] for i in pair], float)
         hulls = cross_sections(part.aligned.as_trimesh, ends, heights.tolist())
         if hulls[4].contains(shapely.Point(0, 0)):
-            found[pair] = min(map(_width, hulls))
-    return found
+            widths[pair] = min(map(_width, hulls))
+    return widths
 
 
 def cross_sections(mesh: Any, ends: Points, heights: Sequence[float]) -> list[BaseGeometry]:
@@ -362,13 +382,14 @@ def cross_sections(mesh: Any, ends: Points, heights: Sequence[float]) -> list[Ba
     """
     from trimesh.intersections import mesh_multiplane
 
-    axis, found = ends[1] - ends[0], []
+    hulls = []
+    axis = ends[1] - ends[0]
     sections, _, _ = mesh_multiplane(mesh, ends.mean(axis=0), axis, heights)
     for section in sections:
         lines = shapely.linestrings(section)
         near = shapely.distance(lines, shapely.Point(0, 0)) < np.linalg.norm(axis) / 2
-        found.append(shapely.multilinestrings(lines[near]).convex_hull)
-    return found
+        hulls.append(shapely.multilinestrings(lines[near]).convex_hull)
+    return hulls
 
 
 def _width(hull: BaseGeometry) -> float:

@@ -11,15 +11,16 @@ import itertools
 import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import shapely
+from numpy.typing import NDArray
 from shapely import Polygon, affinity
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.outline import region_mm
-from fabkit.mesh.features import Circle, fit_circle
+from fabkit.mesh.features import FittedCircle, fit_circle
 from fabkit.mesh.lattice_fit import candidate_orientations
 from fabkit.mesh.mesh import Mesh, Points, area_vectors, moved
 from fabkit.mesh.part import Part
@@ -52,19 +53,22 @@ def fit_boards(
     themselves. `length_mm` is the unit of length of the meshes' files. A part that is not a board
     has a `reason`.
     """
-    found: list[Part] = []
+    parts: list[Part] = []
     for mesh in meshes:
-        in_mm, explained = Mesh(mesh.name, mesh.vertices * length_mm, mesh.faces), list[Part]()
+        in_mm = Mesh(mesh.name, mesh.vertices * length_mm, mesh.faces)
+        explained: list[Part] = []
         standing = _upright_vertices(in_mm)
         candidates = [
-            (Part(mesh, one), _covered_regions(one, puzzle, units_mm)) for one in standing
+            (Part(mesh, vertices), _covered_regions(vertices, puzzle, units_mm))
+            for vertices in standing
         ]
         for (part, regions), explain in itertools.product(candidates, (_fit_holes, _fit_trays)):
-            if regions and not any(one.score > 0.9 for one in explained):  # then it is certain
+            is_certain = any(explanation.score > 0.9 for explanation in explained)
+            if regions and not is_certain:
                 explained += explain(part, puzzle, regions)
         explained = explained or list(_fit_lids(candidates[:2]))
         if explained:
-            found.append(_best(explained, {_identity(one) for one in found if one.board}))
+            parts.append(_best(explained, {_identity(part) for part in parts if part.board}))
             continue
         names = ", ".join(board.id for board in puzzle.boards)
         units = " or ".join(f"{unit_mm:g} mm" for unit_mm in dict.fromkeys(units_mm))
@@ -72,8 +76,8 @@ def fit_boards(
             "neither its round holes, nor its floor within walls, nor its plate as a lid match a board "
             f"of {puzzle.name} ({names}) with a unit of {units}"
         )
-        found.append(Part(mesh, in_mm.vertices, "", reason=why))
-    return found
+        parts.append(Part(mesh, in_mm.vertices, "", reason=why))
+    return parts
 
 
 def _identity(part: Part) -> tuple[str, bool]:
@@ -82,26 +86,27 @@ def _identity(part: Part) -> tuple[str, bool]:
     return part.board.id, part.kind == LID
 
 
-def _best(found: Sequence[Part], used: Collection[tuple[str, bool]]) -> Part:
+def _best(explanations: Sequence[Part], used: Collection[tuple[str, bool]]) -> Part:
     """The best explanation: of equal boards an unused one, its centroid farthest back."""
-    most = max(one.score for one in found) - 1e-6  # boards of one shape are equally good
-    equal = [one for one in found if one.score >= most]
-    best = min(equal, key=lambda one: _identity(one) in used)
+    # Boards of one shape are equally good.
+    best_score = max(part.score for part in explanations) - 1e-6
+    equal = [part for part in explanations if part.score >= best_score]
+    best = min(equal, key=lambda part: _identity(part) in used)
     # A notch may change a tray's floor slightly; one cell more or less is another orientation.
     cells = best.board.cells if best.board else ()
-    less = min(0.03, 1 / len(cells)) if best.kind == TRAY else 1e-6
+    tolerance = min(0.03, 1 / len(cells)) if best.kind == TRAY else 1e-6
     alike = [
-        one
-        for one in found
-        if _identity(one) == _identity(best) and abs(one.unit_mm - best.unit_mm) < 1e-6
-        if one.kind == best.kind and one.score > best.score - less
+        part
+        for part in explanations
+        if _identity(part) == _identity(best) and abs(part.unit_mm - best.unit_mm) < 1e-6
+        if part.kind == best.kind and part.score > best.score - tolerance
     ]
-    x, y, _ = np.array([one.aligned.as_trimesh.centroid for one in alike]).T
+    x, y, _ = np.array([explanation.aligned.as_trimesh.centroid for explanation in alike]).T
     back = y > y.max() - 2e-4  # mm; beyond this one is certainly farther back
     chosen = alike[int((back & (x > x[back].max() - 2e-4)).argmax())]
-    others = [(_identity(one)[0], one.score) for one in found if one.board != best.board]
-    runner_up = max(others, key=lambda one: one[1], default=None)
-    names = tuple(dict.fromkeys(_identity(one)[0] for one in equal if one.kind == best.kind))
+    others = [(_identity(part)[0], part.score) for part in explanations if part.board != best.board]
+    runner_up = max(others, key=lambda other: other[1], default=None)
+    names = tuple(dict.fromkeys(_identity(part)[0] for part in equal if part.kind == best.kind))
     return replace(chosen, score=best.score, runner_up=runner_up, alike=names)
 
 
@@ -116,7 +121,7 @@ def is_board_sized(mesh: Mesh, puzzle: PuzzleSet, *units_mm: float, length_mm: f
     is the unit of length of the mesh's file.
     """
     in_mm = Mesh(mesh.name, mesh.vertices * length_mm, mesh.faces)
-    regions = [region_mm(puzzle.lattice, one.cells, min(units_mm)) for one in puzzle.boards]
+    regions = [region_mm(puzzle.lattice, board.cells, min(units_mm)) for board in puzzle.boards]
     # Nothing covers more than the square of the diagonal of its bounding box.
     most_mm2 = np.square(np.ptp(in_mm.vertices, axis=0)).sum() if len(mesh.faces) else 0.0
     if all(region.area > most_mm2 for region in regions):
@@ -143,13 +148,13 @@ def _covered_regions(
     # mm.
     hull = shapely.multipoints(standing[:, :2]).convex_hull.buffer(1.0)
     hulls = [affinity.rotate(hull, 90 * turns, origin=(0, 0)) for turns in range(4)]
-    found = []
+    regions = []
     for board, unit_mm in itertools.product(puzzle.boards, dict.fromkeys(units_mm)):
         region = region_mm(puzzle.lattice, board.cells, unit_mm)
-        there = Polygon(_aligned_to_axes(shapely.get_coordinates(region.convex_hull)))
-        if shapely.area(shapely.intersection(hulls, there)).max() > 0.97 * there.area:
-            found.append((board, unit_mm, region))
-    return found
+        outline = Polygon(_aligned_to_axes(shapely.get_coordinates(region.convex_hull)))
+        if shapely.area(shapely.intersection(hulls, outline)).max() > 0.97 * outline.area:
+            regions.append((board, unit_mm, region))
+    return regions
 
 
 def _sides(points: Points) -> Points:
@@ -160,8 +165,9 @@ def _sides(points: Points) -> Points:
 def _upright_vertices(mesh: Mesh) -> list[Points]:
     """The vertices with each large face up and down, the likeliest and the file's way first."""
     oriented = candidate_orientations(mesh) if len(mesh.faces) else []
-    faces = (one.vertices for one in oriented)
-    return [_aligned_to_axes(one * np.array([1, sign, sign])) for one in faces for sign in (1, -1)]
+    over = np.array([1, -1, -1])
+    both_ways = [points for part in oriented for points in (part.vertices, part.vertices * over)]
+    return list(map(_aligned_to_axes, both_ways))
 
 
 def _aligned_to_axes(points: Points) -> Points:
@@ -207,7 +213,7 @@ def surface_heights(mesh: Mesh, points: Points) -> list[list[float]]:
     line, face = tree.query(shapely.points(places), predicate="intersects")
     first, across = corners[face, 0], normals[face]
     rise = ((places[line] - first[:, :2]) * across[:, :2]).sum(axis=1) / across[:, 2]
-    return [np.sort((first[:, 2] - rise)[line == at]).tolist() for at in range(len(places))]
+    return [np.sort((first[:, 2] - rise)[line == index]).tolist() for index in range(len(places))]
 
 
 def top_heights(mesh: Mesh, points: Points) -> Points:
@@ -264,16 +270,17 @@ def wall_distances(section: BaseGeometry, points: Points, outwards: Points) -> P
 # --- boards with round holes, trays, lids -------------------------------------------------
 
 
-def round_holes(section: BaseGeometry) -> list[Circle]:
+def round_holes(section: BaseGeometry) -> list[FittedCircle]:
     """The round holes of a section."""
-    holes = [one for one in holes_in(section) if not one.interiors and one.area > _LEAST_MM2]
-    circles = [(fit_circle(hole), hole.area) for hole in holes]
-    return [one for one, area in circles if area > 0.93 * math.pi / 4 * one.outer_mm**2]
+    holes = [hole for hole in holes_in(section) if not hole.interiors and hole.area > _LEAST_MM2]
+    circles = map(fit_circle, holes)
+    pairs = zip(circles, holes, strict=True)
+    return [circle for circle, hole in pairs if hole.area > 0.93 * math.pi / 4 * circle.outer_mm**2]
 
 
-def centres_of(circles: Sequence[Circle]) -> Points:
+def centres_of(circles: Sequence[FittedCircle]) -> Points:
     """The centres of circles, shape (n, 2)."""
-    return np.reshape([(one.x_mm, one.y_mm) for one in circles], (-1, 2))
+    return np.reshape([(circle.x_mm, circle.y_mm) for circle in circles], (-1, 2))
 
 
 def cell_centres_mm(lattice: Lattice, board: Board, unit_mm: float) -> Points:
@@ -281,7 +288,7 @@ def cell_centres_mm(lattice: Lattice, board: Board, unit_mm: float) -> Points:
     return np.array(to_units(lattice, sorted(board.cells))) * unit_mm
 
 
-def hole_at(circles: Sequence[Circle], middle: Points, unit_mm: float) -> Circle | None:
+def hole_at(circles: Sequence[FittedCircle], middle: Points, unit_mm: float) -> FittedCircle | None:
     """The round hole of the cell with this middle, shape (2,); None if there is none."""
     away = np.linalg.norm(centres_of(circles) - middle, axis=1)
     near = away.min(initial=math.inf) <= _NEAR_UNITS * unit_mm
@@ -328,17 +335,14 @@ def _match_cells(
 ) -> tuple[float, complex, complex] | None:
     """Match holes to cells, if they are a board's. Also return the map from cells, in grid units,
     to the holes: the factor (rotation and unit) and the shift."""
-    holes, cells = (some @ [1, 1j] for some in (places, cell_centres_mm(lattice, board, 1.0)))
+    holes = places @ [1, 1j]
+    cells = cell_centres_mm(lattice, board, 1.0) @ [1, 1j]
     # Most have to match.
     if min(len(holes), len(cells)) < 2 or not 0.6 <= len(holes) / len(cells) <= 1 / 0.6:
         return None
     unit = float(np.median(np.sort(np.abs(holes[:, None] - holes), axis=1)[:, 1]))
     scale = unit * 1j**-quarter_turns
-    middle, other = (
-        complex(*((some.min() + some.max()) / 2 for some in (these.real, these.imag)))
-        for these in (holes, scale * cells)
-    )
-    shift = middle - other
+    shift = _box_middle(holes) - _box_middle(scale * cells)
     for _ in range(3):
         away = np.abs(holes[:, None] - (scale * cells + shift))
         nearest, off = away.argmin(axis=1), away.min(axis=1)
@@ -354,36 +358,44 @@ def _match_cells(
     return (score, scale, shift) if abs(scale) > unit / 2 else None
 
 
+def _box_middle(points: NDArray[Any]) -> complex:
+    """The middle of the box around points."""
+    x, y = points.real, points.imag
+    return complex((x.min() + x.max()) / 2, (y.min() + y.max()) / 2)
+
+
 def _fit_trays(standing: Part, _: PuzzleSet, regions: Sequence[_Region]) -> list[Part]:
     """Fit a tray, if it is the right way up, by its largest matching floor."""
     sections, areas = standing.sections, standing.sections.flats()
     floors = [slab for slab in z_ranges(sections)[1:] if (slab.low_mm, UP) in areas]
-    for slab in sorted(floors, key=lambda one: -areas[one.low_mm, UP]):
+    for slab in sorted(floors, key=lambda slab_range: -areas[slab_range.low_mm, UP]):
         # The letters of a title are small parts.
-        found = polygons_by_size(sections.flat(slab.low_mm, UP))
-        floor = shapely.union_all([one for one in found if one.area > found[0].area / 10])
+        faces = polygons_by_size(sections.flat(slab.low_mm, UP))
+        floor = shapely.union_all([face for face in faces if face.area > faces[0].area / 10])
         # Just above the floor: higher up, walls may be inclined.
         cut = sections.at(0.7 * slab.low_mm + 0.3 * slab.high_mm)
         turned = itertools.product(regions, range(4))
-        if trays := [one for where in turned if (one := _tray(standing, floor, cut, *where))]:
-            return [replace(one, rest_mm=slab.low_mm) for one in trays]
+        trays = [_tray(standing, floor, cut, region, turns) for region, turns in turned]
+        if any(trays):
+            return [replace(tray, rest_mm=slab.low_mm) for tray in trays if tray]
     return []
 
 
 def _tray(
-    standing: Part, floor: BaseGeometry, cut: BaseGeometry, there: _Region, quarter_turns: int
+    standing: Part, floor: BaseGeometry, cut: BaseGeometry, place: _Region, quarter_turns: int
 ) -> Part | None:
     """A tray placed on its region; None if the floor does not match or has no walls around it."""
-    board, unit_mm, region = there
-    floor, cut = (affinity.rotate(one, 90 * quarter_turns, origin=(0, 0)) for one in (floor, cut))
+    board, unit_mm, region = place
+    floor = affinity.rotate(floor, 90 * quarter_turns, origin=(0, 0))
+    cut = affinity.rotate(cut, 90 * quarter_turns, origin=(0, 0))
     # A notch may reach to the floor on one side, so align one of two opposite sides with the
     # region's, or the middle between them.
     low, high = np.reshape(region.bounds, (2, 2)) - np.reshape(floor.bounds, (2, 2))
     shifts = itertools.product(*zip((low + high) / 2, low, high, strict=True))
 
     def mismatch(shift: tuple[float, float]) -> float:
-        here = affinity.translate(floor, *shift)
-        return round(float(here.symmetric_difference(region).area / region.area), 9)
+        shifted = affinity.translate(floor, *shift)
+        return round(float(shifted.symmetric_difference(region).area / region.area), 9)
 
     score, start = min((mismatch(shift), shift) for shift in shifts)
     if score > 0.15:
@@ -408,7 +420,7 @@ def _fit_lids(candidates: Sequence[tuple[Part, Sequence[_Region]]]) -> Iterator[
     """Fit a plate that covers a region, its larger face down; scored by the share it covers."""
     if not candidates:
         return
-    standing, regions = max(candidates, key=lambda one: one[0].sections.flat(0.0, DOWN).area)
+    standing, regions = max(candidates, key=lambda pair: pair[0].sections.flat(0.0, DOWN).area)
     lowest = z_ranges(standing.sections)[:1]
     plate = standing.sections.at(lowest[0].middle_mm) if lowest else Polygon()
     if plate.area == 0 or plate.area < 0.7 * plate.convex_hull.area:

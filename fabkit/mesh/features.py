@@ -117,19 +117,20 @@ def find_features(part: Part) -> Features:
     Fillets, chamfers, slanted sides and holes of the outline are not features.
     """
     part, protrusions_mm = _without_protrusions(_without_inlays(part))
-    open_, found = _Open(part), defaultdict[str, list[Cavity]](list)
+    open_ = _Open(part)
+    cavities: dict[str, list[Cavity]] = defaultdict(list)
     for space in open_.groups(np.arange(len(open_.areas))):
         for kind, cavity in _classified(part, open_, space):
-            found[kind].append(cavity)
+            cavities[kind].append(cavity)
     # Openings inside raised letters in a pocket are the gaps that they leave.
-    pockets = union_all([filled(pocket.middle) for pocket in found["pockets"]])
-    labels = [label for label in found["labels"] if not pockets.contains(label.middle)]
-    if any(recess.below for recess in found["recesses"]):
+    pockets = union_all([filled(pocket.middle) for pocket in cavities["pockets"]])
+    labels = [label for label in cavities["labels"] if not pockets.contains(label.middle)]
+    if any(recess.below for recess in cavities["recesses"]):
         # Only then do magnets go in at the back; otherwise a round pocket may be a full stop.
-        found["marks"] += [label for label in labels if label.below and _is_mark(label)]
-        labels = [label for label in labels if label not in found["marks"]]
-    found["labels"] = [*labels, *found["letters"]]
-    kinds = {kind: found[kind] for kind in _KINDS}
+        cavities["marks"] += [label for label in labels if label.below and _is_mark(label)]
+        labels = [label for label in labels if label not in cavities["marks"]]
+    cavities["labels"] = [*labels, *cavities["letters"]]
+    kinds = {kind: cavities[kind] for kind in _KINDS}
     return Features(cuts=open_.cuts, protrusions_mm=protrusions_mm, level=part, **kinds)
 
 
@@ -149,30 +150,32 @@ def _classified(part: Part, open_: _Open, space: _Positions) -> Iterator[tuple[s
         return
     is_closed = not whole.below and not whole.above
     # Steps separate marks and hollows from the rest, which keeps its own steps.
-    steps, hollow, rest = open_.groups(space, at_steps=True), list[Cavity](), space[:0]
-    for some in steps:
-        one = open_.cavity(some)
-        if is_closed and len(steps) > 1 and _is_mark(one):
-            yield "marks", one
-        elif _is_hollow(part, one):
-            hollow.append(one)
+    steps = open_.groups(space, at_steps=True)
+    hollows: list[Cavity] = []
+    rest = space[:0]
+    for step in steps:
+        cavity = open_.cavity(step)
+        if is_closed and len(steps) > 1 and _is_mark(cavity):
+            yield "marks", cavity
+        elif _is_hollow(part, cavity):
+            hollows.append(cavity)
         else:
-            rest = np.union1d(rest, some)
-    for some in open_.groups(rest):
+            rest = np.union1d(rest, step)
+    for positions in open_.groups(rest):
         # If it opens into a hollow, its depth counts from the part's own face.
-        one = replace(open_.cavity(some), below=whole.below, above=whole.above)
-        one = replace(one, low_mm=whole.low_mm) if whole.below else one
-        one = replace(one, high_mm=whole.high_mm) if whole.above else one
-        if _is_recess(one, part.thickness_mm):
-            yield "recesses", one
-        elif not one.in_side and not is_closed:
-            is_deep = one.depth_mm > part.thickness_mm / 2  # unlike a letter
-            yield "hollows" if is_deep else "labels", one
-    for one in hollow:
-        if _is_pocket(one) and (letter := _raised_letter(one)):
-            yield from (("pockets", one), ("letters", letter))
-        elif not _is_pocket(one) or not len(rest):
-            yield "hollows", one
+        cavity = replace(open_.cavity(positions), below=whole.below, above=whole.above)
+        cavity = replace(cavity, low_mm=whole.low_mm) if whole.below else cavity
+        cavity = replace(cavity, high_mm=whole.high_mm) if whole.above else cavity
+        if _is_recess(cavity, part.thickness_mm):
+            yield "recesses", cavity
+        elif not cavity.in_side and not is_closed:
+            is_deep = cavity.depth_mm > part.thickness_mm / 2  # unlike a letter
+            yield "hollows" if is_deep else "labels", cavity
+    for hollow in hollows:
+        if _is_pocket(hollow) and (letter := _raised_letter(hollow)):
+            yield from (("pockets", hollow), ("letters", letter))
+        elif not _is_pocket(hollow) or not len(rest):
+            yield "hollows", hollow
 
 
 def _released(open_: _Open, space: _Positions, thickness_mm: float) -> list[tuple[str, Cavity]]:
@@ -221,8 +224,8 @@ def _without_protrusions(part: Part) -> tuple[Part, tuple[float, float]]:
 
     def nub_mm(end: float, inwards: int) -> float:
         def more_mm2(away: float) -> float:
-            there = filled(part.sections.at(end + inwards * away))
-            return float(there.area - part.silhouette.area / 4)
+            section = filled(part.sections.at(end + inwards * away))
+            return float(section.area - part.silhouette.area / 4)
 
         most_mm = part.thickness_mm / 2
         is_nub = more_mm2(_NUB_MM) < 0 <= more_mm2(most_mm)
@@ -239,7 +242,7 @@ def _without_protrusions(part: Part) -> tuple[Part, tuple[float, float]]:
 def _without_inlays(part: Part) -> Part:
     """Remove smaller separate bodies, such as letters inlaid in an engraving."""
     inner = part.shells[1:] if part.aligned.is_solid else ()
-    others = [one.faces for one in inner if one.volume_mm3 > 0]
+    others = [shell.faces for shell in inner if shell.volume_mm3 > 0]
     if not others:
         return part
     kept = np.delete(part.mesh.faces, np.concatenate(others), axis=0)
@@ -252,10 +255,17 @@ class _Open:
 
     def __init__(self, part: Part) -> None:
         self.cuts = list(_slices(part))
-        found = [(i, *one) for i, cut in enumerate(self.cuts) for one in _open_areas(part, cut)]
-        self.levels = np.array([level for level, _, _ in found], dtype=int)
-        self.areas = np.array([area for _, area, _ in found], dtype=object)
-        self.is_notch = np.array([is_notch for _, _, is_notch in found], dtype=bool)
+        levels: list[int] = []
+        areas: list[BaseGeometry] = []
+        is_notch: list[bool] = []
+        for level, cut in enumerate(self.cuts):
+            for area, breaks_side in _open_areas(part, cut):
+                levels.append(level)
+                areas.append(area)
+                is_notch.append(breaks_side)
+        self.levels = np.array(levels, dtype=int)
+        self.areas = np.array(areas, dtype=object)
+        self.is_notch = np.array(is_notch, dtype=bool)
         pairs = shapely.STRtree(self.areas).query(self.areas).T
         pairs = pairs[np.diff(self.levels[pairs])[:, 0] == 1]
         meet = shapely.area(shapely.intersection(*self.areas[pairs].T)) > _LEAST_MM2
@@ -266,24 +276,31 @@ class _Open:
         small, large = np.sort(shapely.area(self.areas[self.pairs]), axis=1).T
         self.is_step = (layers[:, 0] != layers[:, 1]) & (large > 2 * small)
 
-    def groups(self, some: _Positions, at_steps: bool = False) -> list[_Positions]:
+    def groups(self, positions: _Positions, at_steps: bool = False) -> list[_Positions]:
         """Group connected areas, given in order; split at steps or not."""
         from trimesh.graph import connected_component_labels
 
         pairs = self.pairs[~self.is_step] if at_steps else self.pairs
-        pairs = np.searchsorted(some, pairs[np.isin(pairs, some).all(axis=1)])
-        labels = connected_component_labels(pairs, len(some))
-        return [some[labels == label] for label in np.unique(labels)]
+        pairs = np.searchsorted(positions, pairs[np.isin(pairs, positions).all(axis=1)])
+        labels = connected_component_labels(pairs, len(positions))
+        return [positions[labels == label] for label in np.unique(labels)]
 
-    def cavity(self, some: _Positions) -> Cavity:
+    def cavity(self, positions: _Positions) -> Cavity:
         """One cavity from connected areas."""
-        levels = np.unique(self.levels[some]).tolist()
-        areas = [union_all(self.areas[some[self.levels[some] == level]]) for level in levels]
+        levels_of = self.levels[positions]
+        levels = np.unique(levels_of).tolist()
+        areas = [union_all(self.areas[positions[levels_of == level]]) for level in levels]
         cuts = [self.cuts[level] for level in levels]
-        ends = cuts[0].low_mm, cuts[-1].high_mm, levels[0] == 0, levels[-1] == len(self.cuts) - 1
-        notches = self.is_notch[some]
-        beside, in_side = bool(notches.any()), bool(notches.all())
-        return Cavity(*ends, tuple(zip(cuts, areas, strict=True)), beside, in_side)
+        notches = self.is_notch[positions]
+        return Cavity(
+            low_mm=cuts[0].low_mm,
+            high_mm=cuts[-1].high_mm,
+            below=levels[0] == 0,
+            above=levels[-1] == len(self.cuts) - 1,
+            cuts=tuple(zip(cuts, areas, strict=True)),
+            beside=bool(notches.any()),
+            in_side=bool(notches.all()),
+        )
 
 
 def _open_areas(part: Part, cut: Slice) -> Iterator[tuple[BaseGeometry, bool]]:
@@ -293,8 +310,8 @@ def _open_areas(part: Part, cut: Slice) -> Iterator[tuple[BaseGeometry, bool]]:
     # Chamfers, fillets and inclined sides leave a ring open all around, which is not a notch.
     inset = part.silhouette.buffer(-cut.inside_mm, join_style="mitre", mitre_limit=10)
     beside = inset.difference(filled(cut.material)).buffer(-_NOTCH_MM / 2)
-    for one in polygons_by_size(beside):
-        yield one.buffer(_NOTCH_MM / 2 + cut.inside_mm) & part.silhouette, True
+    for notch in polygons_by_size(beside):
+        yield notch.buffer(_NOTCH_MM / 2 + cut.inside_mm) & part.silhouette, True
 
 
 def _is_hollow(part: Part, cavity: Cavity) -> bool:
@@ -316,7 +333,7 @@ def _raised_letter(pocket: Cavity) -> Cavity | None:
     cuts = []
     for cut, area in pocket.cuts:
         stands = polygons_by_size(filled(area).intersection(cut.material))
-        if stands := [one for one in stands if one.area > _LEAST_MM2]:
+        if stands := [stand for stand in stands if stand.area > _LEAST_MM2]:
             cuts.append((cut, union_all(stands)))
     if not cuts:
         return None
@@ -351,24 +368,24 @@ def _fills(area: BaseGeometry) -> float:
 
 def _disc_mm(area: BaseGeometry) -> float:
     """The diameter of the largest disc in an area."""
-    return 2 * max(
-        (shapely.maximum_inscribed_circle(one).length for one in polygons_by_size(area)), default=0
-    )
+    radii = map(shapely.length, map(shapely.maximum_inscribed_circle, polygons_by_size(area)))
+    return 2 * max(radii, default=0)
 
 
-def can_be_turned_over(part: Part, found: Features) -> bool:
+def can_be_turned_over(part: Part, features: Features) -> bool:
     """Whether a part can be played on either face: no recess is open, and both faces look alike."""
-    front, back = (any(getattr(x, side) for x in found.labels) for side in ("above", "below"))
+    front = any(label.above for label in features.labels)
+    back = any(label.below for label in features.labels)
     foot_mm, top_mm = (
         part.silhouette.exterior.distance(filled(part.sections.flat(height, facing)).boundary)
         for height, facing in ((0.0, DOWN), (part.thickness_mm, UP))
     )
-    is_open = any(recess.below or recess.above for recess in found.recesses)
+    is_open = any(recess.below or recess.above for recess in features.recesses)
     return not is_open and front == back and abs(foot_mm - top_mm) <= 0.05
 
 
 @dataclass(frozen=True)
-class Circle:
+class FittedCircle:
     """A circle fitted to an outline's vertices by least squares: its centre, its diameter, and twice
     the smallest and the largest distance of the outline from the centre."""
 
@@ -379,7 +396,7 @@ class Circle:
     outer_mm: float
 
 
-def fit_circle(area: BaseGeometry) -> Circle:
+def fit_circle(area: BaseGeometry) -> FittedCircle:
     """Fit a circle to the vertices of an area's outline.
 
     For a recess with crush ribs, only the vertices in the outer half count.
@@ -397,7 +414,7 @@ def fit_circle(area: BaseGeometry) -> Circle:
     middle, radius, _ = fit_sphere((outer if len(outer) >= 3 else points) - centre)
     x, y = (centre + middle).tolist()
     inner, outer = outline.exterior.distance(Point(x, y)), np.hypot(*(points - (x, y)).T).max()
-    return Circle(x, y, 2 * radius, 2 * inner, 2 * float(outer))
+    return FittedCircle(x, y, 2 * radius, 2 * inner, 2 * float(outer))
 
 
 def fit_sphere(points: Points) -> tuple[Points, float, bool]:

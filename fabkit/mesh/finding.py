@@ -61,19 +61,19 @@ class Finding:
     where: BaseGeometry | None = None
 
     def document(self) -> dict[str, Any]:
-        """For JSON; lengths to a tenth of a micrometre, so that rotated meshes give the same."""
+        """The finding for JSON, with values rounded so that rotated meshes give the same."""
         digits = {"mm3": 1, "deg": 1}.get(self.unit, DIGITS)
         value = None if self.value is None else round(self.value, digits)
         limit = list(self.limit) if isinstance(self.limit, tuple) else self.limit
-        found = vars(self) | {"value": value, "limit": limit}
-        return {key: found[key] for key in found if key != "where"}
+        document = vars(self) | {"value": value, "limit": limit}
+        return {key: document[key] for key in document if key != "where"}
 
 
 def check_limits(
     rule: str,
     measured: float | Iterable[tuple[float, BaseGeometry | None]],
-    least: float = -math.inf,
-    most: float = math.inf,
+    minimum: float = -math.inf,
+    maximum: float = math.inf,
     *,
     unit: str = "mm",
     what: str = "",
@@ -84,19 +84,21 @@ def check_limits(
     sentence begins with the rule's title, unless `what` is given.
 
     Example:
-        >>> [one.message for one in check_limits("wall", [(2.1, None), (1.2, None)], 2.0)]
+        >>> findings = check_limits("wall", [(2.1, None), (1.2, None)], 2.0)
+        >>> [finding.message for finding in findings]
         ['the wall beside the recess is 1.2 mm; expected at least 2 mm']
     """
-    if found := [(measured, None)] if isinstance(measured, float | int) else list(measured):
-        value, where = max(found, key=lambda one: max(least - one[0], one[0] - most))
-        what, suffix = what or f"the {RULES[rule][0]}", f" {unit}" * bool(unit)
-        low, high = round(least, 6), round(most, 6)
+    if measurements := [(measured, None)] if isinstance(measured, float | int) else list(measured):
+        value, where = max(measurements, key=lambda pair: max(minimum - pair[0], pair[0] - maximum))
+        what = what or f"the {RULES[rule][0]}"
+        suffix = f" {unit}" * bool(unit)
+        low, high = round(minimum, 6), round(maximum, 6)
         limit: Limit = low if math.isinf(high) else high if math.isinf(low) else (low, high)
         if not math.isfinite(value):
             yield Finding(rule, False, None, limit, unit, f"{what} cannot be measured", where)
             return
         bounds = dict.fromkeys(
-            format_number(one, DIGITS) for one in (low, high) if math.isfinite(one)
+            format_number(bound, DIGITS) for bound in (low, high) if math.isfinite(bound)
         )
         least_or_most = "at least " if math.isinf(high) else "at most " if math.isinf(low) else ""
         expected = least_or_most + " to ".join(bounds)

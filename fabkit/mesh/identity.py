@@ -16,7 +16,7 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.glyphs import lettering
 from fabkit.drawing.outline import DrawingError
-from fabkit.mesh.features import Cavity, Circle, Features
+from fabkit.mesh.features import Cavity, Features, FittedCircle
 from fabkit.mesh.finding import DIGITS, Finding, check_limits, count_finding
 from fabkit.mesh.lattice_fit import normalized, similarities
 from fabkit.mesh.part import BALLS, FLAT, Part
@@ -28,9 +28,10 @@ from fabkit.model.puzzle import PuzzleSet
 _SURE = 0.005
 #: Letters that an engraving may show if it is no piece's label.
 _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-#: A letter is recognised if its overlap with the font's letter is at least the first, and larger by
-#: the second than with any other letter. A rotation within the second looks the same.
-_ALIKE, _BETTER = 0.9, 0.02
+#: A letter is recognised if its overlap with the font's letter is at least this.
+_ALIKE = 0.9
+#: The overlap is larger by this than with any other letter. A rotation within it looks the same.
+_BETTER = 0.02
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class PeggedPart:
 
     whole: Part
     plate: Part
-    pegs: tuple[Circle, ...]
+    pegs: tuple[FittedCircle, ...]
     height_mm: float
 
 
@@ -99,7 +100,7 @@ class ScannedPart:
 
     @property
     def name(self) -> str:
-        """Its file."""
+        """The name of its file."""
         return self.part.name
 
     @property
@@ -127,7 +128,7 @@ class ScannedPart:
         if not self.is_piece:
             board = part.board.id if part.board else None
             return {"file": self.name, "kind": part.kind or None, "board": board}
-        found: dict[str, Any] = {"file": self.name, "piece": self.piece, "is": self.description}
+        summary: dict[str, Any] = {"file": self.name, "piece": self.piece, "is": self.description}
         if part.outline:
             numbers: dict[str, Any] = {
                 "cells": len(part.outline.cells),
@@ -148,15 +149,15 @@ class ScannedPart:
                 ],
             }
         else:
-            return found | {"read": False} | ({"why": part.reason} if part.reason else {})
-        return found | {"read": True, "as_drawn": self.as_drawn} | numbers
+            return summary | {"read": False} | ({"why": part.reason} if part.reason else {})
+        return summary | {"read": True, "as_drawn": self.as_drawn} | numbers
 
     def document(self) -> dict[str, Any]:
-        """For JSON."""
+        """Its identity, fit, size and findings, for JSON."""
         return {
             "ok": not self.failed,
             **self.summary(),
-            "watertight": all(one.ok for one in self.findings if one.rule == "watertight"),
+            "watertight": all(finding.rule != "watertight" for finding in self.failed),
             "volume_mm3": round(self.part.volume_mm3, DIGITS),
             "bbox_mm": np.ptp(self.part.vertices, axis=0).round(DIGITS).tolist(),
             "findings": [finding.document() for finding in self.findings],
@@ -164,7 +165,7 @@ class ScannedPart:
 
 
 def identify(
-    parts: Sequence[Part], found: Sequence[Features | None], puzzle: PuzzleSet
+    parts: Sequence[Part], features: Sequence[Features | None], puzzle: PuzzleSet
 ) -> list[ScannedPart]:
     """Identify each part as a piece of the set, given its features (None for ball pieces).
 
@@ -172,20 +173,23 @@ def identify(
     are ordered by volume, so that names do not depend on the order of files. A part with the balls of
     a piece but other links is not `alike`.
     """
-    scanned = [_scanned_part(part, one, puzzle) for part, one in zip(parts, found, strict=True)]
+    pairs = zip(parts, features, strict=True)
+    scanned = [_scanned_part(part, part_features, puzzle) for part, part_features in pairs]
 
     def first(i: int) -> tuple[object, ...]:
         """A sort key that does not depend on the rotation, name or order of parts."""
         around = parts[i].silhouette.length if parts[i].kind == FLAT else 0.0
         return not scanned[i].letter, round(parts[i].volume_mm3, 2), round(around, 2), i
 
-    used, result = Counter[str](), list(scanned)
+    used = Counter[str]()
+    result = list(scanned)
     for i in sorted(range(len(parts)), key=first):
         alike, letter = scanned[i].alike, scanned[i].letter
         if letter:  # which several pieces may have
             lettered = [piece.id for piece in puzzle.pieces if piece.label == letter.text]
-            alike = tuple(one for one in lettered if one in alike) or tuple(lettered)
-        piece = next((one for one in alike if one not in used), alike[0] if alike else None)
+            alike = tuple(name for name in lettered if name in alike) or tuple(lettered)
+        unused = [name for name in alike if name not in used]
+        piece = next(iter([*unused, *alike]), None)
         key = unique_key(piece or "unknown", used, piece is not None)
         balls = parts[i].balls
         alike = () if balls and not balls.as_linked else scanned[i].alike
@@ -199,20 +203,21 @@ def unique_key(stem: str, used: Counter[str], is_known: bool) -> str:
     return stem if is_known and used[stem] == 1 else f"{stem}-{used[stem]}"
 
 
-def _scanned_part(part: Part, found: Features | None, puzzle: PuzzleSet) -> ScannedPart:
+def _scanned_part(part: Part, features: Features | None, puzzle: PuzzleSet) -> ScannedPart:
     """A part with its letters and matching pieces, not yet named."""
     if part.balls:
         return ScannedPart(part, alike=part.balls.alike, mirrored=part.balls.mirrored)
-    if part.outline is None or found is None:
-        return ScannedPart(part, found)
-    texts, lattice = [piece.label for piece in puzzle.pieces], puzzle.lattice
-    read = partial(read_letter, found.labels, turns=len(lattice.moves(False)))
-    letter, back = read(texts), read(texts, back=True)
+    if part.outline is None or features is None:
+        return ScannedPart(part, features)
+    lattice, pieces, cells = puzzle.lattice, puzzle.pieces, part.outline.cells
+    texts = [piece.label for piece in pieces]
+    read = partial(read_letter, features.labels, turns=len(lattice.moves(False)))
+    letter = read(texts)
     unknown = None if letter else read(_ALPHABET)
-    scanned = ScannedPart(part, found, letter=letter, unknown_letter=unknown, back_letter=back)
+    back = read(texts, back=True)
+    scanned = ScannedPart(part, features, letter=letter, unknown_letter=unknown, back_letter=back)
     for flips in (False, True):
-        cells, pieces = part.outline.cells, puzzle.pieces
-        if alike := tuple(one.id for one in pieces if is_image(lattice, one, cells, flips)):
+        if alike := tuple(piece.id for piece in pieces if is_image(lattice, piece, cells, flips)):
             return replace(scanned, alike=alike, mirrored=flips)
     return scanned
 
@@ -223,53 +228,55 @@ def ambiguity_finding(rule: str, part: Part, what: str) -> Finding | None:
     Other measurements of such a part would be meaningless.
     """
     # One cell more or less is another board, however many it has.
-    least = min(_SURE, 0.5 / len(part.board.cells)) if part.board else _SURE
-    if part.runner_up is None or part.margin >= least:
+    minimum_margin = min(_SURE, 0.5 / len(part.board.cells)) if part.board else _SURE
+    if part.runner_up is None or part.margin >= minimum_margin:
         return None
     other, score = part.runner_up
     message = (
         f"it cannot be identified: {what} ({part.score:.3f}) and {other} ({score:.3f}) match equally "
         "well"
     )
-    return Finding(rule, False, part.margin, least, "", message, part.silhouette.boundary)
+    return Finding(rule, False, part.margin, minimum_margin, "", message, part.silhouette.boundary)
 
 
-def identity_findings(one: ScannedPart, profile: Profile) -> Iterator[Finding]:
+def identity_findings(scanned: ScannedPart, profile: Profile) -> Iterator[Finding]:
     """Findings on whether a part is a piece of the set, by outline and letter."""
-    part, outline = one.part, one.part.outline
+    part, outline = scanned.part, scanned.part.outline
     if outline is None:
         message = "its outline is not on the set's lattice"
         yield Finding("read-back", False, None, None, "mm", message, part.silhouette.boundary)
         return
     what = f"the deviation of the outline from the lattice (area {part.area_off:+.1%})"
     # Tips cut back by a tenth of edges of two units, and usual roundings, stay below.
-    off, most_mm = (part.hausdorff_mm, part.silhouette.boundary), round(0.2 * outline.unit_mm, 3)
-    yield from check_limits("read-back", [off], most=most_mm, what=what)
-    yield _shape(one)
+    deviation = part.hausdorff_mm, part.silhouette.boundary
+    maximum_mm = round(0.2 * outline.unit_mm, 3)
+    yield from check_limits("read-back", [deviation], maximum=maximum_mm, what=what)
+    yield _shape(scanned)
     if profile.faces != "none":
-        yield _letter("letter", one.letter, one)
+        yield _letter("letter", scanned.letter, scanned)
     if profile.faces == "both":
-        yield _letter("letter-back", one.back_letter, one)
+        yield _letter("letter-back", scanned.back_letter, scanned)
 
 
-def _shape(one: ScannedPart) -> Finding:
-    part, piece, alike = one.part, one.piece, " and ".join(one.alike)
-    if found := ambiguity_finding("shape", part, alike or "one shape"):
-        return found
-    shaped = ("the mirror image of " if one.mirrored else "") + alike
+def _shape(scanned: ScannedPart) -> Finding:
+    part, piece, alike = scanned.part, scanned.piece, " and ".join(scanned.alike)
+    if ambiguity := ambiguity_finding("shape", part, alike or "one shape"):
+        return ambiguity
+    shaped = ("the mirror image of " if scanned.mirrored else "") + alike
     message = f"it has the outline of {shaped or 'no piece of the set'}"
-    if piece and piece not in one.alike:
+    if piece and piece not in scanned.alike:
         message = f"it is engraved {piece}, but{message[2:]}"
-    elif one.mirrored:
+    elif scanned.mirrored:
         message = f"it is {shaped}"
-    ok = one.as_drawn
+    ok = scanned.as_drawn
     return Finding("shape", ok, None, None, "", message, None if ok else part.silhouette.boundary)
 
 
-def _letter(rule: str, letter: Letter | None, one: ScannedPart) -> Finding:
+def _letter(rule: str, letter: Letter | None, scanned: ScannedPart) -> Finding:
     """The finding on which letter is on one side."""
-    unknown, face = one.unknown_letter if rule == "letter" else None, one.letter
-    recognised, ok = letter or unknown, False
+    face = scanned.letter
+    recognised = letter or (scanned.unknown_letter if rule == "letter" else None)
+    ok = False
     if recognised is None:
         message = "no letter can be read"
     elif letter is None:
@@ -277,7 +284,8 @@ def _letter(rule: str, letter: Letter | None, one: ScannedPart) -> Finding:
     elif letter.mirrored:
         message = f"the letter {letter.text} is a mirror image"
     else:
-        ok, message = face is None or letter.text == face.text, f"the letter is {letter.text}"
+        ok = face is None or letter.text == face.text
+        message = f"the letter is {letter.text}"
         message += "" if ok or not face else f", but the one on the face is {face.text}"
     return Finding(rule, ok, recognised.likeness if recognised else None, None, "", message)
 
@@ -287,11 +295,12 @@ def set_findings(parts: Sequence[ScannedPart], puzzle: PuzzleSet) -> list[Findin
 
     An unknown part may be one of those missing.
     """
-    ids, pieces = [piece.id for piece in puzzle.pieces], Counter(one.piece for one in parts)
-    unknown = [one.key for one in parts if one.piece is None]
+    ids = [piece.id for piece in puzzle.pieces]
+    pieces = Counter(part.piece for part in parts)
+    unknown = [part.key for part in parts if part.piece is None]
     rules = (
-        ("missing", "missing pieces", [one for one in ids if not pieces[one]]),
-        ("duplicate", "duplicate pieces", [one for one in ids if pieces[one] > 1]),
+        ("missing", "missing pieces", [piece_id for piece_id in ids if not pieces[piece_id]]),
+        ("duplicate", "duplicate pieces", [piece_id for piece_id in ids if pieces[piece_id] > 1]),
         ("unknown-part", "parts that are not in the set", unknown),
     )
     return [
@@ -319,13 +328,13 @@ def read_letter(
     likenesses = similarities(
         normalized(affinity.scale(area, xfact=-1 if back else 1, origin=(0, 0))), glyphs
     )
-    found = [
+    letters = [
         Letter(text, alike, *variant)
         for (text, *variant), alike in zip(variants, likenesses, strict=True)
     ]
     # Letters that are their own mirror image, or look the same when turned, are read straight.
-    best = min(found, key=lambda one: (-round(one.likeness, 2), one.mirrored, one.turns))
-    rival = max((one.likeness for one in found if one.text != best.text), default=0.0)
+    best = min(letters, key=lambda read: (-round(read.likeness, 2), read.mirrored, read.turns))
+    rival = max((read.likeness for read in letters if read.text != best.text), default=0.0)
     return best if best.likeness >= max(_ALIKE, rival + _BETTER) else None
 
 

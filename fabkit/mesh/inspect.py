@@ -29,7 +29,7 @@ _RECOGNITION_RULES = "read-back", "shape", "cut-through", "ball-read", "ball-sha
 
 
 def inspect(
-    one: ScannedPart,
+    scanned: ScannedPart,
     boards: Sequence[Part],
     common: CommonSizes | None,
     puzzle: PuzzleSet,
@@ -41,43 +41,44 @@ def inspect(
     scanned boards and lids, `common` the sizes that the flat pieces share, and `profile` sets the
     limits.
     """
-    part = one.part
-    if not one.is_piece:
-        found = inspect_board(part, boards, puzzle, profile)
+    part = scanned.part
+    if not scanned.is_piece:
+        findings = inspect_board(part, boards, puzzle, profile)
         if part.board and part.board.optional:  # it may be exported alone, as with --piece
-            found = [finding for finding in found if finding.rule != "board-lid"]
+            findings = [finding for finding in findings if finding.rule != "board-lid"]
     elif part.kind == BALLS:
-        found = inspect_balls(part, one, puzzle, profile)
+        findings = inspect_balls(part, scanned, puzzle, profile)
     else:
-        found = _inspect_flat(one, common, puzzle, profile)
-    if one.piece or part.board:
-        return found
-    return [finding for finding in found if finding.rule in (*MESH_RULES, *_RECOGNITION_RULES)]
+        findings = _inspect_flat(scanned, common, puzzle, profile)
+    if scanned.piece or part.board:
+        return findings
+    return [finding for finding in findings if finding.rule in (*MESH_RULES, *_RECOGNITION_RULES)]
 
 
 def _inspect_flat(
-    one: ScannedPart, common: CommonSizes | None, puzzle: PuzzleSet, profile: Profile
+    scanned: ScannedPart, common: CommonSizes | None, puzzle: PuzzleSet, profile: Profile
 ) -> list[Finding]:
-    part, found = one.part, one.features
-    assert found is not None
+    part, features = scanned.part, scanned.features
+    assert features is not None
     common = common or CommonSizes(profile.unit_mm, profile.inset_mm, part.thickness_mm)
     # Heights count from its back, ignoring protrusions.
-    flat = Subject(found.level, found, one, common, puzzle, profile)
-    whole = one.pegs.whole if one.pegs else part
-    through = union_all([cavity.middle for cavity in found.through]) if found.through else None
+    flat = Subject(features.level, features, scanned, common, puzzle, profile)
+    whole = scanned.pegs.whole if scanned.pegs else part
+    holes = [cavity.middle for cavity in features.through]
+    through = union_all(holes) if holes else None
     what = "letters or recesses that go all the way through"
     closed = [
-        *(found.recesses if profile.embedded else ()),
-        *(found.hollows if common.measured else ()),  # its intended sizes are unknown
+        *(features.recesses if profile.embedded else ()),
+        *(features.hollows if common.measured else ()),  # its intended sizes are unknown
     ]
     return [
-        *mesh_findings(whole, sum(not one.below and not one.above for one in closed)),
-        *identity_findings(one, profile),
+        *mesh_findings(whole, sum(not cavity.below and not cavity.above for cavity in closed)),
+        *identity_findings(scanned, profile),
         *outline_findings(flat),
-        count_finding("cut-through", len(found.through), 0, what, through),
+        count_finding("cut-through", len(features.through), 0, what, through),
         *recess_findings(flat),
         *mark_findings(flat),
         *label_findings(flat),
-        *printing_findings(found.level, profile, [hollow.high_mm for hollow in found.hollows]),
-        *(peg_findings(one.pegs, puzzle.lattice, profile) if has_pegs(puzzle, profile) else ()),
+        *printing_findings(features.level, profile, [x.high_mm for x in features.hollows]),
+        *(peg_findings(scanned.pegs, puzzle.lattice, profile) if has_pegs(puzzle, profile) else ()),
     ]

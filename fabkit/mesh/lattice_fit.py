@@ -31,19 +31,19 @@ from fabkit.model.piece import canonical_turn, orientations
 from fabkit.model.polygon import parts_of_cells, rings_of_cells
 from fabkit.model.puzzle import PuzzleSet, to_units
 
-#: Faces with normals this close (radians) share a direction, …
+#: Faces with normals this close (radians) share a direction.
 _ONE_DIRECTION = 0.03
-#: … and this many directions are tried, those with the largest faces first, and the thinnest one.
+#: So many directions are tried, those with the largest faces first, and the thinnest one.
 _DIRECTIONS = 3
 #: The weight of the thinnest direction, and of those with level faces at many heights.
 _NO_FACE = 0.95
 #: A mesh this close (degrees) to upright or upside down in its file is so on purpose.
 _UPRIGHT_DEGREES = 3.0
-#: An outline is that of a piece if the overlap is at least this (cut tips, discs), …
+#: An outline is that of a piece if the overlap is at least this (cut tips, discs).
 _ALIKE = 0.86
-#: … at least this once it is placed with the set's unit, …
+#: The minimum overlap of an outline that is placed with the set's unit.
 _THERE = 0.88
-#: … and certainly from this on, whatever its unit.
+#: From this overlap on, an outline is certainly that of a piece, whatever its unit.
 _SURE = 0.95
 #: Units that differ by less than this part may be equal: clearances and fillets account for it.
 _ONE_UNIT = 0.06
@@ -67,16 +67,16 @@ class _TargetShape:
 
 def _target_shapes(puzzle: PuzzleSet) -> list[_TargetShape]:
     """All orientations of all outlines, each once."""
-    found: dict[frozenset[Cell], _TargetShape] = {}
+    shapes: dict[frozenset[Cell], _TargetShape] = {}
     for flips, piece in itertools.product((False, True), puzzle.pieces):
-        kind = len(found)
+        kind = len(shapes)
         for image in orientations(puzzle.lattice, piece, flips):
-            if image.cells not in found:
+            if image.cells not in shapes:
                 outline = canonical_outline(puzzle.lattice, image.rings, 1.0)
-                found[image.cells] = _TargetShape(
+                shapes[image.cells] = _TargetShape(
                     image.cells, outline, normalized(outline), flips, kind
                 )
-    return list(found.values())
+    return list(shapes.values())
 
 
 def normalized(area: BaseGeometry, turn: float = 0.0) -> BaseGeometry:
@@ -95,7 +95,7 @@ def similarities(area: BaseGeometry, others: NDArray[np.object_]) -> list[float]
     near = np.abs(shapely.bounds(others) - area.bounds).max(axis=1) < 0.3
     common = np.zeros(len(others))
     common[near] = shapely.area(shapely.intersection(area, others[near]))
-    return [float(one) for one in common / (2 - common)]
+    return [float(share) for share in common / (2 - common)]
 
 
 def _rotation(angle: float) -> Points:
@@ -107,7 +107,7 @@ def _rotation(angle: float) -> Points:
 # --- candidate orientations -------------------------------------------------------------
 
 
-def candidate_orientations(mesh: Mesh, most: int = _DIRECTIONS) -> list[Part]:
+def candidate_orientations(mesh: Mesh, maximum: int = _DIRECTIONS) -> list[Part]:
     """The likely orientations of a mesh, upwards in its file, the best first.
 
     They are the `most` directions that most of its surface faces, and the one in which it is thinnest.
@@ -123,14 +123,14 @@ def candidate_orientations(mesh: Mesh, most: int = _DIRECTIONS) -> list[Part]:
     cells = np.rint(normals / _ONE_DIRECTION) @ [1, 100, 10_000]
     normals *= np.sign(cells)[:, None]
     cells = np.abs(cells).astype(np.int64)
-    found: list[tuple[Points, float]] = []
-    left = np.ones(len(areas), dtype=bool)
-    while left.any() and len(found) < most:
-        fullest = left & (cells == np.bincount(cells, areas * left).argmax())
+    directions: list[tuple[Points, float]] = []
+    unassigned = np.ones(len(areas), dtype=bool)
+    while unassigned.any() and len(directions) < maximum:
+        fullest = unassigned & (cells == np.bincount(cells, areas * unassigned).argmax())
         first = areas[fullest] @ normals[fullest]
         reach = np.abs(normals @ first)
-        near = fullest | (left & (reach > math.cos(_ONE_DIRECTION) * np.linalg.norm(first)))
-        left &= ~near
+        near = fullest | (unassigned & (reach > math.cos(_ONE_DIRECTION) * np.linalg.norm(first)))
+        unassigned &= ~near
         # Most of a flat face points exactly one way; the rest belongs to a fillet.
         along = normals @ normals[near][areas[near].argmax()]
         level = near & (np.abs(along) > math.cos(_ONE_DIRECTION / 10))
@@ -144,13 +144,13 @@ def candidate_orientations(mesh: Mesh, most: int = _DIRECTIONS) -> list[Part]:
         low, high = float(all_heights.min()), float(all_heights.max())
         inner = np.minimum(heights - low, high - heights).min(axis=1) > 0.04 * (high - low)
         is_on_side = areas[near][inner].sum() > 0.3 * areas[near].sum()
-        found.append((up, _NO_FACE if is_on_side else 1.0))
+        directions.append((up, _NO_FACE if is_on_side else 1.0))
     middles = corners.mean(axis=1)
     spread = (middles - np.average(middles, axis=0, weights=areas)) * np.sqrt(areas)[:, None]
     thin = np.linalg.eigh(spread.T @ spread)[1][:, 0]
-    if all(abs(thin @ up) < 1 - _ONE_DIRECTION**2 for up, _ in found):
-        found.append((thin, _NO_FACE))
-    return [_turned_up(mesh, up if up[2] >= -1e-9 else -up, score) for up, score in found]
+    if all(abs(thin @ up) < 1 - _ONE_DIRECTION**2 for up, _ in directions):
+        directions.append((thin, _NO_FACE))
+    return [_turned_up(mesh, up if up[2] >= -1e-9 else -up, score) for up, score in directions]
 
 
 def _plane_normal(corners: Points, normals: Points, areas: NDArray[np.float64]) -> Points:
@@ -225,18 +225,18 @@ def _turns(silhouette: Polygon, lattice: Lattice) -> list[float]:
     step = math.pi / len(angles)  # between neighbouring directions of its edges
     rough = silhouette.simplify(2e-4 * max(np.ptp(np.reshape(silhouette.bounds, (2, 2)), axis=0)))
     box = rough.minimum_rotated_rectangle.exterior
-    found: list[float] = []
+    turns: list[float] = []
     for rings in ((rough.exterior, *rough.interiors), (LineString(box.coords[:2]),)):
         edge_vectors = np.concatenate([np.diff(np.asarray(ring.coords), axis=0) for ring in rings])
         phases = np.arctan2(edge_vectors[:, 1], edge_vectors[:, 0]) * 2 * math.pi / step
         # Squared lengths: the many short edges of a fillet have no weight.
         total = ((edge_vectors**2).sum(axis=1) * np.exp(1j * phases)).sum()
         turn = (float(np.angle(total)) / (2 * math.pi) * step - min(angles)) % step
-        if all(abs((turn - other + step / 2) % step - step / 2) > 0.01 for other in found):
-            found.append(turn)
+        if all(abs((turn - other + step / 2) % step - step / 2) > 0.01 for other in turns):
+            turns.append(turn)
     # A rotation that is not the lattice's own gives another orientation: along the diagonals.
     count = round(2 * math.pi / len(lattice.moves(False)) / step)
-    return [turn + k * step for turn in found for k in range(count)]
+    return [turn + k * step for turn in turns for k in range(count)]
 
 
 # --- hypotheses -------------------------------------------------------------------------------
@@ -289,16 +289,17 @@ def _common_unit(fits: Sequence[Sequence[_Fit]], expected: Sequence[float]) -> f
     the better overlaps, then the larger unit. (A piece on the quarter-square lattice may also be,
     rotated by 45 degrees, on one 1.41 times as wide.)
     """
-    likely = [[one for one in some if one.score > _ALIKE] for some in fits]
+    likely = [[fit for fit in mesh_fits if fit.score > _ALIKE] for mesh_fits in fits]
     ranks = []
     tried = 0.0
-    for unit in sorted(one.unit for some in likely for one in some):
+    for unit in sorted(fit.unit for mesh_fits in likely for fit in mesh_fits):
         if unit > tried * (1 + _ONE_UNIT / 6):
             tried = unit
-            near = [[one for one in some if _is_near(one.unit, unit)] for some in likely]
-            best = [max(some, key=lambda one: one.score) for some in near if some]
-            fitted, total = median(one.unit for one in best), sum(one.score for one in best)
-            ranks.append((len(best), _is_near(fitted, *expected), round(total, 2), fitted))
+            near = [[fit for fit in mesh_fits if _is_near(fit.unit, unit)] for mesh_fits in likely]
+            best = [max(mesh_fits, key=lambda fit: fit.score) for mesh_fits in near if mesh_fits]
+            fitted = median(fit.unit for fit in best)
+            total = round(sum(fit.score for fit in best), 2)
+            ranks.append((len(best), _is_near(fitted, *expected), total, fitted))
     return max(ranks)[-1] if ranks else None
 
 
@@ -313,10 +314,10 @@ def _best_fit(
 
     def near_unit(fits: Iterable[_Fit]) -> list[_Fit]:
         # A clearance takes most from small pieces, which therefore suggest a smaller unit.
-        return [one for one in fits if 0.9 < one.unit / unit < 1 + _ONE_UNIT]
+        return [fit for fit in fits if 0.9 < fit.unit / unit < 1 + _ONE_UNIT]
 
     near = near_unit(fits)
-    best = max(near, key=lambda one: one.score, default=None)
+    best = max(near, key=lambda fit: fit.score, default=None)
     if best is None or best.shape is None or best.score < _ALIKE:
         return None
     is_back = _back_is_below(best.part)
@@ -325,10 +326,10 @@ def _best_fit(
     if is_back is False:
         over = replace(best.part.turned_over(), score=1.0)
         again = near_unit(_hypotheses(over, lattice, shapes))
-        near = [one for one in near if one.part is not best.part] + again
-        best = max(again, key=lambda one: one.score, default=best)
+        near = [fit for fit in near if fit.part is not best.part] + again
+        best = max(again, key=lambda fit: fit.score, default=best)
     kind = best.shape and best.shape.kind
-    others = [one.score for one in near if one.shape and one.shape.kind != kind]
+    others = [fit.score for fit in near if fit.shape and fit.shape.kind != kind]
     fit = _refined(best, lattice, unit)
     fit = replace(fit, runner_up=max(others, default=0.0))
     return fit if _overlap_ratio(fit, lattice) > _THERE else None
@@ -428,7 +429,7 @@ def _overlap_ratio(fit: _Fit, lattice: Lattice) -> float:
     outline = canonical_outline(lattice, rings_of_cells(lattice, fit.cells), fit.unit)
     outline = outline.buffer(-max(0.0, fit.inset), join_style="mitre")
     areas = fit.aligned, Polygon(fit.aligned.exterior)
-    return max(float((outline & one).area / (outline | one).area) for one in areas)
+    return max(float((outline & area).area / (outline | area).area) for area in areas)
 
 
 def _exact_unit(fits: Sequence[_Fit], lattice: Lattice, expected: Sequence[float]) -> float | None:
@@ -439,19 +440,17 @@ def _exact_unit(fits: Sequence[_Fit], lattice: Lattice, expected: Sequence[float
     if not fits:
         return None
     # A mesh that fits far worse than the others may not be a piece, and is ignored.
-    least = max(fit.score for fit in fits) - 0.08
-    own_units = [fit.own_unit for fit in fits if fit.own_unit and fit.score > least]
+    minimum_score = max(fit.score for fit in fits) - 0.08
+    own_units = [fit.own_unit for fit in fits if fit.own_unit and fit.score > minimum_score]
     if own_units:
         return float(np.median(own_units))
     unit = fits[0].unit
-    here, there = (
-        np.array([_refined(fit, lattice, size).inset for fit in fits])
-        for size in (unit, 1.02 * unit)
-    )
-    slopes = (there - here) / (0.02 * unit)
+    insets = np.array([_refined(fit, lattice, unit).inset for fit in fits])
+    larger_insets = np.array([_refined(fit, lattice, 1.02 * unit).inset for fit in fits])
+    slopes = (larger_insets - insets) / (0.02 * unit)
     if np.ptp(slopes) > 0.1:  # so pieces of several sizes determine the unit together
-        return float(unit - np.polyfit(slopes, here, 1)[0])
-    nearest = min(expected, key=lambda one: abs(one / unit - 1))
+        return float(unit - np.polyfit(slopes, insets, 1)[0])
+    nearest = min(expected, key=lambda unit_mm: abs(unit_mm / unit - 1))
     return nearest if _is_near(unit, nearest) else unit
 
 
@@ -467,7 +466,7 @@ def _covered_cells(fit: _Fit, lattice: Lattice) -> tuple[frozenset[Cell], float]
     left, low, right, high = outline.bounds
     rows = range(math.floor(-high / tall) - 1, math.ceil(-low / tall) + 2)
     columns = range(math.floor(left) - 1, math.ceil(right) + 2)
-    cells = [cell for at in itertools.product(rows, columns) for cell in lattice.cells_at(*at)]
+    cells = [cell for row in rows for column in columns for cell in lattice.cells_at(row, column)]
     first = list(lattice.cells_at(0, 0))
     rings = np.array([to_units(lattice, lattice.ring(cell)) for cell in first])
     away = np.reshape(cells, (-1, len(first), 2)) - np.array(first)
@@ -492,7 +491,7 @@ def _fit_unknown(part: Part, lattice: Lattice, unit: float) -> _Fit | None:
     step = int(np.gcd.reduce(np.ravel(corners)))
     places = to_units(lattice, itertools.product(range(0, ux, step), range(0, vy, step)))
     best: _Fit | None = None
-    most = 0.6  # the share from which a cell counts as full, or empty
+    best_share = 0.6  # the share from which a cell counts as full, or empty
     for turn in _turns(part.sides, lattice):
         turned = affinity.rotate(part.sides, -turn, origin=(0, 0), use_radians=True)
         ring = np.asarray(turned.simplify(0.01 * unit).exterior.coords)
@@ -507,8 +506,8 @@ def _fit_unknown(part: Part, lattice: Lattice, unit: float) -> _Fit | None:
         for place in places:
             fit = _Fit(part, turn, corner - unit * np.array(place), unit, frozenset())
             cells, clear = _covered_cells(fit, lattice)
-            if cells and clear > most + 1e-3 and len(parts_of_cells(lattice, cells)) == 1:
-                best, most = replace(fit, cells=cells), clear
+            if cells and clear > best_share + 1e-3 and len(parts_of_cells(lattice, cells)) == 1:
+                best, best_share = replace(fit, cells=cells), clear
     if best is None:
         return None
     fit = _refined(best, lattice)
@@ -533,18 +532,21 @@ def fit_flat_pieces(
         A part for each mesh, and the files' unit of length in mm.
     """
     lattice, shapes = puzzle.lattice, _target_shapes(puzzle)
-    candidates, explained = list[list[Part]](), list[list[_Fit]]()
+    candidates: list[list[Part]] = []
+    explained: list[list[_Fit]] = []
     for mesh in meshes:
-        for most in (_DIRECTIONS, 4 * _DIRECTIONS):  # the second as of a tower
-            some = candidate_orientations(mesh, most)
-            found = [fit for part in some for fit in _hypotheses(part, lattice, shapes)]
-            if any(fit.score > _ALIKE for fit in found):
+        for direction_count in (_DIRECTIONS, 4 * _DIRECTIONS):  # the second as of a tower
+            oriented = candidate_orientations(mesh, direction_count)
+            hypotheses = [fit for part in oriented for fit in _hypotheses(part, lattice, shapes)]
+            if any(fit.score > _ALIKE for fit in hypotheses):
                 break
-        candidates.append(some)
-        explained.append(found)
+        candidates.append(oriented)
+        explained.append(hypotheses)
     expected = [unit_mm / length for length in LENGTH_UNITS_MM.values() for unit_mm in units_mm]
     unit = _common_unit(explained, expected)
-    fits = [None if unit is None else _best_fit(some, lattice, shapes, unit) for some in explained]
+    fits: list[_Fit | None] = [None] * len(meshes)
+    if unit is not None:
+        fits = [_best_fit(hypotheses, lattice, shapes, unit) for hypotheses in explained]
     # A mesh that is not a piece of the set may still be on its lattice, with a candidate unit.
     read = [fit for fit in fits if fit]
     units = [median(fit.unit for fit in read)] if read else expected
@@ -552,8 +554,9 @@ def fit_flat_pieces(
         fits, units = [None] * len(meshes), expected
     for other in units:
         again = [
-            fit or next(filter(None, (_fit_unknown(part, lattice, other) for part in some)), None)
-            for fit, some in zip(fits, candidates, strict=True)
+            fit
+            or next(filter(None, (_fit_unknown(part, lattice, other) for part in oriented)), None)
+            for fit, oriented in zip(fits, candidates, strict=True)
         ]
         if sum(fit is not None for fit in again) > len(read) / 2:
             fits = again
@@ -561,8 +564,8 @@ def fit_flat_pieces(
     exact = _exact_unit([fit for fit in fits if fit], lattice, expected)
     length_mm = length_unit_mm(exact, units_mm) if exact else 1.0
     parts = [
-        (fit and _part(fit, lattice, exact, length_mm)) or _unfitted(some, length_mm)
-        for fit, some in zip(fits, candidates, strict=True)
+        (fit and _part(fit, lattice, exact, length_mm)) or _unfitted(oriented, length_mm)
+        for fit, oriented in zip(fits, candidates, strict=True)
     ]
     return parts, length_mm
 
@@ -582,14 +585,14 @@ def _part(fit: _Fit, lattice: Lattice, unit: float | None, length_mm: float) -> 
     vertices = fit.part.vertices * length_mm
     vertices[:, :2] = vertices[:, :2] @ _rotation(fit.turn).T - fit.origin * length_mm
     rings = rings_of_cells(lattice, fit.cells)
-    least, most = fit.edge_insets
+    smallest, largest = fit.edge_insets
     outline = Outline(
         cells=fit.cells,
         rings=rings,
         unit_mm=fit.unit * length_mm,
         own_unit_mm=fit.own_unit * length_mm if fit.own_unit else None,
         inset_mm=fit.inset * length_mm,
-        edge_insets_mm=(least * length_mm, most * length_mm),
+        edge_insets_mm=(smallest * length_mm, largest * length_mm),
         canonical=canonical_outline(lattice, rings, fit.unit * length_mm),
     )
     second = ("another piece", fit.runner_up)
@@ -598,6 +601,7 @@ def _part(fit: _Fit, lattice: Lattice, unit: float | None, length_mm: float) -> 
 
 def _unfitted(candidates: Sequence[Part], length_mm: float) -> Part:
     """The part of an unknown mesh: as in its file if it is upright, else on its largest face."""
-    part = next((one for one in candidates if one.tilt_degrees < _UPRIGHT_DEGREES), candidates[0])
+    upright = [part for part in candidates if part.tilt_degrees < _UPRIGHT_DEGREES]
+    part = (upright or candidates)[0]
     part = part.turned_over() if _back_is_below(part) is False else part
     return replace(part, vertices=part.vertices * length_mm, score=0.0)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import shapely
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.mesh.mesh import Mesh
@@ -61,7 +62,7 @@ def split_by_prism(
     """
     import manifold3d
 
-    rings = [ring for one in polygons_by_size(area) for ring in (one.exterior, *one.interiors)]
+    rings = shapely.get_rings(polygons_by_size(area))
     corners = [np.asarray(ring.coords)[:-1] for ring in rings]
     outline = manifold3d.CrossSection(corners, manifold3d.FillRule.EvenOdd)
     prism = outline.extrude(high_mm - low_mm).translate((0.0, 0.0, low_mm))

@@ -122,15 +122,17 @@ class MeasuredSizes:
 
 
 def measure_sizes(
-    common: CommonSizes, parts: Sequence[Part], found: Sequence[Features]
+    common: CommonSizes, parts: Sequence[Part], features: Sequence[Features]
 ) -> MeasuredSizes:
     """Measure the sizes of most flat pieces, given their features; at least one must be fitted."""
-    read = [(part, one) for part, one in zip(parts, found, strict=True) if part.outline]
-    recesses = [one for _, some in read for one in some.recesses]
-    recesses_mm = [fit_circle(one.middle).diameter_mm for one in recesses]
-    lead_ins_mm = [max(0.0, one.lead_in_mm) if one.below else 0.0 for one in recesses]
-    widths = [fit_circle(x.cuts[-1][1]).diameter_mm for _, some in read for x in some.releases]
-    labels = [one for _, some in read for one in some.labels]
+    pairs = zip(parts, features, strict=True)
+    read = [(part, part_features) for part, part_features in pairs if part.outline]
+    recesses = [recess for _, part_features in read for recess in part_features.recesses]
+    recesses_mm = [fit_circle(recess.middle).diameter_mm for recess in recesses]
+    lead_ins_mm = [max(0.0, recess.lead_in_mm) if recess.below else 0.0 for recess in recesses]
+    releases = [release for _, part_features in read for release in part_features.releases]
+    widths = [fit_circle(release.cuts[-1][1]).diameter_mm for release in releases]
+    labels = [label for _, part_features in read for label in part_features.labels]
     tops = [_inside_mm(part, part.sections.flat(part.thickness_mm, UP)) for part, _ in read]
     feet = [_inside_mm(part, part.sections.flat(0.0, DOWN)) for part, _ in read]
     tips = [width for part, _ in read for width, _ in tip_flats(part)]
@@ -138,10 +140,10 @@ def measure_sizes(
     widest = read[int(np.argmax(np.maximum(tops, feet)))][0]
     # Halfway up, a chamfer is inset by half of its width, a fillet by 0.13 of it.
     halfway = [widest.sections.at(z) for z in (edge_mm / 2, widest.thickness_mm - edge_mm / 2)]
-    fronts, backs = (
-        2 * sum(any(getattr(one, side) for one in some.labels) for _, some in read) > len(read)
-        for side in ("above", "below")
-    )
+    on_face = [any(label.above for label in part_features.labels) for _, part_features in read]
+    on_back = [any(label.below for label in part_features.labels) for _, part_features in read]
+    fronts, backs = 2 * sum(on_face) > len(read), 2 * sum(on_back) > len(read)
+    closed = [recess for recess in recesses if not recess.below and not recess.above]
     return MeasuredSizes(
         common,
         top_mm=median(tops),
@@ -150,12 +152,12 @@ def measure_sizes(
         and max(_inside_mm(widest, cut) for cut in halfway) < 0.3 * edge_mm,
         tip_mm=median(tips) if tips else None,
         recess_mm=median(recesses_mm) if 2 * len(recesses_mm) > len(read) else None,
-        depth_mm=median([one.depth_mm for one in recesses] or [0.0]),
+        depth_mm=median([recess.depth_mm for recess in recesses] or [0.0]),
         lead_in_mm=median(lead_ins_mm or [0.0]),
         release_mm=median(widths) if 2 * len(widths) > len(recesses) else 0.0,
-        embedded=2 * sum(not one.below and not one.above for one in recesses) > len(recesses),
+        embedded=2 * len(closed) > len(recesses),
         faces=("both" if backs else "front") if fronts else "none",
-        label_mm=median([one.depth_mm for one in labels] or [0.0]),
+        label_mm=median([label.depth_mm for label in labels] or [0.0]),
     )
 
 

@@ -22,8 +22,10 @@ from fabkit.model.balls import BallBody
 from fabkit.model.lattice import Cell, Ring
 from fabkit.model.puzzle import Board
 
-#: Kinds of pieces. Kinds of boards and lids are in `fabkit.model.accessory`.
-FLAT, BALLS = "flat", "balls"
+#: The kind of a flat piece. Kinds of boards and lids are in `fabkit.model.accessory`.
+FLAT = "flat"
+#: The kind of a piece of balls.
+BALLS = "balls"
 #: Candidates for a file's unit of length, in mm, if the file does not state it; the first that fits.
 LENGTH_UNITS_MM = {
     "mm": 1.0,
@@ -117,7 +119,7 @@ class Part:
 
     @property
     def name(self) -> str:
-        """Its name in messages."""
+        """The name of its mesh, for messages."""
         return self.mesh.name
 
     @property
@@ -180,13 +182,13 @@ class Part:
         rings of the outline. Then comes each hole of the fitted outline, in order; empty where the
         area does not surround it.
         """
-        found = [filled(area)]
-        open_ = [Polygon(ring) for one in polygons_by_size(area) for ring in one.interiors]
+        rings = [filled(area)]
+        open_ = [Polygon(ring) for polygon in polygons_by_size(area) for ring in polygon.interiors]
         for ring in self.outline.canonical.interiors if self.outline else ():
             middle = Polygon(ring).representative_point()
-            around = [one for one in open_ if one.contains(middle)]
-            found.append(min(around, key=lambda one: one.area, default=Polygon()))
-        return found
+            around = [opening for opening in open_ if opening.contains(middle)]
+            rings.append(min(around, key=lambda opening: opening.area, default=Polygon()))
+        return rings
 
     def filled(self, area: BaseGeometry) -> BaseGeometry:
         """Fill recesses and letters in an area of this part, but not the holes of its outline."""
@@ -226,8 +228,8 @@ def silhouette(mesh: Mesh) -> Polygon:
 
 def largest_polygon(area: BaseGeometry) -> Polygon:
     """The largest polygon of an area; an empty one if there is none."""
-    found = polygons_by_size(area)
-    return orient(found[0]) if found else Polygon()
+    polygons = polygons_by_size(area)
+    return orient(polygons[0]) if polygons else Polygon()
 
 
 def inside_mm(silhouette: BaseGeometry, area: BaseGeometry) -> float:

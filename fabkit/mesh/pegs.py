@@ -12,7 +12,7 @@ from shapely import Polygon
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.outline import region_mm
-from fabkit.mesh.features import Circle, fit_circle
+from fabkit.mesh.features import FittedCircle, fit_circle
 from fabkit.mesh.finding import Finding, check_limits, count_finding
 from fabkit.mesh.identity import PeggedPart
 from fabkit.mesh.lattice_fit import fit_flat_pieces
@@ -47,7 +47,7 @@ def fit_pieces_on_pegs(
     """
     read, length_mm = fit_flat_pieces(meshes, puzzle, *units_mm)
     pegs = [on_pegs(part, puzzle.lattice, units_mm[0]) for part in read]
-    plates = [one.plate if one else part for one, part in zip(pegs, read, strict=True)]
+    plates = [pegged.plate if pegged else part for pegged, part in zip(pegs, read, strict=True)]
     return plates, length_mm, pegs
 
 
@@ -77,8 +77,12 @@ def _back_mm(part: Part) -> float | None:
     0.84).
     """
     sections = part.sections
-    flats = [(area, at) for (at, facing), area in sections.flats().items() if facing == DOWN]
-    area, height_mm = max((one for one in flats if one[1] > sections.scatter_mm), default=(0, 0))
+    flats = [
+        (area, height)
+        for (height, facing), area in sections.flats().items()
+        if facing == DOWN and height > sections.scatter_mm
+    ]
+    area, height_mm = max(flats, default=(0, 0))
     if not 0 < height_mm < 0.6 * part.thickness_mm:
         return None
     feet, plate = (filled(sections.at(share * height_mm)) for share in (0.5, 1.5))
@@ -87,14 +91,14 @@ def _back_mm(part: Part) -> float | None:
     return height_mm if beside and 0 < feet.area < 0.9 * plate.area else None
 
 
-def _circles(part: Part, height_mm: float) -> list[Circle]:
+def _circles(part: Part, height_mm: float) -> list[FittedCircle]:
     """The pegs at half their height, from left to right."""
     feet = polygons_by_size(part.sections.at(height_mm / 2))
-    return sorted((fit_circle(foot) for foot in feet), key=lambda one: (one.x_mm, one.y_mm))
+    return sorted(map(fit_circle, feet), key=lambda circle: (circle.x_mm, circle.y_mm))
 
 
 def _read_by_pegs(
-    part: Part, pegs: Sequence[Circle], lattice: Lattice, unit_mm: float
+    part: Part, pegs: Sequence[FittedCircle], lattice: Lattice, unit_mm: float
 ) -> Part | None:
     """Place a part on the lattice so that its pegs are below the middles of cells.
 
@@ -104,11 +108,12 @@ def _read_by_pegs(
     # Neighbours are a grid unit apart.
     away = middles[1:] - middles[0]
     scale = away[np.abs(away).argmin()] if len(away) else complex(unit_mm)
-    shift, cells = middles[0], list[Cell]()
+    shift = middles[0]
+    cells: list[Cell] = []
     ((step_x, step_y),) = to_units(lattice, [(1, 1)])
     for _ in range(2):
         units = (middles - shift) / scale
-        cells = [(round(one.real / step_x), round(one.imag / step_y)) for one in units.tolist()]
+        cells = [(round(step.real / step_x), round(step.imag / step_y)) for step in units.tolist()]
         if len(set(cells)) < len(cells) or not all(map(lattice.is_cell, cells)):
             return None
         places = np.array(to_units(lattice, cells)) @ [1, 1j]
@@ -131,36 +136,36 @@ def _read_by_pegs(
     inset_mm = inside_mm(placed.silhouette, canonical)
     if inset_mm < -_NEAR_UNITS * unit_mm:  # it does not rest on its cells
         return None
-    own_mm, insets_mm = unit_mm if len(pegs) > 1 else None, (inset_mm, inset_mm)
+    own_mm = unit_mm if len(pegs) > 1 else None
     rings = rings_of_cells(lattice, turned)
-    outline = Outline(turned, rings, unit_mm, own_mm, inset_mm, insets_mm, canonical)
+    outline = Outline(turned, rings, unit_mm, own_mm, inset_mm, (inset_mm, inset_mm), canonical)
     return replace(placed, outline=outline)
 
 
-def peg_findings(one: PeggedPart | None, lattice: Lattice, profile: Profile) -> Iterator[Finding]:
+def peg_findings(part: PeggedPart | None, lattice: Lattice, profile: Profile) -> Iterator[Finding]:
     """Findings on a part's pegs; for None, that there are none."""
-    if one is None:
+    if part is None:
         message = "it has no pegs; without them it slips on its board"
         yield Finding("peg-count", False, 0.0, None, "", message)
         return
-    outline, pegs = one.plate.outline, one.pegs
+    outline, pegs = part.plate.outline, part.pegs
     if outline is not None:
         centres = outline.unit_mm * np.array(to_units(lattice, sorted(outline.cells)))
         off = abs(len(pegs) - len(centres))
         what = f"cells without a peg or pegs without a cell ({len(pegs)} pegs)"
         yield count_finding("peg-count", off, 0, what, _marks(pegs))
-        there = shapely.MultiPoint([(peg.x_mm, peg.y_mm) for peg in pegs])
-        off_mm = float(shapely.distance(shapely.points(centres), there).max())
+        peg_centres = shapely.MultiPoint([(peg.x_mm, peg.y_mm) for peg in pegs])
+        off_mm = float(shapely.distance(shapely.points(centres), peg_centres).max())
         what = "the distance of the worst peg from the middle of its cell"
-        yield from check_limits("peg-place", off_mm, most=PLACE_MM, what=what)
+        yield from check_limits("peg-place", off_mm, maximum=PLACE_MM, what=what)
     widths = [(peg.diameter_mm, _marks([peg])) for peg in pegs]
     what = "the diameter of the worst peg"
     yield from check_limits("peg-diameter", widths, *near(profile.peg_mm), what=what)
     limit = near(profile.peg_height_mm, 0.1)  # it has layers, too
-    yield from check_limits("peg-height", one.height_mm, *limit)
+    yield from check_limits("peg-height", part.height_mm, *limit)
 
 
-def _marks(pegs: Sequence[Circle]) -> BaseGeometry:
+def _marks(pegs: Sequence[FittedCircle]) -> BaseGeometry:
     """The areas of pegs, for a drawing."""
-    places = shapely.points([(one.x_mm, one.y_mm) for one in pegs])
-    return shapely.union_all(shapely.buffer(places, [one.diameter_mm / 2 for one in pegs]))
+    places = shapely.points([(peg.x_mm, peg.y_mm) for peg in pegs])
+    return shapely.union_all(shapely.buffer(places, [peg.diameter_mm / 2 for peg in pegs]))

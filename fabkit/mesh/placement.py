@@ -79,11 +79,12 @@ class OrientedPiece:
     def place(self, area: BaseGeometry, poses: Sequence[Pose]) -> NDArray[np.object_]:
         """Move an area in its frame to each of several poses."""
         matrices = np.reshape([self.matrix(pose)[:2] for pose in poses], (-1, 2, 4))
-        each = np.repeat(matrices, shapely.get_num_coordinates(area), axis=0)
+        repeated = np.repeat(matrices, shapely.get_num_coordinates(area), axis=0)
+        turns, shifts = repeated[..., :2], repeated[..., 3]
         return np.asarray(
             shapely.transform(
                 np.full(len(poses), area),
-                lambda some: np.einsum("nij,nj->ni", each[..., :2], some) + each[..., 3],
+                lambda points: np.einsum("nij,nj->ni", turns, points) + shifts,
             )
         )
 
@@ -128,7 +129,7 @@ class OrientedPiece:
 
 
 #: An oriented piece and its pose.
-Placement = tuple[OrientedPiece, Pose]
+PosedPiece = tuple[OrientedPiece, Pose]
 
 
 def flat_piece(key: str, part: Part, lattice: Lattice) -> OrientedPiece:
@@ -139,7 +140,7 @@ def flat_piece(key: str, part: Part, lattice: Lattice) -> OrientedPiece:
     )
 
 
-def placements_on(sides: Sequence[OrientedPiece], cells: Collection[Cell]) -> list[Placement]:
+def placements_on(sides: Sequence[OrientedPiece], cells: Collection[Cell]) -> list[PosedPiece]:
     """All placements of a piece, in several orientations, that cover exactly these cells.
 
     Only flat pieces are turned over, and only if there is no other way.
@@ -147,11 +148,11 @@ def placements_on(sides: Sequence[OrientedPiece], cells: Collection[Cell]) -> li
     Raises:
         InputError: when there is none.
     """
-    found = [
+    placements = [
         (piece, pose) for piece in sides for pose in moves_onto(piece.lattice, piece.cells, cells)
     ]
-    upright = [(piece, pose) for piece, pose in found if not pose[0].flipped]
-    over = [(piece, pose) for piece, pose in found if piece.flat]
+    upright = [(piece, pose) for piece, pose in placements if not pose[0].flipped]
+    over = [(piece, pose) for piece, pose in placements if piece.flat]
     if not upright and not over:
         raise InputError.of(sides[0].key, "does not have the shape that the solution needs")
     return upright or over[:1]

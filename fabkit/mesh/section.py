@@ -15,7 +15,10 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.mesh.mesh import Mesh, Points, area_vectors
 
-UP, DOWN = 1, -1
+#: The side of a level face with material below it, such as the top of a piece.
+UP = 1
+#: The side of a level face with material above it, such as the bottom of a piece.
+DOWN = -1
 #: Noise moves vertices by less than this; larger deviations are faults.
 _MOST_NOISE_MM = 0.045
 #: Smaller areas are rounding errors.
@@ -34,7 +37,9 @@ class Sections:
     """
 
     def __init__(self, mesh: Mesh) -> None:
-        self._mesh, self.vertices, self.faces = mesh, mesh.vertices, mesh.faces
+        self._mesh = mesh
+        self.vertices = mesh.vertices
+        self.faces = mesh.faces
         heights = self.vertices[:, 2]
         self.low, self.high = float(heights.min()), float(heights.max())
         self._cuts: dict[float, BaseGeometry] = {}
@@ -45,9 +50,8 @@ class Sections:
         At a height with vertices, the section is the one just above.
         """
         if height not in self._cuts:
-            manifold, is_solid = self._mesh.manifold, self._mesh.is_solid
-            cut = to_shapely(manifold.slice(height)) if is_solid else self._open_at(height)
-            self._cuts[height] = cut
+            solid = self._mesh.manifold if self._mesh.is_solid else None
+            self._cuts[height] = to_shapely(solid.slice(height)) if solid else self._open_at(height)
         return self._cuts[height]
 
     def _open_at(self, height: float) -> BaseGeometry:
@@ -64,7 +68,8 @@ class Sections:
 
     def levels(self) -> list[float]:
         """The heights of vertices, ascending, with nearby ones merged."""
-        flats, near = np.array(self._flat_levels), self.scatter_mm
+        flats = np.array(self._flat_levels)
+        near = self.scatter_mm
         heights = np.unique(self.vertices[:, 2])
         if len(flats):
             heights = heights[np.abs(heights[:, None] - flats).min(axis=1) > near]
@@ -77,23 +82,23 @@ class Sections:
 
     def flats(self) -> dict[tuple[float, int], float]:
         """The area of the horizontal faces, by height and direction (`UP` or `DOWN`)."""
-        found: dict[tuple[float, int], float] = {}
+        areas: dict[tuple[float, int], float] = {}
         for level in self._flat_levels:
-            there = self._projected[self._at_level(level)]
+            projected = self._projected[self._at_level(level)]
             for facing in (UP, DOWN):
-                if (area := float(np.maximum(facing * there, 0).sum())) > 0:
-                    found[level, facing] = area
-        return found
+                if (area := float(np.maximum(facing * projected, 0).sum())) > 0:
+                    areas[level, facing] = area
+        return areas
 
     def flat(self, height: float, facing: int) -> BaseGeometry:
         """The horizontal faces at a height that face up or down."""
         import manifold3d
 
         near = min(self._flat_levels, key=lambda level: abs(level - height), default=height)
-        there = self._at_level(near if abs(near - height) < self.scatter_mm else height)
+        faces = self._at_level(near if abs(near - height) < self.scatter_mm else height)
         # Where slivers of an uneven flat fold over, faces pointing the other way are subtracted, so
         # that each point counts once.
-        triangles = self.vertices[self.faces[there], :2][:, ::facing]
+        triangles = self.vertices[self.faces[faces], :2][:, ::facing]
         return to_shapely(manifold3d.CrossSection(list(triangles), manifold3d.FillRule.Positive))
 
     @property
@@ -111,7 +116,8 @@ class Sections:
         areas = np.linalg.norm(area_vectors(self.vertices, self.faces), axis=1)
         reach = np.ptp(self._corners, axis=1)
         level = (np.abs(self._projected) > np.cos(np.radians(1)) * areas) & (reach < _MOST_NOISE_MM)
-        areas, reach, noise_mm = areas[level], reach[level], 0.0
+        areas, reach = areas[level], reach[level]
+        noise_mm = 0.0
         # Within single faces: two flats may be closer to each other than the noise.
         for chosen, _ in _heaviest(self._corners[level], areas, _MOST_NOISE_MM):
             if areas[chosen].sum() < 0.02 * areas.sum():
@@ -123,8 +129,8 @@ class Sections:
     def _flat_levels(self) -> list[float]:
         """The heights of the flats, at most 300, those with the most area first."""
         flat = (np.ptp(self._corners, axis=1) < self.scatter_mm) & (self._projected != 0)
-        found = _heaviest(self._corners[flat], np.abs(self._projected[flat]), self.scatter_mm)
-        return [height for _, height in itertools.islice(found, 300)]
+        levels = _heaviest(self._corners[flat], np.abs(self._projected[flat]), self.scatter_mm)
+        return [height for _, height in itertools.islice(levels, 300)]
 
     def _at_level(self, height: float) -> NDArray[np.bool_]:
         """A mask of the faces at a height."""
@@ -164,14 +170,14 @@ def _heaviest(
 
 def to_shapely(cut: Any, least_hole_mm2: float = _NO_AREA_MM2) -> BaseGeometry:
     """Convert a `manifold3d.CrossSection`, without points and slivers."""
-    found = []
-    for one in cut.decompose() if cut.num_contour() > 1 else [cut]:
+    polygons = []
+    for contour in cut.decompose() if cut.num_contour() > 1 else [cut]:
         # The largest ring is the outer one.
-        rings = sorted(map(Polygon, one.to_polygons()), key=lambda ring: -ring.area)
+        rings = sorted(map(Polygon, contour.to_polygons()), key=lambda ring: -ring.area)
         if rings and rings[0].area > _NO_AREA_MM2:
             holes = [hole.exterior for hole in rings[1:] if hole.area > least_hole_mm2]
-            found.append(Polygon(rings[0].exterior, holes))
-    area = MultiPolygon(found) if len(found) > 1 else found[0] if found else Polygon()
+            polygons.append(Polygon(rings[0].exterior, holes))
+    area = MultiPolygon(polygons) if len(polygons) > 1 else polygons[0] if polygons else Polygon()
     if not area.is_valid:  # rings may touch themselves where two corners are one
         area = shapely.make_valid(area, method="structure", keep_collapsed=False)
     return area
@@ -179,14 +185,14 @@ def to_shapely(cut: Any, least_hole_mm2: float = _NO_AREA_MM2) -> BaseGeometry:
 
 def polygons_by_size(area: BaseGeometry) -> list[Polygon]:
     """The polygons of an area, the largest first."""
-    found = [one for one in shapely.get_parts(area) if one.area > 0]
-    return sorted(found, key=lambda one: (-one.area, one.bounds))
+    parts = [part for part in shapely.get_parts(area) if part.area > 0]
+    return sorted(parts, key=lambda part: (-part.area, part.bounds))
 
 
 def filled(area: BaseGeometry) -> BaseGeometry:
     """An area with all holes filled."""
-    found = [Polygon(part.exterior) for part in polygons_by_size(area)]
-    return found[0] if len(found) == 1 else shapely.union_all(found)
+    outlines = [Polygon(part.exterior) for part in polygons_by_size(area)]
+    return outlines[0] if len(outlines) == 1 else shapely.union_all(outlines)
 
 
 def holes_in(area: BaseGeometry) -> list[Polygon]:

@@ -57,26 +57,28 @@ def self_intersections(mesh: Mesh, touching_mm: float = TOUCHING_MM) -> Indices:
     triangles = np.ascontiguousarray(np.moveaxis(vertices[faces], 2, 0))
     normals = np.cross(_side(triangles, 0), _side(triangles, 1), axis=0)
     normals /= np.linalg.norm(normals, axis=0)
-    found, edges_inside = [np.empty((2, 0), dtype=np.int64)], [np.empty((5, 0), dtype=np.int64)]
+    crossings = [np.empty((2, 0), dtype=np.int64)]
+    edges_inside = [np.empty((5, 0), dtype=np.int64)]
     for pairs in _near_pairs(triangles):
         both_ways = pairs, pairs[::-1]
         # How far the corners of the other face are above the first one's plane, (3, p).
-        above = [
-            _along(triangles.take(other, 2) - triangles[:, :1].take(one, 2), normals.take(one, 1))
-            for one, other in both_ways
-        ]
-        found += _intersecting(triangles, normals, pairs, *above)
-        for some, corners_above in zip(both_ways, above, strict=True):
-            edges_inside.append(_edges_inside(faces, triangles, normals, some, corners_above))
-        if sum(some.shape[1] for some in found) >= MAX_INTERSECTIONS:
+        above = []
+        for first, second in both_ways:
+            offsets = triangles.take(second, 2) - triangles[:, :1].take(first, 2)
+            above.append(_along(offsets, normals.take(first, 1)))
+        crossings += _intersecting(triangles, normals, pairs, *above)
+        for ordered_pairs, corners_above in zip(both_ways, above, strict=True):
+            inside = _edges_inside(faces, triangles, normals, ordered_pairs, corners_above)
+            edges_inside.append(inside)
+        if sum(pairs.shape[1] for pairs in crossings) >= MAX_INTERSECTIONS:
             break
     # A surface passes through if one of its edges lies in a face and it continues on both sides.
     edges = np.concatenate(edges_inside, axis=1)
     _, edge = np.unique(edges[[0, 2, 3]], axis=1, return_inverse=True)
     sides = [np.bincount(edge.ravel(), edges[4] == up, edges.shape[1]) > 0 for up in (0, 1)]
-    found.append(edges[:2, (sides[0] & sides[1])[edge.ravel()]])
-    each = np.sort(order[np.concatenate(found, axis=1)[:, :MAX_INTERSECTIONS]], axis=0)
-    return np.unique(each.T, axis=0)
+    crossings.append(edges[:2, (sides[0] & sides[1])[edge.ravel()]])
+    sorted_faces = order[np.concatenate(crossings, axis=1)[:, :MAX_INTERSECTIONS]]
+    return np.unique(np.sort(sorted_faces, axis=0).T, axis=0)
 
 
 def _near_pairs(triangles: Points) -> Iterator[Indices]:
@@ -90,10 +92,11 @@ def _near_pairs(triangles: Points) -> Iterator[Indices]:
     tree = shapely.STRtree(boxes)
     step = max(32, _PAIRS_AT_ONCE // len(boxes))
     for start in range(0, len(boxes), step):
-        one, other = tree.query(boxes[start : start + step])
-        one += start
-        near = (one < other) & (low[z, one] <= high[z, other]) & (low[z, other] <= high[z, one])
-        yield np.stack([one[near], other[near]])
+        first, second = tree.query(boxes[start : start + step])
+        first += start
+        near = (low[z, first] <= high[z, second]) & (low[z, second] <= high[z, first])
+        near &= first < second
+        yield np.stack([first[near], second[near]])
 
 
 def _intersecting(
@@ -107,13 +110,13 @@ def _intersecting(
         for above in (slim_above, broad_above)
     ]
     tilted = pairs[:, through[0] & through[1]]
-    for at, beside in product(range(3), range(3)):
-        broad, slim = (triangles.take(some, 2) for some in tilted)
-        axes = np.cross(_side(broad, at), _side(slim, beside), axis=0)
+    for edge, other_edge in product(range(3), range(3)):
+        broad, slim = (triangles.take(pair, 2) for pair in tilted)
+        axes = np.cross(_side(broad, edge), _side(slim, other_edge), axis=0)
         tilted = tilted[:, _overlap(broad, slim, axes)]
-    for which, at in product(range(2), range(3)):
-        both = [triangles.take(some, 2) for some in flat]
-        axes = np.cross(normals.take(flat[0], 1), _side(both[which], at), axis=0)
+    for which, edge in product(range(2), range(3)):
+        both = [triangles.take(pair, 2) for pair in flat]
+        axes = np.cross(normals.take(flat[0], 1), _side(both[which], edge), axis=0)
         flat = flat[:, _overlap(both[0], both[1], axes)]
     return tilted, flat
 
@@ -128,29 +131,29 @@ def _edges_inside(
     first one or below (1 or 0).
     """
     off = np.abs(above) > TOUCHING_MM
-    some = np.flatnonzero(np.count_nonzero(off, axis=0) == 1)
-    tips = off[:, some].argmax(axis=0)
-    ground, other = pairs[:, some]
+    single = np.flatnonzero(np.count_nonzero(off, axis=0) == 1)
+    tips = off[:, single].argmax(axis=0)
+    ground, other = pairs[:, single]
     ends = (tips + 1) % 3, (tips + 2) % 3
     corners = np.sort([faces[end, other] for end in ends], axis=0)
-    found = np.vstack([ground, other, corners, above[tips, some] > 0])
+    crossings = np.vstack([ground, other, corners, above[tips, single] > 0])
     # An edge is a triangle of zero width.
-    edges = np.stack([triangles[:, ends[at], other] for at in (0, 1, 1)], axis=1)
+    edges = np.stack([triangles[:, ends[corner], other] for corner in (0, 1, 1)], axis=1)
     for side in range(4):
-        base = triangles.take(found[0], 2)
+        base = triangles.take(crossings[0], 2)
         along = _side(base, side) if side < 3 else _side(edges, 0)
-        inside = _overlap(base, edges, np.cross(normals.take(found[0], 1), along, axis=0))
-        found, edges = found[:, inside], edges[..., inside]
-    return found
+        inside = _overlap(base, edges, np.cross(normals.take(crossings[0], 1), along, axis=0))
+        crossings, edges = crossings[:, inside], edges[..., inside]
+    return crossings
 
 
-def _overlap(ones: Points, others: Points, axes: Points) -> NDArray[np.bool_]:
+def _overlap(first: Points, second: Points, axes: Points) -> NDArray[np.bool_]:
     """Whether the two triangles of each pair overlap along an axis.
 
     The axis of parallel edges has length 0 and separates nothing.
     """
-    one, other = _along(ones, axes), _along(others, axes)
-    depth = np.minimum(one.max(axis=0) - other.min(axis=0), other.max(axis=0) - one.min(axis=0))
+    a, b = _along(first, axes), _along(second, axes)
+    depth = np.minimum(a.max(axis=0) - b.min(axis=0), b.max(axis=0) - a.min(axis=0))
     return np.asarray(depth >= TOUCHING_MM * np.linalg.norm(axes, axis=0))
 
 

@@ -61,30 +61,34 @@ def flipped_faces(mesh: Mesh) -> Indices:
     one-sided surface, like a Moebius strip) all that disagree with a neighbour. A mesh whose faces
     all face inwards is consistent: its volume is negative.
     """
-    (edges, faces, rises), count = _half_edges(mesh), len(mesh.faces)
+    edges, faces, rises = _half_edges(mesh)
+    count = len(mesh.faces)
     _, first, shared_by = np.unique(edges, return_index=True, return_counts=True)
     first = first[shared_by == 2]
-    one, other, differ = faces[first], faces[first + 1], rises[first] == rises[first + 1]
+    first_face, second_face = faces[first], faces[first + 1]
+    differ = rises[first] == rises[first + 1]
     if not differ.any():
         return np.empty(0, dtype=np.int64)
     # Every face has two nodes, as it is and flipped. Consistent nodes are joined, so that in each
     # component the faces fall into two classes.
-    turned = other + np.where(differ, count, 0)
+    turned = second_face + np.where(differ, count, 0)
     joined = _labels(
-        2 * count, np.r_[one, one + count], np.r_[turned, (turned + count) % (2 * count)]
+        2 * count,
+        np.r_[first_face, first_face + count],
+        np.r_[turned, (turned + count) % (2 * count)],
     )
     as_is, over = joined[:count], joined[count:]
     sizes = np.bincount(as_is, minlength=2 * count)
     fewer = (sizes[as_is] < sizes[over]) | ((sizes[as_is] == sizes[over]) & (as_is > over))
-    disagreeing = np.isin(np.arange(count), [one[differ], other[differ]])
+    disagreeing = np.isin(np.arange(count), [first_face[differ], second_face[differ]])
     return np.flatnonzero(np.where(as_is == over, disagreeing, fewer))
 
 
-def _labels(count: int, one: Indices, other: Indices) -> Indices:
+def _labels(count: int, first: Indices, second: Indices) -> Indices:
     """Component labels of `count` nodes, joined by links."""
     from trimesh.graph import connected_component_labels
 
-    return np.asarray(connected_component_labels(np.column_stack([one, other]), count))
+    return np.asarray(connected_component_labels(np.column_stack([first, second]), count))
 
 
 def degenerate_faces(mesh: Mesh) -> Indices:
@@ -133,8 +137,8 @@ def shells(mesh: Mesh) -> tuple[Shell, ...]:
     beside = np.flatnonzero(edges[1:] == edges[:-1])
     links = np.column_stack([faces[beside], faces[beside + 1]])
     groups = map(np.array, connected_components(links, nodes=np.unique(faces)))
-    found = [Shell(some, signed_volume(mesh, some)) for some in groups]
-    return tuple(sorted(found, key=lambda shell: -abs(shell.volume_mm3)))
+    components = [Shell(faces, signed_volume(mesh, faces)) for faces in groups]
+    return tuple(sorted(components, key=lambda shell: -abs(shell.volume_mm3)))
 
 
 def signed_volume(mesh: Mesh, faces: Indices | slice = slice(None)) -> float:
@@ -169,11 +173,11 @@ def _outward(mesh: Mesh, shell: Shell) -> Mesh:
     return welded("", mesh.vertices, faces)
 
 
-def _common_mm3(one: Mesh, other: Mesh) -> float:
+def _common_mm3(first: Mesh, second: Mesh) -> float:
     """The overlap of two shells; infinite if one is open and it is unknown."""
-    if not (one.is_solid and other.is_solid):
+    if not (first.is_solid and second.is_solid):
         return math.inf
-    return float((one.manifold ^ other.manifold).volume())
+    return float((first.manifold ^ second.manifold).volume())
 
 
 def split_components(mesh: Mesh) -> list[Mesh]:
@@ -186,29 +190,29 @@ def split_components(mesh: Mesh) -> list[Mesh]:
         >>> corners = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
         >>> faces = np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]])
         >>> two = Mesh("two", np.vstack([corners, corners + 5]), np.vstack([faces, faces + 4]))
-        >>> [one.name for one in split_components(two)]
+        >>> [part.name for part in split_components(two)]
         ['two (1)', 'two (2)']
     """
-    found = shells(mesh)
-    if not 1 < len(found) <= _MOST_SHELLS:
+    components = shells(mesh)
+    if not 1 < len(components) <= _MOST_SHELLS:
         return [mesh]
-    sizes = np.array([abs(shell.volume_mm3) for shell in found])
-    outward = [_outward(mesh, shell) for shell in found]
-    low, high = (
-        np.array([end(one.vertices, axis=0) for one in outward]) for end in (np.min, np.max)
-    )
+    sizes = np.array([abs(shell.volume_mm3) for shell in components])
+    outward = [_outward(mesh, shell) for shell in components]
+    low = np.array([component.vertices.min(axis=0) for component in outward])
+    high = np.array([component.vertices.max(axis=0) for component in outward])
     meet = np.asarray((low[:, None] <= high).all(axis=2) & (low <= high[:, None]).all(axis=2))
-    for one, other in np.argwhere(np.triu(meet, 1)).tolist():
-        if sizes[other] > _A_PART * sizes[0] or found[other].volume_mm3 < 0:
-            common_mm3 = _common_mm3(outward[one], outward[other])
-            meet[one, other] = meet[other, one] = common_mm3 > _TOUCHING * sizes[other]
-    group = _labels(len(found), *np.nonzero(meet))
+    for large, small in np.argwhere(np.triu(meet, 1)).tolist():
+        if sizes[small] > _A_PART * sizes[0] or components[small].volume_mm3 < 0:
+            common_mm3 = _common_mm3(outward[large], outward[small])
+            meet[large, small] = meet[small, large] = common_mm3 > _TOUCHING * sizes[small]
+    group = _labels(len(components), *np.nonzero(meet))
     groups = [np.flatnonzero(group == number) for number in range(group.max() + 1)]
-    if len(groups) < 2 or any(sizes[some[0]] <= _A_PART * sizes[0] for some in groups):
+    if len(groups) < 2 or any(sizes[members[0]] <= _A_PART * sizes[0] for members in groups):
         return [mesh]
-    groups.sort(key=lambda some: tuple(low[some[0]].tolist()))
-    together = [np.sort(np.concatenate([found[at].faces for at in some])) for some in groups]
+    groups.sort(key=lambda members: tuple(low[members[0]].tolist()))
+    unsorted = [[components[index].faces for index in members] for members in groups]
+    together = [np.sort(np.concatenate(faces)) for faces in unsorted]
     return [
-        welded(f"{mesh.name} ({number})", mesh.vertices, mesh.faces[some])
-        for number, some in enumerate(together, 1)
+        welded(f"{mesh.name} ({number})", mesh.vertices, mesh.faces[faces])
+        for number, faces in enumerate(together, 1)
     ]

@@ -79,14 +79,14 @@ def accessories(puzzle: PuzzleSet, profile: Profile) -> tuple[Accessory, ...]:
     """Return the boards to print with a profile, each followed by its lid."""
     if profile.boards_made == "none":
         return ()
-    kind, found = board_kind(puzzle, profile), []
+    kind, parts = board_kind(puzzle, profile), []
     for board in puzzle.boards:
         if board.optional and profile.boards_made != "all":
             continue
-        found.append(Accessory(board.id, kind, board, profile.board_colour))
+        parts.append(Accessory(board.id, kind, board, profile.board_colour))
         if profile.lid != "none":
-            found.append(Accessory(board.id + LID_SUFFIX, LID, board, profile.board_colour))
-    return tuple(found)
+            parts.append(Accessory(board.id + LID_SUFFIX, LID, board, profile.board_colour))
+    return tuple(parts)
 
 
 def printables(
@@ -98,21 +98,21 @@ def printables(
         InputError: naming every unknown id.
     """
     all_printables: tuple[Printable, ...] = (*puzzle.pieces, *accessories(puzzle, profile))
-    known = [one.id for one in all_printables]
-    unknown = [quote(one) for one in dict.fromkeys(ids) if one not in known]
+    known = [printable.id for printable in all_printables]
+    unknown = [quote(part_id) for part_id in dict.fromkeys(ids) if part_id not in known]
     if unknown:
         message = f"has no piece {' and no '.join(unknown)}; choose from {', '.join(known)}"
         raise InputError.of(puzzle.name, message + _omission_hint(puzzle, profile, ids))
-    return tuple(one for one in all_printables if one.id in ids or not ids)
+    return tuple(printable for printable in all_printables if printable.id in ids or not ids)
 
 
 def _omission_hint(puzzle: PuzzleSet, profile: Profile, ids: Sequence[str]) -> str:
     """Explain which setting omits a requested board or lid."""
-    boards = [one.id for one in puzzle.boards]
-    made = [one.id for one in accessories(puzzle, profile)]
-    if any(one in boards and one not in made for one in ids):
+    boards = [board.id for board in puzzle.boards]
+    made = [part.id for part in accessories(puzzle, profile)]
+    if any(part_id in boards and part_id not in made for part_id in ids):
         return '; board.make "all" makes every board of the set'
-    lids = [one + LID_SUFFIX for one in boards]
-    if any(one in lids and one not in made for one in ids):
+    lids = [board_id + LID_SUFFIX for board_id in boards]
+    if any(part_id in lids and part_id not in made for part_id in ids):
         return '; lid.kind "none" omits all lids, board.make may omit a board and its lid'
     return ""

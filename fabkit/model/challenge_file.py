@@ -1,9 +1,14 @@
-"""Read challenges: a table of a set file or of a list, or a separate file."""
+"""Read and write challenges: a file, a table of a set file, a list, or a catalog.
+
+All of them hold the same document, with an optional result that is checked, not computed again.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -11,22 +16,31 @@ from pydantic import Field
 from fabkit.core.documents import (
     BOOLEAN,
     IDENTIFIER,
+    ErrorList,
     Table,
     Validator,
     any_value,
     choice,
     exactly_one,
     integer,
+    number,
+    read_identifier,
+    read_tables,
     text,
 )
-from fabkit.core.errors import join_names, pluralize, quote
+from fabkit.core.errors import InputError, escape, join_names, pluralize, quote
+from fabkit.core.files import check_schema
+from fabkit.core.parsing import parse_json, parse_toml, read_text
+from fabkit.model.entry import LEVELS, solution_error
 from fabkit.model.lattice import Cell
-from fabkit.model.piece import is_image
-from fabkit.model.puzzle import MOVES, Challenge, Given, PuzzleSet, default_board
+from fabkit.model.piece import Piece, is_image
+from fabkit.model.puzzle import MOVES, Challenge, Entry, Given, PuzzleSet, Result, default_board
 from fabkit.model.regions import CellNumbering, RegionReader
 
 ANSWERS = ("solved", "impossible")
-_REGION_KEYS = ("outline", "board", "cells")
+STATUSES = (*ANSWERS, "unknown")
+PARITIES = ("even", "odd", "mixed")
+_REGION_KEYS = ("outline", "board", "cells", "frame")
 
 _WHOLE_PAIR = {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2}
 _CORNER = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
@@ -53,9 +67,27 @@ _PIECES = any_value(
     ],
 )
 
+_LONGEST_ID = 40
 _COUNT = Validator(
     integer(-(10**9), 10**9).read, "a whole number", {"type": "integer", "minimum": 1}
 )
+
+
+_FRAME = any_value(
+    "cells",
+    description="cells as whole numbers [x, y] of the lattice's frame, as fabkit writes them",
+    type="array",
+    items=_WHOLE_PAIR,
+    minItems=1,
+)
+_SOLUTION = any_value(
+    "the cells of each piece",
+    description="by piece id, as `fabkit solve --json` prints them; frame cells if the region is one",
+    type="object",
+    additionalProperties={"type": "array"},
+)
+_MAX_SCORE = 10**6
+_MAX_SOLUTIONS = 10**18
 
 
 class GivenTable(Table):
@@ -64,6 +96,43 @@ class GivenTable(Table):
     piece: Annotated[str, text()] = Field(description="its id")
     cells: Annotated[Any, CELLS] = None
     outline: Annotated[Any, OUTLINE] = None
+    frame: Annotated[Any, _FRAME] = None
+
+
+class DifficultyTable(Table):
+    """How hard a challenge is for a person."""
+
+    score: Annotated[float, number(-_MAX_SCORE, _MAX_SCORE)] = Field(
+        description="as `fabkit solve --difficulty` prints it"
+    )
+    tries: Annotated[float, number(0, _MAX_SCORE)] = Field(0.0, description="its first part")
+    free_moves: Annotated[float, number(0, _MAX_SCORE)] = Field(0.0, description="its second part")
+
+
+class ResultTable(Table):
+    """What is known about a challenge: a solution is checked, the rest is trusted."""
+
+    status: Annotated[str, choice(*STATUSES)] = Field("", description="what solving it found")
+    solution: Annotated[Any, _SOLUTION] = None
+    count: Annotated[int | None, integer(1, _MAX_SOLUTIONS)] = Field(
+        None, description="number of known solutions"
+    )
+    count_complete: Annotated[bool, BOOLEAN] = Field(False, description="whether there are no more")
+    count_up_to_symmetry: Annotated[int | None, integer(1, _MAX_SOLUTIONS)] = Field(
+        None, description="number of solutions that are not images of each other"
+    )
+    unique_by: Annotated[Any, any_value("a list of engines")] = Field(
+        None, description="engines that agree that there is one solution"
+    )
+    minimal: Annotated[bool | None, BOOLEAN] = Field(
+        None, description="whether every given piece is needed"
+    )
+    rigid: Annotated[bool | None, BOOLEAN] = Field(
+        None, description="whether every part of a snowflake is symmetric itself"
+    )
+    shape: Annotated[str, text(100)] = Field("", description="name of the region's shape")
+    level: Annotated[str, choice(*LEVELS)] = Field("", description="level of difficulty")
+    difficulty: DifficultyTable = Field(None, description="rating")  # type: ignore[assignment]
 
 
 class ChallengeFile(Table):
@@ -76,6 +145,7 @@ class ChallengeFile(Table):
         None, description="id of the board to fill; the set's first when no region is drawn"
     )
     cells: Annotated[Any, CELLS] = None
+    frame: Annotated[Any, _FRAME] = None
     flips: Annotated[bool | None, BOOLEAN] = Field(
         None, description="whether pieces may be flipped"
     )
@@ -85,6 +155,23 @@ class ChallengeFile(Table):
         None, description="how many of the pieces fill the region; all of them by default"
     )
     given: list[GivenTable] = Field([], description="pieces that are placed already")
+    of: Annotated[str, text(100)] = Field(
+        "", description="id of the challenge that a starting position belongs to"
+    )
+    parity: Annotated[str, choice(*PARITIES)] = Field(
+        "", description="of a snowflake: where its centre is on the grid"
+    )
+    half_width: Annotated[Any, any_value("one or two whole numbers")] = Field(
+        None, description="of a snowflake: how far it reaches from its centre"
+    )
+    centre: Annotated[str, choice("even", "odd")] = Field(
+        "", description="of a mixed snowflake: the parity of its inner part"
+    )
+    file: Annotated[str, text()] = Field(
+        "", description="the challenge file beside a list that states the same"
+    )
+    # A table that is left out is None, like any other key without a default.
+    result: ResultTable = Field(None, description="what is known about it")  # type: ignore[assignment]
 
 
 class ChallengeTable(ChallengeFile):
@@ -93,26 +180,21 @@ class ChallengeTable(ChallengeFile):
     id: Annotated[str, IDENTIFIER] = Field(description="name for commands and files")
 
 
-class CatalogStart(Table, extra="ignore"):
-    """What a catalog adds to the challenge of a starting position."""
+class ListFile(Table):
+    """Several challenges: a list of one's own, of `fabkit challenges`, or a catalog."""
 
-    id: Annotated[str, IDENTIFIER]
-    count: Annotated[int, integer(0, 10**18)]
-    solution: Annotated[Any, any_value("an outline for each piece")]
-    count_complete: Annotated[bool, BOOLEAN] = False
-    of: Annotated[str, text(100)] = ""
-
-
-class CatalogSnowflake(CatalogStart):
-    """A snowflake in a catalog; see `fabkit.model.catalog`."""
-
-    parity: Annotated[str, choice("even", "odd", "mixed")]
-    outlines: Annotated[Any, any_value("a list of outlines")]
-    flips: Annotated[bool | None, BOOLEAN] = None
-
-
-#: Keys of a listed challenge that define it; the others are results.
-CHALLENGE_KEYS = tuple(key for key in ChallengeFile.model_fields if key != "answer")
+    set: Annotated[str, text()] = Field("", description="name of the set that they belong to")
+    challenge: Annotated[Any, any_value("tables")] = Field(
+        None, description="the challenges; in JSON also called `challenges`"
+    )
+    challenges: Annotated[Any, any_value("tables")] = None
+    made: Annotated[Any, any_value("a table")] = Field(None, description="how fabkit made it")
+    pieces: Annotated[Any, any_value("piece ids")] = None
+    levels: Annotated[Any, any_value("a table")] = None
+    counts: Annotated[Any, any_value("a table")] = None
+    complete: Annotated[Any, any_value("tables")] = None
+    unknown: Annotated[Any, any_value("tables")] = None
+    missing: Annotated[Any, any_value("a string")] = None
 
 
 class ChallengeReader:
@@ -122,20 +204,30 @@ class ChallengeReader:
         puzzle: the set, as far as it has been read.
         regions: reads drawings.
         misnamed: invalid ids of pieces and boards: references to them are no further errors.
+        proved: whether given pieces and solutions were checked before, as those of a shipped catalog.
     """
 
     def __init__(
-        self, puzzle: PuzzleSet, regions: RegionReader, misnamed: Sequence[object] = ()
+        self,
+        puzzle: PuzzleSet,
+        regions: RegionReader,
+        misnamed: Sequence[object] = (),
+        proved: bool = False,
     ) -> None:
-        self._puzzle, self._regions, self._misnamed = puzzle, regions, misnamed
-        self._lattice, self._errors = puzzle.lattice, regions.errors
+        self._puzzle = puzzle
+        self._regions = regions
+        self._misnamed = misnamed
+        self._proved = proved
+        self._lattice = puzzle.lattice
+        self._errors = regions.errors
         self._pieces = {piece.id: piece for piece in puzzle.pieces if piece.id}
-        numbered = (
-            (board.id, CellNumbering(puzzle.lattice, board.cells)) for board in puzzle.boards
-        )
-        self._boards = {board_id: numbering for board_id, numbering in numbered if board_id}
+        self._boards = {
+            board.id: CellNumbering(puzzle.lattice, board.cells)
+            for board in puzzle.boards
+            if board.id
+        }
 
-    def read(self, data: Any, place: str = "", name: str | None = None) -> Challenge:
+    def read(self, data: Any, place: str = "", name: str | None = None) -> Entry:
         """Read one challenge; usable only if there are no errors.
 
         Args:
@@ -144,21 +236,98 @@ class ChallengeReader:
             name: default id; None when the table must have one.
         """
         model = ChallengeTable if name is None else ChallengeFile
-        return self.challenge(model.read(data, self._errors, place), place, name or "")
+        return self.entry(model.read(data, self._errors, place), place, name or "")
 
-    def challenge(self, table: ChallengeFile, place: str, name: str = "") -> Challenge:
-        """Convert a table to a challenge; see `read`."""
+    def entry(self, table: ChallengeFile, place: str, name: str = "") -> Entry:
+        """Convert a table to a challenge with its result; see `read`."""
         prefix = f"{place}." if place else ""
+        errors_before = self._errors.count
         region, numbering = self._region(table, place, prefix)
         flips = self._puzzle.flips if table.flips is None else table.flips
-        before = self._errors.count
+        errors_before_pieces = self._errors.count
         pieces = self._named(table.pieces, f"{prefix}pieces")
-        given, count = tuple[Given, ...](), None
-        if self._errors.count == before and not table.has_error("pieces"):
+        given = tuple[Given, ...]()
+        count = None
+        if self._errors.count == errors_before_pieces and not table.has_error("pieces"):
             given = self._given(table, prefix, flips, region, numbering, pieces)
             count = self._count(table.pieces_count, prefix, len(pieces), len(given))
-        title, answer = table.title or "", table.answer or ""
-        return Challenge(table.id or name, region, pieces, given, flips, answer, title, count)
+        challenge = Challenge(
+            table.id or name,
+            region,
+            pieces,
+            given,
+            flips,
+            table.answer or "",
+            table.title or "",
+            count,
+        )
+        entry = self._with_result(table, challenge, prefix, numbering)
+        is_sound = self._errors.count == errors_before and not self._proved
+        if entry.solution and is_sound and (error := solution_error(entry, self._puzzle)):
+            message = f"{error}; correct it, or leave it out"
+            self._errors.add(f"{prefix}result.solution", message)
+        return entry
+
+    def _with_result(
+        self, table: ChallengeFile, challenge: Challenge, prefix: str, numbering: CellNumbering
+    ) -> Entry:
+        """Return the entry of a challenge: its kind, its origin and its result."""
+        key = f"{prefix}result"
+        stated = table.result or ResultTable.model_construct()
+        if table.parity == "mixed" and self._puzzle.made_of_balls:
+            message = 'is "mixed", of pieces half a unit apart, but balls lie on one lattice'
+            self._errors.add(f"{prefix}parity", f'{message}; expected "even" or "odd"')
+        solution = self._solution(table, stated, challenge, f"{key}.solution", numbering)
+        if solution and stated.status not in ("", "solved"):
+            message = f'is "{stated.status}", but there is a solution; expected "solved"'
+            self._errors.add(f"{key}.status", message)
+        status = "solved" if solution else stated.status or "unknown"
+        return Entry(
+            challenge,
+            "snowflake" if table.parity else self._puzzle.kind_of(challenge),
+            parity=table.parity or "",
+            halves=2 if table.parity == "mixed" else 1,
+            of=table.of or "",
+            level=stated.level or "",
+            score=stated.difficulty.score if stated.difficulty else None,
+            result=Result(status, solution, stated.count, bool(stated.count_complete)),
+        )
+
+    def _solution(
+        self,
+        table: ChallengeFile,
+        stated: ResultTable,
+        challenge: Challenge,
+        key: str,
+        numbering: CellNumbering,
+    ) -> dict[str, frozenset[Cell]] | None:
+        """Return the cells of each piece in a result; None without a solution or after an error."""
+        solution = stated.solution
+        if solution is None:
+            return None
+        if not isinstance(solution, dict):
+            self._errors.add(key, f"expected the cells of each piece, found {quote(solution)}")
+            return None
+        unknown = [piece_id for piece_id in solution if piece_id not in self._pieces]
+        if unknown:
+            names = join_names(list(self._pieces))
+            message = f"there is no piece {quote(unknown[0])}; the pieces are {names}"
+            self._errors.add(key, message)
+            return None
+        drawn_as = "cells" if self._lattice.cells_per_unit == 1 else "outline"
+        drawn_as = "frame" if table.frame is not None else drawn_as
+        return {
+            piece_id: self._cells(drawn_as, cells, f"{key}.{piece_id}", numbering)
+            for piece_id, cells in solution.items()
+        }
+
+    def _cells(
+        self, key: str, drawing: Any, where: str, numbering: CellNumbering | None = None
+    ) -> frozenset[Cell]:
+        """Return the cells of a drawing; those of a shipped catalog are known to be on the lattice."""
+        if key == "frame" and self._proved:
+            return frozenset((x, y) for x, y in drawing)
+        return self._regions.read(key, drawing, where, numbering)
 
     def _region(
         self, table: ChallengeFile, place: str, prefix: str
@@ -173,9 +342,12 @@ class ChallengeReader:
             return frozenset(), CellNumbering(self._lattice)
         if key == "outline":
             region = self._regions.read(key, table.outline, f"{prefix}{key}")
-            return region, CellNumbering(
-                self._lattice, region, "the region is drawn by its outline"
-            )
+            lack = "the region is drawn by its outline"
+            return region, CellNumbering(self._lattice, region, lack)
+        if key == "frame":
+            region = self._cells(key, table.frame, f"{prefix}{key}")
+            lack = "the region is drawn by cells of the frame"
+            return region, CellNumbering(self._lattice, region, lack)
         numbering = (
             self._board(table.board, f"{prefix}board") if key == "board" else self._default()
         )
@@ -214,7 +386,7 @@ class ChallengeReader:
         if not isinstance(wanted, str | list):
             errors.add(key, f"expected a string or a list of piece ids, found {quote(wanted)}")
             return ()
-        ids = [one for one in wanted if isinstance(one, str)]
+        ids = [piece_id for piece_id in wanted if isinstance(piece_id, str)]
         if len(ids) < len(wanted) or not ids:
             errors.add(key, f"expected one or more piece ids, found {quote(wanted)}")
         elif isinstance(wanted, str) and wanted in known and len(wanted) > 1:
@@ -222,14 +394,13 @@ class ChallengeReader:
             message = f'{quote(wanted)} is read as the pieces {letters}; write a list: ["{wanted}"]'
             errors.add(key, message)
         else:
-            for one, count in Counter(ids).items():
-                if one not in known and one not in self._misnamed:
+            for piece_id, count in Counter(ids).items():
+                if piece_id not in known and piece_id not in self._misnamed:
                     names = join_names(list(known))
-                    errors.add(key, f"there is no piece {quote(one)}; the pieces are {names}")
+                    errors.add(key, f"there is no piece {quote(piece_id)}; the pieces are {names}")
                 elif count > 1:
-                    errors.add(
-                        key, f"piece {quote(one)} is listed {count} times; there is only one"
-                    )
+                    message = f"piece {quote(piece_id)} is listed {count} times; there is only one"
+                    errors.add(key, message)
         return tuple(ids)
 
     def _count(self, count: int | None, prefix: str, named: int, given: int) -> int | None:
@@ -254,33 +425,188 @@ class ChallengeReader:
         """Return the given pieces: allowed images inside the region that do not overlap."""
         errors = self._errors
         if len(table.given) > len(self._pieces):
-            most = f"at most {len(self._pieces)} are allowed"
-            errors.add(f"{prefix}given", f"has {len(table.given)} items; {most}")
+            limit = f"at most {len(self._pieces)} are allowed"
+            errors.add(f"{prefix}given", f"has {len(table.given)} items; {limit}")
             return ()
-        found: dict[str, Given] = {}
+        given: dict[str, Given] = {}
         covered: set[Cell] = set()
-        for index, item in enumerate(table.given):
+        for index, row in enumerate(table.given):
             place = f"{prefix}given[{index}]"
-            key = exactly_one(errors, place, item, ("cells", "outline"), required=True)
+            key = exactly_one(errors, place, row, ("cells", "outline", "frame"), required=True)
             where = f"{place}.{key}"
-            value = getattr(item, key) if key else None
-            cells = self._regions.read(key, value, where, numbering) if key else frozenset()
-            if item.has_error("piece") or not cells:
+            drawing = getattr(row, key) if key else None
+            cells = self._cells(key, drawing, where, numbering) if key else frozenset()
+            if row.has_error("piece") or not cells:
                 continue
-            name, piece = quote(item.piece), self._pieces.get(item.piece)
-            if item.piece not in pieces or piece is None:
+            name = quote(row.piece)
+            piece = self._pieces.get(row.piece)
+            if row.piece not in pieces or piece is None:
                 errors.add(f"{place}.piece", f"{name} is not among the challenge's pieces")
-            elif item.piece in found:
+            elif row.piece in given:
                 errors.add(f"{place}.piece", f"{name} is given twice")
-            elif piece.forms and not is_image(self._lattice, piece, cells, flips):
-                errors.add(
-                    where, f"is not the shape of {name} under the allowed moves ({MOVES[flips]})"
-                )
+            elif not self._is_shape_of(piece, cells, flips):
+                message = f"is not the shape of {name} under the allowed moves ({MOVES[flips]})"
+                errors.add(where, message)
             elif region and not cells <= region:
                 errors.add(where, "is partly outside the region")
             elif cells & covered:
                 errors.add(where, "overlaps another given piece")
             else:
-                found[item.piece] = Given(item.piece, cells)
+                given[row.piece] = Given(row.piece, cells)
                 covered |= cells
-        return tuple(found.values())
+        return tuple(given.values())
+
+    def _is_shape_of(self, piece: Piece, cells: frozenset[Cell], flips: bool) -> bool:
+        """Return whether cells are an image of a piece; a piece with an error has no forms."""
+        return self._proved or not piece.forms or is_image(self._lattice, piece, cells, flips)
+
+
+def read_challenges(path: Path, puzzle: PuzzleSet) -> list[Entry]:
+    """Read a challenge file, a list of challenges, or a catalog; all are TOML or JSON.
+
+    The suffix decides between TOML and JSON; with another suffix it is JSON if it begins with a brace.
+    A challenge file without an ``id`` is named after the file.
+
+    Raises:
+        InputError: with every error in the file, or when it is that of another set.
+    """
+    name = escape(str(path))
+    content = read_text(path, name, "a challenge file")
+    if not content.strip():
+        raise InputError.of(name, "is empty; expected a challenge, as TOML or JSON")
+    suffix = path.suffix.lower()
+    is_json = suffix == ".json" or (suffix != ".toml" and content.lstrip().startswith("{"))
+    document = parse_json(content, name) if is_json else parse_toml(content, name)
+    if document.keys() & {"challenge", "challenges"}:
+        return read_list(document, puzzle, name)
+    errors = ErrorList(name)
+    entry = _reader(puzzle, errors).read(document, name=_safe_id(path.stem))
+    errors.raise_if_any()
+    return [entry]
+
+
+def read_list(document: Mapping[str, Any], puzzle: PuzzleSet, source: str) -> list[Entry]:
+    """Read the challenges of a list or catalog.
+
+    Args:
+        source: the file's name, for messages.
+
+    Raises:
+        InputError: with all errors found, or when it is of another set or of an older form.
+    """
+    errors = ErrorList(source)
+    check_schema(document, source)
+    table = ListFile.read({key: document[key] for key in document if key != "schema"}, errors)
+    if table.set and table.set != puzzle.name:
+        message = f"contains challenges of {quote(table.set)}, not of {quote(puzzle.name)}"
+        raise InputError.of(source, message)
+    key = "challenge" if table.challenge is not None else "challenges"
+    if table.challenge is not None and table.challenges is not None:
+        errors.add("challenges", "expected one of challenge, challenges; found both")
+    tables = read_tables(getattr(table, key), key, errors)
+    _refuse_older_form(document, [record for _, record in tables], puzzle, source)
+    entries = _read_entries(tables, _reader(puzzle, errors), errors)
+    errors.raise_if_any()
+    return entries
+
+
+def read_shipped(records: Sequence[Any], puzzle: PuzzleSet, source: str) -> list[Entry]:
+    """Read records of a shipped catalog, whose solutions tests have checked."""
+    errors = ErrorList(source)
+    tables = [(f"challenges[{index}]", record) for index, record in enumerate(records)]
+    entries = _read_entries(tables, _reader(puzzle, errors, proved=True), errors)
+    errors.raise_if_any()
+    return entries
+
+
+def _reader(puzzle: PuzzleSet, errors: ErrorList, proved: bool = False) -> ChallengeReader:
+    return ChallengeReader(puzzle, RegionReader(puzzle.lattice, errors), proved=proved)
+
+
+def _read_entries(
+    tables: Sequence[tuple[str, Any]], reader: ChallengeReader, errors: ErrorList
+) -> list[Entry]:
+    entries = []
+    ids = set[str]()
+    for place, record in tables:
+        entry = reader.read(record, place)
+        if entry.challenge.id and entry.challenge.id in ids:
+            errors.add(f"{place}.id", f"{quote(entry.challenge.id)} is listed twice")
+        ids.add(entry.challenge.id)
+        entries.append(entry)
+    return entries
+
+
+def _refuse_older_form(
+    document: Mapping[str, Any], records: Sequence[Any], puzzle: PuzzleSet, source: str
+) -> None:
+    """Refuse a list or catalog whose results are not in a table of their own.
+
+    Raises:
+        InputError: with the command that makes it again.
+    """
+    older_keys = {"outlines", "solution"}
+    if any(isinstance(record, dict) and record.keys() & older_keys for record in records):
+        made = document.get("made")
+        command = made.get("command") if isinstance(made, dict) else None
+        command = command or f"fabkit challenges {puzzle.name}"
+        raise InputError.of(source, f"is of an older fabkit; make it again with `{command}`")
+
+
+def _safe_id(stem: str) -> str:
+    """Convert a file name to an id: unsafe characters become dashes."""
+    safe = re.sub(r"[^A-Za-z0-9_]+", "-", stem).strip("-_")[:_LONGEST_ID] or "challenge"
+    try:
+        return read_identifier(safe)
+    except ValueError:
+        return f"challenge-{safe}"
+
+
+#: Writes cells: the key, such as ``outline``, and its value.
+Describe = Callable[[frozenset[Cell]], tuple[str, Any]]
+
+
+def frame_cells(cells: frozenset[Cell]) -> tuple[str, list[list[int]]]:
+    """Describe cells as whole numbers of the lattice's frame, as in catalogs.
+
+    Example:
+        >>> frame_cells(frozenset({(3, 1), (1, 3)}))
+        ('frame', [[1, 3], [3, 1]])
+    """
+    return "frame", sorted([x, y] for x, y in cells)
+
+
+def challenge_record(
+    puzzle: PuzzleSet, challenge: Challenge, describe: Describe = frame_cells
+) -> dict[str, Any]:
+    """Return the document of a challenge, for TOML or JSON; `read_challenges` reads it.
+
+    Args:
+        describe: writes the cells of region and given pieces.
+    """
+    board = next((board for board in puzzle.boards if board.cells == challenge.region), None)
+    on_board = board is not None and describe is not frame_cells
+    region = ("board", board.id) if board and on_board else describe(challenge.region)
+    record: dict[str, Any] = {"id": challenge.id}
+    if challenge.title:
+        record["title"] = challenge.title
+    record |= dict([region])
+    record["pieces"] = list(challenge.pieces)
+    if challenge.pieces_count is not None:
+        record["pieces_count"] = challenge.pieces_count
+    if challenge.flips != puzzle.flips:
+        record["flips"] = challenge.flips
+    if challenge.answer:
+        record["answer"] = challenge.answer
+    if challenge.given:
+        record["given"] = [
+            dict([("piece", given.piece), describe(given.cells)]) for given in challenge.given
+        ]
+    return record
+
+
+def solution_record(
+    solution: Mapping[str, frozenset[Cell]], describe: Describe = frame_cells
+) -> dict[str, Any]:
+    """Return the cells of each piece, as in a challenge's result."""
+    return {piece_id: describe(cells)[1] for piece_id, cells in solution.items()}

@@ -4,42 +4,73 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
-from fabkit.core.errors import InputError, did_you_mean, escape, join_names, pluralize, quote
-from fabkit.core.parsing import parse_json, parse_toml, read_text
-from fabkit.model.catalog import catalog_challenge, catalog_entries, entry_kind, snowflake_numbers
-from fabkit.model.puzzle import Challenge, PuzzleSet, default_board
+from fabkit.core.errors import (
+    InputError,
+    did_you_mean,
+    escape,
+    join_names,
+    no_such,
+    pluralize,
+    quote,
+)
+from fabkit.model.catalog import (
+    catalog_path,
+    catalog_records,
+    record_kind,
+    shipped_entry,
+    snowflake_numbers,
+)
+from fabkit.model.puzzle import Challenge, Entry, PuzzleSet, default_board
 
+#: At most this many ids are named in a message.
 _MAX_NAMED = 8
-_LONGEST_ID = 40
 
 
-def load_challenge(path: Path, puzzle: PuzzleSet) -> Challenge:
-    """Read a challenge file for a set.
+def challenge_in_file(path: Path, puzzle: PuzzleSet, name: str | None = None) -> Entry:
+    """Return a challenge of a challenge file, a list or a catalog.
 
-    The suffix decides between JSON and TOML; with another suffix it is JSON if it begins with a brace.
-    Without an ``id``, the challenge is named after the file.
+    Args:
+        name: its id; None for the only challenge of the file.
 
     Raises:
-        InputError: with every error in the file.
+        InputError: with every error in the file; or when there is no such challenge, or there are
+            several and none is named.
     """
-    from fabkit.core.documents import ErrorList
-    from fabkit.model.challenge_file import ChallengeReader
-    from fabkit.model.regions import RegionReader
+    from fabkit.model.challenge_file import read_challenges
 
-    name = escape(str(path))
-    text = read_text(path, name, "a challenge file")
-    if not text.strip():
-        raise InputError.of(name, "is empty; expected a challenge, as TOML or JSON")
-    ending = path.suffix.lower()
-    is_json = ending == ".json" or (ending != ".toml" and text.lstrip().startswith("{"))
-    document = parse_json(text, name) if is_json else parse_toml(text, name)
-    errors = ErrorList(name)
-    reader = ChallengeReader(puzzle, RegionReader(puzzle.lattice, errors))
-    challenge = reader.read(document, name=_safe_id(path.stem))
-    errors.raise_if_any()
-    return challenge
+    entries = {entry.challenge.id: entry for entry in read_challenges(path, puzzle)}
+    if name is None and len(entries) == 1:
+        return next(iter(entries.values()))
+    source = escape(str(path))
+    if not entries:
+        raise InputError.of(source, "holds no challenges; expected one or more")
+    if name is None:
+        ids = join_names(list(entries), _MAX_NAMED)
+        raise InputError.of(source, f"holds {len(entries)} challenges; name one: {ids}")
+    if name not in entries:
+        raise InputError.of(source, no_such("challenge", name, list(entries), _MAX_NAMED))
+    return entries[name]
+
+
+def one_lattice(entry: Entry, source: str, where: str) -> Challenge:
+    """Return the challenge of an entry to solve.
+
+    Args:
+        where: the file that holds its solution, for the message.
+
+    Raises:
+        InputError: when it uses two lattices; engines solve challenges on one.
+    """
+    if entry.halves == 1:
+        return entry.challenge
+    message = (
+        f"{entry.challenge.id} uses two lattices half a unit apart, but a challenge uses one; its "
+        f"solution is in {where}"
+    )
+    raise InputError.of(source, message)
 
 
 def find_challenge(puzzle: PuzzleSet, name: str | None) -> Challenge:
@@ -67,20 +98,21 @@ def find_challenge(puzzle: PuzzleSet, name: str | None) -> Challenge:
     for board in puzzle.boards:
         if board.id == name:
             return puzzle.whole_board(board)
-    if name is not None and (shipped := catalog_challenge(puzzle, name)):
-        return shipped
+    if name is not None and (entry := shipped_entry(puzzle, name)):
+        challenge = one_lattice(entry, puzzle.name, catalog_path(puzzle).name)
+        return replace(challenge, answer=entry.result.status)
     if not known:
         message = "has no challenge and no board; describe a challenge in a file (--file)"
     elif name is None:
         has_no = "only optional boards" if puzzle.boards else "no board"
         message = f"has {has_no}; name a challenge: {join_names(known, _MAX_NAMED)}"
     else:
-        made = catalog_entries(puzzle)
-        all_ids = [*known, *(one["id"] for one in made)]
-        meant = {one.lower(): one for one in all_ids}.get(name.lower(), name)
-        kinds = Counter(map(entry_kind, made)).items()
+        records = catalog_records(puzzle)
+        all_ids = [*known, *(record["id"] for record in records)]
+        meant = {known_id.lower(): known_id for known_id in all_ids}.get(name.lower(), name)
+        kinds = Counter(map(record_kind, records)).items()
         there = join_names(known, _MAX_NAMED) + "".join(
-            f", and {pluralize(n, kind)}" for kind, n in kinds
+            f", and {pluralize(count, kind)}" for kind, count in kinds
         )
         message = f"has no challenge {quote(name)}; choose from {there}"
         message += did_you_mean(meant, all_ids)
@@ -96,11 +128,12 @@ def resolve_id(puzzle: PuzzleSet, name: str) -> str:
         >>> resolve_id(fridgeiq, "Start 7: Triangle 4"), resolve_id(fridgeiq, "square 1")
         ('start-007', 'square_01')
     """
-    ids = [*challenge_names(puzzle), *(one["id"] for one in catalog_entries(puzzle))]
+    ids = [*challenge_names(puzzle), *(record["id"] for record in catalog_records(puzzle))]
     if name in ids:
         return name
-    titles = {f"snowflake {number}": one for one, number in snowflake_numbers(puzzle).items()}
-    titles |= {re.sub("[-_]+0*", " ", one).lower(): one for one in ids}
+    numbers = snowflake_numbers(puzzle).items()
+    titles = {f"snowflake {number}": flake_id for flake_id, number in numbers}
+    titles |= {re.sub("[-_]+0*", " ", known_id).lower(): known_id for known_id in ids}
     return titles.get(re.sub(r"[-_\s]+", " ", name.partition(":")[0]).lower(), name)
 
 
@@ -108,14 +141,3 @@ def challenge_names(puzzle: PuzzleSet) -> list[str]:
     """Return the ids that `find_challenge` accepts besides the catalog's, each once."""
     ids = [challenge.id for challenge in puzzle.challenges] + [board.id for board in puzzle.boards]
     return list(dict.fromkeys(ids))
-
-
-def _safe_id(stem: str) -> str:
-    """Convert a file name to an id: unsafe characters become dashes."""
-    from fabkit.core.documents import read_identifier
-
-    safe = re.sub(r"[^A-Za-z0-9_]+", "-", stem).strip("-_")[:_LONGEST_ID] or "challenge"
-    try:
-        return read_identifier(safe)
-    except ValueError:
-        return f"challenge-{safe}"

@@ -106,13 +106,13 @@ def moves_onto(
         [(1, False, (6, 4)), (3, False, (4, 8)), (1, True, (6, 8)), (3, True, (4, 4))]
     """
     wanted, (to_x, to_y) = normalize_cells(lattice, cells), lattice.anchor(cells)
-    found = []
+    moves = []
     for move in lattice.symmetries:
         image = [move(cell) for cell in own]
         if normalize_cells(lattice, image) == wanted:
             from_x, from_y = lattice.anchor(image)
-            found.append((move, (to_x - from_x, to_y - from_y)))
-    return found
+            moves.append((move, (to_x - from_x, to_y - from_y)))
+    return moves
 
 
 @dataclass(frozen=True)
@@ -145,14 +145,14 @@ def _orientations(
     lattice_name: str, forms: tuple[Form, ...], flips: bool
 ) -> tuple[Orientation, ...]:
     lattice = LATTICES[lattice_name]
-    found: dict[frozenset[Cell], Orientation] = {}
+    distinct: dict[frozenset[Cell], Orientation] = {}
     for index, form in enumerate(forms):
         for symmetry in lattice.moves(flips):
             cells = normalize_cells(lattice, map(symmetry, form.cells))
-            if cells not in found:
+            if cells not in distinct:
                 rings = rings_of_cells(lattice, cells)
-                found[cells] = Orientation(index, symmetry, cells, rings)
-    return tuple(found.values())
+                distinct[cells] = Orientation(index, symmetry, cells, rings)
+    return tuple(distinct.values())
 
 
 @dataclass(frozen=True)

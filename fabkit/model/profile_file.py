@@ -119,8 +119,8 @@ def contradictions(profile: Profile) -> Iterable[ErrorDetail]:
     if profile.unit_mm < 8 * inset_mm:
         yield ErrorDetail("inset", f"{format_mm(inset_mm)} is more than an eighth of the unit")
     if profile.gap_min_mm > profile.gap_max_mm:
-        most = f"is more than gap.max, {format_mm(profile.gap_max_mm)}"
-        yield ErrorDetail("gap.min", f"{format_mm(profile.gap_min_mm)} {most}")
+        conflict = f"is more than gap.max, {format_mm(profile.gap_max_mm)}"
+        yield ErrorDetail("gap.min", f"{format_mm(profile.gap_min_mm)} {conflict}")
     if profile.faces == "both" and profile.fit not in ("embedded", "none"):
         yield ErrorDetail(
             "label.faces",

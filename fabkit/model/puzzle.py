@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fabkit.core.errors import InputError, quote
@@ -62,6 +62,63 @@ class Challenge:
         """The number of pieces that cover the region, given ones among them."""
         return self.pieces_count or len(self.pieces)
 
+    @property
+    def name(self) -> str:
+        """The display name: the title, or else the id."""
+        return self.title or self.id
+
+
+@dataclass(frozen=True)
+class Result:
+    """What solving a challenge has found.
+
+    Attributes:
+        status: ``solved``, ``impossible`` or ``unknown``.
+        solution: cells of each piece, including given ones; None when none exists or is known.
+        count: number of known solutions; None when not counted.
+        count_complete: whether there are no more.
+    """
+
+    status: str = "unknown"
+    solution: Mapping[str, frozenset[Cell]] | None = None
+    count: int | None = None
+    count_complete: bool = False
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A challenge and what is known about it.
+
+    Attributes:
+        kind: one of `fabkit.model.entry.KINDS`.
+        parity: of a snowflake, where its centre is: ``even`` at a corner of the grid, ``odd`` in the
+            middle of a square, ``mixed`` for pieces on two lattices; empty for anything else.
+        halves: subdivision of the grid unit: 1; or 2 where pieces are on two lattices half a unit
+            apart. Then the cells of challenge and solution are those of the same lattice with units
+            half as long, four of them in each cell of a piece.
+        of: the id of the challenge that a starting position belongs to; empty for one on a board.
+        level: difficulty, such as ``junior``; empty when unknown.
+        score: difficulty as a number; None when unknown.
+    """
+
+    challenge: Challenge
+    kind: str
+    parity: str = ""
+    halves: int = 1
+    of: str = ""
+    level: str = ""
+    score: float | None = None
+    result: Result = Result()
+
+    @property
+    def solution(self) -> Mapping[str, frozenset[Cell]]:
+        """The cells of each piece; empty when no solution is known."""
+        return self.result.solution or {}
+
+    def with_result(self, **changes: Any) -> Entry:
+        """Return the entry with changed attributes of its `Result`."""
+        return replace(self, result=replace(self.result, **changes))
+
 
 @dataclass(frozen=True)
 class PuzzleSet:
@@ -74,6 +131,7 @@ class PuzzleSet:
         source: the file it was read from, for messages.
         digest: SHA-256 of that file.
         unit_mm: the set's suggested length of a grid unit, or None.
+        entries: those of the challenges whose results the set file states.
         credit: where the shapes come from.
         licence: terms of use.
     """
@@ -90,6 +148,7 @@ class PuzzleSet:
     unit_mm: float | None = None
     credit: str = "none"
     licence: str = "not stated"
+    entries: tuple[Entry, ...] = field(default=(), compare=False)
 
     def piece(self, piece_id: str) -> Piece:
         """Return the piece with this id; raise InputError when there is none."""
@@ -102,7 +161,9 @@ class PuzzleSet:
             InputError: naming every unknown id.
         """
         known = [piece.id for piece in self.pieces]
-        unknown = [quote(one) for one in dict.fromkeys(piece_ids) if one not in known]
+        unknown = [
+            quote(piece_id) for piece_id in dict.fromkeys(piece_ids) if piece_id not in known
+        ]
         if unknown:
             message = f"has no piece {' and no '.join(unknown)}; its pieces are {', '.join(known)}"
             raise InputError.of(self.name, message)
@@ -112,6 +173,14 @@ class PuzzleSet:
         """Return the challenge to fill a board with all pieces, named after it."""
         pieces = tuple(piece.id for piece in self.pieces)
         return Challenge(board.id, board.cells, pieces, flips=self.flips)
+
+    def kind_of(self, challenge: Challenge) -> str:
+        """Return the kind of a challenge: ``start``, ``board`` for all pieces on one, or ``challenge``."""
+        if challenge.given:
+            return "start"
+        uses_all = len(challenge.pieces) == len(self.pieces)
+        fills_board = any(board.cells == challenge.region for board in self.boards)
+        return "board" if uses_all and fills_board else "challenge"
 
     @property
     def made_of_balls(self) -> bool:
@@ -172,7 +241,7 @@ def rings_to_units(lattice: Lattice, rings: Iterable[Ring]) -> list[list[tuple[f
     return [to_units(lattice, ring) for ring in rings]
 
 
-def challenge_document(
+def problem_document(
     puzzle: PuzzleSet, challenge: Challenge, leftover: bool = False
 ) -> dict[str, Any]:
     """Return a challenge with the outlines of its pieces, ready for JSON.
@@ -202,8 +271,8 @@ def challenge_document(
 
 
 def problem_sha256(puzzle: PuzzleSet, challenge: Challenge) -> str:
-    """Return the SHA-256 of a challenge as `challenge_document` states it, without its name."""
-    return json_sha256(challenge_document(puzzle, challenge))
+    """Return the SHA-256 of a challenge as `problem_document` states it, without its name."""
+    return json_sha256(problem_document(puzzle, challenge))
 
 
 def piece_document(piece: Piece) -> dict[str, Any]:

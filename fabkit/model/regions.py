@@ -103,7 +103,7 @@ class RegionReader:
         """Return the cells of a drawing; none after an error.
 
         Args:
-            kind: ``outline``, ``cells``, ``rows``, ``size`` or ``svg``.
+            kind: ``outline``, ``cells``, ``frame``, ``rows``, ``size`` or ``svg``.
             key: the place in the file.
             numbering: the origin of rows and columns and the meaning of plain numbers; None for a
                 piece, where plain numbers have none.
@@ -118,6 +118,8 @@ class RegionReader:
                 cells = read_outline(value, lattice, key, errors, may_touch=not piece)
             elif kind == "cells":
                 cells = _read_cells(value, lattice, key, errors, numbering)
+            elif kind == "frame":
+                cells = _read_frame(value, lattice)
             elif kind == "svg":
                 cells = self._read_svg(value, may_touch=not piece)
             else:
@@ -176,14 +178,16 @@ def _rings(outline: Any, lattice: Lattice) -> list[Ring]:
         rings = [inner for ring in rings for inner in ring]
     if sum(len(ring) for ring in rings if isinstance(ring, list)) > MAX_SIZE:
         raise OutlineError(f"has more than {MAX_SIZE} corners")
-    found = []
+    frame_rings = []
     for index, ring in enumerate(rings):
         below = "" if rings[0] is outline else f" ring {index}"
         if not isinstance(ring, list) or not ring:
             raise _DrawingError(f"expected a list of [x, y] corners, found {quote(ring)}", below)
         corners = enumerate(ring)
-        found.append(tuple(_frame_point(lattice, one, f"{below}[{i}]") for i, one in corners))
-    return found
+        frame_rings.append(
+            tuple(_frame_point(lattice, corner, f"{below}[{i}]") for i, corner in corners)
+        )
+    return frame_rings
 
 
 def _holds_rings(value: list[Any]) -> bool:
@@ -215,19 +219,33 @@ def _read_cells(
         raise _DrawingError(f"has {len(items)} items; at most {MAX_SIZE} are allowed")
     if not items:
         raise _DrawingError(f"is empty; expected a list of {expected}")
-    found: set[Cell] = set()
+    covered: set[Cell] = set()
     for index, item in enumerate(items):
         try:
             place = _row_col(item, numbering, expected)
             cells = lattice.cells_at(*place) if place else ()
-            if cells and found.issuperset(cells):
+            if cells and covered.issuperset(cells):
                 raise ValueError(f"{quote(item)} is listed twice")
-            found.update(cells)
+            covered.update(cells)
         except ValueError as error:
             errors.add(f"{key}[{index}]", str(error))
             if numbering and numbering.lack and type(item) is int:
                 break
-    return frozenset(found)
+    return frozenset(covered)
+
+
+def _read_frame(points: Any, lattice: Lattice) -> frozenset[Cell]:
+    """Read cells as frame points ``[x, y]`` of the lattice; see `fabkit.model.lattice`."""
+    if not isinstance(points, list) or not 0 < len(points) <= MAX_SIZE:
+        raise _DrawingError(f"expected a list of 1 to {MAX_SIZE} cells, found {quote(points)}")
+    for index, point in enumerate(points):
+        if not _is_point(point, dimensions=2, whole=True):
+            message = f"expected [x, y], {_WHOLE}, found {quote(point)}"
+            raise _DrawingError(message, f"[{index}]")
+        if not lattice.is_cell((point[0], point[1])):
+            message = f"{quote(point)} is not a cell of the {lattice.name} lattice"
+            raise _DrawingError(message, f"[{index}]")
+    return frozenset((x, y) for x, y in points)
 
 
 def _row_col(item: Any, numbering: CellNumbering | None, expected: str) -> tuple[int, int] | None:
@@ -272,7 +290,7 @@ def _read_rows(rows: Any, lattice: Lattice, lengths: bool, is_size: bool) -> fro
     quarter-square lattice.
     """
     bounded = isinstance(rows, list) and 0 < len(rows) <= LONGEST_SIDE
-    numbers = bounded and all(type(one) is int and 0 < one <= LONGEST_SIDE for one in rows)
+    numbers = bounded and all(type(length) is int and 0 < length <= LONGEST_SIDE for length in rows)
     bounds = f"with numbers from 1 to {LONGEST_SIDE}"
     if is_size:
         if not numbers or len(rows) != 2:
@@ -290,7 +308,7 @@ def _read_rows(rows: Any, lattice: Lattice, lengths: bool, is_size: bool) -> fro
     for index, row in enumerate(rows):
         if error := _row_error(row, rows[0]):
             raise _DrawingError(error, f"[{index}]")
-    cols = [[col for col, one in enumerate(row) if one not in _NO_CELL] for row in rows]
+    cols = [[col for col, character in enumerate(row) if character not in _NO_CELL] for row in rows]
     if not any(cols):
         raise _DrawingError("contains no letter; a letter is a cell, . or a space is none")
     return _cells_of(lattice, cols)
@@ -302,9 +320,9 @@ def _row_error(row: Any, first: Any) -> str:
         return f'expected a string such as "XX.", found {quote(row)}'
     if len(row) > LONGEST_SIDE:
         return f"is {len(row)} long; at most {LONGEST_SIDE} are allowed"
-    for one in row:
-        if one not in _NO_CELL and not one.isalpha():
-            return f"{quote(one)} in {quote(row)} is neither a letter (a cell) nor . or a space (no cell)"
+    for character in row:
+        if character not in _NO_CELL and not character.isalpha():
+            return f"{quote(character)} in {quote(row)} is neither a letter (a cell) nor . or a space (no cell)"
     if len(row) != len(first):
         same = "pad all rows to the same length with ."
         return f"{quote(row)} is {len(row)} long, but the first row is {len(first)}; {same}"
@@ -328,13 +346,13 @@ def flat_form(lattice: Lattice, cells: frozenset[Cell], key: str, errors: ErrorL
         return None
     rings = rings_of_cells(lattice, cells)
     try:
-        found = cells_of_rings(lattice, rings)
+        enclosed = cells_of_rings(lattice, rings)
     except OutlineError:  # the cells enclose a hole at a single point
         touching = sorted(map(lattice.row_col, _cells_that_touch(lattice, cells)))
         where = " and ".join(str(list(cell)) for cell in touching)
         errors.add(key, f"{where} touch at a corner only; a piece would break there")
         return None
-    assert found == cells  # else the lattice's cells and edges do not agree
+    assert enclosed == cells  # else the lattice's cells and edges do not agree
     return Form("", cells, rings)
 
 
@@ -345,8 +363,8 @@ def _cells_that_touch(lattice: Lattice, cells: frozenset[Cell]) -> tuple[Cell, C
     for (start, end), cell in edges.items():
         if (end, start) not in edges:
             visits[start].append(cell)
-    one, other = sorted(min(visits.items(), key=lambda visit: (-len(visit[1]), visit[0]))[1])[:2]
-    return one, other
+    first, second = sorted(min(visits.items(), key=lambda visit: (-len(visit[1]), visit[0]))[1])[:2]
+    return first, second
 
 
 def read_balls(

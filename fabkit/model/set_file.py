@@ -37,7 +37,7 @@ from fabkit.model.challenge_file import (
 )
 from fabkit.model.lattice import LATTICES, Cell, Lattice
 from fabkit.model.piece import PARITIES, Piece, chequered_cells, fits_in
-from fabkit.model.puzzle import MOVES, Board, PuzzleSet, area
+from fabkit.model.puzzle import MOVES, Board, PuzzleSet, Result, area
 from fabkit.model.regions import (
     LONGEST_SIDE,
     MAX_CELLS_OF_FILE,
@@ -239,8 +239,8 @@ class _SetReader:
         rows = [self._pieces(table, i) for i, table in enumerate(file.piece or [])]
         pieces = [piece for row in rows for piece in row]
         if len(pieces) > _MOST_PIECES:
-            most = f"at most {_MOST_PIECES} are allowed"
-            self.errors.add("piece", f"defines {len(pieces)} pieces, counting copies; {most}")
+            limit = f"at most {_MOST_PIECES} are allowed"
+            self.errors.add("piece", f"defines {len(pieces)} pieces, counting copies; {limit}")
         boards = [self._board(t, f"board[{i}]", pieces) for i, t in enumerate(file.board)]
         of_file, of_drawings = sha256(self.path), self.drawings.digests
         puzzle = PuzzleSet(
@@ -258,8 +258,8 @@ class _SetReader:
             licence=head.licence,
         )
         reader = ChallengeReader(puzzle, self.regions, misnamed)
-        challenges = [
-            reader.challenge(table, f"challenge[{i}]") for i, table in enumerate(file.challenge)
+        entries = [
+            reader.entry(table, f"challenge[{index}]") for index, table in enumerate(file.challenge)
         ]
         named = [
             (piece.id, f"piece[{i}]", f", from its count = {len(row)}" if len(row) > 1 else "")
@@ -271,11 +271,15 @@ class _SetReader:
         named += [(lid, f"board[{i}]", ", the id of its lid") for lid, i in lids.items()]
         self._refuse_duplicate_ids(named)
         self._refuse_duplicate_ids(
-            [(one.id, f"challenge[{i}]", "") for i, one in enumerate(challenges)]
+            [(entry.challenge.id, f"challenge[{i}]", "") for i, entry in enumerate(entries)]
         )
         if not self.errors.count:
             self._compare_area("set", head.area, puzzle.area)
-        return replace(puzzle, challenges=tuple(challenges))
+        return replace(
+            puzzle,
+            challenges=tuple(entry.challenge for entry in entries),
+            entries=tuple(entry for entry in entries if entry.result != Result()),
+        )
 
     def _pieces(self, table: PieceTable, index: int) -> list[Piece]:
         """Return the pieces of a table; without forms after an error, to avoid consequential errors."""
@@ -299,13 +303,13 @@ class _SetReader:
         if table.has_error("id", "count") or table.count == 1:
             return [piece]
         ids = [f"{piece_id}{number + 1}" for number in range(table.count)]
-        for one in ids:
+        for copy_id in ids:
             try:
-                read_identifier(one)
+                read_identifier(copy_id)
             except ValueError as error:
-                errors.add(f"{place}.count", f"makes the id {quote(one)}: {error}")
+                errors.add(f"{place}.count", f"makes the id {quote(copy_id)}: {error}")
                 break
-        return [replace(piece, id=one) for one in ids]
+        return [replace(piece, id=copy_id) for copy_id in ids]
 
     def _ball_piece(self, table: PieceTable, piece: Piece, place: str) -> Piece:
         key = f"{place}.balls"
@@ -349,7 +353,7 @@ class _SetReader:
         large = [piece for piece in pieces if not fits_in(lattice, piece, board.cells, flips)]
         if not large:
             return
-        piece = max(large, key=lambda one: len(one.forms[0].cells))
+        piece = max(large, key=lambda piece: len(piece.forms[0].cells))
         size = f"{_extent(lattice, piece.forms[0].cells)}, area {area(lattice, piece.forms[0]):g}"
         others = f" (nor do {pluralize(len(large) - 1, 'other')})" if len(large) > 1 else ""
         units = len(board.cells) / lattice.cells_per_unit
@@ -360,19 +364,19 @@ class _SetReader:
         message = f"piece {quote(piece.id)} ({size}) does not fit on this board ({extent})"
         self.errors.add(key, f"{message} in any position{others}; {advice}")
 
-    def _compare_area(self, place: str, declared: float | None, found: float) -> None:
+    def _compare_area(self, place: str, declared: float | None, drawn: float) -> None:
         """Compare the declared ``area`` with the drawn one."""
-        if declared is not None and declared != found:
-            message = f"is {declared:g}, but the drawing's area is {found:g}"
+        if declared is not None and declared != drawn:
+            message = f"is {declared:g}, but the drawing's area is {drawn:g}"
             self.errors.add(f"{place}.area", message)
 
     def _refuse_duplicate_ids(self, named: Sequence[tuple[str, str, str]]) -> None:
         """Record every duplicate id, ignoring case; items are (id, table, origin of the id)."""
         first: dict[str, tuple[str, str]] = {}
-        for one, place, how in named:
-            other, by = first.setdefault(one.lower(), (place, how))
-            if one and other != place:
-                made = f"{quote(one)}{how and how + ','} is also the id of {other}{by}"
+        for part_id, place, how in named:
+            other, by = first.setdefault(part_id.lower(), (place, how))
+            if part_id and other != place:
+                made = f"{quote(part_id)}{how and how + ','} is also the id of {other}{by}"
                 message = f"{made}; choose another: ids become file names, and case is ignored"
                 self.errors.add(f"{place}.id", message)
 

@@ -177,18 +177,18 @@ def parse_svg(content: bytes) -> list[Element]:
     # Other encodings could disguise content.
     encoding = "utf-16" if content.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8"
     parser = expat.ParserCreate(encoding, " ")
-    found: list[Element] = []
+    elements: list[Element] = []
     ancestors: list[Element] = []
 
     def start(name: str, attributes: dict[str, str]) -> None:
-        if len(found) >= MAX_ELEMENTS:
+        if len(elements) >= MAX_ELEMENTS:
             raise SvgError(f"contains more than {MAX_ELEMENTS} elements")
         if len(ancestors) >= MAX_DEPTH:
             raise SvgError(f"nests elements deeper than {MAX_DEPTH}")
         plain = {key: value for key, value in attributes.items() if " " not in key}
         tag = name.removeprefix("http://www.w3.org/2000/svg ")
-        found.append(Element(tag, plain, parser.CurrentLineNumber, tuple(ancestors)))
-        ancestors.append(found[-1])
+        elements.append(Element(tag, plain, parser.CurrentLineNumber, tuple(ancestors)))
+        ancestors.append(elements[-1])
 
     def characters(text: str) -> None:
         if ancestors[-1].tag == "style":
@@ -207,9 +207,9 @@ def parse_svg(content: bytes) -> list[Element]:
         raise
     except (expat.ExpatError, LookupError, ValueError) as error:
         raise SvgError(f"is not well-formed XML: {truncate(escape(str(error)[:200]))}") from None
-    if found[0].tag != "svg":
-        raise SvgError(f"is not an SVG drawing; its root element is {quote(found[0].tag)}")
-    return found
+    if elements[0].tag != "svg":
+        raise SvgError(f"is not an SVG drawing; its root element is {quote(elements[0].tag)}")
+    return elements
 
 
 def select_shape(elements: Sequence[Element], wanted: str) -> Element:
@@ -223,17 +223,17 @@ def select_shape(elements: Sequence[Element], wanted: str) -> Element:
     depth = len(shape.ancestors) + 1
     if depth == 1 or shape.tag in ("g", "a"):
         inside = [
-            one
-            for one in elements
-            if one.tag in (*SHAPES, *_OTHERS)
-            and one.ancestors[depth - 1 : depth] == (shape,)
-            and all(around.tag in ("g", "a") for around in one.ancestors[depth:])
+            element
+            for element in elements
+            if element.tag in (*SHAPES, *_OTHERS)
+            and element.ancestors[depth - 1 : depth] == (shape,)
+            and all(around.tag in ("g", "a") for around in element.ancestors[depth:])
         ]
         if len(inside) != 1:
             holds = f"contains {len(inside)} shapes" if inside else "contains no shape"
             if wanted:
                 shape.refuse(f"{holds}; expected one path, polygon or rect")
-            ids = [one.id for one in inside if one.id]
+            ids = [element.id for element in inside if element.id]
             named = f" (ids: {escape(join_names(ids))})" if ids else ""
             draw = "draw one path, polygon or rect"
             what = "select one by id, as in FILE.svg#ID" if inside else draw
@@ -245,18 +245,18 @@ def select_shape(elements: Sequence[Element], wanted: str) -> Element:
 
 def _named(elements: Sequence[Element], wanted: str) -> Element:
     """Return the element with an id."""
-    found = [one for one in elements if one.id == wanted]
-    if not found:
-        hint = did_you_mean(wanted, [one.id for one in elements if one.id])
+    named = [element for element in elements if element.id == wanted]
+    if not named:
+        hint = did_you_mean(wanted, [element.id for element in elements if element.id])
         raise SvgError(f"contains no element with the id {quote(wanted)}{hint}")
-    if len(found) > 1:
+    if len(named) > 1:
         raise SvgError(
-            f"contains {len(found)} elements with the id {quote(wanted)}; ids are unique"
+            f"contains {len(named)} elements with the id {quote(wanted)}; ids are unique"
         )
-    for around in found[0].ancestors[1:]:
+    for around in named[0].ancestors[1:]:
         if around.tag not in ("g", "a"):
-            found[0].refuse(f"is inside {escape(around.tag)}, which is not drawn directly")
-    return found[0]
+            named[0].refuse(f"is inside {escape(around.tag)}, which is not drawn directly")
+    return named[0]
 
 
 def _refuse_modifiers(shape: Element, elements: Sequence[Element]) -> None:
@@ -271,12 +271,12 @@ def _refuse_modifiers(shape: Element, elements: Sequence[Element]) -> None:
                 element.refuse(f"has a {key}, which clips the shape; clip the outline itself")
         if moving := _MOVING.search(element.attributes.get("style", "")):
             element.refuse(f"has a style with {moving[1]}; use an attribute instead")
-    for one in elements:
-        harmless = one.tag in ("title", "desc", "metadata") or " " in one.tag
-        if one.ancestors[-1:] == (shape,) and not harmless:
-            one.refuse(f"changes the {shape.tag} that contains it; remove it")
-        if one.tag == "style" and (moving := _MOVING.search("".join(one.text))):
-            one.refuse(f"sets {moving[1]}, which changes what is drawn; expected colours only")
+    for element in elements:
+        harmless = element.tag in ("title", "desc", "metadata") or " " in element.tag
+        if element.ancestors[-1:] == (shape,) and not harmless:
+            element.refuse(f"changes the {shape.tag} that contains it; remove it")
+        if element.tag == "style" and (moving := _MOVING.search("".join(element.text))):
+            element.refuse(f"sets {moving[1]}, which changes what is drawn; expected colours only")
 
 
 def _rings_mm(shape: Element) -> list[list[CornerMm]]:
@@ -286,7 +286,7 @@ def _rings_mm(shape: Element) -> list[list[CornerMm]]:
     rings = []
     for corners, is_closed in _lines(shape):
         moved = [matrix.point_in_matrix_space(corner) for corner in corners]
-        ring = [((one.x - left) * scale, (upper - one.y) * scale + 0.0) for one in moved]
+        ring = [((point.x - left) * scale, (upper - point.y) * scale + 0.0) for point in moved]
         returns = len(ring) > 1 and math.dist(ring[0], ring[-1]) <= _CLOSED_MM
         if not is_closed and not returns:
             shape.refuse("is open: its last corner is not its first; close it with Z")
@@ -304,7 +304,7 @@ def _page(top: Element) -> tuple[float, float, float]:
     if "viewBox" not in top.attributes:
         return _MM_PER_UNIT[""], 0.0, 0.0
     stated = top.attributes["viewBox"]
-    box = [_number(top, one) for one in re.findall(_NUMBER, stated)]
+    box = [_number(top, side) for side in re.findall(_NUMBER, stated)]
     if not re.fullmatch(rf"(?:{_NEXT}){{4}}\s*", stated) or min(box[2:]) <= 0:
         top.refuse(f"has the viewBox {quote(stated)}; expected left, top, width and height")
     scales = [size / side for size, side in zip(sizes, box[2:], strict=True) if size is not None]
@@ -410,17 +410,17 @@ def _path_data(shape: Element) -> str:
             shape.refuse(f"has points that end in {quote(rest[:20])}; expected pairs of x and y")
         return f"M{points}z" if points.strip() else ""
     data = shape.attributes.get("d", "")
-    at = _LINES.match(data).end()  # type: ignore[union-attr]
+    end = _LINES.match(data).end()  # type: ignore[union-attr]
     first = data.lstrip()[:1]
-    if at < len(data):
-        command, place = data[at], f"({data[at]}, at character {at + 1} of d)"
+    if end < len(data):
+        command, place = data[end], f"({data[end]}, at character {end + 1} of d)"
         if bent := _BENT.get(command.upper()):
             shape.refuse(f"contains {bent} {place}; expected straight lines: M, L, H, V and Z")
         if command in "MmLlHhVv":
             shape.refuse(f"lacks a number behind a command {place}")
         if command.isalpha():
             shape.refuse(f"contains an unknown command {place}; expected M, L, H, V and Z")
-        shape.refuse(f"cannot be read at character {at + 1} of d: {quote(data[at : at + 20])}")
+        shape.refuse(f"cannot be read at character {end + 1} of d: {quote(data[end : end + 20])}")
     if first not in "Mm":
         shape.refuse(f"does not begin with M ({first}, at the beginning of d)")
     return data

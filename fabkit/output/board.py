@@ -11,12 +11,12 @@ from shapely import Point, Polygon
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.outline import PointMm, RingMm, rings_mm
-from fabkit.model.entry import Entry, subdivide
+from fabkit.model.entry import subdivide
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.lattice import Point as FramePoint
 from fabkit.model.piece import Piece, tones_at
 from fabkit.model.polygon import rings_of_cells
-from fabkit.model.puzzle import PuzzleSet, to_units
+from fabkit.model.puzzle import Entry, PuzzleSet, to_units
 from fabkit.output.canvas import Canvas, Points
 from fabkit.output.labels import (
     clearances,
@@ -41,7 +41,7 @@ _PALE, _BELOW_BALLS = 0.3, 0.4
 @dataclass
 class BoardPainter:
     """Draws regions and pieces of a set on a page, with the lattice's origin at `origin_mm`. `halves` is
-    as in `fabkit.model.entry.Entry`; with `written`, labels are text instead of areas, which takes
+    as in `fabkit.model.puzzle.Entry`; with `written`, labels are text instead of areas, which takes
     fewer bytes."""
 
     canvas: Canvas
@@ -57,20 +57,26 @@ class BoardPainter:
         """Draw the region to cover with the given pieces. It is a plain silhouette; cells or sockets
         show on boards of the set, with given pieces, and with `grid`."""
         boards = self.puzzle.boards
-        known = grid or entry.given or any(one.cells == entry.region for one in boards)
-        self.region(entry.region, plain=not known)
-        self.layout({given.piece: given.cells for given in entry.given})
-        self.rim(entry.region)
+        known = (
+            grid
+            or entry.challenge.given
+            or any(board.cells == entry.challenge.region for board in boards)
+        )
+        self.region(entry.challenge.region, plain=not known)
+        self.layout({given.piece: given.cells for given in entry.challenge.given})
+        self.rim(entry.challenge.region)
 
     def solution(self, entry: Entry) -> None:
         """Draw the solution of a challenge."""
-        self.region(entry.region)
-        self.layout(entry.solution or {})
-        self.rim(entry.region)
+        self.region(entry.challenge.region)
+        self.layout(entry.solution)
+        self.rim(entry.challenge.region)
 
     def layout(self, layout: Layout, pale: bool = False) -> None:
         """Draw placed pieces in the set's order; see `pieces`."""
-        self.pieces([(one, layout[one.id]) for one in self.puzzle.pieces if one.id in layout], pale)
+        self.pieces(
+            [(piece, layout[piece.id]) for piece in self.puzzle.pieces if piece.id in layout], pale
+        )
 
     def region(self, cells: frozenset[Cell], plain: bool = False) -> None:
         """Draw the region to cover: a light ground with cells or ball sockets, or a `plain` area."""
@@ -120,7 +126,8 @@ class BoardPainter:
         """Return the cells in the piece's second colour."""
         if piece.tones and self.halves > 1:
             form, tones = (
-                subdivide(self.puzzle.lattice, one) for one in (piece.forms[0].cells, piece.tones)
+                subdivide(self.puzzle.lattice, cells)
+                for cells in (piece.forms[0].cells, piece.tones)
             )
             piece = replace(piece, forms=(replace(piece.forms[0], cells=form),), tones=tones)
         return tones_at(self.puzzle.lattice, piece, cells)
@@ -149,7 +156,7 @@ class BoardPainter:
         place, height_mm = place_label(piece.label, *room)
         area = None if self.written else label_area(piece.label, place, height_mm)
         squares = shapely.union_all(
-            [Polygon(self._at(self.puzzle.lattice.ring(one))) for one in toned]
+            [Polygon(self._at(self.puzzle.lattice.ring(cell))) for cell in toned]
         )
         if area is None:
             below = piece.tone if squares.contains(Point(place)) else piece.colour
@@ -174,7 +181,7 @@ class BoardPainter:
     def _outline(self, cells: frozenset[Cell]) -> list[list[PointMm]]:
         if cells not in self._outlines:
             self._outlines[cells] = [
-                self._at(one) for one in rings_of_cells(self.puzzle.lattice, cells)
+                self._at(ring) for ring in rings_of_cells(self.puzzle.lattice, cells)
             ]
         return self._outlines[cells]
 
@@ -202,7 +209,7 @@ def extent(lattice: Lattice, cells: Collection[Cell]) -> tuple[float, float, flo
 
 def size_mm(puzzle: PuzzleSet, entry: Entry, unit_mm: float) -> tuple[float, float]:
     """Return width and height of a challenge's region."""
-    _, _, wide, high = extent(puzzle.lattice, entry.region)
+    _, _, wide, high = extent(puzzle.lattice, entry.challenge.region)
     return wide * unit_mm / entry.halves, high * unit_mm / entry.halves
 
 
@@ -213,8 +220,8 @@ def preferred_scale(size: tuple[float, float], room: tuple[float, float]) -> flo
         >>> preferred_scale((160, 160), (60, 50))
         4
     """
-    least = max(needed / there for needed, there in zip(size, room, strict=True))
-    return next((scale for scale in _EASY if scale >= least - 1e-6), least)
+    smallest = max(needed / there for needed, there in zip(size, room, strict=True))
+    return next((scale for scale in _EASY if scale >= smallest - 1e-6), smallest)
 
 
 def board_for(
@@ -228,6 +235,6 @@ def board_for(
 ) -> BoardPainter:
     """Return the painter of a challenge, with the lower left corner of its region at a place."""
     halves = entry.halves
-    left, bottom, _, _ = extent(puzzle.lattice, entry.region)
+    left, bottom, _, _ = extent(puzzle.lattice, entry.challenge.region)
     origin = corner[0] - left * (unit_mm / halves), corner[1] - bottom * (unit_mm / halves)
     return BoardPainter(canvas, puzzle, unit_mm, origin, theme, halves, written)

@@ -58,28 +58,32 @@ def card_svg(puzzle: PuzzleSet, card: Card, profile: Profile) -> str:
 def card_sheets(puzzle: PuzzleSet, cards: Sequence[Card], profile: Profile) -> list[str]:
     """Draw cards on A4 sheets, portrait or landscape, whichever holds more, with cutting lines.
     Returns SVG documents in mm; none when a card is larger than the sheet."""
-    found, waiting = [], list(cards)
+    sheets, waiting = [], list(cards)
     while waiting:
-        same = [one for one in waiting if one.board == waiting[0].board]
-        size_mm = max(_size_mm(puzzle, one, profile) for one in same)
+        same = [card for card in waiting if card.board == waiting[0].board]
+        size_mm = max(_size_mm(puzzle, card, profile) for card in same)
         step_mm = [side + _GAP_MM for side in size_mm]
-        free_mm = [[side - 2 * _SHEET_EDGE_MM + _GAP_MM for side in one] for one in _SHEETS]
-        held = [[int(free // step_mm[i]) for i, free in enumerate(one)] for one in free_mm]
+        free_mm = [
+            [side - 2 * _SHEET_EDGE_MM + _GAP_MM for side in sheet_mm] for sheet_mm in _SHEETS
+        ]
+        held = [
+            [int(free // step_mm[i]) for i, free in enumerate(sheet_mm)] for sheet_mm in free_mm
+        ]
         best = max((0, 1), key=lambda i: math.prod(held[i]))
         (columns, rows), (width_mm, height_mm) = held[best], _SHEETS[best]
         if not columns * rows:
             return []
-        some = same[: columns * rows]
-        names = ", ".join(card.challenge.id for card in some)
+        on_sheet = same[: columns * rows]
+        names = ", ".join(card.challenge.id for card in on_sheet)
         drawing = Drawing(width_mm, height_mm, truncate(f"{puzzle.title} · {names}"), theme="light")
-        for place, card in enumerate(some):
+        for place, card in enumerate(on_sheet):
             row, column = divmod(place, columns)
             x = _SHEET_EDGE_MM + column * step_mm[0]
             y = height_mm - _SHEET_EDGE_MM - size_mm[1] - row * step_mm[1]
             _draw(drawing, box(x, y, x + size_mm[0], y + size_mm[1]), puzzle, card, profile)
-        found.append(drawing.source())
-        waiting = [one for one in waiting if one not in some]
-    return found
+        sheets.append(drawing.source())
+        waiting = [card for card in waiting if card not in on_sheet]
+    return sheets
 
 
 def _size_mm(puzzle: PuzzleSet, card: Card, profile: Profile) -> tuple[float, float]:

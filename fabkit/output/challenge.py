@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from fabkit.core.errors import pluralize, truncate
-from fabkit.model.catalog import read_catalog
-from fabkit.model.entry import Entry
 from fabkit.model.lattice import Cell, Lattice, Point
 from fabkit.model.piece import is_image
-from fabkit.model.puzzle import PuzzleSet
+from fabkit.model.puzzle import Entry, PuzzleSet
 from fabkit.output.board import (
     board_for,
     preferred_scale,
@@ -43,7 +40,6 @@ _MOST_STEPS = 23
 #: captions and of their text.
 _CATALOG_WIDTH_MM, _CATALOG_UNIT_MM, _CATALOG_GAP_MM, _LEAST_FLAKE_MM = 420.0, 4.0, 5.0, 24.0
 _FLAKE_CAPTION_MM, _FLAKE_TEXT_MM = 7.0, 2.4
-_Flakes = Sequence[Mapping[str, Any]]
 
 
 def challenge_sheet(
@@ -59,18 +55,18 @@ def challenge_sheet(
     of solutions; `grid` shows the region's cells."""
     heading = _heading(puzzle, entry, known)
     wide_mm, high_mm = size_mm(puzzle, entry, unit_mm)
-    panels = 1 if entry.solution is None else 2
+    panels = 2 if entry.solution else 1
     rows = panels if wide_mm > 3 * high_mm else 1
     columns = panels // rows
     widest_mm = (_WIDEST_MM - (gaps_mm := (columns - 1) * _GAP_MM)) / columns
     scale = preferred_scale((wide_mm, high_mm), (widest_mm, _PANEL_HEIGHT_MM))
     wide_mm, high_mm = wide_mm / scale, high_mm / scale
     column_mm = min(max(wide_mm, (_heading_width_mm(*heading) - gaps_mm) / columns), widest_mm)
-    names = wrap_text(", ".join(entry.pieces), _SMALL_MM, column_mm)
+    names = wrap_text(", ".join(entry.challenge.pieces), _SMALL_MM, column_mm)
     names = [] if len(names) > 3 else names
     down_mm = high_mm + 1 + _LINE_MM * (1 + len(names))
     # The solution goes beside the challenge and its texts, or below both.
-    across_mm = max([wide_mm, *(text_width_mm(one, _SMALL_MM) for one in names)]) + _GAP_MM
+    across_mm = max([wide_mm, *(text_width_mm(name, _SMALL_MM) for name in names)]) + _GAP_MM
     below_mm = 0.0
     if rows > 1:
         across_mm, below_mm, down_mm = 0.0, down_mm + _GAP_MM, high_mm + 1 + _LINE_MM
@@ -93,19 +89,19 @@ def challenge_sheet(
 
 def _heading(puzzle: PuzzleSet, entry: Entry, known: str | None = None) -> tuple[str, str]:
     """Return the two lines of a sheet's heading; `known` as for `challenge_sheet`."""
-    if known is None and entry.count:
+    if known is None and entry.result.count:
         known = _known_solutions(entry)
-    given = f"{len(entry.given)} given" if entry.given else ""
-    flips = "flips allowed" if entry.flips else ""
-    parts = pluralize(entry.pieces_used, "piece"), given, flips, known, entry.level
-    return truncate(f"{truncate(puzzle.title, 30)} · {entry.title}"), " · ".join(
+    given = f"{len(entry.challenge.given)} given" if entry.challenge.given else ""
+    flips = "flips allowed" if entry.challenge.flips else ""
+    parts = pluralize(entry.challenge.pieces_used, "piece"), given, flips, known, entry.level
+    return truncate(f"{truncate(puzzle.title, 30)} · {entry.challenge.name}"), " · ".join(
         filter(None, parts)
     )
 
 
 def _known_solutions(entry: Entry) -> str:
-    known = pluralize(entry.count or 0, "solution")
-    return known if entry.count_complete else f"at least {known}"
+    known = pluralize(entry.result.count or 0, "solution")
+    return known if entry.result.count_complete else f"at least {known}"
 
 
 def _heading_width_mm(title: str, summary: str) -> float:
@@ -133,18 +129,20 @@ class Step:
 def steps_sheet(puzzle: PuzzleSet, entry: Entry, unit_mm: float, theme: str = "auto") -> str:
     """Draw the assembly of a solution as an SVG document in mm: a panel for each step, with earlier
     pieces pale, and one for the result. See `challenge_sheet`."""
-    heading, solution = _heading(puzzle, entry), entry.solution or {}
+    heading, solution = _heading(puzzle, entry), entry.solution
     steps = assembly_steps(puzzle.lattice, entry)
-    texts = ["; ".join(_step_caption(puzzle, entry, one) for one in step.new) for step in steps]
+    texts = [
+        "; ".join(_step_caption(puzzle, entry, piece_id) for piece_id in step.new) for step in steps
+    ]
     size = size_mm(puzzle, entry, unit_mm)
     scale = preferred_scale(size, _WIDE_ROOM_MM if size[0] > 1.8 * size[1] else _ROOM_MM)
     wide_mm, high_mm = size[0] / scale, size[1] / scale
     # Names often differ only at their ends: widen the column for a long one.
-    words_mm = [text_width_mm(word, _TEXT_MM) for one in texts for word in one.split()]
+    words_mm = [text_width_mm(word, _TEXT_MM) for text in texts for word in text.split()]
     column_mm = max(wide_mm, _ROOM_MM[0] / 2, *words_mm)
     rows = math.ceil((len(steps) + 1) / ((_WIDEST_MM + _STEP_GAP_MM) // (column_mm + _STEP_GAP_MM)))
     columns = math.ceil((len(steps) + 1) / rows)
-    captions = [wrap_text(one, _TEXT_MM, column_mm) for one in texts]
+    captions = [wrap_text(text, _TEXT_MM, column_mm) for text in texts]
     captions_mm = _CAPTION_MM + _CAPTION_LINE_MM * (max(map(len, captions), default=1) - 1)
     row_mm = _NUMBER_MM + high_mm + captions_mm + _STEP_GAP_MM / 2
     across_mm = columns * (column_mm + _STEP_GAP_MM) - _STEP_GAP_MM
@@ -159,10 +157,10 @@ def steps_sheet(puzzle: PuzzleSet, entry: Entry, unit_mm: float, theme: str = "a
         if step is None:
             board.solution(entry)
         else:
-            board.region(entry.region)
-            board.layout({one: solution[one] for one in step.before}, pale=True)
-            board.layout({one: solution[one] for one in step.new})
-            board.rim(entry.region)
+            board.region(entry.challenge.region)
+            board.layout({piece_id: solution[piece_id] for piece_id in step.before}, pale=True)
+            board.layout({piece_id: solution[piece_id] for piece_id in step.new})
+            board.rim(entry.challenge.region)
         number = "done" if step is None else str(place + 1)
         drawing.text(x, y + high_mm + 2.2, number, _NUMBER_SIZE_MM, class_="title")
         for row, line in enumerate(captions[place] if step else [""]):
@@ -176,19 +174,26 @@ def assembly_steps(lattice: Lattice, entry: Entry) -> tuple[Step, ...]:
     """Return the order of assembly, from the upper left. The next piece shares an edge with a placed
     one, if any does, else touches the border of the region; of those it is the one that touches most
     of both. With very many pieces a step has several."""
-    solution = entry.solution or {}
-    edges = {one: _edges(lattice, cells) for one, cells in solution.items()}
-    border = _edges(lattice, entry.region)
-    placed, order = [given.piece for given in entry.given if given.piece in solution], list[str]()
-    waiting = {one for one in solution if one not in placed}
+    solution = entry.solution
+    edges = {piece_id: _edges(lattice, cells) for piece_id, cells in solution.items()}
+    border = _edges(lattice, entry.challenge.region)
+    placed, order = (
+        [given.piece for given in entry.challenge.given if given.piece in solution],
+        list[str](),
+    )
+    waiting = {piece_id for piece_id in solution if piece_id not in placed}
     held = {
-        edge[::-1] for one in placed for edge in edges[one]
+        edge[::-1] for piece_id in placed for edge in edges[piece_id]
     }  # reversed, as neighbours have them
 
-    def urgency(one: str) -> tuple[object, ...]:
-        touched, at_border = len(edges[one] & held), len(edges[one] & border)
-        most = (not touched, -touched - at_border) if held else (not at_border,)
-        return *most, min((-y, x) for x, y in solution[one]), one  # read from the top left
+    def urgency(piece_id: str) -> tuple[object, ...]:
+        touched, at_border = len(edges[piece_id] & held), len(edges[piece_id] & border)
+        touching = (not touched, -touched - at_border) if held else (not at_border,)
+        return (
+            *touching,
+            min((-y, x) for x, y in solution[piece_id]),
+            piece_id,
+        )  # read from the top left
 
     while waiting:
         order.append(min(waiting, key=urgency))
@@ -205,29 +210,28 @@ def _edges(lattice: Lattice, cells: frozenset[Cell]) -> set[tuple[Point, Point]]
     return {(start, end) for start, end in inside if (end, start) not in inside}
 
 
-def _step_caption(puzzle: PuzzleSet, entry: Entry, one: str) -> str:
+def _step_caption(puzzle: PuzzleSet, entry: Entry, piece_id: str) -> str:
     """Return the caption of a placed piece: its id, and whether it is turned over (unknown on two
     lattices)."""
-    piece, cells = puzzle.piece(one), (entry.solution or {})[one]
-    flat = entry.flips and piece.body is None and entry.halves == 1
+    piece, cells = puzzle.piece(piece_id), entry.solution[piece_id]
+    flat = entry.challenge.flips and piece.body is None and entry.halves == 1
     over = flat and not is_image(puzzle.lattice, piece, cells, flips=False)
-    return f"{one}, turned over" if over else one
+    return f"{piece_id}, turned over" if over else piece_id
 
 
-def snowflake_sheet(puzzle: PuzzleSet, entries: _Flakes, theme: str = "auto") -> str:
-    """Draw all snowflakes of a catalog file in order, each with one solution, at one scale, as an SVG
-    document in mm.
-
-    Raises:
-        InputError: when they are not challenges of this set.
-    """
-    read = read_catalog({"challenges": list(entries)}, puzzle, "the catalog")
-    sizes = [size_mm(puzzle, entry, _CATALOG_UNIT_MM) for entry in read]
+def snowflake_sheet(puzzle: PuzzleSet, entries: Sequence[Entry], theme: str = "auto") -> str:
+    """Draw snowflakes in order, each with one solution, at one scale, as an SVG document in mm."""
+    sizes = [size_mm(puzzle, entry, _CATALOG_UNIT_MM) for entry in entries]
     sides = [max(*size, _LEAST_FLAKE_MM) for size in sizes]
     room_mm = _CATALOG_WIDTH_MM - 2 * _MARGIN_MM
-    rows = break_into_rows(zip(read, sizes, sides, strict=True), sides, room_mm, _CATALOG_GAP_MM)
+    boxes = zip(entries, sizes, sides, strict=True)
+    rows = break_into_rows(boxes, sides, room_mm, _CATALOG_GAP_MM)
     heights = [max(side_mm for *_, side_mm in row) + _FLAKE_CAPTION_MM for row in rows]
-    height_mm = _HEAD_MM + 2 * _MARGIN_MM + sum(one + _CATALOG_GAP_MM for one in heights)
+    height_mm = (
+        _HEAD_MM
+        + 2 * _MARGIN_MM
+        + sum(row_height_mm + _CATALOG_GAP_MM for row_height_mm in heights)
+    )
     heading = f"{puzzle.title} · {pluralize(len(entries), 'snowflake')}", _parities(entries)
     drawing = _begin_page(heading, _CATALOG_WIDTH_MM, height_mm, theme)
     y = height_mm - _MARGIN_MM - _HEAD_MM
@@ -237,20 +241,20 @@ def snowflake_sheet(puzzle: PuzzleSet, entries: _Flakes, theme: str = "auto") ->
             middle = x + side_mm / 2
             corner, look = (middle - wide / 2, base + side_mm / 2 - high / 2), drawing.theme
             board = board_for(drawing, puzzle, entry, _CATALOG_UNIT_MM, corner, look, written=True)
-            board.layout(entry.solution or {})
-            known = _known_solutions(entry) + (", flips" if entry.flips else "")
+            board.layout(entry.solution)
+            known = _known_solutions(entry) + (", flips" if entry.challenge.flips else "")
             style = {"text_anchor": "middle"}
-            drawing.text(middle, base - 3, entry.title, _FLAKE_TEXT_MM, **style)
+            drawing.text(middle, base - 3, entry.challenge.name, _FLAKE_TEXT_MM, **style)
             drawing.text(middle, base - 6, known, _FLAKE_TEXT_MM, class_="quiet", **style)
             x += side_mm + _CATALOG_GAP_MM
         y -= row_mm + _CATALOG_GAP_MM
     return drawing.source()
 
 
-def _parities(entries: _Flakes) -> str:
+def _parities(entries: Sequence[Entry]) -> str:
     """Summarise how many have each parity, and how many need pieces to be turned over."""
-    parities = Counter(str(entry["parity"]) for entry in entries)
-    flipped = sum(bool(entry["flips"]) for entry in entries)
+    parities = Counter(entry.parity for entry in entries)
+    flipped = sum(entry.challenge.flips for entry in entries)
     moves = "pieces may be turned over" if flipped else "pieces may only be rotated"
     if 0 < flipped < len(entries):
         moves = f"{len(entries) - flipped} with rotations only, {flipped} with pieces turned over"

@@ -59,13 +59,13 @@ def coupon_sheet(
             draw_area(page, moved, (left - x, _PARTS_Y + 12 - y), **_AREA)
             left += (right - x) / 2 + 3
         if pieces:
-            names = " and ".join(one.piece for one in pieces)
+            names = " and ".join(piece.piece for piece in pieces)
             page.text(140.0, _PARTS_Y + 4, f"{names} (drawn 1 : 2), side by side: do they", 2.8)
             page.text(140.0, _PARTS_Y, "fit together once the profile is calibrated?", 2.8)
         places = places_in_order(parts)
         half = math.ceil(len(places) / 2)
-        for column, some in enumerate((places[:half], places[half:])):
-            _rows(page, some, _LEFT + column * _COLUMN_MM, _PARTS_Y - 22)
+        for column, column_places in enumerate((places[:half], places[half:])):
+            _rows(page, column_places, _LEFT + column * _COLUMN_MM, _PARTS_Y - 22)
 
     def draw_large(page: PdfPage) -> None:
         heading = f"Enlarged {_LARGER:g} : 1"
@@ -82,39 +82,39 @@ def coupon_sheet(
 def _part(canvas: Canvas, part: CouponPart, by_mm: PointMm) -> None:
     """Draw a part, its engraved numbers, and its measuring lines between two ticks."""
     draw_area(canvas, part.outline, by_mm, **_AREA)
-    for one in part.places:
-        draw_area(canvas, one.lettering().polygon(), by_mm, fill=LIGHT.ink)
-    for one in part.places:
-        if one.line_mm:
-            ends = [(x + by_mm[0], y + by_mm[1]) for x, y in one.line_mm]
+    for place in part.places:
+        draw_area(canvas, place.lettering().polygon(), by_mm, fill=LIGHT.ink)
+    for place in part.places:
+        if place.line_mm:
+            ends = [(x + by_mm[0], y + by_mm[1]) for x, y in place.line_mm]
             canvas.line(ends, **_LINE)
-            tick = (0.0, 0.8) if one.axis == "x" else (0.8, 0.0)
+            tick = (0.0, 0.8) if place.axis == "x" else (0.8, 0.0)
             for x, y in ends:
                 canvas.line([(x - tick[0], y - tick[1]), (x + tick[0], y + tick[1])], **_LINE)
 
 
 def _numbers(canvas: Canvas, part: CouponPart, by_mm: PointMm) -> None:
     """Repeat the numbers of places at the ends of their lines; inside a slot, beside its line."""
-    for one in part.places:
-        if one.line_mm:
-            (ax, ay), (x, y) = ((x + by_mm[0], y + by_mm[1]) for x, y in one.line_mm)
-            is_open = one.kind in ("slot", "gap")
-            if one.axis == "x":
-                at = ((ax + x) / 2, y + 0.5) if is_open else (x + 1.4, y - 0.6)
+    for place in part.places:
+        if place.line_mm:
+            (ax, ay), (x, y) = ((x + by_mm[0], y + by_mm[1]) for x, y in place.line_mm)
+            is_open = place.kind in ("slot", "gap")
+            if place.axis == "x":
+                corner = ((ax + x) / 2, y + 0.5) if is_open else (x + 1.4, y - 0.6)
             else:
-                at = (x + 1.2, (ay + y) / 2 - 0.6) if is_open else (x, y + 1.0)
-            canvas.text(*at, str(one.number), 1.6, text_anchor="middle", fill=_LINE["stroke"])
+                corner = (x + 1.2, (ay + y) / 2 - 0.6) if is_open else (x, y + 1.0)
+            canvas.text(*corner, str(place.number), 1.6, text_anchor="middle", fill=_LINE["stroke"])
 
 
 def _rows(canvas: Canvas, places: Sequence[CouponPlace], x: float, top: float) -> None:
     """Draw a table with room to write in."""
-    for at, heading in ((0, "No."), (11, "feature"), (48, "nominal"), (63, "measured, mm")):
-        canvas.text(x + at, top, heading, 3.0, class_="quiet")
-    for row, one in enumerate(places, start=1):
+    for offset, heading in ((0, "No."), (11, "feature"), (48, "nominal"), (63, "measured, mm")):
+        canvas.text(x + offset, top, heading, 3.0, class_="quiet")
+    for row, place in enumerate(places, start=1):
         y = top - _ROW_MM * row
-        canvas.text(x, y, str(one.number), 4.0, class_="title")
-        canvas.text(x + 11, y, one.what, 3.4)
-        canvas.text(x + 48, y, f"{one.nominal_mm:.2f}", 3.4)
+        canvas.text(x, y, str(place.number), 4.0, class_="title")
+        canvas.text(x + 11, y, place.what, 3.4)
+        canvas.text(x + 48, y, f"{place.nominal_mm:.2f}", 3.4)
         canvas.line([(x + 63, y - 1), (x + 63 + _BLANK_MM, y - 1)], **_LINE | {"stroke": LIGHT.ink})
 
 
@@ -132,8 +132,10 @@ class Residual:
 def residual_chart(residuals: Sequence[Residual], title: str) -> str:
     """Draw a row for each value: its residual as a dot, its 95% interval as a bar. Outliers are red, at
     the edge if they lie beyond it. Returns an SVG document in mm."""
-    largest = max(abs(one.off_mm) + one.half_mm for one in residuals if not one.left_out)
-    step = next(one for one in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1) if 4 * one >= largest)
+    largest = max(
+        abs(residual.off_mm) + residual.half_mm for residual in residuals if not residual.left_out
+    )
+    step = next(length for length in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1) if 4 * length >= largest)
     span = max(step, -(-largest // step) * step)
     height = _CHART_HEAD_MM + _CHART_ROW_MM * (len(residuals) + 1) + _CHART_MARGIN_MM
     drawing = Drawing(_CHART_LEFT_MM + _CHART_WIDTH_MM + 2 * _CHART_MARGIN_MM, height, title)
@@ -149,17 +151,17 @@ def residual_chart(residuals: Sequence[Residual], title: str) -> str:
         mark, line = round(step * number, 3), theme.lined("faint" if number else "quiet")
         drawing.line([(x_of(mark), bottom), (x_of(mark), top)], stroke_width="0.25", **line)
         drawing.text(x_of(mark), bottom - 4, f"{mark:g}", 3.0, text_anchor="middle")
-    for row, one in enumerate(residuals):
-        y, off, wrong = top - _CHART_ROW_MM * (row + 0.5), one.off_mm, one.left_out
+    for row, residual in enumerate(residuals):
+        y, off, wrong = top - _CHART_ROW_MM * (row + 0.5), residual.off_mm, residual.left_out
         drawing.text(
-            _CHART_MARGIN_MM, y - 1.1, one.name, 3.2, **({"fill": _WRONG} if wrong else {})
+            _CHART_MARGIN_MM, y - 1.1, residual.name, 3.2, **({"fill": _WRONG} if wrong else {})
         )
-        ends = [(x_of(off + side), y) for side in (-one.half_mm, one.half_mm)]
+        ends = [(x_of(off + side), y) for side in (-residual.half_mm, residual.half_mm)]
         line = {"stroke": _WRONG} if wrong else theme.lined("ink")
         drawing.line(ends, stroke_width="0.4", **line)
         drawing.circle(x_of(off), y, 0.9, **({"fill": _WRONG} if wrong else theme.filled("ink")))
         if wrong:
             by_mm, anchor = (-2, "end") if off > 0 else (2, "start")
-            at, label = (x_of(off) + by_mm, y + 1), f"{off:+.2f}, excluded"
-            drawing.text(*at, label, 3.0, text_anchor=anchor, fill=_WRONG)
+            corner, label = (x_of(off) + by_mm, y + 1), f"{off:+.2f}, excluded"
+            drawing.text(*corner, label, 3.0, text_anchor=anchor, fill=_WRONG)
     return drawing.source()

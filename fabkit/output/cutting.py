@@ -78,7 +78,9 @@ def _contents(
 ) -> dict[str, tuple[list[RingMm], list[tuple[float, float, float]]]]:
     """Return rings and circles (centre and radius) by layer."""
     engraved = [ring for piece in pieces for ring in piece.engraving]
-    holes = [(*one.centre_mm, one.diameter_mm / 2) for piece in pieces for one in piece.magnets]
+    holes = [
+        (*magnet.centre_mm, magnet.diameter_mm / 2) for piece in pieces for magnet in piece.magnets
+    ]
     cuts = [ring for piece in pieces for ring in reversed(rings_mm(piece.path))]
     return {"ENGRAVE": (engraved, []), "MAGNET": ([], holes), "CUT": (cuts, [])}
 

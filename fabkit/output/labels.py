@@ -52,8 +52,8 @@ def place_label(
     reach = math.hypot(right, top)  # half of the diagonal, at a height of 1 mm
     wanted_mm = most_mm * reach * _ROOMY
 
-    def rank(one: tuple[PointMm, float]) -> tuple[object, ...]:
-        return -round(min(one[1], wanted_mm), 6), round(math.dist(one[0], centroid), 6), one
+    def rank(place: tuple[PointMm, float]) -> tuple[object, ...]:
+        return -round(min(place[1], wanted_mm), 6), round(math.dist(place[0], centroid), 6), place
 
     place, room_mm = min(zip(places, clearances_mm, strict=True), key=rank)
     return place, min(most_mm, _MOST_OF_ROOM * room_mm / reach)
@@ -70,9 +70,9 @@ def clearances(
     places: Sequence[PointMm], rings: Sequence[Sequence[PointMm]]
 ) -> tuple[list[PointMm], list[float]]:
     """Return places inside an outline with their distances from it; a sample of very many places."""
-    some = list(places[:: 1 + len(places) // _MOST_PLACES])
+    sample = list(places[:: 1 + len(places) // _MOST_PLACES])
     edge = MultiLineString([[*ring, ring[0]] for ring in rings])
-    return some, shapely.distance(shapely.points(some), edge).tolist()
+    return sample, shapely.distance(shapely.points(sample), edge).tolist()
 
 
 def label_area(label: str, place: PointMm, height_mm: float) -> BaseGeometry | None:

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from fabkit.model.catalog import snowflake_numbers
-from fabkit.model.entry import KINDS, LEVELS, OWN_PREFIX, Entry
-from fabkit.model.puzzle import PuzzleSet
+from fabkit.model.entry import KINDS, LEVELS, OWN_PREFIX
+from fabkit.model.puzzle import Entry, PuzzleSet
 from fabkit.output.typeset import single_line
 
 #: The number of stars of each level.
@@ -47,9 +47,13 @@ def number_challenges(
     titles = _titles(puzzle, ordered, messages)
     return tuple(
         NumberedChallenge(
-            number, one, title, one.level if one.level in STARS else "", STARS.get(one.level, 0)
+            number,
+            entry,
+            title,
+            entry.level if entry.level in STARS else "",
+            STARS.get(entry.level, 0),
         )
-        for number, (one, title) in enumerate(zip(ordered, titles, strict=True), start=1)
+        for number, (entry, title) in enumerate(zip(ordered, titles, strict=True), start=1)
     )
 
 
@@ -62,7 +66,7 @@ def _titles(puzzle: PuzzleSet, entries: Sequence[Entry], messages: Mapping[str, 
     numbers = snowflake_numbers(puzzle)
     for entry in entries:
         if entry.kind == "snowflake":
-            numbers.setdefault(entry.id, len(numbers) + 1)
+            numbers.setdefault(entry.challenge.id, len(numbers) + 1)
 
     def by_id(name: str) -> str:
         if name in numbers:
@@ -70,13 +74,13 @@ def _titles(puzzle: PuzzleSet, entries: Sequence[Entry], messages: Mapping[str, 
         return title_from_id(name, messages)
 
     def title(entry: Entry) -> str:
-        own = single_line(entry.title)
-        if own and own != entry.id:
+        own = single_line(entry.challenge.name)
+        if own and own != entry.challenge.id:
             return own
-        name = entry.id.removeprefix(OWN_PREFIX)
-        if name != entry.id:
+        name = entry.challenge.id.removeprefix(OWN_PREFIX)
+        if name != entry.challenge.id:
             return messages["made_title"].format(title=by_id(name))
-        return by_id(entry.id) + (f": {by_id(entry.of)}" if entry.of else "")
+        return by_id(entry.challenge.id) + (f": {by_id(entry.of)}" if entry.of else "")
 
     return [title(entry) for entry in entries]
 

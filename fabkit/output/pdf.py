@@ -148,10 +148,10 @@ class PdfPage:
         self._pdf, self._missing = pdf, missing
 
     @contextmanager
-    def scaled(self, at: tuple[float, float], scale: float) -> Iterator[None]:
+    def scaled(self, origin: tuple[float, float], scale: float) -> Iterator[None]:
         """Draw 1 to `scale` with the origin at a point, inside the context."""
         self._pdf.saveState()
-        self._pdf.translate(*at)
+        self._pdf.translate(*origin)
         self._pdf.scale(1 / scale, 1 / scale)
         yield
         self._pdf.restoreState()
@@ -189,9 +189,9 @@ class PdfPage:
         from PIL import Image, UnidentifiedImageError
 
         try:
-            with Image.open(io.BytesIO(png)) as found:
-                flat = Image.new("RGB", found.size, LIGHT.paper)
-                clear = found.convert("RGBA")
+            with Image.open(io.BytesIO(png)) as image:
+                flat = Image.new("RGB", image.size, LIGHT.paper)
+                clear = image.convert("RGBA")
                 flat.paste(clear, mask=clear)
         except UnidentifiedImageError:
             raise ValueError("expected a PNG picture") from None

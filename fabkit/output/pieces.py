@@ -86,15 +86,15 @@ def flat_piece_view(
 def ball_piece_views(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> list[PieceView]:
     """Return the views of a ball piece, one for each of its flat forms."""
     unit, ball_mm = profile.unit_mm, BALL_DIAMETER_IN_PITCHES * profile.unit_mm
-    found = []
+    views = []
     for form in piece.forms:
         # The outline runs around the balls, not around their grid squares.
         squares = canonical_outline(puzzle.lattice, form.rings, unit)
         outline = squares.buffer((ball_mm - unit) / 2, join_style="mitre")
         balls = tuple((x * unit, y * unit) for x, y in to_units(puzzle.lattice, form.cells))
         view = PieceView(f"{piece.id} {form.name}", piece.colour, outline, label=piece.label)
-        found.append(replace(view, balls=balls, ball_mm=ball_mm))
-    return found
+        views.append(replace(view, balls=balls, ball_mm=ball_mm))
+    return views
 
 
 def draw_piece_view(
@@ -142,7 +142,7 @@ def _draw_flat(canvas: Canvas, view: PieceView, edge: dict[str, str], by_mm: Poi
         letter, on_tone = drawing.label.front.polygon(), ink_on(view.tone or view.colour)
         draw_area(canvas, letter.difference(view.toned), by_mm, fill=ink)
         draw_area(canvas, letter.intersection(view.toned), by_mm, fill=on_tone)
-    for (x, y), diameter_mm in (circle for one in drawing.recesses for circle in one.circles):
+    for (x, y), diameter_mm in (circle for recess in drawing.recesses for circle in recess.circles):
         below = view.tone if view.toned.contains(Point(x, y)) else view.colour
         line = {"stroke": ink_on(below), "stroke_opacity": "0.7", **_DASHES}
         canvas.circle(x + by_mm[0], y + by_mm[1], diameter_mm / 2, fill="none", **line)
@@ -171,8 +171,8 @@ def piece_sheet(
     rows = break_into_rows(views, widths_mm, room_mm, _GAP_MM)
     heights = [max(view.room_mm[1] for view in row) for row in rows]
     # The legend at the foot: the circle of a recess, or two balls.
-    recesses = [one for drawing in drafts for one in drawing.recesses]
-    recess_mm = max((mm for one in recesses[:1] for _, mm in one.circles), default=0.0)
+    recesses = [recess for drawing in drafts for recess in drawing.recesses]
+    recess_mm = max((mm for recess in recesses[:1] for _, mm in recess.circles), default=0.0)
     ball_mm = max(view.ball_mm for view in views)
     foot_mm = _ABOVE_FOOT_MM + max(recess_mm, ball_mm + _BELOW_BALLS_MM, 3.0)
     rows_mm = sum(heights) + _GAP_MM * (len(rows) - 1)
@@ -203,8 +203,8 @@ def piece_sheet(
             drawing.circle(x + radius + place, low + radius, radius, **line)
         pitch = f"pitch {format_mm(pitch_mm)}"
         draw_width_dimension(drawing, (x + radius, low - _APART_MM), pitch_mm, pitch, colours)
-        at = x + ball_mm + pitch_mm + _APART_MM, low
-        draw_height_dimension(drawing, at, ball_mm, f"Ø {format_mm(ball_mm)}", colours)
+        corner = x + ball_mm + pitch_mm + _APART_MM, low
+        draw_height_dimension(drawing, corner, ball_mm, f"Ø {format_mm(ball_mm)}", colours)
     return drawing.source()
 
 
@@ -222,20 +222,20 @@ def _drafts(
     try:
         return draft_all(puzzle, pieces, profile, draft_flat_piece)
     except InputError as error:
-        found = draft_all(puzzle, pieces, profile, of_any_letter)
+        drafts = draft_all(puzzle, pieces, profile, of_any_letter)
         for fault in error.errors:
             warn(f"{fault.key}: drawn without its letter, which cannot be printed: {fault.message}")
-        return found
+        return drafts
 
 
 def _summary(views: Sequence[PieceView], profile: Profile) -> str:
-    flat, unit = [one.drawing for one in views if one.drawing], format_mm(profile.unit_mm)
+    flat, unit = [view.drawing for view in views if view.drawing], format_mm(profile.unit_mm)
     if not flat:
         return f"{pluralize(len(views), 'flat form')}, pitch {unit}"
     summary = (
         f"{pluralize(len(flat), 'piece')} · unit {unit} · {format_mm(profile.thickness_mm)} thick"
     )
-    if magnets := sum(len(one.recesses) for one in flat):
+    if magnets := sum(len(drawing.recesses) for drawing in flat):
         size = f"{profile.magnet_diameter_mm:g} x {format_mm(profile.magnet_height_mm)}"
         summary += f" · {pluralize(magnets, 'magnet')} {size} ({profile.fit} fit, dashed)"
     return summary

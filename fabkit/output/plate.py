@@ -69,8 +69,8 @@ def plate_sheet(view: PlateView) -> str:
     for part, matrix in view.pieces:
         _draw_piece(drawing, part, matrix)
     front = f"front of the bed, {format_mm(width)} wide and {format_mm(depth)} deep"
-    at = width / 2 + _BY_MM[0], 1 - _FOOT_MM + _BY_MM[1]
-    drawing.text(*at, front, _WORDS_MM, class_="quiet", text_anchor="middle")
+    corner = width / 2 + _BY_MM[0], 1 - _FOOT_MM + _BY_MM[1]
+    drawing.text(*corner, front, _WORDS_MM, class_="quiet", text_anchor="middle")
     return drawing.source()
 
 
@@ -98,8 +98,8 @@ def _draw_corner(drawing: Drawing, inner: Polygon, side_mm: float) -> None:
     behind = box(x - 4.2 * size, y - 1.6 * size, x + 4.2 * size, y + 1.6 * size)
     draw_area(drawing, behind, _BY_MM, **drawing.theme.filled("ground"))
     for lines, text in ((0.25, "reserved for"), (-0.95, "the prime tower")):
-        at = x + _BY_MM[0], y + lines * size + _BY_MM[1]
-        drawing.text(*at, text, size, text_anchor="middle", class_="quiet")
+        corner = x + _BY_MM[0], y + lines * size + _BY_MM[1]
+        drawing.text(*corner, text, size, text_anchor="middle", class_="quiet")
 
 
 def _draw_piece(drawing: Drawing, part: PartDrawing, matrix: Matrix) -> None:
@@ -117,8 +117,8 @@ def _draw_piece(drawing: Drawing, part: PartDrawing, matrix: Matrix) -> None:
         line = {"stroke": ink, "stroke_opacity": "0.7", "stroke_width": "0.3"}
         line |= {} if down and recess.is_open else {"stroke_dasharray": "1.2 0.8"}
         for centre_mm, diameter_mm in recess.circles:
-            at = affinity.affine_transform(Point(centre_mm), matrix)
-            x, y = at.x + _BY_MM[0], at.y + _BY_MM[1]
+            point = affinity.affine_transform(Point(centre_mm), matrix)
+            x, y = point.x + _BY_MM[0], point.y + _BY_MM[1]
             drawing.circle(x, y, diameter_mm / 2, fill="none", **line)
     draw(_letter(part), fill=ink, fill_opacity="0.35" if down else "1")
 
@@ -131,8 +131,8 @@ def _letter(part: PartDrawing) -> BaseGeometry:
         shape = lettering(part.piece)
     except DrawingError:  # not among the letters that can be engraved
         return Polygon()
-    at = part.outline.representative_point()
-    return shape.moved(at.x, at.y, _WORDS_MM).polygon()
+    point = part.outline.representative_point()
+    return shape.moved(point.x, point.y, _WORDS_MM).polygon()
 
 
 def _draw_lines(drawing: Drawing, lines: list[_Line], inside: Polygon, **style: str) -> None:

@@ -39,12 +39,14 @@ def svg_to_png(svg: str, width_px: int | None = None) -> bytes:
 
     ((wide, high),) = re.findall(r'^<svg[^>]* viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
     wide_mm, high_mm = float(wide), float(high)
-    most = int((_MOST_PIXELS * wide_mm / high_mm) ** 0.5)
-    default = min(round(wide_mm * 10), MOST_WIDTH, most)
+    max_width = int((_MOST_PIXELS * wide_mm / high_mm) ** 0.5)
+    default = min(round(wide_mm * 10), MOST_WIDTH, max_width)
     width = width_px or max(default, LEAST_WIDTH)
     height = max(round(width * high_mm / wide_mm), 1)
-    if width > most:
-        message = f"{width} x {height} pixels are too many for this drawing; at most {most} wide"
+    if width > max_width:
+        message = (
+            f"{width} x {height} pixels are too many for this drawing; at most {max_width} wide"
+        )
         raise InputError.of("the picture", message)
     return bytes(
         svg_to_bytes(
@@ -66,10 +68,10 @@ def missing_glyphs(svg: str) -> set[str]:
     Raises:
         ExternalError: when the fonts are missing.
     """
-    root, found = ElementTree.fromstring(svg), set[str]()  # noqa: S314 (fabkit drew it)
-    for one in root.iter("{http://www.w3.org/2000/svg}text"):
-        found |= set(one.text or "") - font_characters(one.get("font-weight") is not None)
-    return found
+    root, missing = ElementTree.fromstring(svg), set[str]()  # noqa: S314 (fabkit drew it)
+    for element in root.iter("{http://www.w3.org/2000/svg}text"):
+        missing |= set(element.text or "") - font_characters(element.get("font-weight") is not None)
+    return missing
 
 
 @dataclass(frozen=True)
@@ -92,11 +94,13 @@ def thumbnail(patches: Sequence[Patch]) -> bytes:
 
     def mask(areas: Sequence[Polygon]) -> Image.Image:
         """Areas in white, their holes in black."""
-        found, (x, y) = Image.new("L", (side, side), 0), middle
-        for index, ring in (one for area in areas for one in enumerate(rings_mm(area))):
+        mask, (x, y) = Image.new("L", (side, side), 0), middle
+        for index, ring in (
+            numbered_ring for area in areas for numbered_ring in enumerate(rings_mm(area))
+        ):
             pixels = [(side / 2 + (a - x) * scale, side / 2 - (b - y) * scale) for a, b in ring]
-            ImageDraw.Draw(found).polygon(pixels, fill=0 if index else 255)
-        return found
+            ImageDraw.Draw(mask).polygon(pixels, fill=0 if index else 255)
+        return mask
 
     picture = Image.new("RGBA", (side, side), (0, 0, 0, 0))
     for patch in patches:

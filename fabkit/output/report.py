@@ -160,7 +160,9 @@ def check_page(sheet: CheckSheet) -> str:
         ok=not failures,
         verdict="Failed" if failures else "Passed",
         summary=f"Failures: {', '.join(failures)}." if failures else "All checks passed.",
-        faulty=[figure(one, _extent_mm(one) / FAULTY_MM) for one in sheet.pieces if one.faults],
+        faulty=[
+            figure(piece, _extent_mm(piece) / FAULTY_MM) for piece in sheet.pieces if piece.faults
+        ],
         sound=[figure(piece, largest_mm / SOUND_MM) for piece in sound],
         tallies=tallies,
         rules_head=RULES_HEAD,
@@ -179,15 +181,15 @@ def _tallies(sheet: CheckSheet) -> list[tuple[str, int, int]]:
         ("rule", list(kept.values())),
         ("set finding", [bool(row.ok) for row in sheet.findings]),
     ]
-    for one in sheet.sections:
-        judged.append((one.noun, [row.ok for row in one.rows if row.ok is not None]))
+    for section in sheet.sections:
+        judged.append((section.noun, [row.ok for row in section.rows if row.ok is not None]))
     return [(noun, len(oks), oks.count(False)) for noun, oks in judged if oks]
 
 
 def _bounds(piece: PieceSheet) -> list[float]:
     """Return the bounding box of a drawn piece; a unit box when there is nothing."""
-    found = [piece.seen, piece.canonical, *(row.where for row in piece.faults)]
-    shapes = [one for one in found if one is not None and not one.is_empty]
+    shapes_shown = [piece.seen, piece.canonical, *(row.where for row in piece.faults)]
+    shapes = [shape for shape in shapes_shown if shape is not None and not shape.is_empty]
     return shapely.total_bounds(shapes or [box(0, 0, 1, 1)]).tolist()  # type: ignore[no-any-return]
 
 
@@ -203,7 +205,11 @@ class _Picture:
     def __init__(self, piece: PieceSheet, scale: float) -> None:
         self._scale = scale
         faults = dict(enumerate(piece.faults, start=1))
-        places = {n: one.where for n, one in faults.items() if one.where and not one.where.is_empty}
+        places = {
+            n: fault.where
+            for n, fault in faults.items()
+            if fault.where and not fault.where.is_empty
+        }
         nowhere = [n for n in faults if n not in places]
         left, bottom, right, top = _bounds(piece)
         margin = scale * (_NUMBERED_MM if faults else _BARE_MM)
@@ -231,8 +237,8 @@ class _Picture:
             right, low, up = wide - scale, 1.5 * scale, 2.3 * scale
             ends = [(right - length, up), (right - length, low), (right, low), (right, up)]
             self.drawing.line(ends, class_="ruler")
-            at = right - length / 2, 3.7 * scale
-            self._text(at, format_mm(length), text_anchor="middle")
+            corner = right - length / 2, 3.7 * scale
+            self._text(corner, format_mm(length), text_anchor="middle")
 
     def _moved(self, shape: BaseGeometry) -> BaseGeometry:
         return affinity.translate(shape, *self._by)
@@ -254,7 +260,9 @@ class _Picture:
         positions, dot_mm = {}, self._scale * _DOT_MM
         for number, place in places.items():
             # Rounded, so that the choice between equally near positions is the same on every machine.
-            positions[number] = min(free, key=lambda one: round(float(one.distance(place)), 3))
+            positions[number] = min(
+                free, key=lambda corner: round(float(corner.distance(place)), 3)
+            )
             free.remove(positions[number])
             end, position = nearest_points(place, positions[number])
             self.drawing.line([(position.x, position.y), (end.x, end.y)], class_="leader")
@@ -272,12 +280,12 @@ class _Picture:
             x = self._scale * (_WORDS_MM + (column + 0.5) * _APART_MM)
             self._number((x, foot - line_mm * (line + 0.5)), number)
 
-    def _number(self, at: PointMm, number: int) -> None:
+    def _number(self, corner: PointMm, number: int) -> None:
         radius = self._scale * _RADIUS_MM
-        self.drawing.circle(*at, radius, class_="balloon", data_fault=str(number))
-        self._text(at, str(number), text_anchor="middle", class_="digits")
+        self.drawing.circle(*corner, radius, class_="balloon", data_fault=str(number))
+        self._text(corner, str(number), text_anchor="middle", class_="digits")
 
-    def _text(self, at: PointMm, text: str, **style: str) -> None:
+    def _text(self, corner: PointMm, text: str, **style: str) -> None:
         """Draw text whose capitals are centred at a height."""
         size = self._scale * _TEXT_MM
-        self.drawing.text(at[0], at[1] - 0.36 * size, text, size, **style)
+        self.drawing.text(corner[0], corner[1] - 0.36 * size, text, size, **style)

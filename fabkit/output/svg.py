@@ -115,7 +115,9 @@ class Drawing:
             letters[text.get("font-weight") is not None].update(text.text or "")
         rules = font_faces(*("".join(sorted(letters[bold])) for bold in (False, True)))
         if self._theme_name == "auto":
-            used = {name for one in self.element.iter() for name in one.get("class", "").split()}
+            used = {
+                name for element in self.element.iter() for name in element.get("class", "").split()
+            }
             dark = [
                 f".{_CLASS} .{name} {{ {key}: {getattr(DARK, role)} }}"
                 for role in ROLES

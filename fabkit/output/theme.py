@@ -144,14 +144,14 @@ def ink_on(colour: str) -> str:
     return max(("#000000", "#ffffff"), key=lambda ink: contrast_ratio(ink, colour))
 
 
-def contrast_ratio(one: str, other: str) -> float:
+def contrast_ratio(first: str, second: str) -> float:
     """Return the contrast ratio of two colours (``#rrggbb``), from 1 to 21 (WCAG 2.2).
 
     Example:
         >>> contrast_ratio("#ffffff", "#000000")
         21.0
     """
-    low, high = sorted((_luminance(one), _luminance(other)))
+    low, high = sorted((_luminance(first), _luminance(second)))
     return (high + 0.05) / (low + 0.05)
 
 

@@ -22,7 +22,6 @@ from fabkit.core.units import format_mm
 from fabkit.drawing.ball import BallDrawing
 from fabkit.drawing.boards.csg import BoardDrawing
 from fabkit.drawing.draft import FlatDrawing
-from fabkit.drawing.outline import chamfer_outline
 from fabkit.drawing.part import PartDrawing
 from fabkit.model.profile import Profile
 from fabkit.printing.plate import layer_before_pause
@@ -31,10 +30,12 @@ from fabkit.printing.slicer.settings import print_settings
 #: Line width as a multiple of the nozzle diameter (PrusaSlicer's default).
 _LINE_OF_NOZZLE = 1.125
 _ARC_SEGMENTS = 64
-#: Filament on one spool, and what a sample or the end of a spool still has.
-_SPOOL_G, _SAMPLE_G = 1000.0, 30.0
-#: At most so many colours are named beside the number of spools.
-_MOST_NAMED = 4
+#: Filament on one spool.
+_SPOOL_G = 1000.0
+#: Filament of a sample, or left at the end of a spool.
+_SAMPLE_G = 30.0
+#: The maximum number of colours named beside the number of spools.
+_MAX_NAMED = 4
 #: Common filament colours by name.
 # fmt: off
 COLOURS = {
@@ -92,32 +93,6 @@ def infill_for(profile: Profile) -> Infill:
     return Infill(wall_mm, top_mm, bottom_mm, float(settings["fill_density"].rstrip("%")) / 100)
 
 
-def solid_mm3(drawing: PartDrawing) -> float:
-    """Return the volume of a piece or board, in mm3, less its letter or title.
-
-    For a flat piece this is the prism less chamfers and recesses, plus its pegs. Chamfers are
-    integrated by Simpson's rule, which is exact for sections that grow with the square of the
-    height. Ribs are ignored.
-    """
-    if not isinstance(drawing, FlatDrawing):
-        assert isinstance(drawing, BallDrawing | BoardDrawing)
-        return drawing.solid_mm3 - letter_mm3(drawing)
-    outline = drawing.outline
-    volume = outline.area * (drawing.thickness_mm - drawing.back_mm)
-    for chamfer_mm in (drawing.top_chamfer_mm, drawing.foot_chamfer_mm):
-        if chamfer_mm:
-            middle, inner = (chamfer_outline(outline, chamfer_mm * x).area for x in (0.5, 1))
-            volume -= chamfer_mm * (5 * outline.area - 4 * middle - inner) / 6
-    volume += sum(peg.volume_mm3 for peg in drawing.pegs)
-    for recess in drawing.recesses:  # a recess and its lead-in
-        radius_mm, lead_in_mm = recess.diameters.widest_mm / 2, recess.lead_in_mm
-        wide_mm, deep_mm = radius_mm + lead_in_mm, recess.high_mm - recess.low_mm - lead_in_mm
-        cone = lead_in_mm * (radius_mm**2 + radius_mm * wide_mm + wide_mm**2) / 3
-        volume -= math.pi * (cone + radius_mm**2 * deep_mm)
-        volume -= recess.release.volume_mm3 if recess.release else 0.0
-    return float(volume - letter_mm3(drawing))
-
-
 def letter_mm3(drawing: PartDrawing) -> float:
     """Return the volume of an engraving, on one face or both, in mm3."""
     label = drawing.label
@@ -127,14 +102,14 @@ def letter_mm3(drawing: PartDrawing) -> float:
     return float(sum(side.polygon().area for side in sides) * label.depth_mm)
 
 
-def printed_mm3(drawing: PartDrawing, profile: Profile) -> float:
-    """Return the plastic in a printed piece or board, in mm3.
+def printed_mm3(drawing: PartDrawing, solid_mm3: float, profile: Profile) -> float:
+    """Return the plastic in a printed piece or board whose solid has a volume, in mm3.
 
     A recess has skins above and below, like the piece's own faces, and a wall around it. In a ball
     piece everything within a wall thickness of the surface counts as solid; in a board, everything
     within a skin thickness. PrusaSlicer uses 2 to 6 % less for IQ Fit's pieces.
     """
-    fill, whole_mm3 = infill_for(profile), solid_mm3(drawing)
+    fill = infill_for(profile)
     if isinstance(drawing, FlatDrawing):
         loose_mm3 = _loose_mm3(drawing, fill)
     else:
@@ -142,8 +117,8 @@ def printed_mm3(drawing: PartDrawing, profile: Profile) -> float:
         # A board is mostly level plates, and its faces are as thick as skins.
         skin_mm = (fill.top_mm + fill.bottom_mm) / 2
         shell_mm = skin_mm if isinstance(drawing, BoardDrawing) else fill.wall_mm
-        loose_mm3 = max(0.0, whole_mm3 - shell_mm * drawing.surface_mm2)
-    return float(whole_mm3 - (1 - fill.share) * loose_mm3)
+        loose_mm3 = max(0.0, solid_mm3 - shell_mm * drawing.surface_mm2)
+    return float(solid_mm3 - (1 - fill.share) * loose_mm3)
 
 
 def _loose_mm3(drawing: FlatDrawing, fill: Infill) -> float:
@@ -176,7 +151,10 @@ GLUE_NOTE = (
     "Glue each magnet into its cavity (a drop of cyanoacrylate): the steel nozzle lifts loose magnets "
     "as it passes over them."
 )
-_OPEN, _CLOSED = "towards the back", "upwards, as you see it when the print pauses"
+#: Where poles face in open recesses.
+_OPEN = "towards the back"
+#: Where poles face in closed cavities.
+_CLOSED = "upwards, as you see it when the print pauses"
 
 
 @dataclass(frozen=True)
@@ -223,7 +201,7 @@ class FilamentLine:
 
     @property
     def spools(self) -> int:
-        """The least number of spools to buy."""
+        """The minimum number of spools to buy."""
         return max(1, math.ceil(self.grams / _SPOOL_G))
 
 
@@ -307,7 +285,7 @@ class Bom:
 
     @property
     def spools(self) -> int:
-        """The least number of spools to buy."""
+        """The minimum number of spools to buy."""
         return sum(line.spools for line in self.filament)
 
     @property
@@ -317,7 +295,7 @@ class Bom:
             line.name if line.spools == 1 else f"{line.spools} {line.name}"
             for line in self.filament
         )
-        if self.spools == len(self.filament) > _MOST_NAMED:
+        if self.spools == len(self.filament) > _MAX_NAMED:
             colours = "one of each colour"
         return f"at least {pluralize(self.spools, 'spool')} of 1 kg: {colours}"
 
@@ -334,7 +312,7 @@ class Bom:
                 "magnets in, then resume the print.",
                 GLUE_NOTE,
             ]
-        coloured = [one.piece for one in self.pieces if one.letter_mm3 or one.tones_mm3]
+        coloured = [piece.piece for piece in self.pieces if piece.letter_mm3 or piece.tones_mm3]
         if coloured:
             notes.append(
                 f"{pluralize(len(coloured), 'piece')} in two colours: the printer must change filament "
@@ -364,15 +342,15 @@ class Bom:
             "profile": profile.name,
             "pieces": [
                 {
-                    "piece": one.piece,
-                    "colour": one.colour,
-                    "size_mm": one.size_mm,
-                    "plastic_mm3": round(one.printed_mm3 + one.letter_mm3 + one.tones_mm3, 1),
+                    "piece": piece.piece,
+                    "colour": piece.colour,
+                    "size_mm": piece.size_mm,
+                    "plastic_mm3": round(piece.printed_mm3 + piece.letter_mm3 + piece.tones_mm3, 1),
                     "magnets": [
-                        {"pole": pole or None, "marked": mark} for pole, mark in one.magnets
+                        {"pole": pole or None, "marked": mark} for pole, mark in piece.magnets
                     ],
                 }
-                for one in self.pieces
+                for piece in self.pieces
             ],
             "magnets": {
                 "count": self.magnets,
@@ -409,6 +387,7 @@ class Bom:
 def make_bom(
     set_name: str,
     drawings: Sequence[PartDrawing],
+    volumes_mm3: Mapping[str, float],
     profile: Profile,
     sliced: SliceTotals | None = None,
     tones: Mapping[str, tuple[str, float]] | None = None,
@@ -416,24 +395,29 @@ def make_bom(
     """Make the bill of materials of a set.
 
     Args:
+        volumes_mm3: the volumes of the solids, by id; a letter is not part of them.
         sliced: a slicer's totals; its grams are shared among the pieces' colours in proportion to
             the estimate.
         tones: for each piece printed in two colours, the second colour and its volume in mm3.
     """
-    pieces = tuple(_piece_line(one, profile, (tones or {}).get(one.piece)) for one in drawings)
-    pauses = [one.pause_height_mm for one in drawings if one.pause_height_mm is not None]
+    pieces = tuple(
+        _piece_line(drawing, volumes_mm3[drawing.piece], profile, (tones or {}).get(drawing.piece))
+        for drawing in drawings
+    )
+    heights_mm = (drawing.pause_height_mm for drawing in drawings)
+    pauses_mm = [height_mm for height_mm in heights_mm if height_mm is not None]
     return Bom(
         set_name,
         profile,
         pieces,
         tuple(_filament(pieces, profile, sliced)),
         sliced,
-        pauses[0] if pauses else None,
+        pauses_mm[0] if pauses_mm else None,
     )
 
 
 def _piece_line(
-    drawing: PartDrawing, profile: Profile, tones: tuple[str, float] | None
+    drawing: PartDrawing, solid_mm3: float, profile: Profile, tones: tuple[str, float] | None
 ) -> PieceLine:
     left, bottom, right, top = drawing.outline.bounds
     tone, tones_mm3 = tones or ("", 0.0)
@@ -441,7 +425,7 @@ def _piece_line(
         drawing.piece,
         drawing.colour,
         (round(right - left, 3), round(top - bottom, 3)),
-        printed_mm3(drawing, profile) - tones_mm3,
+        printed_mm3(drawing, solid_mm3, profile) - tones_mm3,
         letter_mm3(drawing) if profile.inlay == "letter" else 0.0,
         tones_mm3,
         tone,
@@ -467,16 +451,16 @@ def _filament(
     prints = [[(colour, tuple(names[colour]), volumes[colour]) for colour in volumes]]
     prints += [[(colour, (name,), volume)] for colour, name, volume in inlays if volume]
     reported = (sliced.grams if sliced else None) or ()
-    found: dict[str, tuple[str, list[str], list[float]]] = {}
+    lines: dict[str, tuple[str, list[str], list[float]]] = {}
     for group, reported_grams in zip_longest(prints, reported[: len(prints)]):
         estimated = sum(volume for _, _, volume in group) * profile.filament_density / 1000
         # Scales the estimate to the slicer's weight, if reported.
         factor = reported_grams / estimated if reported_grams is not None and estimated else 1.0
-        for colour, some, volume in group:
-            _, used_for, all_mm3 = found.setdefault(colour_name(colour), (colour, [], []))
-            used_for += some
+        for colour, printed, volume in group:
+            _, used_for, all_mm3 = lines.setdefault(colour_name(colour), (colour, [], []))
+            used_for += printed
             all_mm3.append(volume * factor)
-    for name, (colour, used_for, all_mm3) in found.items():
+    for name, (colour, used_for, all_mm3) in lines.items():
         grams = math.fsum(all_mm3) * profile.filament_density / 1000
         metres = math.fsum(all_mm3) / (math.pi * profile.filament_diameter_mm**2 / 4) / 1000
         cost = grams / 1000 * profile.filament_price

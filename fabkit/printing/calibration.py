@@ -44,13 +44,18 @@ from fabkit.model.profile import Profile
 from fabkit.model.profile_file import contradictions
 from fabkit.output.coupon import Residual
 
-#: Confidence of the intervals; a value is an outlier if chance puts one so far off in fewer than one
-#: of 200 coupons.
-_CONFIDENCE, _CHANCE = 0.95, 0.005
-#: The maximum share of outliers, and the least number of values beyond the number of parameters.
-_MAX_OUTLIERS, _MIN_SPARE = 0.2, 4
-#: Maximum plausible scatter (mm), and greatest difference of two readings of one place.
-_MAX_SCATTER_MM, _MAX_APART_MM = 0.15, 0.5
+#: Confidence of the intervals.
+_CONFIDENCE = 0.95
+#: A value is an outlier if chance puts one so far off in a smaller share of coupons.
+_CHANCE = 0.005
+#: Maximum share of outliers.
+_MAX_OUTLIERS = 0.2
+#: Minimum number of values beyond the number of parameters.
+_MIN_SPARE = 4
+#: Maximum plausible scatter.
+_MAX_SCATTER_MM = 0.15
+#: Maximum difference between readings of one place.
+_MAX_APART_MM = 0.5
 #: Variance of a calliper's reading relative to that of a side: readings to 0.02 mm, sides to 0.03.
 _CALLIPER_VARIANCE = 0.5
 _INCH_MM = 25.4
@@ -118,7 +123,7 @@ class MachineFit:
     @property
     def outliers(self) -> list[Residual]:
         """The measurements that were left out of the fit."""
-        return [one for one in self.residuals if one.left_out]
+        return [residual for residual in self.residuals if residual.left_out]
 
     def estimate(self, parts: Mapping[str, float]) -> Estimate:
         """Return a linear combination of values, with its own interval."""
@@ -157,7 +162,7 @@ def read_measurements(
         rows = list(csv.reader(text.splitlines(), delimiter=mark))[:_MAX_VALUES]
         faults: list[ErrorDetail] = []
         values: dict[int, list[float]] = {}
-        if not rows or [one.strip().lower() for one in rows[0][:2]] != ["number", "what"]:
+        if not rows or [title.strip().lower() for title in rows[0][:2]] != ["number", "what"]:
             expected = "number,what,nominal mm,measured"
             raise InputError.of(source, f'expected "{expected}" in its first line')
         for line, row in enumerate(rows[1:], start=2):
@@ -177,10 +182,10 @@ def read_measurements(
                 faults.append(ErrorDetail(f"line {line}", str(error)))
         if faults:
             raise InputError(source, faults[:20], max(0, len(faults) - 20))
-        for number, found in values.items():
-            if found:
+        for number, lengths_mm in values.items():
+            if lengths_mm:
                 try:
-                    readings.append(mean_measurement(places[number], found, coupon))
+                    readings.append(mean_measurement(places[number], lengths_mm, coupon))
                 except ValueError as error:
                     raise InputError.of(source, str(error)) from None
     return readings
@@ -206,7 +211,7 @@ def _place(row: Sequence[str], places: Mapping[int, CouponPlace], source: str) -
     """
     number = row[0].strip()
     if not number.isdecimal() or int(number) not in places:
-        known = join_names([str(one) for one in places])
+        known = join_names([str(number) for number in places])
         raise ValueError(f"there is no place {quote(number)}; choose from {known}")
     place = places[int(number)]
     nominal = (row[2] if len(row) > 2 else "").replace(",", ".").strip()
@@ -230,15 +235,15 @@ def parse_values(text: str) -> list[float]:
         >>> parse_values("20.02 19,98 mm"), parse_values("")
         ([20.02, 19.98], [])
     """
-    found: list[float] = []
+    lengths_mm: list[float] = []
     for word in text.strip().removesuffix("mm").split():
         try:
-            found.append(float(word.replace(",", ".")))
+            lengths_mm.append(float(word.replace(",", ".")))
         except ValueError:
-            found.append(0.0)
-        if not 0 < found[-1] < 1000:
+            lengths_mm.append(0.0)
+        if not 0 < lengths_mm[-1] < 1000:
             raise ValueError(f"expected a length in mm such as 20.05, found {quote(word)}")
-    return found
+    return lengths_mm
 
 
 # --- fitting the machine ------------------------------------------------------------------
@@ -255,7 +260,7 @@ def fit_machine(readings: Sequence[Measurement]) -> MachineFit:
 
     _refuse_inches(readings)
     names, design = _design(readings)
-    off = np.array([one.value_mm - one.place.nominal_mm for one in readings])
+    off = np.array([reading.value_mm - reading.place.nominal_mm for reading in readings])
     kept, solution, cross, variance = _without_outliers(design, off, _correlations(readings))
     residuals = off - design @ solution
     outliers = ~np.isin(np.arange(len(readings)), kept)
@@ -285,8 +290,8 @@ def fit_machine(readings: Sequence[Measurement]) -> MachineFit:
         values,
         scatter_mm,
         tuple(
-            Residual(one.name, off, half, out)
-            for one, off, half, out in zip(
+            Residual(reading.name, off, half, out)
+            for reading, off, half, out in zip(
                 readings, residuals.tolist(), halves.tolist(), outliers.tolist(), strict=True
             )
         ),
@@ -332,15 +337,15 @@ def _design(readings: Sequence[Measurement]) -> tuple[list[str], Vector]:
     Raises:
         InputError: when these values do not determine all parameters.
     """
-    rows = [_terms(one.place) for one in readings]
-    names = [one for one in NAMES if any(one in row for row in rows)]
+    rows = [_terms(reading.place) for reading in readings]
+    names = [name for name in NAMES if any(name in row for row in rows)]
     design = np.array([[row.get(name, 0.0) for name in names] for row in rows])
     enough = len(readings) >= len(names) + _MIN_SPARE and names[:2] == ["scale_x", "scale_y"]
     if enough and np.linalg.matrix_rank(design) == len(names):
         return names, design
     message = "do not determine all parameters" if enough else f"are too few: {len(readings)}"
     what = "outside and inside lengths of several sizes in X and in Y, and of holes two diameters or none"
-    if any(one.place.kind in ("tab", "gap") for one in readings):
+    if any(reading.place.kind in ("tab", "gap") for reading in readings):
         what = "tabs and slots of several sizes in X and in Y"
     raise InputError.of("the values", f"{message}; measure {what}")
 
@@ -362,11 +367,13 @@ def _terms(place: CouponPlace) -> dict[str, float]:
 def _correlations(readings: Sequence[Measurement]) -> Vector:
     """Return the correlations of measurements: those that end at the same side share its error."""
     ends = dict[tuple[object, ...], Vector]()
-    for row, (place, coupon) in enumerate((one.place, one.coupon) for one in readings):
-        axis, outwards = "xyz".index(place.axis), -1 if place.kind in ("slot", "gap", "hole") else 1
+    for row, reading in enumerate(readings):
+        place = reading.place
+        axis = "xyz".index(place.axis)
+        outwards = -1 if place.kind in ("slot", "gap", "hole") else 1
         own = place.number if place.kind in ("hole", "height") else place.kind == "foot"
-        for end in [at[axis] for at in place.line_mm] or "+-":
-            side = (coupon, place.part, axis, own, end)
+        for end in [point_mm[axis] for point_mm in place.line_mm] or "+-":
+            side = (reading.coupon, place.part, axis, own, end)
             ends.setdefault(side, np.zeros(len(readings)))[row] = outwards
     shared = np.array([*ends.values()])
     both: Vector = shared.T @ shared + _CALLIPER_VARIANCE * np.eye(len(readings))
@@ -374,13 +381,13 @@ def _correlations(readings: Sequence[Measurement]) -> Vector:
 
 
 def _refuse_inches(readings: Sequence[Measurement]) -> None:
-    ratios = [one.place.nominal_mm / one.value_mm for one in readings]
+    ratios = [reading.place.nominal_mm / reading.value_mm for reading in readings]
     if readings and abs(float(np.median(ratios)) / _INCH_MM - 1) < 0.1:
-        one = readings[0]
+        reading = readings[0]
         raise InputError.of(
             "the values",
-            f"look like inches ({one.value_mm:g} at {one.name}, which is {one.place.nominal_mm:g} mm); "
-            "switch the calliper to mm, or multiply them by 25.4",
+            f"look like inches ({reading.value_mm:g} at {reading.name}, which is "
+            f"{reading.place.nominal_mm:g} mm); switch the calliper to mm, or multiply them by 25.4",
         )
 
 
@@ -494,9 +501,9 @@ def _compensated_sizes(profile: Profile, fit: MachineFit) -> dict[str, Any]:
         wider_mm["hole_mm"] = fit.hole_shrinkage(profile.hole_mm).value
         socket_mm = fit.hole_shrinkage(profile.peg_mm + 2 * profile.socket_mm).value
         wider_mm["socket_mm"] = out_mm + socket_mm / 2
-    least = {"tip_flat_mm": 0.1, "gap_max_mm": 0.01, "press_mm": -0.5, "rib_crest_mm": -1.0}
+    minimum_mm = {"tip_flat_mm": 0.1, "gap_max_mm": 0.01, "press_mm": -0.5, "rib_crest_mm": -1.0}
     values: dict[str, Any] = {
-        key: round(max(least.get(key, 0.0), getattr(profile, key) + more), 3)
+        key: round(max(minimum_mm.get(key, 0.0), getattr(profile, key) + more), 3)
         for key, more in wider_mm.items()
     }
     if "foot" in fit.values:

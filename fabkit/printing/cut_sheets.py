@@ -45,13 +45,13 @@ def nest_cut_sheets(pieces: Sequence[CutPiece], profile: Profile) -> list[CutShe
         advice="choose a larger laser.sheet_width or laser.sheet_depth, a smaller laser.edge or unit",
     )
     try:
-        sheets = nest({piece.piece: piece.path for piece in pieces}, sheet_bin)
+        nested = nest({piece.piece: piece.path for piece in pieces}, sheet_bin)
     except InputError as error:
         size = f"{format_mm(sheet_bin.width_mm)} x {format_mm(sheet_bin.depth_mm)}"
         raise InputError(f"profile {profile.name}, sheets of {size}", error.errors) from None
-    found = []
-    for number, placements in enumerate(sheets, start=1):
-        at = {one.name: (one.degrees, one.x_mm, one.y_mm) for one in placements}
-        placed = tuple(piece.moved(*at[piece.piece]) for piece in pieces if piece.piece in at)
-        found.append(CutSheet(number, sheet_bin.width_mm, sheet_bin.depth_mm, placed))
-    return found
+    sheets = []
+    for number, placements in enumerate(nested, start=1):
+        poses = {pose.name: (pose.degrees, pose.x_mm, pose.y_mm) for pose in placements}
+        placed = tuple(piece.moved(*poses[piece.piece]) for piece in pieces if piece.piece in poses)
+        sheets.append(CutSheet(number, sheet_bin.width_mm, sheet_bin.depth_mm, placed))
+    return sheets

@@ -47,8 +47,10 @@ from fabkit.solve.engines.compiled import kernel
 _Floats = NDArray[np.float64]
 _Pair = tuple[float, float]
 
-#: Number of random sets, and their seed.
-DRAWS, SEED = 3000, 1
+#: Number of random sets.
+DRAWS = 3000
+#: Seed of the random sets.
+SEED = 1
 #: A challenge is good enough if it can be assembled from this share of the sets.
 TARGET_ODDS = 0.99
 #: Standard deviations in the worst case.
@@ -57,10 +59,14 @@ WORST_CASE_SD = 3
 #: data sheet); the rim of a recess is stretched by interference over diameter at most.
 MAX_STRAIN = 0.015
 _INSET_STEP_MM = 0.01
-#: Bounds on the inset to spare and on the shift of a piece (mm).
-_MAX_INSET_MM, _FAR_MM = 10.0, 1000.0
-#: A small random objective keeps the linear programme from cycling; smaller weights count as none.
-_NUDGE, _NO_WEIGHT = 1e-6, 1e-4
+#: Maximum inset to spare.
+_MAX_INSET_MM = 10.0
+#: Maximum shift of a piece.
+_FAR_MM = 1000.0
+#: Size of the random part of the objective, which keeps the linear programme from cycling.
+_NUDGE = 1e-6
+#: Weights up to this count as none.
+_NO_WEIGHT = 1e-4
 
 
 @dataclass(frozen=True)
@@ -185,7 +191,7 @@ class Odds:
 def _plain(value: Any) -> Any:
     """Convert for JSON: lengths to as many digits as rotated meshes agree on, no negative zeros."""
     if isinstance(value, tuple):
-        return [_plain(one) for one in value]
+        return [_plain(member) for member in value]
     return (
         round(value, DIGITS) + 0.0 if isinstance(value, float) else None if value == "" else value
     )
@@ -202,29 +208,33 @@ def _challenge_odds(
     samples: Mapping[str, _Floats],
 ) -> Odds:
     """Return the odds that one solution can be assembled, with randomly drawn sides."""
-    found = contacts(lattice, solution, pieces)
-    sides = sorted({side for one in found for side, _ in one.sides})
-    levers = [[by.get(side, 0.0) for side in sides] for by in (dict(one.sides) for one in found)]
-    by_side = np.array(levers).reshape(len(found), len(sides))
+    touching = contacts(lattice, solution, pieces)
+    sides = sorted({side for contact in touching for side, _ in contact.sides})
+    columns = {side: column for column, side in enumerate(sides)}
+    by_side = np.zeros((len(touching), len(sides)))
+    for row, contact in enumerate(touching):
+        for side, lever in contact.sides:
+            by_side[row, columns[side]] = lever
     walls = max((number + 1 for key, number in sides if not key), default=0)
     samples = {**samples, "": error.sample(f"the tray of {solution.challenge}", walls)}
-    meant_mm = np.array([one.room_mm for one in found])
+    meant_mm = np.array([contact.room_mm for contact in touching])
     # The sets, without any error, and in the worst case.
     rooms_mm = np.repeat(meant_mm[:, None], DRAWS + 2, axis=1)
-    for row, one in enumerate(found):  # a product of matrices would keep threads busy in vain
-        for (key, number), lever in one.sides:
+    # A product of matrices would keep threads busy in vain.
+    for row, contact in enumerate(touching):
+        for (key, number), lever in contact.sides:
             rooms_mm[row, :DRAWS] -= lever * samples[key][number]
     rooms_mm[:, -1] -= by_side.sum(axis=1) * error.worst_side_mm
     # The growth of the room with the inset: sides of a tray do not move.
     gives = by_side @ np.array([float(bool(key)) for key, _ in sides])
-    every_mm, weights = _spare_insets(found, gives, sorted(solution.layout), rooms_mm)
+    every_mm, weights = _spare_insets(touching, gives, sorted(solution.layout), rooms_mm)
     meant, worst = every_mm[DRAWS:].tolist()
     odds = Odds(solution.challenge, every_mm[:DRAWS], meant, worst)
     weights = weights[:DRAWS][odds.sets_mm <= max(odds.likely_mm, -TINY_MM)]
     tight = weights > _NO_WEIGHT
     if not tight.any():  # there is unlimited room
         return odds
-    weak = found[np.lexsort([meant_mm / gives, -tight.sum(axis=0)])[0]]
+    weak = touching[np.lexsort([meant_mm / gives, -tight.sum(axis=0)])[0]]
     _, firsts, counts = np.unique(tight, axis=0, return_index=True, return_counts=True)
     often = firsts[counts.argmax()]
     loop = np.where(tight[often], weights[often], 0.0)
@@ -235,32 +245,35 @@ def _challenge_odds(
         rss_mm=error.rss_mm(float(loop @ meant_mm), in_loop),
         weakest=" and ".join(key or wall for key in weak.pieces),
         place_mm=weak.place_mm,
-        loop=tuple(sorted({sides[at][0] for at in np.flatnonzero(in_loop)} - {""})),
+        loop=tuple(sorted({sides[column][0] for column in np.flatnonzero(in_loop)} - {""})),
     )
 
 
 def _spare_insets(
-    found: Sequence[Contact], gives: _Floats, pieces: Sequence[str], rooms_mm: _Floats
+    touching: Sequence[Contact], gives: _Floats, pieces: Sequence[str], rooms_mm: _Floats
 ) -> tuple[_Floats, _Floats]:
     """Return the inset to spare for each column of rooms, and the weight of each contact in it, shapes
     (columns,) and (columns, contacts)."""
     size = 2 * len(pieces) + 1
     # Each row: the shifts of both pieces, and the inset; then the bounds.
-    at = {"": 0} | {key: 2 * number for number, key in enumerate(pieces)}
-    places, factors = np.zeros((len(found) + size, 5), int), np.zeros((len(found) + size, 5))
-    for row, (one, give) in enumerate(zip(found, gives, strict=True)):
-        (a, b), (x, y), other = (at[key] for key in one.pieces), one.normal, bool(one.pieces[1])
+    columns = {"": 0} | {key: 2 * number for number, key in enumerate(pieces)}
+    places = np.zeros((len(touching) + size, 5), int)
+    factors = np.zeros((len(touching) + size, 5))
+    for row, (contact, give) in enumerate(zip(touching, gives, strict=True)):
+        a, b = (columns[key] for key in contact.pieces)
+        x, y = contact.normal
+        other = bool(contact.pieces[1])
         places[row] = a, a + 1, b, b + 1, size - 1
         factors[row] = x, y, -x * other, -y * other, give
-    places[len(found) :, 0], factors[len(found) :, 0] = np.arange(size), 1
+    places[len(touching) :, 0], factors[len(touching) :, 0] = np.arange(size), 1
     aim = _NUDGE * np.random.default_rng(SEED).uniform(0.5, 1, size)
     aim[-1] += 1
     rooms = np.hstack([rooms_mm.T, np.full((rooms_mm.shape[1], size), _FAR_MM)])
     rooms[:, -1] = _MAX_INSET_MM
-    basis = np.arange(len(found), len(rooms[0]))
+    basis = np.arange(len(touching), len(rooms[0]))
     spare, weights = np.empty(len(rooms)), np.zeros(rooms.shape)
     _solve(places, factors, rooms, np.eye(size), aim, basis, spare, weights)
-    return spare, weights[:, : len(found)]
+    return spare, weights[:, : len(touching)]
 
 
 @kernel
@@ -280,13 +293,14 @@ def _dual_simplex(
     size, width = len(x), places.shape[1]
     step = np.empty(size)
     for _ in range(100 * len(room)):
-        into, least = -1, -1e-9
+        into = -1
+        violation = -1e-9
         for row in range(len(room)):
             rest = room[row]
             for part in range(width):
                 rest -= factors[row, part] * x[places[row, part]]
-            if rest < least:
-                into, least = row, rest
+            if rest < violation:
+                into, violation = row, rest
         if into < 0:
             return
         out, ratio = 0, np.inf
@@ -304,7 +318,7 @@ def _dual_simplex(
                     inverse[i, j] -= step[i] * inverse[out, j]
         weights[out], basis[out] = ratio, into
         for j in range(size):
-            x[j] += inverse[out, j] * least
+            x[j] += inverse[out, j] * violation
 
 
 @kernel
@@ -379,7 +393,7 @@ def socket_odds(
     if part.kind == HOLES:
         kinds = [("ball", holes_mm, ball_mm, *of_holes)]
         kinds += [("link", channel_widths_mm(part, lattice), link_mm, 4, 0.0, 0.0)]
-    found = []
+    odds = []
     for what, rooms_mm, thick_mm, sides, hole_mm, hole_sd_mm in kinds:
         if rooms_mm:
             name, spare_mm = f"{part.board.id} {what}", min(rooms_mm) - thick_mm - hole_mm
@@ -387,8 +401,8 @@ def socket_odds(
             sets_mm -= np.random.default_rng(SEED).normal(0, hole_sd_mm, DRAWS)
             worst_mm = spare_mm - sides * error.worst_side_mm - WORST_CASE_SD * hole_sd_mm
             rss_mm = error.rss_mm(spare_mm, np.ones(sides), hole_sd_mm)
-            found.append(Odds(name, sets_mm, spare_mm, worst_mm, rss_mm))
-    return found
+            odds.append(Odds(name, sets_mm, spare_mm, worst_mm, rss_mm))
+    return odds
 
 
 # --- magnets ------------------------------------------------------------------------------
@@ -458,31 +472,31 @@ class ToleranceReport:
     @property
     def closes_worst_case(self) -> bool:
         """Whether everything can be assembled in the worst case."""
-        return all(one.closes_worst_case for one in self.judged)
+        return all(odds.closes_worst_case for odds in self.judged)
 
     @property
     def set_odds(self) -> float:
         """The share of the random sets from which every challenge can be assembled."""
         goes = np.ones(DRAWS, bool)
-        for one in self.judged:
-            goes &= one.assembles
+        for odds in self.judged:
+            goes &= odds.assembles
         return float(goes.mean())
 
     @property
     def ok(self) -> bool:
         """Whether magnets fit and everything can be assembled: with a calibrated printer in 99 % of
         the sets, otherwise in the worst case."""
-        enough = all(self.is_enough(one) for one in self.judged)
+        enough = all(self.is_enough(odds) for odds in self.judged)
         return enough and (self.magnets is None or self.magnets.goes_in)
 
-    def is_enough(self, one: Odds) -> bool:
+    def is_enough(self, odds: Odds) -> bool:
         """Whether one of the odds is good enough."""
-        return one.odds >= TARGET_ODDS if self.error.side_sd_mm else one.closes_worst_case
+        return odds.odds >= TARGET_ODDS if self.error.side_sd_mm else odds.closes_worst_case
 
     def inset_for(self, likely: bool) -> float | None:
         """Return the inset at which every challenge can be assembled: each in 99 % of the sets, or in
         the worst case. None without challenges."""
-        spare_mm = [one.likely_mm if likely else one.worst_mm for one in self.challenges]
+        spare_mm = [odds.likely_mm if likely else odds.worst_mm for odds in self.challenges]
         if not spare_mm:
             return None
         steps = math.ceil((self.inset_mm - min(spare_mm) - TINY_MM) / _INSET_STEP_MM)
@@ -493,8 +507,8 @@ class ToleranceReport:
         apart from the random sides of pieces with symmetry and the last digit of a length."""
         names = {"side_mm": "side_error_mm", "hole_mm": "hole_error_mm"}
         fields = "challenges", "sockets", "snowflakes"
-        lists = {name: [one.document() for one in getattr(self, name)] for name in fields}
-        magnets = self.magnets and {name: _plain(one) for name, one in vars(self.magnets).items()}
+        lists = {name: [odds.document() for odds in getattr(self, name)] for name in fields}
+        magnets = self.magnets and {name: _plain(size) for name, size in vars(self.magnets).items()}
         return {
             "ok": self.ok,
             **{names.get(name, name): mm for name, mm in vars(self.error).items()},
@@ -538,18 +552,19 @@ def simulate_tolerances(
             piece = replace(piece, cells=cells, unit_mm=unit_mm)
         return PieceInsets(piece)
 
-    challenges, flakes = ([one for one in some if one.layout] for some in (solutions, snowflakes))
+    challenges = [solution for solution in solutions if solution.layout]
+    flakes = [solution for solution in snowflakes if solution.layout]
     # The same printed pieces are in all of them.
-    pieces = {key for one in (*challenges, *flakes) for key in one.layout}
+    pieces = {key for solution in (*challenges, *flakes) for key in solution.layout}
     samples = {key: error.sample(key, len(measured(key, 1).ends)) for key in pieces}
-    found: list[Odds] = []
-    for one in (*challenges, *flakes):
-        progress(len(found), len(challenges) + len(flakes), f"simulating {one.challenge}")
-        insets = {key: measured(key, one.halves) for key in one.layout}
-        found.append(_challenge_odds(lattice, one, insets, error, samples))
+    odds: list[Odds] = []
+    for solution in (*challenges, *flakes):
+        progress(len(odds), len(challenges) + len(flakes), f"simulating {solution.challenge}")
+        insets = {key: measured(key, solution.halves) for key in solution.layout}
+        odds.append(_challenge_odds(lattice, solution, insets, error, samples))
     inset_mm = median([part.outline.inset_mm for part in parts.values() if part.outline] or [0.0])
     # A recess takes the magnet in nearly all cases when it does at its narrowest.
     hole_mm = error.hole_mm + WORST_CASE_SD * error.hole_sd_mm
     magnets = magnet_fit(recesses_mm, magnet_mm, hole_mm) if recesses_mm else None
-    judged, others = found[: len(challenges)], found[len(challenges) :]
+    judged, others = odds[: len(challenges)], odds[len(challenges) :]
     return ToleranceReport(error, inset_mm, tuple(judged), tuple(sockets), magnets, tuple(others))

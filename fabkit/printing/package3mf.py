@@ -61,20 +61,20 @@ def plates_package(
 def extruder_count(puzzle: PuzzleSet, drawings: Sequence[PartDrawing], profile: Profile) -> int:
     """Return the number of filaments needed to print pieces and boards on one plate."""
     toned = {piece.id for piece in puzzle.pieces if piece.tones}
-    letters = profile.inlay != "none" and any(one.label is not None for one in drawings)
-    tones = profile.tones != "plain" and any(one.piece in toned for one in drawings)
+    letters = profile.inlay != "none" and any(drawing.label is not None for drawing in drawings)
+    tones = profile.tones != "plain" and any(drawing.piece in toned for drawing in drawings)
     return 1 + letters + tones
 
 
 def piece_package(
-    puzzle: PuzzleSet, one: Object3mf, drawing: PartDrawing, profile: Profile
+    puzzle: PuzzleSet, piece: Object3mf, drawing: PartDrawing, profile: Profile
 ) -> Package3mf:
     """Return the package of one piece in the middle of the bed."""
-    rows = mesh_transform(Placement(one.name, 0.0, 0.0, 0.0), drawing)
+    rows = mesh_transform(Placement(piece.name, 0.0, 0.0, 0.0), drawing)
     left, bottom, right, top = _patch(drawing, rows).area.bounds
     rows[3, 0] += (profile.bed_width_mm - left - right) / 2
     rows[3, 1] += (profile.bed_depth_mm - bottom - top) / 2
-    return _package(puzzle, [(one, drawing, rows)], drawing.pause_height_mm, profile)
+    return _package(puzzle, [(piece, drawing, rows)], drawing.pause_height_mm, profile)
 
 
 def _package(
@@ -94,17 +94,19 @@ def _package(
         "Unit": format_mm(profile.unit_mm),
     }
     return Package3mf(
-        tuple(_placed(one, rows) for one, _, rows in placed),
+        tuple(_placed(piece, rows) for piece, _, rows in placed),
         metadata,
         thumbnail([_patch(drawing, rows) for _, drawing, rows in placed]),
         {} if pause_mm is None else pause_parts(pause_mm, profile),
     )
 
 
-def _placed(one: Object3mf, rows: Transform) -> Object3mf:
-    bodies = [replace(s.mesh, vertices=s.mesh.vertices @ rows[:3] + rows[3]) for s in one.solids]
-    solids = zip(one.solids, bodies, strict=True)
-    return replace(one, solids=tuple(replace(solid, mesh=body) for solid, body in solids))
+def _placed(piece: Object3mf, rows: Transform) -> Object3mf:
+    solids = []
+    for solid in piece.solids:
+        vertices = solid.mesh.vertices @ rows[:3] + rows[3]
+        solids.append(replace(solid, mesh=replace(solid.mesh, vertices=vertices)))
+    return replace(piece, solids=tuple(solids))
 
 
 def _patch(drawing: PartDrawing, rows: Transform) -> Patch:
@@ -117,7 +119,9 @@ def _patch(drawing: PartDrawing, rows: Transform) -> Patch:
         letter = drawing.label.front.polygon()
         marks = list(getattr(letter, "geoms", [letter]))
     plane = [*rows[:2, :2].T.flat, *rows[3, :2]]  # as shapely wants it
-    outline, *moved = (affinity.affine_transform(one, plane) for one in (drawing.outline, *marks))
+    outline, *moved = (
+        affinity.affine_transform(polygon, plane) for polygon in (drawing.outline, *marks)
+    )
     return Patch(outline, drawing.colour, tuple(moved))
 
 

@@ -71,14 +71,14 @@ def arrange_plates(drawings: Sequence[PartDrawing], profile: Profile) -> list[Pl
     """
     _refuse_too_high(drawings, profile)
     bed = bed_bin(profile)
-    shapes = {one.piece: outline_from_above(one) for one in drawings}
+    shapes = {drawing.piece: outline_from_above(drawing) for drawing in drawings}
     nested: list[tuple[float | None, list[Placement]]] = []
     try:
         for pause_mm, group in _by_pause(drawings):
-            some = {one.piece: shapes[one.piece] for one in group}
-            nested += [(pause_mm, placements) for placements in nest(some, bed)]
+            group_shapes = {drawing.piece: shapes[drawing.piece] for drawing in group}
+            nested += [(pause_mm, placements) for placements in nest(group_shapes, bed)]
     except InputError as error:
-        others = {one.piece: _or_without(one) for one in drawings}
+        others = {drawing.piece: _or_without(drawing) for drawing in drawings}
         faults = [ErrorDetail(f.key, f.message + others.get(f.key, "")) for f in error.errors]
         raise InputError(f"profile {profile.name}", faults) from None
     width_mm, depth_mm = bed.usable_mm
@@ -230,7 +230,7 @@ def plate_drawing(
 
 
 def _refuse_too_high(drawings: Sequence[PartDrawing], profile: Profile) -> None:
-    highest = max(drawings, key=lambda one: one.thickness_mm, default=None)
+    highest = max(drawings, key=lambda drawing: drawing.thickness_mm, default=None)
     if highest is not None and highest.thickness_mm > profile.bed_height_mm:
         of_balls = isinstance(highest, BallDrawing) or getattr(highest, "kind", "") == HOLES
         smaller = "unit" if of_balls else "thickness"
@@ -252,10 +252,10 @@ def _or_without(drawing: PartDrawing) -> str:
 def _by_pause(drawings: Sequence[PartDrawing]) -> list[tuple[float | None, list[PartDrawing]]]:
     """Group pieces by pause height, the lowest first; those without a pause join the smallest group."""
     groups: dict[float, list[PartDrawing]] = defaultdict(list)
-    for one in drawings:
-        if one.pause_height_mm is not None:
-            groups[one.pause_height_mm].append(one)
-    free = [one for one in drawings if one.pause_height_mm is None]
+    for drawing in drawings:
+        if drawing.pause_height_mm is not None:
+            groups[drawing.pause_height_mm].append(drawing)
+    free = [drawing for drawing in drawings if drawing.pause_height_mm is None]
     if not groups:
         return [(None, free)]
     host = min(groups, key=lambda height: (len(groups[height]), height))
@@ -267,10 +267,11 @@ def _centred(
     placements: Sequence[Placement], shapes: Mapping[str, Polygon], bed: Bin
 ) -> list[Placement]:
     """Place a bed's shapes close together, as near to its middle as its reserved corner allows."""
-    close, here = nest_compactly(shapes, bed, placements), [one.name for one in placements]
-    moved = [one for layout in (close, placements) for one in _moved(layout, shapes, bed)]
+    close = nest_compactly(shapes, bed, placements)
+    here = [placement.name for placement in placements]
+    moved = [shifted for layout in (close, placements) for shifted in _moved(layout, shapes, bed)]
     shapes = {name: shapes[name] for name in here}
-    sound = (one for one in moved if not layout_faults(shapes, bed, [one]))
+    sound = (layout for layout in moved if not layout_faults(shapes, bed, [layout]))
     return next(sound, list(placements))
 
 

@@ -23,7 +23,8 @@ def build_board(drawing: BoardDrawing) -> cq.Shape:
     for step in steps:
         body = (body.cut if step.cuts else body.fuse)(*_solids(step))
     # Merge the coplanar faces of added parts.
-    body, cutters = body.clean(), letter_cutters(drawing)
+    body = body.clean()
+    cutters = letter_cutters(drawing)
     return body.cut(*cutters) if cutters else body
 
 
@@ -43,16 +44,12 @@ def _solids(step: Step) -> list[cq.Shape]:
 
 
 def _prism(area: Polygon, low_mm: float, high_mm: float, axis: str) -> cq.Solid:
-    def at(point: tuple[float, float]) -> cq.Vector:
-        one, other = point
-        if axis == "z":
-            return cq.Vector(one, other, low_mm)
-        return cq.Vector(low_mm, one, other) if axis == "x" else cq.Vector(one, low_mm, other)
-
-    outer, *holes = (
-        cq.Wire.makePolygon([at(point) for point in ring], close=True)
-        for ring in rings_mm(shapely.simplify(area, 0))
-    )
+    position = "xyz".index(axis)
+    wires = []
+    for ring in rings_mm(shapely.simplify(area, 0)):
+        corners = [cq.Vector((*point[:position], low_mm, *point[position:])) for point in ring]
+        wires.append(cq.Wire.makePolygon(corners, close=True))
+    outer, *holes = wires
     return cq.Solid.extrudeLinear(outer, holes, _AXES[axis] * (high_mm - low_mm))
 
 

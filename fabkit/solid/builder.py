@@ -47,7 +47,8 @@ def _flat_piece(drawing: FlatDrawing) -> cq.Shape:
         body = body.fuse(*map(peg_post, drawing.pegs))
     # Recesses that differ in place only share a cutter.
     pockets = [(recess, recess_cutter(recess.at_origin())) for recess in drawing.recesses]
-    holes = [(x, one) for x in drawing.recesses if x.release for one in release_cutters(x.release)]
+    releases = [(recess, recess.release) for recess in drawing.recesses if recess.release]
+    holes = [(recess, cutter) for recess, hole in releases for cutter in release_cutters(hole)]
     cutters = [
         cutter.moved(cq.Location(cq.Vector(*recess.centre_mm, 0)))
         for recess, cutter in (*pockets, *holes)

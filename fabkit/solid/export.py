@@ -20,12 +20,15 @@ import numpy as np
 
 #: The shapes that can be written.
 Shape = cq.Shape
-#: Chords deviate from curves, and turn (radians), by at most this much: a recess gets 63 facets, and
-#: a piece's volume is right to 0.007 %.
-STL_TOLERANCE_MM, STL_ANGLE = 0.01, 0.1
-#: Of a shape with spheres, whose facets are chords both ways: those of a 12 mm ball are within
-#: 0.017 mm of it, and a piece of seven has 18 000 facets. The values above would take 34 000.
-SPHERE_TOLERANCE_MM, SPHERE_ANGLE = 0.015, 0.14
+#: Chords deviate from curves by at most this much: a piece's volume is right to 0.007 %.
+STL_TOLERANCE_MM = 0.01
+#: Chords turn by at most this angle (radians): a recess gets 63 facets.
+STL_ANGLE = 0.1
+#: The tolerance of a shape with spheres, whose facets are chords both ways: those of a 12 mm ball are
+#: within 0.017 mm of it, and a piece of seven has 18 000 facets. The values above would take 34 000.
+SPHERE_TOLERANCE_MM = 0.015
+#: The angle (radians) of chords on a shape with spheres.
+SPHERE_ANGLE = 0.14
 
 _HEADER = 80
 _FACET = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
@@ -47,7 +50,8 @@ def write_stl(shape: Shape, path: Path) -> None:
         OSError: when the disk is full, which the kernel does not report.
     """
     has_spheres = any(face.geomType() == "SPHERE" for face in shape.Faces())
-    flat, round_ = (STL_TOLERANCE_MM, STL_ANGLE), (SPHERE_TOLERANCE_MM, SPHERE_ANGLE)
+    flat = STL_TOLERANCE_MM, STL_ANGLE
+    round_ = SPHERE_TOLERANCE_MM, SPHERE_ANGLE
     tolerance_mm, angle = round_ if has_spheres else flat
     # A copy, since the kernel keeps the mesh with the shape and would write it again.
     copy = shape.copy(mesh=False)
@@ -86,7 +90,7 @@ def write_step(parts: Sequence[NamedSolid], name: str, path: Path) -> None:
     whole.export(str(path), "STEP")
     text = _TIME_STAMP.sub(_TIMELESS, path.read_text(encoding="utf-8"), count=1)
     numbers = itertools.count(1)
-    text = _OCCURRENCE.sub(lambda found: f"{found[1]}'{next(numbers)}'", text)
+    text = _OCCURRENCE.sub(lambda match: f"{match[1]}'{next(numbers)}'", text)
     path.write_text(_sort_styles(text), encoding="utf-8", newline="\n")
 
 
@@ -106,8 +110,8 @@ def _sort_styles(step: str) -> str:
     start, end = first.start(), step.index("ENDSEC;", first.start())
     lowest = int(first[1])
     entities = {
-        int(found[1]): re.sub(r"\n\s*", "", found[2])
-        for found in _ENTITY.finditer(step, start, end)
+        int(match[1]): re.sub(r"\n\s*", "", match[2])
+        for match in _ENTITY.finditer(step, start, end)
     }
 
     def below(entity: int) -> list[int]:
@@ -125,7 +129,7 @@ def _sort_styles(step: str) -> str:
     renamed = {old: new for new, old in enumerate(order, start=lowest)}
 
     def renumbered(text: str) -> str:
-        return _REFERENCE.sub(lambda one: f"#{renamed.get(int(one[1]), int(one[1]))}", text)
+        return _REFERENCE.sub(lambda match: f"#{renamed.get(int(match[1]), int(match[1]))}", text)
 
     lines = (f"#{renamed[old]} = {renumbered(entities[old])};\n" for old in order)
     return step[:start] + "".join(lines) + step[end:]

@@ -174,7 +174,8 @@ def build_ball_piece(drawing: BallDrawing) -> cq.Shape:
         cq.Solid.makeSphere(drawing.ball_mm / 2, angleDegrees1=-90).moved(cq.Location(place))
         for place in drawing.balls_mm
     ]
-    up, radius_mm = cq.Vector(0, 0, 1), drawing.link_mm / 2
+    up = cq.Vector(0, 0, 1)
+    radius_mm = drawing.link_mm / 2
     links = [
         _bed_link(drawing, low, high)
         if low[2] == high[2]
@@ -190,7 +191,8 @@ def build_ball_piece(drawing: BallDrawing) -> cq.Shape:
 
 def _bed_link(drawing: BallDrawing, start: Point3Mm, end: Point3Mm) -> cq.Solid:
     """Extrude a link's circle and the two planes below it, from ball to ball."""
-    middle, direction = cq.Vector(start), cq.Vector(end) - cq.Vector(start)
+    middle = cq.Vector(start)
+    direction = cq.Vector(end) - middle
     up = cq.Vector(0, 0, 1)
     across = up.cross(direction).normalized()
     lean, radius = math.radians(drawing.lean_degrees), drawing.link_mm / 2

@@ -25,7 +25,12 @@ from fabkit.solve.engines.search import Search, estimate_nodes, run_in_slices, s
 from fabkit.solve.exact_cover import ExactCoverProblem, burnside, fixed_problem
 from fabkit.solve.infeasibility import find_infeasibility
 
-SOLVED, IMPOSSIBLE, UNKNOWN = "solved", "impossible", "unknown"
+#: The challenge has a solution.
+SOLVED = "solved"
+#: The challenge has no solution.
+IMPOSSIBLE = "impossible"
+#: The time or the nodes ran out first.
+UNKNOWN = "unknown"
 #: About how long the search runs alone before another engine takes over, in seconds.
 _SEARCH_FIRST_S = 10.0
 _SEARCH_BEFORE_COUNT_S = 0.3
@@ -98,9 +103,9 @@ def solve(
     """
     budget = budget or Budget()
     begin = time.monotonic()
-    found = find_infeasibility(encoded) if engine_name is None else None
-    if found is not None:
-        answer = Answer(IMPOSSIBLE, "presolve", 0, 0, None, 0, False, reason=found.reason)
+    infeasibility = find_infeasibility(encoded) if engine_name is None else None
+    if infeasibility is not None:
+        answer = Answer(IMPOSSIBLE, "presolve", 0, 0, None, 0, False, reason=infeasibility.reason)
         budget.report(1.0)
     else:
         answer = _answer_question(encoded.problem, question, engine_name, budget, limit)
@@ -131,8 +136,8 @@ def _answer_question(
             else:
                 used, outcome = "search", second
     if question == "unique" and outcome.count and not outcome.solutions:  # it cannot list
-        _, found = _run_best_engine(problem, "first", budget, None)
-        outcome = replace(outcome, solutions=found.solutions)
+        _, listed = _run_best_engine(problem, "first", budget, None)
+        outcome = replace(outcome, solutions=listed.solutions)
     for solution in outcome.solutions[:_MAX_CHECKED]:
         if not problem.is_solved_by(solution):
             raise AssertionError(f"the engine {used} gave a wrong solution: {solution}")
@@ -167,36 +172,36 @@ def _run_best_engine(
         return "search", outcome
     other = get_engine("count" if counting else "sat")
     try:
-        found = _run_engine(other, problem, question, budget, limit)
+        second = _run_engine(other, problem, question, budget, limit)
     except InputError:  # the pieces reach too far for a frontier
         other = get_engine("search")
-        found = _run_engine(other, problem, question, budget, limit)
-    if not found.complete and outcome.count > found.count:
+        second = _run_engine(other, problem, question, budget, limit)
+    if not second.complete and outcome.count > second.count:
         return "search", outcome  # the first search found more
-    return other.name, found
+    return other.name, second
 
 
 def _run_engine(
-    one: Engine, problem: ExactCoverProblem, question: str, budget: Budget, limit: int | None
+    engine: Engine, problem: ExactCoverProblem, question: str, budget: Budget, limit: int | None
 ) -> Outcome:
     """Run one engine.
 
     Raises:
         InputError: if it does not support the question or the problem.
     """
-    if not (one.lists if question in ("first", "all") else one.counts or question != "count"):
+    if not (engine.lists if question in ("first", "all") else engine.counts or question != "count"):
         cannot, able = "cannot list solutions", "--count or --unique"
-        if not one.counts:
+        if not engine.counts:
             cannot, able = "cannot count solutions", "--first, --all or --unique"
-        raise InputError.of("--engine", f"{one.name} {cannot}; use {able}")
+        raise InputError.of("--engine", f"{engine.name} {cannot}; use {able}")
     try:
         if question == "all":
-            return one.enumerate(problem, budget, limit)
-        ask = {"first": one.first, "unique": one.unique, "count": one.count}[question]
+            return engine.enumerate(problem, budget, limit)
+        ask = {"first": engine.first, "unique": engine.unique, "count": engine.count}[question]
         return ask(problem, budget)
     except UnsupportedProblemError as error:
         raise InputError.of(
-            "--engine", f"{one.name} does not support this challenge: {error}"
+            "--engine", f"{engine.name} does not support this challenge: {error}"
         ) from None
 
 

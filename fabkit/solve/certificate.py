@@ -12,7 +12,7 @@ from typing import Any
 
 from fabkit.core.errors import InputError
 from fabkit.core.files import json_sha256
-from fabkit.model.puzzle import challenge_document
+from fabkit.model.puzzle import problem_document
 from fabkit.solve.encoding import EncodedChallenge
 from fabkit.solve.engines.engine import Budget
 from fabkit.solve.engines.search import MrvSearch, run_in_slices, symmetry_breaking_kind
@@ -21,9 +21,9 @@ from fabkit.solve.infeasibility import find_infeasibility
 
 #: Limit on the nodes of a count's transcript: a larger one would be a file of megabytes that takes
 #: longer to check than the count took.
-MOST_COUNT_NODES = 1_000_000
+MAX_COUNT_NODES = 1_000_000
 #: Limit on the nodes of other transcripts; no proof of a shipped challenge comes near it.
-MOST_NODES = 25_000_000
+MAX_NODES = 25_000_000
 
 
 def make_certificate(
@@ -36,14 +36,14 @@ def make_certificate(
         BudgetSpentError: if the time is up.
     """
     budget = budget or Budget()
-    statement = challenge_document(encoded.puzzle, encoded.challenge, encoded.problem.leftover)
+    statement = problem_document(encoded.puzzle, encoded.challenge, encoded.problem.leftover)
     encoded = encoded.by_coordinates()
-    found = find_infeasibility(encoded) if claim == "impossible" else None
+    infeasibility = find_infeasibility(encoded) if claim == "impossible" else None
     stated: dict[str, Any] = {"answer": claim}
-    if found is not None and found.rule == "area":
+    if infeasibility is not None and infeasibility.rule == "area":
         argument: dict[str, Any] = {"by": "area"}
-    elif found is not None and found.rule == "colouring":
-        argument = {"by": "colouring", "weights": list(found.weights)}
+    elif infeasibility is not None and infeasibility.rule == "colouring":
+        argument = {"by": "colouring", "weights": list(infeasibility.weights)}
     else:
         name = f"{encoded.puzzle.name} {encoded.challenge.id}"
         argument, count, orbits = _by_transcript(encoded.problem, claim, budget, name)
@@ -74,8 +74,8 @@ def _by_transcript(
     too_many = None if expected is None else expected + 1
     _run_search(search, budget.subtask(0.0, 1 / parts), claim, name, too_many)
     if expected is not None and search.count != expected:
-        found = {0: "no solution", 1: "a solution"}.get(search.count, "more than one solution")
-        raise InputError.of(name, f"has {found}, so it is not {claim}")
+        count_text = {0: "no solution", 1: "a solution"}.get(search.count, "more than one solution")
+        raise InputError.of(name, f"has {count_text}, so it is not {claim}")
     argument: dict[str, Any] = {
         "by": "transcript",
         "branch_first": None if kind is None else problem.cell_count + kind,
@@ -104,8 +104,8 @@ def _run_search(
         BudgetSpentError: if the time is up.
     """
     counting, over = claim == "count", False
-    most = MOST_COUNT_NODES if counting else MOST_NODES
-    for ended in run_in_slices(search, limit, most + 1):
+    maximum = MAX_COUNT_NODES if counting else MAX_NODES
+    for ended in run_in_slices(search, limit, maximum + 1):
         over = ended
         budget.report(search.progress())
     if not over:
@@ -114,6 +114,6 @@ def _run_search(
         raise InputError.of(
             name,
             f"the transcript of its {'count' if counting else 'proof'} would have about "
-            f"{expected:,.0f} nodes; a certificate takes at most {most:,}{advice}",
+            f"{expected:,.0f} nodes; a certificate takes at most {maximum:,}{advice}",
         )
     budget.report(1.0)

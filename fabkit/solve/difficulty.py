@@ -25,9 +25,9 @@ from statistics import fmean
 
 import numpy as np
 
-from fabkit.model.entry import Entry, challenge_of, halved
+from fabkit.model.entry import halved
 from fabkit.model.lattice import Cell
-from fabkit.model.puzzle import PuzzleSet
+from fabkit.model.puzzle import Entry, PuzzleSet
 from fabkit.solve.encoding import to_exact_cover
 from fabkit.solve.engines.engine import Budget, BudgetSpentError
 from fabkit.solve.engines.search import Search, search_shuffled
@@ -91,11 +91,11 @@ def difficulty(
             nodes = _node_limit(problem, _COUNTING_NODES)
             counted = Search(nodes).count(problem, Budget(budget.left_s))
             solutions, complete = counted.count, counted.complete
-        found_ones = list(dict.fromkeys(one for _, one in probes if one is not None))
+        found_ones = list(dict.fromkeys(solution for _, solution in probes if solution is not None))
         free_moves = []
-        for found in found_ones[:_SOLUTIONS_RATED]:
+        for layout in found_ones[:_SOLUTIONS_RATED]:
             free_moves.append(0.0)
-            for _, why, _, _ in _SolvingState(problem, found).steps():
+            for _, why, _, _ in _SolvingState(problem, layout).steps():
                 budget.report(0.0)  # raises once the time is up
                 free_moves[-1] += 0.5 if why == "hole" else 1.0
     except BudgetSpentError:
@@ -118,9 +118,9 @@ def _probe(
     Raises:
         BudgetSpentError: if the time is up.
     """
-    most = _node_limit(problem, _MAX_TRIES)
-    nodes, found = search_shuffled(problem, random.Random(seed), most, budget)  # noqa: S311
-    return (most if found is None else nodes), found
+    maximum = _node_limit(problem, _MAX_TRIES)
+    nodes, solution = search_shuffled(problem, random.Random(seed), maximum, budget)  # noqa: S311
+    return (maximum if solution is None else nodes), solution
 
 
 @dataclass(frozen=True)
@@ -182,22 +182,24 @@ def solving_order(puzzle: PuzzleSet, entry: Entry) -> tuple[SolvingStep, ...]:
         >>> fridgeiq = load_set("fridgeiq")
         >>> encoded = to_exact_cover(fridgeiq, find_challenge(fridgeiq, "square_01"))
         >>> solution = encoded.decode(solve(encoded, "first").solutions[0])
-        >>> entry = replace(entry_of(encoded.challenge), solution=solution)
+        >>> entry = entry_of(encoded.challenge).with_result(solution=solution)
         >>> [(step.piece, step.why) for step in solving_order(fridgeiq, entry)]
         [('J', 'fewest'), ('M', 'cell'), ('R', 'cell'), ('I', 'cell')]
     """
-    if entry.solution is None:
-        raise ValueError(f"{entry.id}: no solution is known")
-    leftover = set().union(*entry.solution.values()) != entry.region
-    pieces = [puzzle.piece(one) for one in entry.pieces]  # in its order, which decides ties
+    if not entry.solution:
+        raise ValueError(f"{entry.challenge.id}: no solution is known")
+    leftover = set().union(*entry.solution.values()) != entry.challenge.region
+    # In the entry's order, which decides ties.
+    pieces = [puzzle.piece(piece_id) for piece_id in entry.challenge.pieces]
     if entry.halves == 2:
         pieces = [halved(puzzle.lattice, piece) for piece in pieces]
     puzzle = replace(puzzle, pieces=tuple(pieces))
-    encoded = to_exact_cover(puzzle, challenge_of(entry), leftover).by_coordinates()
-    problem, cells, placed = encoded.problem, encoded.cells, encoded.encode(entry.solution)
+    encoded = to_exact_cover(puzzle, entry.challenge, leftover).by_coordinates()
+    cells = encoded.cells
+    placed = encoded.encode(entry.solution)
     return tuple(
         SolvingStep(placed[place], why, cells[item] if item < len(cells) else None, options)
-        for place, why, item, options in _SolvingState(problem, placed).steps()
+        for place, why, item, options in _SolvingState(encoded.problem, placed).steps()
     )
 
 
@@ -257,9 +259,9 @@ class _SolvingState:
         For a kind with several copies, all but one are subtracted.
         """
         items = self._items[np.repeat(wanted, self._lengths)]
-        found: IntArray = np.bincount(items, minlength=len(self._copies)) + 1 - self._copies
-        found[self._done] = _UNCONSTRAINED
-        return found
+        counts: IntArray = np.bincount(items, minlength=len(self._copies)) + 1 - self._copies
+        counts[self._done] = _UNCONSTRAINED
+        return counts
 
     def _look_ahead(self) -> IntArray:
         """Count the options without placements that lead to a dead end at once."""
@@ -274,16 +276,16 @@ class _SolvingState:
             options = self._options(self._good)
         return options
 
-    def _is_dead_end(self, at: int) -> bool:
+    def _is_dead_end(self, placement: int) -> bool:
         """Return whether a placement leaves a cell or a piece without an option."""
-        beside = self._masks[self._good & ~self._meets(at)]
-        there = np.bitwise_or.reduce(beside, axis=0) | self._masks[at]
+        beside = self._masks[self._good & ~self._meets(placement)]
+        there = np.bitwise_or.reduce(beside, axis=0) | self._masks[placement]
         return bool((self._wanted & ~there).any())
 
-    def _meets(self, at: int) -> BoolArray:
+    def _meets(self, placement: int) -> BoolArray:
         """Return which placements exclude one: those on its cells, and those of its kind if that
         has no other copy."""
-        meets: BoolArray = np.any(self._masks & (self._masks[at] & self._single), axis=1)
+        meets: BoolArray = np.any(self._masks & (self._masks[placement] & self._single), axis=1)
         return meets
 
     def _place(self, row: int) -> None:
@@ -296,10 +298,10 @@ class _SolvingState:
         fits = ~meets & (self._rows != row)
         self._items = self._items[np.repeat(fits, self._lengths)]
         self._rows, self._good, self._masks, self._lengths = (
-            each[fits] for each in (self._rows, self._good, self._masks, self._lengths)
+            table[fits] for table in (self._rows, self._good, self._masks, self._lengths)
         )
 
     def _update_masks(self) -> None:
         """Update the masks of the items that must be covered, and of those with one copy."""
-        groups = [np.flatnonzero(one).tolist() for one in (~self._done, self._copies == 1)]
+        groups = [np.flatnonzero(items).tolist() for items in (~self._done, self._copies == 1)]
         self._wanted, self._single = bitmasks(*to_csr(groups), len(self._copies))

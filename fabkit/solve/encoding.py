@@ -39,8 +39,8 @@ class EncodedChallenge:
     @property
     def sizes(self) -> tuple[tuple[int, ...], ...]:
         """The possible numbers of cells of each kind."""
-        forms = [self.puzzle.piece(kind[0]).forms for kind in self.kinds]
-        return tuple(tuple(sorted({len(form.cells) for form in each})) for each in forms)
+        pieces = [self.puzzle.piece(kind[0]) for kind in self.kinds]
+        return tuple(tuple(sorted({len(form.cells) for form in piece.forms})) for piece in pieces)
 
     @cached_property
     def _origin(self) -> tuple[int, int]:
@@ -80,20 +80,20 @@ class EncodedChallenge:
 
         Identical pieces are assigned in the set's order.
         """
-        found: Layout = {given.piece: given.cells for given in self.challenge.given}
+        layout: Layout = {given.piece: given.cells for given in self.challenge.given}
         waiting = [iter(kind) for kind in self.kinds]
         for position in sorted(solution):
             option = self.problem.options[position]
             piece = next(waiting[option.kind])
-            found[piece] = frozenset(self.cells[cell] for cell in option.cells)
-        return {piece.id: found[piece.id] for piece in self.puzzle.select(list(found))}
+            layout[piece] = frozenset(self.cells[cell] for cell in option.cells)
+        return {piece.id: layout[piece.id] for piece in self.puzzle.select(list(layout))}
 
     def encode(self, layout: Mapping[str, frozenset[Cell]]) -> dict[int, str]:
         """Return the positions of a layout's options with their pieces, without given ones."""
         number = {cell: index for index, cell in enumerate(self.cells)}
-        at = {option: position for position, option in enumerate(self.problem.options)}
+        positions = {option: position for position, option in enumerate(self.problem.options)}
         return {
-            at[Option(kind, tuple(sorted(number[cell] for cell in layout[piece])))]: piece
+            positions[Option(kind, tuple(sorted(number[cell] for cell in layout[piece])))]: piece
             for kind, pieces in enumerate(self.kinds)
             for piece in pieces
             if piece in layout
@@ -105,8 +105,8 @@ class EncodedChallenge:
         order = sorted(range(old.cell_count), key=self.cells.__getitem__)
         number = {cell: new for new, cell in enumerate(order)}
         options = sorted(
-            Option(one.kind, tuple(sorted(number[cell] for cell in one.cells)))
-            for one in old.options
+            Option(option.kind, tuple(sorted(number[cell] for cell in option.cells)))
+            for option in old.options
         )
         symmetries = sorted(
             (*(number[symmetry[cell]] for cell in order), *symmetry[old.cell_count :])
@@ -130,14 +130,14 @@ def to_exact_cover(
     if challenge.pieces_count is not None and leftover:
         message = "uses some of its pieces to fill the region exactly, so no cell may be left over"
         raise InputError.of(name, message)
-    given = {one.piece for one in challenge.given}
-    region = challenge.region.difference(*(one.cells for one in challenge.given))
+    given = {given_piece.piece for given_piece in challenge.given}
+    region = challenge.region.difference(*(given_piece.cells for given_piece in challenge.given))
     ids = [piece for piece in challenge.pieces if piece not in given]
     classes = group_identical(puzzle.lattice, puzzle.select(ids) if ids else (), challenge.flips)
     covers: list[list[frozenset[Cell]]] = []
     for kind in classes.values():
-        found = placements(puzzle.lattice, kind[0], region, challenge.flips)
-        covers.append([placement.cells for placement in found])
+        kind_placements = placements(puzzle.lattice, kind[0], region, challenge.flips)
+        covers.append([placement.cells for placement in kind_placements])
         if sum(map(len, covers)) > MAX_OPTIONS:
             message = f"has more than {MAX_OPTIONS:,} placements; choose a smaller region"
             raise InputError.of(name, message)
@@ -145,8 +145,10 @@ def to_exact_cover(
     number = {cell: index for index, cell in enumerate(cells)}
     options = [
         Option(kind, numbers)
-        for kind, each in enumerate(covers)
-        for numbers in sorted(tuple(sorted([number[cell] for cell in cover])) for cover in each)
+        for kind, kind_covers in enumerate(covers)
+        for numbers in sorted(
+            tuple(sorted([number[cell] for cell in cover])) for cover in kind_covers
+        )
     ]
     copies = tuple(map(len, classes.values()))
     count = challenge.pieces_count
@@ -175,11 +177,11 @@ def group_identical(
     lattice: Lattice, pieces: Iterable[Piece], flips: bool
 ) -> dict[Orientations, list[Piece]]:
     """Group identical pieces, by the orientations that they share."""
-    found: dict[Orientations, list[Piece]] = {}
+    groups: dict[Orientations, list[Piece]] = {}
     for piece in pieces:
-        images = frozenset(one.cells for one in orientations(lattice, piece, flips))
-        found.setdefault(images, []).append(piece)
-    return found
+        images = frozenset(orientation.cells for orientation in orientations(lattice, piece, flips))
+        groups.setdefault(images, []).append(piece)
+    return groups
 
 
 def _order(
@@ -193,15 +195,15 @@ def _order(
     if not sample:
         return tuple(sorted(region))
     cells = list(region)
-    places, at = np.array(cells), {cell: index for index, cell in enumerate(cells)}
-    covered = np.array([at[cell] for cover in sample for cell in cover])
+    places, index_of = np.array(cells), {cell: index for index, cell in enumerate(cells)}
+    covered = np.array([index_of[cell] for cover in sample for cell in cover])
     starts = np.cumsum([0, *map(len, sample[:-1])])
     best: tuple[int, list[int]] | None = None
     for across, along in _sweeps(lattice):
         order = np.lexsort((places @ along, places @ across))
         numbers = np.argsort(order)[covered]
-        ends = (one.reduceat(numbers, starts).sum() for one in (np.maximum, np.minimum))
-        span = int(next(ends) - next(ends))
+        last = np.maximum.reduceat(numbers, starts)
+        span = int((last - np.minimum.reduceat(numbers, starts)).sum())
         if best is None or span < best[0]:
             best = span, order.tolist()
     assert best is not None
@@ -236,7 +238,8 @@ def _symmetries(
     if not flips:
         flip = lattice.moves(True)[-1]
         images = [
-            frozenset(normalize_cells(lattice, map(flip, one)) for one in kind) for kind in kinds
+            frozenset(normalize_cells(lattice, map(flip, shape)) for shape in kind)
+            for kind in kinds
         ]
         twins = [kinds.index(image) if image in kinds else -1 for image in images]
         paired = all(twin >= 0 and copies[twin] == copies[kind] for kind, twin in enumerate(twins))
@@ -245,8 +248,8 @@ def _symmetries(
     for move in lattice.moves(flips or mirror != same) if cells else ():
         moved = [move(cell) for cell in cells]
         (to_x, to_y), (from_x, from_y) = lattice.anchor(cells), lattice.anchor(moved)
-        found = [number.get((x + to_x - from_x, y + to_y - from_y), -1) for x, y in moved]
-        permutation = (*found, *(mirror if move.flipped else same))
-        if -1 not in found and permutation not in seen:
+        image = [number.get((x + to_x - from_x, y + to_y - from_y), -1) for x, y in moved]
+        permutation = (*image, *(mirror if move.flipped else same))
+        if -1 not in image and permutation not in seen:
             seen.add(permutation)
             yield permutation

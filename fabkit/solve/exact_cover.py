@@ -62,7 +62,7 @@ class ExactCoverProblem:
     def __post_init__(self) -> None:
         items = tuple(range(self.cell_count + self.kind_count))
         symmetries = self.symmetries or (items,)
-        whole = tuple((*one, *items[len(one) :]) for one in symmetries)
+        whole = tuple((*permutation, *items[len(permutation) :]) for permutation in symmetries)
         object.__setattr__(self, "symmetries", whole)
 
     @property
@@ -87,19 +87,19 @@ class ExactCoverProblem:
     @cached_property
     def by_kind(self) -> tuple[tuple[int, ...], ...]:
         """The positions of the options of each kind."""
-        found: list[list[int]] = [[] for _ in self.copies]
+        positions: list[list[int]] = [[] for _ in self.copies]
         for position, option in enumerate(self.options):
-            found[option.kind].append(position)
-        return tuple(map(tuple, found))
+            positions[option.kind].append(position)
+        return tuple(map(tuple, positions))
 
     @cached_property
     def by_cell(self) -> tuple[tuple[int, ...], ...]:
         """The positions of the options that cover each cell."""
-        found: list[list[int]] = [[] for _ in range(self.cell_count)]
+        positions: list[list[int]] = [[] for _ in range(self.cell_count)]
         for position, option in enumerate(self.options):
             for cell in option.cells:
-                found[cell].append(position)
-        return tuple(map(tuple, found))
+                positions[cell].append(position)
+        return tuple(map(tuple, positions))
 
     def constraints(self) -> Iterator[tuple[int, int, dict[int, int]]]:
         """Yield linear constraints on solutions: minimum, maximum, and weights by option position."""
@@ -107,16 +107,18 @@ class ExactCoverProblem:
             yield int(not self.leftover), 1, dict.fromkeys(options, 1)
         uses = {position: option.copies for position, option in enumerate(self.options)}
         for kind, copies in enumerate(self.copies):
-            least = copies if self.pieces_count is None else 0
-            yield least, copies, {position: uses[position] for position in self.by_kind[kind]}
+            minimum = copies if self.pieces_count is None else 0
+            yield minimum, copies, {position: uses[position] for position in self.by_kind[kind]}
         if self.pieces_count is not None:
             yield self.pieces_count, self.pieces_count, uses
 
     @cached_property
     def usable(self) -> tuple[int, ...]:
         """The positions of the options that use no more copies than there are."""
-        most = [min(copies, self.pieces_used) for copies in self.copies]
-        return tuple(p for p, one in enumerate(self.options) if one.copies <= most[one.kind])
+        maximum = [min(copies, self.pieces_used) for copies in self.copies]
+        return tuple(
+            p for p, option in enumerate(self.options) if option.copies <= maximum[option.kind]
+        )
 
     @cached_property
     def images(self) -> tuple[tuple[int, ...], ...]:
@@ -151,9 +153,9 @@ class ExactCoverProblem:
         all_covered = self.leftover or len(covered) == self.cell_count
         return min(left, default=0) >= 0 and used == self.pieces_used and all_covered
 
-    def are_images(self, one: Sequence[int], other: Sequence[int]) -> bool:
+    def are_images(self, solution: Sequence[int], other: Sequence[int]) -> bool:
         """Return whether a symmetry maps one solution to another; both are positions of options."""
-        return any(sorted(image[p] for p in one) == sorted(other) for image in self.images)
+        return any(sorted(image[p] for p in solution) == sorted(other) for image in self.images)
 
     def orbits(self, kind: int) -> dict[int, int]:
         """Return the first option of each orbit of a kind's options, with the orbit's size.
@@ -187,11 +189,11 @@ def fixed_problem(problem: ExactCoverProblem, symmetry: int) -> ExactCoverProble
             orbit.append(image[orbit[-1]])
         seen.update(orbit)
         kind = problem.options[start].kind
-        members = [problem.options[one] for one in orbit]
-        copies = sum(one.copies for one in members)
+        members = [problem.options[position] for position in orbit]
+        copies = sum(option.copies for option in members)
         if copies > copies_of[kind]:
             continue
-        cells = sorted(cell for one in members for cell in one.cells)
+        cells = sorted(cell for option in members for cell in option.cells)
         if all(a != b for a, b in pairwise(cells)):
             options.append(Option(kind, tuple(cells), copies))
     return ExactCoverProblem(
@@ -230,8 +232,8 @@ def bitmasks(numbers: IntArray, starts: IntArray, bits: int) -> WordArray:
         [[5, 0], [0, 2]]
     """
     width = max(1, -(-bits // WORD_BITS))
-    found = np.zeros((len(starts) - 1) * width, dtype=np.uint64)
-    rows = np.repeat(np.arange(0, len(found), width), np.diff(starts))
+    masks = np.zeros((len(starts) - 1) * width, dtype=np.uint64)
+    rows = np.repeat(np.arange(0, len(masks), width), np.diff(starts))
     bit = np.uint64(1) << (numbers % WORD_BITS).astype(np.uint64)
-    np.bitwise_or.at(found, rows + numbers // WORD_BITS, bit)
-    return found.reshape(-1, width)
+    np.bitwise_or.at(masks, rows + numbers // WORD_BITS, bit)
+    return masks.reshape(-1, width)

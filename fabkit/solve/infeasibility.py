@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fabkit.core.errors import join_or, pluralize
+from fabkit.core.errors import join_or
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.solve.encoding import EncodedChallenge
 from fabkit.solve.exact_cover import BoolArray, ExactCoverProblem
@@ -40,14 +40,18 @@ def _area(encoded: EncodedChallenge) -> Infeasibility | None:
     free = problem.cell_count
     if free in sums or (problem.leftover and sums[0] <= free):
         return None
+    per_unit = encoded.puzzle.lattice.cells_per_unit  # people count whole squares
+    area = f"{free / per_unit:g}"
+    noun = "cell" if per_unit == 1 else "square"
+    noun = f"free {noun}" if encoded.challenge.given and not problem.leftover else noun
+    region = f"the region has {area} {noun if free == per_unit else noun + 's'}"
+    areas = [covered / per_unit for covered in sums]
     if problem.leftover:
-        reason = (
-            f"the region has {pluralize(free, 'cell')}, but the pieces cover at least {sums[0]}"
-        )
-    else:
-        cells = pluralize(free, "free cell" if encoded.challenge.given else "cell")
-        some = "" if problem.pieces_count is None else f"{problem.pieces_count} of "
-        reason = f"the region has {cells}, but {some}the pieces cover {_join_numbers(sums)}"
+        return Infeasibility("area", f"{region}, but the pieces cover at least {areas[0]:g}")
+    chosen = "" if problem.pieces_count is None else f"{problem.pieces_count} of "
+    reason = f"{region}, but {chosen}the pieces cover {_join_numbers(areas)}"
+    if sums and sums[-1] < free and problem.pieces_count is None:
+        reason += "; with --leftover cells may stay uncovered"
     return Infeasibility("area", reason)
 
 
@@ -112,7 +116,7 @@ def _colourings(lattice: Lattice, cells: Sequence[Cell]) -> Iterator[tuple[str, 
         }:
             groups += [("of these the upper and lower quarters", upright)]
     for note, group in groups:
-        counts = np.array([one in group for one in residues])
+        counts = np.array([residue in group for residue in residues])
         for name, modulus, down, across in [("all cells", 1, 0, 0), *rules] if note else rules:
             phase = (down * row + across * col) % modulus
             for part in range(modulus if modulus > 2 else 1):
@@ -136,10 +140,10 @@ def _bits(total: int) -> list[int]:
     return [number for number in range(total.bit_length()) if total >> number & 1]
 
 
-def _join_numbers(numbers: Sequence[int]) -> str:
+def _join_numbers(numbers: Sequence[float]) -> str:
     """Join numbers with commas and "or"; many are abbreviated to a range."""
     if not numbers:
         return "nothing"
     if len(numbers) > _MAX_LISTED:
-        return f"{numbers[0]} to {numbers[-1]} (not every number)"
-    return join_or(list(map(str, numbers)))
+        return f"{numbers[0]:g} to {numbers[-1]:g} (not every number)"
+    return join_or([f"{number:g}" for number in numbers])

@@ -46,8 +46,8 @@ def _uniqueness(encoded: EncodedChallenge, answer: Answer) -> str:
 def count_text(answer: Answer) -> str:
     """Return the number of solutions as text; empty when nothing is known."""
     if answer.count is None:
-        least = answer.count_at_least or 0
-        return f"at least {pluralize(least, 'solution')}" if least > 1 else ""
+        minimum = answer.count_at_least or 0
+        return f"at least {pluralize(minimum, 'solution')}" if minimum > 1 else ""
     text = pluralize(answer.count, "solution")
     if answer.count_up_to_symmetry not in (None, answer.count):
         text += f", {answer.count_up_to_symmetry:,} up to symmetry"
@@ -60,7 +60,7 @@ def document(
     encoded: EncodedChallenge, answer: Answer, rating: Difficulty | None
 ) -> dict[str, Any]:
     """Return the JSON document of an answer."""
-    found: dict[str, Any] = {
+    document: dict[str, Any] = {
         "set": encoded.puzzle.name,
         "challenge": encoded.challenge.id,
         "status": answer.status,
@@ -82,14 +82,14 @@ def document(
         ],
     }
     if rating is not None:
-        found["difficulty"] = {
+        document["difficulty"] = {
             "score": round(rating.score, 3),
             "level": challenge_level(encoded.puzzle, encoded.challenge, rating.score),
             "tries": round(rating.tries, 3),
             "free_moves": round(rating.free_moves, 3),
             "solutions": rating.solutions,
         }
-    return found
+    return document
 
 
 def text_picture(encoded: EncodedChallenge, layout: Layout) -> list[str]:
@@ -123,7 +123,7 @@ def _quarters(lattice: Lattice, picture: Mapping[Cell, str]) -> list[str]:
         for cell, letter in picture.items()
     }
     rows, cols = _span([row for row, _, _ in quarter]), _span([col for _, col, _ in quarter])
-    fitting = [one for one in _QUARTERS if len(one[0]) * len(cols) <= TERMINAL_COLUMNS]
+    fitting = [pattern for pattern in _QUARTERS if len(pattern[0]) * len(cols) <= TERMINAL_COLUMNS]
     return [
         "".join(quarter.get((row, col, side), " ") for col in cols for side in line).rstrip()
         for row in rows
@@ -150,9 +150,10 @@ def _span(numbers: Sequence[int]) -> range:
 
 def _letters(encoded: EncodedChallenge, layout: Layout) -> dict[str, str]:
     """A letter for each piece: one of its label, where no other piece has it."""
-    found: dict[str, str] = {}
+    letters: dict[str, str] = {}
     for piece in layout:
         wanted = (*encoded.puzzle.piece(piece).label, *piece, *ascii_letters, *digits)
-        free = [one for one in wanted if one.isprintable() and one not in (*found.values(), " ")]
-        found[piece] = [*free, "#"][0]
-    return found
+        taken = {*letters.values(), " "}
+        free = (letter for letter in wanted if letter.isprintable() and letter not in taken)
+        letters[piece] = next(free, "#")
+    return letters

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,6 +21,8 @@ from fabkit.solve.engines.engine import Budget
 
 #: The maximum number of neighbours of a piece; single precision makes each overlap slightly.
 _NEIGHBOURS = 6
+#: What to do about a challenge without a solution.
+_IF_RIGHT = 'if that is right, state a challenge with answer = "impossible"'
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,10 +46,14 @@ class ChallengeResult:
 
     @property
     def expected(self) -> str:
-        """The status in the catalog, else that with the pieces as drawn."""
-        return self.challenge.answer or (
-            SOLVED if self.missing else self.status_as_drawn or self.status
-        )
+        """The answer that the set states, else the status with the pieces as drawn.
+
+        A challenge that states no answer is expected to have a solution.
+        """
+        if self.challenge.answer or self.missing:
+            return self.challenge.answer or SOLVED
+        status = self.status_as_drawn or self.status
+        return SOLVED if status == IMPOSSIBLE and self.status == IMPOSSIBLE else status
 
     @property
     def as_expected(self) -> bool:
@@ -57,10 +64,12 @@ class ChallengeResult:
     @property
     def fits(self) -> bool:
         """Whether the solution can be assembled without overlap, inside its region."""
-        one, tiny_mm3 = self.assembly, TINY_MM3 * _NEIGHBOURS * len(self.layout)
-        return one is None or (
-            one.is_measured and one.overlap_mm3 <= tiny_mm3 and one.outside_mm <= TINY_MM
-        )
+        assembly = self.assembly
+        tiny_mm3 = TINY_MM3 * _NEIGHBOURS * len(self.layout)
+        if assembly is None:
+            return True
+        is_inside = assembly.outside_mm <= TINY_MM
+        return assembly.is_measured and assembly.overlap_mm3 <= tiny_mm3 and is_inside
 
     @property
     def ok(self) -> bool:
@@ -76,16 +85,16 @@ class ChallengeResult:
         if not self.as_expected:
             if claimed:
                 return f"{status}, but the catalog says {self.expected}"
+            if self.status_as_drawn in ("", status):
+                return f"{status}, also with the pieces as drawn; {_IF_RIGHT}"
             return f"{status}, but {self.expected} with the pieces as drawn"
-        if status == IMPOSSIBLE and not claimed and self.status_as_drawn in ("", status):
-            return f"{status}, also with the pieces as drawn"
         if self.assembly and not self.fits:
-            problems = [one for one in self.assembly.messages if " gap " not in one]
+            problems = [message for message in self.assembly.messages if " gap " not in message]
             return f"{status}, but {join_names(problems or ['pieces overlap'], 2)}"
         return status
 
     def document(self, puzzle: PuzzleSet) -> dict[str, Any]:
-        """For JSON."""
+        """Return the result for JSON."""
         lattice = puzzle.lattice
         return {
             "challenge": self.challenge.id,
@@ -109,12 +118,15 @@ def challenges_to_solve(puzzle: PuzzleSet) -> tuple[Challenge, ...]:
     nothing else to solve.
     """
     cells = sum(len(piece.forms[0].cells) for piece in puzzle.pieces)
-    known = {one.id for one in puzzle.challenges}
-    whole = {one.region for one in puzzle.challenges if len(one.pieces) == len(puzzle.pieces)}
-    boards = [one for one in puzzle.boards if one.id not in known and one.cells not in whole]
-    full = [one for one in boards if len(one.cells) == cells]
-    full = full or ([] if puzzle.challenges else boards)
-    return (*puzzle.challenges, *(find_challenge(puzzle, one.id) for one in full))
+    known = {challenge.id for challenge in puzzle.challenges}
+    count = len(puzzle.pieces)
+    whole = {challenge.region for challenge in puzzle.challenges if len(challenge.pieces) == count}
+    boards = [board for board in puzzle.boards if board.id not in known]
+    boards = [board for board in boards if board.cells not in whole]
+    full = [board for board in boards if len(board.cells) == cells]
+    if not full and not puzzle.challenges:
+        full = [board for board in boards if not board.optional]
+    return (*puzzle.challenges, *(find_challenge(puzzle, board.id) for board in full))
 
 
 def solve_catalog(
@@ -122,7 +134,9 @@ def solve_catalog(
 ) -> list[ChallengeResult]:
     """Solve every challenge of a set, each within `budget_s` (no limit if None; at most ten seconds if
     the catalog states no answer). `flips` allows turning pieces over even against the rules."""
-    known, answers, count = {piece.id for piece in puzzle.pieces}, [], len(puzzle.challenges)
+    known = {piece.id for piece in puzzle.pieces}
+    answers = []
+    count = len(puzzle.challenges)
     for done, challenge in enumerate(puzzle.challenges):
         progress(done, count, challenge.id)
         missing = tuple(piece for piece in challenge.pieces if piece not in known)
@@ -144,41 +158,45 @@ def solve_catalog(
 
 def group_by_message(answers: Iterable[ChallengeResult]) -> dict[str, list[str]]:
     """Group the ids of challenges by the message of their results."""
-    found: dict[str, list[str]] = {}
-    for one in answers:
-        found.setdefault(one.message, []).append(one.challenge.id)
-    return found
+    ids: dict[str, list[str]] = {}
+    for result in answers:
+        ids.setdefault(result.message, []).append(result.challenge.id)
+    return ids
 
 
 def describe_deviations(
     parts: Sequence[ScannedPart], answers: Sequence[ChallengeResult]
 ) -> list[str]:
-    """A sentence on pieces that are mirror images, and one on others that are not as drawn, each
-    with the answers that change."""
-    found = []
-    other = [one for one in parts if one.piece and not one.as_drawn]
-    mirrored = [one for one in other if one.mirrored and one.piece in one.alike]
-    for what, some in (
+    """Describe pieces that are not as drawn, with the answers that change.
+
+    One sentence covers the pieces that are mirror images, and one the others.
+    """
+    sentences = []
+    other = [part for part in parts if part.piece and not part.as_drawn]
+    mirrored = [part for part in other if part.mirrored and part.piece in part.alike]
+    for what, affected in (
         ("the mirror image of {} in the set's file", mirrored),
-        ("not {} as the set's file draws {}", [one for one in other if one not in mirrored]),
+        ("not {} as the set's file draws {}", [part for part in other if part not in mirrored]),
     ):
-        ids = {str(one.piece) for one in some}
-        names = [one.name for one in sorted(some, key=lambda one: one.key)]
-        are, it = ("are", "them") if len(some) > 1 else ("is", "it")
-        changed = [one for one in answers if one.status_as_drawn and ids & {*one.challenge.pieces}]
+        ids = {str(part.piece) for part in affected}
+        names = [part.name for part in sorted(affected, key=lambda part: part.key)]
+        are, it = ("are", "them") if len(affected) > 1 else ("is", "it")
+        solved_anew = [result for result in answers if result.status_as_drawn]
+        changed = [result for result in solved_anew if ids & {*result.challenge.pieces}]
         sentence = (
             f"{join_names(names)} {are} {what.format(join_names(sorted(ids)), it)}; with {it} "
         )
-        found += [sentence + _changes(changed)] if some else []
-    return found
+        sentences += [sentence + _changes(changed)] if affected else []
+    return sentences
 
 
 def _changes(answers: Sequence[ChallengeResult]) -> str:
     """The changes in the answers to challenges, in words."""
-    newly, lost = (
-        [one.challenge.id for one in answers if (one.status, one.status_as_drawn) == change]
-        for change in ((SOLVED, IMPOSSIBLE), (IMPOSSIBLE, SOLVED))
-    )
+    ids = defaultdict[tuple[str, str], list[str]](list)
+    for result in answers:
+        ids[result.status_as_drawn, result.status].append(result.challenge.id)
+    newly = ids[IMPOSSIBLE, SOLVED]
+    lost = ids[SOLVED, IMPOSSIBLE]
     sentences = []
     if newly:
         count = f"{pluralize(len(newly), 'challenge')} that {'are' if len(newly) > 1 else 'is'}"

@@ -25,7 +25,7 @@ _ODDS_HEAD = (
     "Inset for 99 %", "Tightest loop", "Its odds by RSS",
 )  # fmt: skip
 #: The number of least likely challenges named.
-_LEAST = 3
+_NAMED = 3
 
 
 def check_sheet(report: CheckReport) -> CheckSheet:
@@ -35,7 +35,7 @@ def check_sheet(report: CheckReport) -> CheckSheet:
         puzzle.title,
         report.profile.name,
         tuple(_row(finding, 0.0) for finding in report.findings),
-        tuple(_piece(one, len(puzzle.lattice.moves(False))) for one in report.all_parts),
+        tuple(_piece(part, len(puzzle.lattice.moves(False))) for part in report.all_parts),
         (
             _assemblies(report.assemblies, len(report.answers)),
             *([_odds(report.tolerance)] if report.tolerance else []),
@@ -43,26 +43,27 @@ def check_sheet(report: CheckReport) -> CheckSheet:
     )
 
 
-def _piece(one: ScannedPart, turns: int) -> PieceSheet:
+def _piece(scanned: ScannedPart, turns: int) -> PieceSheet:
     """A part from above, rotated so that its letter is upright."""
-    part, found, letter = one.part, one.features, one.letter
-    degrees = -360.0 * letter.turns / turns if letter else 0.0
+    part, features = scanned.part, scanned.features
+    recesses, labels = (features.recesses, features.labels) if features else ((), ())
+    degrees = -360.0 * scanned.letter.turns / turns if scanned.letter else 0.0
     upright = partial(affinity.rotate, angle=degrees, origin=(0, 0))
     return PieceSheet(
-        key=one.key,
-        title="" if one.description == one.key else one.description,
-        source=one.name,
+        key=scanned.key,
+        title="" if scanned.description == scanned.key else scanned.description,
+        source=scanned.name,
         seen=upright(part.silhouette),
         canonical=upright(part.outline.canonical) if part.outline else None,
-        recesses=tuple(upright(one.middle) for one in (found.recesses if found else ())),
-        letters=tuple(upright(one.middle) for one in (found.labels if found else ()) if one.above),
-        rows=tuple(_row(finding, degrees) for finding in one.findings),
+        recesses=tuple(upright(recess.middle) for recess in recesses),
+        letters=tuple(upright(label.middle) for label in labels if label.above),
+        rows=tuple(_row(finding, degrees) for finding in scanned.findings),
     )
 
 
 def _row(finding: Finding, degrees: float) -> Row:
-    value, limit = (_number(one, finding.unit) for one in (finding.value, finding.limit))
-    cells = finding.rule, finding.message, value, limit
+    measured = _number(finding.value, finding.unit)
+    cells = finding.rule, finding.message, measured, _number(finding.limit, finding.unit)
     where = finding.where and affinity.rotate(finding.where, degrees, origin=(0, 0))
     return Row(cells, finding.ok, where, ": ".join(RULES[finding.rule]))
 
@@ -77,11 +78,11 @@ def _number(limit: Limit, unit: str) -> str:
 
 def _assemblies(assemblies: tuple[Assembly, ...], challenges: int) -> Section:
     rows = []
-    for one in assemblies:
-        gaps = _length(one.min_gap_mm), _length(one.max_gap_mm)
-        overlap, outside = f"{number(one.overlap_mm3)} mm3", format_mm(one.outside_mm)
-        cells = (one.challenge, *gaps, overlap, outside, "; ".join(one.messages))
-        rows.append(Row(cells, one.ok))
+    for assembly in assemblies:
+        gaps = _length(assembly.min_gap_mm), _length(assembly.max_gap_mm)
+        overlap, outside = f"{number(assembly.overlap_mm3)} mm3", format_mm(assembly.outside_mm)
+        cells = (assembly.challenge, *gaps, overlap, outside, "; ".join(assembly.messages))
+        rows.append(Row(cells, assembly.ok))
     intro = (
         f"Solutions of {len(rows)} of the set's {pluralize(challenges, 'challenge')}, assembled from "
         "the meshes."
@@ -91,74 +92,75 @@ def _assemblies(assemblies: tuple[Assembly, ...], challenges: int) -> Section:
     return Section("Assembled", intro, _ASSEMBLY_HEAD, tuple(rows), "challenge")
 
 
-def _odds(found: ToleranceReport) -> Section:
+def _odds(report: ToleranceReport) -> Section:
     """The odds of each challenge and each board with sockets."""
     rows = [
         Row(
             (
-                one.challenge,
-                f"{100 * one.odds:.1f} %",
-                one.weakest and "{} at ({:.0f}, {:.0f}) mm".format(one.weakest, *one.place_mm),
-                _length(one.spare_mm),
-                _length(one.worst_mm),
-                _length(max(0.0, found.inset_mm - one.likely_mm)) if one.weakest else "",
-                "-".join(one.loop),
-                f"{100 * one.rss:.1f} %",
+                solution.challenge,
+                f"{100 * solution.odds:.1f} %",
+                solution.weakest
+                and "{} at ({:.0f}, {:.0f}) mm".format(solution.weakest, *solution.place_mm),
+                _length(solution.spare_mm),
+                _length(solution.worst_mm),
+                _length(max(0.0, report.inset_mm - solution.likely_mm)) if solution.weakest else "",
+                "-".join(solution.loop),
+                f"{100 * solution.rss:.1f} %",
             ),
-            found.is_enough(one) if number < len(found.judged) else None,
+            report.is_enough(solution) if number < len(report.judged) else None,
         )
-        for number, one in enumerate((*found.judged, *found.snowflakes))
+        for number, solution in enumerate((*report.judged, *report.snowflakes))
     ]
-    if found.magnets is not None:
-        rows.append(Row((found.magnets.message, *[""] * 7), found.magnets.goes_in))
+    if report.magnets is not None:
+        rows.append(Row((report.magnets.message, *[""] * 7), report.magnets.goes_in))
     exact = "A challenge without a tray must fit its outline exactly as drawn."
-    text = " ".join([*odds_sentences(found), exact])
+    text = " ".join([*odds_sentences(report), exact])
     return Section("As a printer prints it", text, _ODDS_HEAD, tuple(rows), "challenge")
 
 
-def odds_sentences(found: ToleranceReport) -> list[str]:
+def odds_sentences(report: ToleranceReport) -> list[str]:
     """The odds of a set, in sentences."""
     from fabkit.printing.odds import DRAWS, TARGET_ODDS
 
-    enough, sentences = f"{100 * TARGET_ODDS:g} %", [found.error.description]
-    ranked = sorted(found.judged, key=lambda one: (one.odds, one.likely_mm))
+    enough = f"{100 * TARGET_ODDS:g} %"
+    sentences = [report.error.description]
+    ranked = sorted(report.judged, key=lambda solution: (solution.odds, solution.likely_mm))
     if ranked:
-        few = [
-            f"{one.challenge} in {100 * one.odds:.1f} %" for one in ranked if one.odds < TARGET_ODDS
-        ]
-        least = f"; least often {join_names(few, _LEAST)}" if few else ""
-        what = "challenges" if found.challenges else "kinds of sockets"
-        worst_side_mm = found.error.worst_side_mm
+        rare = [solution for solution in ranked if solution.odds < TARGET_ODDS]
+        few = [f"{solution.challenge} in {100 * solution.odds:.1f} %" for solution in rare]
+        rarest = f"; least often {join_names(few, _NAMED)}" if few else ""
+        what = "challenges" if report.challenges else "kinds of sockets"
+        worst_side_mm = report.error.worst_side_mm
         out = "out" if worst_side_mm >= 0 else "in"
-        most = f"with all sides {format_mm(abs(worst_side_mm))} too far {out}"
+        worst_case = f"with all sides {format_mm(abs(worst_side_mm))} too far {out}"
+        fitting = sum(solution.closes_worst_case for solution in ranked)
         sentences += [
             f"{len(ranked) - len(few)} of {len(ranked)} {what} fit together in at least {enough} of "
-            f"{DRAWS:,} simulated sets{least}",
-            f"all {what} fit together in {100 * found.set_odds:.1f} % of the sets",
-            f"in the worst case, {most}, {sum(one.closes_worst_case for one in ranked)} of {len(ranked)} "
-            f"{what} fit together",
+            f"{DRAWS:,} simulated sets{rarest}",
+            f"all {what} fit together in {100 * report.set_odds:.1f} % of the sets",
+            f"in the worst case, {worst_case}, {fitting} of {len(ranked)} {what} fit together",
         ]
-        if found.snowflakes:
-            likely = sum(one.odds >= TARGET_ODDS for one in found.snowflakes)
+        if report.snowflakes:
+            likely = sum(snowflake.odds >= TARGET_ODDS for snowflake in report.snowflakes)
             sentences.append(
-                f"{likely} of the catalog's {len(found.snowflakes)} snowflakes stay within their outline in at "
-                f"least {enough} of the sets (not judged, since nothing surrounds them)"
+                f"{likely} of the catalog's {len(report.snowflakes)} snowflakes stay within their "
+                f"outline in at least {enough} of the sets (not judged, since nothing surrounds them)"
             )
-        if (weak := ranked[0]).weakest:
-            right, up = weak.place_mm
-            where = f"{right:.0f} mm from the left and {up:.0f} mm from below"
+        if ranked[0].weakest:
+            right_mm, up_mm = ranked[0].place_mm
             sentences.append(
-                f"the weakest contact is between {weak.weakest} in {weak.challenge}, {where}"
+                f"the weakest contact is between {ranked[0].weakest} in {ranked[0].challenge}, "
+                f"{right_mm:.0f} mm from the left and {up_mm:.0f} mm from below"
             )
-    likely_mm, worst_mm = found.inset_for(likely=True), found.inset_for(likely=False)
+    likely_mm, worst_mm = report.inset_for(likely=True), report.inset_for(likely=False)
     if likely_mm is not None and worst_mm is not None:
         sentences.append(
             f"an inset of {likely_mm:.2f} mm on each side is enough for {enough} in each challenge, "
-            f"one of {worst_mm:.2f} mm for the worst case (the meshes have {found.inset_mm:.2f} mm)"
+            f"one of {worst_mm:.2f} mm for the worst case (the meshes have {report.inset_mm:.2f} mm)"
         )
-    if found.magnets is not None:
-        sentences.append(found.magnets.message)
-    return [f"{one[:1].upper()}{one[1:]}." for one in sentences]
+    if report.magnets is not None:
+        sentences.append(report.magnets.message)
+    return [f"{sentence[:1].upper()}{sentence[1:]}." for sentence in sentences]
 
 
 def _length(length_mm: float | None) -> str:

@@ -3,7 +3,6 @@ they solve the catalog?)."""
 
 from __future__ import annotations
 
-import itertools
 import math
 import re
 from collections import defaultdict
@@ -83,34 +82,37 @@ class CheckReport:
     @property
     def parts(self) -> tuple[ScannedPart, ...]:
         """The parts that may be pieces."""
-        return tuple(one for one in self.all_parts if one.is_piece)
+        return tuple(part for part in self.all_parts if part.is_piece)
 
     @property
     def assemblies(self) -> tuple[Assembly, ...]:
-        """One for each assembled challenge."""
-        return tuple(one.assembly for one in self.answers if one.assembly)
+        """The assembly of each challenge that was assembled."""
+        return tuple(result.assembly for result in self.answers if result.assembly)
 
     @property
     def ok(self) -> bool:
         """Whether all checks passed."""
-        results: list[Any] = [*self.findings, *self.assemblies]
-        results += [self.tolerance] if self.tolerance else []
-        return all(one.ok for one in results) and not any(one.failed for one in self.all_parts)
+        verdicts = [finding.ok for finding in self.findings]
+        verdicts += [assembly.ok for assembly in self.assemblies]
+        verdicts += [not part.failed for part in self.all_parts]
+        return all(verdicts) and (self.tolerance is None or self.tolerance.ok)
 
     def document(self) -> dict[str, Any]:
-        """For JSON. Apart from file names, it does not depend on the names or rotations of the
-        meshes."""
-        found = {
+        """Return the report for JSON.
+
+        Apart from file names, it does not depend on the names or rotations of the meshes.
+        """
+        document: dict[str, Any] = {
             "set": self.scan.puzzle.name,
             "ok": self.ok,
             "profile": self.profile.name,
-            "causes": [vars(one) | {"files": list(one.files)} for one in causes(self)],
+            "causes": [vars(cause) | {"files": list(cause.files)} for cause in causes(self)],
             "findings": [finding.document() for finding in self.findings],
             "pieces": {part.key: part.document() for part in self.parts},
             "boards": {part.key: part.document() for part in self.all_parts if not part.is_piece},
-            "assemblies": [one.document() for one in self.assemblies],
+            "assemblies": [assembly.document() for assembly in self.assemblies],
         }
-        return found | ({"tolerance": self.tolerance.document()} if self.tolerance else {})
+        return document | ({"tolerance": self.tolerance.document()} if self.tolerance else {})
 
 
 def check(
@@ -129,7 +131,7 @@ def check(
     """
     puzzle, limits = scan.puzzle, scan.limits(profile)
     answers = scan.solve_and_assemble(limits, budget_s, progress, answers)
-    left = [one.challenge.id for one in answers if not one.as_expected]
+    left = [result.challenge.id for result in answers if not result.as_expected]
     named = f" ({', '.join(left)})" if left else ""
     what = f"challenges whose answer differs from the catalog{named}"
     of_set = *set_findings(scan.parts, puzzle), *scan.scale_findings()
@@ -158,27 +160,33 @@ def _tolerance_of(
     """
     from fabkit.printing.odds import simulate_tolerances, socket_odds, tray_clearance_mm
 
-    puzzle, boards = scan.puzzle, [one.part for one in scan.boards]
+    puzzle = scan.puzzle
+    boards = [board.part for board in scan.boards]
     pieces = scan.pieces() if scan.flat else {}
     solved = [
-        Solution(one.id, one.region, layout, tray_clearance_mm(one.region, boards, puzzle.lattice))
-        for one, layout in ((answer.challenge, answer.layout) for answer in answers)
-        if pieces
+        Solution(
+            answer.challenge.id,
+            answer.challenge.region,
+            answer.layout,
+            tray_clearance_mm(answer.challenge.region, boards, puzzle.lattice),
+        )
+        for answer in (answers if pieces else ())
     ]
-    as_drawn = {one.piece for one in scan.parts if one.as_drawn} & pieces.keys()
+    as_drawn = {part.piece for part in scan.parts if part.as_drawn} & pieces.keys()
     flakes = [
-        Solution(one.id, one.region, one.solution or {}, halves=one.halves)
-        for one in (shipped_entries(puzzle, "snowflake") if as_drawn else ())
-        if {*one.pieces} <= as_drawn
+        Solution(entry.challenge.id, entry.challenge.region, entry.solution, halves=entry.halves)
+        for entry in (shipped_entries(puzzle, "snowflake") if as_drawn else ())
+        if {*entry.challenge.pieces} <= as_drawn
     ]
-    pegs = itertools.chain(*(one.pegs.pegs for one in scan.parts if one.pegs))
-    widths_mm = (
-        [mm for one in scan.balls for mm in one.diameters_mm],
-        [mm for one in scan.balls for mm in one.links_mm if not math.isnan(mm)],
-        [peg.diameter_mm for peg in pegs],
-    )
-    widest_mm = [max(some, default=0.0) for some in widths_mm]
-    sockets = [s for one in boards for s in socket_odds(one, puzzle.lattice, error, *widest_mm)]
+    balls_mm = [mm for balls in scan.balls for mm in balls.diameters_mm]
+    links_mm = [mm for balls in scan.balls for mm in balls.links_mm if not math.isnan(mm)]
+    pegs_mm = [peg.diameter_mm for part in scan.parts if part.pegs for peg in part.pegs.pegs]
+    widest_mm = [max(widths_mm, default=0.0) for widths_mm in (balls_mm, links_mm, pegs_mm)]
+    sockets = [
+        socket
+        for board in boards
+        for socket in socket_odds(board, puzzle.lattice, error, *widest_mm)
+    ]
     recesses_mm = () if profile.fit == "ribs" else scan.recesses_mm  # ribs are meant to be crushed
     magnet_mm = profile.magnet_diameter_mm if scan.flat else 0.0
     return simulate_tolerances(
@@ -196,60 +204,73 @@ def causes(report: CheckReport) -> list[Cause]:
     share. Consequences are omitted, such as gaps that follow from the clearance and solutions that
     follow from a piece. There is at least one cause if anything fails.
     """
-    of_set = {one.rule: Cause(one.rule, one.message) for one in report.findings if not one.ok}
+    failed = [finding for finding in report.findings if not finding.ok]
+    of_set = {finding.rule: Cause(finding.rule, finding.message) for finding in failed}
     failing = defaultdict[str, list[tuple[ScannedPart, Finding]]](list)
     for part in report.all_parts:
-        is_sound = not any(one.rule in MESH_RULES for one in part.failed)
-        for one in part.failed:
-            if is_sound or one.value is not None or one.rule in _NOT_MEASURED:
-                failing[one.rule] += [] if _is_unlike(one, part) else [(part, one)]
-    pieces, alike = sum(one.piece is not None for one in report.parts), dict[str, Cause]()
-    for rule, some in failing.items():
-        values = [one.value for part, one in some if part.piece and one.value is not None]
+        is_sound = not any(finding.rule in MESH_RULES for finding in part.failed)
+        for finding in part.failed:
+            if is_sound or finding.value is not None or finding.rule in _NOT_MEASURED:
+                failing[finding.rule] += [] if _is_deviation(finding, part) else [(part, finding)]
+    pieces = sum(part.piece is not None for part in report.parts)
+    alike = dict[str, Cause]()
+    for rule, failures in failing.items():
+        values = [
+            finding.value for part, finding in failures if part.piece and finding.value is not None
+        ]
         # Values that differ by less than 0.02, or by 1 %, count as equal.
         if 1 < pieces == len(values) and np.ptp(values) <= max(0.02, 0.01 * abs(max(values))):
-            alike[rule] = Cause(rule, f"all {pieces} pieces: {some[0][1].message}")
-    follow = set().union(*(_FOLLOW[one] for one in _FOLLOW if one in {*of_set, *alike}))
-    found = [of_set[rule] for rule in ("length-unit", "clearance") if rule in {*of_set} - follow]
-    found += [one for rule, one in alike.items() if rule not in follow]
-    found += [Cause("shape", one) for one in describe_deviations(report.scan.parts, report.answers)]
-    for rule, some in failing.items():
+            alike[rule] = Cause(rule, f"all {pieces} pieces: {failures[0][1].message}")
+    follow = set().union(*(_FOLLOW[rule] for rule in _FOLLOW if rule in {*of_set, *alike}))
+    reported = [of_set[rule] for rule in ("length-unit", "clearance") if rule in {*of_set} - follow]
+    reported += [cause for rule, cause in alike.items() if rule not in follow]
+    deviations = describe_deviations(report.scan.parts, report.answers)
+    reported += [Cause("shape", sentence) for sentence in deviations]
+    for rule, failures in failing.items():
         grouped = defaultdict[str, list[tuple[str, str]]](list)
-        for part, one in some if rule not in {*follow, *alike} else ():
-            if not (rule == "board-read" and one.unit and "unit" in alike):
+        for part, finding in failures if rule not in {*follow, *alike} else ():
+            if not (rule == "board-read" and finding.unit and "unit" in alike):
                 # Group by message, and by rule if there are many.
-                grouped[one.message if len(some) <= _NAMED else ""].append((part.name, one.message))
-        for files, messages in (zip(*pairs, strict=True) for pairs in grouped.values()):
+                group = finding.message if len(failures) <= _NAMED else ""
+                grouped[group].append((part.name, finding.message))
+        for pairs in grouped.values():
+            files, messages = zip(*pairs, strict=True)
             several = f" (in {files[0]})" if len({*messages}) > 1 else ""
-            found.append(Cause(rule, messages[0] + several, tuple(dict.fromkeys(files))))
-    found += [of_set[rule] for rule in ("missing", "duplicate") if rule in of_set]
+            reported.append(Cause(rule, messages[0] + several, tuple(dict.fromkeys(files))))
+    reported += [of_set[rule] for rule in ("missing", "duplicate") if rule in of_set]
     # Challenges whose answer differs from the catalog's, except those that a cause explains.
     left = [
-        one for one in report.answers if not (one.as_expected or one.missing or one.status_as_drawn)
+        result
+        for result in report.answers
+        if not (result.as_expected or result.missing or result.status_as_drawn)
     ]
     for message, ids in group_by_message(left).items():
-        found.append(Cause("assembly", f"{join_names(ids, _NAMED)}: {message}"))
+        reported.append(Cause("assembly", f"{join_names(ids, _NAMED)}: {message}"))
     if not (follow or _FOLLOW["clearance"] & {*alike}):
-        found += _of_assemblies(report)
-    return found or list(of_set.values())
+        reported += _of_assemblies(report)
+    return reported or list(of_set.values())
 
 
-def _is_unlike(finding: Finding, part: ScannedPart) -> bool:
-    """Whether `describe_deviations` covers it: another outline, or a mirrored letter as well."""
-    in_mirror = {one.rule for one in part.failed if "mirror" in one.message}
-    of_letter = {"shape", finding.rule} <= in_mirror and finding.rule.startswith("letter")
-    return bool(part.piece) and (of_letter or (finding.rule, finding.value) == ("shape", None))
+def _is_deviation(finding: Finding, part: ScannedPart) -> bool:
+    """Return whether `describe_deviations` already reports this finding.
+
+    It does if the outline is another piece's, or if outline and letter are both mirrored.
+    """
+    mirrored = {failed.rule for failed in part.failed if "mirror" in failed.message}
+    is_mirrored = {"shape", finding.rule} <= mirrored and finding.rule.startswith("letter")
+    is_other = finding.rule == "shape" and finding.value is None
+    return bool(part.piece) and (is_mirrored or is_other)
 
 
 def _of_assemblies(report: CheckReport) -> Iterator[Cause]:
     """Problems of assemblies for which no piece was blamed."""
     blamed = {part.key for part in report.all_parts if part.failed}
     kinds = defaultdict[str, dict[str, list[str]]](dict)
-    for one in report.assemblies:
-        for message in one.messages:
+    for assembly in report.assemblies:
+        for message in assembly.messages:
             if not blamed & {*re.findall(r"[\w-]+", message)}:
                 kind = kinds[_KIND.findall(message)[0]]
-                kind.setdefault(message, []).append(one.challenge)
+                kind.setdefault(message, []).append(assembly.challenge)
     for kind in kinds.values():
         message, ids = next(iter(kind.items()))
         more = f", and {len(kind) - 1} more like it" if len(kind) > 1 else ""
@@ -282,10 +303,11 @@ class VerifyReport:
     @property
     def ok(self) -> bool:
         """Whether the scanned set solves the catalog."""
-        return all(one.ok for one in self.findings) and all(one.ok for one in self.challenges)
+        verdicts = [finding.ok for finding in self.findings]
+        return all(verdicts + [result.ok for result in self.challenges])
 
     @cached_property
-    def least_gap_mm(self) -> float | None:
+    def minimum_gap_mm(self) -> float | None:
         """The minimum gap between two flat parts in any solution; negative if one extends beyond
         its outline.
 
@@ -301,18 +323,20 @@ class VerifyReport:
         return insides[0] + insides[1] if len(insides) > 1 else None
 
     def document(self) -> dict[str, Any]:
-        """For JSON. Apart from file names, it does not depend on the names or rotations of the
-        meshes."""
-        gap = self.least_gap_mm
-        parts = sorted(self.scan.parts, key=lambda one: one.key)
+        """Return the report for JSON.
+
+        Apart from file names, it does not depend on the names or rotations of the meshes.
+        """
+        gap = self.minimum_gap_mm
+        parts = sorted(self.scan.parts, key=lambda part: part.key)
         return {
             "set": self.scan.puzzle.name,
             "ok": self.ok,
             "findings": [finding.document() for finding in self.findings],
             "unlike": describe_deviations(self.scan.parts, self.challenges),
-            "pieces": {one.key: one.summary() for one in parts},
+            "pieces": {part.key: part.summary() for part in parts},
             "every_solution_gap_mm": None if gap is None else round(gap, DIGITS),
-            "challenges": [one.document(self.scan.puzzle) for one in self.challenges],
+            "challenges": [result.document(self.scan.puzzle) for result in self.challenges],
             "flips": self.flips and vars(self.flips),
         }
 
@@ -335,11 +359,13 @@ def _turned_over(
     scan: ScannedSet, answers: Sequence[ChallengeResult], budget_s: float | None
 ) -> Flips:
     # Balls hang in holes, so these pieces cannot be turned over.
-    if not all(one.features and can_be_turned_over(one.part, one.features) for one in scan.parts):
+    if not all(
+        part.features and can_be_turned_over(part.part, part.features) for part in scan.parts
+    ):
         return Flips(False, [], "pieces cannot be turned over: their faces differ")
-    hard = tuple(one.challenge for one in answers if one.status == IMPOSSIBLE)
+    hard = tuple(result.challenge for result in answers if result.status == IMPOSSIBLE)
     turned = solve_catalog(replace(scan.as_scanned, challenges=hard), budget_s, flips=True)
-    newly = [one.challenge.id for one in turned if one.status == SOLVED]
+    newly = [result.challenge.id for result in turned if result.status == SOLVED]
     effect = "challenges that the rules make impossible stay impossible"
     if not hard:
         effect = "every challenge can be solved without, so nothing changes"
@@ -352,14 +378,16 @@ def challenge_problems(report: VerifyReport) -> list[str]:
     """The problems found by `verify`, with challenges and with pieces that are not as drawn: one line
     for each cause, grouped by message."""
     problems, answers = describe_deviations(report.scan.parts, report.challenges), report.challenges
-    if files := sorted(one.name for one in report.scan.parts if not one.piece):
+    if files := sorted(part.name for part in report.scan.parts if not part.piece):
         problems.append(f"{join_names(files, _NAMED)}: not a piece of the set")
-    if gone := {name for one in answers for name in one.missing}:
+    if gone := {name for result in answers for name in result.missing}:
         names = [piece.id for piece in report.scan.puzzle.pieces if piece.id in gone]
-        ids = join_names([one.challenge.id for one in answers if one.missing], _NAMED)
+        ids = join_names([result.challenge.id for result in answers if result.missing], _NAMED)
         problems.append(f"{ids}: no answer: {join_names(names, 2 * _NAMED)} missing")
     left = [
-        one for one in answers if not one.missing and (one.as_expected or not one.status_as_drawn)
+        result
+        for result in answers
+        if not result.missing and (result.as_expected or not result.status_as_drawn)
     ]
-    found = group_by_message(one for one in left if not one.ok)
-    return problems + [f"{join_names(ids, _NAMED)}: {why}" for why, ids in found.items()]
+    ids_by_message = group_by_message(result for result in left if not result.ok)
+    return problems + [f"{join_names(ids, _NAMED)}: {why}" for why, ids in ids_by_message.items()]

@@ -18,7 +18,7 @@ from fabkit.mesh.ball_fit import fit_ball_pieces
 from fabkit.mesh.board_fit import fit_boards, is_board_sized
 from fabkit.mesh.features import Features, find_features, fit_circle
 from fabkit.mesh.finding import Finding
-from fabkit.mesh.fitting.assembly import Table, assemble, ball_setup
+from fabkit.mesh.fitting.assembly import BallSetup, assemble, ball_setup
 from fabkit.mesh.identity import PeggedPart, ScannedPart, identify, unique_key
 from fabkit.mesh.inspect import inspect
 from fabkit.mesh.lattice_fit import fit_flat_pieces
@@ -51,6 +51,8 @@ from fabkit.verify.challenge_results import ChallengeResult, challenges_to_solve
 _NAME = re.compile(r"(.*?(\.\w{1,4}))(?:: (.*?))?( \(\d+\))?")
 #: The name of the profile that is measured on the pieces themselves.
 MEASURED = "measured"
+#: The clearance between two parts up to which they count as having none.
+_MIN_CLEARANCE_MM = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,17 +75,17 @@ class ScannedSet:
     @property
     def flat(self) -> tuple[Part, ...]:
         """The parts that may be flat pieces."""
-        return tuple(one.part for one in self.parts if one.features)
+        return tuple(part.part for part in self.parts if part.features)
 
     @property
     def features(self) -> tuple[Features, ...]:
-        """The features of each of these."""
-        return tuple(one.features for one in self.parts if one.features)
+        """The features of the parts that may be flat pieces."""
+        return tuple(part.features for part in self.parts if part.features)
 
     @property
     def balls(self) -> tuple[Balls, ...]:
         """The fitted balls of ball pieces."""
-        return tuple(one.part.balls for one in self.parts if one.part.balls)
+        return tuple(part.part.balls for part in self.parts if part.part.balls)
 
     @cached_property
     def common(self) -> CommonSizes | None:
@@ -96,7 +98,7 @@ class ScannedSet:
             inset_mm=median(outline.inset_mm for outline in outlines),
             thickness_mm=median(part.thickness_mm for part in self.flat),
             corners_mm=typical_corners_mm(self.flat),
-            recesses=mode(len(one.recesses) for one in self.features),
+            recesses=mode(len(features.recesses) for features in self.features),
         )
 
     @cached_property
@@ -106,15 +108,15 @@ class ScannedSet:
 
     def agrees_with(self, unit_mm: float) -> bool:
         """Whether all parts were identified, and are pieces and boards of this grid unit."""
-        known = all(one.piece for one in self.parts) and all(one.part.board for one in self.boards)
-        units = [self.common.unit_mm] if self.common else [one.pitch_mm for one in self.balls]
-        return known and all(abs(one / unit_mm - 1) < UNIT_TOLERANCE for one in units)
+        names = [part.piece or part.part.board for part in (*self.parts, *self.boards)]
+        units = [self.common.unit_mm] if self.common else [balls.pitch_mm for balls in self.balls]
+        return all(names) and all(abs(mm / unit_mm - 1) < UNIT_TOLERANCE for mm in units)
 
     def measured_profile(self, usual: Profile) -> Profile:
         """The profile measured on the parts, called `MEASURED`; `usual` if nothing could be measured."""
         if self.sizes is None:
             return usual
-        has_lids = any(one.part.kind == LID for one in self.boards)
+        has_lids = any(board.part.kind == LID for board in self.boards)
         return replace(self.sizes.profile(usual), lid=usual.lid if has_lids else "none")
 
     @cached_property
@@ -122,16 +124,16 @@ class ScannedSet:
         """The diameters of all recesses."""
         return tuple(
             fit_circle(recess.middle).diameter_mm
-            for one in self.features
-            for recess in one.recesses
+            for features in self.features
+            for recess in features.recesses
         )
 
     def pieces(self) -> dict[str, Part]:
         """The fitted part of each piece, by the piece's id."""
         return {
-            one.key: one.part
-            for one in self.parts
-            if one.piece == one.key and (one.part.outline or one.part.balls)
+            part.key: part.part
+            for part in self.parts
+            if part.piece == part.key and (part.part.outline or part.part.balls)
         }
 
     @cached_property
@@ -140,21 +142,23 @@ class ScannedSet:
 
         Pieces that were not fitted, and ball pieces that cannot lie flat, are omitted.
         """
-        lattice, found, parts = self.puzzle.lattice, list[Piece](), self.pieces()
-        for piece in (one for one in self.puzzle.pieces if one.id in parts):
+        lattice = self.puzzle.lattice
+        pieces = list[Piece]()
+        parts = self.pieces()
+        for piece in (piece for piece in self.puzzle.pieces if piece.id in parts):
             part = parts[piece.id]
             if part.outline:
-                # In its least image: solutions do not depend on the rotation of a mesh.
+                # The canonical image, so that solutions do not depend on the rotation of a mesh.
                 turn = canonical_turn(lattice, part.outline.cells)
                 cells = normalize_cells(lattice, map(turn, part.outline.cells))
                 form = Form("", cells, rings_of_cells(lattice, cells))
-                found.append(replace(piece, forms=(form,), tones=frozenset()))
+                pieces.append(replace(piece, forms=(form,), tones=frozenset()))
             elif part.balls:
                 with suppress(BallError):
                     forms = forms_of_balls(part.balls.shape)
-                    found.append(replace(piece, forms=forms, body=part.balls.shape))
+                    pieces.append(replace(piece, forms=forms, body=part.balls.shape))
         return replace(
-            self.puzzle, pieces=tuple(found), challenges=challenges_to_solve(self.puzzle)
+            self.puzzle, pieces=tuple(pieces), challenges=challenges_to_solve(self.puzzle)
         )
 
     def inspect(self, profile: Profile, progress: Progress) -> tuple[ScannedPart, ...]:
@@ -163,32 +167,36 @@ class ScannedSet:
         common = self.common and replace(self.common, measured=profile.name == MEASURED)
         order = {piece.id: number for number, piece in enumerate(self.puzzle.pieces)}
         parts = sorted(
-            self.parts, key=lambda one: (order.get(one.piece or "", len(order)), one.key)
+            self.parts, key=lambda part: (order.get(part.piece or "", len(order)), part.key)
         )
-        boards, found = [one.part for one in self.boards], list[ScannedPart]()
-        for one in (*parts, *self.boards):
-            progress(len(found), len(parts) + len(boards), f"inspecting {one.key}")
-            findings = inspect(one, boards, common, self.puzzle, profile)
-            findings += [*inserted[one.piece or ""], _file_name_finding(one, self.puzzle)]
-            found.append(replace(one, findings=tuple(findings)))
-        return tuple(found)
+        boards = [board.part for board in self.boards]
+        inspected = list[ScannedPart]()
+        for part in (*parts, *self.boards):
+            progress(len(inspected), len(parts) + len(boards), f"inspecting {part.key}")
+            findings = inspect(part, boards, common, self.puzzle, profile)
+            findings += [*inserted[part.piece or ""], _file_name_finding(part, self.puzzle)]
+            inspected.append(replace(part, findings=tuple(findings)))
+        return tuple(inspected)
 
     def _insertion_findings(self, profile: Profile, progress: Progress) -> dict[str, list[Finding]]:
         """Findings on each piece that is inserted into a board, by the piece's id."""
-        found = defaultdict[str, list[Finding]](list)
+        findings = defaultdict[str, list[Finding]](list)
         known = {piece.id for piece in self.as_scanned.pieces}
-        boards = [one for one in self.boards if one.part.kind in (HOLES, SOCKETS)]
-        for key, board in ((one.key, one.part) for one in boards):
+        boards = [board for board in self.boards if board.part.kind in (HOLES, SOCKETS)]
+        for board in boards:
+            has_sockets = board.part.kind == SOCKETS
             pieces = {
-                one.key: one.pegs or one.part
-                for one in self.parts
-                if one.key in known and (one.pegs if board.kind == SOCKETS else one.part.balls)
+                part.key: part.pegs or part.part
+                for part in self.parts
+                if part.key in known and (part.pegs if has_sockets else part.part.balls)
             }
-            of_board = insertion_findings(pieces, board, self.puzzle.lattice, profile, progress)
-            for name, some in of_board.items():
-                where = f"in {key}, " if len(boards) > 1 else ""
-                found[name] += (replace(one, message=where + one.message) for one in some)
-        return found
+            where = f"in {board.key}, " if len(boards) > 1 else ""
+            lattice = self.puzzle.lattice
+            of_board = insertion_findings(pieces, board.part, lattice, profile, progress)
+            for piece_id, of_piece in of_board.items():
+                for finding in of_piece:
+                    findings[piece_id].append(replace(finding, message=where + finding.message))
+        return findings
 
     def limits(self, profile: Profile) -> Profile:
         """A profile's limits for the set; gaps that the shapes of cells leave are not limited."""
@@ -202,14 +210,15 @@ class ScannedSet:
         message = f"lengths in the files are in {name}"
         if name != "mm":
             message += ", but slicers read them as mm; scale the files"
-        found = [Finding("length-unit", name == "mm", self.length_mm, 1.0, "mm", message)]
+        findings = [Finding("length-unit", name == "mm", self.length_mm, 1.0, "mm", message)]
         if self.common:
-            gap_mm, least_mm = 2 * self.common.inset_mm, 0.01  # less is none
+            gap_mm = 2 * self.common.inset_mm
             message = f"the clearance between two parts is {round(gap_mm, 3) + 0.0:.3f} mm"
-            if gap_mm <= least_mm:
+            if gap_mm <= _MIN_CLEARANCE_MM:
                 message += "; without any, the printed parts will not fit together"
-            found.append(Finding("clearance", gap_mm > least_mm, gap_mm, least_mm, "mm", message))
-        return found
+            ok = gap_mm > _MIN_CLEARANCE_MM
+            findings.append(Finding("clearance", ok, gap_mm, _MIN_CLEARANCE_MM, "mm", message))
+        return findings
 
     def solve_and_assemble(
         self,
@@ -225,31 +234,49 @@ class ScannedSet:
         """
         if known is None:
             known = solve_catalog(self.as_scanned, budget_s, progress)
-            other = {one.piece for one in self.parts if one.piece and not one.as_drawn}
-            redo = [a.challenge for a in known if not a.missing and other & {*a.challenge.pieces}]
-            unclaimed = replace(self.puzzle, challenges=tuple(c for c in redo if not c.answer))
-            again = solve_catalog(unclaimed, budget_s, progress)
-            answers = {c.id: c.answer for c in redo} | {a.challenge.id: a.status for a in again}
-            known = [replace(a, status_as_drawn=answers.get(a.challenge.id, "")) for a in known]
-        found, pieces, lattice = list(known), self.pieces(), self.puzzle.lattice
-        flat = {key: [flat_piece(key, one, lattice)] for key, one in pieces.items() if one.outline}
-        holes = [(one.part, one.part.board) for one in self.boards if one.part.kind == HOLES]
-        for at, one in enumerate(found):
-            if one.layout and not one.assembly:
-                progress(at, len(found), f"assembling {one.challenge.id}")
-                on: Table = flat, None
-                region = one.challenge.region
+            known = self._with_status_as_drawn(known, budget_s, progress)
+        results = list(known)
+        pieces = self.pieces()
+        lattice = self.puzzle.lattice
+        flat = {
+            key: [flat_piece(key, part, lattice)] for key, part in pieces.items() if part.outline
+        }
+        holes = [board.part for board in self.boards if board.part.kind == HOLES]
+        for index, result in enumerate(results):
+            if result.layout and not result.assembly:
+                progress(index, len(results), f"assembling {result.challenge.id}")
+                setup: BallSetup = flat, None
+                region = result.challenge.region
                 if self.balls:
-                    around = (part for part, board in holes if board and region <= board.cells)
-                    on = ball_setup(pieces, next(around, None))
-                assembly = assemble(one.challenge, one.layout, profile, on)
-                found[at] = replace(one, assembly=assembly)
-        return found
+                    around = (part for part in holes if part.board and region <= part.board.cells)
+                    setup = ball_setup(pieces, next(around, None))
+                assembly = assemble(result.challenge, result.layout, profile, setup)
+                results[index] = replace(result, assembly=assembly)
+        return results
+
+    def _with_status_as_drawn(
+        self, results: Sequence[ChallengeResult], budget_s: float | None, progress: Progress
+    ) -> list[ChallengeResult]:
+        """The results with the status as drawn, where a challenge has pieces not as drawn."""
+        other = {part.piece for part in self.parts if part.piece and not part.as_drawn}
+        affected = [
+            result.challenge
+            for result in results
+            if not result.missing and other & {*result.challenge.pieces}
+        ]
+        statuses = {challenge.id: challenge.answer for challenge in affected}
+        unclaimed = tuple(challenge for challenge in affected if not challenge.answer)
+        drawn = solve_catalog(replace(self.puzzle, challenges=unclaimed), budget_s, progress)
+        statuses |= {result.challenge.id: result.status for result in drawn}
+        return [
+            replace(result, status_as_drawn=statuses.get(result.challenge.id, ""))
+            for result in results
+        ]
 
 
-def _file_name_finding(one: ScannedPart, puzzle: PuzzleSet) -> Finding:
-    """Whether a file that is named like a part of the set holds that part, if it was identified."""
-    stem = part_name(one.name)
+def _file_name_finding(scanned: ScannedPart, puzzle: PuzzleSet) -> Finding:
+    """Check that a file named like a part of the set holds that part, if it was identified."""
+    stem = part_name(scanned.name)
     named = {board.id + end for board in puzzle.boards for end in ("", LID_SUFFIX)} & {stem}
     named |= {
         piece.id
@@ -257,10 +284,11 @@ def _file_name_finding(one: ScannedPart, puzzle: PuzzleSet) -> Finding:
         if stem.casefold() in (piece.id.casefold(), piece.label.casefold())
         and not stem.isdigit()  # unless they are just numbers of files
     }
-    held = {one.piece, *(() if one.letter else one.alike)}
-    ok = not (one.piece or one.part.board) or not named or bool(named & held)
+    held = {scanned.piece, *(() if scanned.letter else scanned.alike)}
+    ok = not (scanned.piece or scanned.part.board) or not named or bool(named & held)
     message = "the file's name matches what it holds"
-    message = message if ok else f"the file is named {stem} but holds {one.piece or one.key}"
+    if not ok:
+        message = f"the file is named {stem} but holds {scanned.piece or scanned.key}"
     return Finding("file-name", ok, None, None, "", message)
 
 
@@ -268,12 +296,12 @@ def part_name(name: str) -> str:
     """The name of a mesh: its object's name, else its file's stem; empty for one of several.
 
     Example:
-        >>> [part_name(one) for one in ("A.stl", "plate.3mf: B", "all.stl (2)", "C")]
+        >>> [part_name(name) for name in ("A.stl", "plate.3mf: B", "all.stl (2)", "C")]
         ['A', 'B', '', 'C']
     """
-    if (found := _NAME.fullmatch(name)) is None:
+    if (match := _NAME.fullmatch(name)) is None:
         return name
-    file, _, inside, apart = found.groups()
+    file, _, inside, apart = match.groups()
     return PurePath(inside or ("" if apart else file)).stem
 
 
@@ -296,10 +324,10 @@ def scan_set(meshes: Sequence[Mesh], puzzle: PuzzleSet, *units_mm: float) -> Sca
         parts, length_mm, pegs, large = _fit_parts(meshes, puzzle, units_mm, boards_mm)
         if length_mm == boards_mm and any(part.outline or part.balls for part in parts):
             break
-    found = [find_features(part) if part.kind == FLAT else None for part in parts]
+    features = [find_features(part) if part.kind == FLAT else None for part in parts]
     pieces = [
-        replace(one, pegs=under)
-        for one, under in zip(identify(parts, found, puzzle), pegs, strict=True)
+        replace(piece, pegs=under)
+        for piece, under in zip(identify(parts, features, puzzle), pegs, strict=True)
     ]
     boards = fit_boards(large, puzzle, *units_mm, length_mm=boards_mm)
     return ScannedSet(
@@ -313,31 +341,33 @@ def scan_set(meshes: Sequence[Mesh], puzzle: PuzzleSet, *units_mm: float) -> Sca
 
 def _named_boards(boards: Iterable[Part], puzzle: PuzzleSet) -> Iterator[ScannedPart]:
     """Boards and lids with unique names, in the order of the set's boards."""
-    order, numbers = [*puzzle.boards, None], Counter[str]()
-    for part in sorted(boards, key=lambda one: (order.index(one.board), one.kind == LID)):
+    order = [*puzzle.boards, None]
+    numbers = Counter[str]()
+    for part in sorted(boards, key=lambda part: (order.index(part.board), part.kind == LID)):
         ending = LID_SUFFIX if part.kind == LID else ""
         stem = part.board.id + ending if part.board else "unknown-board"
         key = unique_key(stem, numbers, part.board is not None)
-        yield ScannedPart(part, key=key, alike=tuple(one + ending for one in part.alike))
+        yield ScannedPart(part, key=key, alike=tuple(board_id + ending for board_id in part.alike))
 
 
 def _duplicates(meshes: Sequence[Mesh]) -> list[Mesh]:
     """The meshes that are copies, in another format, of those in the first one's format."""
     names = [_NAME.fullmatch(mesh.name) for mesh in meshes]
     formats = [name[2].lower() if name else "" for name in names]
-    firsts = [one for one, ending in zip(meshes, formats, strict=True) if ending == formats[0]]
-    found = []
+    originals = [mesh for mesh, ending in zip(meshes, formats, strict=True) if ending == formats[0]]
+    copies = []
     for mesh, ending in zip(meshes, formats, strict=True):
+        volume_mm3 = abs(signed_volume(mesh))
         twins = (
-            one
-            for one in firsts
-            if len(one.faces) == len(mesh.faces)
-            and math.isclose(*(abs(signed_volume(o)) for o in (one, mesh)), rel_tol=1e-4)
+            original
+            for original in originals
+            if len(original.faces) == len(mesh.faces)
+            and math.isclose(abs(signed_volume(original)), volume_mm3, rel_tol=1e-4)
         )
         if ending != formats[0] and (twin := next(twins, None)):
-            firsts.remove(twin)
-            found.append(mesh)
-    return found
+            originals.remove(twin)
+            copies.append(mesh)
+    return copies
 
 
 def _fit_parts(
@@ -347,8 +377,10 @@ def _fit_parts(
 
     Meshes are large if they can only be boards, assuming `length_mm`.
     """
-    large = [one for one in meshes if is_board_sized(one, puzzle, *units_mm, length_mm=length_mm)]
-    small = [one for one in meshes if one not in large]
+    large = [
+        mesh for mesh in meshes if is_board_sized(mesh, puzzle, *units_mm, length_mm=length_mm)
+    ]
+    small = [mesh for mesh in meshes if mesh not in large]
     if may_have_pegs(puzzle):
         return *fit_pieces_on_pegs(small, puzzle, *units_mm), large
     reader = fit_ball_pieces if puzzle.made_of_balls else fit_flat_pieces
@@ -360,19 +392,20 @@ def _fit_parts(
 
 def match_profile(scan: ScannedSet, candidates: Sequence[Profile]) -> Profile | None:
     """The first profile that most parts match; None if there is none."""
-    return next(
-        (one for one in candidates if _matches(scan, profile_as_made(scan.puzzle, one))), None
-    )
+    for profile in candidates:
+        if _matches(scan, profile_as_made(scan.puzzle, profile)):
+            return profile
+    return None
 
 
 def _matches(scan: ScannedSet, profile: Profile) -> bool:
     """Whether most parts match a profile in clearance, thickness, recesses and marks; or in balls
     and links, except where the flat on the bed cuts them."""
-    recesses = [recess for one in scan.features for recess in one.recesses]
-    balls_mm = [mm for one in scan.balls for mm in one.diameters_mm]
-    links_mm = [mm for one in scan.balls for mm in one.links_mm]
+    recesses = [recess for features in scan.features for recess in features.recesses]
+    balls_mm = [mm for balls in scan.balls for mm in balls.diameters_mm]
+    links_mm = [mm for balls in scan.balls for mm in balls.links_mm]
     if balls_mm and links_mm:
-        unit_mm, link_mm = median(one.pitch_mm for one in scan.balls), median(links_mm)
+        unit_mm, link_mm = median(balls.pitch_mm for balls in scan.balls), median(links_mm)
         widths_mm = profile.link_mm, height_on_bed_mm(profile)
         measures = [
             (median(balls_mm), profile.ball_mm, TOLERANCE_MM),
@@ -388,8 +421,8 @@ def _matches(scan: ScannedSet, profile: Profile) -> bool:
             measures.append(
                 (median(scan.recesses_mm), recess_diameters(profile).widest_mm, TOLERANCE_MM / 2)
             )
-            closed = sum(not one.below and not one.above for one in recesses)
-            marks = sum(len(one.marks) for one in scan.features)
+            closed = sum(not recess.below and not recess.above for recess in recesses)
+            marks = sum(len(features.marks) for features in scan.features)
             # Where poles alternate half the magnets are marked.
             alternates = 4 * marks <= len(recesses) or profile.polarity == "alternating"
             if (2 * closed > len(recesses)) != profile.embedded or not alternates:

@@ -19,12 +19,14 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from functools import cache
+from importlib.metadata import version
 from pathlib import Path
+from threading import Lock
 from xml.etree import ElementTree
 
 import numpy as np
 from PIL import Image
+from pypdfium2 import PdfDocument
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -38,6 +40,8 @@ _MOST_APART = 6
 _SQUARES = (48, 30)
 #: Number of characters shown of a differing line of SVG.
 _SHOWN = 40
+#: PDFium draws for one thread at a time.
+_PDFIUM = Lock()
 
 
 class GalleryError(Exception):
@@ -93,18 +97,10 @@ def drawn_on(picture: Picture) -> list[str]:
 
     These are the system (its sines) and the architecture (its instructions). Other properties of the
     processor do not matter: FridgeIQ's picture and plate were the same with AVX-512, with AVX2, and
-    without fused multiplication (in QEMU). Pages of PDF files depend on pdftoppm.
+    without fused multiplication (in QEMU). Pages of PDF files depend on pypdfium2.
     """
     machine = f"{platform.system()} {platform.machine()}"
-    return [machine, _pdftoppm()] if picture.page else [machine]
-
-
-@cache
-def _pdftoppm() -> str:
-    if shutil.which("pdftoppm") is None:
-        return "no pdftoppm"
-    done = subprocess.run(["pdftoppm", "-v"], capture_output=True, text=True, check=False)
-    return (done.stderr or done.stdout).partition("\n")[0].strip()
+    return [machine, f"pypdfium2 {version('pypdfium2')}"] if picture.page else [machine]
 
 
 def write_kind(pictures: Iterable[Picture], folder: Path) -> None:
@@ -148,17 +144,14 @@ def _draw(picture: Picture, folder: Path) -> None:
 
 def draw_page(picture: Picture, book: Path, target: Path) -> None:
     """Draw a page of a PDF file."""
-    number, wide = str(picture.page), str(picture.wide)
-    command = ["pdftoppm", "-png", "-singlefile", "-f", number, "-l", number]
-    size = ["-scale-to-x", wide, "-scale-to-y", "-1"]
-    _run(picture, [*command, *size, str(book), str(target.with_suffix(""))])
+    with _PDFIUM, PdfDocument(book) as document:
+        page = document[picture.page - 1]
+        image = page.render(scale=picture.wide / page.get_width()).to_pil()
+    image.save(target, optimize=True)
 
 
 def _run(picture: Picture, command: list[str]) -> None:
-    try:
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    except FileNotFoundError:
-        raise GalleryError(f"{picture.file}: {command[0]} is needed, and was not found") from None
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode:
         raise GalleryError(f"{picture.file}: {done.stderr.strip() or done.stdout.strip()}")
 

@@ -12,17 +12,19 @@ from typing import Any
 import numpy as np
 import pytest
 import shapely
+from shapely.affinity import translate
 
 from fabkit.build.entries import NothingToShowError, Selection, gather, select_solved
 from fabkit.cli import main
 from fabkit.core.errors import InputError
-from fabkit.model.catalog import catalog_entries
-from fabkit.model.entry import Entry
+from fabkit.model.catalog import catalog_records
 from fabkit.model.lattice import Cell
 from fabkit.model.library import load_set
+from fabkit.model.puzzle import Entry
 from tests.conftest import ROOT
 from tests.support.built import built
 from tests.support.drawings import snowflakes
+from tests.support.snowflakes import area_of
 from tests.support.trioset import TRIO
 
 FRIDGEIQ = load_set("fridgeiq")
@@ -44,36 +46,30 @@ def drawn(entry: Entry, cells: Iterable[Cell]) -> Any:
     return shapely.union_all(shapely.polygons(rings), grid_size=1 / 12)
 
 
-def stated(outline: Any, parity: str) -> Any:
-    """An outline of the catalog (a ring, or rings with holes), where the lattice has its cells."""
-    rings = outline if isinstance(outline[0][0], list) else [outline]
-    outer, *holes = (shapely.polygons(np.array(ring) + 0.5 * (parity == "odd")) for ring in rings)
-    for hole in holes:
-        # A hole that touches itself is none in shapely's eyes: taken away, it is.
-        outer = outer.difference(shapely.make_valid(hole), grid_size=1 / 12)
-    return outer
-
-
 def test_snowflakes_lie_as_the_catalog_draws_them() -> None:
     entries = snowflakes()
-    assert [entry.id for entry in entries] == list(EXPECTED)
+    assert [entry.challenge.id for entry in entries] == list(EXPECTED)
     assert Counter(entry.halves for entry in entries) == {1: 134, 2: 12}
     for place, entry in enumerate(entries):
-        expected = EXPECTED[entry.id]
-        solution = entry.solution or {}
+        challenge, expected = entry.challenge, EXPECTED[entry.challenge.id]
+        result = expected["result"]
+        solution = entry.solution
         # The cells of the pieces are as many as the region's, and the same: they cover it exactly.
-        assert Counter(c for cells in solution.values() for c in cells) == Counter(entry.region)
-        assert (entry.status, entry.flips, entry.given) == ("solved", expected["flips"], ())
-        assert (entry.parity, entry.count) == (expected["parity"], expected["count"])
-        assert entry.count_complete == expected["count_complete"]
-        assert {"level": entry.level, "score": entry.score} == expected["difficulty"]
+        covered = Counter(cell for cells in solution.values() for cell in cells)
+        assert covered == Counter(challenge.region)
+        assert (challenge.flips, challenge.given) == (expected["flips"], ())
+        assert (entry.parity, entry.result.count) == (expected["parity"], result["count"])
+        assert entry.result.status == "solved"
+        assert entry.result.count_complete == result["count_complete"]
+        assert (entry.level, entry.score) == (result["level"], result["difficulty"]["score"])
         if place % 29 == 0:
-            outlines = [stated(one, entry.parity) for one in expected["outlines"]]
-            pairs = [(drawn(entry, entry.region), shapely.union_all(outlines, grid_size=1 / 12))]
-            for piece, outline in expected["solution"].items():
-                pairs.append((drawn(entry, solution[piece]), stated(outline, entry.parity)))
-            for one, other in pairs:
-                assert one.symmetric_difference(other, grid_size=1 / 12).area < 1e-9
+            shift = 0.5 if entry.parity == "odd" else 0.0
+            pairs = [(challenge.region, expected["frame"])]
+            pairs += [(solution[piece], cells) for piece, cells in result["solution"].items()]
+            for cells, frame in pairs:
+                area = translate(area_of(frame, entry.parity, "quarter-square"), shift, shift)
+                difference = drawn(entry, cells).symmetric_difference(area, grid_size=1 / 12)
+                assert difference.area < 1e-9
 
 
 def test_a_set_of_other_pieces_has_no_catalog(tmp_path: Path) -> None:
@@ -84,7 +80,7 @@ def test_a_set_of_other_pieces_has_no_catalog(tmp_path: Path) -> None:
         (other.replace("area = 40\n", ""), 0),
     ):
         path.write_text(content)
-        assert len(catalog_entries(load_set(str(path)), "snowflake")) == count
+        assert len(catalog_records(load_set(str(path)), "snowflake")) == count
 
 
 # --- what is there ----------------------------------------------------------------------------------
@@ -106,7 +102,7 @@ def test_the_rating_is_that_of_solve(
     rating = run_json("solve", name, challenge, "--difficulty")["difficulty"]
     assert (entry.level, entry.score) == (rating["level"], rating["score"])
     count = run_json("solve", name, challenge, "--count")["count"]
-    assert (entry.count, entry.count_complete) == (count, True)
+    assert (entry.result.count, entry.result.count_complete) == (count, True)
 
 
 def test_a_board_is_there_once_and_an_optional_one_when_it_is_named() -> None:
@@ -116,14 +112,14 @@ def test_a_board_is_there_once_and_an_optional_one_when_it_is_named() -> None:
     entry, *starts = gather(block, progress=lambda *step: steps.append(step))
     assert {one.kind for one in starts} == {"start"}
     count = 1 + len(starts)
-    assert steps == [(at, count, one.id) for at, one in enumerate([entry, *starts])] + [
+    assert steps == [(at, count, one.challenge.id) for at, one in enumerate([entry, *starts])] + [
         (count, count, "")
     ]
-    assert (entry.kind, entry.region) == ("board", block.boards[0].cells)
-    assert entry.pieces == tuple(piece.id for piece in block.pieces)
+    assert (entry.kind, entry.challenge.region) == ("board", block.boards[0].cells)
+    assert entry.challenge.pieces == tuple(piece.id for piece in block.pieces)
     selection = Selection(only=("tray", "square_01"))
     entries = gather(FRIDGEIQ, selection)
-    assert [(one.id, one.kind, one.status) for one in entries] == [
+    assert [(one.challenge.id, one.kind, one.result.status) for one in entries] == [
         ("tray", "board", "impossible"),
         ("square_01", "challenge", "solved"),
     ]
@@ -138,7 +134,7 @@ def test_what_is_not_solved_in_time_is_reported_and_nothing_to_do_is_refused(
 ) -> None:
     puzzle, selection = load_set("iqfit"), Selection(only=("board",), budget_s=0)
     entries = gather(puzzle, selection)
-    assert [entry.status for entry in entries] == ["unknown"]
+    assert [entry.result.status for entry in entries] == ["unknown"]
     with pytest.raises(InputError, match="was not solved within the time limit; omit it, or raise"):
         select_solved(puzzle, entries, selection)
     with pytest.raises(NothingToShowError, match="no challenge has a known solution"):
@@ -167,43 +163,57 @@ def of_catalog(*arguments: Any) -> list[Entry]:
     return gather(FRIDGEIQ, Selection(files=(catalog(*arguments),)))
 
 
+def solution_of(entry: dict[str, Any]) -> dict[str, Any]:
+    solution: dict[str, Any] = entry["result"]["solution"]
+    return solution
+
+
 def changed(entry: dict[str, Any], change: Callable[[int, int], list[int]], *pieces: str) -> None:
-    for piece in pieces or entry["solution"]:
-        entry["solution"][piece] = [change(*point) for point in entry["solution"][piece]]
+    solution = solution_of(entry)
+    for piece in pieces or solution:
+        solution[piece] = [change(*point) for point in solution[piece]]
 
 
 def right(x: int, y: int) -> list[int]:
-    return [x + 1, y]
+    return [x + 6, y]
 
 
 def swap(entry: dict[str, Any]) -> None:
-    solution = entry["solution"]
+    solution = solution_of(entry)
     solution["A"], solution["L"] = solution["L"], solution["A"]
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda e: swap(e[0]), r"challenges\[0\]\.solution: piece [AL] has another shape"),
-        (lambda e: changed(e[1], right, "Q"), r"ges\[1\]\.solution: pieces . and . overlap"),
-        (lambda e: changed(e[2], right, "B"), r"ges\[2\]\.solution: pieces . and . overlap"),
-        (lambda e: e[0]["solution"].pop("U"), r"solution: it does not cover the region exactly"),
-        (lambda e: e[0]["solution"].update(Z=[[0, 0], [1, 0], [1, 1]]), 'there is no piece "Z"'),
-        (lambda e: e[0].update(outlines=[]), "expected a list of 1 to 1000 outlines"),
+        (lambda e: swap(e[0]), r"challenges\[0\]\.result\.solution: piece [AL] has another shape"),
         (
-            lambda e: e[0].update(outlines=e[0]["outlines"] * 2),
-            r"outlines\[1\]: overlaps an earlier one",
+            lambda e: changed(e[1], right, "Q"),
+            r"ges\[1\]\.result\.solution: pieces . and . overlap",
         ),
-        (lambda e: e[0]["outlines"][0][0].append([9, 0]), r"outlines\[0\]: .*the edge"),
-        (lambda e: e[0]["solution"].update(A=[[0, 0], [10**400, 0], [1, 1]]), "finite numbers"),
         (
-            lambda e: e[0]["solution"].update(A=[[0, 0], [0.25, 0], [1, 1]]),
-            "whole numbers or halves",
+            lambda e: changed(e[2], lambda x, y: [x + 12, y], "B"),
+            r"ges\[2\]\.result\.solution: pieces . and . overlap",
         ),
+        (lambda e: solution_of(e[0]).pop("U"), r"solution: it does not use the pieces"),
+        (lambda e: solution_of(e[0]).update(Z=[[3, 1]]), 'there is no piece "Z"'),
+        (lambda e: e[0].update(frame=[]), "expected a list of 1 to 10000 cells"),
+        (lambda e: e[0]["frame"].pop(), "it does not cover the region exactly"),
+        (lambda e: e[0]["frame"].append([3, 2]), r"frame\[160\]: \[3, 2\] is not a cell"),
+        (lambda e: solution_of(e[0]).update(A=[[10**400, 0]]), r"A\[0\]: expected \[x, y\], whole"),
+        (lambda e: solution_of(e[0]).update(A=[[0.5, 1]]), r"A\[0\]: expected \[x, y\], whole"),
+        (lambda e: e[0].update(outlines=[]), "is of an older fabkit; make it again with `fabkit"),
+        (lambda e: e[0]["result"].update(status="impossible"), "but there is a solution"),
         (lambda e: e[0].update(id="../up"), "not safe as a file name"),
         (lambda e: e[0].update(id=e[1]["id"]), "is listed twice"),
         (lambda e: e[0].update(parity="odder"), 'did you mean "odd"'),
-        (lambda e: e[0].update(count=-1), r"challenges\[0\]\.count: is -1"),
+        (lambda e: e[0]["result"].update(count=-1), r"challenges\[0\]\.result\.count: is -1"),
+        (
+            lambda e: e[0]["result"].update(level="<b>"),
+            r'"<b>" is not a valid value; expected "starter"',
+        ),
+        (lambda e: e[0]["result"].update(difficulty={"score": "9"}), "score: expected a number"),
+        (lambda e: e[0]["result"].update(difficulty={"score": 1e300}), "score: is"),
         (lambda e: e.clear(), "holds no challenges"),
     ],
 )
@@ -216,25 +226,22 @@ def test_a_wrong_catalog_is_refused(
 
 def test_a_catalog_file_is_read(tmp_path: Path) -> None:
     """A mirrored solution needs flips, and an unknown rating is none."""
-    assert of_catalog(tmp_path) == [one for one in snowflakes() if one.id in FEW]
+    assert of_catalog(tmp_path) == [one for one in snowflakes() if one.challenge.id in FEW]
 
     def mirror(entries: list[dict[str, Any]], flips: bool = False) -> None:
         changed(entries[0], lambda x, y: [-x, y])
         entries[0]["flips"] = flips
 
-    def with_unknown_level(entries: list[dict[str, Any]]) -> None:
-        entries[0]["difficulty"] = {"level": "<b>", "score": "9"}
-        entries[1]["difficulty"] = {"level": ["master"], "score": 1e300}
-        entries[2]["difficulty"] = None
+    def without_rating(entries: list[dict[str, Any]]) -> None:
+        for entry in entries:
+            del entry["result"]["level"], entry["result"]["difficulty"]
 
     with pytest.raises(
         InputError, match=r"has another shape under the allowed moves \(rotations\)"
     ):
         of_catalog(tmp_path, mirror)
-    assert of_catalog(tmp_path, lambda entries: mirror(entries, True))[0].flips
-    assert {(one.level, one.score) for one in of_catalog(tmp_path, with_unknown_level)} == {
-        ("", None)
-    }
+    assert of_catalog(tmp_path, lambda entries: mirror(entries, True))[0].challenge.flips
+    assert {(one.level, one.score) for one in of_catalog(tmp_path, without_rating)} == {("", None)}
 
 
 def start(folder: Path) -> Path:
@@ -255,23 +262,25 @@ def test_challenge_files_and_lists_are_read_together(tmp_path: Path) -> None:
     stars, path = load_set("iqstars"), tmp_path / "challenges.json"
     path.write_text(made)
     entries = gather(stars, Selection(files=(start(tmp_path), path)))
-    assert [(one.id, one.title, one.kind) for one in entries] == [
+    assert [(one.challenge.id, one.challenge.name, one.kind) for one in entries] == [
         ("mine", "Mine", "start"),
         *((f"start-00{n}", f"start-00{n}", "start") for n in (1, 2, 3)),
     ]
     listed = json.loads(made)["challenges"]
-    assert [(one.level, one.score, one.count, one.count_complete) for one in entries[1:]] == [
-        (one["level"], one["difficulty"]["score"], 1, True) for one in listed
-    ]
+    assert [
+        (one.level, one.score, one.result.count, one.result.count_complete) for one in entries[1:]
+    ] == [(one["result"]["level"], one["result"]["difficulty"]["score"], 1, True) for one in listed]
     for one in entries:
-        assert one.solution is not None
-        assert [one.solution[given.piece] for given in one.given] == [g.cells for g in one.given]
+        assert one.solution
+        assert [one.solution[given.piece] for given in one.challenge.given] == [
+            g.cells for g in one.challenge.given
+        ]
     # Of a list in the output folder they keep apart from those that come with the set.
-    shipped = [one["id"] for one in catalog_entries(stars)]
+    shipped = [one["id"] for one in catalog_records(stars)]
     for name in ("start-003", "board"):
         path.write_text(made.replace('"start-003"', f'"{name}"'))
         made_ids = ["made-start-001", "made-start-002", f"made-{name}"]
-        found = [one.id for one in gather(stars, folder=tmp_path)]
+        found = [one.challenge.id for one in gather(stars, folder=tmp_path)]
         assert found == ["board", *made_ids, *shipped]
 
 
@@ -305,7 +314,7 @@ def test_no_two_challenges_have_one_id(
     Path("bars.toml").write_text(BARS)
     folder = listed(tmp_path / "output/bars", "bars", {"a": "A", "made-a": "B", "tray": "B"})
     entries = gather(load_set("bars.toml"), folder=folder)
-    assert [(one.id, one.kind, len(one.pieces)) for one in entries] == [
+    assert [(one.challenge.id, one.kind, len(one.challenge.pieces)) for one in entries] == [
         ("tray", "board", 2),
         ("a", "challenge", 2),
         ("made-a", "challenge", 1),
@@ -319,7 +328,7 @@ def test_no_two_challenges_have_one_id(
     document = {"schema": 1, "set": "bars", "challenges": [challenge]}
     (tmp_path / "challenges.json").write_text(json.dumps(document))
     found = gather(load_set("bars.toml"), folder=tmp_path)
-    assert [one.id for one in found if one.kind == "board"] == ["made-tray", "tray"]
+    assert [one.challenge.id for one in found if one.kind == "board"] == ["made-tray", "tray"]
 
 
 @pytest.mark.integration
@@ -327,7 +336,7 @@ def test_a_snowflake_s_id_is_its_own(tmp_path: Path) -> None:
     flake = FEW[0]
     folder = listed(tmp_path / "out", "fridgeiq", {flake: "Q"})
     selection = Selection(only=(flake, f"made-{flake}"))
-    assert [(one.id, one.kind) for one in gather(FRIDGEIQ, selection, folder)] == [
+    assert [(one.challenge.id, one.kind) for one in gather(FRIDGEIQ, selection, folder)] == [
         (f"made-{flake}", "challenge"),
         (flake, "snowflake"),
     ]
@@ -336,15 +345,16 @@ def test_a_snowflake_s_id_is_its_own(tmp_path: Path) -> None:
     text = (ROOT / "pieces/fridgeiq.toml").read_text()
     path.write_text(text.replace('id = "square_01"', f'id = "{flake}"'))
     (own,) = gather(load_set(str(path)), Selection(only=(flake,)))
-    assert (own.kind, len(own.pieces)) == ("challenge", 4)
+    assert (own.kind, len(own.challenge.pieces)) == ("challenge", 4)
 
 
 def test_balls_lie_on_one_lattice(tmp_path: Path) -> None:
     fit = load_set("iqfit")
-    piece, unit = fit.pieces[0], fit.lattice.per_unit
-    ring = [[x / unit, y / unit] for x, y in piece.forms[0].rings[0]]
-    entry = {"id": "m", "parity": "mixed", "outlines": [[ring]], "solution": {piece.id: [ring]}}
-    document = {"schema": 1, "set": "iqfit", "complete": [], "challenges": [entry | {"count": 1}]}
+    piece = fit.pieces[0]
+    frame = sorted(map(list, piece.forms[0].cells))
+    result = {"solution": {piece.id: frame}, "count": 1}
+    entry = {"id": "m", "parity": "mixed", "pieces": [piece.id], "frame": frame, "result": result}
+    document = {"schema": 1, "set": "iqfit", "complete": [], "challenges": [entry]}
     path = tmp_path / "mixed.json"
     path.write_text(json.dumps(document))
     with pytest.raises(InputError, match=r'\[0\]\.parity: is "mixed".* expected "even" or "odd"'):

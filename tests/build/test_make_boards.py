@@ -19,7 +19,7 @@ from fabkit.model.library import load_set, shipped_names
 from fabkit.model.profile_file import load_profile
 from tests.support.docpages import example
 from tests.support.pairset import model_of
-from tests.support.platefiles import prusa_slicer
+from tests.support.platefiles import with_prusa
 from tests.support.trioset import TRIO
 
 RunJson = Callable[..., Any]
@@ -155,7 +155,7 @@ def level(corners: Any, faces: Any, height_mm: float, sign: int) -> float:
 
 
 @pytest.mark.every(3)
-@prusa_slicer
+@with_prusa
 @pytest.mark.long
 @pytest.mark.parametrize("profile", ["default", "compact"])
 @pytest.mark.parametrize("puzzle", [*shipped_names(), "pentominoes.toml"])

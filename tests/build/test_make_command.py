@@ -14,7 +14,7 @@ import pytest
 from fabkit.cli import main
 from tests.support.built import built
 from tests.support.pairset import PAIR
-from tests.support.platefiles import prusa_slicer
+from tests.support.platefiles import with_prusa
 
 OUT = Path("output/pair")
 
@@ -94,8 +94,7 @@ def test_make_checks_again_what_changed(
     assert not run_json("make", "pair.toml", "-s", "gap.max=0.15 mm", code=1)["ok"]
 
 
-@pytest.mark.integration
-@prusa_slicer
+@with_prusa
 @pytest.mark.usefixtures("first")
 def test_make_slices_when_asked(run_json: Callable[..., Any]) -> None:
     document = run_json("make", "pair.toml", "--slice")

@@ -11,7 +11,7 @@ import pytest
 
 from fabkit.cli import main
 from fabkit.model.library import load_set
-from fabkit.model.puzzle import Challenge, challenge_document
+from fabkit.model.puzzle import Challenge, problem_document
 from tests.support.sketches import (
     IMPOSSIBLE,
     SKETCHES,
@@ -43,7 +43,7 @@ def shipped(set_name: str, challenge: str, argument: dict[str, Any]) -> dict[str
     ids = tuple(piece.id for piece in puzzle.pieces)
     boards = [Challenge(b.id, b.cells, ids, flips=puzzle.flips) for b in puzzle.boards]
     meant = next(one for one in (*puzzle.challenges, *boards) if one.id == challenge)
-    problem = challenge_document(puzzle, meant)
+    problem = problem_document(puzzle, meant)
     return stated(SKETCHES["copies"], IMPOSSIBLE, argument) | {
         "set": set_name,
         "challenge": challenge,

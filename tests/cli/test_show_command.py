@@ -85,7 +85,7 @@ def test_of_a_catalog_one_challenge_is_chosen(capsys: pytest.CaptureFixture[str]
     catalog = str(Path(__file__).parents[2] / "pieces/catalogs/fridgeiq.json")
     assert main(["show", "fridgeiq", "--file", catalog]) == 2
     stderr = capsys.readouterr().err
-    assert "holds 246 challenges; choose one with --challenge: start-001" in stderr
+    assert "holds 246 challenges; name one: even4-0057708264, " in stderr
     assert stderr.endswith(" and 238 more\n")
     out = stdout_of(
         capsys, "show", "fridgeiq", "--file", catalog, "--challenge", "even4-0057708264"

@@ -132,7 +132,7 @@ def test_an_engine_does_not_outlive_a_killed_command(tmp_path: Path) -> None:
 @pytest.mark.integration
 def test_ctrl_c_stops_the_making_of_a_certificate(tmp_path: Path) -> None:
     """The answer has been printed by then."""
-    endless = "import fabkit.solve.certificate; fabkit.solve.certificate.MOST_COUNT_NODES = 10**15"
+    endless = "import fabkit.solve.certificate; fabkit.solve.certificate.MAX_COUNT_NODES = 10**15"
     arguments = ["solve", "iqfit", "--count", "--certificate", "new/c.json"]
     with running(tmp_path, arguments, endless) as command:
         command.wait_for("% of the proof")

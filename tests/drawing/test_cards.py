@@ -191,9 +191,7 @@ def entry(puzzle: PuzzleSet, name: str) -> dict[str, Any]:
             {"piece": one.piece, "cells": sorted(list(rows(cell)) for cell in one.cells)}
             for one in start.given
         ],
-        "level": "expert",
-        "difficulty": {"score": 6.789, "tries": 1.0},
-        "solution": {},
+        "result": {"level": "expert", "difficulty": {"score": 6.789, "tries": 1.0}},
     }
 
 
@@ -259,7 +257,7 @@ def test_a_catalog_is_read_like_a_list(tmp_path: Path, name: str) -> None:
     catalog = ROOT / "pieces" / "catalogs" / f"{name}.json"
     ids = [one["id"] for one in json.loads(catalog.read_text())["challenges"] if one.get("given")]
     found = starting_positions(load_set(name), catalog, tmp_path)
-    assert [one.id for one in found] == ids != []
+    assert [one.challenge.id for one in found] == ids != []
 
 
 def test_titles_are_no_markup(tmp_path: Path) -> None:
@@ -280,16 +278,27 @@ def test_a_list_is_read_with_all_its_faults(tmp_path: Path) -> None:
         ([one | {"id": "../evil"}], {}, r"challenges\[0\]\.id|challenge\[.*id"),
         ([one, one, unknown], {}, "(?s)is listed twice.*nowhere"),
         ([one], {"set": "iqfit"}, 'contains challenges of "iqfit", not of "iqblock"'),
-        ([one | {"given": []}], {}, "has no given pieces"),
     ):
         path = listed(tmp_path, puzzle, *entries, **head)
         with pytest.raises(InputError, match=says):
             starting_positions(puzzle, path, tmp_path)
+
+
+def test_any_challenge_has_a_card(tmp_path: Path, run_json: Callable[..., Any]) -> None:
+    """Also one without given pieces, one that fills no board, and the starts of a set without one."""
+    block = load_set("iqblock")
     path = tmp_path / "corner.json"
     corner = [0, 1, 2, 3, 8, 9, 10, 11]
     path.write_text(json.dumps({"cells": corner, "given": [{"piece": "0", "cells": corner}]}))
-    with pytest.raises(InputError, match="does not fill a whole board; a card shows one of square"):
-        cards_for(puzzle, starting_positions(puzzle, path, tmp_path))
+    (card,) = cards_for(block, (), path, tmp_path)
+    assert (card.board.id, card.board.cells) == ("corner", card.challenge.region)
+    plain = ["--no-templates", "-o", str(tmp_path / "out")]
+    for name, given in (("square_01", []), ("start-001", ["I"])):
+        (card,) = run_json("cards", "fridgeiq", name, *plain)["cards"]
+        assert (card["id"], card["board"], card["given"]) == (name, name, given)
+    found = run_json("cards", "fridgeiq", "--count", "8", *plain)
+    assert [one["id"] for one in found["cards"]] == [f"start-00{n}" for n in range(1, 9)]
+    assert (tmp_path / "out/cards/start-008.svg").is_file()
 
 
 def test_a_list_beside_the_sets_own_starts_keeps_names_apart(tmp_path: Path) -> None:
@@ -300,7 +309,7 @@ def test_a_list_beside_the_sets_own_starts_keeps_names_apart(tmp_path: Path) -> 
     puzzle = load_set(str(path))
     listed(tmp_path, puzzle, entry(puzzle, "start-001"))
     found = starting_positions(puzzle, None, tmp_path)
-    assert [one.id for one in found] == ["start-001", "made-start-001"]
+    assert [one.challenge.id for one in found] == ["start-001", "made-start-001"]
 
 
 def test_who_has_no_starting_positions_is_told_how_to_get_some(
@@ -311,7 +320,7 @@ def test_who_has_no_starting_positions_is_told_how_to_get_some(
     Path("own.toml").write_text(shipped.replace('name = "iqblock"', 'name = "own"'))
     assert main(["cards", "own.toml", "-o", "out"]) == 2
     assert (
-        "has no starting positions on a board; generate some with `fabkit challenges own.toml`"
+        "has no starting positions; generate some with `fabkit challenges own.toml`"
         in capsys.readouterr().err
     )
     assert not Path("out").exists()

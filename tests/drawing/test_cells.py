@@ -180,7 +180,10 @@ def volume_mm3(blueprint: FlatDrawing) -> float:
     for width_mm in (blueprint.top_chamfer_mm, blueprint.foot_chamfer_mm):
         middle, inner = chamfer_outline(outline, width_mm / 2), chamfer_outline(outline, width_mm)
         found -= width_mm * (5 * outline.area - 4 * middle.area - inner.area) / 6
-    found += sum(peg.volume_mm3 for peg in blueprint.pegs)
+    for peg in blueprint.pegs:  # a cylinder and a truncated cone
+        radius_mm, end_mm = peg.diameter_mm / 2, peg.diameter_mm / 2 - peg.lead_in_mm
+        found += math.pi * radius_mm**2 * (peg.height_mm - peg.lead_in_mm)
+        found += math.pi * (radius_mm**3 - end_mm**3) / 3
     label = blueprint.label
     return found - (label.front.polygon().area * label.depth_mm if label else 0.0)
 

@@ -102,7 +102,7 @@ def test_a_right_piece_with_a_hole_keeps_every_rule(lattice: str, order: Order) 
     assert (assembly.min_gap_mm, assembly.max_gap_mm) == pytest.approx((0.2, 0.2), abs=1e-3)
     verified = verify(scanned, planted.profile)
     assert verified.ok
-    assert verified.least_gap_mm == pytest.approx(0.2, abs=1e-3)
+    assert verified.minimum_gap_mm == pytest.approx(0.2, abs=1e-3)
 
 
 @pytest.mark.integration

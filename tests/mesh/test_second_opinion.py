@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -11,10 +10,7 @@ import pytest
 
 from fabkit.cli import main
 
-pytestmark = [
-    pytest.mark.skipif(shutil.which("admesh") is None, reason="admesh is not installed"),
-    pytest.mark.integration,
-]
+pytestmark = pytest.mark.needs("admesh")
 
 FAULTS = (
     "Total disconnected facets", "Degenerate facets", "Edges fixed", "Facets removed",

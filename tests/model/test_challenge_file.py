@@ -6,19 +6,33 @@ import json
 import random
 import tomllib
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 import tomli_w
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from fabkit.core.errors import InputError
-from fabkit.model.challenges import find_challenge, load_challenge
-from fabkit.model.entry import Entry, challenge_of, entry_of, solution_error
+from fabkit.model.catalog import shipped_entries
+from fabkit.model.challenge_file import (
+    challenge_record,
+    frame_cells,
+    read_challenges,
+    solution_record,
+)
+from fabkit.model.challenges import challenge_in_file, find_challenge
+from fabkit.model.entry import entry_of, solution_error
 from fabkit.model.lattice import Cell
 from fabkit.model.library import load_set, shipped_names
-from fabkit.model.puzzle import Challenge, Given, PuzzleSet
+from fabkit.model.puzzle import Challenge, Entry, Given, PuzzleSet
 from fabkit.model.set_file import read_set
+from fabkit.puzzles.snowflakes.catalog import text
+from fabkit.solve.encoding import to_exact_cover
+from tests.conftest import ROOT
 from tests.support.mutations import mutated, surprises
 from tests.support.published import Sample, iqfit_samples, iqstars_samples
 
@@ -35,7 +49,7 @@ def load(puzzle: PuzzleSet, folder: Path, content: Any, name: str = "mine.toml")
     text = json.dumps(content) if isinstance(content, dict) else content
     path = folder / ("mine.json" if isinstance(content, dict) else name)
     path.write_text(text, encoding="utf-8")
-    return load_challenge(path, puzzle)
+    return challenge_in_file(path, puzzle).challenge
 
 
 def made(folder: Path, more: str) -> PuzzleSet:
@@ -189,7 +203,7 @@ def test_files_that_are_no_text_or_too_much(dominoes: PuzzleSet, tmp_path: Path)
     ):  # fmt: skip
         (tmp_path / name).write_bytes(content)
         with pytest.raises(InputError) as refused:
-            load_challenge(tmp_path / name, dominoes)
+            challenge_in_file(tmp_path / name, dominoes)
         assert str(refused.value) == f"{tmp_path}/{name}: {message}"
 
 
@@ -208,7 +222,10 @@ def test_no_mutation_of_a_challenge_gets_past_the_reader_unseen(kind: str, tmp_p
 
     path = tmp_path / f"mutated.{kind}"
     assert (
-        surprises(path, map(changed, range(100)), lambda: load_challenge(path, sample.puzzle)) == []
+        surprises(
+            path, map(changed, range(100)), lambda: challenge_in_file(path, sample.puzzle).challenge
+        )
+        == []
     )
 
 
@@ -233,14 +250,80 @@ def test_some_of_the_pieces_are_asked_for(tmp_path: Path) -> None:
     for stated, expected in ((5, 5), (8, None)):
         challenge = load(block, tmp_path, {"pieces_count": stated, "board": "square"})
         assert (len(challenge.pieces), challenge.pieces_count) == (8, expected)
-        assert challenge_of(entry_of(challenge)).pieces_count == expected
+        assert challenge_record(block, challenge).get("pieces_count") == expected
     cells = block.piece("0").forms[0].cells
-    entry = Entry("one", "One", "challenge", cells, ("0", "1"), solution={"0": cells})
-    assert solution_error(replace(entry, pieces_count=1), block) == ""
+
+    def error(**changes: Any) -> str:
+        stated = replace(Challenge("one", cells, ("0", "1")), **changes)
+        return solution_error(entry_of(stated).with_result(solution={"0": cells}), block)
+
+    assert error(pieces_count=1) == ""
     for region in (cells - {min(cells)}, cells | {(-1, -1)}):
-        other = replace(entry, pieces=("0",), region=region)
-        assert solution_error(other, block) == "it does not cover the region exactly"
-    elsewhere = replace(entry, pieces=("0",), given=(Given("0", frozenset()),))
-    assert solution_error(elsewhere, block) == "piece 0 is not where it is given"
-    for wrong in (entry, replace(entry, pieces_count=2)):
-        assert "each once" in solution_error(wrong, block)
+        assert error(pieces=("0",), region=region) == "it does not cover the region exactly"
+    elsewhere = error(pieces=("0",), given=(Given("0", frozenset()),))
+    assert elsewhere == "piece 0 is not where it is given"
+    assert "each once" in error()
+    assert "each once" in error(pieces_count=2)
+
+
+# --- one document, in four places ---------------------------------------------------------------------
+
+
+@cache
+def solved_samples() -> list[tuple[PuzzleSet, Entry]]:
+    """Challenges of all kinds with their results, of sets on every lattice."""
+    samples = []
+    for name in shipped_names():
+        puzzle = load_set(name)
+        entries = shipped_entries(puzzle)
+        samples += [(puzzle, entry) for entry in (*entries[::7], *entries[-2:])]
+        samples += [(puzzle, entry_of(challenge)) for challenge in puzzle.challenges]
+    return samples
+
+
+@given(st.data())
+@settings(max_examples=60, deadline=None)
+def test_any_challenge_is_written_and_read_back_in_all_four_places(data: st.DataObject) -> None:
+    """In a file, a set, a list and a catalog; by cells of the frame, and as people write them."""
+    puzzle, entry = data.draw(st.sampled_from(solved_samples()))
+    title = data.draw(st.sampled_from(["", "Mine", "Ünïcode “quoted”"]))
+    answer = data.draw(st.sampled_from(["", "solved"]))
+    challenge = replace(entry.challenge, title=title, answer=answer)
+    if entry.halves == 1 and entry.solution and not challenge.given:
+        pieces = data.draw(st.lists(st.sampled_from([*entry.solution]), unique=True))
+        challenge = replace(
+            challenge, given=tuple(Given(piece, entry.solution[piece]) for piece in pieces)
+        )
+    plain = entry.halves == 1 and data.draw(st.booleans())
+    describe = to_exact_cover(puzzle, challenge).cells_or_outline if plain else frame_cells
+    record = challenge_record(puzzle, challenge, describe)
+    record |= {"of": entry.of} if entry.of else {}
+    record |= {"parity": entry.parity} if entry.parity else {}
+    result: dict[str, Any] = {"count": data.draw(st.integers(1, 10**9)), "count_complete": True}
+    if entry.solution:
+        result["solution"] = solution_record(entry.solution, describe)
+    record["result"] = {"status": "solved", **result, "level": "expert"}
+    expected = replace(entry, challenge=challenge, score=None, level="expert").with_result(
+        status="solved", count=result["count"], count_complete=True
+    )
+    expected = replace(expected, kind="snowflake" if entry.parity else puzzle.kind_of(challenge))
+    record = json.loads(json.dumps(record))
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "mine.json")
+        file.write_text(json.dumps(record), encoding="utf-8")
+        assert read_challenges(file, puzzle) == [expected]
+        toml = Path(folder, "mine.toml")
+        toml.write_text(tomli_w.dumps(record), encoding="utf-8")
+        assert read_challenges(toml, puzzle) == [expected]
+        toml.write_text(tomli_w.dumps({"challenge": [record]}), encoding="utf-8")
+        assert read_challenges(toml, puzzle) == [expected]
+        listed = {"schema": 1, "set": puzzle.name, "challenges": [record]}
+        file.write_text(text({**listed, "complete": [], "unknown": []}), encoding="utf-8")
+        assert read_challenges(file, puzzle) == [expected]
+        if entry.halves == 1:
+            whole = Path(ROOT / "pieces" / f"{puzzle.name}.toml").read_text(encoding="utf-8")
+            own = tomllib.loads(whole) | {"challenge": [record]}
+            toml.write_text(tomli_w.dumps(own), encoding="utf-8")
+            as_set = read_set(toml)
+            assert as_set.challenges == (challenge,)
+            assert as_set.entries == (expected,)

@@ -106,3 +106,34 @@ def test_identical_and_chiral_pieces() -> None:
         assert images(puzzle, one, True) == images(puzzle, other, True)
     for chiral in "LN":
         assert len(images(fridgeiq, chiral, True)) == 2 * len(images(fridgeiq, chiral, False))
+
+
+def test_the_tetrahexes_are_the_seven_there_are() -> None:
+    """Grown cell by cell, and told apart by rotations and reflections: the literature counts 7."""
+    puzzle = load_set("tests/sets/tetrahexes.toml")
+    ((x, y),), ((right, _),) = (puzzle.lattice.cells_at(0, column) for column in (0, 1))
+    ((below_x, below_y),) = puzzle.lattice.cells_at(1, 0)
+    around = [(right - x, 0), (x - right, 0)]
+    around += [(dx, dy) for dx in (below_x - x, x - below_x) for dy in (below_y - y, y - below_y)]
+    moves = puzzle.lattice.moves(True)
+
+    def canonical(cells: frozenset[Cell]) -> tuple[Cell, ...]:
+        images = []
+        for move in moves:
+            moved = [move((cx - x, cy - y)) for cx, cy in cells]
+            left, bottom = min(moved, key=lambda cell: (cell[1], cell[0]))
+            images.append(tuple(sorted((cx - left, cy - bottom) for cx, cy in moved)))
+        return min(images)
+
+    grown = {frozenset({(x, y)})}
+    for _ in range(3):
+        grown = {
+            cells | {(cx + dx, cy + dy)}
+            for cells in grown
+            for cx, cy in cells
+            for dx, dy in around
+            if (cx + dx, cy + dy) not in cells
+        }
+    free = {canonical(cells) for cells in grown}
+    assert len(free) == 7
+    assert {canonical(piece.forms[0].cells) for piece in puzzle.pieces} == free

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from fabkit.build.export import export
 from fabkit.cli import main
 from fabkit.core.errors import InputError
-from fabkit.model.challenges import find_challenge, load_challenge
+from fabkit.model.challenges import challenge_in_file, find_challenge
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.library import load_set
 from fabkit.model.piece import normalize_cells, tones_at
@@ -178,9 +178,9 @@ def test_an_optional_board_is_nobody_s_default(tmp_path: Path) -> None:
     path = tmp_path / "file.toml"
     path.write_text('pieces = "B"\n')
     with pytest.raises(InputError, match="no board is named"):
-        load_challenge(path, fridgeiq)
+        challenge_in_file(path, fridgeiq)
     path.write_text('pieces = "B"\nboard = "tray"\n')
-    assert load_challenge(path, fridgeiq).region == tray.cells
+    assert challenge_in_file(path, fridgeiq).challenge.region == tray.cells
     body = """
 [[piece]]
 id = "A"
@@ -199,7 +199,7 @@ id = "one"
     assert find_challenge(puzzle, None).id == "small"
     path.write_text("cells = [0, 1]\n")
     small = puzzle.boards[1].cells
-    assert small == puzzle.challenges[0].region == load_challenge(path, puzzle).region
+    assert small == puzzle.challenges[0].region == challenge_in_file(path, puzzle).challenge.region
 
 
 def test_large_boards_of_large_pieces_are_judged(tmp_path: Path) -> None:

@@ -15,21 +15,23 @@ from typing import Any
 import numpy as np
 import pytest
 import shapely
+from shapely import affinity
 
 from fabkit.cli import main
 from fabkit.core.errors import InputError
-from fabkit.model.entry import Entry
+from fabkit.model.entry import entry_of
 from fabkit.model.library import load_set
 from fabkit.model.profile import Profile
 from fabkit.model.profile_file import load_profile
-from fabkit.model.puzzle import Given, PuzzleSet
+from fabkit.model.puzzle import Challenge, Entry, Given, PuzzleSet
 from fabkit.output.booklet.book import EDITIONS, render_booklet
 from fabkit.output.booklet.piecepages import form_name
 from fabkit.output.i18n import LANGUAGES, load_messages
 from fabkit.output.numbering import NumberedChallenge, number_challenges
 from tests.conftest import ROOT
 from tests.support.booklets import TINT, Read, longest_line_mm, silhouette, some
-from tests.support.pictures import file_of
+from tests.support.entries import altered
+from tests.support.pictures import cell_drawn, file_of, together
 
 UNIT_MM = 20.0
 #: Sharp tips, holes, parts of their own, and pieces on two lattices.
@@ -140,7 +142,7 @@ def test_links_contents_and_outline_lead_everywhere(
 
 def test_nothing_is_called_by_its_hash(play: Read, full: Read, entries: list[Entry]) -> None:
     for entry in entries:
-        assert entry.id not in "".join(play.texts + full.texts)
+        assert entry.challenge.id not in "".join(play.texts + full.texts)
 
 
 def test_challenges_come_in_order_of_difficulty_with_titles_for_people(
@@ -163,7 +165,7 @@ def test_what_is_given_is_drawn_and_what_is_not_known_is_not_claimed(
 ) -> None:
     solution = board.solution or {}
     given = tuple(Given(one, solution[one]) for one in ("red", "navy"))
-    read = read_of(tmp_path, load_set("iqfit"), [replace(board, given=given)])
+    read = read_of(tmp_path, load_set("iqfit"), [altered(board, given=given)])
     page = read.page_with("8 of 10 pieces to place · 10 × 5")
     pixels = read.pixels(page, 100)
     assert colours_on(pixels, load_set("iqfit")) == {"red", "navy"}
@@ -174,8 +176,8 @@ def test_what_is_given_is_drawn_and_what_is_not_known_is_not_claimed(
     assert 0.1 < tinted[region].mean() < 0.4
     assert 0.3 < (pixels[region] == 255).all(axis=2).mean() < 0.7
     assert "already drawn in colour" in compact(read.texts[1])
-    plain = replace(entries[0], level="", score=None, count=None, flips=True)
-    least = replace(entries[1], count=1, count_complete=False, level="odd", score=1.0)
+    plain = altered(entries[0], level="", score=None, count=None, flips=True)
+    least = altered(entries[1], count=1, count_complete=False, level="odd", score=1.0)
     for edition in EDITIONS:
         read = read_of(tmp_path, load_set("fridgeiq"), [plain, least], edition=edition)
         first = read.page_with("Not rated", "1 ")
@@ -208,7 +210,10 @@ def outlines_of(challenge: str) -> Any:
     catalog = json.loads((ROOT / "pieces/catalogs/fridgeiq.json").read_text())
     for entry in catalog["challenges"]:
         if entry["id"] == challenge:
-            return shapely.union_all([shapely.Polygon(o[0], o[1:]) for o in entry["outlines"]])
+            shape = together(cell_drawn("quarter-square", cell) for cell in entry["frame"])
+            # Pieces on two lattices: units half as long.
+            factor = 0.5 if entry.get("parity") == "mixed" else 1.0
+            return affinity.scale(shape, factor, factor, origin=(0, 0))
     found = {one["id"]: one["outline"] for one in file_of("fridgeiq")["challenge"]}
     return shapely.Polygon(found[challenge])
 
@@ -224,21 +229,23 @@ def faults(read: Read, entries: Sequence[Entry], only: Collection[str] | None = 
         text, links = compact(stated), read.links(page)
         scale = re.search(r"\d · 1 : ([\d.]+)", text)
         here = [one for one in items if f"{one.number} {one.title}" in text]
-        here = here if only is None or any(one.entry.id in only for one in here) else []
+        here = here if only is None or any(one.entry.challenge.id in only for one in here) else []
         if not here or not any(says.startswith("Solution") for says, _ in links):
             continue
         dpi = 400 if scale else 300
         parts = read.parts(page, read.pixels(page, dpi))
         for item, part in zip(here, parts, strict=True):
             seen.add(item.number)
-            if item.entry.given:
+            if item.entry.challenge.given:
                 continue
             unit = UNIT_MM / float(scale[1]) if scale else UNIT_MM
             most_mm = 0.1 if scale else 0.2
-            wrong = silhouette(part, dpi, TINT).differs(outlines_of(item.entry.id), unit, most_mm)
+            wrong = silhouette(part, dpi, TINT).differs(
+                outlines_of(item.entry.challenge.id), unit, most_mm
+            )
             messages += [f"{item.title}: {one}" for one in wrong]
     return messages + [f"{one.title}: not shown" for one in items
-                   if one.number not in seen and (only is None or one.entry.id in only)]  # fmt: skip
+                   if one.number not in seen and (only is None or one.entry.challenge.id in only)]  # fmt: skip
 
 
 def test_silhouettes_bar_and_pieces_are_as_large_as_they_should(
@@ -347,7 +354,7 @@ def test_a_set_makes_a_pocket_booklet(name: str, tmp_path: Path) -> None:
 
 def test_the_end_of_a_title_is_not_alone_in_a_line(entries: list[Entry], tmp_path: Path) -> None:
     titled = [
-        replace(
+        altered(
             entries[0], id=f"{size}", title=f"{'A' * size} Snowflake {end}", flips=size % 2 == 0
         )
         for size, end in product(range(4, 20), ("78", "4 a"))
@@ -394,7 +401,8 @@ def in_block(columns: int, rows: int) -> tuple[PuzzleSet, Entry, Profile]:
     block = load_set("iqblock")
     places = [(row, column) for row in range(rows) for column in range(columns)]
     cells = frozenset(cell for place in places for cell in block.lattice.cells_at(*place))
-    entry = Entry("one", "One", "challenge", cells, ("0",), solution={"0": cells})
+    challenge = Challenge("one", cells, ("0",), title="One")
+    entry = entry_of(challenge).with_result(solution={"0": cells})
     return block, entry, replace(load_profile(), fit="none")
 
 
@@ -403,7 +411,7 @@ def test_a_page_is_chosen_with_the_lines_of_a_title(tmp_path: Path) -> None:
     block, entry, profile = in_block(2, 8)
     made = [
         render_booklet(
-            block, [replace(entry, title=one)], replace(profile, unit_mm=20.5), edition="full-size"
+            block, [altered(entry, title=one)], replace(profile, unit_mm=20.5), edition="full-size"
         )
         for one in ("One", LONG)
     ]
@@ -492,7 +500,7 @@ def test_every_form_and_every_snowflake_has_a_name(entries: list[Entry]) -> None
             assert translated not in others
     fridgeiq, messages = load_set("fridgeiq"), load_messages("booklet", "en")
     even = next(one for one in entries if one.parity == "even")
-    (item,) = number_challenges(fridgeiq, [replace(even, id="mine", title="mine")], messages)
+    (item,) = number_challenges(fridgeiq, [altered(even, id="mine", title="mine")], messages)
     assert item.title == "Snowflake 147"
 
 
@@ -503,7 +511,7 @@ def test_every_form_and_every_snowflake_has_a_name(entries: list[Entry]) -> None
 @pytest.mark.parametrize("edition", EDITIONS)
 def test_long_titles_stand_whole_with_challenge_and_solution(edition: str, tmp_path: Path) -> None:
     two = some("fridgeiq", "square_02", "square_03")
-    titled = [replace(two[0], title=LONG), replace(two[1], id=OF_40, title=OF_40)]
+    titled = [altered(two[0], title=LONG), altered(two[1], id=OF_40, title=OF_40)]
     read = read_of(tmp_path, load_set("fridgeiq"), titled, "en", "a5", edition=edition)
     text = " ".join(read.texts)
     assert compact(text).count(LONG) == 2
@@ -518,7 +526,7 @@ def test_long_names_stand_whole_and_do_not_run_into_each_other(tmp_path: Path) -
     block, entry, profile = in_block(2, 4)
     name = "piece-with-a-very-long-name-of-forty-c"
     pieces = tuple(replace(piece, id=f"{piece.id}-{name}"[:40]) for piece in block.pieces)
-    one = replace(entry, pieces=(pieces[0].id,), solution={pieces[0].id: entry.region})
+    one = altered(entry, pieces=(pieces[0].id,), solution={pieces[0].id: entry.challenge.region})
     long = replace(block, pieces=pieces, boards=(), challenges=())
     read = Read.of(
         render_booklet(long, [one], replace(profile, unit_mm=12.0), edition=EDITIONS[1]).pdf,
@@ -537,7 +545,7 @@ def test_long_names_stand_whole_and_do_not_run_into_each_other(tmp_path: Path) -
 def test_hostile_titles_are_text_and_nothing_else(
     paper: str, entries: list[Entry], tmp_path: Path
 ) -> None:
-    few = [replace(entries[0], id=f"id-{n}", title=title) for n, title in enumerate(HOSTILE)]
+    few = [altered(entries[0], id=f"id-{n}", title=title) for n, title in enumerate(HOSTILE)]
     puzzle = replace(load_set("fridgeiq"), title=" ".join(HOSTILE[:4]), credit=HOSTILE[4])
     one = render_booklet(puzzle, few, load_profile(), "en", paper)
     read = Read.of(one.pdf, tmp_path)
@@ -561,9 +569,9 @@ REFUSED: list[tuple[int, dict[str, Any], str | None, str]] = [
 
 
 def test_what_cannot_be_made_is_refused(entries: list[Entry]) -> None:
-    (square,) = [one for one in entries if one.id == "square_02"]
+    (square,) = [one for one in entries if one.challenge.id == "square_02"]
     for unit_mm, changes, paper, message in REFUSED:
-        few = [replace(square, **changes)] if "drop" not in changes else []
+        few = [altered(square, **changes)] if "drop" not in changes else []
         profile = replace(load_profile(), unit_mm=unit_mm)
         with pytest.raises(InputError) as caught:
             render_booklet(load_set("fridgeiq"), few, profile, "en", paper, edition="full-size")

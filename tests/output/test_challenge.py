@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from shapely import Polygon, affinity, union_all
 
-from fabkit.model.entry import Entry
+from fabkit.model.entry import entry_of
 from fabkit.model.library import load_set
-from fabkit.model.puzzle import Given
+from fabkit.model.puzzle import Challenge, Given
 from fabkit.model.set_file import read_set
 from fabkit.output.challenge import assembly_steps, challenge_sheet, steps_sheet
 from fabkit.output.theme import LIGHT
@@ -32,6 +31,7 @@ from tests.support.drawings import (
     shapes,
     texts,
 )
+from tests.support.entries import altered
 
 of_every_kind = pytest.mark.parametrize(
     "name",
@@ -56,15 +56,15 @@ def test_challenge_and_solution_lie_where_they_should(name: str) -> None:
     root, scale = root_of(source), scale_of(root_of(source))
     regions, pieces, labels = (shapes(root, one) for one in ("region", "piece", "label"))
     assert regions[0].intersection(regions[1]).area == 0, "the panels lie on each other"
-    layouts = [{one.piece: one.cells for one in entry.given}, solution]
+    layouts = [{one.piece: one.cells for one in entry.challenge.given}, solution]
     ids = [[one.id for one in puzzle.pieces if one.id in layout] for layout in layouts]
     (bar,) = of_class(root, "unit")
     assert np.ptp(rings(bar)[0], axis=0)[0] == pytest.approx(20.0 / scale, abs=1e-3)
     wanted = []
     for region, layout, names in zip(regions, layouts, ids, strict=True):
-        whole = shape_of(puzzle, entry, entry.region, 20.0 / scale)
+        whole = shape_of(puzzle, entry, entry.challenge.region, 20.0 / scale)
         dx, dy = region.bounds[0] - whole.bounds[0], region.bounds[1] + whole.bounds[3]
-        for cells in (entry.region, *(layout[one] for one in names)):
+        for cells in (entry.challenge.region, *(layout[one] for one in names)):
             upright = shape_of(puzzle, entry, cells, 20.0 / scale)
             down = affinity.scale(upright, 1, -1, origin=(0, 0))
             wanted.append(affinity.translate(down, dx, dy))
@@ -90,8 +90,11 @@ def test_challenge_and_solution_lie_where_they_should(name: str) -> None:
     width, height = page_mm(root)
     assert width <= 300
     title, summary = list(root.iter(f"{SVG}text"))[:2]
-    parts = [f"{len(entry.pieces)} pieces", f"{len(entry.given)} given" if entry.given else ""]
-    parts += ["flips allowed" if entry.flips else "", "118 solutions", entry.level]
+    parts = [
+        f"{len(entry.challenge.pieces)} pieces",
+        f"{len(entry.challenge.given)} given" if entry.challenge.given else "",
+    ]
+    parts += ["flips allowed" if entry.challenge.flips else "", "118 solutions", entry.level]
     assert summary.text == " · ".join(one for one in parts if one)
     for text in root.iter(f"{SVG}text"):
         size, left = float(text.get("font-size", "")), float(text.get("x", ""))
@@ -102,7 +105,7 @@ def test_challenge_and_solution_lie_where_they_should(name: str) -> None:
         assert min(left, width - right, height - bottom) >= 9.99
         assert top > float(summary.get("y", "")) + 3 > float(title.get("y", ""))
     shuffled = dict(sorted(solution.items(), key=lambda one: one[0][::-1]))
-    again = challenge_sheet(puzzle, replace(entry, solution=shuffled), 20.0, "118 solutions")
+    again = challenge_sheet(puzzle, altered(entry, solution=shuffled), 20.0, "118 solutions")
     assert again == source
 
 
@@ -110,11 +113,11 @@ def test_challenge_and_solution_lie_where_they_should(name: str) -> None:
 def test_a_silhouette_has_the_size_that_is_stated_in_its_picture(name: str) -> None:
     """Width, height and area between the middles of its rim, ranges 0.2 mm and 0.5 %."""
     puzzle, entry = case(name)
-    alone = replace(entry, solution=None, given=())
+    alone = altered(entry, solution=None, given=())
     source = challenge_sheet(puzzle, alone, 10.0, theme="light")
     assert scale_of(root_of(source)) == 1
     found, per_mm = pixels(source, 12.0)
-    drawn = shape_of(puzzle, entry, entry.region, 1.0)
+    drawn = shape_of(puzzle, entry, entry.challenge.region, 1.0)
     assert silhouette(found, 25.4 * per_mm, LIGHT.silhouette).differs(drawn, 10.0) == []
 
 
@@ -123,7 +126,7 @@ def test_a_wide_title_ends_on_the_page() -> None:
     puzzle, entry = case("fridgeiq square_01")
     for title in ("W" * 20, "W" * 60, "DAS GROSSE MÜHLRAD AM BACH", "漢字" * 40):
         for draw in (challenge_sheet, steps_sheet):
-            root = root_of(draw(puzzle, replace(entry, title=title), 20.0))
+            root = root_of(draw(puzzle, altered(entry, title=title), 20.0))
             width, heading = page_mm(root)[0], texts(root)[0]
             assert 10 + text_width_mm(heading, 7.0, bold=True) <= width - 9.99
             assert 10 + 7.0 * sum(letter in "漢字" for letter in heading) <= width - 9.99
@@ -133,14 +136,14 @@ def test_a_wide_title_ends_on_the_page() -> None:
 
 def test_a_heading_counts_the_pieces_that_are_used() -> None:
     puzzle, entry = case("fridgeiq square_01")
-    root = root_of(challenge_sheet(puzzle, replace(entry, pieces_count=2), 20.0))
+    root = root_of(challenge_sheet(puzzle, altered(entry, pieces_count=2), 20.0))
     assert any(line.startswith("2 pieces") for line in texts(root))
 
 
 def test_cells_and_sockets_are_shown_where_they_help() -> None:
     def alone(name: str, given: bool = False, **options: bool) -> list[list[str | None]]:
         puzzle, entry = case(name)
-        entry = replace(entry, solution=None, given=entry.given if given else ())
+        entry = altered(entry, solution=None, given=entry.challenge.given if given else ())
         source = challenge_sheet(puzzle, entry, 15.0, **options)
         assert texts(root_of(source))[2] == "challenge"
         assert "one solution" not in source
@@ -153,7 +156,7 @@ def test_cells_and_sockets_are_shown_where_they_help() -> None:
     # A square of 3 x 3 has two lines of three edges each way.
     assert (cells_of_square or "").count("M") == 12
     _, cells, _, pieces = alone("iqstars", given=True)
-    assert (len(cells), len(pieces)) == (1, len(case("iqstars")[1].given))
+    assert (len(cells), len(pieces)) == (1, len(case("iqstars")[1].challenge.given))
     assert len(alone("iqfit")[2]) == 50
 
 
@@ -167,9 +170,9 @@ def test_chequered_pieces_show_their_tones_on_one_lattice_and_on_two() -> None:
             (2 * x + dx, 2 * y + dy) for x, y in cells for dx in (-1, 1) for dy in (-1, 1)
         )
 
-    halves = replace(
+    halves = altered(
         entry,
-        region=halved(entry.region),
+        region=halved(entry.challenge.region),
         solution={one: halved(cells) for one, cells in (entry.solution or {}).items()},
         halves=2,
     )
@@ -201,7 +204,7 @@ def test_names_with_markup_stay_text_and_long_labels_lie_inside(tmp_path: Path) 
     path = tmp_path / "odd.toml"
     path.write_text(ODD, encoding="utf-8")
     puzzle = read_set(path)
-    entry = replace(posed_entry(puzzle, "two-parts"), title='"><img src=x> שלום')
+    entry = altered(posed_entry(puzzle, "two-parts"), title='"><img src=x> שלום')
     source = challenge_sheet(puzzle, entry, 20.0, "<b>1</b> & \x00 \u202e")
     assert not re.search("<script|<img|<b>|\x00|\u202e", source)
     root = root_of(source)
@@ -224,8 +227,8 @@ def test_each_step_lays_a_piece_beside_others_or_at_the_border(name: str) -> Non
     puzzle, entry = case(name)
     solution = entry.solution or {}
     area = {one: shape_of(puzzle, entry, cells, 1.0) for one, cells in solution.items()}
-    border = shape_of(puzzle, entry, entry.region, 1.0).boundary
-    placed = [one.piece for one in entry.given]
+    border = shape_of(puzzle, entry, entry.challenge.region, 1.0).boundary
+    placed = [one.piece for one in entry.challenge.given]
     steps = assembly_steps(puzzle.lattice, entry)
     for step in steps:
         assert list(step.before) == placed
@@ -253,7 +256,7 @@ def test_each_step_lays_a_piece_beside_others_or_at_the_border(name: str) -> Non
     root = root_of(steps_sheet(puzzle, entry, 20.0))
     regions, pieces = shapes(root, "region"), list(of_class(root, "piece"))
     assert len(regions) == len(steps) + 1
-    whole = shape_of(puzzle, entry, entry.region, 20.0 / scale_of(root))
+    whole = shape_of(puzzle, entry, entry.challenge.region, 20.0 / scale_of(root))
     width, height = page_mm(root)
     assert width <= 300
     for place, one in enumerate(regions):
@@ -268,19 +271,19 @@ def test_each_step_lays_a_piece_beside_others_or_at_the_border(name: str) -> Non
     colour = {piece.id: piece.colour for piece in puzzle.pieces}
     at_the_end = [one.colour for one in puzzle.pieces if one.id in solution]
     assert full == [colour[step.new[0]] for step in steps] + at_the_end
-    pale = len(entry.given) * len(steps) + sum(range(len(steps)))
+    pale = len(entry.challenge.given) * len(steps) + sum(range(len(steps)))
     assert len(pieces) - len(full) == pale
 
 
 def test_given_pieces_are_placed_first_and_turned_ones_are_marked() -> None:
     puzzle, entry = case("cubimagici tray")
     given = tuple(Given(one, cells) for one, cells in list((entry.solution or {}).items())[:2])
-    steps = assembly_steps(puzzle.lattice, replace(entry, given=given))
+    steps = assembly_steps(puzzle.lattice, altered(entry, given=given))
     assert steps[0].before == tuple(one.piece for one in given)
     assert len(steps) == len(entry.solution or {}) - 2
     captions = texts(root_of(steps_sheet(puzzle, entry, 20.0)))
     assert any(text.endswith(", turned over") for text in captions)
-    turned = texts(root_of(steps_sheet(puzzle, replace(entry, flips=False), 20.0)))
+    turned = texts(root_of(steps_sheet(puzzle, altered(entry, flips=False), 20.0)))
     assert not any("turned over" in text for text in turned)
 
 
@@ -300,7 +303,7 @@ def test_captions_stay_below_their_panels(tmp_path: Path) -> None:
         for one, (row, column) in places.items()
     }
     region = frozenset().union(*solution.values())
-    entry = Entry("w", "W", "challenge", region, (), solution=solution)
+    entry = entry_of(Challenge("w", region, (), title="W")).with_result(solution=solution)
     root = root_of(steps_sheet(puzzle, entry, 20.0))
     captions = [one for one in root.iter(f"{SVG}text") if "bar" in (one.text or "")]
     assert sorted((one.text or "").rstrip(";") for one in captions) == ids

@@ -22,10 +22,10 @@ from fabkit.build.page_assets import models_data, models_script, pack_mesh
 from fabkit.drawing.ball import BallDrawing
 from fabkit.mesh.mesh import Mesh
 from fabkit.model.accessory import printables
-from fabkit.model.entry import Entry
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.library import load_set
 from fabkit.model.profile_file import load_profile
+from fabkit.model.puzzle import Entry
 from fabkit.output.web.playdata import play_data
 
 #: Between pieces, and more than the printed outline stays inside the drawn one.
@@ -104,11 +104,11 @@ def faults(artifacts: Artifacts, entry: Entry, placement: dict[str, Any]) -> lis
 )
 def test_pieces_lie_on_their_cells(name: str, only: tuple[str, ...], ups: set[int]) -> None:
     artifacts, entries, data = laid_out(name, *only)
-    assert sorted(entry.id for entry in entries) == sorted(only)
+    assert sorted(entry.challenge.id for entry in entries) == sorted(only)
     for entry in entries:
-        placement = data[entry.id]
+        placement = data[entry.challenge.id]
         pieces = placement["pieces"]
-        assert set(pieces) == set(entry.pieces)
+        assert set(pieces) == set(entry.challenge.pieces)
         assert faults(artifacts, entry, placement) == []
         assert {round(one[2, 2]) for one in pieces.values()} == ups
         piece_id, matrix = next(iter(pieces.items()))
@@ -137,11 +137,15 @@ def test_balls_lie_in_the_holes_of_the_board() -> None:
 def test_every_piece_lies_as_in_pictures(name: str) -> None:
     artifacts, entries, data = laid_out(name)
     for entry in entries:
-        boards = boards_for_region(artifacts.puzzle, entry.region, artifacts.profile, entry.halves)
-        transforms = piece_placements(artifacts, entry.region, entry.solution, boards, entry.halves)
+        boards = boards_for_region(
+            artifacts.puzzle, entry.challenge.region, artifacts.profile, entry.halves
+        )
+        transforms = piece_placements(
+            artifacts, entry.challenge.region, entry.solution, boards, entry.halves
+        )
         for piece_id, (transform, _) in transforms.items():
             corners = np.array([[0, 0, 0], [7, 0, 0], [0, 9, 0], [0, 0, 4.0]])
-            matrix = data[entry.id]["pieces"][piece_id]
+            matrix = data[entry.challenge.id]["pieces"][piece_id]
             found = corners @ matrix[:3, :3].T + matrix[:3, 3]
             assert found == pytest.approx(transform.apply(corners), abs=1e-3)
 

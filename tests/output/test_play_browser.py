@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import re
-import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
@@ -17,17 +16,18 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from fabkit.model.entry import Entry
-from fabkit.model.puzzle import Given, PuzzleSet
+from fabkit.model.puzzle import Entry, Given, PuzzleSet
 from fabkit.output.web.document import Download
 from tests.support import browser
+from tests.support.booklets import Read
 from tests.support.colours import contrast_ratio, linear
+from tests.support.entries import altered
 from tests.support.playpages import Player, entries_of, mirrored, some_of_fridgeiq, write_page
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-pytestmark = [browser.needed, pytest.mark.integration]
+pytestmark = browser.needed
 
 #: Opens a page with challenges of a set, and one of them.
 Opens = Callable[..., AbstractContextManager[Player]]
@@ -67,7 +67,7 @@ def plays(chromium: Browser, tmp_path: Path) -> Opens:
         **settings: Any,
     ) -> Iterator[Player]:
         url = write_page(tmp_path, puzzle, entries, language, downloads)
-        url += f"#{quote(entries[at].id)}"
+        url += f"#{quote(entries[at].challenge.id)}"
         with browser.opened(chromium, url, **settings) as page:
             yield Player(page, puzzle, entries[at])
 
@@ -500,7 +500,7 @@ def test_given_pieces_stay_and_what_has_no_solution_has_no_hint(plays: Opens) ->
         player.press("h")
         assert "so there are no hints" in player.announced
     full = tuple(Given(*one) for one in (entries[0].solution or {}).items())
-    with plays(puzzle, [replace(entries[0], given=full)]) as player:
+    with plays(puzzle, [altered(entries[0], given=full)]) as player:
         assert player.solved  # nothing is left to do
         assert player.text("tally") == "0 of 1 solved"
         assert player.kept["solved"] == []
@@ -610,7 +610,7 @@ def test_challenges_are_chosen_from_list_address_and_arrows(plays: Opens) -> Non
 
         def is_open(place: int) -> None:
             script = "(id) => fabkitPlay.page.entry.id === id"
-            page.wait_for_function(script, arg=entries[place].id)
+            page.wait_for_function(script, arg=entries[place].challenge.id)
 
         is_open(4)
         page.evaluate("location.hash = 'there-is-none'")
@@ -673,21 +673,21 @@ def test_shelves_count_what_is_solved_and_cards_show_what_differs(plays: Opens) 
         page.locator("#play-list .shelf").last.scroll_into_view_if_needed()
         wide: dict[str, float] = {}
         for place, entry in enumerate(entries[:2] + entries[3:5]):
-            link = page.locator(f'#play-list .card[href="#{entry.id}"]')
+            link = page.locator(f'#play-list .card[href="#{entry.challenge.id}"]')
             link.scroll_into_view_if_needed()
             path = link.locator("svg .silhouette")
             path.wait_for()
-            wide[entry.id] = path.evaluate("e => e.getBBox().width * e.getScreenCTM().a")
+            wide[entry.challenge.id] = path.evaluate("e => e.getBBox().width * e.getScreenCTM().a")
             assert link.locator(".given").count() == (place == 1)
             link_text = link.text_content() or ""
-            assert not any(part in link_text for part in entry.id.split("-")[2:])
+            assert not any(part in link_text for part in entry.challenge.id.split("-")[2:])
         units = {
-            one.id: page.evaluate(
+            one.challenge.id: page.evaluate(
                 "(id) => fabkitPlay.sizeOf(FABKIT, FABKIT.entries.find((e) => e.id === id))[0]",
-                one.id,
+                one.challenge.id,
             )
             for one in entries
-            if one.id in wide
+            if one.challenge.id in wide
         }
         assert len(set(units.values())) > 1
         scales = [wide[one] / units[one] for one in wide]
@@ -777,7 +777,7 @@ def test_a_square_board_is_wide_on_an_upright_phone(plays: Opens) -> None:
     puzzle, (board,) = entries_of("iqblock", "square")
     solution = dict(board.solution or {})
     given = tuple(Given(piece, cells) for piece, cells in sorted(solution.items())[:6])
-    start = replace(board, id="start", given=given)
+    start = altered(board, id="start", given=given)
     for at, least in ((0, 0.69), (1, 0.74)):  # a few pieces leave more room to the board
         with plays(puzzle, (board, start), at, viewport={"width": 390, "height": 844}) as player:
             assert player.box("#play-board .ground")["width"] > least * 390
@@ -801,7 +801,7 @@ def nameless(page: Page) -> list[str]:
 def test_everything_has_a_name_for_screen_readers(plays: Opens) -> None:
     puzzle, (board,) = entries_of("iqfit", "board")
     first = next(iter((board.solution or {}).items()))
-    start = replace(board, id="start", given=(Given(*first),))
+    start = altered(board, id="start", given=(Given(*first),))
     with plays(puzzle, (start, board), downloads=FILES) as player:
         assert nameless(player.page) == []
         player.hint()
@@ -873,7 +873,7 @@ def test_it_fits_the_window_and_can_be_read(
     puzzle, entries = some_of_fridgeiq()
     if word:
         puzzle = replace(puzzle, title=word, credit=word, licence="🧩" * 90)
-        entries = tuple(replace(one, title=word) for one in entries)
+        entries = tuple(altered(one, title=word) for one in entries)
     window = {"viewport": {"width": width, "height": 740}, "color_scheme": scheme}
     with plays(puzzle, entries, 9, language, FILES, **window) as player:
         page = player.page
@@ -903,7 +903,7 @@ def test_hostile_texts_are_text(plays: Opens, name: str) -> None:
     puzzle, (entry,) = entries_of(*TRIANGLE)
     labelled = tuple(replace(piece, label=name) for piece in puzzle.pieces)
     puzzle = replace(puzzle, title=name, credit=name, licence=name, pieces=labelled)
-    entry = replace(entry, id=f"an id {name}", title=name)
+    entry = altered(entry, id=f"an id {name}", title=name)
     with plays(puzzle, [entry], downloads=[Download("files/A.stl", name, name)]) as player:
         page = player.page
         assert page.locator("img, b").count() == 0
@@ -923,7 +923,7 @@ def test_letters_can_be_read_on_given_pieces_and_in_the_tray(plays: Opens, name:
     puzzle, (entry,) = entries_of(name, BOARDS[name])
     solution = dict(entry.solution or {})
     given = tuple(Given(piece, cells) for piece, cells in solution.items())[1:]
-    start = replace(entry, id="start", given=given)
+    start = altered(entry, id="start", given=given)
     for scheme, solved in (("light", False), ("dark", False), ("dark", True)):
         with plays(puzzle, (start, entry), color_scheme=scheme) as player:
             if solved:
@@ -976,22 +976,20 @@ def test_a_printed_silhouette_is_as_large_as_the_pieces(plays: Opens, tmp_path: 
         assert drawn.count() == len(player.free)
         player.page.pdf(path=tmp_path / "sheet.pdf", format="A4", print_background=False)
     dots = 200
-    subprocess.run(
-        ["pdftoppm", "-r", str(dots), "-png", "sheet.pdf", "sheet"], cwd=tmp_path, check=True
-    )
-    (picture,) = tmp_path.glob("sheet*.png")
-    colours = pixels(picture.read_bytes())
+    read = Read(tmp_path / "sheet.pdf")
+    assert len(read.reader.pages) == 1
+    colours = read.pixels(1, dots)
     grey = np.abs(colours - [0xB5, 0xB0, 0xA4]).max(axis=2) < 8
     mm = 25.4 / dots
-    side_mm = 20 * (len(player.entry.region) / 4) ** 0.5
+    side_mm = 20 * (len(player.entry.challenge.region) / 4) ** 0.5
     for places in np.nonzero(grey):
         assert abs(np.ptp(places) * mm - side_mm) < 0.3
     assert abs(grey.sum() * mm * mm / side_mm**2 - 1) < 0.005
     dark = (colours.max(axis=2) < 60).sum(axis=1)
     assert abs(dark.max() * mm - 100) < 0.5  # the bar
     puzzle, (entry,) = entries_of("fridgeiq", "square_05")
-    far = entry.region | {(x + 60, y) for x, y in entry.region}
-    with plays(puzzle, [replace(entry, region=far, solution=None)]) as player:
+    far = entry.challenge.region | {(x + 60, y) for x, y in entry.challenge.region}
+    with plays(puzzle, [altered(entry, region=far, solution=None)]) as player:
         player.page.emulate_media(media="print")
         assert player.text("print-scale").startswith("Too large for one sheet")
         assert not player.page.locator("#play-print-bar").is_visible()

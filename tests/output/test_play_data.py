@@ -21,6 +21,7 @@ from fabkit.output.web.document import POLICY, Download, index_html, page_files,
 from fabkit.output.web.playdata import data_script, play_data
 from fabkit.solve.difficulty import solving_order
 from tests.support.drawings import snowflakes
+from tests.support.entries import altered
 from tests.support.playpages import entries_of
 
 SHIPPED = ("fridgeiq", "iqfit", "iqblock", "iqstars", "cubimagici")
@@ -78,7 +79,7 @@ def test_the_data_is_that_of_the_entry(only: str) -> None:
     script = data_script(play_data(puzzle, [entry], 20.0))
     data = json.loads(script.removeprefix("window.FABKIT = ").removesuffix(";\n"))
     (challenge,) = data["entries"]
-    assert set(pairs(challenge["cells"])) == entry.region
+    assert set(pairs(challenge["cells"])) == entry.challenge.region
     layout = {}
     for place, orientation, dx, dy in challenge["solution"]:
         piece = data["pieces"][place]
@@ -98,20 +99,20 @@ def test_the_data_is_that_of_the_entry(only: str) -> None:
         if entry.halves == 2:
             fine = subdivide(puzzle.lattice, [(x, y)])
             assert {(2 * x + dx, 2 * y + dy) for dx, dy in pairs(parts["2"])} == fine
-    unsolved = replace(entry, solution=None, status="unknown")
+    unsolved = altered(entry, solution=None, status="unknown")
     assert "solution" not in play_data(puzzle, [unsolved], 20.0)["entries"][0]
     # What is kept of it is kept of no other of its name.
     first, cells = next(iter((entry.solution or {}).items()))
     twins = (
         unsolved,
-        replace(unsolved, given=(Given(first, cells),)),
-        replace(unsolved, flips=not entry.flips),
-        replace(unsolved, pieces=entry.pieces[1:]),
-        replace(unsolved, region=entry.region - cells),
+        altered(unsolved, given=(Given(first, cells),)),
+        altered(unsolved, flips=not entry.challenge.flips),
+        altered(unsolved, pieces=entry.challenge.pieces[1:]),
+        altered(unsolved, region=entry.challenge.region - cells),
     )
     marks = {play_data(puzzle, [one], 20.0)["entries"][0]["mark"] for one in twins}
     assert len(marks) == len(twins)
-    wrong = replace(entry, solution=dict.fromkeys(entry.pieces, entry.region))
+    wrong = altered(entry, solution=dict.fromkeys(entry.challenge.pieces, entry.challenge.region))
     with pytest.raises(ValueError, match="does not cover its cells"):
         play_data(puzzle, [wrong], 20.0)
 
@@ -140,7 +141,7 @@ HOSTILE = "</script><script>x()</script>\u2028\u202e\u2067\x00 \u05d0\"'`${x}&am
 def test_no_text_ends_the_script_or_the_markup() -> None:
     puzzle, (entry,) = entries_of("fridgeiq", "triangle_01")
     puzzle = replace(puzzle, title=HOSTILE, credit=HOSTILE, licence=HOSTILE)
-    data = play_data(puzzle, [replace(entry, title=HOSTILE)], 20.0)
+    data = play_data(puzzle, [altered(entry, title=HOSTILE)], 20.0)
     for title in (data["title"], data["titles"]["de"][0]):
         assert title.startswith("</script><script>x()</script>")
         assert "\u202e" not in title

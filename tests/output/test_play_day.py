@@ -17,7 +17,7 @@ from tests.support.playpages import Player, entries_of, some_of_fridgeiq, write_
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-pytestmark = [browser.needed, pytest.mark.integration]
+pytestmark = browser.needed
 
 #: Opens FridgeIQ's handful of challenges with one of them, in a profile of its own.
 Opens = Callable[..., AbstractContextManager[Player]]
@@ -32,7 +32,7 @@ def plays(chromium: Browser, tmp_path: Path) -> Opens:
 
     @contextmanager
     def play(at: int | str = 0, **settings: Any) -> Iterator[Player]:
-        link = at if isinstance(at, str) else f"{url}#{entries[at].id}"
+        link = at if isinstance(at, str) else f"{url}#{entries[at].challenge.id}"
         with browser.opened(chromium, link, **settings) as page:
             yield Player(page, puzzle, entries[at if isinstance(at, int) else 0])
 
@@ -96,14 +96,14 @@ def test_from_the_first_visit_to_the_next_challenge_by_touch(
         assert page.evaluate("document.documentElement.scrollWidth") == size[0]
         player.until("() => !document.querySelector('.spark')")
         page.locator("[data-do=onward]").tap()
-        player.until("id => fabkitPlay.page.entry.id !== id", player.entry.id)
+        player.until("id => fabkitPlay.page.entry.id !== id", player.entry.challenge.id)
         assert not player.solved
 
 
 def test_next_is_an_unsolved_one_of_the_level(plays: Opens) -> None:
     with plays(3) as player:
         chosen_level = "fabkitPlay.page.entry.level"
-        level, seen = player.page.evaluate(chosen_level), {player.entry.id}
+        level, seen = player.page.evaluate(chosen_level), {player.entry.challenge.id}
         script = "(level) => FABKIT.entries.filter((one) => one.level === level).length"
         alike = player.page.evaluate(script, level)
         for count in range(alike):
@@ -239,14 +239,14 @@ def shared(player: Player, what: str) -> str:
 def test_a_link_shows_the_same_position_in_a_fresh_profile(plays: Opens) -> None:
     with plays(3) as player:
         plain = shared(player, "This challenge")
-        assert plain.endswith(f"#{player.entry.id}")
+        assert plain.endswith(f"#{player.entry.challenge.id}")
         player.lay(player.free[0])
         player.drag(player.free[1], (0, 0))
         where = player.page.evaluate(WHERE)
         position = shared(player, "The pieces as they are")
     with plays(position) as other:
         other.page.wait_for_function("() => !location.hash.includes('&')")
-        assert other.page.evaluate("fabkitPlay.page.entry.id") == player.entry.id
+        assert other.page.evaluate("fabkitPlay.page.entry.id") == player.entry.challenge.id
         assert other.page.evaluate(WHERE) == where
         other.do("undo")
         assert other.placed_count == 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,12 +13,13 @@ from fabkit.model.piece import orientations
 from fabkit.model.puzzle import Given
 from fabkit.output.web.playdata import PieceOrientations
 from tests.support import browser
+from tests.support.entries import altered
 from tests.support.playpages import Player, entries_of, write_page
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-pytestmark = [browser.needed, pytest.mark.integration]
+pytestmark = browser.needed
 
 MIXED = ("fridgeiq", "mixed1-4-eaa5febe52")
 ENTRIES = (
@@ -42,7 +42,7 @@ LAY = """(laid) => {
 def hinted(player: Player) -> int:
     """How many pieces hints lay until the end."""
     placed = 0
-    for _ in range(3 * len(player.entry.pieces)):
+    for _ in range(3 * len(player.entry.challenge.pieces)):
         before = player.placed_count
         player.do("hint")
         placed += player.placed_count > before
@@ -59,7 +59,7 @@ def test_page_and_model_agree(chromium: Browser, tmp_path: Path, name: str, only
     lattice, dice = puzzle.lattice, random.Random(only)
     (ux, _), (vx, vy) = lattice.basis
     oriented = {
-        one.id: PieceOrientations(lattice, one, puzzle.flips or entry.flips)
+        one.id: PieceOrientations(lattice, one, puzzle.flips or entry.challenge.flips)
         for one in puzzle.pieces
     }
     tries = [dict(entry.solution or {})]
@@ -69,7 +69,7 @@ def test_page_and_model_agree(chromium: Browser, tmp_path: Path, name: str, only
             luck = dice.random()
             if 0.03 < luck < 0.1:
                 turned = dice.choice(
-                    orientations(lattice, puzzle.piece(piece_id), entry.flips)
+                    orientations(lattice, puzzle.piece(piece_id), entry.challenge.flips)
                 ).cells
                 fine = turned if entry.halves == 1 else subdivide(lattice, turned)
                 (x0, y0), (x1, y1) = lattice.anchor(fine), lattice.anchor(cells)
@@ -89,17 +89,21 @@ def test_page_and_model_agree(chromium: Browser, tmp_path: Path, name: str, only
         for layout in tries
     ]
     with browser.opened(chromium, write_page(tmp_path, puzzle, [entry])) as page:
-        answers = page.evaluate(JUDGE, [entry.id, lists])
+        answers = page.evaluate(JUDGE, [entry.challenge.id, lists])
         player = Player(page, puzzle, entry)
-        assert hinted(player) == len(entry.pieces)
-        assert player.announced == f"Solved, with {len(entry.pieces)} hints."
+        assert hinted(player) == len(entry.challenge.pieces)
+        assert player.announced == f"Solved, with {len(entry.challenge.pieces)} hints."
     for layout, (shown, doubled, outside, solved) in zip(tries, answers, strict=True):
         mine = list(layout.values())
         assert [{tuple(cell) for cell in cells} for cells in shown] == mine
         union = set().union(*mine)
         assert doubled == sum(sum(cell in cells for cells in mine) > 1 for cell in union)
-        assert outside == sum(not cells <= entry.region for cells in mine)
-        assert solved == (not doubled and union == entry.region and {*layout} == {*entry.pieces})
+        assert outside == sum(not cells <= entry.challenge.region for cells in mine)
+        assert solved == (
+            not doubled
+            and union == entry.challenge.region
+            and {*layout} == {*entry.challenge.pieces}
+        )
     assert {solved for *_, solved in answers} == {True, False}
 
 
@@ -117,8 +121,8 @@ def test_hints_leave_what_serves_and_take_back_what_is_in_the_way(
 
     swapped = [placed("E", solution["R"]), placed("R", solution["E"])]
     # R lies on E, which is given and of the same shape.
-    given = replace(entry, given=(Given("E", solution["E"]),))
+    given = altered(entry, given=(Given("E", solution["E"]),))
     for asked, lies, hints in ((entry, swapped, 2), (given, [placed("R", solution["E"])], 1)):
         with browser.opened(chromium, write_page(tmp_path, puzzle, [asked])) as page:
             page.evaluate(LAY, lies)
-            assert hinted(Player(page, puzzle, asked)) == len(entry.pieces) - hints
+            assert hinted(Player(page, puzzle, asked)) == len(entry.challenge.pieces) - hints

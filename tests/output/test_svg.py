@@ -6,7 +6,6 @@ import base64
 import io
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,6 +23,7 @@ from fabkit.output.svg import Drawing
 from fabkit.output.theme import DARK, LIGHT, ROLES, font_path
 from tests.support import browser
 from tests.support.drawings import SVG, case, page_mm, root_of
+from tests.support.entries import altered
 
 
 def pieces(theme: str) -> str:
@@ -37,7 +37,7 @@ def starting(theme: str) -> str:
 
 def silhouette(theme: str) -> str:
     puzzle, entry = case("mixed")
-    return challenge_sheet(puzzle, replace(entry, solution=None), 20.0, theme=theme)
+    return challenge_sheet(puzzle, altered(entry, solution=None), 20.0, theme=theme)
 
 
 def steps(theme: str) -> str:

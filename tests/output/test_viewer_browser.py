@@ -26,7 +26,7 @@ from tests.support.pairset import PAIR
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-pytestmark = [browser.needed, pytest.mark.integration]
+pytestmark = browser.needed
 
 #: A title that would run something, or turn the text after it around.
 HOSTILE = '<img src=x onerror=alert(1)>"& שלום'

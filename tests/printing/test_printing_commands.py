@@ -7,16 +7,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import shapely
 
 from fabkit.cli import main
 from fabkit.drawing.draft import draft_flat_piece
 from fabkit.mesh.files.readers import read_meshes
+from fabkit.mesh.topology import signed_volume
 from fabkit.model.library import load_set
 from fabkit.model.profile_file import load_profile
-from fabkit.printing.bom import letter_mm3, solid_mm3
+from fabkit.printing.bom import letter_mm3
 from fabkit.printing.nesting.polygon_nest import is_available
 from tests.support.pairset import model_of, objects_of
 
@@ -94,12 +94,14 @@ def test_a_plate_that_is_no_longer_needed_goes_unless_somebody_changed_it(
 
 def test_letters_in_a_second_colour(pair: str, run_json: Callable[..., Any]) -> None:
     inlay = ("-s", "label.inlay=letter", "-s", "label.colour=#123456")
-    run_json("export-3mf", pair, "--piece", "P", *inlay)
+    for command in ("export-stl", "export-3mf"):
+        run_json(command, pair, "--piece", "P", *inlay)
     (filled,) = read_meshes(Path("output/pair/3mf/P.3mf"))
+    (engraved,) = read_meshes(Path("output/pair/stl/P.stl"))
     puzzle, profile = load_set(pair), load_profile()
     whole = draft_flat_piece(puzzle, puzzle.piece("P"), profile)
-    volume = np.linalg.det(filled.vertices[filled.faces]).sum() / 6
-    assert volume == pytest.approx(solid_mm3(whole) + letter_mm3(whole), 1e-3)
+    letter = signed_volume(filled) - signed_volume(engraved)
+    assert letter == pytest.approx(letter_mm3(whole), 1e-3)
     group = model_of(Path("output/pair/3mf/P.3mf")).GetBaseMaterialGroups()
     group.MoveNext()
     assert group.GetCurrentBaseMaterialGroup().GetCount() == 2

@@ -14,7 +14,6 @@ from shapely import Point
 from fabkit.drawing.draft import draft_all, draft_flat_piece
 from fabkit.model.library import load_set
 from fabkit.model.profile_file import load_profile
-from fabkit.printing.bom import solid_mm3
 from tests.support import measure
 from tests.support.platefiles import with_prusa
 
@@ -41,10 +40,6 @@ def test_a_pin_goes_from_the_face_to_the_magnet(
         mesh = measure.read_mesh(Path(f"output/pair/stl/{name}.stl"))
         assert measure.is_closed(mesh)
         drawn = draft_flat_piece(puzzle, puzzle.piece(name), profile)
-        ribs_mm3 = (
-            6 if profile.fit == "ribs" else 0
-        )  # each about 0.6 mm3, which the bill leaves out
-        assert 0 <= mesh.volume - solid_mm3(drawn) < 1 + ribs_mm3
         (recess,) = drawn.recesses
         assert recess.centre_mm == tuple(piece["magnets_mm"][0])
         middle, top_mm = Point(recess.centre_mm), float(mesh.bounds[1, 2])

@@ -14,7 +14,7 @@ import pytest
 
 from fabkit.cli import main
 from fabkit.core.errors import ExternalError
-from fabkit.model.challenges import load_challenge
+from fabkit.model.challenges import challenge_in_file
 from fabkit.model.entry import LEVELS
 from fabkit.model.library import load_set
 from fabkit.model.puzzle import Challenge, PuzzleSet
@@ -41,7 +41,7 @@ class Run:
         self.entries: list[dict[str, Any]] = self.document["challenges"]
 
     def challenge(self, entry: dict[str, Any]) -> Challenge:
-        return load_challenge(self.folder / entry["file"], self.puzzle)
+        return challenge_in_file(self.folder / entry["file"], self.puzzle).challenge
 
 
 @pytest.fixture(
@@ -95,38 +95,38 @@ def test_each_is_unique_and_as_minimal_as_it_says(run: Run, capsys: Capture) -> 
     """Found by the search and proved by SAT, here each is counted along the frontier."""
     board = [[row, col] for row, n in enumerate(ROWS[run.puzzle.name]) for col in range(n)]
     for entry in run.entries:
-        assert (entry["count"], entry["unique_by"]) == (1, ["search", "sat"])
-        challenge, solution = run.challenge(entry), entry["solution"]
+        assert (entry["result"]["count"], entry["result"]["unique_by"]) == (1, ["search", "sat"])
+        challenge, solution = run.challenge(entry), entry["result"]["solution"]
         assert count_solutions(run.puzzle, challenge) == 1
         spared = [
             count_solutions(run.puzzle, Challenge("", challenge.region, challenge.pieces, rest))
             for one in challenge.given
             for rest in [tuple(other for other in challenge.given if other != one)]
         ]
-        assert entry["minimal"] == all(count > 1 for count in spared)
+        assert entry["result"]["minimal"] == all(count > 1 for count in spared)
         assert sorted(cell for cells in solution.values() for cell in cells) == board
         given = {given["piece"]: given["cells"] for given in entry["given"]}
         assert given.items() <= solution.items()
         assert solution.keys() == {piece.id for piece in run.puzzle.pieces}
-    assert 3 * sum(entry["minimal"] for entry in run.entries) >= run.count
+    assert 3 * sum(entry["result"]["minimal"] for entry in run.entries) >= run.count
     for entry in run.entries[:: run.count // 4]:  # as a user solves it
         file = str(run.folder / entry["file"])
         assert main(["solve", run.puzzle.name, "--file", file, "--unique", "--json", "-q"]) == 0
-        assert json.loads(capsys.readouterr().out)["solutions"] == [entry["solution"]]
+        assert json.loads(capsys.readouterr().out)["solutions"] == [entry["result"]["solution"]]
 
 
 def test_they_are_graded_and_spread(run: Run) -> None:
-    scores = [entry["difficulty"]["score"] for entry in run.entries]
+    scores = [entry["result"]["difficulty"]["score"] for entry in run.entries]
     assert scores == sorted(scores)
-    counts = dict.fromkeys(LEVELS, 0) | Counter(entry["level"] for entry in run.entries)
+    counts = dict.fromkeys(LEVELS, 0) | Counter(entry["result"]["level"] for entry in run.entries)
     assert counts == run.document["levels"]
     assert {*counts.values()} <= {run.count // 5, -(-run.count // 5)}
-    places = [LEVELS.index(entry["level"]) for entry in run.entries]
+    places = [LEVELS.index(entry["result"]["level"]) for entry in run.entries]
     assert places == sorted(places)
     for entry in run.entries[::15]:
         rating = difficulty(to_exact_cover(run.puzzle, run.challenge(entry)).problem, 1)
         assert rating is not None
-        assert round(rating.score, 3) == entry["difficulty"]["score"]
+        assert round(rating.score, 3) == entry["result"]["difficulty"]["score"]
 
 
 # --- the command -----------------------------------------------------------------------------------
@@ -185,7 +185,7 @@ def test_fridgeiq_says_shape_and_letters(here: Path, capsys: Capture) -> None:
         file = str(here / "output/fridgeiq" / entry["file"])
         assert main(["solve", "fridgeiq", "--file", file, "--count", "--json", "-q"]) == 0
         found = json.loads(capsys.readouterr().out)
-        assert (found["count"], found["count_up_to_symmetry"]) == (entry["count"], 1)
+        assert (found["count"], found["count_up_to_symmetry"]) == (entry["result"]["count"], 1)
 
 
 @pytest.mark.integration
@@ -199,9 +199,9 @@ def test_a_user_set_and_its_boards(here: Path, capsys: Capture) -> None:
         "--board 8x8 --seed 1"
     )
     for entry in document["challenges"]:
-        assert (entry["board"], entry["minimal"]) == ("8x8", True)
-        assert entry["level"] in ("master", "wizard")
-        challenge = load_challenge(here / "output/pentominoes" / entry["file"], puzzle)
+        assert (entry["board"], entry["result"]["minimal"]) == ("8x8", True)
+        assert entry["result"]["level"] in ("master", "wizard")
+        challenge = challenge_in_file(here / "output/pentominoes" / entry["file"], puzzle).challenge
         assert count_solutions(puzzle, challenge) == 1
 
 
@@ -221,7 +221,9 @@ def test_starts_of_a_challenge_that_uses_some_of_its_pieces(here: Path, capsys: 
     assert main([*arguments, "--given", "2", "-v"]) == 0
     assert "2 pieces of oblong given, all needed" in capsys.readouterr().out
     puzzle = load_set("mine.toml")
-    found = [load_challenge(file, puzzle) for file in Path("made/challenges").iterdir()]
+    found = [
+        challenge_in_file(file, puzzle).challenge for file in Path("made/challenges").iterdir()
+    ]
     assert [(len(one.given), one.pieces_count) for one in found] == [(2, 6)] * 3
     assert [count_solutions(puzzle, one) for one in found] == [1] * 3
     assert main([*arguments, "--given", "4"]) == 1

@@ -6,20 +6,22 @@ import json
 import subprocess
 import sys
 from collections import Counter
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from fabkit.core.errors import InputError
-from fabkit.model.catalog import catalog_entries
+from fabkit.model.catalog import catalog_records, shipped_entries
+from fabkit.model.challenge_file import read_list
 from fabkit.model.challenges import find_challenge
 from fabkit.model.library import load_set
 from fabkit.solve.answer import solve
 from fabkit.solve.encoding import to_exact_cover
 from fabkit.solve.engines.engine import Budget, get_engine
 from tests.conftest import ROOT
-from tests.support.snowflakes import faults
+from tests.support.snowflakes import drawn, faults
 
 FRIDGEIQ = load_set("fridgeiq")
 CATALOG: dict[str, Any] = json.loads((ROOT / "pieces/catalogs/fridgeiq.json").read_text())
@@ -31,12 +33,13 @@ KNOWN = [("even", 15, 48, 78), ("odd", 14, 40, 56), ("mixed", [15, 14], 8, 12)]
 @pytest.mark.parametrize("step", [12, pytest.param(1, marks=pytest.mark.integration)])
 def test_every_entry_is_a_snowflake(step: int) -> None:
     for entry in ENTRIES:
-        assert entry["rigid"]
-        assert entry["count"] >= 1
-        assert entry["count_complete"]
-        assert entry["difficulty"]["score"] > 0
+        result = entry["result"]
+        assert result["rigid"]
+        assert result["count"] >= 1
+        assert result["count_complete"]
+        assert result["difficulty"]["score"] > 0
     for entry in ENTRIES[::step]:
-        assert faults(entry, "fridgeiq") == [], entry["id"]
+        assert faults(drawn(entry, "fridgeiq"), "fridgeiq") == [], entry["id"]
 
 
 def test_there_are_as_many_as_are_known_up_to_the_bound() -> None:
@@ -52,9 +55,9 @@ def test_there_are_as_many_as_are_known_up_to_the_bound() -> None:
             assert "every rigid shape there is on" in one["argument"]
             assert one["candidates"] == one["solved"] + sum(one["impossible"].values())
     assert CATALOG["unknown"] == []
-    # Each is carried to itself by every symmetry, so the same shape is the same outlines.
-    drawn = {json.dumps(sorted(map(sorted, entry["outlines"]))) for entry in ENTRIES}
-    assert len(drawn) == len({entry["id"] for entry in ENTRIES}) == len(ENTRIES)
+    # Each is carried to itself by every symmetry, so the same shape is the same cells.
+    shapes = {json.dumps([entry["parity"], sorted(entry["frame"])]) for entry in ENTRIES}
+    assert len(shapes) == len({entry["id"] for entry in ENTRIES}) == len(ENTRIES)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +77,7 @@ def test_a_copy_has_it_while_its_pieces_are_the_same(
     assert was in text
     copy = tmp_path / "mine.toml"
     copy.write_text(text.replace(was, now).replace("area = 40\n", "", 1))
-    entries = catalog_entries(load_set(str(copy)), "snowflake")
+    entries = catalog_records(load_set(str(copy)), "snowflake")
     assert len(entries) == (len(ENTRIES) if holds else 0)
 
 
@@ -82,7 +85,8 @@ def test_a_copy_has_it_while_its_pieces_are_the_same(
 
 ONE_PARITY = [entry for entry in ENTRIES if entry["parity"] != "mixed"]
 FEW = sorted(
-    (e for e in ONE_PARITY if e["count_complete"] and not e["flips"]), key=lambda e: e["count"]
+    (entry for entry in ONE_PARITY if entry["result"]["count_complete"] and not entry["flips"]),
+    key=lambda entry: entry["result"]["count"],
 )[::36]
 
 
@@ -93,7 +97,7 @@ def test_the_counts_are_those_of_another_engine() -> None:
         encoded = to_exact_cover(FRIDGEIQ, find_challenge(FRIDGEIQ, entry["id"]))
         assert encoded.problem.cell_count == 160
         found = get_engine("count").count(encoded.problem, Budget())
-        assert (found.count, found.complete) == (entry["count"], True)
+        assert (found.count, found.complete) == (entry["result"]["count"], True)
 
 
 @pytest.mark.parametrize("some", [ONE_PARITY[:1], pytest.param(ONE_PARITY, marks=pytest.mark.long)])
@@ -110,17 +114,14 @@ def test_a_mixed_one_is_no_challenge_on_one_lattice() -> None:
         find_challenge(FRIDGEIQ, mixed)
 
 
-def test_a_challenge_is_held_against_the_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And has its pieces in the set's order."""
-    challenge = ONE_PARITY[0]
-    backwards = challenge | {"solution": dict(reversed(challenge["solution"].items()))}
-    broken = challenge | {"solution": challenge["solution"] | {"A": challenge["solution"]["B"]}}
-    monkeypatch.setattr("fabkit.model.catalog.catalog_entries", lambda *_: (backwards,))
-    found = find_challenge(FRIDGEIQ, challenge["id"])
-    assert found.pieces == tuple(piece.id for piece in FRIDGEIQ.pieces)
-    monkeypatch.setattr("fabkit.model.catalog.catalog_entries", lambda *_: (broken,))
-    with pytest.raises(InputError, match=r"fridgeiq\.json: challenges\[0\]\.solution: piece A has"):
-        find_challenge(FRIDGEIQ, challenge["id"])
+def test_every_solution_is_held_against_the_set() -> None:
+    """Reading as a file of a user proves what a shipped catalog takes for granted."""
+    assert read_list(CATALOG, FRIDGEIQ, "fridgeiq.json") == shipped_entries(FRIDGEIQ)
+    broken = deepcopy(CATALOG)
+    solution = broken["challenges"][0]["result"]["solution"]
+    solution["A"] = solution["B"]
+    with pytest.raises(InputError, match=r"challenges\[0\]\.result\.solution: piece A has"):
+        read_list(broken, FRIDGEIQ, "fridgeiq.json")
 
 
 # --- made again --------------------------------------------------------------------------------------
@@ -144,8 +145,9 @@ def test_it_is_made_again_from_nothing(flips: bool, tmp_path: Path) -> None:
     assert {entry["id"] for entry in made["challenges"]} == set(shipped)
     for entry in made["challenges"]:
         same = shipped[entry["id"]]
-        keys = ["parity", "half_width", "outlines", "rigid"]
+        for key in ("parity", "half_width", "frame"):
+            assert entry[key] == same[key]
         # Without flips another solution comes first.
-        keys += ["solution"] if not flips or entry["id"] not in turned else []
-        assert {key: entry[key] for key in keys} == {key: same[key] for key in keys}
+        keys = ["rigid", "solution"] if not flips or entry["id"] not in turned else ["rigid"]
+        assert [entry["result"][key] for key in keys] == [same["result"][key] for key in keys]
     assert made["complete"] == [one for one in CATALOG["complete"] if one["flips"] == flips]

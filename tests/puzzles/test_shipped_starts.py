@@ -18,12 +18,12 @@ from fabkit.cli import main
 from fabkit.core.errors import InputError
 from fabkit.core.files import json_text
 from fabkit.model.catalog import (
-    catalog_entries,
-    read_catalog,
+    catalog_records,
     rules_sha256,
     shipped_count,
     shipped_entries,
 )
+from fabkit.model.challenge_file import read_list
 from fabkit.model.challenges import find_challenge, resolve_id
 from fabkit.model.entry import LEVELS
 from fabkit.model.library import load_set
@@ -48,7 +48,7 @@ Document = dict[str, Any]
 
 
 def starting_positions(document: Document) -> list[Document]:
-    return [one for one in document["challenges"] if one.get("kind") == "start"]
+    return [one for one in document["challenges"] if "parity" not in one]
 
 
 # --- an independent count ---------------------------------------------------------------------------
@@ -78,28 +78,28 @@ def moves(name: str, flips: bool = False) -> Iterator[Callable[[Point], Point]]:
             yield lambda p: (bottom - p[1], right - p[0])
 
 
-def points(drawn: Any) -> list[Point]:
-    """The cells, or the corners of rings, of a drawing."""
-    if isinstance(drawn[0], list) and isinstance(drawn[0][0], list):
-        return [point for ring in drawn for point in points(ring)]
-    return [(x, y) for x, y in drawn]
-
-
-def drawn_in(one: Document) -> Any:
-    return one.get("cells") or one.get("outline")
+def points(name: str, frame: list[list[int]]) -> list[Point]:
+    """The cells of a drawing: row and column of a board from its top left, or centroids of FridgeIQ's."""
+    if name == "fridgeiq":
+        return [(x, y) for x, y in frame]
+    puzzle = load_set(name)
+    board = [puzzle.lattice.row_col(cell) for cell in puzzle.boards[0].cells]
+    top, left = min(row for row, _ in board), min(column for _, column in board)
+    places = [puzzle.lattice.row_col((x, y)) for x, y in frame]
+    return [(row - top, column - left) for row, column in places]
 
 
 def key(name: str, start: Document) -> str:
     """The same for starting positions that are alike."""
-    outlines = [("", points(start["outline"]))] if "outline" in start else []
-    outlines += [(given["piece"], points(drawn_in(given))) for given in start["given"]]
-    used = "".join(sorted("".join(start.get("pieces", "")).translate(TWINS)))
-    used = used if "outline" in start else ""
+    is_free = name == "fridgeiq"
+    outlines = [("", points(name, start["frame"]))] if is_free else []
+    outlines += [(given["piece"], points(name, given["frame"])) for given in start["given"]]
+    used = "".join(sorted("".join(start["pieces"]).translate(TWINS))) if is_free else ""
     found = []
     for move in moves(name, bool(start.get("flips"))):
         moved = [(piece.translate(TWINS), list(map(move, some))) for piece, some in outlines]
         dx, dy = (0.0, 0.0)
-        if "outline" in start:
+        if is_free:
             dx, dy = (min(point[axis] for point in moved[0][1]) for axis in (0, 1))
         found.append(
             sorted((piece, sorted((x - dx, y - dy) for x, y in some)) for piece, some in moved)
@@ -112,15 +112,18 @@ def faults(name: str, document: Document) -> list[str]:
     starts, found = starting_positions(document), []
     if not 60 <= len(starts) <= 120:
         found.append(f"there are {len(starts)}")
-    counts = Counter(one["level"] for one in starts)
+    counts = Counter(one["result"]["level"] for one in starts)
     found += [f"few {level}" for level in LEVELS if 10 * counts[level] < len(starts)]
     keys = Counter(key(name, one) for one in starts)
     found += [f"{count} alike" for count in keys.values() if count > 1]
-    scores = [one["difficulty"]["score"] for one in starts]
+    scores = [one["result"]["difficulty"]["score"] for one in starts]
     if scores != sorted(scores):
         found.append("not from easy to hard")
     for one, score in zip(starts, scores, strict=True):
-        if one["level"] != LEVELS[sum(score >= cut for cut in document["levels"]["start"])]:
+        if (
+            one["result"]["level"]
+            != LEVELS[sum(score >= cut for cut in document["levels"]["start"])]
+        ):
             found.append(f"{one['id']}: another level")
         found += [f"{one['id']}: {fault}" for fault in faults_of(name, one)]
     given = Counter(one["piece"] for start in starts for one in start["given"])
@@ -129,7 +132,7 @@ def faults(name: str, document: Document) -> list[str]:
     ]
     if len({len(one["given"]) for one in starts}) < 4:
         found.append("as many given everywhere")
-    solutions = Counter(json.dumps(one["solution"], sort_keys=True) for one in starts)
+    solutions = Counter(json.dumps(one["result"]["solution"], sort_keys=True) for one in starts)
     if max(solutions.values()) > len(starts) // 20:
         found.append("one solution over and over")
     return found
@@ -137,14 +140,14 @@ def faults(name: str, document: Document) -> list[str]:
 
 def faults_of(name: str, start: Document) -> list[str]:
     """What is wrong with one."""
-    found = []
-    solution = start["solution"]
-    if (start["count"], start["count_complete"]) != (1, True):
+    found, result = [], start["result"]
+    solution = result["solution"]
+    if (result["count"], result["count_complete"]) != (1, True):
         found.append("says that it has several solutions")
-    if any(solution.get(one["piece"]) != drawn_in(one) for one in start["given"]):
+    if any(solution.get(one["piece"]) != one["frame"] for one in start["given"]):
         found.append("its given pieces lie elsewhere in the solution")
     if name in BOARDS:
-        covered = Counter(map(tuple, (cell for cells in solution.values() for cell in cells)))
+        covered = Counter(cell for cells in solution.values() for cell in points(name, cells))
         bottom, right, _ = BOARDS[name]
         board = {(row, col) for row in range(bottom + 1) for col in range(right + 1)}
         if covered.keys() != board or max(covered.values()) > 1:
@@ -156,35 +159,34 @@ def faults_of(name: str, start: Document) -> list[str]:
 def test_they_are_graded_and_different(name: str) -> None:
     assert faults(name, CATALOGS[name]) == []
     # Reading holds each solution against the pieces' shapes.
-    assert len(read_catalog(CATALOGS[name], load_set(name), name)) == len(
-        CATALOGS[name]["challenges"]
-    )
+    assert len(read_list(CATALOGS[name], load_set(name), name)) == len(CATALOGS[name]["challenges"])
 
 
 def test_pieces_that_change_places_in_a_solution_are_found() -> None:
     document = deepcopy(CATALOGS["cubimagici"])
-    solution = starting_positions(document)[30]["solution"]
+    solution = starting_positions(document)[30]["result"]["solution"]
     solution["p6"], solution["p7"] = solution["p7"], solution["p6"]
-    with pytest.raises(InputError, match=r"challenges\[30\]\.solution: "):
-        read_catalog(document, load_set("cubimagici"), "cubimagici")
+    with pytest.raises(InputError, match=r"challenges\[30\]\.result\.solution: "):
+        read_list(document, load_set("cubimagici"), "cubimagici")
 
 
 def turned(document: Document) -> None:
     """The second is the first, half a turn of the board away."""
     starts = starting_positions(document)
-    new = [
-        {**one, "cells": [[4 - row, 9 - col] for row, col in one["cells"]]}
+    whole = starts[0]["frame"]
+    width, height = (min(steps) + max(steps) for steps in zip(*whole, strict=True))
+    starts[1]["given"] = [
+        {**one, "frame": [[width - x, height - y] for x, y in one["frame"]]}
         for one in starts[0]["given"]
     ]
-    starts[1]["given"] = new
 
 
 def one_level(document: Document) -> None:
     """Of starters one in twenty is left, and the others are juniors."""
     cuts, starts = document["levels"]["start"], starting_positions(document)
-    cuts[0] = starts[5]["difficulty"]["score"]
+    cuts[0] = starts[5]["result"]["difficulty"]["score"]
     for one in starts[5:20]:
-        one["level"] = "junior"
+        one["result"]["level"] = "junior"
 
 
 @pytest.mark.parametrize(
@@ -194,8 +196,11 @@ def one_level(document: Document) -> None:
         (one_level, "few starter"),
         (lambda document: document["challenges"].__delitem__(slice(50)), "there are 50"),
         (lambda document: document["challenges"].reverse(), "not from easy to hard"),
-        (lambda document: document["challenges"][3].update(count=2), "several solutions"),
-        (lambda document: document["challenges"][3]["solution"]["red"].pop(), "does not cover"),
+        (lambda document: document["challenges"][3]["result"].update(count=2), "several solutions"),
+        (
+            lambda document: document["challenges"][3]["result"]["solution"]["red"].pop(),
+            "does not cover",
+        ),
     ],
 )
 def test_faults_are_found(plant: Callable[[Document], None], message: str) -> None:
@@ -212,9 +217,8 @@ def test_none_is_published() -> None:
         assert len(samples) >= 40
         known = set()
         for sample in samples:
-            encoded = to_exact_cover(sample.puzzle, sample.challenge)
             given = [
-                {"piece": one.piece, "cells": encoded.cells_or_outline(one.cells)[1]}
+                {"piece": one.piece, "frame": sorted(map(list, one.cells))}
                 for one in sample.challenge.given
             ]
             known.add(key(name, {"given": given}))
@@ -227,7 +231,7 @@ def test_levels_of_fridgeiq_hold_a_tenth_each() -> None:
     """Of its own challenges, of its snowflakes and of its starts."""
     counts: dict[str, Counter[str]] = {}
     for entry in gather(load_set("fridgeiq")):
-        if entry.status == "solved":
+        if entry.result.status == "solved":
             counts.setdefault(entry.kind, Counter())[entry.level] += 1
     assert set(counts) == {"challenge", "snowflake", "start"}
     for found in counts.values():
@@ -263,9 +267,11 @@ def test_every_one_is_proved_unique(name: str) -> None:
 
 def test_one_with_two_solutions_is_not_proved(monkeypatch: pytest.MonkeyPatch) -> None:
     """A start that is minimal has several when a given piece is left out."""
-    stated = deepcopy(next(one for one in starting_positions(CATALOGS["iqfit"]) if one["minimal"]))
+    stated = deepcopy(
+        next(one for one in starting_positions(CATALOGS["iqfit"]) if one["result"]["minimal"])
+    )
     stated["given"].pop()
-    monkeypatch.setattr("fabkit.model.catalog.catalog_entries", lambda *_: (stated,))
+    monkeypatch.setattr("fabkit.model.catalog.catalog_records", lambda *_: (stated,))
     assert not proved("iqfit", stated["id"], ("search",))
     assert not proved("iqfit", stated["id"], ("sat",))
 
@@ -277,9 +283,9 @@ def counts_of(name: str) -> dict[str, int]:
     """The numbers of solutions of a set's own challenges, each of them complete."""
     own = tuple(one.id for one in load_set(name).challenges)
     entries = gather(load_set(name), Selection(only=own or (load_set(name).boards[0].id,)))
-    solved = [entry for entry in entries if entry.status == "solved"]
-    assert all(entry.count_complete for entry in solved)
-    return {entry.id: entry.count or 0 for entry in solved}
+    solved = [entry for entry in entries if entry.result.status == "solved"]
+    assert all(entry.result.count_complete for entry in solved)
+    return {entry.challenge.id: entry.result.count or 0 for entry in solved}
 
 
 @pytest.mark.integration
@@ -296,10 +302,11 @@ def test_a_count_is_that_of_one_challenge_only() -> None:
     """A challenge of the same name with other cells or pieces is counted for itself."""
     puzzle = load_set("iqfit")
     (entry,) = gather(puzzle, Selection(only=("board",)))
-    assert shipped_count(puzzle, entry) == entry.count == 301_350
-    assert shipped_count(puzzle, replace(entry, region=entry.region - {min(entry.region)})) is None
-    assert shipped_count(puzzle, replace(entry, pieces=entry.pieces[1:])) is None
-    assert shipped_count(puzzle, replace(entry, flips=True)) is None
+    board = entry.challenge
+    assert shipped_count(puzzle, board) == entry.result.count == 301_350
+    assert shipped_count(puzzle, replace(board, region=board.region - {min(board.region)})) is None
+    assert shipped_count(puzzle, replace(board, pieces=board.pieces[1:])) is None
+    assert shipped_count(puzzle, replace(board, flips=True)) is None
 
 
 # --- as users meet them -------------------------------------------------------------------------------
@@ -309,11 +316,16 @@ def test_they_are_solved_and_shown_by_name(run_json: Callable[..., Any]) -> None
     start = starting_positions(CATALOGS["iqfit"])[11]
     assert start["id"] == "start-012"
     answer = run_json("solve", "iqfit", "start-012", "--unique", "--difficulty")
-    assert (answer["unique"], answer["solutions"]) == (True, [start["solution"]])
-    assert answer["difficulty"]["level"] == start["level"]
-    assert answer["difficulty"]["score"] == start["difficulty"]["score"]
+    (solution,), result = answer["solutions"], start["result"]
+    assert answer["unique"]
+    assert solution == {
+        piece: sorted(map(list, points("iqfit", cells)))
+        for piece, cells in result["solution"].items()
+    }
+    assert answer["difficulty"]["level"] == result["level"]
+    assert answer["difficulty"]["score"] == result["difficulty"]["score"]
     found = run_json("show", "iqfit", "--challenge", "start-012")
-    assert (found["kind"], found["level"], found["count"]) == ("start", start["level"], 1)
+    assert (found["kind"], found["level"], found["count"]) == ("start", result["level"], 1)
     assert {one["set"]: len(one["starts"]) for one in run_json("sets")["sets"]} == {
         name: len(starting_positions(CATALOGS[name])) for name in SETS
     }
@@ -324,8 +336,8 @@ def test_they_are_found_by_what_page_and_booklet_call_them(run_json: Callable[..
     puzzle, messages = load_set("fridgeiq"), load_messages("booklet", "en")
     entries = [*stated_and_generated(puzzle, None), *shipped_entries(puzzle)]
     for item in number_challenges(puzzle, entries, messages)[::5]:
-        assert resolve_id(puzzle, item.title) == item.entry.id
-        assert resolve_id(puzzle, item.entry.id) == item.entry.id
+        assert resolve_id(puzzle, item.title) == item.entry.challenge.id
+        assert resolve_id(puzzle, item.entry.challenge.id) == item.entry.challenge.id
     assert run_json("solve", "iqfit", "Start 7")["challenge"] == "start-007"
     assert run_json("show", "fridgeiq", "--challenge", "snowflake 1")["kind"] == "snowflake"
 
@@ -343,7 +355,7 @@ def test_an_unknown_one_is_named_without_a_hundred_others(
 def test_they_need_no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fabkit.build.entries.solve", None)
     entries = gather(load_set("iqfit"), Selection(only=("start-001", "start-100")))
-    assert [(one.kind, one.level, one.status) for one in entries] == [
+    assert [(one.kind, one.level, one.result.status) for one in entries] == [
         ("start", "starter", "solved"),
         ("start", "wizard", "solved"),
     ]
@@ -360,7 +372,7 @@ def test_they_are_those_of_the_same_boards_and_moves(tmp_path: Path) -> None:
         assert was in text
         path.write_text(text.replace(was, now))
         puzzle = load_set(str(path))
-        assert len(catalog_entries(puzzle, "start")) == len(shipped_entries(puzzle)) == count
+        assert len(catalog_records(puzzle, "start")) == len(shipped_entries(puzzle)) == count
         assert (rules_sha256(puzzle) == CATALOGS["iqstars"]["made"]["rules_sha256"]) == bool(count)
 
 
@@ -371,12 +383,14 @@ def test_titles_have_numbers_that_stay() -> None:
     for language in LANGUAGES:
         messages = load_messages("booklet", language)
         items = number_challenges(puzzle, entries, messages)
-        titles = {item.entry.id: item.title for item in items}
+        titles = {item.entry.challenge.id: item.title for item in items}
         assert len(set(titles.values())) == len(entries)
         for some in (entries[::7], entries[100:140]):
             for item in number_challenges(puzzle, some, messages):
-                assert item.title == titles[item.entry.id]
-        assert not any(entry.id in title for entry in entries for title in titles.values())
+                assert item.title == titles[item.entry.challenge.id]
+        assert not any(
+            entry.challenge.id in title for entry in entries for title in titles.values()
+        )
         if language == "en":
             assert titles["start-007"].startswith("Start 7: ")
             assert sorted(one for one in titles.values() if one.startswith("Snowflake ")) == sorted(

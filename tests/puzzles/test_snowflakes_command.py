@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import shapely
 
 from fabkit.cli import main
 from fabkit.core.files import folder_lock
@@ -19,7 +20,7 @@ from fabkit.puzzles.snowflakes import search
 from fabkit.puzzles.snowflakes.catalog import merge_catalogs
 from fabkit.puzzles.snowflakes.tiler import OPEN, Attempt
 from tests.support.drat import refutes
-from tests.support.snowflakes import catalog_faults
+from tests.support.snowflakes import catalog_faults, drawn, even_odd, together
 
 Capture = pytest.CaptureFixture[str]
 Catalog = dict[str, Any]
@@ -112,15 +113,19 @@ def test_what_is_listed_is_right(arguments: list[str], found: dict[str, int], he
     assert {parity: count for parity, count in solved.items() if count} == found
 
 
+def _swap_shape(solution: dict[str, Any]) -> None:
+    solution["D"] = solution["N"]
+
+
 #: What is done to an entry of a catalog, and what is then reported of it.
 SPOILT: list[tuple[Callable[[dict[str, Any]], Any], str]] = [
-    (lambda one: one["solution"].popitem(), "the pieces do not make the shape"),
-    (lambda one: one["solution"].update(D=one["solution"]["N"]), "D is not as drawn"),
-    (lambda one: one["solution"].update(D=one["solution"]["N"]), "overlaps"),
-    (lambda one: one["outlines"][0][0].pop(), "is not symmetric"),
+    (lambda one: one["result"]["solution"].popitem(), "the pieces do not make the shape"),
+    (lambda one: _swap_shape(one["result"]["solution"]), "D is not as drawn"),
+    (lambda one: _swap_shape(one["result"]["solution"]), "overlaps"),
+    (lambda one: one["frame"].pop(), "is not symmetric"),
     (lambda one: one.update(half_width=3), "has another half-width"),
-    (lambda one: one.update(parity="odd"), "does not lie on a grid of its parity"),
-    (lambda one: one.update(rigid=False), "does not fall apart"),
+    (lambda one: one.update(parity="odd"), "is not symmetric"),
+    (lambda one: one["result"].update(rigid=False), "does not fall apart"),
 ]
 
 
@@ -165,13 +170,17 @@ def test_counts(seven: Path, here: Path, capsys: Capture) -> None:
     """The first one is a challenge on the box, which another engine counts."""
     counted, not_counted = catalog_in(seven), made(*SEVEN, "--count-budget", "0")
     for one, other in zip(counted["challenges"], not_counted["challenges"], strict=True):
-        assert one["count_complete"]
-        assert (other["count"], other["count_complete"]) == (1, False)
-        assert one["solution"] == other["solution"]
-    assert counted["challenges"][0]["outlines"] == [[[[-2, -2], [2, -2], [2, 2], [-2, 2]]]]
+        counts, other_counts = one["result"], other["result"]
+        assert counts["count_complete"]
+        assert (other_counts["count"], other_counts["count_complete"]) == (1, False)
+        assert counts["solution"] == other_counts["solution"]
+    square = drawn(counted["challenges"][0], "fridgeiq")
+    assert together(map(even_odd, square["outlines"])).equals(shapely.box(-2, -2, 2, 2))
     capsys.readouterr()
     assert main(["solve", "fridgeiq", "square_02", "--count", "--engine", "sat", "--json"]) == 0
-    assert counted["challenges"][0]["count"] == json.loads(capsys.readouterr().out)["count"]
+    assert (
+        counted["challenges"][0]["result"]["count"] == json.loads(capsys.readouterr().out)["count"]
+    )
 
 
 # --- files and output ------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from fabkit.model.lattice import Cell
 from fabkit.model.library import load_set
 from fabkit.solve.difficulty import Difficulty, difficulty, solving_order
 from fabkit.solve.exact_cover import ExactCoverProblem, Option
+from tests.support.entries import altered
 from tests.support.problems import impossible_rectangle
 from tests.support.published import Sample, iqfit_samples, iqstars_samples
 from tests.support.sketches import SKETCHES, Cells, Sketch, domino, on
@@ -143,7 +144,7 @@ def test_a_person_finds_what_is_forced_first(sketch: Sketch) -> None:
         waiting = [[piece.id for piece in kind] for kind in sketch.kinds]
         layout = {waiting[kind].pop(0): cells for kind, cells in sorted(solution, key=str)}
         laid_before = {one.piece: one.cells for one in sketch.given}
-        entry = replace(entry_of(sketch.challenge), solution=layout | laid_before)
+        entry = altered(entry_of(sketch.challenge), solution=layout | laid_before)
         order = solving_order(sketch.puzzle, entry)
         assert sorted(step.piece for step in order) == sorted(layout)
         left = [[piece.id for piece in kind] for kind in sketch.kinds]
@@ -203,7 +204,7 @@ def test_the_order_on_two_lattices_half_a_unit_apart() -> None:
     for entry in mixed[:4]:
         assert entry.solution is not None
         order = solving_order(fridgeiq, entry)
-        assert sorted(step.piece for step in order) == sorted(entry.pieces)
+        assert sorted(step.piece for step in order) == sorted(entry.challenge.pieces)
         assert order[-1].why == "cell"
         covered = set[Cell]()
         for step in order:

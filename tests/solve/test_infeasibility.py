@@ -51,7 +51,7 @@ OBSTACLES = {
     "too few cells": (
         Sketch(SQUARE, square(3, 3), DOMINOES[:4]),
         "area",
-        "the region has 9 cells, but the pieces cover 8",
+        "the region has 9 cells, but the pieces cover 8; with --leftover cells may stay uncovered",
     ),
     "too many cells": (
         Sketch(SQUARE, square(2, 2), DOMINOES[:3], leftover=True),

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import html
 import re
-import subprocess
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,18 +11,20 @@ from typing import Any
 
 import numpy as np
 from PIL import Image, ImageFilter
-from pypdf import PdfReader, PdfWriter
-from pypdf.generic import DictionaryObject, RectangleObject
+from pypdf import PdfReader
+from pypdf.generic import DictionaryObject
+from pypdfium2 import PdfDocument
+from pypdfium2.raw import FPDFText_GetUnicode
 
 from fabkit.build.entries import Selection, gather
-from fabkit.model.entry import Entry
 from fabkit.model.library import load_set
+from fabkit.model.puzzle import Entry
 
 MM_PER_POINT = 25.4 / 72
 #: The colour of silhouettes.
 TINT = "#e4e0d6"
-#: Texts stay so far inside their page; and so many points around it are searched for others.
-SPARE_MM, BEYOND = 3.0, 2000.0
+#: Texts stay so far inside their page.
+SPARE_MM = 3.0
 
 
 def some(name: str, *ids: str) -> list[Entry]:
@@ -68,12 +69,9 @@ class Read:
 
     def pixels(self, page: int, dpi: int = 300) -> Any:
         """A page as rows of pixels, of red, green and blue."""
-        target = self.path.with_name(f"page-{page}")
-        at = ["-f", str(page), "-l", str(page), "-singlefile"]
-        command = ["pdftoppm", "-r", str(dpi), *at, str(self.path), str(target)]
-        subprocess.run(command, check=True)
-        with Image.open(target.with_suffix(".ppm")) as image:
-            return np.asarray(image.convert("RGB")).astype(np.int16)
+        with PdfDocument(self.path) as document:
+            bitmap = document[page - 1].render(scale=dpi / 72, rev_byteorder=True)
+            return bitmap.to_numpy()[:, :, :3].astype(np.int16)
 
     def _links(self, page: int) -> list[Any]:
         annotations: Any = self.reader.pages[page - 1].get("/Annots") or []
@@ -117,31 +115,26 @@ class Read:
 
     def fonts(self) -> list[tuple[str, bool]]:
         """The fonts by name, and whether each is embedded."""
-        listing = subprocess.run(["pdffonts", str(self.path)], check=True, capture_output=True)
-        rows = [line.split() for line in listing.stdout.decode().splitlines()[2:]]
-        return [(row[0], row[-5] == "yes") for row in rows]
+        fonts = [
+            font.get_object()
+            for page in self.reader.pages
+            for font in page["/Resources"].get("/Font", {}).values()  # type: ignore[union-attr]
+        ]
+        return sorted(
+            {
+                (font["/BaseFont"][1:], "/FontFile2" in font.get("/FontDescriptor", ()))
+                for font in fonts
+            }
+        )
 
     def words(self) -> list[tuple[int, str, tuple[float, ...]]]:
         """Every word with its page and its box from the upper left, in mm."""
-        # What lies beyond a page is left out by pdftotext: so the pages are made larger first.
-        wider = PdfWriter(clone_from=self.path)
-        for page in wider.pages:
-            page.mediabox = RectangleObject(
-                (-BEYOND, -BEYOND, page.mediabox.right + BEYOND, page.mediabox.top + BEYOND)
-            )
-        target = self.path.with_name("wider.pdf")
-        wider.write(target)
-        # It writes titles with emoji in bytes that are not UTF-8.
-        command = ["pdftotext", "-bbox", str(target), "-"]
-        listing = subprocess.run(command, check=True, capture_output=True).stdout
-        found, number = [], 0
-        for line in listing.decode(errors="replace").splitlines():
-            number += "<page " in line
-            if "<word " in line:
-                sides = re.findall(r'[xy]M\w+="([-\d.]+)"', line)
-                box = tuple((float(side) - BEYOND) * MM_PER_POINT for side in sides)
-                found.append((number, html.unescape(re.sub("<[^>]*>", "", line).strip()), box))
-        return found
+        with PdfDocument(self.path) as document:
+            return [
+                (number, word, box)
+                for number, page in enumerate(document, 1)
+                for word, box in _words_on(page)
+            ]
 
     def faults_of_words(self) -> list[str]:
         """Words that are not wholly on their page, with a little to spare."""
@@ -151,6 +144,18 @@ class Read:
             if min(left, top, width - right, height - bottom) < SPARE_MM:
                 found.append(f"page {page}: {word}")
         return found
+
+
+def _words_on(page: Any) -> Iterator[tuple[str, tuple[float, ...]]]:
+    """The words on a page, also beyond its edges, with their boxes from the upper left in mm."""
+    text = page.get_textpage()
+    height = page.get_height()
+    letters = "".join(chr(FPDFText_GetUnicode(text, index)) for index in range(text.count_chars()))
+    for word in re.finditer(r"\S+", letters):
+        characters = [text.get_charbox(index, loose=True) for index in range(*word.span())]
+        lefts, bottoms, rights, tops = zip(*characters, strict=True)
+        box = (min(lefts), height - max(tops), max(rights), height - min(bottoms))
+        yield word[0], tuple(side * MM_PER_POINT for side in box)
 
 
 @dataclass(frozen=True)

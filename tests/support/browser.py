@@ -16,11 +16,9 @@ import pytest
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-CHROMIUM = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""
-)
+_NAMES = ("chromium", "chromium-browser", "google-chrome")
 #: Marks tests, or a whole file as ``pytestmark``, that need it.
-needed = pytest.mark.skipif(not CHROMIUM, reason="needs Chromium (apt install chromium)")
+needed = pytest.mark.needs(*_NAMES)
 
 #: No sandbox, since tests may run as root; 3D without a graphics card; nothing of its own on the net.
 _ARGUMENTS = [
@@ -41,9 +39,10 @@ def started() -> Iterator[Browser]:
     """Chromium, without a window."""
     from playwright.sync_api import sync_playwright
 
+    path = next(filter(None, map(shutil.which, _NAMES)))
     with (
         sync_playwright() as playwright,
-        playwright.chromium.launch(executable_path=CHROMIUM, args=_ARGUMENTS) as browser,
+        playwright.chromium.launch(executable_path=path, args=_ARGUMENTS) as browser,
     ):
         yield browser
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 from xml.etree import ElementTree
@@ -18,13 +17,14 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.model.catalog import shipped_entries
 from fabkit.model.challenges import find_challenge
-from fabkit.model.entry import Entry, entry_of
+from fabkit.model.entry import entry_of
 from fabkit.model.library import load_set
-from fabkit.model.puzzle import PuzzleSet
+from fabkit.model.puzzle import Entry, PuzzleSet
 from fabkit.output.png import svg_to_png
 from fabkit.solve.encoding import to_exact_cover
 from fabkit.solve.engines.engine import Budget
 from tests.support.algorithm_x import AlgorithmX
+from tests.support.entries import altered
 from tests.support.pictures import cell_drawn
 from tests.support.published import iqfit_samples, iqstars_samples
 
@@ -37,7 +37,7 @@ def posed_entry(puzzle: PuzzleSet, challenge_id: str) -> Entry:
     challenge = find_challenge(puzzle, challenge_id)
     encoded = to_exact_cover(puzzle, challenge)
     found = AlgorithmX().enumerate(encoded.problem, Budget(), limit=1)
-    return replace(entry_of(challenge), solution=encoded.decode(found.solutions[0]))
+    return altered(entry_of(challenge), solution=encoded.decode(found.solutions[0]))
 
 
 @lru_cache(maxsize=1)
@@ -50,9 +50,11 @@ def case(name: str) -> Case:
     """``SET CHALLENGE``; a published sample of IQ Fit or IQ Stars; ``mixed``, ``even`` or ``odd``."""
     if name in ("iqfit", "iqstars"):
         sample = (iqfit_samples() if name == "iqfit" else iqstars_samples())[4]
-        return sample.puzzle, replace(entry_of(sample.challenge), solution=sample.expected)
+        return sample.puzzle, altered(entry_of(sample.challenge), solution=sample.expected)
     if " " not in name:
-        return load_set("fridgeiq"), next(one for one in snowflakes() if one.id.startswith(name))
+        return load_set("fridgeiq"), next(
+            one for one in snowflakes() if one.challenge.id.startswith(name)
+        )
     set_name, challenge_id = name.split(" ")
     return load_set(set_name), posed_entry(load_set(set_name), challenge_id)
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,16 +13,8 @@ import trimesh
 from fabkit.mesh.files.writing3mf import Object3mf, Package3mf, Solid3mf, write_3mf
 from fabkit.mesh.mesh import Mesh
 
-#: For tests with the real PrusaSlicer.
-prusa_slicer = pytest.mark.skipif(
-    shutil.which("prusa-slicer") is None, reason="prusa-slicer is not installed"
-)
-
-
-def with_prusa(test: Callable[..., None]) -> Callable[..., None]:
-    """An integration test with it."""
-    return pytest.mark.integration(prusa_slicer(test))
-
+#: Marks tests with the real PrusaSlicer.
+with_prusa = pytest.mark.needs("prusa-slicer")
 
 Point = tuple[float, float, float]
 

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fabkit.build.entries import Selection, gather
 from fabkit.model.catalog import shipped_entries
-from fabkit.model.entry import Entry
 from fabkit.model.lattice import Cell
 from fabkit.model.library import load_set
 from fabkit.model.polygon import rings_of_cells
-from fabkit.model.puzzle import Given, PuzzleSet, to_units
+from fabkit.model.puzzle import Entry, Given, PuzzleSet, to_units
 from fabkit.output.web.document import Download, page_files
+from tests.support.entries import altered
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
@@ -45,8 +44,8 @@ def some_of_fridgeiq() -> tuple[PuzzleSet, tuple[Entry, ...]]:
     solution, and snowflakes, of which one lies on two lattices."""
     puzzle, (triangle,) = entries_of("fridgeiq", "triangle_01")
     piece, cells = next(iter((triangle.solution or {}).items()))
-    given = replace(triangle, id="given", given=(Given(piece, cells),))
-    none = replace(triangle, id="none", solution=None, status="impossible", level="")
+    given = altered(triangle, id="given", given=(Given(piece, cells),))
+    none = altered(triangle, id="none", solution=None, status="impossible", level="")
     flakes = shipped_entries(puzzle, "snowflake")
     mixed = next(one for one in flakes if one.halves == 2)
     return puzzle, (triangle, given, none, *flakes[:6], mixed)
@@ -73,7 +72,9 @@ class Player:
     def __init__(self, page: Page, puzzle: PuzzleSet, entry: Entry) -> None:
         self.page, self.puzzle, self.entry = page, puzzle, entry
         self.solution = dict(entry.solution or {})
-        self.free = [one for one in self.solution if one not in {g.piece for g in entry.given}]
+        self.free = [
+            one for one in self.solution if one not in {g.piece for g in entry.challenge.given}
+        ]
 
     # --- what is seen -------------------------------------------------------------------------
 
@@ -147,7 +148,7 @@ class Player:
     def wanted_place(self, piece: str) -> Point:
         """The upper left of the piece, from that of the region, in grid units."""
         (x, y), (left, top) = map(
-            _least, map(self._rings, (self.solution[piece], self.entry.region))
+            _least, map(self._rings, (self.solution[piece], self.entry.challenge.region))
         )
         return x - left, y - top
 
@@ -185,7 +186,7 @@ class Player:
                 if self.look(piece) == self.wanted_look(piece):
                     return
                 self.page.mouse.click(*self.measured(piece)[3:])
-                if self.entry.flips or self.puzzle.made_of_balls:
+                if self.entry.challenge.flips or self.puzzle.made_of_balls:
                     self.page.wait_for_timeout(300)  # two quick taps would turn it over
             self.do("flip")
         raise AssertionError(f"{piece} never lies right")
@@ -194,7 +195,7 @@ class Player:
         """Drags a piece, and keeps it in the hand, until its upper left is at a place of the
         region, in grid units."""
         region = self.box("#play-board .ground")
-        xs = [x for ring in self._rings(self.entry.region) for x, _ in ring]
+        xs = [x for ring in self._rings(self.entry.challenge.region) for x, _ in ring]
         unit = region["width"] / (max(xs) - min(xs))
         left, top, scale, *start = self.measured(piece)
         end = (
@@ -284,7 +285,7 @@ class Player:
     def kept_as(self) -> str:
         """What the challenge is called there."""
         script = "(id) => FABKIT.entries.find((one) => one.id === id).mark"
-        return f"{self.entry.id} {self.page.evaluate(script, self.entry.id)}"
+        return f"{self.entry.challenge.id} {self.page.evaluate(script, self.entry.challenge.id)}"
 
 
 def _least(rings: Iterable[Sequence[Point]]) -> Point:

@@ -16,7 +16,7 @@ from fabkit.core.errors import InputError
 from fabkit.model.lattice import LATTICES, Cell, Lattice
 from fabkit.model.piece import Form, Piece, normalize_cells, orientations, placements
 from fabkit.model.polygon import rings_of_cells
-from fabkit.model.puzzle import Challenge, Given, PuzzleSet, challenge_document
+from fabkit.model.puzzle import Challenge, Given, PuzzleSet, problem_document
 from fabkit.solve.certificate import make_certificate
 from fabkit.solve.encoding import EncodedChallenge, to_exact_cover
 
@@ -96,7 +96,7 @@ class Sketch:
 
     @property
     def problem(self) -> Document:
-        return challenge_document(self.puzzle, self.challenge, self.leftover)
+        return problem_document(self.puzzle, self.challenge, self.leftover)
 
     @cached_property
     def remaining(self) -> list[Cell]:

@@ -21,11 +21,83 @@ from tests.support.pictures import Shape, file_of, forms
 #: Unions are taken on this grid.
 GRID = 0.25
 PARITIES = ["even", "odd", "mixed"]
-HEAD = {"id", "parity", "half_width", "flips", "outlines"}
-KEYS = HEAD | {"rigid", "solution", "count", "count_complete", "difficulty"}
+HEAD = {"id", "parity", "half_width", "flips", "frame"}
+RESULT = {"rigid", "solution", "count", "count_complete", "difficulty"}
 
 TURNS = [(1, 0, 0, 1), (0, -1, 1, 0), (-1, 0, 0, -1), (0, 1, -1, 0)]
 MIRRORS = [(-1, 0, 0, 1), (1, 0, 0, -1), (0, 1, 1, 0), (0, -1, -1, 0)]
+
+
+# --- cells as whole numbers -------------------------------------------------------------------
+
+#: For each lattice: steps in a unit, and the corners of a cell in that square by its centroid there.
+SQUARE = ((0, 0), (1, 0), (1, 1), (0, 1))
+FRAMES = {
+    "square": (2, {(1, 1): SQUARE}),
+    "quarter-square": (
+        6,
+        {
+            middle: (SQUARE[side], SQUARE[(side + 1) % 4], (0.5, 0.5))
+            for side, middle in enumerate([(3, 1), (5, 3), (3, 5), (1, 3)])
+        },
+    ),
+}
+
+
+def area_of(cells: Iterable[Sequence[int]], parity: str, lattice: str) -> Shape:
+    """The region of cells in units from the centre; those of mixed parity are half as long."""
+    steps, corners = FRAMES[lattice]
+    scale, shift = {"even": (1, 0), "odd": (1, -0.5), "mixed": (0.5, 0)}[parity]
+    return together(
+        shapely.Polygon(
+            [
+                ((x // steps + dx) * scale + shift, (y // steps + dy) * scale + shift)
+                for dx, dy in corners[x % steps, y % steps]
+            ]
+        )
+        for x, y in cells
+    )
+
+
+def corners_of(points: Sequence[tuple[float, float]]) -> list[list[float]]:
+    """The points of a ring at which it turns."""
+    around = zip((points[-1], *points), points, (*points[1:], points[0]), strict=False)
+    return [
+        [x, y]
+        for (px, py), (x, y), (nx, ny) in around
+        if (x - px) * (ny - y) != (y - py) * (nx - x)
+    ]
+
+
+def outlines_of(shape: Shape) -> list[Any]:
+    """For each part of a region its rings, the outer one first."""
+    return [
+        [corners_of(ring.coords[:-1]) for ring in (part.exterior, *part.interiors)]
+        for part in shapely.get_parts(shape)
+    ]
+
+
+def drawn(record: dict[str, Any], name: str) -> dict[str, Any]:
+    """A snowflake of a catalog with outlines in units from the centre, and its result beside them."""
+    if HEAD - record.keys():
+        return record
+    lattice, parity = file_of(name)["set"]["lattice"], record["parity"]
+    result = record.get("result", {})
+    whole = area_of(record["frame"], parity, lattice)
+    entry = {**record, **result, "outlines": outlines_of(whole)}
+    if "solution" in result:
+        shapes = {
+            piece: area_of(cells, parity, lattice) for piece, cells in result["solution"].items()
+        }
+        entry["solution"] = {piece: outlines_of(shape)[0] for piece, shape in shapes.items()}
+        if parity == "mixed" and together(shapes.values()).equals(whole):
+            grids: dict[str, list[Shape]] = {}
+            for piece, rings in entry["solution"].items():
+                grids.setdefault(str(_halves(rings)), []).append(shapes[piece])
+            entry["outlines"] = [
+                rings for some in grids.values() for rings in outlines_of(together(some))
+            ]
+    return entry
 
 
 # --- a catalog --------------------------------------------------------------------------------
@@ -34,7 +106,9 @@ MIRRORS = [(-1, 0, 0, 1), (1, 0, 0, -1), (0, 1, 1, 0), (0, -1, -1, 0)]
 def catalog_faults(catalog: dict[str, Any], name: str) -> list[str]:
     """What is wrong with a catalog: its entries, its order, its sums."""
     pieces, found = catalog["pieces"], []
-    entries, unknown = catalog["challenges"], catalog["unknown"]
+    entries, unknown = (
+        [drawn(record, name) for record in catalog[key]] for key in ("challenges", "unknown")
+    )
     for listed, judge in ((entries, faults), (unknown, shape_faults)):
         found += [
             f"{one.get('id')}: {fault}" for one in listed for fault in judge(one, name, pieces)
@@ -43,8 +117,8 @@ def catalog_faults(catalog: dict[str, Any], name: str) -> list[str]:
             (PARITIES.index(one["parity"]), np.max(one["half_width"]), one["id"]) for one in listed
         ]
         found += ["not in order"] if keys != sorted(keys) else []
-    drawn = [(one["id"], together(map(even_odd, one["outlines"]))) for one in (*entries, *unknown)]
-    for (one, shape), (other, theirs) in combinations(drawn, 2):
+    shapes = [(one["id"], together(map(even_odd, one["outlines"]))) for one in (*entries, *unknown)]
+    for (one, shape), (other, theirs) in combinations(shapes, 2):
         if one == other or shape.equals(theirs):
             found.append(f"{one} is the same shape as {other}, or has its name")
     for part in catalog["complete"]:
@@ -77,7 +151,8 @@ def _sum_faults(catalog: dict[str, Any], part: dict[str, Any]) -> list[str]:
         widths = np.atleast_1d(one["half_width"])[:: -1 if one.get("centre") == "odd" else 1]
         faults |= {
             f"{one['id']} has other moves": one["flips"] not in [s["flips"] for s in searches],
-            f"{one['id']} is not rigid": part["rigid"] and not one.get("rigid", True),
+            f"{one['id']} is not rigid": part["rigid"]
+            and not one.get("result", {}).get("rigid", True),
             f"{one['id']} lies beyond": bool((widths > part["half_width_max"]).any()),
         }
     return [fault for fault, is_wrong in faults.items() if is_wrong]
@@ -87,9 +162,10 @@ def _sum_faults(catalog: dict[str, Any], part: dict[str, Any]) -> list[str]:
 
 
 def faults(entry: dict[str, Any], name: str, pieces: Sequence[str] = ()) -> list[str]:
-    """What is wrong with a snowflake of a set, by name or path, and its solution of all pieces or some."""
-    if KEYS - entry.keys():
-        return [f"{key} is missing" for key in sorted(KEYS - entry.keys())]
+    """What is wrong with a snowflake, as `drawn`, of a set, by name or path, and its solution of all pieces or some."""
+    lacking = (HEAD | RESULT) - entry.keys()
+    if lacking:
+        return [f"{key} is missing" for key in sorted(lacking)]
     found = shape_faults(entry, name, pieces)
     if not isinstance(entry["count"], int) or entry["count"] < 1:
         found.append("has a count below 1, but a solution")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache, reduce
 from operator import xor
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -16,6 +17,7 @@ import trimesh
 from shapely import Polygon, union_all
 from shapely.geometry.base import BaseGeometry
 
+from fabkit.cli import main
 from fabkit.mesh.fitting.assembly import Assembly, assemble
 from fabkit.mesh.mesh import Mesh
 from fabkit.mesh.placement import flat_piece
@@ -52,7 +54,7 @@ def test_fridgeiq_solves_its_catalog_and_goes_together(preset: str) -> None:
     assert report.ok
     assert len(report.challenges) == 41
     assert {o.challenge.id for o in report.challenges if o.status == "impossible"} == IMPOSSIBLE
-    assert report.least_gap_mm == pytest.approx(2 * profile.inset_mm, abs=5e-4)
+    assert report.minimum_gap_mm == pytest.approx(2 * profile.inset_mm, abs=5e-4)
     assert report.flips
     assert report.flips.possible == (profile.faces == "both")
     assert_solutions_fill_their_regions(report)
@@ -258,3 +260,37 @@ def test_a_turned_part_leaves_a_wedge() -> None:
     (result,) = with_shifted((0.0, 0.0), degrees=3)
     assert any("along an edge" in message for message in result.messages)
     assert result.overlap_mm3 > 1
+
+
+UNFILLABLE = """
+set = { name = "bars", lattice = "square", moves = "rotations", unit = "20 mm" }
+piece = [{ id = "A", cells = [[0, 0], [0, 1]] }, { id = "B", cells = [[0, 0], [0, 1]] }]
+board = [{ id = "tee", cells = [[0, 1], [1, 0], [1, 1], [1, 2]] }]
+"""
+STATED = '[[challenge]]\nid = "tee"\nboard = "tee"\nanswer = "impossible"\n'
+
+
+@pytest.mark.parametrize(("stated", "code"), [("", 1), (STATED, 0)])
+def test_what_cannot_be_solved_fails_unless_the_set_says_so(
+    stated: str,
+    code: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("bars.toml").write_text(UNFILLABLE + stated)
+    made = ["bars.toml", "-o", "out"]
+    assert main(["export-stl", *made, "-q"]) == 0
+    capsys.readouterr()
+    assert main(["verify", *made]) == code
+    output = capsys.readouterr().out
+    told = (
+        "impossible, also with the pieces as drawn; if that is right, state a challenge with answer"
+    )
+    assert (told in output) == bool(code), output
+    document = json.loads(Path("out/verify.json").read_text())
+    assert document["ok"] == (not code)
+    (challenge,) = document["challenges"]
+    assert (challenge["status"], challenge["ok"]) == ("impossible", not code)
+    assert challenge["expected"] == ("solved" if code else "impossible")

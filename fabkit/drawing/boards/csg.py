@@ -104,7 +104,6 @@ class BoardDrawing(PartDrawing):
         kind: ``tray``, ``holes``, ``sockets`` or ``lid``.
         rest_mm: height at which pieces rest: a tray's floor, the plate around sockets, or the
             centres of inserted balls; 0 for a lid.
-        solid_mm3: volume, without the title.
         surface_mm2: surface area, with sloped faces counted as if they were upright.
         label_low_mm: height of the lower end of the title's engraving.
     """
@@ -112,7 +111,6 @@ class BoardDrawing(PartDrawing):
     kind: str
     steps: tuple[Step, ...]
     rest_mm: float
-    solid_mm3: float
     surface_mm2: float
     label_low_mm: float = 0.0
 
@@ -150,8 +148,8 @@ def board_drawing(
         >>> accessory = Accessory("box-lid", "lid", Board("box", frozenset()), "#ffffff")
         >>> plate = Step(False, (Prism(shapely.box(0, 0, 30, 20), 0, 2),))
         >>> drawn = board_drawing(accessory, (plate,), 0.0)
-        >>> drawn.thickness_mm, drawn.solid_mm3, drawn.surface_mm2
-        (2, 1200.0, 1400.0)
+        >>> drawn.thickness_mm, drawn.surface_mm2
+        (2, 1400.0)
     """
     edges = sorted(
         {edge for step in steps for shape in step.shapes for edge in shape.edge_heights_mm()}
@@ -166,10 +164,6 @@ def board_drawing(
             if middle.area > 0:
                 slabs.append((low, high, below, middle, above))
     (_, _, foot, _, _), (_, top_mm, _, _, face) = slabs[0], slabs[-1]
-    solid_mm3 = sum(
-        (high - low) * (below.area + 4 * middle.area + above.area) / 6
-        for low, high, below, middle, above in slabs
-    )
     upright_mm2 = sum((high - low) * middle.length for low, high, _, middle, _ in slabs)
     level_mm2 = foot.area + face.area
     for (*_, below), (_, _, above, _, _) in itertools.pairwise(slabs):
@@ -186,11 +180,10 @@ def board_drawing(
         steps=steps,
         label=label,
         rest_mm=rest_mm,
-        solid_mm3=float(solid_mm3),
         surface_mm2=float(upright_mm2 + level_mm2),
         label_low_mm=label_low_mm,
     )
 
 
 def _largest(area: BaseGeometry) -> Polygon:
-    return max(polygons(area), key=lambda one: one.area)
+    return max(polygons(area), key=lambda polygon: polygon.area)

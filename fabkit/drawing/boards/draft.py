@@ -71,14 +71,15 @@ def draft_board(puzzle: PuzzleSet, accessory: Accessory, profile: Profile) -> Bo
         _refuse_bad_sockets(socket_mm, profile)
     made, rest_mm = _framed(puzzle, accessory.board, profile), heights.rest_mm
     if kind == TRAY:
-        label, low_mm = None, round(rest_mm - profile.title_depth_mm, 6)
+        label = None
+        low_mm = round(rest_mm - profile.title_depth_mm, 6)
         if made.lid is None and low_mm >= _BEYOND_TITLE_MM:
             room = region_mm(puzzle.lattice, accessory.board.cells, profile.unit_mm)
             label = place_title(puzzle, room, profile)
         return board_drawing(accessory, made.steps, rest_mm, label, low_mm if label else 0.0)
     centres = cell_centres(puzzle.lattice, accessory.board.cells, profile.unit_mm)
     wide_mm, low_mm = (socket_mm, heights.floor_mm) if kind == SOCKETS else (profile.hole_mm, 0.0)
-    cut: list[Prism | Cylinder] = [Cylinder(one, wide_mm, low_mm, rest_mm) for one in centres]
+    cut: list[Prism | Cylinder] = [Cylinder(centre, wide_mm, low_mm, rest_mm) for centre in centres]
     if kind == HOLES:
         floor_mm = round(rest_mm - profile.link_mm / 2, 6)
         for pair in neighbours(centres, profile.unit_mm):
@@ -173,8 +174,10 @@ PLATE_MM = 1.0
 CLEAR_MM = 0.3
 #: Height of lines and dots above the plate: three layers of 0.2 mm.
 RAISED_MM = 0.6
-#: Width of a line (two lines of a 0.4 mm nozzle), and its distance inside the piece's outline.
-LINE_MM, INSIDE_MM = 0.8, 0.2
+#: Width of a line: two lines of a 0.4 mm nozzle.
+LINE_MM = 0.8
+#: Distance of a line inside the piece's outline.
+INSIDE_MM = 0.2
 #: Diameter of the dots in the middle of free cells.
 DOT_MM = 1.6
 
@@ -210,7 +213,7 @@ def draft_card(
     raised: list[Prism | Cylinder] = []
     for given in challenge.given:
         lines = _line(puzzle, given, profile)
-        raised += [Prism(one, middle_mm, top_mm) for one in polygons(lines.intersection(plate))]
+        raised += [Prism(line, middle_mm, top_mm) for line in polygons(lines.intersection(plate))]
     given_cells = frozenset(cell for given in challenge.given for cell in given.cells)
     for x, y in to_units(puzzle.lattice, sorted(board.cells - given_cells)):
         centre = (x * profile.unit_mm, y * profile.unit_mm)

@@ -72,24 +72,22 @@ class FramePlacement:
 
     def place_steps(self, steps: Sequence[Step]) -> tuple[Step, ...]:
         """Move steps drawn at the origin, which contain only prisms, to the board."""
-        return tuple(
-            Step(one.cuts, tuple(self._placed_prism(s) for s in one.shapes if isinstance(s, Prism)))
-            for one in steps
-        )
+        return tuple(Step(step.cuts, tuple(map(self._placed_prism, step.shapes))) for step in steps)
 
-    def _placed_prism(self, one: Prism) -> Prism:
-        if one.axis == "z":
-            return Prism(self.to_board(one.area), one.low_mm, one.high_mm)
-        (x_mm, y_mm), low, high = self.middle_mm, one.low_mm, one.high_mm
-        runs_along = one.axis == "y"
+    def _placed_prism(self, prism: Prism | Cylinder) -> Prism:
+        assert isinstance(prism, Prism)
+        if prism.axis == "z":
+            return Prism(self.to_board(prism.area), prism.low_mm, prism.high_mm)
+        (x_mm, y_mm), low, high = self.middle_mm, prism.low_mm, prism.high_mm
+        runs_along = prism.axis == "y"
         if self.slides == "y":
             beside, onwards = (x_mm, y_mm) if runs_along else (y_mm, x_mm)
-            area = affinity.translate(one.area, beside)
-            return Prism(area, onwards + low, onwards + high, one.axis)
+            area = affinity.translate(prism.area, beside)
+            return Prism(area, onwards + low, onwards + high, prism.axis)
         if runs_along:
-            mirrored = affinity.affine_transform(one.area, [-1, 0, 0, 1, y_mm, 0])
+            mirrored = affinity.affine_transform(prism.area, [-1, 0, 0, 1, y_mm, 0])
             return Prism(mirrored, x_mm + low, x_mm + high, "x")
-        return Prism(affinity.translate(one.area, x_mm), y_mm - high, y_mm - low, "y")
+        return Prism(affinity.translate(prism.area, x_mm), y_mm - high, y_mm - low, "y")
 
 
 #: Between a ball one pitch down and the table.
@@ -205,11 +203,13 @@ def build_block(
     """
     reliefs = _reliefs(region, profile) if relieved else []
     straight = mitre_offset(region, profile.board_clearance_mm)
-    discs = [shapely.Point(one).buffer(profile.relief_mm, quad_segs=_CHORDS) for one in reliefs]
+    points = map(shapely.Point, reliefs)
+    discs = [point.buffer(profile.relief_mm, quad_segs=_CHORDS) for point in points]
     opening = shapely.union_all([straight, *discs])
     placement, across_mm, along_mm = _placement(region, opening)
     if profile.lid == "none":
-        lid, wall_mm = None, profile.board_wall_mm
+        lid = None
+        wall_mm = profile.board_wall_mm
         base_mm = layer_top_mm(profile, rest_mm + _OPEN_HEIGHT * (top_mm - rest_mm))
         beside, behind = across_mm + wall_mm, along_mm + wall_mm
         drawn_outer = shapely.box(-beside, -behind, beside, behind)
@@ -226,8 +226,8 @@ def build_block(
             "smaller board.clearance, a smaller board.relief or a larger unit"
         )
     up_mm = base_mm + _BEYOND_MM
-    cylinders = [Cylinder(one, 2 * profile.relief_mm, rest_mm, up_mm) for one in reliefs]
-    opened = [Prism(one, rest_mm, up_mm) for one in polygons(straight)]
+    cylinders = [Cylinder(relief, 2 * profile.relief_mm, rest_mm, up_mm) for relief in reliefs]
+    opened = [Prism(area, rest_mm, up_mm) for area in polygons(straight)]
     local_steps = _notch(drawn_outer, placement.to_frame(opening), rest_mm, base_mm, profile)
     if lid is not None:
         local_steps.append(lid.frame_step(base_mm, drawn_outer))
@@ -260,11 +260,11 @@ def _reliefs(region: BaseGeometry, profile: Profile) -> list[PointMm]:
     clearance = profile.board_clearance_mm
     reach = max((clearance / math.sin(inside / 2) for _, inside in sharp), default=0.0)
     if profile.relief_mm <= reach:
-        least = math.floor(reach * 10 + 1) / 10
+        minimum_mm = math.floor(reach * 10 + 1) / 10
         raise DrawingError(
             f"board.relief {format_mm(profile.relief_mm)} does not reach the corners of the "
             f"opening, up to {format_mm(round(reach, 2))} from those of the pieces; choose "
-            f"{format_mm(least)} or more, 0 mm for none, or a smaller board.clearance"
+            f"{format_mm(minimum_mm)} or more, 0 mm for none, or a smaller board.clearance"
         )
     return [here for here, _ in sharp]
 
@@ -282,13 +282,13 @@ def _notch(
     left, front, right, _ = opening.bounds
     wide = min(profile.notch_mm, right - left)
     nearest = opening & shapely.box(left, front, right, front + profile.relief_mm + _BEYOND_MM)
-    middles = [(one.bounds[0] + one.bounds[2]) / 2 for one in polygons(nearest)]
-    middle = min(middles, key=lambda one: (round(abs(one - (left + right) / 2), 6), one))
+    middles = [(area.bounds[0] + area.bounds[2]) / 2 for area in polygons(nearest)]
+    middle = min(middles, key=lambda x: (round(abs(x - (left + right) / 2), 6), x))
     middle = min(max(middle, left + wide / 2), right - wide / 2)
     outside = outer.bounds[1]
     passage = shapely.box(middle - wide / 2, outside - _BEYOND_MM, middle + wide / 2, front + wide)
-    cut = [one for one in polygons(passage.difference(opening)) if one.bounds[1] < outside]
+    cut = [area for area in polygons(passage.difference(opening)) if area.bounds[1] < outside]
     # The notch extends into the opening, so that nothing thin is left between the two.
     overlap = shapely.union_all(cut).buffer(_BEYOND_MM / 2, join_style="mitre") & passage
-    shapes = tuple(Prism(one, sill, base_mm + _BEYOND_MM) for one in polygons(overlap))
+    shapes = tuple(Prism(area, sill, base_mm + _BEYOND_MM) for area in polygons(overlap))
     return [Step(True, shapes)]

@@ -23,8 +23,12 @@ from fabkit.model.profile import Profile
 _MIN_HOLD_MM = 0.8
 #: Overhang of the lids' faces, from the vertical, printable without support.
 DOVETAIL_DEGREES = 45
-#: Width, depth and distance from the front of the thumb's recess.
-_THUMB_MM, _THUMB_DEPTH_MM, _THUMB_PLACE_MM = 16.0, 0.6, 4.0
+#: Width of the thumb's recess.
+_THUMB_MM = 16.0
+#: Depth of the thumb's recess.
+_THUMB_DEPTH_MM = 0.6
+#: Distance of the thumb's recess from the front.
+_THUMB_PLACE_MM = 4.0
 #: Overlap of a cutter beyond the part that it cuts.
 _BEYOND_MM = 1.0
 
@@ -73,7 +77,7 @@ class SlidingLid:
         _, _, right, back = outer.bounds
         beside = self._wall(self.across_mm, right, low_mm)
         behind = self._wall(self.along_mm, back, low_mm)
-        walls = [Prism(one, -self.along_mm, back, "y") for one in (beside, _mirrored(beside))]
+        walls = [Prism(area, -self.along_mm, back, "y") for area in (beside, _mirrored(beside))]
         return Step(False, (*walls, Prism(behind, -right, right, "x")))
 
     def _wall(self, edge_mm: float, outer_mm: float, low_mm: float) -> Polygon:
@@ -96,7 +100,7 @@ class SlidingLid:
         ends = (-along - _BEYOND_MM, along + _BEYOND_MM)
         sides = (-across - _BEYOND_MM, across + _BEYOND_MM)
         beside, behind = self._off(across), self._off(along)
-        cut = [Prism(one, *ends, "y") for edge in beside for one in (edge, _mirrored(edge))]
+        cut = [Prism(area, *ends, "y") for edge in beside for area in (edge, _mirrored(edge))]
         cut += [Prism(edge, *sides, "x") for edge in behind]
         depth = min(_THUMB_DEPTH_MM, high / 3)
         thumb = Prism(self.thumb_area(), high - depth, high + _BEYOND_MM)
@@ -254,9 +258,9 @@ class SnapLid:
 
     def _both_sides(self, area: Polygon, half_mm: float) -> tuple[Prism, ...]:
         return tuple(
-            Prism(one, place - half_mm, place + half_mm, "y")
+            Prism(side, place - half_mm, place + half_mm, "y")
             for place in self.places_mm
-            for one in (area, _mirrored(area))
+            for side in (area, _mirrored(area))
         )
 
 

@@ -45,8 +45,10 @@ MAX_COORDINATE = 1e6
 MAX_LINE = 64 * 1024
 #: Corners of one face: triangulation takes quadratic time.
 MAX_CORNERS = 1000
-#: Entries of a 3MF file, and XML elements without triangles.
-MAX_ENTRIES, MAX_ELEMENTS = 2000, 100_000
+#: Entries of a 3MF file.
+MAX_ENTRIES = 2000
+#: XML elements of a 3MF file, triangles not counted.
+MAX_ELEMENTS = 100_000
 
 _EXPECTED = "an STL, 3MF, OBJ, PLY, OFF or GLB file"
 _COARSER = f"holds more than {MAX_TRIANGLES} triangles; make the mesh coarser"
@@ -109,7 +111,7 @@ def _kind(content: bytes, suffix: str) -> str:
         "off": is_text and re.match(rb"(?:\s*+#[^\n]*+\n)*\s*+(?:ST)?C?N?OFF(?!\w)", start),
         "obj": is_text and re.search(rb"(?m)^[ \t]*v(?:[ \t]+[-+.0-9]\S*){3}", start),
     }
-    kind = next((kind for kind, found in matches.items() if found), suffix)
+    kind = next((kind for kind, matched in matches.items() if matched), suffix)
     if kind not in _READERS or not content:
         raise _MeshFileError(
             f"{'has an unknown format' if content else 'is empty'}; expected {_EXPECTED}"
@@ -117,14 +119,15 @@ def _kind(content: bytes, suffix: str) -> str:
     return kind
 
 
-def _sound(file: str, found: Iterator[Mesh]) -> list[Mesh]:
+def _sound(file: str, bodies_read: Iterator[Mesh]) -> list[Mesh]:
     """The bodies that have triangles, with unique names, after checking that all corners are
     finite.
 
     They are counted while they are read, so that endless input stops early.
     """
-    bodies, triangles = [], 0
-    for number, body in enumerate(found, start=1):
+    bodies: list[Mesh] = []
+    triangles = 0
+    for number, body in enumerate(bodies_read, start=1):
         triangles += len(body.faces)
         if number > MAX_BODIES:
             raise _MeshFileError(
@@ -135,18 +138,17 @@ def _sound(file: str, found: Iterator[Mesh]) -> list[Mesh]:
         corners = body.vertices[body.faces.ravel()]
         far = np.flatnonzero(~(np.abs(corners) <= MAX_COORDINATE).all(axis=1))
         if len(far):
-            at = ", ".join(f"{value:g}" for value in corners[far[0]])
-            message = f"has a corner at ({at}); expected numbers of at most {MAX_COORDINATE:.0f}"
-            raise _MeshFileError(
-                message, f"{body.name}, " * bool(body.name) + f"triangle {far[0] // 3 + 1}"
-            )
+            place = ", ".join(f"{value:g}" for value in corners[far[0]])
+            message = f"has a corner at ({place}); expected numbers of at most {MAX_COORDINATE:.0f}"
+            triangle = f"triangle {far[0] // 3 + 1}"
+            raise _MeshFileError(message, f"{body.name}, {triangle}" if body.name else triangle)
         bodies += [welded(body.name, body.vertices, body.faces)] if len(body.faces) else []
     if not bodies:
         raise _MeshFileError("holds no triangles; expected a solid's surface")
     if len(bodies) == 1:
         return [replace(bodies[0], name=file)]
     names = _different([body.name for body in bodies])
-    return [replace(one, name=f"{file}: {name}") for one, name in zip(bodies, names, strict=True)]
+    return [replace(body, name=f"{file}: {name}") for body, name in zip(bodies, names, strict=True)]
 
 
 def _different(names: Sequence[str]) -> list[str]:
@@ -157,7 +159,7 @@ def _different(names: Sequence[str]) -> list[str]:
         safe = re.sub(r"""[\\/:*?"'`<>|&$\[\]{}]""", "_", name[:200].strip())
         wished = truncate(escape(safe)) or f"body {position}"
         others = (f"{wished} ({number})" for number in count(2))
-        result.append(next(one for one in chain([wished], others) if one not in result))
+        result.append(next(name for name in chain([wished], others) if name not in result))
     return result
 
 
@@ -209,13 +211,15 @@ def _read_stl(content: bytes) -> Iterator[Mesh]:
 
 def _ascii_corners(content: bytes) -> Points:
     """The corners of all facets of a complete ASCII STL."""
-    numbers, step = array("d"), -1  # the position in a facet, or outside a solid
+    numbers = array("d")
+    step = -1  # the position in a facet, or outside a solid
     lines = _lines(re.sub(b"(?i)end solid", b"endsolid", content))
     for line, words in chain(lines, [(0, ["the end"])]):
-        keyword, expected = words[0].lower(), _FACET[step] if step >= 0 else "solid or the end"
+        keyword = words[0].lower()
+        expected = _FACET[step] if step >= 0 else "solid or the end"
         if keyword not in expected.split(" or "):
-            found = quote(" ".join(words)[:200]) if line else "the end of the file"
-            message = f"expected {expected}, found {found}; export it again"
+            text = quote(" ".join(words)[:200]) if line else "the end of the file"
+            message = f"expected {expected}, found {text}; export it again"
             raise _MeshFileError(message, f"line {line}" if line else "")
         if keyword == "vertex":
             numbers.extend(_numbers(line, [*words, "", ""][:4]))
@@ -228,8 +232,8 @@ def _numbers(line: int, words: Sequence[str], how: Callable[[str], Any] = float)
     try:
         return [how(word) for word in words[1:]]
     except ValueError:
-        found = quote(" ".join(words)[:200].strip())
-        raise _MeshFileError(f"expected numbers, found {found}", f"line {line}") from None
+        text = quote(" ".join(words)[:200].strip())
+        raise _MeshFileError(f"expected numbers, found {text}", f"line {line}") from None
 
 
 # --- OBJ, OFF and PLY: polygons --------------------------------------------------------------
@@ -243,7 +247,9 @@ _IGNORED = {
 
 def _read_obj(content: bytes) -> Iterator[Mesh]:
     """Each object (``o``) is a body; without objects each group (``g``), without either the file."""
-    numbers, label, has_objects = array("d"), ("", 0), False
+    numbers = array("d")
+    label = ("", 0)
+    has_objects = False
     polygons: dict[tuple[str, int], dict[int, list[int]]] = {}  # by object or group, by line
     for line, words in _lines(re.sub(rb"\\\r?\n", b" ", content)):
         keyword, name = words[0], " ".join(words[1:])
@@ -255,7 +261,8 @@ def _read_obj(content: bytes) -> Iterator[Mesh]:
             polygon = [corner - 1 if corner >= 0 else corner + first for corner in corners]
             polygons.setdefault(label, {})[line] = polygon
         elif keyword == "o":  # objects with equal names are separate; a group continues
-            label, has_objects = (name, line), True
+            label = (name, line)
+            has_objects = True
         elif keyword == "g" and not has_objects:
             label = (name, 0)
         elif keyword not in _IGNORED:
@@ -263,8 +270,9 @@ def _read_obj(content: bytes) -> Iterator[Mesh]:
             message = f"unknown statement {quote(keyword[:200])}; {expected}"
             raise _MeshFileError(message, f"line {line}")
     vertices = np.array(numbers).reshape(-1, 3)
-    for (name, _), some in polygons.items():
-        yield Mesh(name, vertices, _triangles([*some.values()], vertices, [*some]))
+    for (name, _), polygon_lines in polygons.items():
+        faces = _triangles([*polygon_lines.values()], vertices, [*polygon_lines])
+        yield Mesh(name, vertices, faces)
 
 
 def _read_off(content: bytes) -> Iterator[Mesh]:
@@ -291,10 +299,10 @@ def _read_ply(content: bytes) -> Iterator[Mesh]:
     listed = elements["face"]["properties"]
     key = "vertex_indices" if "vertex_indices" in listed else "vertex_index"
     polygons = faces[key] if isinstance(faces, dict) else faces[key]["f1"]
-    for name, found in (("vertex", points), ("face", polygons)):
-        if len(found) != elements[name]["length"]:
+    for name, rows in (("vertex", points), ("face", polygons)):
+        if len(rows) != elements[name]["length"]:
             announced = pluralize(elements[name]["length"], f"{name} line")
-            raise _MeshFileError(f"announces {announced} and has {len(found)}; export it again")
+            raise _MeshFileError(f"announces {announced} and has {len(rows)}; export it again")
     yield Mesh("", points, _triangles(polygons, points))
 
 
@@ -354,8 +362,8 @@ def _moved(name: str, vertices: Points, faces: Faces, matrix: NDArray[np.float64
 
 
 def _refuse(needed: Collection[str], part: str = "") -> None:
-    for one in needed:
-        message = f"needs {quote(one[:200])}, which fabkit does not read"
+    for extension in needed:
+        message = f"needs {quote(extension[:200])}, which fabkit does not read"
         raise _MeshFileError(f"{message}; export plain meshes", part)
 
 
@@ -367,7 +375,8 @@ def _read_glb(content: bytes) -> Iterator[Mesh]:
     tree = json.loads(content[20 : 20 + int.from_bytes(content[12:16], "little")])
     # trimesh omits compressed data; these extensions do not affect positions.
     cosmetic = re.compile(r"KHR_(?:materials|texture|lights)_\w+|EXT_texture_\w+")
-    _refuse([one for one in tree.get("extensionsRequired", ()) if not cosmetic.fullmatch(one)])
+    required = tree.get("extensionsRequired", ())
+    _refuse([extension for extension in required if not cosmetic.fullmatch(extension)])
     scene = trimesh.load_scene(
         io.BytesIO(content), file_type="glb", process=False, skip_materials=True
     )
@@ -382,23 +391,28 @@ def _read_glb(content: bytes) -> Iterator[Mesh]:
 
     # It visits the nodes in reverse; lines and points have no faces.
     placed = [(node, *scene.graph[node]) for node in reversed(scene.graph.nodes_geometry)]
-    solids = [one for one in placed if hasattr(scene.geometry[one[2]], "faces")]
-    for name, some in groupby(solids, lambda one: name_of(one[0])):
+    solids = [node for node in placed if hasattr(scene.geometry[node[2]], "faces")]
+    for name, nodes in groupby(solids, lambda node: name_of(node[0])):
         parts = [
             _moved(
-                "", scene.geometry[geometry].vertices, scene.geometry[geometry].faces, to_mm @ at
+                "",
+                scene.geometry[geometry].vertices,
+                scene.geometry[geometry].faces,
+                to_mm @ transform,
             )
-            for _, at, geometry in some
+            for _, transform, geometry in nodes
         ]
         vertices, faces = append_faces(
-            [one.vertices for one in parts], [one.faces for one in parts]
+            [part.vertices for part in parts], [part.faces for part in parts]
         )
         yield Mesh(name, np.asarray(vertices, float), np.asarray(faces, np.int64))
 
 
 _SCHEMAS = "http://schemas.microsoft.com/3dmanufacturing"
-_CORE, _PRODUCTION = f"{_SCHEMAS}/core/2015/02", f"{_SCHEMAS}/production/2015/06"
-_VERTEX, _TRIANGLE = f"{{{_CORE}}}vertex", f"{{{_CORE}}}triangle"
+_CORE = f"{_SCHEMAS}/core/2015/02"
+_PRODUCTION = f"{_SCHEMAS}/production/2015/06"
+_VERTEX = f"{{{_CORE}}}vertex"
+_TRIANGLE = f"{{{_CORE}}}triangle"
 #: A file that requires another extension has shapes that would be missed, or is unreadable.
 _UNDERSTOOD = {
     _CORE,
@@ -432,14 +446,16 @@ class _Package:
         if content.count(b"PK\x01\x02") > MAX_ENTRIES:
             raise _MeshFileError(f"is an archive of more than {MAX_ENTRIES} entries")
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            models = [one for one in archive.infolist() if one.filename.lower().endswith(".model")]
+            members = archive.infolist()
+            models = [member for member in members if member.filename.lower().endswith(".model")]
             # zipfile inflates an entry to at most the size that it states.
-            if sum(one.file_size for one in models) > MAX_BYTES:
+            if sum(member.file_size for member in models) > MAX_BYTES:
                 raise _MeshFileError(f"inflates to more than {MAX_BYTES // 1024**2} MiB")
-            for one in models:
-                self._part, self._spaces = _folded(one.filename), dict[str, str]()
+            for member in models:
+                self._part = _folded(member.filename)
+                self._spaces: dict[str, str] = {}
                 parser = ElementTree.XMLParser(target=self)  # noqa: S314 - it has no document type
-                with archive.open(one) as stream:
+                with archive.open(member) as stream:
                     while chunk := stream.read(1024 * 1024):
                         parser.feed(chunk)
                 parser.close()
@@ -495,17 +511,19 @@ class _Package:
         Cyclic components end at Python's recursion limit.
         """
         key = _folded(used.get(f"{{{_PRODUCTION}}}path", used["path"])), used["objectid"]
-        one = self._objects.get(key)
-        if not one or bool(one.components) == bool(one.numbers):
-            message = "expected either a mesh or components" if one else "there is no such object"
+        body = self._objects.get(key)
+        if not body or bool(body.components) == bool(body.numbers):
+            message = "expected either a mesh or components" if body else "there is no such object"
             raise _MeshFileError(message, f"{key[0]}: object {quote(key[1])}")
         words = used.get("transform", "1 0 0 0 1 0 0 0 1 0 0 0").split()
         rows = np.array(words, dtype=float).reshape(4, 3)
-        matrix, name = outer @ np.vstack([rows.T, [0, 0, 0, 1]]), one.name or name
-        for component in one.components:
+        matrix = outer @ np.vstack([rows.T, [0, 0, 0, 1]])
+        name = body.name or name
+        for component in body.components:
             yield from self._placed(component, matrix, name)
-        if one.numbers:
-            vertices, corners = np.array(one.numbers).reshape(-1, 3), np.array(one.corners, int)
+        if body.numbers:
+            vertices = np.array(body.numbers).reshape(-1, 3)
+            corners = np.array(body.corners, int)
             _check_corners(corners, vertices)
             yield _moved(name, vertices, corners.reshape(-1, 3), matrix)
 

@@ -96,36 +96,38 @@ def _fill(model: Any, wrapper: Any, library: Any, package: Package3mf) -> None:
     for name, text in package.metadata.items():
         space = "" if name in _KNOWN else _OWN
         model.GetMetaDataGroup().AddMetaData(space, name, text, "xs:string", True)
-    group, colours = model.AddBaseMaterialGroup(), {}
-    for colour in dict.fromkeys(solid.colour for one in package.objects for solid in one.solids):
-        found = colours[colour] = library.TriangleProperties()
-        found.ResourceID = group.GetResourceID()
+    group = model.AddBaseMaterialGroup()
+    colours = {}
+    solids = [solid for package_object in package.objects for solid in package_object.solids]
+    for colour in dict.fromkeys(solid.colour for solid in solids):
+        properties = colours[colour] = library.TriangleProperties()
+        properties.ResourceID = group.GetResourceID()
         rgb = wrapper.RGBAToColor(*bytes.fromhex(colour[1:]), 255)
-        found.PropertyIDs[:] = [group.AddMaterial(colour, rgb)] * 3
+        properties.PropertyIDs[:] = [group.AddMaterial(colour, rgb)] * 3
     meshes = []
-    for one in package.objects:
+    for package_object in package.objects:
         # PrusaSlicer makes one object of each mesh.
         meshes.append(mesh := model.AddMeshObject())
-        mesh.SetName(one.name)
+        mesh.SetName(package_object.name)
         mesh.SetUUID(identity("mesh"))
         vertices, faces = append_faces(
-            [solid.mesh.vertices for solid in one.solids],
-            [solid.mesh.faces for solid in one.solids],
+            [solid.mesh.vertices for solid in package_object.solids],
+            [solid.mesh.faces for solid in package_object.solids],
         )
         mesh.SetGeometry(
             [library.Position((ctypes.c_float * 3)(*row)) for row in vertices.tolist()],
             [library.Triangle((ctypes.c_uint32 * 3)(*row)) for row in faces.tolist()],
         )
-        first = colours[one.solids[0].colour]
+        first = colours[package_object.solids[0].colour]
         mesh.SetObjectLevelProperty(first.ResourceID, first.PropertyIDs[0])
-        if len(one.solids) > 1:
+        if len(package_object.solids) > 1:
             mesh.SetAllTriangleProperties(
-                [colours[solid.colour] for solid in one.solids for _ in solid.mesh.faces]
+                [colours[solid.colour] for solid in package_object.solids for _ in solid.mesh.faces]
             )
-    for mesh, one in zip(meshes, package.objects, strict=True):
+    for mesh, package_object in zip(meshes, package.objects, strict=True):
         item = model.AddBuildItem(mesh, wrapper.GetIdentityTransform())
         item.SetUUID(identity("item"))
-        item.SetPartNumber(one.name)
+        item.SetPartNumber(package_object.name)
     if package.thumbnail:
         model.CreatePackageThumbnailAttachment().ReadFromBuffer(package.thumbnail)
     config = _model_config(package.objects, [mesh.GetResourceID() for mesh in meshes])
@@ -142,18 +144,22 @@ def _model_config(objects: Sequence[Object3mf], ids: Sequence[int]) -> bytes:
     """
     config = ElementTree.Element("config")
 
-    def add(parent: ElementTree.Element, kind: str, about: dict[str, object], **ids: object) -> Any:
+    def add(
+        parent: ElementTree.Element, kind: str, settings: dict[str, object], **ids: object
+    ) -> Any:
         added = ElementTree.SubElement(parent, kind, {key: str(ids[key]) for key in ids})
-        for key, value in about.items():
+        for key, value in settings.items():
             ElementTree.SubElement(added, "metadata", type=kind, key=key, value=str(value))
         return added
 
-    for one, number in zip(objects, ids, strict=True):
-        whole, first = add(config, "object", {"name": one.name}, id=number, instances_count=1), 0
-        for solid in one.solids:
+    for package_object, number in zip(objects, ids, strict=True):
+        names: dict[str, object] = {"name": package_object.name}
+        whole = add(config, "object", names, id=number, instances_count=1)
+        first = 0
+        for solid in package_object.solids:
             last = first + len(solid.mesh.faces) - 1
-            about = {"name": solid.name, "volume_type": "ModelPart", "extruder": solid.extruder}
-            add(whole, "volume", about, firstid=first, lastid=last)
+            settings = {"name": solid.name, "volume_type": "ModelPart", "extruder": solid.extruder}
+            add(whole, "volume", settings, firstid=first, lastid=last)
             first = last + 1
     ElementTree.indent(config)
     text: str = ElementTree.tostring(config, encoding="unicode")

@@ -18,19 +18,19 @@ from fabkit.drawing.outline import region_mm
 from fabkit.mesh.finding import DIGITS, TINY_MM, TINY_MM3
 from fabkit.mesh.mesh import Points
 from fabkit.mesh.part import Part, protrusion_mm
-from fabkit.mesh.placement import OrientedPiece, Placement, Pose, placements_on, posed, step_mm
+from fabkit.mesh.placement import OrientedPiece, Pose, PosedPiece, placements_on, posed, step_mm
 from fabkit.mesh.rules.insertion import LIFT_MM, ball_orientations
 from fabkit.model.lattice import Cell
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import Challenge
 
-#: Along a shared edge the gap is measured outside these ends (corners and tips are wider) …
+#: Along a shared edge the gap is measured outside these ends: corners and tips are wider.
 _END_ZONE_MM = 3.0
-#: … up to this far from it, so that no other edge of a sharp corner interferes.
+#: The gap is measured up to this far from the edge, where no edge of a sharp corner interferes.
 _EDGE_REACH_MM = 0.8 * _END_ZONE_MM
 #: The orientations of each part, by its key; and the mesh of the board that holds them, or None,
 #: moved so that pieces rest on it at height 0.
-Table = tuple[Mapping[str, Sequence[OrientedPiece]], Any]
+BallSetup = tuple[Mapping[str, Sequence[OrientedPiece]], Any]
 #: Parts farther apart than this part of a grid unit are not neighbours.
 _REACH_UNITS = 0.25
 
@@ -62,15 +62,16 @@ class Assembly:
         return not self.messages
 
     def document(self) -> dict[str, Any]:
-        """For JSON."""
+        """The measurements and messages, for JSON."""
         sizes = "min_gap_mm", "max_gap_mm", "overlap_mm3", "outside_mm"
-        rounded = {one: getattr(self, one) and round(getattr(self, one), DIGITS) for one in sizes}
+        measured = {size: getattr(self, size) for size in sizes}
+        rounded = {size: mm and round(mm, DIGITS) for size, mm in measured.items()}
         messages = list(self.messages)
         return {"challenge": self.challenge, "ok": self.ok, **rounded, "messages": messages}
 
 
 def assemble(
-    challenge: Challenge, layout: Mapping[str, frozenset[Cell]], profile: Profile, table: Table
+    challenge: Challenge, layout: Mapping[str, frozenset[Cell]], profile: Profile, setup: BallSetup
 ) -> Assembly:
     """Assemble meshes as in a solution, and measure gaps and overlaps.
 
@@ -81,7 +82,7 @@ def assemble(
     Raises:
         InputError: when a part cannot cover its cells in the layout.
     """
-    sides, board = table
+    sides, board = setup
     placements = [
         placement
         for key, cells in sorted(layout.items())
@@ -93,7 +94,8 @@ def assemble(
     )
     keys = np.array([piece.key for piece, _ in placements])
     area = region_mm(lattice, challenge.region, unit_mm)
-    outside_mm, in_board_mm3 = defaultdict[str, float](float), defaultdict[str, float](float)
+    outside_mm = defaultdict[str, float](float)
+    in_board_mm3 = defaultdict[str, float](float)
     for (piece, pose), silhouette in zip(placements, silhouettes, strict=True):
         outside_mm[piece.key] = max(outside_mm[piece.key], protrusion_mm(silhouette, area))
         if board is not None and piece.is_solid:
@@ -101,25 +103,26 @@ def assemble(
             in_board_mm3[piece.key] = max(in_board_mm3[piece.key], overlap_mm3)
     pairs = shapely.STRtree(silhouettes).query(silhouettes, "dwithin", _REACH_UNITS * unit_mm)
     i, j = pairs[:, keys[pairs[0]] < keys[pairs[1]]]
-    gaps_mm, overlaps_mm3 = shapely.distance(silhouettes[i], silhouettes[j]), np.zeros(len(i))
-    for at in np.flatnonzero(gaps_mm < profile.gap_min_mm):
-        two = placements[i[at]], placements[j[at]]
-        if all(piece.is_solid for piece, _ in two):
-            one, other = (piece.at(pose) for piece, pose in two)
-            overlaps_mm3[at] = (one ^ other).volume()
+    gaps_mm = shapely.distance(silhouettes[i], silhouettes[j])
+    overlaps_mm3 = np.zeros(len(i))
+    for pair in np.flatnonzero(gaps_mm < profile.gap_min_mm):
+        (piece, pose), (other, other_pose) = placements[i[pair]], placements[j[pair]]
+        if piece.is_solid and other.is_solid:
+            solid, beside = piece.at(pose), other.at(other_pose)
+            overlaps_mm3[pair] = (solid ^ beside).volume()
             # The library searches only up to this distance.
-            gaps_mm[at] = (
-                one.min_gap(other, profile.gap_min_mm) if overlaps_mm3[at] <= TINY_MM3 else 0.0
-            )
+            apart_mm = solid.min_gap(beside, profile.gap_min_mm)
+            gaps_mm[pair] = apart_mm if overlaps_mm3[pair] <= TINY_MM3 else 0.0
     edges_mm = _edge_gaps_mm(placements, i, j)
     worst = {(key, "the board"): (mm3, math.inf, -math.inf) for key, mm3 in in_board_mm3.items()}
-    for pair in sorted(set(zip(keys[i].tolist(), keys[j].tolist(), strict=True))):
-        these = (keys[i] == pair[0]) & (keys[j] == pair[1])
-        worst[pair] = overlaps_mm3[these].max(), gaps_mm[these].min(), edges_mm[these].max()
+    for key, other_key in sorted(set(zip(keys[i].tolist(), keys[j].tolist(), strict=True))):
+        pairs = (keys[i] == key) & (keys[j] == other_key)
+        sizes = overlaps_mm3[pairs].max(), gaps_mm[pairs].min(), edges_mm[pairs].max()
+        worst[key, other_key] = sizes
     open_ = sorted({piece.key for piece, _ in placements if not piece.is_solid})
     messages = [f"{key} is not closed; its overlaps cannot be measured" for key in open_]
-    for pair, sizes in worst.items():
-        messages += _pair_problems(" and ".join(pair), *sizes, profile)
+    for both_keys, sizes in worst.items():
+        messages += _pair_problems(" and ".join(both_keys), *sizes, profile)
     messages += [
         f"{key} reaches {reach_mm:.3f} mm out of the region"
         for key, reach_mm in outside_mm.items()
@@ -150,7 +153,7 @@ def _pair_problems(
         yield f"{both} leave a gap of {edge_mm:.3f} mm along an edge; {expected}"
 
 
-def ball_setup(parts: Mapping[str, Part], board: Part | None) -> Table:
+def ball_setup(parts: Mapping[str, Part], board: Part | None) -> BallSetup:
     """The orientations in which fitted ball pieces lie flat, and the board if it is closed."""
     pitches = [part.balls.pitch_mm for part in parts.values() if part.balls]
     unit_mm = board.unit_mm if board else median(pitches)
@@ -161,12 +164,12 @@ def ball_setup(parts: Mapping[str, Part], board: Part | None) -> Table:
 
 
 def _edge_gaps_mm(
-    placements: Sequence[Placement], i: NDArray[np.int64], j: NDArray[np.int64]
+    placements: Sequence[PosedPiece], i: NDArray[np.int64], j: NDArray[np.int64]
 ) -> Points:
     """For pairs of placements, the largest gap along the edges that two flat parts share, at
     mid-height; -inf if there are none. It occurs at the ends of the measured segments, or at
     corners beside them."""
-    borders = np.array([_border(*one) for one in placements])
+    borders = np.array([_border(*placement) for placement in placements])
     shared = shapely.line_merge(shapely.intersection(borders[i], borders[j]))
     lines, pair_of = shapely.get_parts(shapely.simplify(shared, 0), return_index=True)
     points, line_of = shapely.get_coordinates(lines, return_index=True)
@@ -180,8 +183,8 @@ def _edge_gaps_mm(
     beside = shapely.buffer(stretches, _EDGE_REACH_MM, cap_style="flat")
     sections = np.array([piece.place(piece.section, [pose])[0] for piece, pose in placements])
     found_mm = np.full(len(i), -math.inf)
-    for one, other in ((i, j), (j, i)):
-        sides, others = sections[one[pair_of]], sections[other[pair_of]]
+    for near_side, far_side in ((i, j), (j, i)):
+        sides, others = sections[near_side[pair_of]], sections[far_side[pair_of]]
         nearest = shapely.shortest_line(shapely.boundary(sides)[:, None], ends)
         gaps_mm = shapely.distance(shapely.get_point(nearest, 0), others[:, None])
         np.maximum.at(found_mm, pair_of, gaps_mm.max(axis=1))

@@ -25,9 +25,12 @@ from fabkit.model.lattice import Cell, Lattice, Point
 from fabkit.model.piece import canonical_turn
 from fabkit.model.polygon import rings_of_cells
 
-#: A side is measured this far from its ends (mm, and at most this part of it), where corners are
-#: rounded and other sides begin; and this far out, but less if another side would interfere.
-_END_MM, _END_PART, _OUT_PART = 3.0, 0.25, 0.8
+#: A side is measured this far (mm) from its ends, where corners are rounded and other sides begin.
+_END_MM = 3.0
+#: The distance from the ends is at most this part of the side.
+_END_PART = 0.25
+#: A side is measured this part of that distance outwards, where no other side interferes.
+_OUT_PART = 0.8
 
 #: Less of a normal than this is rounding.
 _PARALLEL = 1e-6
@@ -45,7 +48,7 @@ class Solution:
         layout: for each piece the cells that it covers.
         clearance_mm: from the region to the walls of its tray, as measured; None without one.
         halves: cells in a unit's length, 2 where pieces lie half a unit apart; see
-            `fabkit.model.entry.Entry`.
+            `fabkit.model.puzzle.Entry`.
     """
 
     challenge: str
@@ -98,16 +101,16 @@ class PieceInsets:
         sides = (posed(ends, pose) for ends in self.ends)
         return [(b, a) if pose[0].flipped else (a, b) for a, b in sides]
 
-    def corner_mm(self, one: int, other: int, along: Sequence[float]) -> float:
+    def corner_mm(self, first: int, second: int, along: Sequence[float]) -> float:
         """The inset of the corner of two sides, along a combination of their normals."""
-        key = one, other, round(along[0], 6), round(along[1], 6)
+        key = first, second, round(along[0], 6), round(along[1], 6)
         if key not in self._corners_mm:
-            (corner,) = {*self.ends[one]} & {*self.ends[other]}
+            (corner,) = {*self.ends[first]} & {*self.ends[second]}
             middle = np.array(corner) * step_mm(self.piece.lattice, self.piece.unit_mm)
-            lengths = np.linalg.norm(np.diff(self._ends_mm[[one, other]], axis=1), axis=-1)
+            lengths = np.linalg.norm(np.diff(self._ends_mm[[first, second]], axis=1), axis=-1)
             near_mm = min(_END_MM, _END_PART * float(lengths.min()))
             nearby = self.piece.section.intersection(shapely.Point(middle).buffer(near_mm))
-            out = np.array(along) @ self._normals[[one, other]]
+            out = np.array(along) @ self._normals[[first, second]]
             inside = (middle - shapely.get_coordinates(nearby)) @ out
             self._corners_mm[key] = float(inside.min(initial=near_mm))
         return self._corners_mm[key]
@@ -147,34 +150,34 @@ def contacts(
                 corners.append((key, number, after))
 
     def contact(
-        piece: str, own: Sequence[tuple[int, float]], own_mm: float, other: Side, at: Any
+        piece: str, own: Sequence[tuple[int, float]], own_mm: float, other: Side, place: Any
     ) -> Contact:
         key, number = other
         sides = [((piece, side), lever) for side, lever in own]
         sides += [(other, 1.0)] if key or solution.clearance_mm is not None else []
         x, y = (-normals[key][number]).tolist()
-        place_mm = ((np.array(at) - lowest) * step).tolist()
+        place_mm = ((np.array(place) - lowest) * step).tolist()
         room_mm = own_mm + float(inside_mm[key][number])
         return Contact((piece, key), tuple(sides), (x, y), room_mm, (place_mm[0], place_mm[1]))
 
-    found: dict[frozenset[Side], Contact] = {}
+    edge_contacts: dict[frozenset[Side], Contact] = {}
     for (start, end), (key, number) in owners.items():
         other = owners.get((end, start))
-        if other is not None and (both := frozenset([(key, number), other])) not in found:
+        if other is not None and (both := frozenset([(key, number), other])) not in edge_contacts:
             middle, own_mm = np.add(start, end) / 2, float(inside_mm[key][number])
-            found[both] = contact(key, [(number, 1.0)], own_mm, other, middle)
+            edge_contacts[both] = contact(key, [(number, 1.0)], own_mm, other, middle)
     at_corners = []
-    for key, one, two in corners:
-        corner = ends_of[key][one][1]
+    for key, first, second in corners:
+        corner = ends_of[key][first][1]
         for other in passing[corner]:
             against = -normals[other[0]][other[1]]
-            along = np.linalg.solve(normals[key][[one, two]].T, against).tolist()
+            along = np.linalg.solve(normals[key][[first, second]].T, against).tolist()
             # If the corner points towards that side, and none of its sides runs along it.
             if other[0] != key and min(along) > _PARALLEL:
-                own_mm = pieces[key].corner_mm(one, two, along)
-                own = [(one, along[0]), (two, along[1])]
+                own_mm = pieces[key].corner_mm(first, second, along)
+                own = [(first, along[0]), (second, along[1])]
                 at_corners.append(contact(key, own, own_mm, other, corner))
-    return [*found.values(), *at_corners]
+    return [*edge_contacts.values(), *at_corners]
 
 
 def _normals(ends: Points) -> Points:

@@ -39,7 +39,7 @@ def inspect_balls(
     as_printed = Part(part.mesh, on_bed.vertices)
     return [
         *mesh_findings(as_printed),
-        *check_limits("ball-read", part.balls.off_mm, most=TOLERANCE_MM),
+        *check_limits("ball-read", part.balls.off_mm, maximum=TOLERANCE_MM),
         _shape(part, part.balls, on_bed, identity, puzzle),
         *_sizes(part, part.balls, on_bed, profile),
         *_room(part, part.balls, profile),
@@ -54,8 +54,8 @@ def _shape(
 ) -> Finding:
     """The finding on whether a part is its piece, with the links that are wrong."""
     mirror = "the mirror image of " if identity.mirrored else ""
-    if found := ambiguity_finding("ball-shape", part, f"{mirror}{identity.piece}"):
-        return found
+    if ambiguity := ambiguity_finding("ball-shape", part, f"{mirror}{identity.piece}"):
+        return ambiguity
     if identity.alike:
         what = "is" if mirror else "has the balls and the links of"
         message = f"it {what} {mirror}{' and '.join(identity.alike)}"
@@ -77,18 +77,18 @@ def _shape(
 
 def _sizes(part: Part, balls: Balls, on_bed: _OnBed, profile: Profile) -> Iterator[Finding]:
     """Findings on pitch, balls, links, gaps, what is neither ball nor link, and the flat."""
-    ball_mm, unit_mm, shape = profile.ball_mm, profile.unit_mm, balls.shape
+    ball_mm, unit_mm = profile.ball_mm, profile.unit_mm
+    shape = balls.shape
     places = np.array(shape.balls, float) * balls.pitch_mm
     yield from check_limits("ball-pitch", balls.pitch_mm, *near(unit_mm, unit_mm * UNIT_TOLERANCE))
     widths = [(width, on_bed.mark([i])) for i, width in enumerate(balls.diameters_mm)]
     yield from check_limits("ball-diameter", widths, *near(ball_mm))
     # The link with the largest deficit; the flat cuts those on the bed.
-    lowest, on_bed_mm = set(on_bed.lowest), height_on_bed_mm(profile)
-    links = [
-        (width - wanted, wanted, bond)
-        for width, bond in zip(balls.links_mm, shape.bonds, strict=True)
-        for wanted in [on_bed_mm if lowest.issuperset(bond) else profile.link_mm]
-    ]
+    links = []
+    for width, bond in zip(balls.links_mm, shape.bonds, strict=True):
+        is_on_bed = set(on_bed.lowest).issuperset(bond)
+        wanted = height_on_bed_mm(profile) if is_on_bed else profile.link_mm
+        links.append((width - wanted, wanted, bond))
     for off, wanted, bond in sorted(links)[:1]:
         # Chords of 24 segments take as much as the tolerance off a link of 9 mm.
         link = [(off + wanted, on_bed.mark(bond))]
@@ -103,12 +103,12 @@ def _sizes(part: Part, balls: Balls, on_bed: _OnBed, profile: Profile) -> Iterat
     stray_mm = float(distance_to_skeleton(part.vertices, places, shape.bonds).max())
     what = "the largest distance of the surface from the middles of balls and links"
     most_mm = ball_mm / 2 + 2 * TOLERANCE_MM
-    yield from check_limits("ball-stray", stray_mm, most=most_mm, what=what)
-    flats = [
-        (on_bed.flat.boundary.distance(at) if on_bed.flat.contains(at) else 0.0, on_bed.mark([i]))
-        for i in on_bed.lowest
-        for at in [shapely.Point(on_bed.middles[i, :2])]
-    ]
+    yield from check_limits("ball-stray", stray_mm, maximum=most_mm, what=what)
+    flats = []
+    for i in on_bed.lowest:
+        middle = shapely.Point(on_bed.middles[i, :2])
+        reach_mm = on_bed.flat.boundary.distance(middle) if on_bed.flat.contains(middle) else 0.0
+        flats.append((reach_mm, on_bed.mark([i])))
     flat_mm = math.sqrt(max(0.0, ball_mm**2 / 4 - profile.ball_flat_mm**2))
     # Of usual sizes, a flat that lies 0.3 mm too deep has less; chords of 24 segments take 0.05.
     yield from check_limits("ball-flat", flats, round(0.9 * flat_mm, 3))
@@ -176,9 +176,11 @@ class _OnBed(NamedTuple):
 
 def _place_on_bed(part: Part, balls: Balls) -> _OnBed:
     """Lay a piece on its flat, however its facets are rotated."""
-    mesh, faces, pitch_mm = part.aligned.as_trimesh, part.mesh.faces, balls.pitch_mm
+    mesh, faces = part.aligned.as_trimesh, part.mesh.faces
+    pitch_mm = balls.pitch_mm
     middles = np.array(balls.shape.balls, float) * pitch_mm
-    axes, tilt = np.vstack([np.eye(3), -np.eye(3)]), 0.0
+    axes = np.vstack([np.eye(3), -np.eye(3)])
+    tilt = 0.0
 
     def lowest_faces(up: Points, near_mm: float) -> NDArray[np.bool_]:
         heights = mesh.triangles @ up
@@ -195,10 +197,11 @@ def _place_on_bed(part: Part, balls: Balls) -> _OnBed:
         if low.any():
             # Noise tilts single faces; together, all faces of this height are level.
             low = lowest_faces(_across(part.vertices, faces[low]), 0.002 * pitch_mm)
-            flat = max(flat, low, key=lambda some: mesh.area_faces[some].sum())
+            flat = max(flat, low, key=lambda faces_on_bed: mesh.area_faces[faces_on_bed].sum())
     # It has at least a twentieth of a cell; that under one ball has a quarter.
     if mesh.area_faces[flat].sum() > 0.05 * pitch_mm**2:
-        up, own = _across(part.vertices, faces[flat]), _across(part.mesh.vertices, faces[flat])
+        up = _across(part.vertices, faces[flat])
+        own = _across(part.mesh.vertices, faces[flat])
         tilt = math.degrees(math.atan2(math.hypot(own[0], own[1]), own[2]))
     else:
         flat[:] = False

@@ -7,7 +7,6 @@ half a millimetre, and at each step the volume of the overlap is measured.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -34,7 +33,7 @@ from fabkit.mesh.board_fit import (
     wall_distances,
     z_ranges,
 )
-from fabkit.mesh.features import Circle
+from fabkit.mesh.features import FittedCircle
 from fabkit.mesh.finding import Finding, check_limits, count_finding
 from fabkit.mesh.identity import ambiguity_finding
 from fabkit.mesh.mesh import Points
@@ -47,8 +46,10 @@ from fabkit.model.lattice import Lattice
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import Board, PuzzleSet
 
-#: Tolerances in mm of diameters, widths and depths, and of the places of holes.
-TOLERANCE_MM, PLACE_MM = 0.02, 0.05
+#: Tolerance in mm of diameters, widths and depths.
+TOLERANCE_MM = 0.02
+#: Tolerance in mm of the places of holes.
+PLACE_MM = 0.05
 #: A hole drawn with straight edges, within the tolerances of exports, is this much narrower.
 _CHORDS_MM = 0.02
 #: The distance (mm) of sections from the ends of ranges of height.
@@ -74,7 +75,8 @@ def inspect_board(
     findings = [*mesh_findings(part), _board_finding(part, puzzle, profile)]
     if part.board is not None:
         is_lid, name = part.kind == LID, part.board.id
-        same = [one for one in others if one.board == part.board and (one.kind == LID) != is_lid]
+        of_board = [other for other in others if other.board == part.board]
+        same = [other for other in of_board if (other.kind == LID) != is_lid]
         if is_lid:
             findings.append(count_finding("lid-board", len(same), 1, f"boards {name} for this lid"))
             for board in same[:1]:
@@ -97,8 +99,8 @@ def _board_finding(part: Part, puzzle: PuzzleSet, profile: Profile) -> Finding:
     kind, unit_mm = board_kind(puzzle, profile), profile.unit_mm
     what = f"{'the lid of ' if part.kind == LID else ''}the board {part.board.id}"
     # Boards of one shape explain a mesh equally well.
-    if part.margin > 1e-6 and (found := ambiguity_finding("board-read", part, what)):
-        return found
+    if part.margin > 1e-6 and (ambiguity := ambiguity_finding("board-read", part, what)):
+        return ambiguity
     if part.kind not in (kind, LID):
         message = f"it is of kind {part.kind}; expected kind {kind} for {puzzle.name}"
         return Finding("board-read", False, None, None, "", message)
@@ -137,7 +139,7 @@ def channel_widths_mm(part: Part, lattice: Lattice) -> list[float]:
     across = along[:, ::-1] * [-1, 1] / np.linalg.norm(along, axis=1)[:, None]
     sides = [raycast(cut, middles, direction, reach_mm)[0] for direction in (across, -across)]
     widths = np.minimum(sides, reach_mm).sum(axis=0)
-    return [float(one) for one in np.where(shapely.contains_xy(cut, *middles.T), 0.0, widths)]
+    return [float(width) for width in np.where(shapely.contains_xy(cut, *middles.T), 0.0, widths)]
 
 
 def _neighbours_mm(part: Part, lattice: Lattice) -> Points:
@@ -156,7 +158,7 @@ def _board_findings(
     region = region_mm(lattice, board.cells, part.unit_mm)
     middles = cell_centres_mm(lattice, board, part.unit_mm)
     surfaces = surface_heights(part.aligned, middles)
-    depths = part.rest_mm - np.array([one[-1] if one else 0.0 for one in surfaces])
+    depths = part.rest_mm - np.array([heights[-1] if heights else 0.0 for heights in surfaces])
     if part.kind == HOLES:
         floor_mm = part.rest_mm - profile.link_mm / 2  # of the channels for links
         ends = _near_ends(z_ranges(part.sections))
@@ -164,16 +166,16 @@ def _board_findings(
         heights.append(floor_mm - _NEAR_END_MM)
         yield from _circles(part, middles, heights, "hole", profile.hole_mm)
         off = float(np.abs(post_heights_mm(part, lattice) - part.rest_mm).max())
-        yield from check_limits("board-posts", off, most=TOLERANCE_MM)
+        yield from check_limits("board-posts", off, maximum=TOLERANCE_MM)
         yield from _channels(part, lattice, profile)
         # A ball one pitch below an inserted one hangs freely: above the table, and above any floor.
         yield from _worst("board-depth", depths, middles, part.unit_mm + profile.ball_mm / 2)
     if part.kind == SOCKETS:
         # A cell without a socket counts; the others determine the depth.
         depths[depths < TOLERANCE_MM] = math.inf
-        there = depths[np.isfinite(depths)]
-        low_mm = float(np.median(there)) if len(there) else 0.0
-        heights = [part.rest_mm - low_mm + _NEAR_END_MM, part.rest_mm - _NEAR_END_MM]
+        sockets = depths[np.isfinite(depths)]
+        depth_mm = float(np.median(sockets)) if len(sockets) else 0.0
+        heights = [part.rest_mm - depth_mm + _NEAR_END_MM, part.rest_mm - _NEAR_END_MM]
         asked_mm = profile.peg_mm + 2 * profile.socket_mm
         yield from _circles(part, middles, heights, "socket", asked_mm)
         yield from _worst("board-socket-depth", depths, middles, profile.peg_height_mm + 0.1)
@@ -185,16 +187,16 @@ def _board_findings(
         yield from _walls(part, region, _near_ends(above), profile)
     if part.kind != HOLES:
         # The plastic below pieces, or below their sockets, at the middle of every cell.
-        least = profile.board_floor_mm
-        floors = np.array([one[1] - one[0] if len(one) > 1 else 0.0 for one in surfaces])
+        floor_mm = profile.board_floor_mm
+        floors = np.array([z[1] - z[0] if len(z) > 1 else 0.0 for z in surfaces])
         if part.kind == TRAY and profile.lid == "none":  # a title may be engraved in it
             floors[floors < part.rest_mm - TOLERANCE_MM] += profile.title_depth_mm
         # Nothing goes through between the middles either, near the bed.
-        open_ = region - sections.at(min(least / 4, 0.3))
+        open_ = region - sections.at(min(floor_mm / 4, 0.3))
         if open_.area > TOLERANCE_MM:
-            yield from check_limits("board-floor", [(0.0, open_)], least)
+            yield from check_limits("board-floor", [(0.0, open_)], floor_mm)
         else:
-            yield from _worst("board-floor", floors, middles, least - 2 * sections.noise_mm)
+            yield from _worst("board-floor", floors, middles, floor_mm - 2 * sections.noise_mm)
 
 
 def _circles(
@@ -208,12 +210,13 @@ def _circles(
     what = f"round {name}s, one for each cell"
     where = shapely.MultiPoint(missing).buffer(1.0) if missing else None
     yield count_finding(f"board-{name}s", count, len(cells), what, where)
-    found = [(hole, middle) for middle, holes in cells for hole in holes if hole]
-    widths = [_width_mm(hole, asked_mm) for hole, _ in found]
-    places = centres_of([hole for hole, _ in found])
+    found_holes = [hole for _, holes in cells for hole in holes if hole]
+    wanted = [middle for middle, holes in cells for hole in holes if hole]
+    widths = [_width_mm(hole, asked_mm) for hole in found_holes]
+    places = centres_of(found_holes)
     yield from _worst(f"board-{name}-diameter", widths, places, *near(asked_mm, TOLERANCE_MM))
-    off = np.linalg.norm(places - np.reshape([middle for _, middle in found], (-1, 2)), axis=1)
-    yield from _worst(f"board-{name}-place", off, places, most=PLACE_MM)
+    off = np.linalg.norm(places - np.reshape(wanted, (-1, 2)), axis=1)
+    yield from _worst(f"board-{name}-place", off, places, maximum=PLACE_MM)
 
 
 def _channels(part: Part, lattice: Lattice, profile: Profile) -> Iterator[Finding]:
@@ -230,7 +233,7 @@ def _channels(part: Part, lattice: Lattice, profile: Profile) -> Iterator[Findin
     lanes = shapely.buffer(lines, asked_mm / 2 - TOLERANCE_MM, cap_style="flat")
     cuts = (part.rest_mm - deep_mm + TOLERANCE_MM, part.rest_mm - deep_mm / 2)
     inside = [part.sections.at(height) & shapely.union_all(lanes) for height in cuts]
-    inside = [one for one in inside if one.area > TOLERANCE_MM**2]
+    inside = [cut for cut in inside if cut.area > TOLERANCE_MM**2]
     what = "cross-sections of channels with something inside"
     yield count_finding("board-channel-free", len(inside), 0, what, inside[0] if inside else None)
 
@@ -240,9 +243,9 @@ def _corners(region: BaseGeometry, cut: BaseGeometry, profile: Profile) -> Itera
     corners = [here for here, inside in corner_angles(region) if inside < math.radians(100)]
     if corners:
         # A quarter of the radius that the nozzle leaves must be free beyond the clearance.
-        least = profile.board_clearance_mm + profile.nozzle_mm / 4
+        minimum_mm = profile.board_clearance_mm + profile.nozzle_mm / 4
         rooms = shapely.distance(shapely.points(corners), cut)
-        yield from _worst("board-corners", rooms, corners, least)
+        yield from _worst("board-corners", rooms, corners, minimum_mm)
 
 
 def _walls(
@@ -259,30 +262,30 @@ def _walls(
     walls = [raycast(cut, starts, inwards, reach) for cut in cuts]
     # A ray that reaches the region first came through the notch: beyond is another wall.
     thick = [np.where(begin < inside, wide, np.inf) for begin, wide in walls]
-    least = profile.board_wall_mm - 2 * part.sections.noise_mm
-    yield from _worst("board-wall", np.ravel(thick), np.tile(points, (len(cuts), 1)), least)
+    minimum_mm = profile.board_wall_mm - 2 * part.sections.noise_mm
+    yield from _worst("board-wall", np.ravel(thick), np.tile(points, (len(cuts), 1)), minimum_mm)
 
 
 def _worst(
-    rule: str, values: Any, places: Any, least: float = -math.inf, most: float = math.inf
+    rule: str, values: Any, places: Any, minimum: float = -math.inf, maximum: float = math.inf
 ) -> Iterator[Finding]:
     """The finding on the worst of several lengths, each with its place; it fails if there are
     none."""
-    found = list(zip(np.asarray(values).tolist(), shapely.points(places), strict=True))
-    for one in check_limits(rule, found or [(math.inf, None)], least, most):
-        yield replace(one, where=one.where.buffer(1.0) if one.where else None)
+    measured = list(zip(np.asarray(values).tolist(), shapely.points(places), strict=True))
+    for finding in check_limits(rule, measured or [(math.inf, None)], minimum, maximum):
+        yield replace(finding, where=finding.where.buffer(1.0) if finding.where else None)
 
 
-def _near_ends(some: Iterable[ZRange]) -> list[float]:
+def _near_ends(ranges: Iterable[ZRange]) -> list[float]:
     """The heights near both ends of ranges, since walls may lean between two levels."""
-    ends = ((one.low_mm + _NEAR_END_MM, one.high_mm - _NEAR_END_MM) for one in some)
-    return list(itertools.chain(*ends))
+    ends = ((z_range.low_mm, z_range.high_mm) for z_range in ranges)
+    return [mm for low, high in ends for mm in (low + _NEAR_END_MM, high - _NEAR_END_MM)]
 
 
-def _width_mm(hole: Circle, asked_mm: float) -> float:
+def _width_mm(hole: FittedCircle, asked_mm: float) -> float:
     """The width of a hole that deviates most: the cylinder that fits in, or its largest width."""
     widths = [hole.inner_mm, hole.outer_mm]
-    far = [one for one in widths if abs(one - hole.diameter_mm) > _CHORDS_MM]
+    far = [width for width in widths if abs(width - hole.diameter_mm) > _CHORDS_MM]
     return max(far or [hole.diameter_mm], key=lambda width: abs(width - asked_mm))
 
 
@@ -306,9 +309,9 @@ def _lid_findings(lid: Part, board: Part, lid_low_mm: float, profile: Profile) -
     motion = _LidMotion(board, lid, socket_mm)
     # There is room for the pieces, and some air, below the lid.
     pieces = profile.ball_mm / 2 if board.kind == HOLES else profile.thickness_mm
-    air, least = socket_mm - board.rest_mm - pieces, profile.lid_air_mm - motion.noise_mm
-    yield from check_limits("board-height", air, least)
-    yield from check_limits("lid-fits", motion.overlap_mm3(), most=_TINY_MM3, unit="mm3")
+    air_mm = socket_mm - board.rest_mm - pieces
+    yield from check_limits("board-height", air_mm, profile.lid_air_mm - motion.noise_mm)
+    yield from check_limits("lid-fits", motion.overlap_mm3(), maximum=_TINY_MM3, unit="mm3")
     yield from motion.snap_findings(profile) if motion.snaps else motion.slide_findings()
     yield from check_limits("lid-held", motion.lifted_mm3(motion.inserted), 1.0, unit="mm3")
 
@@ -319,10 +322,12 @@ class _LidMotion:
     def __init__(self, board: Part, lid: Part, socket_mm: float) -> None:
         import manifold3d
 
-        self.board, self.lid, sections = board, lid, lid.sections
+        self.board, self.lid = board, lid
+        sections = lid.sections
         self.noise_mm = 2 * (board.sections.noise_mm + sections.noise_mm)
         # The plate extends up to the largest level face that faces up.
-        tops = [(area, at) for (at, facing), area in sections.flats().items() if facing == UP]
+        flats = sections.flats().items()
+        tops = [(area, height) for (height, facing), area in flats if facing == UP]
         self.plate_mm = max(tops, default=(0.0, sections.high))[1]
         # A lid with tongues is pressed on; most of it is missing halfway up.
         plain = sections.at(z_ranges(sections)[0].middle_mm)
@@ -341,11 +346,11 @@ class _LidMotion:
         if self.snaps:
             solid = solid.rotate((180.0, 0.0, 0.0)).translate((0.0, 0.0, self.plate_mm))
         # Its centre is that of the region, scaled by the lid's unit.
-        there = [*(board.unit_mm / lid.unit_mm * middle[:2]).tolist(), self._low_mm]
-        turned = [solid.rotate((0, 0, 90 * turns)).translate(there) for turns in range(4)]
-        overlaps = [self.overlap_mm3(lid=one) for one in turned]
+        place = [*(board.unit_mm / lid.unit_mm * middle[:2]).tolist(), self._low_mm]
+        turned = [solid.rotate((0, 0, 90 * turns)).translate(place) for turns in range(4)]
+        overlaps = [self.overlap_mm3(lid=solid) for solid in turned]
         # Some lids fit their board in several orientations; they are held in one of them.
-        free = [one for one, overlap in zip(turned, overlaps, strict=True) if overlap <= _TINY_MM3]
+        free = [turned[i] for i, overlap_mm3 in enumerate(overlaps) if overlap_mm3 <= _TINY_MM3]
         self.inserted = max(free or [turned[int(np.argmin(overlaps))]], key=self.lifted_mm3)
 
     def overlap_mm3(self, x: float = 0, y: float = 0, up: float = 0, lid: Any = None) -> float:
@@ -365,7 +370,7 @@ class _LidMotion:
         steps = np.arange(_STEP_MM, far + _STEP_MM, _STEP_MM).tolist()
         worst_mm3, out = max((self.overlap_mm3(x * out, y * out), -out) for out in steps)
         what = f"the overlap of lid and board along its path, {-out:g} mm before its end,"
-        yield from check_limits("lid-path", worst_mm3, most=_TINY_MM3, unit="mm3", what=what)
+        yield from check_limits("lid-path", worst_mm3, maximum=_TINY_MM3, unit="mm3", what=what)
 
     def snap_findings(self, profile: Profile) -> Iterator[Finding]:
         """Findings on a snap lid: only hooks touch the board, and they bend within their limit.
@@ -383,16 +388,15 @@ class _LidMotion:
                     low, high = np.reshape(hook.bounding_box(), (2, 3))
                     bent_mm = max(bent_mm, float((high - low)[:2].min()))
         if most_mm3 > _TINY_MM3:
-            message = (
-                f"the plate of the lid overlaps the board by {most_mm3:.3f} mm3 on its way down"
-            )
+            message = f"the plate of the lid overlaps the board by {most_mm3:.3f} mm3 on its way"
+            message += " down"
             yield Finding("lid-path", False, most_mm3, _TINY_MM3, "mm3", message)
         else:
             what = "the bending of a hook on the lid's way down"
-            most_mm = profile.snap_mm + 0.02
-            yield from check_limits("lid-path", bent_mm, most=most_mm, what=what)
+            limit_mm = profile.snap_mm + 0.02
+            yield from check_limits("lid-path", bent_mm, maximum=limit_mm, what=what)
         strains = [(1.5 * thick * bent_mm / long**2, None) for thick, long in self._tongues()]
-        yield from check_limits("lid-strain", strains or 0.0, most=MAX_STRAIN, unit="")
+        yield from check_limits("lid-strain", strains or 0.0, maximum=MAX_STRAIN, unit="")
 
     def _tongues(self) -> Iterator[tuple[float, float]]:
         """The thickness of each tongue, and its length from the plate to the tip of its hook."""

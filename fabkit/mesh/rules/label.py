@@ -22,22 +22,24 @@ from fabkit.mesh.rules.recess import letter_turns, turns_of
 from fabkit.mesh.section import DOWN, UP, polygons_by_size
 
 
-def label_findings(one: Subject) -> Iterator[Finding]:
+def label_findings(subject: Subject) -> Iterator[Finding]:
     """All findings on the engraving of a part."""
-    part, profile, labels, areas = one.part, one.profile, list[Cavity](), list[BaseGeometry]()
+    part, profile = subject.part, subject.profile
+    labels: list[Cavity] = []
+    areas: list[BaseGeometry] = []
     for side, attribute, wanted in (
         ("face", "above", profile.faces != "none"),
         ("back", "below", profile.faces == "both"),
     ):
-        found = [label for label in one.found.labels if getattr(label, attribute)]
-        if found or wanted:
-            ok = bool(found) == wanted
-            message = f"there is {'a' if found else 'no'} letter on the {side}"
+        side_labels = [label for label in subject.features.labels if getattr(label, attribute)]
+        if side_labels or wanted:
+            ok = bool(side_labels) == wanted
+            message = f"there is {'a' if side_labels else 'no'} letter on the {side}"
             message += "" if ok else f"; the profile requires {'one' if wanted else 'none'}"
-            yield Finding(f"label-{side}", ok, float(bool(found)), float(wanted), "", message)
-        if found and wanted:
-            labels += found
-            areas.append(union_all([label.middle for label in found]))
+            yield Finding(f"label-{side}", ok, float(bool(side_labels)), float(wanted), "", message)
+        if side_labels and wanted:
+            labels += side_labels
+            areas.append(union_all([label.middle for label in side_labels]))
     depths = [(label.depth_mm, label.middle) for label in labels]
     off_mm = TOLERANCE_MM + 2 * part.sections.noise_mm  # at both ends
     yield from check_limits("label-depth", depths, *near(profile.label_depth_mm, off_mm))
@@ -60,28 +62,28 @@ def label_findings(one: Subject) -> Iterator[Finding]:
         flat = part.sections.flat(*((part.thickness_mm, UP) if label.above else (0.0, DOWN)))
         margins.append((max(0.0, inside_mm(label.middle, part.filled(flat))), label.middle))
     yield from check_limits("label-margin", margins, near(profile.label_margin_mm)[0])
-    if labels and labels[0].above and not one.common.measured:
-        yield from _as_drawn(one, areas[0])
+    if labels and labels[0].above and not subject.common.measured:
+        yield from _as_drawn(subject, areas[0])
 
 
-def _as_drawn(one: Subject, area: BaseGeometry) -> Iterator[Finding]:
+def _as_drawn(subject: Subject, area: BaseGeometry) -> Iterator[Finding]:
     """Findings on the letter's size and orientation, compared with its drawing."""
-    letter, puzzle = one.identity.letter, one.puzzle
-    if letter is None or one.identity.piece is None:
+    letter, puzzle = subject.identity.letter, subject.puzzle
+    if letter is None or subject.identity.piece is None:
         return
-    piece = puzzle.piece(one.identity.piece)
+    piece = puzzle.piece(subject.identity.piece)
     try:
         # Magnets do not move letters, except for their push-out holes.
-        fit = one.profile.fit if one.profile.release_mm else "none"
-        label = draft_flat_piece(puzzle, piece, replace(one.profile, fit=fit)).label
+        fit = subject.profile.fit if subject.profile.release_mm else "none"
+        label = draft_flat_piece(puzzle, piece, replace(subject.profile, fit=fit)).label
     except DrawingError:
         return
     if label is not None:
         drawn_mm2 = lettering(letter.text).polygon().area  # of capitals 1 mm high
         limit = [round(share * label.cap_height_mm, 2) for share in (0.75, 1.25)]
         yield from check_limits("label-size", [(math.sqrt(area.area / drawn_mm2), area)], *limit)
-    if one.identity.as_drawn and not letter.mirrored:
+    if subject.identity.as_drawn and not letter.mirrored:
         moves = len(puzzle.lattice.moves(False))
-        read, expected = letter_turns(letter, moves), turns_of(one, piece)
+        read, expected = letter_turns(letter, moves), turns_of(subject, piece)
         off = min(min((a - b) % moves, (b - a) % moves) for a in read for b in expected)
-        yield from check_limits("label-turn", [(360 * off / moves, area)], most=0.0, unit="deg")
+        yield from check_limits("label-turn", [(360 * off / moves, area)], maximum=0.0, unit="deg")

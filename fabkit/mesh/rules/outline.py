@@ -56,7 +56,7 @@ class Subject(NamedTuple):
     """A flat part under inspection, level on its back, with everything that its rules need."""
 
     part: Part
-    found: Features
+    features: Features
     identity: ScannedPart
     common: CommonSizes
     puzzle: PuzzleSet
@@ -68,23 +68,25 @@ def near(mm: float, off_mm: float = TOLERANCE_MM) -> tuple[float, float]:
     return max(0.0, mm - off_mm), mm + off_mm
 
 
-def outline_findings(one: Subject) -> Iterator[Finding]:
+def outline_findings(subject: Subject) -> Iterator[Finding]:
     """All findings on a part's outline, its back and its face."""
-    part, found, common, profile = one.part, one.found, one.common, one.profile
+    part, features, _, common, _, profile = subject
     rest_mm2 = part.sections.flat(0.0, DOWN).area
     # The rule on an even back reports hollows.
-    rest_mm2 += sum(hollow.middle.area for hollow in found.hollows if hollow.below)
+    rest_mm2 += sum(hollow.middle.area for hollow in features.hollows if hollow.below)
     share = rest_mm2 / part.silhouette.area if part.silhouette.area else 0.0
     yield from check_limits("bed-contact", [(share, part.silhouette)], 0.5, unit="")
     deep_mm = part.thickness_mm / 4 if common.measured else math.inf  # that is made hollow
     for rule, nub_mm, opening in (
-        ("even-back", found.protrusions_mm[0], "below"),
-        ("even-face", found.protrusions_mm[1], "above"),
+        ("even-back", features.protrusions_mm[0], "below"),
+        ("even-face", features.protrusions_mm[1], "above"),
     ):
-        hollows = [(x.depth_mm, x.middle) for x in found.hollows if getattr(x, opening)]
-        off = [(nub_mm, part.silhouette), *(one for one in hollows if one[0] <= deep_mm)]
-        yield from check_limits(rule, off, most=TOLERANCE_MM)
-    tilt, message = part.tilt_degrees, "it lies on its back"
+        hollows = [hollow for hollow in features.hollows if getattr(hollow, opening)]
+        off = [(x.depth_mm, x.middle) for x in hollows if x.depth_mm <= deep_mm]
+        off.insert(0, (nub_mm, part.silhouette))
+        yield from check_limits(rule, off, maximum=TOLERANCE_MM)
+    tilt = part.tilt_degrees
+    message = "it lies on its back"
     if tilt > 0.1:
         lies = "on its face" if tilt > 90 else "tilted" if tilt < 80 else "on its side"
         message = f"it lies {lies} in its file; rotate it in the slicer"
@@ -102,10 +104,10 @@ def outline_findings(one: Subject) -> Iterator[Finding]:
         if common.measured:  # a set without clearance is reported once
             gap_mm = min(gap_mm, 2 * common.inset_mm - TOLERANCE_MM)
         yield from check_limits("gap-min", [(least_mm, edges)], gap_mm)
-        yield from check_limits("gap-max", [(most_mm, edges)], most=profile.gap_max_mm)
+        yield from check_limits("gap-max", [(most_mm, edges)], maximum=profile.gap_max_mm)
         tips = [(mm, place.buffer(profile.unit_mm / 8)) for mm, place in tip_flats(part)]
         yield from check_limits("tip", tips, profile.tip_flat_mm - TOLERANCE_MM)
-        yield from _form(one)
+        yield from _form(subject)
 
 
 def _chamfer(part: Part, rule: str, flat: BaseGeometry, nominal_mm: float) -> Iterator[Finding]:
@@ -174,18 +176,18 @@ class _Corner(NamedTuple):
 
 def _corners(canonical: Polygon, area: Polygon) -> list[_Corner]:
     """The corners of an outline as drawn, and how far the measured area is from them."""
-    found = []
+    corners = []
     for here, turn in corner_angles(canonical):
         place, outwards = Point(here), turn < math.pi
         off_mm = place.distance(area if outwards else area.boundary)
-        found.append(_Corner(place, turn, off_mm if outwards or area.contains(place) else 0.0))
-    return [one for one in found if one.angle > 0]  # else two of them are one
+        corners.append(_Corner(place, turn, off_mm if outwards or area.contains(place) else 0.0))
+    return [corner for corner in corners if corner.angle > 0]  # else two of them are one
 
 
 def typical_corners_mm(parts: Sequence[Part]) -> dict[int, float]:
     """The amounts by which corners of parts are cut back or filled: the median for each angle."""
     by_angle: dict[int, list[float]] = {}
-    for part in (one for one in parts if one.outline):
+    for part in filter(lambda part: part.outline, parts):
         for corner in _corners(_on_own_sides(part), part.silhouette):
             by_angle.setdefault(corner.degrees, []).append(corner.off_mm)
     return {degrees: median(off) for degrees, off in by_angle.items()}
@@ -194,19 +196,21 @@ def typical_corners_mm(parts: Sequence[Part]) -> dict[int, float]:
 def tip_flats(part: Part) -> list[tuple[float, Point]]:
     """The widths in mm of the flats at acute tips of a measured part, and where the tips would
     be."""
-    found = _corners(_on_own_sides(part), part.silhouette)
-    return [(2 * c.off_mm * math.tan(c.angle / 2), c.place) for c in found if c.degrees < 90]
+    corners = _corners(_on_own_sides(part), part.silhouette)
+    acute = [corner for corner in corners if corner.degrees < 90]
+    return [(2 * tip.off_mm * math.tan(tip.angle / 2), tip.place) for tip in acute]
 
 
-def _form(one: Subject) -> Iterator[Finding]:
+def _form(subject: Subject) -> Iterator[Finding]:
     """Findings on protrusions from the outline and on dents in it, as distances.
 
     They are compared with the outline as drawn, fitted to the part's own sides; the position of the
     sides is covered by the gaps. At any height only chamfers may be missing, and nothing may
     protrude.
     """
-    part, found, _, common, puzzle, profile = one
-    canonical, usual = _on_own_sides(part), list[tuple[_Corner, float]]()
+    part, features, _, common, puzzle, profile = subject
+    canonical = _on_own_sides(part)
+    usual: list[tuple[_Corner, float]] = []
     if cells_leave_gaps(puzzle, profile):
         assert part.outline is not None
         try:
@@ -216,25 +220,26 @@ def _form(one: Subject) -> Iterator[Finding]:
             return
     elif canonical.is_valid:
         # The correct amounts by which corners are cut or filled: tips as in the profile.
-        for c in _corners(canonical, part.silhouette):
-            usual_mm = common.corners_mm.get(c.degrees, 0.0) if common.measured else 0.0
-            flat_mm = profile.tip_flat_mm if c.degrees < 90 else 0.0
-            usual.append((c, max(usual_mm, flat_mm / 2 / math.tan(c.angle / 2))))
+        for corner in _corners(canonical, part.silhouette):
+            usual_mm = common.corners_mm.get(corner.degrees, 0.0) if common.measured else 0.0
+            flat_mm = profile.tip_flat_mm if corner.degrees < 90 else 0.0
+            usual.append((corner, max(usual_mm, flat_mm / 2 / math.tan(corner.angle / 2))))
     else:
         return  # sides far from those of the lattice enclose nothing
-    inner = [(c, mm) for c, mm in usual if mm > 0 and c.angle > math.pi]
-    tips = [(c, mm) for c, mm in usual if mm > 0 and c.angle < math.pi]
-    bumps = _off(part.silhouette, canonical, inner) + [(c.off_mm - mm, c.place) for c, mm in inner]
+    inner = [(corner, mm) for corner, mm in usual if mm > 0 and corner.angle > math.pi]
+    tips = [(corner, mm) for corner, mm in usual if mm > 0 and corner.angle < math.pi]
+    bumps = _off(part.silhouette, canonical, inner)
+    bumps += [(corner.off_mm - mm, corner.place) for corner, mm in inner]
     dents = []
-    for cut in found.cuts:
+    for cut in features.cuts:
         material = part.filled(cut.material)
         if cut.inside_mm < 2 * TOLERANCE_MM and not material.is_empty:
             missing = _off(canonical, material, tips)
-            missing += [(c.place.distance(material) - mm, c.place) for c, mm in tips]
+            missing += [(corner.place.distance(material) - mm, corner.place) for corner, mm in tips]
             dents += [(mm - cut.inside_mm, place) for mm, place in missing]
     for rule, off in (("bump", bumps), ("dent", dents)):
-        far_mm, place = max(off, key=lambda one: one[0], default=(0.0, Point()))
-        yield from check_limits(rule, [(max(0.0, far_mm), place.buffer(1.0))], most=TOLERANCE_MM)
+        far_mm, place = max(off, key=lambda deviation: deviation[0], default=(0.0, Point()))
+        yield from check_limits(rule, [(max(0.0, far_mm), place.buffer(1.0))], maximum=TOLERANCE_MM)
 
 
 def _off(

@@ -41,31 +41,35 @@ def mesh_findings(part: Part, closed: int = 0) -> Iterator[Finding]:
     # fiftieth of a step.
     steps = part.mesh.vertices / _DECIMALS_MM
     is_rounded = bool((np.abs(steps - np.round(steps)) < 0.02).all())
-    edges, turned, useless = open_edges(mesh), flipped_faces(mesh), duplicate_faces(mesh)
+    edges = open_edges(mesh)
+    flipped = flipped_faces(mesh)
+    useless = duplicate_faces(mesh)
     if not is_rounded:
         useless = np.union1d(degenerate_faces(mesh), useless).astype(np.int64)
     touching_mm = max(TOUCHING_MM, part.sections.noise_mm, 2 * _DECIMALS_MM * is_rounded)
     pairs = self_intersections(mesh, touching_mm)
-    outward, inward = ([s for s in part.shells if sign * s.volume_mm3 > 0] for sign in (1, -1))
-    astray = [one for one in inward if not outward or not encloses(mesh, outward[0], one)]
+    outward = [shell for shell in part.shells if shell.volume_mm3 > 0]
+    inward = [shell for shell in part.shells if shell.volume_mm3 < 0]
+    astray = [shell for shell in inward if not outward or not encloses(mesh, outward[0], shell)]
     cut = np.unique(pairs)
-    for rule, some, there, what in (
+    for rule, faulty, marks, what in (
         ("watertight", edges, edges, "edges that are not shared by exactly two faces"),
-        ("winding", turned, faces[turned], "flipped faces"),
+        ("winding", flipped, faces[flipped], "flipped faces"),
         ("degenerate", useless, faces[useless], "degenerate or duplicate faces"),
         ("self-intersection", pairs, faces[cut], "pairs of faces that intersect"),
     ):
-        yield count_finding(rule, len(some), 0, what, _marked(part.vertices, there))
+        yield count_finding(rule, len(faulty), 0, what, _marked(part.vertices, marks))
 
-    def marked(some: Sequence[Shell]) -> BaseGeometry:
-        marked_faces = np.concatenate([faces[:0], *(faces[one.faces] for one in some)])
+    def marked(faulty: Sequence[Shell]) -> BaseGeometry:
+        marked_faces = np.concatenate([faces[:0], *(faces[shell.faces] for shell in faulty)])
         return _marked(part.vertices, marked_faces)
 
     what = "separate bodies in the mesh"
     yield count_finding("shells", len(outward), 1, what, marked(outward[1:]))
     what = "closed cavities"
     if astray:
-        inward, closed, what = astray, 0, "shells that face inwards but are not inside the body"
+        inward, closed = astray, 0
+        what = "shells that face inwards but are not inside the body"
     yield count_finding("cavities", len(inward), closed, what, marked(inward))
     volume = part.volume_mm3
     message = f"the volume is {volume:.1f} mm3"
@@ -74,10 +78,10 @@ def mesh_findings(part: Part, closed: int = 0) -> Iterator[Finding]:
     yield Finding("volume", volume > 0, volume, 0.0, "mm3", message)
 
 
-def _marked(vertices: Points, some: Faces) -> BaseGeometry:
+def _marked(vertices: Points, faces: Faces) -> BaseGeometry:
     """Up to 500 edges or faces from above, with a margin."""
     # Each on its own: crossing lines, joined first, would be split at every crossing.
-    hull = shapely.convex_hull(shapely.multipoints(vertices[some[:500], :2]))
+    hull = shapely.convex_hull(shapely.multipoints(vertices[faces[:500], :2]))
     return shapely.union_all(shapely.buffer(hull, 0.3))
 
 
@@ -102,35 +106,38 @@ def printing_findings(
         if ceiling.area > _SPECK_MM2
     ]
     spans = 2 * shapely.length(shapely.maximum_inscribed_circle(ceilings))
-    found = zip(spans.tolist(), ceilings, strict=True)
-    yield from check_limits("bridge", found, most=profile.max_bridge_mm)
+    bridges = zip(spans.tolist(), ceilings, strict=True)
+    yield from check_limits("bridge", bridges, maximum=profile.max_bridge_mm)
     # In the best rotation.
     turns = np.radians(np.arange(0, 180, 5))
     along = part.vertices[:, :2] @ np.array([np.cos(turns), np.sin(turns)])
     wide, deep = np.ptp(along, axis=0), np.ptp(np.roll(along, 18, axis=1), axis=0)
     share = np.maximum(wide / profile.bed_width_mm, deep / profile.bed_depth_mm).min()
     share = max(float(share), part.thickness_mm / profile.bed_height_mm)
-    yield from check_limits("build-volume", share, most=1.0, unit="")
+    yield from check_limits("build-volume", share, maximum=1.0, unit="")
 
 
 def _overhang(part: Part, profile: Profile) -> Iterator[Finding]:
     """The finding on the steepest triangle that is not a ceiling, within the precision of the mesh."""
-    mesh, noise_mm = part.aligned.as_trimesh, part.sections.noise_mm
-    corners, downwards = mesh.triangles, -mesh.face_normals[:, 2]
-    areas, heights = mesh.area_faces, corners[:, :, 2].max(axis=1)
+    mesh = part.aligned.as_trimesh
+    corners, areas = mesh.triangles, mesh.area_faces
+    downwards = -mesh.face_normals[:, 2]
+    heights = corners[:, :, 2].max(axis=1)
     if profile.facing == "down":
-        downwards, heights = -downwards, part.thickness_mm - corners[:, :, 2].min(axis=1)
+        downwards = -downwards
+        heights = part.thickness_mm - corners[:, :, 2].min(axis=1)
     leaning = np.degrees(np.arcsin(np.clip(downwards, -1, 1)))
     longest = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
-    unsure = np.degrees(noise_mm * longest / np.maximum(areas, 1e-12))
+    unsure = np.degrees(part.sections.noise_mm * longest / np.maximum(areas, 1e-12))
     free = np.flatnonzero((leaning + unsure < 89.9) & (heights > _ON_BED_MM))
     steepest = free[np.argsort((unsure - leaning)[free])]
     specks = int((np.cumsum(areas[steepest]) <= _SPECK_MM2).sum())
-    worst, where = 0.0, None
+    worst = 0.0
+    where = None
     if specks < len(steepest):
         worst = max(0.0, float((leaning - unsure)[steepest[specks]]))
         steep = corners[steepest[: specks + 1]][:, :, :2]
         where = MultiPoint(steep.reshape(-1, 2)).convex_hull.buffer(0.2)
     # A chamfer of exactly the limit is not beyond it; facets of a cone lean 0.8 degrees more.
     limit = profile.overhang_degrees + 1
-    yield from check_limits("overhang", [(worst, where)], most=limit, unit="deg")
+    yield from check_limits("overhang", [(worst, where)], maximum=limit, unit="deg")

@@ -9,9 +9,8 @@ from reportlab.platypus import Flowable, NextPageTemplate, PageBreak
 
 from fabkit.core.errors import InputError, escape, join_names, no_such, pluralize
 from fabkit.drawing.draft import draft_all, draft_flat_piece
-from fabkit.model.entry import Entry
 from fabkit.model.profile import Profile
-from fabkit.model.puzzle import PuzzleSet
+from fabkit.model.puzzle import Entry, PuzzleSet
 from fabkit.output.booklet.challengepages import (
     ChallengeGrid,
     full_size_challenges,
@@ -85,10 +84,12 @@ def render_booklet(
     Example:
         >>> from fabkit.model.library import load_set
         >>> from fabkit.model.profile_file import load_profile
+        >>> from fabkit.model.entry import entry_of
+        >>> from fabkit.model.puzzle import Challenge
         >>> block = load_set("iqblock")
         >>> cells = block.piece("3").forms[0].cells
-        >>> one = Entry("one", "One", "challenge", cells, ("3",), solution={"3": cells})
-        >>> made = render_booklet(block, [one], load_profile())
+        >>> entry = entry_of(Challenge("one", cells, ("3",))).with_result(solution={"3": cells})
+        >>> made = render_booklet(block, [entry], load_profile())
         >>> made.pdf[:5], made.paper, made.pages
         (b'%PDF-', 'a5', 5)
     """
@@ -134,12 +135,12 @@ def _check_entries(puzzle: PuzzleSet, entries: Sequence[Entry]) -> None:
     if not entries:
         do = "name some of the set's, or a challenge file"
         raise InputError.of(puzzle.name, f"there are no challenges for a booklet; {do}")
-    lacking = [escape(entry.id) for entry in entries if not entry.solution]
+    lacking = [escape(entry.challenge.id) for entry in entries if not entry.solution]
     if lacking:
-        one = "it has" if len(lacking) == 1 else "they have"
+        they_have = "it has" if len(lacking) == 1 else "they have"
         message = f"no solution is known of {join_names(lacking)}"
         why = "and a booklet shows one of each challenge"
-        do = f"leave out what {one} none of, or solve it first (fabkit solve)"
+        do = f"leave out what {they_have} none of, or solve it first (fabkit solve)"
         raise InputError.of(puzzle.name, f"{message}, {why}; {do}")
 
 

@@ -72,20 +72,21 @@ class ChallengeGrid:
         self._spec = spec
         #: Widths in one line of number and title, and of the facts, in mm.
         self._wide = {
-            one.number: (
-                text_width_mm(f"{one.number}   {one.title}", 3.2, bold=True),
-                text_width_mm(" · ".join(_facts(spec, one)), 2.6),
+            item.number: (
+                text_width_mm(f"{item.number}   {item.title}", 3.2, bold=True),
+                text_width_mm(" · ".join(_facts(spec, item)), 2.6),
             )
-            for one in spec.items
+            for item in spec.items
         }
         counts = [len(items) for _, _, items in group_by_level(spec)]
         pages = [sum(-(-count // (wide * high)) for count in counts) for wide, high in _GRIDS]
         candidates = [
-            (self._scale(grid), most, grid) for grid, most in zip(_GRIDS, pages, strict=True)
+            (self._scale(grid), max_pages, grid)
+            for grid, max_pages in zip(_GRIDS, pages, strict=True)
         ]
-        few = [one for one in candidates if one[1] <= _MOST_PAGES]
+        few = [candidate for candidate in candidates if candidate[1] <= _MOST_PAGES]
         self.scale, self.pages, self._grid = min(few or candidates[-1:])
-        self.scaled = any(not self._fits(one, self._grid, self.scale) for one in spec.items)
+        self.scaled = any(not self._fits(item, self._grid, self.scale) for item in spec.items)
 
     def story(self) -> Iterator[Flowable]:
         """Yield the pages; every level begins on a new one."""
@@ -105,7 +106,7 @@ class ChallengeGrid:
         items = self._spec.items
 
         def shared(scale: float) -> bool:
-            return sum(self._fits(one, grid, scale) for one in items) >= _SHARING * len(items)
+            return sum(self._fits(item, grid, scale) for item in items) >= _SHARING * len(items)
 
         return next(filter(shared, _SCALES), _SCALES[-1])
 
@@ -143,7 +144,7 @@ def solutions(spec: BookletSpec, pages: int = 24) -> Iterator[Flowable]:
     def card(item: NumberedChallenge, cell: Size) -> list[Flowable]:
         entry, leads = item.entry, messages["to_challenge"].format(title=item.title)
         title = LinkedFlowable(_title(spec, item, "small"), f"challenge-{item.number}", leads)
-        shows_count = entry.count not in (None, 1) or not entry.count_complete
+        shows_count = entry.result.count not in (None, 1) or not entry.result.count_complete
         summary = [spec.text(format_solution_count(spec, item), "quiet")] if shows_count else []
         room = cell[0], cell[1] - stacked_height_mm([title, *summary], cell[0]) - 0.5
         size = spec.size_mm(item)
@@ -157,8 +158,12 @@ def solutions(spec: BookletSpec, pages: int = 24) -> Iterator[Flowable]:
         mark = Bookmark(f"solution-{item.number}")
         return [mark, title, *summary, DrawingFlowable(room, draw, spec.missing)]
 
-    most = dict(zip(_SOLUTIONS, (_MOST_LARGE, pages, len(spec.items)), strict=True))
-    grid = next(one for one in most if len(spec.items) <= one[0] * one[1] * most[one])
+    max_pages = dict(zip(_SOLUTIONS, (_MOST_LARGE, pages, len(spec.items)), strict=True))
+    grid = next(
+        grid_shape
+        for grid_shape in max_pages
+        if len(spec.items) <= grid_shape[0] * grid_shape[1] * max_pages[grid_shape]
+    )
     name, key = messages["solutions_heading"], "solutions"
     entries = [(0, name)]
     for part in _chunks(spec.items, grid):
@@ -177,19 +182,19 @@ def full_size_challenges(
     Returns:
         The pages, the sizes of fold-out pages, and the ids of challenges that are drawn smaller.
     """
-    heading, at = spec.messages["challenges_heading"], ""
+    heading, current = spec.messages["challenges_heading"], ""
     story, sizes, smaller = list[Flowable](), list[str](), list[str]()
     for level, name, items in group_by_level(spec):
         for item in items:
             (size, folded), scale = _page_for(spec, item)
-            smaller += [item.entry.id] if scale != 1 else []
+            smaller += [item.entry.challenge.id] if scale != 1 else []
             sizes += [folded] if folded else []
             template = "full" if size == spec.size else f"{size[0]:g} x {size[1]:g}"
             book.add_page_size(template, size, folded)
             first = item is items[0]
-            if template != at or template != "full" or first:
+            if template != current or template != "full" or first:
                 story += [NextPageTemplate(template), PageBreak()]
-                at = template
+                current = template
             story += [Bookmark(f"level-{level}")] if first else []
             entries = [(0, heading)] if item.number == 1 else []
             entries += [(1, name)] if first else []
@@ -209,15 +214,15 @@ def required_size_mm(spec: BookletSpec, item: NumberedChallenge) -> Size:
 
 def format_solution_count(spec: BookletSpec, item: NumberedChallenge) -> str:
     """Format the number of known solutions."""
-    key = "solutions" if item.entry.count_complete else "solutions_at_least"
-    return format_count(spec.messages, key, item.entry.count or 0)
+    key = "solutions" if item.entry.result.count_complete else "solutions_at_least"
+    return format_count(spec.messages, key, item.entry.result.count or 0)
 
 
 def _page_for(spec: BookletSpec, item: NumberedChallenge) -> tuple[tuple[Size, str], float]:
     """Return the page of a challenge at full size, and its scale there."""
     needed = required_size_mm(spec, item)
-    if found := fold_out_page((needed[0], needed[1] + 1), spec.paper, spec.size):
-        return found, 1.0
+    if page := fold_out_page((needed[0], needed[1] + 1), spec.paper, spec.size):
+        return page, 1.0
     room = printable_area(spec.size)
     above = stacked_height_mm(_full_head(spec, item, 2.5), room[0]) + _APART_MM + 1
     return (spec.size, ""), preferred_scale(spec.size_mm(item), (room[0], room[1] - above))
@@ -234,11 +239,11 @@ def _full_head(
     stars_mm = star_row_width_mm(_STAR_MM) if item.stars else 0.0
     left = width - indent / MM - stars_mm
     facts = list(_facts(spec, item))
-    if entry.count is not None:
+    if entry.result.count is not None:
         facts.append(format_solution_count(spec, item))
     where = messages["see_solution"].format(page=spec.places.get(f"solution-{number}", 0))
     title = _title(spec, item, "title", **sides | {"rightIndent": indent + stars_mm * MM})
-    found: list[Flowable] = [
+    flowables: list[Flowable] = [
         star_row((width, 0), left, -_STAR_MM - 1.2, _STAR_MM, item.stars),
         title,
         spec.text(" · ".join(facts), "small", **sides),
@@ -246,8 +251,8 @@ def _full_head(
     ]
     if scale != 1:
         line = messages["scaled"].format(scale=format_number(messages, scale))
-        found.append(spec.text(line, "small", **sides))
-    return found
+        flowables.append(spec.text(line, "small", **sides))
+    return flowables
 
 
 def _shape(
@@ -276,25 +281,27 @@ def _draw(
 def _facts(spec: BookletSpec, item: NumberedChallenge) -> Iterator[str]:
     """Yield the pieces to place, and the size in grid units if it is a multiple of 1/2."""
     messages, puzzle, entry = spec.messages, spec.puzzle, item.entry
-    count = entry.pieces_used
-    if entry.given:
-        yield messages["pieces_left"].format(left=count - len(entry.given), count=count)
+    count = entry.challenge.pieces_used
+    if entry.challenge.given:
+        yield messages["pieces_left"].format(left=count - len(entry.challenge.given), count=count)
     elif count == len(puzzle.pieces):
         yield format_count(messages, "all_pieces", count)
     else:
-        unused = [one.label for one in puzzle.pieces if one.id not in entry.pieces]
+        unused = [piece.label for piece in puzzle.pieces if piece.id not in entry.challenge.pieces]
         summary = format_count(messages, "pieces", count)
         if not unused:  # some of all
             yield summary
         elif len(unused) < 5:  # name the unused ones
             yield messages["pieces_without"].format(pieces=summary, unused=" ".join(unused))
         else:
-            labels = " ".join(one.label for one in puzzle.pieces if one.id in entry.pieces)
+            labels = " ".join(
+                piece.label for piece in puzzle.pieces if piece.id in entry.challenge.pieces
+            )
             yield f"{summary}: {labels}"
     wide, high = (round(side, 3) for side in spec.size_mm(item, spec.profile.unit_mm))
     if all(2 * side == round(2 * side) for side in (wide, high)):
         yield f"{format_number(messages, wide)} × {format_number(messages, high)}"
-    if entry.flips and not all(one.entry.flips for one in spec.items):
+    if entry.challenge.flips and not all(item.entry.challenge.flips for item in spec.items):
         yield messages["flips"]
 
 

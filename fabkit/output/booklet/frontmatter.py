@@ -56,8 +56,8 @@ def cover_page(spec: BookletSpec, picture: bytes | None) -> list[Flowable]:
     origin = puzzle.attribution
     stated = [("shapes", "credit", 400), ("licence", "licence", 80)]
     below = [
-        spec.text(messages[key].format(**{name: origin[name]}), "quiet", most)
-        for key, name, most in stated
+        spec.text(messages[key].format(**{name: origin[name]}), "quiet", max_lines)
+        for key, name, max_lines in stated
         if name in origin
     ]
     used = stacked_height_mm(above, width) + stacked_height_mm(below, width)
@@ -89,15 +89,15 @@ def _draw_pieces(spec: BookletSpec, page: PdfPage, width: float, height: float) 
     puzzle = spec.puzzle
     shapes = [piece.forms[0].cells for piece in puzzle.pieces]
     extents = [extent(puzzle.lattice, cells) for cells in shapes]
-    side = max(max(one[2:]) for one in extents)
+    side = max(max(box[2:]) for box in extents)
     columns = best_column_count(len(shapes), width / height)
     wide, high = width / columns, height / math.ceil(len(shapes) / columns)
     unit_mm = _FILLED * min(wide, high) / side
-    for place, (piece, cells, one) in enumerate(zip(puzzle.pieces, shapes, extents, strict=True)):
+    for place, (piece, cells, box) in enumerate(zip(puzzle.pieces, shapes, extents, strict=True)):
         row, column = divmod(place, columns)
         origin = (
-            (column + 0.5) * wide - (one[0] + one[2] / 2) * unit_mm,
-            height - (row + 0.5) * high - (one[1] + one[3] / 2) * unit_mm,
+            (column + 0.5) * wide - (box[0] + box[2] / 2) * unit_mm,
+            height - (row + 0.5) * high - (box[1] + box[3] / 2) * unit_mm,
         )
         board = BoardPainter(page, puzzle, unit_mm, origin)
         board.pieces([(piece, cells)])
@@ -152,11 +152,11 @@ def guide_page(
 def _aim(spec: BookletSpec) -> Iterator[str]:
     """Yield the aim, how pieces may be moved, and where they go."""
     messages, balls = spec.messages, spec.puzzle.made_of_balls
-    flips = {item.entry.flips for item in spec.items}
+    flips = {item.entry.challenge.flips for item in spec.items}
     moved = "how_mixed" if len(flips) > 1 else "how_flipped" if True in flips else "how_turned"
     yield messages["how_aim_text"]
     yield messages["how_rolled" if balls else moved]
-    if any(item.entry.given for item in spec.items):
+    if any(item.entry.challenge.given for item in spec.items):
         yield messages["how_given"]
     if spec.full and balls:
         yield messages["how_balls"]
@@ -184,7 +184,7 @@ def _sizes(spec: BookletSpec, folded: Sequence[str], scale: float, scaled: bool)
 def _solutions(spec: BookletSpec) -> Iterator[str]:
     """Yield where solutions are, and that there may be more than those shown."""
     yield spec.messages["how_solutions_text"]
-    if any((item.entry.count or 0) > 1 for item in spec.items):
+    if any((item.entry.result.count or 0) > 1 for item in spec.items):
         yield spec.messages["how_solutions_more"]
 
 

@@ -103,21 +103,25 @@ class BookletSpec:
     def size_mm(self, item: NumberedChallenge, scale: float = 1.0) -> Size:
         """Return width and height of a challenge's shape at 1 to `scale`."""
         if item.number not in self.measured:
-            found = size_mm(self.puzzle, item.entry, self.profile.unit_mm)
-            self.measured[item.number] = found
+            size = size_mm(self.puzzle, item.entry, self.profile.unit_mm)
+            self.measured[item.number] = size
         wide, high = self.measured[item.number]
         return wide / scale, high / scale
 
-    def escape_text(self, text: str, bold: bool = False, most: int = 160) -> str:
+    def escape_text(self, text: str, bold: bool = False, max_characters: int = 160) -> str:
         """Escape and truncate any text, as from a user's file, for the markup of a paragraph."""
         line = single_line(text)
         self.missing.update(set(line) - font_characters(bold))
-        line = replace_missing_glyphs(truncate(line, most), bold)
+        line = replace_missing_glyphs(truncate(line, max_characters), bold)
         return escape(with_no_break_spaces(line))
 
-    def text(self, text: str, style: str = "text", most: int = 4000, **changes: Any) -> Paragraph:
+    def text(
+        self, text: str, style: str = "text", max_characters: int = 4000, **changes: Any
+    ) -> Paragraph:
         """Return a paragraph of plain text in a style, with changed attributes."""
-        return self.markup(self.escape_text(text, _TEXT_STYLES[style][1], most), style, **changes)
+        return self.markup(
+            self.escape_text(text, _TEXT_STYLES[style][1], max_characters), style, **changes
+        )
 
     def markup(self, markup: str, style: str = "text", **changes: Any) -> Paragraph:
         """Return a paragraph of markup, as from `escape_text`, in a style."""
@@ -135,13 +139,15 @@ class BookletSpec:
 
 def group_by_level(spec: BookletSpec) -> Iterator[tuple[str, str, list[NumberedChallenge]]]:
     """Yield every level with its name and challenges."""
-    for level, items in groupby(spec.items, key=lambda one: one.level):
+    for level, items in groupby(spec.items, key=lambda item: item.level):
         yield level, spec.messages[f"level_{level or 'unknown'}"], list(items)
 
 
 def stacked_height_mm(flowables: Sequence[Flowable], width_mm: float) -> float:
     """Return the height of stacked flowables, with the space after each."""
-    heights = [one.wrap(width_mm * MM, 1e6)[1] + one.getSpaceAfter() for one in flowables]
+    heights = [
+        flowable.wrap(width_mm * MM, 1e6)[1] + flowable.getSpaceAfter() for flowable in flowables
+    ]
     return float(sum(heights)) / MM
 
 
@@ -256,7 +262,7 @@ class BookletDocument(BaseDocTemplate):
                     end = {"text_anchor": "end", "class_": "quiet"}
                     page.text(size[0] - MARGIN_MM, 5.5, line, _RUNNING_MM, **end)
 
-        if name not in [one.id for one in self.pageTemplates]:
+        if name not in [template.id for template in self.pageTemplates]:
             self._add(name, size, side_mm, (HEAD_MM, FOOT_MM), page_end)
 
     def make(self, story: list[Flowable], sheet: Size | None = None) -> bytes:
@@ -302,7 +308,10 @@ def star_row(size: Size, x: float, y: float, radius_mm: float, count: int) -> Dr
     """Return a row of stars from its left end, the first `count` filled; empty if not rated."""
     turns = [math.pi * (0.5 + corner / 5) for corner in range(10)]
     reaches = [radius_mm, radius_mm * _NOTCH] * 5
-    star = [(by * math.cos(at), by * math.sin(at)) for by, at in zip(reaches, turns, strict=True)]
+    star = [
+        (by * math.cos(angle), by * math.sin(angle))
+        for by, angle in zip(reaches, turns, strict=True)
+    ]
     style = {"stroke": _STAR, "stroke_width": f"{radius_mm / 10:.3f}", "stroke_linejoin": "round"}
 
     def draw(page: PdfPage) -> None:
@@ -323,5 +332,5 @@ def draw_warning_sign(page: Canvas, height_mm: float) -> None:
     middle, stem = width / 2, height_mm * 0.06
     low, high = height_mm * 0.3, height_mm * 0.68
     mark = [(-stem, high), (-stem / 2, low), (stem / 2, low), (stem, high)]
-    page.polygon([[(middle + dx, at) for dx, at in mark]], fill=LIGHT.edge)
+    page.polygon([[(middle + dx, y) for dx, y in mark]], fill=LIGHT.edge)
     page.circle(middle, height_mm * 0.16, stem, fill=LIGHT.edge)

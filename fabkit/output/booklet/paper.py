@@ -94,24 +94,24 @@ def _best_orientation(needed: Sequence[Size], name: str, refuse: bool = True) ->
 
 def _fitting(needed: Sequence[Size], size: Size) -> int:
     """Count the shapes that fit on a page."""
-    return sum(has_room(printable_area(size), one) for one in needed)
+    return sum(has_room(printable_area(size), needed_mm) for needed_mm in needed)
 
 
 def _too_small(needed: Sequence[Size], name: str) -> str:
-    least = min(needed, key=lambda one: one[0] * one[1])
-    wide = format_mm(least[0] + 2 * EDGE_MM, 1).removesuffix(" mm")
-    high = format_mm(least[1] + HEAD_MM + FOOT_MM, 1)
+    smallest = min(needed, key=lambda needed_mm: needed_mm[0] * needed_mm[1])
+    wide = format_mm(smallest[0] + 2 * EDGE_MM, 1).removesuffix(" mm")
+    high = format_mm(smallest[1] + HEAD_MM + FOOT_MM, 1)
     enough = [
-        one
-        for one in PAPERS
-        if any(_fitting(needed, size) for size in orientations_of(PAPERS[one]))
+        paper_name
+        for paper_name in PAPERS
+        if any(_fitting(needed, size) for size in orientations_of(PAPERS[paper_name]))
     ]
     what, which = "the challenge does not", "it"
     if len(needed) > 1:
         what, which = f"none of {pluralize(len(needed), 'challenge')} does", "the smallest"
     if enough:
         do = f"the smallest paper that fits is {enough[0]}"
-    elif fold_out_page(least, _USUAL[-1], PAPERS[_USUAL[-1]]):
+    elif fold_out_page(smallest, _USUAL[-1], PAPERS[_USUAL[-1]]):
         do = "omit --paper to get a fold-out page"
     else:
         do = "omit --paper to draw it smaller"
@@ -131,5 +131,11 @@ def fold_out_page(needed: Size, paper: str, default: Size) -> tuple[Size, str] |
         (((297.0, 420.0), 'A3'), None)
     """
     sizes = [(page, "") for page in orientations_of(default)]
-    sizes += [(page, name) for name, one in _LARGER[paper].items() for page in orientations_of(one)]
-    return next((one for one in sizes if has_room(printable_area(one[0]), needed)), None)
+    sizes += [
+        (page, name)
+        for name, paper_size in _LARGER[paper].items()
+        for page in orientations_of(paper_size)
+    ]
+    return next(
+        (candidate for candidate in sizes if has_room(printable_area(candidate[0]), needed)), None
+    )

@@ -51,8 +51,8 @@ def piece_overview(spec: BookletSpec) -> list[Flowable]:
     high = spec.size[1] - HEAD_MM - FOOT_MM - stacked_height_mm(head, spec.width_mm) - 2
     lattice, count = puzzle.lattice, len(puzzle.pieces)
     boxes = [[extent(lattice, form.cells) for form in piece.forms] for piece in puzzle.pieces]
-    wide = max(sum(one[2] + 0.5 for one in row) - 0.5 for row in boxes)
-    tall = max(one[3] for row in boxes for one in row)
+    wide = max(sum(box[2] + 0.5 for box in row) - 0.5 for row in boxes)
+    tall = max(box[3] for row in boxes for box in row)
     columns = best_column_count(count, spec.width_mm / high * (tall + 2) / wide)
     rows = -(-count // columns)
     cell = spec.width_mm / columns, min(high / rows, 60.0)
@@ -113,11 +113,11 @@ def full_size_pieces(
         cells = [_captioned_drawing(spec, view) for view in row]
         story.append(Table([cells], columns, hAlign="LEFT", spaceAfter=gap, style=BARE_TABLE))
     sizes, smaller = [], []
-    for view in (one for one in views if one not in small):
+    for view in (view for view in views if view not in small):
         wide, high = _room(spec, view)
         needed = wide + 2 * (MARGIN_MM - EDGE_MM), high
-        if found := fold_out_page(needed, spec.paper, spec.size):
-            size, folded = found
+        if folded_page := fold_out_page(needed, spec.paper, spec.size):
+            size, folded = folded_page
             template = f"pieces {size[0]:g} x {size[1]:g}"
             book.add_page_size(template, size, folded, MARGIN_MM)
             story += [NextPageTemplate(template), PageBreak(), *_captioned_drawing(spec, view)]

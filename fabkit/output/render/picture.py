@@ -89,48 +89,48 @@ class _Scene:
         self.faces = np.concatenate(faces).astype(np.int64)
         counts = [len(mesh.faces) for mesh in meshes]
         self.mesh_of_face = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
-        normals = [corner_normals(one.vertices, one.faces) for one in meshes if len(one.faces)]
+        normals = [corner_normals(mesh.vertices, mesh.faces) for mesh in meshes if len(mesh.faces)]
         self.smooth = np.concatenate(normals)
         # By mesh, in linear light.
         self.colours = np.array([_linear(mesh.colour) for mesh in meshes])
-        one = fit_camera(meshes, view)
-        x, y = one.shift
+        camera = fit_camera(meshes, view)
+        x, y = camera.shift
         # The camera, in samples.
-        self.fine = replace(one, scale=one.scale * _FINE, shift=(x * _FINE, y * _FINE))
+        self.fine = replace(camera, scale=camera.scale * _FINE, shift=(x * _FINE, y * _FINE))
         self.projected = self.fine.project(self.vertices)
         size = view.width * _FINE, view.height * _FINE
         self.buffer = rasterise(*self.projected[:3], self.faces, *size)
-        ground = self.vertices, self.faces, view, 1 / one.scale
+        ground = self.vertices, self.faces, view, 1 / camera.scale
         self.ground = ground_lighting(*ground) if view.ground else None
 
     def pixels(self) -> Floats:
         """Return red, green, blue (linear, over the background) and coverage of each pixel."""
-        ink, found = self._ink(), np.zeros((self.view.height, self.view.width, 4))
+        ink, pixels = self._ink(), np.zeros((self.view.height, self.view.width, 4))
         for group, shadows in enumerate(shadow_maps(self.meshes, self.faces, self.view, _FINE**2)):
             down, across = divmod(group, _FINE)
             for top in range(0, self.view.height, _BAND):
                 first = top * _FINE + down
                 band = np.s_[first : first + _BAND * _FINE : _FINE, across::_FINE]
                 part = self._band(self.buffer.face[band], ink[band], (across, first), shadows)
-                found[top : top + _BAND] += part / _FINE**2
-        return found
+                pixels[top : top + _BAND] += part / _FINE**2
+        return pixels
 
     def _band(
         self,
         face: NDArray[np.int64],
         inked: NDArray[np.bool_],
-        at: tuple[int, int],
+        origin: tuple[int, int],
         shadows: Sequence[ShadowMap],
     ) -> Floats:
         """Return colour and coverage of one sample of each pixel of a band of rows; the first is `at`."""
-        found, bare, covered = np.zeros((*face.shape, 4)), face < 0, face >= 0
+        pixels, bare, covered = np.zeros((*face.shape, 4)), face < 0, face >= 0
         if self.ground:
             ground_mm = float(self.vertices[:, 2].min())
-            light = self.ground(*self.fine.intersect_ground(*_middles(bare, at), ground_mm))
-            found[bare, 3] = _SHADE * (1.0 - light)
+            light = self.ground(*self.fine.intersect_ground(*_middles(bare, origin), ground_mm))
+            pixels[bare, 3] = _SHADE * (1.0 - light)
         behind = np.array(_linear(self.view.background or "#000000"))
-        found[..., :3] = behind * (1.0 - found[..., 3:])
-        points, normals = self._surface(face[covered], *_middles(covered, at))
+        pixels[..., :3] = behind * (1.0 - pixels[..., 3:])
+        points, normals = self._surface(face[covered], *_middles(covered, origin))
         light = _light(points, normals, shadows) + _BOUNCE * (0.5 - 0.5 * normals[:, 2])
         # The specular highlight of the lamp.
         half = normalize(np.array([shadows[0].towards]) + np.array(self.fine.near))[0]
@@ -140,19 +140,19 @@ class _Scene:
         gloss = _GLOSS * gloss * shadows[0].visibility(points, normals)
         colour = self.colours[self.mesh_of_face[face[covered]]] * light[:, None] + gloss[:, None]
         darker = 1.0 - self.view.ink * inked[covered]
-        found[covered, :3] = np.minimum(colour, 1.0) * darker[:, None]
-        found[covered, 3] = 1.0
-        return found
+        pixels[covered, :3] = np.minimum(colour, 1.0) * darker[:, None]
+        pixels[covered, 3] = 1.0
+        return pixels
 
     def _surface(self, face: NDArray[np.int64], x: Floats, y: Floats) -> tuple[Floats, Floats]:
         """Return the visible surface points at samples, and the normals there."""
         corners = self.faces[face]
         px, py, _, weight = self.projected
-        (ax, bx, cx), (ay, by, cy) = ([one[corners[:, i]] for i in range(3)] for one in (px, py))
+        (ax, bx, cx), (ay, by, cy) = ([axis[corners[:, i]] for i in range(3)] for axis in (px, py))
         area = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
         second = ((x - ax) * (cy - ay) - (y - ay) * (cx - ax)) / area
         third = ((bx - ax) * (y - ay) - (by - ay) * (x - ax)) / area
-        shares = [np.clip(one, 0.0, 1.0) for one in (1.0 - second - third, second, third)]
+        shares = [np.clip(share, 0.0, 1.0) for share in (1.0 - second - third, second, third)]
         shares = [share / weight[corners[:, i]] for i, share in enumerate(shares)]
         total = shares[0] + shares[1] + shares[2]
         points, normals = np.zeros((2, len(face), 3))
@@ -172,9 +172,9 @@ class _Scene:
         table = np.concatenate([normals, np.zeros((1, 3))])
         mesh = np.append(self.mesh_of_face, -1)
         for here, there in ((np.s_[:, :-1], np.s_[:, 1:]), (np.s_[:-1, :], np.s_[1:, :])):
-            one, other = face[here], face[there]
-            rows, columns = np.nonzero(one != other)
-            a, b = one[rows, columns], other[rows, columns]
+            first, second = face[here], face[there]
+            rows, columns = np.nonzero(first != second)
+            a, b = first[rows, columns], second[rows, columns]
             jump = np.abs(self.buffer.depth[here] - self.buffer.depth[there])[rows, columns]
             edge = (mesh[a] != mesh[b]) | (dot(table[a], table[b]) < _CREASE) | (jump > _JUMP)
             for side in (here, there):
@@ -182,10 +182,10 @@ class _Scene:
         return inked
 
 
-def _middles(mask: NDArray[np.bool_], at: tuple[int, int]) -> tuple[Floats, Floats]:
+def _middles(mask: NDArray[np.bool_], origin: tuple[int, int]) -> tuple[Floats, Floats]:
     """Return the centres of one sample in each masked pixel, in samples; the first pixel's is `at`."""
-    row, column = (one.astype(np.float64) for one in np.nonzero(mask))
-    return column * _FINE + (at[0] + 0.5), row * _FINE + (at[1] + 0.5)
+    row, column = (indices.astype(np.float64) for indices in np.nonzero(mask))
+    return column * _FINE + (origin[0] + 0.5), row * _FINE + (origin[1] + 0.5)
 
 
 def _light(points: Floats, normals: Floats, shadows: Sequence[ShadowMap]) -> Floats:
@@ -212,11 +212,11 @@ def _png(pixels: Floats, transparent: bool) -> bytes:
     colour, alpha = pixels[..., :3], pixels[..., 3:]
     if transparent:  # PNG alpha is not premultiplied
         colour = colour / np.where(alpha > 0, alpha, 1.0)
-    found = np.sqrt(np.clip(colour, 0.0, 1.0))
+    channels = np.sqrt(np.clip(colour, 0.0, 1.0))
     if transparent:
-        found = np.concatenate([found, np.clip(alpha, 0.0, 1.0)], axis=2)
+        channels = np.concatenate([channels, np.clip(alpha, 0.0, 1.0)], axis=2)
     file = io.BytesIO()
     # Pillow's wheels include zlib-ng, which compresses alike on every processor.
-    image = Image.fromarray(np.floor(found * 255 + 0.5).astype(np.uint8))
+    image = Image.fromarray(np.floor(channels * 255 + 0.5).astype(np.uint8))
     image.save(file, "PNG", compress_level=6)
     return file.getvalue()

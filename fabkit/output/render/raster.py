@@ -73,8 +73,8 @@ def rasterise(
         np.maximum.at(best, place, key)
     steps = best >> np.uint64(32)
     face = np.int64(0xFFFFFFFF) - (best & np.uint64(0xFFFFFFFF)).astype(np.int64)
-    found = np.where(steps > 0, face, -1).reshape(height, width)
-    return DepthBuffer(found, (steps.astype(np.float64) / _DEPTHS).reshape(height, width))
+    faces_seen = np.where(steps > 0, face, -1).reshape(height, width)
+    return DepthBuffer(faces_seen, (steps.astype(np.float64) / _DEPTHS).reshape(height, width))
 
 
 def normalize_depth(near: Floats, low: float, high: float) -> Floats:
@@ -86,17 +86,17 @@ def _samples(
     x: Floats, y: Floats, depth: Floats, faces: Faces, width: int, height: int
 ) -> Iterator[tuple[NDArray[np.int64], Floats, NDArray[np.int64]]]:
     """Yield chunks of covered samples: their places, depths and triangles."""
-    (ax, bx, cx), (ay, by, cy) = (one[faces].T for one in (x, y))
+    (ax, bx, cx), (ay, by, cy) = (axis[faces].T for axis in (x, y))
     facing = np.flatnonzero((bx - ax) * (cy - ay) - (by - ay) * (cx - ax) < 0)
     order = np.argsort(y[faces[facing]], axis=1, kind="stable")
     corners = np.take_along_axis(faces[facing], order, axis=1).T  # from top to bottom
-    first, after = (_first(y[one], height) for one in (corners[0], corners[2]))
+    first, after = (_first(y[corner], height) for corner in (corners[0], corners[2]))
     rows = np.maximum(after - first, 0)
     # Chunks of triangles bound the memory; their rows are split into chunks of samples.
     for part in chunks(rows, _AT_A_TIME):
-        one = np.repeat(np.arange(len(rows))[part], rows[part])
-        row = first[one] + ranges(rows[part])
-        top, middle, bottom = corners[:, one]
+        owner_row = np.repeat(np.arange(len(rows))[part], rows[part])
+        row = first[owner_row] + ranges(rows[part])
+        top, middle, bottom = corners[:, owner_row]
         upper = row + 0.5 < y[middle]
         start, stop = np.where(upper, top, middle), np.where(upper, middle, bottom)
         ends = []  # where a row meets the long side and a short one
@@ -112,14 +112,16 @@ def _samples(
         z_begin = z_left + (begin + 0.5 - left) * slope
         for bit in chunks(count, _AT_A_TIME):
             n = count[bit]
-            values = row * width + begin, z_begin, slope, facing[one]
-            place, value, rise, owner = (np.repeat(some[bit], n) for some in values)
+            values = row * width + begin, z_begin, slope, facing[owner_row]
+            place, value, rise, owner = (
+                np.repeat(values_of_row[bit], n) for values_of_row in values
+            )
             yield place + ranges(n), value + ranges(n) * rise, owner
 
 
-def _first(values: Floats, most: int) -> NDArray[np.int64]:
+def _first(values: Floats, maximum: int) -> NDArray[np.int64]:
     """Return the first of `most` samples whose centre is not before a value."""
-    return np.clip(np.ceil(values - 0.5), 0, most).astype(np.int64)
+    return np.clip(np.ceil(values - 0.5), 0, maximum).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,12 +139,12 @@ class ShadowMap:
     def visibility(self, points: Floats, normals: Floats) -> Floats:
         """Return the fraction of light, from 0 to 1, that reaches points in mm, given surface normals."""
         x, y, near, _ = self.view.project(points + normals * (_LIFTED / self.view.scale))
-        depth, found = normalize_depth(near, *self.span), np.zeros(len(points))
+        depth, visible = normalize_depth(near, *self.span), np.zeros(len(points))
         # Outside the map, and at NaN, nothing is in the way.
         for first, inside, share in _around(self.depth, x, y):
             # A depth of 0: nothing is there.
-            found += np.where((first <= depth) | (first == 0) | ~inside, share, 0.0)
-        return found
+            visible += np.where((first <= depth) | (first == 0) | ~inside, share, 0.0)
+        return visible
 
 
 def _around(table: Floats, x: Floats, y: Floats) -> Iterator[tuple[Floats, _Mask, Floats]]:
@@ -150,7 +152,9 @@ def _around(table: Floats, x: Floats, y: Floats) -> Iterator[tuple[Floats, _Mask
     are inside the table, and weights."""
     (rows, columns), values = table.shape, table.ravel()
     left, top = np.floor(x - 0.5), np.floor(y - 0.5)
-    across, down = (np.nan_to_num(one - 0.5 - low) for one, low in ((x, left), (y, top)))
+    across, down = (
+        np.nan_to_num(coordinates - 0.5 - low) for coordinates, low in ((x, left), (y, top))
+    )
     for column, wide in ((left, 1.0 - across), (left + 1.0, across)):
         for row, high in ((top, 1.0 - down), (top + 1.0, down)):
             inside = (column >= 0) & (column < columns) & (row >= 0) & (row < rows)
@@ -163,10 +167,10 @@ def shadow_maps(meshes: _Meshes, faces: Faces, view: View, groups: int) -> list[
     the mean of all samples is 1."""
     lamp, sky = _lamp(view, groups), _sky(groups * _SKY_EACH)
     # Exact sums: the result of `sum` depends on Python's version.
-    lamp_power = _LAMP_PART / (math.fsum(direction(*one)[2] for one in lamp) / groups)
-    sky_power = (1 - _LAMP_PART) / (math.fsum(direction(*one)[2] for one in sky) / groups)
-    shadows = [_shadow_map(meshes, faces, one, lamp_power) for one in lamp]
-    high = [_shadow_map(meshes, faces, one, sky_power) for one in sky]
+    lamp_power = _LAMP_PART / (math.fsum(direction(*angles)[2] for angles in lamp) / groups)
+    sky_power = (1 - _LAMP_PART) / (math.fsum(direction(*angles)[2] for angles in sky) / groups)
+    shadows = [_shadow_map(meshes, faces, angles, lamp_power) for angles in lamp]
+    high = [_shadow_map(meshes, faces, angles, sky_power) for angles in sky]
     return [[shadows[i], *high[i::groups]] for i in range(groups)]
 
 
@@ -177,20 +181,20 @@ def lamp_direction(view: View) -> Vector:
 
 def _lamp(view: View, count: int) -> list[tuple[float, float]]:
     """Return directions spread evenly over the lamp: azimuth and elevation, in degrees."""
-    found = []
+    directions = []
     for i in range(count):
         reach = _LAMP_DEGREES * math.sqrt((i + 0.5) / count)
         angle = math.radians(_GOLDEN_DEGREES * i)
         across = reach * math.cos(angle) / math.cos(math.radians(_LAMP_HEIGHT_DEGREES))
         turn = view.azimuth_degrees + _LAMP_TURN_DEGREES + across
-        found.append((turn, _LAMP_HEIGHT_DEGREES + reach * math.sin(angle)))
-    return found
+        directions.append((turn, _LAMP_HEIGHT_DEGREES + reach * math.sin(angle)))
+    return directions
 
 
 def _sky(count: int) -> list[tuple[float, float]]:
     """Return directions spread evenly over the sky."""
     sines = [_SKY_LEAST + (1 - _SKY_LEAST) * (i + 0.5) / count for i in range(count)]
-    return [(_GOLDEN_DEGREES * i, math.degrees(math.asin(one))) for i, one in enumerate(sines)]
+    return [(_GOLDEN_DEGREES * i, math.degrees(math.asin(sine))) for i, sine in enumerate(sines)]
 
 
 def _shadow_map(
@@ -209,9 +213,9 @@ def ground_lighting(vertices: Floats, faces: Faces, view: View, pixel_mm: float)
     the ground below closed meshes; `pixel_mm` is the size of a pixel."""
     wide_mm = float(np.ptp(vertices[:, :2], axis=0).max())
 
-    def lit(angles: list[tuple[float, float]], pixels: float, most: int) -> _Light:
-        cell_mm = max(pixels * pixel_mm, wide_mm / most, 1e-6)
-        return _lit(vertices, faces, cell_mm, [direction(*one) for one in angles])
+    def lit(angles: list[tuple[float, float]], pixels: float, max_cells: int) -> _Light:
+        cell_mm = max(pixels * pixel_mm, wide_mm / max_cells, 1e-6)
+        return _lit(vertices, faces, cell_mm, [direction(*angle) for angle in angles])
 
     lamp = lit(_lamp(view, _GROUND_LAMP[0]), *_GROUND_LAMP[1:])
     sky = lit(_sky(_GROUND_SKY[0]), *_GROUND_SKY[1:])
@@ -223,8 +227,8 @@ def _lit(vertices: Floats, faces: Faces, cell_mm: float, towards: Sequence[Vecto
     layers, layer_mm = _layers(vertices, faces, cell_mm)
     rows, columns = layers.shape[1:]
     slants = [(x / z / cell_mm, y / z / cell_mm) for x, y, z in towards]
-    most = [max(abs(one[axis]) for one in slants) for axis in (0, 1)]
-    right, up = (math.ceil(one * _LAYERS * layer_mm) + 2 for one in most)
+    reaches = [max(abs(slant[axis]) for slant in slants) for axis in (0, 1)]
+    right, up = (math.ceil(reach * _LAYERS * layer_mm) + 2 for reach in reaches)
     dark = np.zeros((rows + 2 * up, columns + 2 * right))
     full = math.fsum(z for *_, z in towards)
     for (across, deep), (*_, power) in zip(slants, towards, strict=True):
@@ -235,17 +239,17 @@ def _lit(vertices: Floats, faces: Faces, cell_mm: float, towards: Sequence[Vecto
             row, column = up - round(height_mm * deep), right - round(height_mm * across)
             shadow[row : row + rows, column : column + columns] |= layers[i // moves]
         dark += shadow * (power / full)
-    for one in (dark, dark.T):  # once down, once across
-        one[1:-1] = one[:-2] / 4 + one[1:-1] / 2 + one[2:] / 4
+    for rows in (dark, dark.T):  # once down, once across
+        rows[1:-1] = rows[:-2] / 4 + rows[1:-1] / 2 + rows[2:] / 4
     share = 1.0 - dark
     left, bottom = (vertices[:, :2].min(axis=0) - np.array([right, up]) * cell_mm).tolist()
 
     def at(x_mm: Floats, y_mm: Floats) -> Floats:
-        found = np.zeros(x_mm.shape)
+        light = np.zeros(x_mm.shape)
         x, y = (x_mm - left) / cell_mm, (y_mm - bottom) / cell_mm
         for value, inside, part in _around(share, x, y):
-            found += np.where(inside, value, 1.0) * part
-        return found
+            light += np.where(inside, value, 1.0) * part
+        return light
 
     return at
 
@@ -260,8 +264,8 @@ def _layers(vertices: Floats, faces: Faces, cell_mm: float) -> tuple[_Mask, floa
     # Inside: more tops than bottoms above. y points up here, so tops are back faces.
     above = np.zeros((_LAYERS + 1) * rows * columns, dtype=np.int8)
     for sides, step in ((faces[:, ::-1], 1), (faces, -1)):
-        for place, at, _ in _samples(x, y, height, sides, columns, rows):
-            below = np.clip(np.ceil(at - 0.5), 0, _LAYERS).astype(np.int64)
+        for place, depth, _ in _samples(x, y, height, sides, columns, rows):
+            below = np.clip(np.ceil(depth - 0.5), 0, _LAYERS).astype(np.int64)
             np.add.at(above, below * (rows * columns) + place, np.int8(step))
     above = above.reshape(_LAYERS + 1, rows, columns)
     return np.cumsum(above[:0:-1], axis=0, dtype=np.int8)[::-1] > 0, layer_mm

@@ -124,15 +124,15 @@ def fit_camera(meshes: Sequence[ShadedMesh], view: View) -> Camera:
     far_mm = math.inf if view.orthographic else max(_FAR * across_mm, 1e-6)
     unscaled = Camera(right, up, near, target, far_mm)
     projected = unscaled.project(corners)[:2]
-    left, top = (float(one.min()) for one in projected)
-    wide, tall = (max(float(np.ptp(one)), 1e-6) for one in projected)
+    left, top = (float(axis.min()) for axis in projected)
+    wide, tall = (max(float(np.ptp(axis)), 1e-6) for axis in projected)
     scale = (1 - 2 * view.margin) * min(view.width / wide, view.height / tall)
     x, y = view.width / 2 - (left + wide / 2) * scale, view.height / 2 - (top + tall / 2) * scale
     return replace(unscaled, scale=scale, shift=(x, y))
 
 
 def _rounded(*axes: float) -> Vector:
-    x, y, z = (round(one, _DIGITS) + 0.0 for one in axes)
+    x, y, z = (round(coordinate, _DIGITS) + 0.0 for coordinate in axes)
     return x, y, z
 
 
@@ -140,8 +140,8 @@ def dot(vectors: Floats, other: Floats | Vector) -> Floats:
     """Return dot products of vectors, one per row, with as many others or one. Unlike ``numpy.dot`` it is
     rounded alike on every machine."""
     x, y, z = np.asarray(other).T
-    found: Floats = vectors[:, 0] * x + vectors[:, 1] * y + vectors[:, 2] * z
-    return found
+    products: Floats = vectors[:, 0] * x + vectors[:, 1] * y + vectors[:, 2] * z
+    return products
 
 
 def normalize(vectors: Floats) -> Floats:
@@ -150,12 +150,12 @@ def normalize(vectors: Floats) -> Floats:
     return vectors / np.where(length > 0, length, 1.0)[:, None]
 
 
-def chunks(counts: NDArray[np.int64], most: int) -> Iterator[slice]:
+def chunks(counts: NDArray[np.int64], limit: int) -> Iterator[slice]:
     """Yield slices of counts that add up to at most `most`, or are a single count."""
     begin, ends = 0, np.cumsum(counts)
     while begin < len(counts):
         done = int(ends[begin - 1]) if begin else 0
-        end = max(begin + 1, int(np.searchsorted(ends, done + most, side="right")))
+        end = max(begin + 1, int(np.searchsorted(ends, done + limit, side="right")))
         yield slice(begin, end)
         begin = end
 

@@ -9,8 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 from fabkit.core.errors import ExternalError, escape
-from fabkit.model.entry import Entry
-from fabkit.model.puzzle import PuzzleSet
+from fabkit.model.puzzle import Entry, PuzzleSet
 from fabkit.output.i18n import LANGUAGES, load_messages, plural_form
 from fabkit.output.report import render_html
 from fabkit.output.theme import DARK, FAMILY, LIGHT, ROLES, font_path, subset_font
@@ -153,7 +152,7 @@ def site_files(cards: Sequence[SetCard], still: str, language: str = "") -> dict
 
     described = [(card, facts(card)) for card in cards]
     html = _render_page(language, "site.html", scripts=_SITE, cards=described, still=still)
-    texts = {one: load_messages("page", one) for one in LANGUAGES}
+    texts = {language: load_messages("page", language) for language in LANGUAGES}
     data = data_script(
         {"defaultLanguage": language, "translations": texts, "entries": [], "titles": {}}
     ).encode()

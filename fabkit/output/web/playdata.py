@@ -14,11 +14,11 @@ from typing import Any
 
 from fabkit.core.errors import escape
 from fabkit.core.files import SCHEMA_VERSION, json_sha256
-from fabkit.model.entry import LEVELS, Entry, subdivide
+from fabkit.model.entry import LEVELS, subdivide
 from fabkit.model.lattice import Cell, Lattice, Point
 from fabkit.model.piece import Form, Piece, normalize_cells, orientations, tones_at
 from fabkit.model.polygon import rings_of_cells
-from fabkit.model.puzzle import PuzzleSet, rings_to_units, to_units
+from fabkit.model.puzzle import Entry, PuzzleSet, rings_to_units, to_units
 from fabkit.output.i18n import LANGUAGES, load_messages
 from fabkit.output.labels import clearances, place_label, vertices_and_midpoints
 from fabkit.output.numbering import NumberedChallenge, number_challenges
@@ -55,12 +55,13 @@ def play_data(
         >>> {piece["id"]: len(piece["orientations"]) for piece in data["pieces"] if piece["id"] in "BDN"}
         {'D': 4, 'B': 2, 'N': 4}
     """
-    flips = puzzle.flips or any(entry.flips for entry in entries)
+    flips = puzzle.flips or any(entry.challenge.flips for entry in entries)
     pieces = {piece.id: PieceOrientations(puzzle.lattice, piece, flips) for piece in puzzle.pieces}
     if language:
         load_messages("page", language)
     items = {
-        one: number_challenges(puzzle, entries, load_messages("booklet", one)) for one in LANGUAGES
+        language: number_challenges(puzzle, entries, load_messages("booklet", language))
+        for language in LANGUAGES
     }
     return {
         "schema": SCHEMA_VERSION,
@@ -71,10 +72,12 @@ def play_data(
         "ball": BALL_DIAMETER_IN_PITCHES if puzzle.made_of_balls else 0,
         "lattice": _lattice(puzzle.lattice, {1, *(entry.halves for entry in entries)}),
         "levels": list(LEVELS),
-        "pieces": [one.document() for one in pieces.values()],
+        "pieces": [piece.document() for piece in pieces.values()],
         "entries": [_entry(puzzle, item, pieces) for item in items[LANGUAGES[0]]],
-        "titles": {one: [escape(item.title) for item in items[one]] for one in LANGUAGES},
-        "translations": {one: load_messages("page", one) for one in LANGUAGES},
+        "titles": {
+            language: [escape(item.title) for item in items[language]] for language in LANGUAGES
+        },
+        "translations": {language: load_messages("page", language) for language in LANGUAGES},
     }
 
 
@@ -95,8 +98,8 @@ def _lattice(lattice: Lattice, halves: Iterable[int]) -> dict[str, Any]:
     its centroid in steps of the finer frame."""
 
     def parts(x: int, y: int, factor: int) -> list[int]:
-        found = sorted(_split(lattice, [(x, y)], factor))
-        return _flat((px - factor * x, py - factor * y) for px, py in found)
+        parts_of_cell = sorted(_split(lattice, [(x, y)], factor))
+        return _flat((px - factor * x, py - factor * y) for px, py in parts_of_cell)
 
     return {
         "name": lattice.name,
@@ -121,40 +124,56 @@ def _entry(
 
     def placements(layout: Mapping[str, frozenset[Cell]]) -> list[list[int]]:
         """Return placements in the set's order."""
-        found = []
+        placed_pieces = []
         for place, (piece_id, piece) in enumerate(pieces.items()):
             if piece_id in layout:
                 placed = piece.place(layout[piece_id], entry.halves)
                 if placed is None:
-                    raise ValueError(f"{entry.id}: piece {piece_id} does not cover its cells")
-                found.append([place, *placed])
-        return found
+                    raise ValueError(
+                        f"{entry.challenge.id}: piece {piece_id} does not cover its cells"
+                    )
+                placed_pieces.append([place, *placed])
+        return placed_pieces
 
-    shapes = {one: [sorted(form.cells) for form in pieces[one].piece.forms] for one in entry.pieces}
-    given = {one.piece: sorted(one.cells) for one in entry.given}
-    identity = [lattice.name, shapes, sorted(entry.region), given, entry.flips, entry.halves]
-    some = [entry.pieces_count] if entry.pieces_count else []  # of the pieces; else all
-    found: dict[str, Any] = {
-        "id": entry.id,
+    shapes = {
+        piece_id: [sorted(form.cells) for form in pieces[piece_id].piece.forms]
+        for piece_id in entry.challenge.pieces
+    }
+    given = {placed.piece: sorted(placed.cells) for placed in entry.challenge.given}
+    identity = [
+        lattice.name,
+        shapes,
+        sorted(entry.challenge.region),
+        given,
+        entry.challenge.flips,
+        entry.halves,
+    ]
+    count = (
+        [entry.challenge.pieces_count] if entry.challenge.pieces_count else []
+    )  # of the pieces; else all
+    document: dict[str, Any] = {
+        "id": entry.challenge.id,
         # Distinguishes it from challenges of the same name in another or a changed set.
-        "mark": json_sha256(identity + some)[:8],
+        "mark": json_sha256(identity + count)[:8],
         "number": item.number,
         "kind": entry.kind,
-        "status": entry.status,
+        "status": entry.result.status,
         "level": item.level,
         "stars": item.stars,
-        "flips": entry.flips,
+        "flips": entry.challenge.flips,
         "halves": entry.halves,
-        "pieces": [place for place, piece_id in enumerate(pieces) if piece_id in entry.pieces],
-        "count": entry.pieces_used,
-        "cells": _flat(sorted(entry.region)),
-        "rings": [_flat(ring) for ring in rings_of_cells(lattice, entry.region)],
-        "given": placements({one.piece: one.cells for one in entry.given}),
+        "pieces": [
+            place for place, piece_id in enumerate(pieces) if piece_id in entry.challenge.pieces
+        ],
+        "count": entry.challenge.pieces_used,
+        "cells": _flat(sorted(entry.challenge.region)),
+        "rings": [_flat(ring) for ring in rings_of_cells(lattice, entry.challenge.region)],
+        "given": placements({placed.piece: placed.cells for placed in entry.challenge.given}),
     }
-    if entry.solution is not None:
-        found["solution"] = placements(entry.solution)
-        found["order"] = [places.index(step.piece) for step in solving_order(puzzle, entry)]
-    return found
+    if entry.solution:
+        document["solution"] = placements(entry.solution)
+        document["order"] = [places.index(step.piece) for step in solving_order(puzzle, entry)]
+    return document
 
 
 def _faint_ink(piece: Piece, below: str, theme: Theme) -> str:
@@ -166,7 +185,7 @@ def _faint_ink(piece: Piece, below: str, theme: Theme) -> str:
     for colour, opacity in layers:
         both = zip(_channels(colour), ground, strict=True)
         ground = tuple(opacity * over + (1 - opacity) * under for over, under in both)
-    return ink_on("#" + "".join(f"{round(one):02x}" for one in ground))
+    return ink_on("#" + "".join(f"{round(channel):02x}" for channel in ground))
 
 
 def _channels(colour: str) -> tuple[float, ...]:
@@ -188,11 +207,11 @@ class PieceOrientations:
     def __init__(self, lattice: Lattice, piece: Piece, flips: bool) -> None:
         self.piece, self._lattice, self._flips = piece, lattice, flips
         plain = orientations(lattice, piece, flips=False)
-        found = {one.cells: one for one in plain}
-        for one in orientations(lattice, piece, flips=True) if flips else ():
-            found.setdefault(one.cells, one)
-        self.all, self._plain = tuple(found.values()), len(plain)
-        self._places = {cells: place for place, cells in enumerate(found)}
+        by_cells = {orientation.cells: orientation for orientation in plain}
+        for orientation in orientations(lattice, piece, flips=True) if flips else ():
+            by_cells.setdefault(orientation.cells, orientation)
+        self.all, self._plain = tuple(by_cells.values()), len(plain)
+        self._places = {cells: place for place, cells in enumerate(by_cells)}
         # The rotations of each form, then those of its mirror image if it differs; for symmetric
         # pieces they repeat.
         self._sides = self._turns_of_forms(flipped=False)
@@ -201,7 +220,7 @@ class PieceOrientations:
             self._sides += [side for side in more if side[0] >= self._plain]
 
     def _turns_of_forms(self, flipped: bool) -> list[list[int]]:
-        moves = [one for one in self._lattice.symmetries if one.flipped == flipped]
+        moves = [symmetry for symmetry in self._lattice.symmetries if symmetry.flipped == flipped]
         return [
             [self._places[normalize_cells(self._lattice, map(move, form.cells))] for move in moves]
             for form in self.piece.forms
@@ -228,34 +247,34 @@ class PieceOrientations:
         below = piece.tone if (round(x), round(y)) in piece.tones else piece.colour
         documents = []
         for number, orientation in enumerate(self.all):
-            side = next(one for one in self._sides if number in one)
+            side = next(side for side in self._sides if number in side)
             turn = side.index(number)
             # The label rotates with the piece.
             (x, y), height = labels[orientation.form]
             a, b, c, d = orientation.symmetry.doubled
             dx, dy = lattice.anchor(map(orientation.symmetry, piece.forms[orientation.form].cells))
-            at = (a * x + b * y) / 2 - dx, (c * x + d * y) / 2 - dy
-            found = {
+            corner = (a * x + b * y) / 2 - dx, (c * x + d * y) / 2 - dy
+            document = {
                 "cells": _flat(sorted(orientation.cells)),
                 "rings": [_flat(ring) for ring in orientation.rings],
-                "label": [*(round(one, 3) for one in at), round(height / CAPITAL, 3)],
+                "label": [*(round(length, 3) for length in corner), round(height / CAPITAL, 3)],
                 "left": side[(turn + 1) % len(side)],
                 "right": side[turn - 1],
             }
             if toned := tones_at(lattice, piece, orientation.cells):
-                found["tones"] = [_flat(ring) for ring in rings_of_cells(lattice, toned)]
+                document["tones"] = [_flat(ring) for ring in rings_of_cells(lattice, toned)]
             if number < self._plain:
-                found["over"] = self._turned_over(number, flips=False)
+                document["over"] = self._turned_over(number, flips=False)
             if self._flips:
-                found["flip"] = self._turned_over(number, flips=True)
-            documents.append(found)
+                document["flip"] = self._turned_over(number, flips=True)
+            documents.append(document)
         return {
             "id": piece.id,
             "label": escape(piece.label),
             "colour": piece.colour,
             "tone": piece.tone,
             "ink": ink_on(below),
-            "faint": f"light-dark({', '.join(_faint_ink(piece, below, one) for one in (LIGHT, DARK))})",
+            "faint": f"light-dark({', '.join(_faint_ink(piece, below, theme) for theme in (LIGHT, DARK))})",
             "plain": self._plain,
             "orientations": documents,
         }

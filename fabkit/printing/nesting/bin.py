@@ -130,7 +130,7 @@ def fitting_rotations(outline: Polygon, bin_: Bin) -> list[tuple[float, Polygon]
     return rotations
 
 
-def are_apart(one: Polygon, other: Polygon, gap_mm: float) -> bool:
+def are_apart(area: Polygon, other: Polygon, gap_mm: float) -> bool:
     """Return whether two areas keep a distance; with a distance of 0 they may touch, not overlap.
 
     Example:
@@ -139,8 +139,8 @@ def are_apart(one: Polygon, other: Polygon, gap_mm: float) -> bool:
         (True, False)
     """
     if gap_mm > SLACK_MM:
-        return bool(one.distance(other) >= gap_mm - SLACK_MM)
-    return not one.buffer(-SLACK_MM / 2, join_style="mitre").intersects(other)
+        return bool(area.distance(other) >= gap_mm - SLACK_MM)
+    return not area.buffer(-SLACK_MM / 2, join_style="mitre").intersects(other)
 
 
 def layout_faults(
@@ -162,15 +162,17 @@ def layout_faults(
     usable = box(low_mm, low_mm, bin_.width_mm - low_mm, bin_.depth_mm - low_mm)
     faults = []
     for placements in bins:
-        areas = {one.name: one.place(shapes[one.name]) for one in placements}
+        areas = {
+            placement.name: placement.place(shapes[placement.name]) for placement in placements
+        }
         faults += [
-            f"{n} overlaps the edge strip" for n, one in areas.items() if not usable.covers(one)
+            f"{n} overlaps the edge strip" for n, area in areas.items() if not usable.covers(area)
         ]
         if bin_.corner is not None:
             areas["the reserved corner"] = bin_.corner
         faults += [
-            f"{name} and {other_name} are {format_mm(one.distance(other))} apart"
-            for (name, one), (other_name, other) in combinations(areas.items(), 2)
-            if not are_apart(one, other, bin_.gap_mm)
+            f"{name} and {other_name} are {format_mm(area.distance(other))} apart"
+            for (name, area), (other_name, other) in combinations(areas.items(), 2)
+            if not are_apart(area, other, bin_.gap_mm)
         ]
     return faults

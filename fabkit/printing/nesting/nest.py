@@ -21,9 +21,12 @@ _TRIES = 3
 #: Maximum density of a bin, including half a gap around each shape. spyrrow gave up at 0.70 to 0.86
 #: on the shipped sets; denser distributions are not tried.
 _DENSEST = 0.86
-#: Densities to try when shapes are placed close together, the greatest first. Only the last is tried
-#: above this number of vertices, counted on outlines simplified by this much.
-_CLOSELY, _MANY, _COARSE_MM = (0.75, 0.62), 400, 0.15
+#: Densities to try when shapes are placed close together, the greatest first.
+_DENSITIES = (0.75, 0.62)
+#: The number of vertices above which only the last density is tried.
+_MAX_VERTICES = 400
+#: By how much outlines are simplified before their vertices are counted.
+_COARSE_MM = 0.15
 #: A box is tried if its diagonal is shorter than now by at least this factor.
 _WORTH_IT = 0.95
 
@@ -77,8 +80,8 @@ def nest_compactly(
         name: outline.buffer(_COARSE_MM, join_style="mitre").simplify(_COARSE_MM)
         for name, outline in shapes.items()
     }
-    is_complex = sum(len(outline.exterior.coords) for outline in coarse.values()) > _MANY
-    for part in _CLOSELY[is_complex:] if len(placements) > 1 else ():
+    is_complex = sum(len(outline.exterior.coords) for outline in coarse.values()) > _MAX_VERTICES
+    for part in _DENSITIES[is_complex:] if len(placements) > 1 else ():
         wide_mm = min(math.sqrt(area_mm2 / part), widest_mm + gap_mm)
         deep_mm = min(area_mm2 / part / wide_mm, deepest_mm + gap_mm)
         wide_mm = min(area_mm2 / part / deep_mm, widest_mm + gap_mm)
@@ -87,12 +90,14 @@ def nest_compactly(
         fits = all(fitting_rotations(outline, small) for outline in shapes.values())
         if not fits or math.hypot(*small.usable_mm) > _WORTH_IT * now_mm:
             continue
-        found = nest_by_rectangle(shapes, small)
+        layouts = nest_by_rectangle(shapes, small)
         if is_available():
-            found.insert(0, nest_by_polygon(coarse, small, 0) or [])
-        sound = [one for one in found if one and not layout_faults(shapes, small, [one])]
+            layouts.insert(0, nest_by_polygon(coarse, small, 0) or [])
+        sound = [
+            nested for nested in layouts if nested and not layout_faults(shapes, small, [nested])
+        ]
         if sound:
-            return min(sound, key=lambda one: round(_diagonal_mm(shapes, one), 3))
+            return min(sound, key=lambda layout: round(_diagonal_mm(shapes, layout), 3))
     return list(placements)
 
 
@@ -160,16 +165,16 @@ def _nest_parts(
 ) -> list[list[Placement]] | None:
     """Place each part in its own bin, the fullest bin first."""
     full = [[areas[name] for name in part] for part in parts]
-    if any(_min_bins(one, bin_) > 1 for one in full):
+    if any(_min_bins(part_areas, bin_) > 1 for part_areas in full):
         return None
-    found: dict[int, list[Placement]] = {}
+    placements_of_part: dict[int, list[Placement]] = {}
     for i in sorted(range(len(parts)), key=lambda i: -round(sum(full[i]), 6)):
         part = {name: shapes[name] for name in parts[i]}
         placements = nest_by_polygon(part, bin_, seed)
         if placements is None or layout_faults(part, bin_, [placements]):
             return None
-        found[i] = placements
-    return [found[i] for i in range(len(parts))]
+        placements_of_part[i] = placements
+    return [placements_of_part[i] for i in range(len(parts))]
 
 
 def _distribute(
@@ -185,9 +190,9 @@ def _distribute(
         parts: list[list[str]] = [[] for _ in range(count)]
         full = [0.0] * count
         for name in waiting:
-            least = min(range(count), key=lambda i: round(full[i], 6))
-            parts[least].append(name)
-            full[least] += areas[name]
+            emptiest = min(range(count), key=lambda i: round(full[i], 6))
+            parts[emptiest].append(name)
+            full[emptiest] += areas[name]
         yield [part for part in parts if part]
         if count == len(boxed):
             yield [[placement.name for placement in placements] for placements in boxed]
@@ -216,7 +221,8 @@ def nest_by_rectangle(shapes: Mapping[str, Polygon], bin_: Bin) -> list[list[Pla
     """
     waiting = {
         name: min(
-            fitting_rotations(outline, bin_), key=lambda one: round(math.prod(size_mm(one[1])), 6)
+            fitting_rotations(outline, bin_),
+            key=lambda rotation: round(math.prod(size_mm(rotation[1])), 6),
         )
         for name, outline in shapes.items()
     }
@@ -276,8 +282,8 @@ def _fill_bin(
             rotated = affinity.rotate(turned, more, origin=(0, 0)) if more else turned
             if bin_.corner_mm:
                 left, bottom = width - left - wide, height - bottom - high
-            at = (bin_.edge_mm + left / _STEPS, bin_.edge_mm + bottom / _STEPS)
-            placements.append(Placement.at(name, degrees + more, rotated, *at))
+            corner_mm = (bin_.edge_mm + left / _STEPS, bin_.edge_mm + bottom / _STEPS)
+            placements.append(Placement.at(name, degrees + more, rotated, *corner_mm))
     return placements
 
 

@@ -92,11 +92,11 @@ def nest_by_polygon(shapes: Mapping[str, Polygon], bin_: Bin, seed: int) -> list
         "corner": bin_.corner_mm,
         "seed": seed,
     }
-    found: list[_Pose] | None = _run_worker(task)
-    if found is None:
+    poses: list[_Pose] | None = _run_worker(task)
+    if poses is None:
         return None
     placements = []
-    for name, origin, (degrees, x, y) in zip(shapes, origins, found, strict=True):
+    for name, origin, (degrees, x, y) in zip(shapes, origins, poses, strict=True):
         turned_x, turned_y = _rotated([origin], degrees)[0]
         x_mm, y_mm = bin_.edge_mm + x - turned_x, bin_.edge_mm + y - turned_y
         placements.append(
@@ -127,8 +127,8 @@ def _run_worker(task: dict[str, Any]) -> Any:
 def worker_main() -> None:
     """Read the task from stdin and write degrees, x and y of every shape, or null."""
     exit_with_parent(os.getppid())
-    found = _search(json.loads(sys.stdin.buffer.read()))
-    sys.stdout.write(json.dumps(found))
+    poses = _search(json.loads(sys.stdin.buffer.read()))
+    sys.stdout.write(json.dumps(poses))
     sys.stdout.flush()
     os._exit(0)  # the search goes on in its thread and cannot be stopped
 

@@ -141,12 +141,12 @@ class _Reader:
         elif self._expects_height and line.startswith(";Z:"):
             self._begin_layer(_number(line[3:]))
         elif line.startswith("; printing object "):
-            found = _OBJECT.fullmatch(line)
-            if found is None:
+            match = _OBJECT.fullmatch(line)
+            if match is None:
                 raise ValueError(f"expected an object's name, id and copy, found {quote(line)}")
-            name, number, copy = found[1], int(found[2]), int(found[3])
-            one = PrintedObject(name, number, copy)
-            self._object = self._objects.setdefault((number, copy, name), one)
+            name, number, copy = match[1], int(match[2]), int(match[3])
+            printed = PrintedObject(name, number, copy)
+            self._object = self._objects.setdefault((number, copy, name), printed)
         elif line.startswith("; stop printing object "):
             self._object = None
         elif line == ";PAUSE_PRINT":
@@ -164,24 +164,26 @@ class _Reader:
             raise ValueError("it prints no layer")
         if self._found.seconds is None:
             raise ValueError("it ends without the estimated printing time")
-        self._found.objects = [one for _, one in sorted(self._objects.items()) if one.layers]
+        self._found.objects = [
+            printed for _, printed in sorted(self._objects.items()) if printed.layers
+        ]
         return self._found
 
     def _sum(self, key: str, _: str, value: str) -> None:
         """Record time and material, if a line has them."""
-        found = self._found
+        gcode = self._found
         if key == "; estimated printing time (normal mode)":
             times = _TIME.fullmatch(value.strip())
             if times is None or not any(times.groups()):
                 raise ValueError(f'expected a time such as "1h 2m 3s", found {quote(value)}')
             counts = zip(times.groups(), _SECONDS, strict=True)
-            found.seconds = sum(int(count or 0) * of for count, of in counts)
+            gcode.seconds = sum(int(count or 0) * of for count, of in counts)
         elif key == "; filament used [mm]":
-            found.metres = tuple(one / 1000 for one in _amounts(value))
+            gcode.metres = tuple(millimetres / 1000 for millimetres in _amounts(value))
         elif key == "; filament used [g]":
-            found.grams = _amounts(value)
+            gcode.grams = _amounts(value)
         elif key == "; total filament used [g]":
-            found.total_grams = _amounts(value)[0]
+            gcode.total_grams = _amounts(value)[0]
 
     def _begin_layer(self, top_mm: float) -> None:
         self._expects_height = False
@@ -211,7 +213,7 @@ class _Reader:
 
     def _print(self, before: dict[str, float]) -> None:
         """Record an extrusion from a position to the present one."""
-        found, layers = self._found, self._found.layers
+        gcode, layers = self._found, self._found.layers
         if self._next_top is not None:
             below_mm = layers[-1].top_mm if layers else 0.0
             if not layers or self._next_top > below_mm + SAME_MM:
@@ -221,16 +223,16 @@ class _Reader:
             return
         if self._paused:  # it was in the middle of a layer if that goes on
             self._paused = False
-            found.pauses[-1].between = found.pauses[-1].layer < len(layers)
-        found.box = _around(found.box, before, self._position)
-        one = self._object
-        if one is not None:
-            one.box = _around(one.box, before, self._position)
-            if one.last_layer != len(layers):
-                if not one.layers:
-                    one.first_layer, one.low_mm = len(layers), layers[-1].low_mm
-                one.last_layer, one.high_mm = len(layers), layers[-1].top_mm
-                one.layers += 1
+            gcode.pauses[-1].between = gcode.pauses[-1].layer < len(layers)
+        gcode.box = _around(gcode.box, before, self._position)
+        printed = self._object
+        if printed is not None:
+            printed.box = _around(printed.box, before, self._position)
+            if printed.last_layer != len(layers):
+                if not printed.layers:
+                    printed.first_layer, printed.low_mm = len(layers), layers[-1].low_mm
+                printed.last_layer, printed.high_mm = len(layers), layers[-1].top_mm
+                printed.layers += 1
 
     def _stop(self) -> None:
         """Record a pause; a comment and its command count once."""
@@ -241,7 +243,8 @@ class _Reader:
 
 
 def _around(box: Box, *positions: dict[str, float]) -> Box:
-    xs, ys = [one["X"] for one in positions], [one["Y"] for one in positions]
+    xs = [position["X"] for position in positions]
+    ys = [position["Y"] for position in positions]
     left, front, right, back = box
     return min(left, *xs), min(front, *ys), max(right, *xs), max(back, *ys)
 

@@ -74,17 +74,17 @@ def find_slicer(given: str | None = None) -> Slicer:
             f"cannot find a program {quote(given)}; expected the path or name of PrusaSlicer; "
             f"{_INSTALL}",
         )
-    found = _identify(Path(path).absolute())
-    if isinstance(found, Slicer):
-        return found
+    slicer = _identify(Path(path).absolute())
+    if isinstance(slicer, Slicer):
+        return slicer
     if given is None:
         raise ExternalError(
-            f"cannot identify {name}: asked for its help, it {found}; reinstall it, or pass another "
+            f"cannot identify {name}: asked for its help, it {slicer}; reinstall it, or pass another "
             "slicer with --slicer"
         )
     raise InputError.of(
         "--slicer",
-        f"{quote(given)} is not a supported slicer: asked for its help, it {found}; expected "
+        f"{quote(given)} is not a supported slicer: asked for its help, it {slicer}; expected "
         "PrusaSlicer",
     )
 
@@ -96,10 +96,10 @@ def _identify(path: Path) -> Slicer | str:
             answer = run_program([path, "--help"], folder, _HELP_LIMIT_S)
         except ExternalError as error:
             return f"failed to run ({escape(str(error))})"
-    found = _INTRODUCTION.search(answer.output)
-    if found is None:
+    match = _INTRODUCTION.search(answer.output)
+    if match is None:
         return answer.describe_exit()
-    name, version = found.groups()
+    name, version = match.groups()
     # Unofficial builds say UNKNOWN.
     return Slicer(path, name, version.removesuffix("+UNKNOWN"))
 
@@ -161,7 +161,9 @@ def run_program(command: Sequence[str | Path], folder: Path, limit_s: float) -> 
         env=environment,
         stderr=subprocess.STDOUT,
     )
-    heard, end_s, is_late = bytearray(), time.monotonic() + limit_s, False
+    heard = bytearray()
+    end_s = time.monotonic() + limit_s
+    is_late = False
     with child:
         for line in child.lines():
             heard += line

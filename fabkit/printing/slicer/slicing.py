@@ -25,7 +25,15 @@ TIME_LIMIT_S = 600.0
 
 # Names in the slicer's working folder, so that no odd name of a user's folder reaches its command
 # line.
-_MODEL, _SETTINGS, _GCODE, _DATA = "plate.3mf", "fabkit.ini", "plate.gcode", "data"
+#: The plate.
+_MODEL = "plate.3mf"
+#: The print configuration.
+_SETTINGS = "fabkit.ini"
+#: The result.
+_GCODE = "plate.gcode"
+#: The folder of the slicer's own files.
+_DATA = "data"
+#: The options that slice the plate.
 _SLICE = ("--load", _SETTINGS, "--dont-arrange", "--loglevel", "2", "--export-gcode", "-o", _GCODE)
 #: The time stamp in the first line of the G-code; equal inputs should give equal bytes.
 _TIMESTAMP = re.compile(rb" on \d{4}-\d\d-\d\d at \d\d:\d\d:\d\d UTC")
@@ -85,10 +93,10 @@ def slice_plate(
             if not (folder / _GCODE).is_file():
                 raise ExternalError(f"{who} wrote no G-code; it {sliced.describe_exit()}")
             _blank_timestamp(folder / _GCODE)
-            found = read_gcode(folder / _GCODE, who)
+            printed = read_gcode(folder / _GCODE, who)
             (folder / _GCODE).replace(gcode)
     warnings = parse_warnings(sliced.output)
-    return judge_print(plate, slicer, models, warnings, found, expected, profile)
+    return judge_print(plate, slicer, models, warnings, printed, expected, profile)
 
 
 def _blank_timestamp(gcode: Path) -> None:

@@ -34,7 +34,7 @@ class Feature:
 
 def features_of(drawings: Iterable[PartDrawing]) -> tuple[Feature, ...]:
     """Return the letters and recesses of some pieces, each pair of heights once."""
-    found = set()
+    features = set()
     for drawing in drawings:
         top_mm = drawing.thickness_mm
         spans = [("recess", recess.low_mm, recess.high_mm) for recess in drawing.recesses]
@@ -45,8 +45,8 @@ def features_of(drawings: Iterable[PartDrawing]) -> tuple[Feature, ...]:
                 spans.append(("letter", 0.0, depth_mm))
         if drawing.facing == "down":
             spans = [(name, top_mm - high_mm, top_mm - low_mm) for name, low_mm, high_mm in spans]
-        found |= {Feature(name, round(low, 6), round(high, 6)) for name, low, high in spans}
-    return tuple(sorted(found))
+        features |= {Feature(name, round(low, 6), round(high, 6)) for name, low, high in spans}
+    return tuple(sorted(features))
 
 
 def layers_of_feature(feature: Feature, layers: Sequence[Layer]) -> dict[str, Any]:
@@ -102,11 +102,11 @@ def parse_mesh_info(output: str, file: str) -> tuple[MeshInfo, ...]:
         >>> parse_mesh_info("[a.3mf]\nmanifold = no\nopen_edges = 3\n[a.3mf]\nmanifold = yes", "a.3mf")
         (MeshInfo(manifold=False, open_edges=3), MeshInfo(manifold=True, open_edges=0))
     """
-    found = []
+    models = []
     for block in re.split(rf"^\[{re.escape(file)}\]$", output, flags=re.MULTILINE)[1:]:
         edges = re.findall(r"\nopen_edges = *(\d+)", block)
-        found.append(MeshInfo("\nmanifold = yes" in block, int(edges[0]) if edges else 0))
-    return tuple(found)
+        models.append(MeshInfo("\nmanifold = yes" in block, int(edges[0]) if edges else 0))
+    return tuple(models)
 
 
 def parse_warnings(output: str) -> tuple[str, ...]:
@@ -165,7 +165,7 @@ def judge_print(
         are null.
     """
     printed, layers = gcode.objects, gcode.layers
-    known = len(models) == 1 + max((one.number for one in printed), default=-1)
+    known = len(models) == 1 + max((part.number for part in printed), default=-1)
     all_closed = all(model.manifold for model in models)
     features = [layers_of_feature(feature, layers) for feature in expected.features]
     reasons = [
@@ -177,17 +177,17 @@ def judge_print(
         *_bed_faults(gcode, profile),
     ]
     reasons += [
-        f"the {found['name']} between {format_mm(found['low_mm'])} and "
-        f"{format_mm(found['high_mm'])} is not in any layer"
-        for found in features
-        if found["first_layer"] is None
+        f"the {feature['name']} between {format_mm(feature['low_mm'])} and "
+        f"{format_mm(feature['high_mm'])} is not in any layer"
+        for feature in features
+        if feature["first_layer"] is None
     ]
     objects = []
-    for one in printed:
-        fields = asdict(one)
+    for part in printed:
+        fields = asdict(part)
         for key in ("number", "copy", "box"):
             del fields[key]
-        manifold = models[one.number].manifold if known else all_closed
+        manifold = models[part.number].manifold if known else all_closed
         objects.append({"name": fields.pop("name"), "manifold": manifold} | fields)
     metres, grams = gcode.metres or (), gcode.grams or ()
     return {
@@ -213,7 +213,7 @@ def judge_print(
 
 
 def _open_meshes(models: Sequence[MeshInfo], objects: Sequence[PrintedObject]) -> Iterator[str]:
-    names = {one.number: one.name for one in objects}
+    names = {part.number: part.name for part in objects}
     for number, model in enumerate(models):
         if not model.manifold:
             name = quote(names[number]) if number in names else f"number {number + 1}"
@@ -222,11 +222,12 @@ def _open_meshes(models: Sequence[MeshInfo], objects: Sequence[PrintedObject]) -
 
 
 def _object_faults(gcode: Gcode, expected: ExpectedPrint) -> Iterator[str]:
-    wanted, found = Counter(expected.objects), Counter(one.name for one in gcode.objects)
-    for name in sorted(wanted | found):
-        if found[name] < wanted[name]:
-            yield f"object {quote(name)} is printed {found[name]} times, not {wanted[name]}"
-        if found[name] > wanted[name]:
+    wanted = Counter(expected.objects)
+    counts = Counter(part.name for part in gcode.objects)
+    for name in sorted(wanted | counts):
+        if counts[name] < wanted[name]:
+            yield f"object {quote(name)} is printed {counts[name]} times, not {wanted[name]}"
+        if counts[name] > wanted[name]:
             yield f"object {quote(name)} is printed unexpectedly"
 
 
@@ -240,12 +241,12 @@ def _layer_faults(gcode: Gcode, profile: Profile) -> Iterator[str]:
                 f"{format_mm(layer.top_mm)}; expected a height of {format_mm(wanted_mm)}"
             )
             break  # the following layers are off as well
-    for one in gcode.objects:
-        if one.first_layer != 1:
-            yield f"object {quote(one.name)} begins at {format_mm(one.low_mm)}, not on the bed"
-        empty = one.last_layer - one.first_layer + 1 - one.layers
+    for part in gcode.objects:
+        if part.first_layer != 1:
+            yield f"object {quote(part.name)} begins at {format_mm(part.low_mm)}, not on the bed"
+        empty = part.last_layer - part.first_layer + 1 - part.layers
         if empty:
-            yield f"object {quote(one.name)} has {pluralize(empty, 'empty layer')}"
+            yield f"object {quote(part.name)} has {pluralize(empty, 'empty layer')}"
 
 
 def _pause_faults(gcode: Gcode, expected: ExpectedPrint) -> Iterator[str]:

@@ -15,13 +15,16 @@ from fabkit.core.files import (
     read_json,
     staged_writes,
 )
+from fabkit.model.challenge_file import challenge_record, solution_record
 from fabkit.model.entry import LEVELS
 from fabkit.model.library import set_argument
 from fabkit.model.puzzle import PuzzleSet, default_board
 from fabkit.puzzles.graded.generate import ENGINES, GeneratedChallenges
 from fabkit.puzzles.graded.grading import GradedChallenge
 
-LIST, FOLDER = "challenges.json", "challenges"
+#: The list in the output folder, and the folder of its challenge files.
+LIST = "challenges.json"
+FOLDER = "challenges"
 
 
 def document(generated: GeneratedChallenges) -> dict[str, Any]:
@@ -34,9 +37,9 @@ def document(generated: GeneratedChallenges) -> dict[str, Any]:
             "seed": generated.query.seed,
             "set_sha256": generated.puzzle.digest,
         },
-        "missing": generated.reason or None,
-        "levels": {level: len(found) for level, found in generated.levels.items()},
-        "challenges": [_entry(generated, one) for one in generated.graded],
+        **({"missing": generated.reason} if generated.reason else {}),
+        "levels": {level: len(graded) for level, graded in generated.levels.items()},
+        "challenges": [_record(generated, graded) for graded in generated.graded],
     }
 
 
@@ -55,52 +58,42 @@ def command(generated: GeneratedChallenges) -> str:
     return " ".join([*parts, f"--seed {query.seed}"])
 
 
-def _entry(generated: GeneratedChallenges, one: GradedChallenge) -> dict[str, Any]:
-    candidate, rating = one.candidate, one.rating
+def _record(generated: GeneratedChallenges, graded: GradedChallenge) -> dict[str, Any]:
+    """Return the document of a challenge with its result."""
+    candidate = graded.candidate
+    rating = graded.rating
+    origin = {"shape": candidate.shape} if candidate.shape else {"minimal": candidate.minimal}
     return {
-        **_statement(generated, one),
+        **_statement(generated, graded),
         **({"of": candidate.of} if candidate.of else {}),
-        **({"shape": candidate.shape} if candidate.shape else {"minimal": candidate.minimal}),
-        "solution": {
-            piece: one.encoded.cells_or_outline(cells)[1]
-            for piece, cells in candidate.solution.items()
+        "file": file_name(graded),
+        "result": {
+            "status": "solved",
+            "solution": solution_record(candidate.solution, graded.encoded.cells_or_outline),
+            "count": candidate.count,
+            "count_complete": True,
+            "count_up_to_symmetry": 1,
+            "unique_by": list(ENGINES),
+            **origin,
+            "level": graded.level,
+            "difficulty": {
+                "score": graded.score,
+                "tries": round(rating.tries, 3),
+                "free_moves": round(rating.free_moves, 3),
+            },
         },
-        "count": candidate.count,
-        "count_up_to_symmetry": 1,
-        "unique_by": list(ENGINES),
-        "level": one.level,
-        "difficulty": {
-            "score": one.score,
-            "tries": round(rating.tries, 3),
-            "free_moves": round(rating.free_moves, 3),
-        },
-        "file": file_name(one),
     }
 
 
-def file_name(one: GradedChallenge) -> str:
+def file_name(graded: GradedChallenge) -> str:
     """Return the name of a challenge's file in the folder."""
-    return f"{FOLDER}/{one.encoded.challenge.id}.toml"
+    return f"{FOLDER}/{graded.encoded.challenge.id}.toml"
 
 
-def _statement(generated: GeneratedChallenges, one: GradedChallenge) -> dict[str, Any]:
+def _statement(generated: GeneratedChallenges, graded: GradedChallenge) -> dict[str, Any]:
     """Return the contents of a challenge file."""
-    challenge, board = one.encoded.challenge, generated.query.board
-    describe = one.encoded.cells_or_outline
-    on_board = board is not None and challenge.region == board.cells
-    region = ("board", board.id) if board and on_board else describe(challenge.region)
-    statement: dict[str, Any] = dict(
-        [("id", challenge.id), region, ("pieces", list(challenge.pieces))]
-    )
-    if challenge.pieces_count is not None:
-        statement["pieces_count"] = challenge.pieces_count
-    if challenge.flips != generated.puzzle.flips:
-        statement["flips"] = challenge.flips
-    if not one.candidate.shape:
-        statement["given"] = [
-            dict([("piece", given.piece), describe(given.cells)]) for given in challenge.given
-        ]
-    return statement
+    encoded = graded.encoded
+    return challenge_record(generated.puzzle, encoded.challenge, encoded.cells_or_outline)
 
 
 def _toml(statement: dict[str, Any]) -> str:
@@ -111,43 +104,49 @@ def _toml(statement: dict[str, Any]) -> str:
     lines = []
     for key, value in statement.items():
         if key == "given" and value:
-            rows = (", ".join(f"{name} = {json.dumps(v)}" for name, v in g.items()) for g in value)
-            lines += ["given = [", *(f"    {{ {row} }}," for row in rows), "]"]
+            lines.append("given = [")
+            for given in value:
+                row = ", ".join(f"{name} = {json.dumps(drawn)}" for name, drawn in given.items())
+                lines.append(f"    {{ {row} }},")
+            lines.append("]")
         else:
             lines.append(f"{key} = {json.dumps(value)}")
     return "\n".join(lines) + "\n"
 
 
-def title(one: GradedChallenge) -> str:
+def title(graded: GradedChallenge) -> str:
     """Describe a challenge in one line, such as ``junior (4.2): 3 pieces given, all needed``."""
-    candidate, given = one.candidate, len(one.candidate.challenge.given)
+    candidate = graded.candidate
+    given = len(candidate.challenge.given)
     spare = ", all needed" if candidate.minimal and given > 1 else ""
     of = f" of {candidate.of}" if candidate.of else ""
     what = f"{pluralize(given, 'piece')}{of} given{spare}"
     if candidate.shape:
         what = f"{candidate.shape} from {', '.join(candidate.challenge.pieces)}"
-    return f"{one.level} ({one.score:.1f}): {what}"
+    return f"{graded.level} ({graded.score:.1f}): {what}"
 
 
 def level_table(generated: GeneratedChallenges) -> tuple[list[str], list[list[object]]]:
     """Return the head and rows of a table of levels, with numbers and sizes of challenges."""
     on_board = generated.query.board is not None or bool(generated.query.of)
     rows: list[list[object]] = []
-    for level, found in generated.levels.items():
-        scores = [f"{one.score:.1f}" for one in found]
-        sizes = [_size(one) for one in found]
-        row = [level, len(found), f"{scores[0]}-{scores[-1]}" if found else "-"]
-        row.append(f"{min(sizes)}-{max(sizes)}" if found else "-")
-        row += [sum(bool(one.candidate.minimal) for one in found)] if on_board else []
+    for level, challenges in generated.levels.items():
+        scores = [f"{graded.score:.1f}" for graded in challenges]
+        sizes = [_size(graded) for graded in challenges]
+        row: list[object] = [level, len(challenges)]
+        row.append(f"{scores[0]}-{scores[-1]}" if challenges else "-")
+        row.append(f"{min(sizes)}-{max(sizes)}" if challenges else "-")
+        if on_board:
+            row.append(sum(bool(graded.candidate.minimal) for graded in challenges))
         rows.append(row)
     columns = ["given", "minimal"] if on_board else ["pieces"]
     return ["level", "challenges", "scores", *columns], rows
 
 
-def _size(one: GradedChallenge) -> int:
+def _size(graded: GradedChallenge) -> int:
     """Return the number of given, or chosen, pieces."""
-    challenge = one.encoded.challenge
-    return len(challenge.pieces) if one.candidate.shape else len(challenge.given)
+    challenge = graded.encoded.challenge
+    return len(challenge.pieces) if graded.candidate.shape else len(challenge.given)
 
 
 def refuse_folder(folder: Path, puzzle: PuzzleSet) -> None:
@@ -175,8 +174,8 @@ def write_list(folder: Path, generated: GeneratedChallenges) -> Path:
     with staged_writes(folder) as staging:
         before = _files_of_list(folder / LIST, generated.puzzle)
         texts = {
-            file_name(one): f"# {title(one)}\n{_toml(_statement(generated, one))}"
-            for one in generated.graded
+            file_name(graded): f"# {title(graded)}\n{_toml(_statement(generated, graded))}"
+            for graded in generated.graded
         }
         texts[LIST] = json_text(document(generated))
         for name, text in texts.items():
@@ -203,7 +202,7 @@ def _files_of_list(path: Path, puzzle: PuzzleSet) -> set[str]:
         message = f"holds challenges of {quote(document.get('set'))}; choose another folder with -o"
         raise InputError.of(escape(str(path)), message)
     listed = document.get("challenges")
-    entries = listed if isinstance(listed, list) else []
-    files = {str(one.get("file")) for one in entries if isinstance(one, dict)}
+    records = listed if isinstance(listed, list) else []
+    files = {str(record.get("file")) for record in records if isinstance(record, dict)}
     own = {file.name for file in (path.parent / FOLDER).glob("*.toml")}
     return {f"{FOLDER}/{name}" for name in own} & files

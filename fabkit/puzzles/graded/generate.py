@@ -11,7 +11,7 @@ from typing import Any
 from fabkit.core.errors import ExternalError, InputError, did_you_mean, quote
 from fabkit.model.catalog import shipped_entries
 from fabkit.model.challenges import find_challenge
-from fabkit.model.entry import LEVELS, challenge_of
+from fabkit.model.entry import LEVELS
 from fabkit.model.polygon import parts_of_cells
 from fabkit.model.puzzle import Board, Challenge, PuzzleSet, default_board
 from fabkit.puzzles.graded.grading import (
@@ -97,10 +97,10 @@ class GeneratedChallenges:
     @property
     def levels(self) -> dict[str, list[GradedChallenge]]:
         """The challenges by level, for every requested level."""
-        found: dict[str, list[GradedChallenge]] = {level: [] for level in self.query.levels}
-        for one in self.graded:
-            found[one.level].append(one)
-        return found
+        by_level: dict[str, list[GradedChallenge]] = {level: [] for level in self.query.levels}
+        for graded in self.graded:
+            by_level[graded.level].append(graded)
+        return by_level
 
 
 def generate(
@@ -137,10 +137,10 @@ def generate(
         reason = reason or f"{others} were found"
     digits = max(3, len(str(len(proved))))
     named = []
-    for place, one in enumerate(proved, 1):
-        prefix = "subset" if one.candidate.shape else "start"
-        challenge = replace(one.encoded.challenge, id=f"{prefix}-{place:0{digits}}")
-        named.append(replace(one, encoded=replace(one.encoded, challenge=challenge)))
+    for place, graded in enumerate(proved, 1):
+        prefix = "subset" if graded.candidate.shape else "start"
+        challenge = replace(graded.encoded.challenge, id=f"{prefix}-{place:0{digits}}")
+        named.append(replace(graded, encoded=replace(graded.encoded, challenge=challenge)))
     return GeneratedChallenges(puzzle, query, tuple(named), reason)
 
 
@@ -153,18 +153,18 @@ def _sources(
         begun = base_challenges(puzzle, query.of)
         share = -(-POOL_FACTOR * query.count // len(begun))
         sources: dict[Hashable, CandidateSource] = {
-            one.id: _starts_of(puzzle, one, share, query, budget) for one in begun
+            challenge.id: _starts_of(puzzle, challenge, share, query, budget) for challenge in begun
         }
-        used = [one.pieces_used for one in begun]
+        used = [challenge.pieces_used for challenge in begun]
         if isinstance(query.given, int) and all(n - query.given not in _FREE for n in used):
             return sources, f"a start leaves {_FREE[0]} to {_FREE[-1]} pieces to place"
         return sources, ""
     if board is None:
         return SubsetChallenges(puzzle).sources(query.seed), ""
     encoded = to_exact_cover(puzzle, puzzle.whole_board(board))
-    found = find_infeasibility(encoded)
-    if found is not None:
-        return {}, f"{board.id} has no solution: {found.reason}"
+    infeasibility = find_infeasibility(encoded)
+    if infeasibility is not None:
+        return {}, f"{board.id} has no solution: {infeasibility.reason}"
     # Listing fillings reports no progress, since its share of the work is not known beforehand.
     positions = StartingPositions(encoded, Budget(budget.limit_s, None, budget.started))
     if positions.fillings is not None and not len(positions.fillings):
@@ -180,17 +180,21 @@ def base_challenges(puzzle: PuzzleSet, ids: Sequence[str]) -> list[Challenge]:
     """
     if tuple(ids) != (ALL,):
         named = [find_challenge(puzzle, name) for name in ids]
-        for one in named:
-            if one.given:
-                message = f"{one.id} has given pieces already; name challenges without"
+        for challenge in named:
+            if challenge.given:
+                message = f"{challenge.id} has given pieces already; name challenges without"
                 raise InputError.of("--of", message)
         return named
-    own = [one for one in puzzle.challenges if not one.given and one.answer != "impossible"]
-    flakes = [one for one in shipped_entries(puzzle, "snowflake") if one.halves == 1]
-    found = [*own, *(replace(challenge_of(one), title="") for one in flakes)]
-    if not found:
+    own = [
+        challenge
+        for challenge in puzzle.challenges
+        if not challenge.given and challenge.answer != "impossible"
+    ]
+    flakes = [entry for entry in shipped_entries(puzzle, "snowflake") if entry.halves == 1]
+    challenges = [*own, *(replace(entry.challenge, title="") for entry in flakes)]
+    if not challenges:
         raise InputError.of("--of", f"{puzzle.name} has no challenge")
-    return found
+    return challenges
 
 
 def _starts_of(
@@ -208,24 +212,24 @@ def _starts_of(
         sources = positions.sources(query.given, query.seed)
         del positions
     used = encoded.problem.pieces_used
-    names = [one for one in sources if used - one[0] in _FREE]
-    found, tries = list[Candidate](), 0
+    names = [source_name for source_name in sources if used - source_name[0] in _FREE]
+    candidates, tries = list[Candidate](), 0
     rng.shuffle(names)
-    while names and len(found) < share and tries < _TRIES * share:
+    while names and len(candidates) < share and tries < _TRIES * share:
         tries += 1
         name = names[tries % len(names)]
         candidate = next(sources[name], None)
         given = candidate.challenge.given if candidate else ()
-        free = challenge.region.difference(*(one.cells for one in given))
+        free = challenge.region.difference(*(placed.cells for placed in given))
         is_whole = len(parts_of_cells(puzzle.lattice, free)) == 1
         suits = given and is_whole and used - len(given) in _FREE
         if candidate and suits:
-            found.append(replace(candidate, of=challenge.id))
+            candidates.append(replace(candidate, of=challenge.id))
         spent = not candidate and not isinstance(query.given, int)
         if spent or (suits and query.of == (ALL,)):
             names.remove(name)
     del sources
-    yield from found
+    yield from candidates
 
 
 def confirm_by_sat(
@@ -248,17 +252,18 @@ def confirm_by_sat(
         return ()
     proved = 0
     jobs = [
-        (replace(one.encoded.problem, symmetries=()), one.candidate.count + 1) for one in graded
+        (replace(challenge.encoded.problem, symmetries=()), challenge.candidate.count + 1)
+        for challenge in graded
     ]
     with (
         contextlib.suppress(BudgetSpentError),
         contextlib.closing(run_in_subprocess(_count_all, jobs, budget.subtask(0.0, 0.0))) as counts,
     ):
-        for one, count in zip(graded, counts, strict=False):
-            if count != one.candidate.count:
-                letters = ", ".join(one.candidate.challenge.pieces)
+        for challenge, count in zip(graded, counts, strict=False):
+            if count != challenge.candidate.count:
+                letters = ", ".join(challenge.candidate.challenge.pieces)
                 raise ExternalError(
-                    f"the engines disagree: one finds {one.candidate.count}, "
+                    f"the engines disagree: one finds {challenge.candidate.count}, "
                     f"{Sat.name} {count} solutions of a challenge of the pieces {letters}; "
                     "nothing was written, please report this"
                 )
@@ -269,7 +274,7 @@ def confirm_by_sat(
 
 def _count_all(jobs: Any, answer: Callable[[int], None]) -> None:
     """Count the solutions of each problem, up to one more than expected; runs in a subprocess."""
-    for problem, most in jobs:
-        found: list[Solution] = []
-        Sat.run_library(problem, most, found.append)
-        answer(len(found))
+    for problem, limit in jobs:
+        solutions: list[Solution] = []
+        Sat.run_library(problem, limit, solutions.append)
+        answer(len(solutions))

@@ -121,35 +121,37 @@ def _select(
 
     Among challenges of similar difficulty, choose the one with least in common with earlier ones.
     """
-    cuts = level_thresholds(one.score for one in pool) if pool else ()
-    found: dict[str, list[GradedChallenge]] = {name: [] for name in LEVELS if name in levels}
-    for one in sorted(pool, key=lambda one: one.score):
-        level = level_of(one.score, cuts)
-        found.get(level, []).append(replace(one, level=level))
-    shares = even_shares(count, {name: len(some) for name, some in found.items()})
+    cuts = level_thresholds(graded.score for graded in pool) if pool else ()
+    by_level: dict[str, list[GradedChallenge]] = {name: [] for name in LEVELS if name in levels}
+    for graded in sorted(pool, key=lambda graded: graded.score):
+        level = level_of(graded.score, cuts)
+        by_level.get(level, []).append(replace(graded, level=level))
+    shares = even_shares(count, {name: len(challenges) for name, challenges in by_level.items()})
     chosen, seen = list[GradedChallenge](), Counter[Hashable]()
     for name, share in shares.items():
-        some = found[name]
+        ranked = by_level[name]
         for place in range(share):
-            near = some[len(some) * place // share : len(some) * (place + 1) // share]
-            best = min(near, key=lambda one: sum(w * seen[what] for what, w in _features(one)))
+            near = ranked[len(ranked) * place // share : len(ranked) * (place + 1) // share]
+            best = min(
+                near, key=lambda graded: sum(w * seen[what] for what, w in _features(graded))
+            )
             seen.update(what for what, _ in _features(best))
             chosen.append(best)
     return chosen
 
 
-def _features(one: GradedChallenge) -> list[tuple[Hashable, float]]:
+def _features(graded: GradedChallenge) -> list[tuple[Hashable, float]]:
     """Return the features by which a player recognises a challenge, with weights."""
-    challenge, solution = one.candidate.challenge, one.candidate.solution
+    challenge, solution = graded.candidate.challenge, graded.candidate.solution
     given = challenge.given
     whole = frozenset(solution.items())
     marks: list[tuple[Hashable, float]] = [(whole, 3.0), (challenge.region, 1.0)]
-    for each in given:
-        marks += [(each.piece, 1 / len(given)), (each, 3 / len(given))]
+    for placed in given:
+        marks += [(placed.piece, 1 / len(given)), (placed, 3 / len(given))]
     return marks
 
 
-def even_shares(count: int, most: Mapping[str, int]) -> dict[str, int]:
+def even_shares(count: int, available: Mapping[str, int]) -> dict[str, int]:
     """Distribute a number evenly over levels, up to the maximum of each; easier levels come first.
 
     Args:
@@ -159,10 +161,10 @@ def even_shares(count: int, most: Mapping[str, int]) -> dict[str, int]:
         >>> even_shares(11, {"starter": 100, "junior": 2, "expert": 100})
         {'starter': 5, 'junior': 2, 'expert': 4}
     """
-    levels = list(most)
-    waiting = sorted(levels, key=lambda level: (most[level], -levels.index(level)))
+    levels = list(available)
+    waiting = sorted(levels, key=lambda level: (available[level], -levels.index(level)))
     shares: dict[str, int] = {}
     for place, level in enumerate(waiting):
         left = count - sum(shares.values())
-        shares[level] = min(most[level], left // (len(waiting) - place))
+        shares[level] = min(available[level], left // (len(waiting) - place))
     return {level: shares[level] for level in levels}

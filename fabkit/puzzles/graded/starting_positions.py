@@ -79,8 +79,8 @@ class StartingPositions:
         elif given == MINIMAL:
             names = [(size, True) for size in range(self._pieces)]
         else:
-            most = max(self._pieces - 2, 0)
-            names = [(size, alone) for size in range(most + 1) for alone in (True, False)]
+            max_size = max(self._pieces - 2, 0)
+            names = [(size, alone) for size in range(max_size + 1) for alone in (True, False)]
         follow = self._at_random if self.fillings is None else self._from_list
         return {name: follow(*name, random.Random(f"{seed} {name}")) for name in names}  # noqa: S311
 
@@ -94,12 +94,15 @@ class StartingPositions:
                 and own.pieces_count == board.pieces_count
             ):
                 given = {
-                    (kind, one.cells) for one in own.given for kind in kinds if one.piece in kind
+                    (kind, placed.cells)
+                    for placed in own.given
+                    for kind in kinds
+                    if placed.piece in kind
                 }
                 self._is_new(
-                    at
-                    for at, option in enumerate(self._problem.options)
-                    if (kinds[option.kind], self._covered(at)) in given
+                    position
+                    for position, option in enumerate(self._problem.options)
+                    if (kinds[option.kind], self._covered(position)) in given
                 )
 
     def _from_list(self, size: int, minimal: bool, rng: random.Random) -> CandidateSource:
@@ -115,9 +118,11 @@ class StartingPositions:
             rng.shuffle(order)
             for row in order:
                 filling = self.fillings[row].tolist()
-                found = self._new_position(filling, size, minimal, self._ambiguous(filling), rng)
-                fresh |= found is not None
-                yield found
+                candidate = self._new_position(
+                    filling, size, minimal, self._ambiguous(filling), rng
+                )
+                fresh |= candidate is not None
+                yield candidate
 
     def _new_position(
         self, filling: list[int], size: int, minimal: bool, ambiguous: BoolArray, rng: random.Random
@@ -128,7 +133,7 @@ class StartingPositions:
         sets = np.flatnonzero(fitting).tolist()
         rng.shuffle(sets)
         for chosen in sets:
-            held = [one for place, one in enumerate(filling) if chosen >> place & 1]
+            held = [option for place, option in enumerate(filling) if chosen >> place & 1]
             if self._is_new(held):
                 return self._candidate(filling, held, bool(alone[chosen]))
         return None
@@ -136,7 +141,7 @@ class StartingPositions:
     def _ambiguous(self, filling: list[int]) -> BoolArray:
         """Return for each set of a filling's pieces, as bits, whether another filling contains it."""
         assert self.fillings is not None
-        holders = [self._holders[one] for one in filling]
+        holders = [self._holders[option] for option in filling]
         shared = np.zeros(len(self.fillings), dtype=np.int32)
         for place, rows in enumerate(holders):
             shared[rows] |= 1 << place
@@ -173,14 +178,14 @@ class StartingPositions:
     ) -> Candidate | None:
         """Remove pieces in random order while the solution stays unique, then put some back."""
         held, free = set(filling), list[int]()
-        for one in rng.sample(filling, len(filling)):
+        for option in rng.sample(filling, len(filling)):
             self._budget.report(0.0)
-            verdict = _is_unique(self._problem, held - {one})
+            verdict = _is_unique(self._problem, held - {option})
             if verdict is None:
                 return None  # unknown, so the position may not be minimal
             if verdict:
-                held.remove(one)
-                free.append(one)
+                held.remove(option)
+                free.append(option)
         lacking = size - len(held)
         if lacking < 0 or (lacking and minimal):
             return None
@@ -193,7 +198,9 @@ class StartingPositions:
         Identical pieces are options of one kind, so their ids make no difference.
         """
         chosen = list(held)
-        key = min(tuple(sorted(image[one] for one in chosen)) for image in self._problem.images)
+        key = min(
+            tuple(sorted(image[option] for option in chosen)) for image in self._problem.images
+        )
         new = key not in self._seen
         self._seen.add(key)
         return new
@@ -201,7 +208,9 @@ class StartingPositions:
     def _candidate(self, filling: Iterable[int], held: Iterable[int], minimal: bool) -> Candidate:
         solution = self.encoded.decode(filling)
         wanted = set(map(self._covered, held))  # cells of a filling are covered once
-        given = tuple(Given(one, cells) for one, cells in solution.items() if cells in wanted)
+        given = tuple(
+            Given(piece_id, cells) for piece_id, cells in solution.items() if cells in wanted
+        )
         challenge = replace(self.encoded.challenge, id="", given=given, answer="", title="")
         return Candidate(challenge, solution, minimal=minimal)
 
@@ -242,18 +251,18 @@ def _halves(sets: BoolArray, place: int) -> tuple[BoolArray, BoolArray]:
 def _is_unique(problem: ExactCoverProblem, held: set[int]) -> bool | None:
     """Return whether some options leave exactly one solution; None if unknown."""
     rest = _residual_problem(problem, held)
-    found = Search(estimate_nodes(rest, _UNIQUE_S)).unique(rest, Budget())
-    if found.count > 1:
+    answer = Search(estimate_nodes(rest, _UNIQUE_S)).unique(rest, Budget())
+    if answer.count > 1:
         return False
-    return True if found.complete and found.count == 1 else None
+    return True if answer.complete and answer.count == 1 else None
 
 
 def _residual_problem(problem: ExactCoverProblem, held: Iterable[int]) -> ExactCoverProblem:
     """Return the rest of a problem once some options are chosen, with cells renumbered."""
     copies, covered = list(problem.copies), set[int]()
-    for one in held:
-        copies[problem.options[one].kind] -= 1
-        covered.update(problem.options[one].cells)
+    for option in held:
+        copies[problem.options[option].kind] -= 1
+        covered.update(problem.options[option].cells)
     free = [cell for cell in range(problem.cell_count) if cell not in covered]
     number = {cell: index for index, cell in enumerate(free)}
     options = (
@@ -261,6 +270,6 @@ def _residual_problem(problem: ExactCoverProblem, held: Iterable[int]) -> ExactC
         for option in problem.options
         if copies[option.kind] and covered.isdisjoint(option.cells)
     )
-    some = problem.pieces_count
-    left = None if some is None else some - (sum(problem.copies) - sum(copies))
+    pieces_count = problem.pieces_count
+    left = None if pieces_count is None else pieces_count - (sum(problem.copies) - sum(copies))
     return ExactCoverProblem(len(free), tuple(copies), tuple(options), pieces_count=left)

@@ -43,17 +43,17 @@ def basic_shapes(lattice: Lattice, most_area: float) -> dict[str, Ring]:
         ['square of 1 x 1', 'rectangle of 2 x 1', 'triangle with legs of 1', 'triangle with legs of 2', \
 'triangle with a base of 2']
     """
-    found: dict[str, Ring] = {}
+    shapes: dict[str, Ring] = {}
     for side in range(1, int(most_area) + 1):
         for width in range(side, int(most_area // side) + 1):
             name = f"{'square' if width == side else 'rectangle'} of {width} x {side}"
-            found[name] = ((0, 0), (width, 0), (width, side), (0, side))
+            shapes[name] = ((0, 0), (width, 0), (width, side), (0, side))
     if lattice.cells_per_unit > 1:
         for n in range(1, isqrt(int(2 * most_area)) + 1):
-            found[f"triangle with legs of {n}"] = ((0, 0), (n, 0), (n, n))
+            shapes[f"triangle with legs of {n}"] = ((0, 0), (n, 0), (n, n))
         for n in range(1, isqrt(int(most_area)) + 1):
-            found[f"triangle with a base of {2 * n}"] = ((0, 0), (2 * n, 0), (n, n))
-    return found
+            shapes[f"triangle with a base of {2 * n}"] = ((0, 0), (2 * n, 0), (n, n))
+    return shapes
 
 
 def shape_cells(lattice: Lattice, corners: Ring) -> frozenset[Cell]:
@@ -129,15 +129,15 @@ class SubsetChallenges:
         chosen = [position for position, option in enumerate(options) if copies[option.kind]]
         problem = _restrict(whole.problem, copies, chosen)
         search = Search(estimate_nodes(problem, _SEARCH_S))
-        found = search.enumerate(problem, Budget(), len(problem.symmetries) + 1)
-        if not found.complete or not found.count:
+        answer = search.enumerate(problem, Budget(), len(problem.symmetries) + 1)
+        if not answer.complete or not answer.count:
             return None
-        first = found.solutions[0]
-        if not all(problem.are_images(first, other) for other in found.solutions[1:]):
+        first = answer.solutions[0]
+        if not all(problem.are_images(first, other) for other in answer.solutions[1:]):
             return None
         solution = whole.decode(chosen[option] for option in first)
         challenge = replace(whole.challenge, pieces=tuple(solution))
-        return Candidate(challenge, solution, found.count, None, name)
+        return Candidate(challenge, solution, answer.count, None, name)
 
     def _shipped(self, region: frozenset[Cell]) -> set[tuple[int, ...]]:
         """Return the pieces of the set's own challenges for this region, as copies of each kind."""
@@ -165,13 +165,13 @@ class SubsetChallenges:
         """Draw copies of each kind with a total area; all selections are equally likely."""
         copies, left = [], area
         for place, kind in enumerate(self._kinds):
-            below, each = self._combinations[place + 1], self._areas[place]
+            below, area = self._combinations[place + 1], self._areas[place]
             numbers = range(len(kind) + 1)
-            weights = [below.get(left - number * each, 0) for number in numbers]
-            at = rng.randrange(sum(weights))
-            number = next(n for n in numbers if at < sum(weights[: n + 1]))
+            weights = [below.get(left - number * area, 0) for number in numbers]
+            drawn = rng.randrange(sum(weights))
+            number = next(n for n in numbers if drawn < sum(weights[: n + 1]))
             copies.append(number)
-            left -= number * each
+            left -= number * area
         return tuple(copies)
 
 
@@ -183,5 +183,7 @@ def _restrict(
     options = (problem.options[position] for position in chosen)
     mine, size = tuple(Option(number[o.kind], o.cells) for o in options), problem.cell_count
     same = problem.symmetries[0][size:]  # reflections may map one kind to another
-    symmetries = tuple(one[:size] for one in problem.symmetries if one[size:] == same)
+    symmetries = tuple(
+        symmetry[:size] for symmetry in problem.symmetries if symmetry[size:] == same
+    )
     return ExactCoverProblem(size, tuple(filter(None, copies)), mine, symmetries=symmetries)

@@ -99,7 +99,7 @@ def bound(lattice: Lattice, pieces: Sequence[Piece]) -> Bound:
     return Bound(max(widths) // lattice.per_unit, sum(widths) // lattice.per_unit)
 
 
-def half_widths(parity: str, known: Bound | None, most: int | None) -> HalfWidth:
+def half_widths(parity: str, known: Bound | None, maximum: int | None) -> HalfWidth:
     """Return the half-width of the boards to search for a parity.
 
     Args:
@@ -107,6 +107,9 @@ def half_widths(parity: str, known: Bound | None, most: int | None) -> HalfWidth
         known: the bound; None for shapes that need not be rigid, which need `most`.
         most: the user's limit on the half-width; None for no limit.
     """
-    far = sys.maxsize if most is None else most
-    even, odd = (min(far, known.half_width(one) if known else far) for one in (EVEN, ODD))
+    far = sys.maxsize if maximum is None else maximum
+    even, odd = (
+        min(far, known.half_width(parity_of_board) if known else far)
+        for parity_of_board in (EVEN, ODD)
+    )
     return (even, odd) if parity == MIXED else {EVEN: even, ODD: odd}[parity]

@@ -1,7 +1,4 @@
-"""The catalog file: the results of a search.
-
-Coordinates are in grid units with the centre at the origin, so they are multiples of 1/2.
-"""
+"""The catalog file: the results of a search, as challenge documents."""
 
 from __future__ import annotations
 
@@ -12,24 +9,24 @@ from typing import Any
 
 from fabkit import __version__
 from fabkit.core.files import SCHEMA_VERSION, json_text
-from fabkit.model.entry import DEFAULT_THRESHOLDS, level_of, level_thresholds
+from fabkit.model.challenge_file import challenge_record, solution_record
+from fabkit.model.entry import DEFAULT_THRESHOLDS, level_of, level_thresholds, subdivide
 from fabkit.model.lattice import Cell
 from fabkit.model.library import set_argument
 from fabkit.model.piece import Piece
-from fabkit.model.polygon import parts_of_cells, rings_of_cells
-from fabkit.model.puzzle import piece_document
+from fabkit.model.puzzle import Challenge, piece_document
 from fabkit.puzzles.snowflakes.bound import half_widths
-from fabkit.puzzles.snowflakes.field import EVEN, MIXED, ODD, PARITIES, CentredBoard, Field
+from fabkit.puzzles.snowflakes.field import EVEN, MIXED, ODD, PARITIES, Field
 from fabkit.puzzles.snowflakes.query import ALGORITHM, SnowflakeQuery
 from fabkit.puzzles.snowflakes.search import UNKNOWN, CandidateResult, ParityResult
 from fabkit.puzzles.snowflakes.tiler import IMPOSSIBLE, SOLVED
 
-#: Rings of corners in grid units.
-Outline = list[list[list[float]]]
-
 
 def document(
-    query: SnowflakeQuery, found: Sequence[ParityResult], command: str, seconds: float | None = None
+    query: SnowflakeQuery,
+    results: Sequence[ParityResult],
+    command: str,
+    seconds: float | None = None,
 ) -> dict[str, Any]:
     """Return the catalog as a JSON document, with the command that reproduces it.
 
@@ -42,15 +39,19 @@ def document(
     }
     if seconds is not None:
         made["seconds"] = round(seconds, 1)
-    challenges = [_entry(query, shape) for one in found for shape in one.of(SOLVED)]
+    challenges = [_record(query, shape) for result in results for shape in result.of(SOLVED)]
     challenges, cuts = assign_levels(challenges)
-    unknown = [_head(query, shape) for one in found for shape in one.of(UNKNOWN)]
+    unknown = [
+        {**_head(query, shape), "result": {"status": UNKNOWN}}
+        for result in results
+        for shape in result.of(UNKNOWN)
+    ]
     return {
         "set": query.puzzle.name,
         "pieces": list(query.pieces),
         "made": made,
         "levels": {"snowflake": cuts},
-        "complete": [_complete(query, one) for one in found],
+        "complete": [_complete(query, result) for result in results],
         "challenges": sorted(challenges, key=_order),
         "unknown": sorted(unknown, key=_order),
     }
@@ -65,16 +66,18 @@ def text(catalog: Mapping[str, Any]) -> str:
         "schema": 1,
         "set": "mine",
         "challenges": [
-        {"id": "a"},
-        {"id": "b"}
+        {"id":"a"},
+        {"id":"b"}
         ]
         }
     """
     lines = []
     for key, value in {"schema": SCHEMA_VERSION, **catalog}.items():
         if isinstance(value, list) and value and isinstance(value[0], dict):
-            entries = ",\n".join(json.dumps(one, ensure_ascii=False) for one in value)
-            lines.append(f"{json.dumps(key)}: [\n{entries}\n]")
+            records = ",\n".join(
+                json.dumps(record, ensure_ascii=False, separators=(",", ":")) for record in value
+            )
+            lines.append(f"{json.dumps(key)}: [\n{records}\n]")
         else:
             lines.append(f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}")
     return "{\n" + ",\n".join(lines) + "\n}\n"
@@ -84,16 +87,12 @@ def assign_levels(
     challenges: Iterable[dict[str, Any]],
 ) -> tuple[list[dict[str, Any]], Sequence[float]]:
     """Add levels by rank to challenges of one kind; also return the scores where levels start."""
-    found = list(challenges)
-    cuts = (
-        level_thresholds(one["difficulty"]["score"] for one in found)
-        if found
-        else DEFAULT_THRESHOLDS
-    )
-    for one in found:
-        rated = one["difficulty"]
-        one["difficulty"] = {**rated, "level": level_of(rated["score"], cuts)}
-    return found, list(cuts)
+    records = list(challenges)
+    scores = [record["result"]["difficulty"]["score"] for record in records]
+    thresholds = level_thresholds(scores) if scores else DEFAULT_THRESHOLDS
+    for record, score in zip(records, scores, strict=True):
+        record["result"]["level"] = level_of(score, thresholds)
+    return records, list(thresholds)
 
 
 def merge_catalogs(
@@ -156,58 +155,78 @@ _GRIDS = {
 }
 
 
-def _complete(query: SnowflakeQuery, one: ParityResult) -> dict[str, Any]:
+def _complete(query: SnowflakeQuery, result: ParityResult) -> dict[str, Any]:
     """Describe the range searched for one parity, and why it is complete."""
     known = query.bound
     if known is None:
         argument = "all shapes on boards of this half-width, also those that fall apart"
-    elif one.half_width == half_widths(one.parity, known, None):
-        argument = f"every rigid shape there is on {_GRIDS[one.parity]}: {known.argument}"
+    elif result.half_width == half_widths(result.parity, known, None):
+        argument = f"every rigid shape there is on {_GRIDS[result.parity]}: {known.argument}"
     else:
         argument = "every rigid shape on boards of this half-width; larger ones were not asked for"
-    if one.of(UNKNOWN):
-        argument += f"; but for the {len(one.of(UNKNOWN))} candidates that are listed as unknown"
-    width = one.half_width
+    if result.of(UNKNOWN):
+        argument += f"; but for the {len(result.of(UNKNOWN))} candidates that are listed as unknown"
+    width = result.half_width
     return {
-        "parity": one.parity,
+        "parity": result.parity,
         "flips": query.flips,
         "rigid": query.rigid,
         "half_width_max": list(width) if isinstance(width, tuple) else width,
         "argument": argument,
-        **one.funnel,
+        **result.funnel,
     }
 
 
 def _head(query: SnowflakeQuery, shape: CandidateResult) -> dict[str, Any]:
-    """Return the entries that every candidate has."""
+    """Return the document of a candidate, without its result."""
     field = shape.field
-    cells = [field.cells[cell] for orbit in shape.orbits for cell in field.orbits[orbit]]
-    outlines = [
-        centred_outline(board, some)
-        for at, board in enumerate(field.boards)
-        for some in parts_of_cells(board.lattice, {cell for i, cell in cells if i == at})
-    ]
+    numbers = [number for orbit in shape.orbits for number in field.orbits[orbit]]
+    challenge = Challenge(
+        shape_id(field, shape.orbits),
+        frozenset(_frame_cells(field, numbers)),
+        query.pieces,
+        flips=query.flips,
+    )
     widths, centre = _reach(field, shape.orbits)
     return {
-        "id": shape_id(field, shape.orbits),
+        **challenge_record(query.puzzle, challenge),
+        "flips": query.flips,
         "parity": field.parity,
         "half_width": widths[0] if len(widths) == 1 else list(widths),
         **({"centre": centre} if field.parity == MIXED else {}),
-        "flips": query.flips,
-        "outlines": outlines,
     }
 
 
-def _entry(query: SnowflakeQuery, shape: CandidateResult) -> dict[str, Any]:
+def _record(query: SnowflakeQuery, shape: CandidateResult) -> dict[str, Any]:
     solutions = shape.solutions or {}
     return {
         **_head(query, shape),
-        "rigid": shape.field.is_rigid(shape.orbits),
-        "solution": _solution(query, shape.field, shape.outcome["tiling"]),
-        "count": solutions["count"],
-        "count_complete": solutions["complete"],
-        "difficulty": solutions["difficulty"],
+        "result": {
+            "status": SOLVED,
+            "solution": _solution(query, shape.field, shape.outcome["tiling"]),
+            "count": solutions["count"],
+            "count_complete": solutions["complete"],
+            "rigid": shape.field.is_rigid(shape.orbits),
+            "difficulty": solutions["difficulty"],
+        },
     }
+
+
+def _frame_cells(field: Field, numbers: Iterable[int]) -> set[Cell]:
+    """Return cells of a field, by their numbers, in the frame of a challenge document.
+
+    Those of a mixed field are subdivided, about the common centre.
+    """
+    cells = [field.cells[number] for number in numbers]
+    if field.parity != MIXED:
+        return {cell for _, cell in cells}
+    subdivided = set[Cell]()
+    for number, board in enumerate(field.boards):
+        of_board = [cell for board_number, cell in cells if board_number == number]
+        centre_x, centre_y = board.centre
+        for x, y in subdivide(field.lattice, of_board):
+            subdivided.add((x - 2 * centre_x, y - 2 * centre_y))
+    return subdivided
 
 
 def _reach(field: Field, orbits: Iterable[int]) -> tuple[tuple[int, ...], str]:
@@ -238,49 +257,33 @@ def shape_id(field: Field, orbits: Sequence[int]) -> str:
 def _solution(
     query: SnowflakeQuery, field: Field, tiling: Sequence[tuple[int, Sequence[int]]]
 ) -> dict[str, Any]:
-    """Return the outline of each piece; identical pieces are assigned in the set's order."""
+    """Return the cells of each piece; identical pieces are assigned in the set's order."""
     kinds = query.tiler(field.parity, field.half_width).kinds
     waiting = [iter(kind) for kind in kinds]
-    found: dict[str, Any] = {}
+    solution: dict[str, frozenset[Cell]] = {}
     for kind, numbers in sorted((kind, tuple(cells)) for kind, cells in tiling):
-        cells = [field.cells[number] for number in numbers]
-        rings = centred_outline(field.boards[cells[0][0]], {cell for _, cell in cells})
-        found[next(waiting[kind]).id] = rings[0] if len(rings) == 1 else rings
-    return {piece: found[piece] for piece in query.pieces}
+        solution[next(waiting[kind]).id] = frozenset(_frame_cells(field, numbers))
+    return solution_record({piece_id: solution[piece_id] for piece_id in query.pieces})
 
 
-def centred_outline(board: CentredBoard, cells: Iterable[Cell]) -> Outline:
-    """Return the outline of some cells relative to the centre, in grid units, outer ring first."""
-    unit = 2 * board.lattice.per_unit
-    return [
-        [[_plain(x / unit), _plain(y / unit)] for x, y in map(board.from_centre, ring)]
-        for ring in rings_of_cells(board.lattice, cells)
-    ]
-
-
-def _plain(value: float) -> float:
-    """Convert a whole number to int."""
-    return int(value) if value == int(value) else value
-
-
-def proof_files(query: SnowflakeQuery, found: ParityResult) -> Iterator[tuple[str, str]]:
+def proof_files(query: SnowflakeQuery, result: ParityResult) -> Iterator[tuple[str, str]]:
     """Yield the proofs of one parity as files, each a name and a text.
 
     One file holds all proofs by search; each proof by CaDiCaL has a formula file and a refutation
     file.
     """
-    outcomes = [shape.outcome for shape in found.of(IMPOSSIBLE)]
-    by_search = [one["proof"] for one in outcomes if one["engine"] == "search"]
-    field = query.field(found.parity, 0)
+    outcomes = [shape.outcome for shape in result.of(IMPOSSIBLE)]
+    by_search = [outcome["proof"] for outcome in outcomes if outcome["engine"] == "search"]
+    field = query.field(result.parity, 0)
     text = impossible_shapes_document(
         query.puzzle.name, field, query.selected_pieces, query.flips, by_search
     )
-    yield f"{found.parity}.json", json_text(text, indent=None)
-    for one in outcomes:
-        if one["engine"] == "sat":
-            name = f"{found.parity}-{one['sha256'][:12]}"
-            yield f"{name}.cnf", one["proof"]["cnf"]
-            yield f"{name}.drat", one["proof"]["drat"]
+    yield f"{result.parity}.json", json_text(text, indent=None)
+    for outcome in outcomes:
+        if outcome["engine"] == "sat":
+            name = f"{result.parity}-{outcome['sha256'][:12]}"
+            yield f"{name}.cnf", outcome["proof"]["cnf"]
+            yield f"{name}.drat", outcome["proof"]["drat"]
 
 
 def impossible_shapes_document(

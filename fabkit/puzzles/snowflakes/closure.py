@@ -47,29 +47,29 @@ MOST_LAYERS = 24
 @kernel
 def count_cells(mask, planes, values):  # type: ignore[no-untyped-def]
     """Count the cells of a set of orbits, by bit counts for each orbit size."""
-    found = np.int64(0)
+    count = np.int64(0)
     for plane in range(values.shape[0]):
         bits = np.int64(0)
-        for at in range(planes.shape[1]):
-            bits += np.int64(popcount(mask[at] & planes[plane, at]))
-        found += bits * values[plane]
-    return found
+        for word in range(planes.shape[1]):
+            bits += np.int64(popcount(mask[word] & planes[plane, word]))
+        count += bits * values[plane]
+    return count
 
 
 @kernel
-def _spread(sources, near, found):  # type: ignore[no-untyped-def]
+def _spread(sources, near, spread):  # type: ignore[no-untyped-def]
     """Add the orbits that touch the sources to ``found``."""
-    for at in range(sources.shape[0]):
-        word = sources[at]
-        while word != ZERO:
-            orbit = at * 64 + np.int64(trailing_zeros(word))
-            word &= word - ONE
-            for to in range(found.shape[0]):
-                found[to] |= near[orbit, to]
+    for word in range(sources.shape[0]):
+        bits = sources[word]
+        while bits != ZERO:
+            orbit = word * 64 + np.int64(trailing_zeros(bits))
+            bits &= bits - ONE
+            for to in range(spread.shape[0]):
+                spread[to] |= near[orbit, to]
 
 
 @kernel
-def _layers(starts, entry, orbits, near, costs, most, reached, around, fresh):  # type: ignore[no-untyped-def]
+def _layers(starts, entry, orbits, near, costs, max_cost, reached, around, fresh):  # type: ignore[no-untyped-def]
     """Compute the orbits reachable at every cost: orbits of the set are free, new ones are not.
 
     Row c of ``starts`` holds the orbits to start from at cost c; ``entry`` are orbits treated as if
@@ -77,28 +77,30 @@ def _layers(starts, entry, orbits, near, costs, most, reached, around, fresh):  
     reached at that cost or less. ``around`` (as many rows) and ``fresh`` (one row) are buffers.
     """
     width = orbits.shape[0]
-    for cost in range(most + 1):
-        for at in range(width):
-            before = ZERO if cost == 0 else reached[cost - 1, at]
-            around[cost, at] = entry[at] if cost == 0 else around[cost - 1, at]
-            found = starts[cost, at] if cost < starts.shape[0] else ZERO
+    for cost in range(max_cost + 1):
+        for word in range(width):
+            before = ZERO if cost == 0 else reached[cost - 1, word]
+            around[cost, word] = entry[word] if cost == 0 else around[cost - 1, word]
+            reachable = starts[cost, word] if cost < starts.shape[0] else ZERO
             for price in range(1, min(cost, costs.shape[0]) + 1):
-                found |= around[cost - price, at] & costs[price - 1, at] & ~orbits[at]
+                reachable |= around[cost - price, word] & costs[price - 1, word] & ~orbits[word]
             # Orbits of the set next to those reached before are free.
-            fresh[at] = (found | (around[cost, at] & orbits[at] if cost > 0 else ZERO)) & ~before
-            reached[cost, at] = before | fresh[at]
+            fresh[word] = (
+                reachable | (around[cost, word] & orbits[word] if cost > 0 else ZERO)
+            ) & ~before
+            reached[cost, word] = before | fresh[word]
         more = True
         while more:
             more = False
             _spread(fresh, near, around[cost])
-            for at in range(width):
-                fresh[at] = around[cost, at] & orbits[at] & ~reached[cost, at]
-                more |= fresh[at] != ZERO
-                reached[cost, at] |= fresh[at]
+            for word in range(width):
+                fresh[word] = around[cost, word] & orbits[word] & ~reached[cost, word]
+                more |= fresh[word] != ZERO
+                reached[cost, word] |= fresh[word]
 
 
 @kernel
-def _useful(orbits, near, mirrors, costs, most, room):  # type: ignore[no-untyped-def]
+def _useful(orbits, near, mirrors, costs, max_cost, room):  # type: ignore[no-untyped-def]
     """Write to ``room[2, most]`` the orbits that a tree of that cost joins to both mirrors.
 
     The fork of the tree is an orbit of the set, or a new one, whose cost both branches include. Only
@@ -107,36 +109,48 @@ def _useful(orbits, near, mirrors, costs, most, room):  # type: ignore[no-untype
     width = orbits.shape[0]
     fresh, none = room[4, 0], room[4, 1]
     for mirror in range(2):
-        for at in range(width):
-            room[5, 0, at] = orbits[at] & mirrors[mirror, at]
+        for word in range(width):
+            room[5, 0, word] = orbits[word] & mirrors[mirror, word]
         _layers(
-            room[5, :1], mirrors[mirror], orbits, near, costs, most, room[mirror], room[3], fresh
+            room[5, :1],
+            mirrors[mirror],
+            orbits,
+            near,
+            costs,
+            max_cost,
+            room[mirror],
+            room[3],
+            fresh,
         )
-        for at in range(width):
-            if orbits[at] & ~room[mirror, most, at] != ZERO:
-                room[2, most] = ZERO
+        for word in range(width):
+            if orbits[word] & ~room[mirror, max_cost, word] != ZERO:
+                room[2, max_cost] = ZERO
                 return
-    for cost in range(most + 1):
-        for at in range(width):
+    for cost in range(max_cost + 1):
+        for word in range(width):
             forks = ZERO
             for price in range(costs.shape[0] + 1):
-                where = orbits[at] if price == 0 else costs[price - 1, at] & ~orbits[at]
-                for one in range(max(0, cost + price - most), min(most, cost + price) + 1):
-                    forks |= where & room[0, one, at] & room[1, cost + price - one, at]
-            room[5, cost, at] = forks
-            none[at] = ZERO
-    _layers(room[5, : most + 1], none, orbits, near, costs, most, room[2], room[3], fresh)
+                where = orbits[word] if price == 0 else costs[price - 1, word] & ~orbits[word]
+                for left_cost in range(
+                    max(0, cost + price - max_cost), min(max_cost, cost + price) + 1
+                ):
+                    forks |= (
+                        where & room[0, left_cost, word] & room[1, cost + price - left_cost, word]
+                    )
+            room[5, cost, word] = forks
+            none[word] = ZERO
+    _layers(room[5, : max_cost + 1], none, orbits, near, costs, max_cost, room[2], room[3], fresh)
 
 
 @kernel
-def useful_orbits(orbits, field, most, room, useful):  # type: ignore[no-untyped-def]
+def useful_orbits(orbits, field, max_weight, room, useful):  # type: ignore[no-untyped-def]
     """Write the orbits that may be added to the set, and its own if it can be joined."""
     planes, _, values, near, mirrors, costs, unit, slack, rigid = field
-    layers = (most - count_cells(orbits, planes, values) + slack) // unit
+    layers = (max_weight - count_cells(orbits, planes, values) + slack) // unit
     if rigid and layers < room.shape[1]:
         _useful(orbits, near, mirrors, costs, layers, room)
-        for at in range(useful.shape[0]):
-            useful[at] = room[2, layers, at]
+        for word in range(useful.shape[0]):
+            useful[word] = room[2, layers, word]
     else:
         useful[:] = ~ZERO
 
@@ -147,11 +161,11 @@ _HASH_START, _HASH_FACTOR = Word(14695981039346656037), Word(0x9E3779B97F4A7C15)
 @kernel
 def _hash(mask):  # type: ignore[no-untyped-def]
     """Hash a row of words."""
-    found = _HASH_START
+    digest = _HASH_START
     for word in mask:
-        found = (found ^ word) * _HASH_FACTOR
-        found ^= found >> Word(29)
-    return found ^ (found >> Word(32))
+        digest = (digest ^ word) * _HASH_FACTOR
+        digest ^= digest >> Word(29)
+    return digest ^ (digest >> Word(32))
 
 
 @kernel
@@ -161,8 +175,8 @@ def _find(mask, table, rows):  # type: ignore[no-untyped-def]
     place = np.int64(_hash(mask) & Word(last))
     while table[place] >= 0:
         same, row = True, table[place]
-        for at in range(mask.shape[0]):
-            if rows[row, at] != mask[at]:
+        for word in range(mask.shape[0]):
+            if rows[row, word] != mask[word]:
                 same = False
                 break
         if same:
@@ -186,27 +200,27 @@ def _rehash(rows, count):  # type: ignore[no-untyped-def]
 @kernel
 def _unite(sets, index, touched, barred, placement, useful, union):  # type: ignore[no-untyped-def]
     """Write the union, unless the placement overlaps the set or reaches useless orbits."""
-    for at in range(union.shape[0]):
-        overlap = sets[index, at] & barred[placement, at]
-        if (overlap | touched[placement, at] & ~useful[at]) != ZERO:
+    for word in range(union.shape[0]):
+        overlap = sets[index, word] & barred[placement, word]
+        if (overlap | touched[placement, word] & ~useful[word]) != ZERO:
             return False
-        union[at] = sets[index, at] | touched[placement, at]
+        union[word] = sets[index, word] | touched[placement, word]
     return True
 
 
 @kernel
-def _parts_fit(weight, inner, here, rest, most):  # type: ignore[no-untyped-def]
+def _parts_fit(weight, inner, here, rest, max_weight):  # type: ignore[no-untyped-def]
     """Return whether both parts have room for their pieces, and finally both have some.
 
     ``here`` is what the pieces on the first lattice have; those on the other have the others.
     """
-    outer, there = weight - inner, most - rest - here
+    outer, there = weight - inner, max_weight - rest - here
     return inner >= here and outer >= there and (rest > 0 or (inner > 0 and outer > 0))
 
 
 @kernel
 def extend_unions(  # type: ignore[no-untyped-def]
-    sets, touched, barred, first_part, cells, rest, least, most, mixed, field,
+    sets, touched, barred, first_part, cells, rest, min_weight, max_weight, mixed, field,
     rows, kept, table, count,
 ):  # fmt: skip
     """Unite every set found so far with the orbits touched by each placement of the next piece.
@@ -234,17 +248,17 @@ def extend_unions(  # type: ignore[no-untyped-def]
     room = np.zeros((6, MOST_LAYERS + 1, width), dtype=np.uint64)
     planes, inner_planes, values = field[0], field[1], field[2]
     for index in range(sets.shape[0]):
-        useful_orbits(sets[index, :width], field, most, room, useful)
+        useful_orbits(sets[index, :width], field, max_weight, room, useful)
         for placement in range(touched.shape[0]):
             if not _unite(sets, index, touched, barred, placement, useful, union):
                 continue
             weight = count_cells(union, planes, values)
-            if weight > most or weight < least:
+            if weight > max_weight or weight < min_weight:
                 continue
             row[width] = sets[index, width] + Word(cells if first_part[placement] else 0)
             if mixed:
                 inner = count_cells(union, inner_planes, values)
-                if not _parts_fit(weight, inner, np.int64(row[width]), rest, most):
+                if not _parts_fit(weight, inner, np.int64(row[width]), rest, max_weight):
                     continue
             place = _find(row, table, rows)
             if table[place] >= 0:
@@ -253,10 +267,10 @@ def extend_unions(  # type: ignore[no-untyped-def]
                 rows = np.concatenate((rows, np.zeros_like(rows)))
                 kept = np.concatenate((kept, np.zeros_like(kept)))
             rows[count] = row
-            useful_orbits(union, field, most, room, grown)
+            useful_orbits(union, field, max_weight, room, grown)
             kept[count] = True
-            for at in range(width):
-                kept[count] &= union[at] & ~grown[at] == ZERO
+            for word in range(width):
+                kept[count] &= union[word] & ~grown[word] == ZERO
             table[place] = count
             count += 1
             if 2 * count > table.shape[0]:
@@ -342,11 +356,13 @@ class Closure:
     @cached_property
     def touched(self) -> tuple[tuple[tuple[int, ...], ...], ...]:
         """The distinct sets of orbits that the placements of each piece touch."""
-        orbit, found = self.field.orbit_of, []
+        orbit, orbit_sets = self.field.orbit_of, []
         for piece in self.pieces:
             placed = self.field.placements(piece, self.flips)
-            found.append(tuple(sorted({tuple(sorted({orbit[c] for c in one})) for one in placed})))
-        return tuple(found)
+            orbit_sets.append(
+                tuple(sorted({tuple(sorted({orbit[c] for c in cells})) for cells in placed}))
+            )
+        return tuple(orbit_sets)
 
     def candidates(self, first: slice = slice(None)) -> Candidates:
         """Return the unions of orbits touched by placements that have the area of the pieces.
@@ -360,19 +376,19 @@ class Closure:
         if not self.field.orbits:
             return Candidates(np.zeros((0, self._width + 1), dtype=np.uint64), 0, 0)
         gains = [
-            max((sum(self.field.orbit_sizes[o] for o in one) for one in touched), default=0)
+            max((sum(self.field.orbit_sizes[o] for o in orbits) for orbits in touched), default=0)
             for touched in self.touched
         ]
         rest, gain, unions, count = self.total, sum(gains), 0, 0
         sets = np.zeros((1, self._width + 1), dtype=np.uint64)
-        for at, (piece, touched) in enumerate(zip(self.pieces, self.touched, strict=True)):
+        for index, (piece, touched) in enumerate(zip(self.pieces, self.touched, strict=True)):
             cells = len(piece.forms[0].cells)
-            rest, gain = rest - cells, gain - gains[at]
-            used = touched[first] if at == 0 else touched
-            barred = [set().union(*(self.field.conflicts[o] for o in one)) for one in used]
+            rest, gain = rest - cells, gain - gains[index]
+            used = touched[first] if index == 0 else touched
+            barred = [set().union(*(self.field.conflicts[o] for o in orbits)) for orbits in used]
             step = (
                 self._rows(used), self._rows(barred),
-                np.array([self.field.board_of(one[0]) == 0 for one in used], dtype=np.bool_),
+                np.array([self.field.board_of(orbits[0]) == 0 for orbits in used], dtype=np.bool_),
                 cells, rest, self.total - min(gain, rest), self.total,
                 len(self.field.boards) > 1, self._field,
             )  # fmt: skip

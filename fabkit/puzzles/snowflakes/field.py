@@ -55,8 +55,8 @@ class CentredBoard:
     @property
     def centre(self) -> Point:
         """The centre of symmetry, in frame steps of the lattice."""
-        at = 0 if self.parity == EVEN else self.lattice.per_unit // 2
-        return at, at
+        middle = 0 if self.parity == EVEN else self.lattice.per_unit // 2
+        return middle, middle
 
     @cached_property
     def cells(self) -> frozenset[Cell]:
@@ -127,7 +127,9 @@ class Field:
     def cells(self) -> tuple[FieldCell, ...]:
         """The cells in the order of their numbers: by board, then coordinates."""
         return tuple(
-            (at, cell) for at, board in enumerate(self.boards) for cell in sorted(board.cells)
+            (board_number, cell)
+            for board_number, board in enumerate(self.boards)
+            for cell in sorted(board.cells)
         )
 
     @cached_property
@@ -140,7 +142,8 @@ class Field:
         """The number of every cell's image, for each symmetry of the lattice."""
         return tuple(
             tuple(
-                self.number_of[at, self.boards[at].image(symmetry, cell)] for at, cell in self.cells
+                self.number_of[board_number, self.boards[board_number].image(symmetry, cell)]
+                for board_number, cell in self.cells
             )
             for symmetry in self.lattice.symmetries
         )
@@ -148,8 +151,8 @@ class Field:
     @cached_property
     def orbits(self) -> tuple[tuple[int, ...], ...]:
         """The orbits as cell numbers, from the centre outwards."""
-        found = {tuple(sorted(set(images))) for images in zip(*self.images, strict=True)}
-        return tuple(sorted(found, key=self._outwards))
+        orbits = {tuple(sorted(set(images))) for images in zip(*self.images, strict=True)}
+        return tuple(sorted(orbits, key=self._outwards))
 
     @cached_property
     def orbit_of(self) -> tuple[int, ...]:
@@ -168,8 +171,8 @@ class Field:
 
     def centroid(self, cell: int) -> Point:
         """Return a cell's centroid relative to the centre, in half frame steps."""
-        at, where = self.cells[cell]
-        return self.boards[at].from_centre(where)
+        board_number, where = self.cells[cell]
+        return self.boards[board_number].from_centre(where)
 
     def _outwards(self, orbit: Sequence[int]) -> tuple[int, int, Sequence[int]]:
         return self.cells[orbit[0]][0], self._reach(orbit), orbit
@@ -179,8 +182,10 @@ class Field:
         return max(max(map(abs, point)) for point in self._corners(orbit[0]))
 
     def _corners(self, cell: int) -> list[Point]:
-        at, where = self.cells[cell]
-        return [self.boards[at].from_centre(corner) for corner in self.lattice.ring(where)]
+        board_number, where = self.cells[cell]
+        return [
+            self.boards[board_number].from_centre(corner) for corner in self.lattice.ring(where)
+        ]
 
     @cached_property
     def _split(self) -> tuple[tuple[frozenset[Point], frozenset[Point]], ...]:
@@ -189,12 +194,14 @@ class Field:
         Cut at the midpoints of their edges, the cells of both boards form one common mesh: two
         orbits overlap exactly if they share a triangle, and touch exactly if they share a corner.
         """
-        found = []
+        splits = []
         for orbit in self.orbits:
-            each = [one for cell in orbit for one in _triangles(self._corners(cell))]
-            middles = ((sum(x for x, _ in one), sum(y for _, y in one)) for one in each)
-            found.append((frozenset(chain.from_iterable(each)), frozenset(middles)))
-        return tuple(found)
+            triangles = [triangle for cell in orbit for triangle in _triangles(self._corners(cell))]
+            middles = (
+                (sum(x for x, _ in triangle), sum(y for _, y in triangle)) for triangle in triangles
+            )
+            splits.append((frozenset(chain.from_iterable(triangles)), frozenset(middles)))
+        return tuple(splits)
 
     @cached_property
     def touching(self) -> tuple[frozenset[int], ...]:
@@ -205,7 +212,7 @@ class Field:
     def conflicts(self) -> tuple[frozenset[int], ...]:
         """The other orbits that overlap each orbit; they are on the other lattice."""
         shared = _sharing([middles for _, middles in self._split])
-        return tuple(found - {index} for index, found in enumerate(shared))
+        return tuple(overlapping - {index} for index, overlapping in enumerate(shared))
 
     @cached_property
     def mirrors(self) -> tuple[frozenset[int], frozenset[int]]:
@@ -215,20 +222,24 @@ class Field:
         generate all eight: a connected set of cells is symmetric exactly if it meets both.
         """
         met = [corners for corners, _ in self._split]
-        axis = (n for n, one in enumerate(met) if any(0 in corner for corner in one))
-        diagonal = (n for n, one in enumerate(met) if any(abs(x) == abs(y) for x, y in one))
+        axis = (n for n, triangles in enumerate(met) if any(0 in corner for corner in triangles))
+        diagonal = (
+            n for n, triangles in enumerate(met) if any(abs(x) == abs(y) for x, y in triangles)
+        )
         return frozenset(axis), frozenset(diagonal)
 
     def half_widths(self, orbits: Iterable[int]) -> tuple[int, ...]:
         """Return the half-widths of the smallest boards that hold some orbits; -1 for none."""
-        found = [-1] * len(self.boards)
+        widths = [-1] * len(self.boards)
         unit = 2 * self.lattice.per_unit
         for orbit in orbits:
-            at = self.board_of(orbit)
+            board_number = self.board_of(orbit)
             # An odd board's half-width does not count the half cell at its centre.
-            beyond = self._reach(self.orbits[orbit]) - unit // 2 * (self.boards[at].parity == ODD)
-            found[at] = max(found[at], -(-beyond // unit))
-        return tuple(found)
+            beyond = self._reach(self.orbits[orbit]) - unit // 2 * (
+                self.boards[board_number].parity == ODD
+            )
+            widths[board_number] = max(widths[board_number], -(-beyond // unit))
+        return tuple(widths)
 
     def is_rigid(self, orbits: Iterable[int]) -> bool:
         """Return whether every connected component of a set of orbits is symmetric.
@@ -241,7 +252,7 @@ class Field:
             component, frontier = set[int](), {waiting.pop()}
             while frontier:
                 component |= frontier
-                frontier = set().union(*(self.touching[one] for one in frontier)) & waiting
+                frontier = set().union(*(self.touching[orbit] for orbit in frontier)) & waiting
                 waiting -= frontier
             if not all(component & mirror for mirror in self.mirrors):
                 return False
@@ -249,9 +260,9 @@ class Field:
 
     def placements(self, piece: Piece, flips: bool) -> Iterator[tuple[int, ...]]:
         """Yield every placement of a piece on any board, as ascending cell numbers."""
-        for at, board in enumerate(self.boards):
+        for board_number, board in enumerate(self.boards):
             for placement in placements(board.lattice, piece, board.cells, flips):
-                yield tuple(sorted(self.number_of[at, cell] for cell in placement.cells))
+                yield tuple(sorted(self.number_of[board_number, cell] for cell in placement.cells))
 
 
 def _triangles(corners: Sequence[Point]) -> Iterator[Ring]:

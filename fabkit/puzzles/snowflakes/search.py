@@ -67,9 +67,9 @@ def search_candidates(
     field = query.field(parity, half_width)
     pieces = sorted(query.selected_pieces, key=lambda piece: -len(piece.forms[0].cells))
     closure = Closure(field, tuple(pieces), query.flips, query.rigid)
-    found = closure.candidates(slice(part, None, parts))
-    candidates = [set_bits(row[:-1]) for row in found.rows]
-    counts = {"unions": found.unions, "of_full_area": found.of_full_area}
+    unions = closure.candidates(slice(part, None, parts))
+    candidates = [set_bits(row[:-1]) for row in unions.rows]
+    counts = {"unions": unions.unions, "of_full_area": unions.of_full_area}
     return pack_result({**counts, "candidates": candidates})
 
 
@@ -94,7 +94,7 @@ def try_candidates(
     )
 
 
-def _outcome(tiler: Tiler, orbits: Sequence[int], found: Attempt) -> dict[str, Any]:
+def _outcome(tiler: Tiler, orbits: Sequence[int], attempt: Attempt) -> dict[str, Any]:
     """Return a candidate's verdict with a tiling, or with the engine, the proof and its hash.
 
     A proof consists of one cell of each orbit, by board in frame steps, which identifies the
@@ -102,19 +102,19 @@ def _outcome(tiler: Tiler, orbits: Sequence[int], found: Attempt) -> dict[str, A
     items branched on, in preorder: the cells in the field's order, then the kinds. See
     `fabkit.certify`.
     """
-    if found.verdict == SOLVED:
-        return {"verdict": SOLVED, "nodes": found.nodes, "tiling": found.tiling}
-    if found.verdict == OPEN:
-        return {"verdict": OPEN, "nodes": found.nodes}
+    if attempt.verdict == SOLVED:
+        return {"verdict": SOLVED, "nodes": attempt.nodes, "tiling": attempt.tiling}
+    if attempt.verdict == OPEN:
+        return {"verdict": OPEN, "nodes": attempt.nodes}
     field = tiler.field
     cells: list[list[list[int]]] = [[] for _ in field.boards]
     for orbit in orbits:
-        at, cell = field.cells[field.orbits[orbit][0]]
-        cells[at].append(list(cell))
+        board_number, cell = field.cells[field.orbits[orbit][0]]
+        cells[board_number].append(list(cell))
     size = sum(field.orbit_sizes[orbit] for orbit in orbits)
-    first = None if found.first is None else size + found.first
-    proof = {"cells": cells, "branch_first": first, "items": list(found.items)}
-    return _impossible("search", found.nodes, proof)
+    first = None if attempt.first is None else size + attempt.first
+    proof = {"cells": cells, "branch_first": first, "items": list(attempt.items)}
+    return _impossible("search", attempt.nodes, proof)
 
 
 def _impossible(engine: str, nodes: int, proof: dict[str, Any]) -> dict[str, Any]:
@@ -161,21 +161,21 @@ def _tiling(
 ) -> tuple[tuple[int, tuple[int, ...]], ...]:
     """Convert a solution to a tiling: kind and field cell numbers of each option."""
     options = (problem.options[position] for position in solution)
-    return tuple((one.kind, tuple(cells[cell] for cell in one.cells)) for one in options)
+    return tuple((option.kind, tuple(cells[cell] for cell in option.cells)) for option in options)
 
 
 def _by_sat(tiler: Tiler, orbits: Sequence[int], budget: Budget) -> dict[str, Any]:
     """Return CaDiCaL's verdict, with a DRAT proof."""
     problem, cells = tiler.problem(orbits)
-    found = get_engine("sat").first(problem, budget)
-    if found.count:
-        tiling = _tiling(problem, cells, found.solutions[0])
-        return {"verdict": SOLVED, "nodes": found.nodes, "tiling": tiling}
-    if not found.complete:
+    answer = get_engine("sat").first(problem, budget)
+    if answer.count:
+        tiling = _tiling(problem, cells, answer.solutions[0])
+        return {"verdict": SOLVED, "nodes": answer.nodes, "tiling": tiling}
+    if not answer.complete:
         return {"verdict": UNKNOWN}
     cnf = to_cnf(problem)
     both = {"cnf": cnf.dimacs(), "drat": refutation(cnf, budget)}
-    return _impossible("sat", found.nodes, both)
+    return _impossible("sat", answer.nodes, both)
 
 
 def count_and_rate(
@@ -184,11 +184,11 @@ def count_and_rate(
     """Count the solutions of a snowflake within the budget, and rate its difficulty."""
     problem, _ = query.tiler(parity, half_width).problem(orbits, swept=True)
     budget_s = query.count_s
-    found, complete = count_solutions(problem, Budget(budget_s)) if budget_s else (1, False)
-    rated = difficulty(problem, found if complete else None, patient=True)
+    count, complete = count_solutions(problem, Budget(budget_s)) if budget_s else (1, False)
+    rated = difficulty(problem, count if complete else None, patient=True)
     assert rated is not None  # it only gives up with a time limit
     hard = {"score": round(rated.score, 2)}
-    return pack_result({"count": max(found, 1), "complete": complete, "difficulty": hard})
+    return pack_result({"count": max(count, 1), "complete": complete, "difficulty": hard})
 
 
 #: Number of tasks per parity; mixed parity has several times as many sets of orbits.
@@ -296,40 +296,43 @@ def find_snowflakes(
         )
         for query, parity, width, part, count in parts
     ]
-    found: dict[str, list[dict[str, Any]]] = {parity: [] for parity in parities}
-    for one, result in zip(parts, wave("of the search for symmetric shapes", tasks), strict=True):
-        found[one[1]].append(result)
+    by_parity: dict[str, list[dict[str, Any]]] = {parity: [] for parity in parities}
+    for part, result in zip(parts, wave("of the search for symmetric shapes", tasks), strict=True):
+        by_parity[part[1]].append(result)
     tries, tasks = [], []
-    for field, each in (
-        one for parity in parities for one in _grouped(query, parity, found[parity])
+    for field, shapes_of_field in (
+        group for parity in parities for group in _grouped(query, parity, by_parity[parity])
     ):
-        for number, some in enumerate(
-            each[start : start + _TRIED_AT_ONCE] for start in range(0, len(each), _TRIED_AT_ONCE)
+        for number, chunk in enumerate(
+            shapes_of_field[start : start + _TRIED_AT_ONCE]
+            for start in range(0, len(shapes_of_field), _TRIED_AT_ONCE)
         ):
-            arguments = (query, field.parity, field.half_width, some)
+            arguments = (query, field.parity, field.half_width, chunk)
             tasks.append(
-                Task(f"{_place(field)}/try/{number}", try_candidates, arguments, len(some) + 100)
+                Task(f"{_place(field)}/try/{number}", try_candidates, arguments, len(chunk) + 100)
             )
-            tries += [(field, orbits) for orbits in some]
+            tries += [(field, orbits) for orbits in chunk]
     outcomes = chain.from_iterable(wave("of the candidates tried", tasks))
-    shapes = [CandidateResult(*one, outcome) for one, outcome in zip(tries, outcomes, strict=True)]
+    shapes = [
+        CandidateResult(*attempt, outcome) for attempt, outcome in zip(tries, outcomes, strict=True)
+    ]
     for what, verdict, step, task, attribute in (
         ("of the hard candidates decided", OPEN, "decide", decide_candidate, "outcome"),
         ("of the solutions counted", SOLVED, "count", count_and_rate, "solutions"),
     ):
-        chosen = [at for at, shape in enumerate(shapes) if shape.verdict == verdict]
+        chosen = [index for index, shape in enumerate(shapes) if shape.verdict == verdict]
         tasks = []
-        for field, orbits in ((shapes[at].field, shapes[at].orbits) for at in chosen):
+        for field, orbits in ((shapes[index].field, shapes[index].orbits) for index in chosen):
             key = f"{_place(field)}/{step}/{'-'.join(map(str, orbits))}"
             tasks.append(Task(key, task, (query, field.parity, field.half_width, orbits)))
-        for at, result in zip(chosen, wave(what, tasks), strict=True):
-            shapes[at] = replace(shapes[at], **{attribute: result})
+        for index, result in zip(chosen, wave(what, tasks), strict=True):
+            shapes[index] = replace(shapes[index], **{attribute: result})
     return [
         ParityResult(
             parity,
             query.half_width(parity),
-            sum(part["unions"] for part in found[parity]),
-            sum(part["of_full_area"] for part in found[parity]),
+            sum(part["unions"] for part in by_parity[parity]),
+            sum(part["of_full_area"] for part in by_parity[parity]),
             tuple(shape for shape in shapes if shape.field.parity == parity),
         )
         for parity in parities
@@ -341,18 +344,18 @@ def _grouped(
 ) -> Iterator[tuple[Field, list[tuple[int, ...]]]]:
     """Yield the distinct candidates by their smallest boards, as orbit numbers of these."""
     whole = query.field(parity, query.half_width(parity))
-    found: dict[tuple[int, ...], set[tuple[int, ...]]] = {}
+    by_widths: dict[tuple[int, ...], set[tuple[int, ...]]] = {}
     for part in parts:
         for orbits in part["candidates"]:
-            found.setdefault(whole.half_widths(orbits), set()).add(tuple(orbits))
-    for widths, each in sorted(found.items()):
+            by_widths.setdefault(whole.half_widths(orbits), set()).add(tuple(orbits))
+    for widths, shapes in sorted(by_widths.items()):
         field = query.field(parity, (widths[0], widths[1]) if parity == MIXED else widths[0])
         number = {
             orbit: field.orbit_of[field.number_of[whole.cells[cells[0]]]]
             for orbit, cells in enumerate(whole.orbits)
             if whole.cells[cells[0]] in field.number_of
         }
-        yield field, sorted(tuple(sorted(number[orbit] for orbit in one)) for one in each)
+        yield field, sorted(tuple(sorted(number[orbit] for orbit in shape)) for shape in shapes)
 
 
 def _place(field: Field) -> str:

@@ -25,7 +25,7 @@ SOLVED, IMPOSSIBLE, OPEN = "solved", "impossible", "open"
 
 
 @kernel
-def _fitting(orbits, candidate, orbits_of, by_orbit, orbit_start, found):  # type: ignore[no-untyped-def]
+def _fitting(orbits, candidate, orbits_of, by_orbit, orbit_start, fitting):  # type: ignore[no-untyped-def]
     """Write the placements whose orbits are all in the candidate, ascending; return their number."""
     count = 0
     for orbit in orbits:
@@ -36,9 +36,9 @@ def _fitting(orbits, candidate, orbits_of, by_orbit, orbit_start, found):  # typ
                     inside = False
                     break
             if inside:
-                found[count] = placement
+                fitting[count] = placement
                 count += 1
-    found[:count] = np.sort(found[:count])
+    fitting[:count] = np.sort(fitting[:count])
     return count
 
 
@@ -58,11 +58,11 @@ def _numbered(orbits, orbit_cells, orbit_cell_start, number):  # type: ignore[no
 
 
 @kernel
-def _first_kind(fitting, count, kinds, least, copies):  # type: ignore[no-untyped-def]
+def _first_kind(fitting, count, kinds, smallest, copies):  # type: ignore[no-untyped-def]
     """Return the single-copy kind with fewest placements up to symmetry; -1 if there is none."""
     counts = np.zeros(copies.shape[0], dtype=np.int64)
     for index in range(count):
-        if least[fitting[index]] == fitting[index]:
+        if smallest[fitting[index]] == fitting[index]:
             counts[kinds[fitting[index]]] += 1
     best = -1
     for kind in range(copies.shape[0]):
@@ -74,7 +74,7 @@ def _first_kind(fitting, count, kinds, least, copies):  # type: ignore[no-untype
 @kernel
 def attempt(  # type: ignore[no-untyped-def]
     orbits, candidate, orbits_of, by_orbit, orbit_start, orbit_cells, orbit_cell_start,
-    cells, cell_start, kinds, least, images, copies, most_nodes,
+    cells, cell_start, kinds, smallest, images, copies, most_nodes,
 ):  # fmt: skip
     """Search for one tiling of a candidate.
 
@@ -99,7 +99,7 @@ def attempt(  # type: ignore[no-untyped-def]
     cell_count = _numbered(orbits, orbit_cells, orbit_cell_start, number)
     fitting = np.empty(kinds.shape[0], dtype=np.int64)
     count = _fitting(orbits, candidate, orbits_of, by_orbit, orbit_start, fitting)
-    first = _first_kind(fitting, count, kinds, least, copies)
+    first = _first_kind(fitting, count, kinds, smallest, copies)
     own_start = np.zeros(count + 1, dtype=np.int64)
     for index in range(count):
         size = cell_start[fitting[index] + 1] - cell_start[fitting[index]]
@@ -112,10 +112,10 @@ def attempt(  # type: ignore[no-untyped-def]
         placement = fitting[index]
         own_kinds[index] = kinds[placement]
         if kinds[placement] == first:
-            weights[index] = images[placement] if least[placement] == placement else 0
-        for at in range(own_start[index + 1] - own_start[index]):
-            cell = number[cells[cell_start[placement] + at]]
-            own_cells[own_start[index] + at] = cell
+            weights[index] = images[placement] if smallest[placement] == placement else 0
+        for offset in range(own_start[index + 1] - own_start[index]):
+            cell = number[cells[cell_start[placement] + offset]]
+            own_cells[own_start[index] + offset] = cell
             own_masks[index, cell >> 6] |= ONE << Word(cell & 63)
     verdict, nodes, chosen, items = mrv_search(
         own_masks, own_cells, own_start, own_kinds, weights, copies, cell_count,
@@ -170,8 +170,8 @@ class Tiler:
         return tuple(
             sorted(
                 (kind, cells)
-                for kind, each in enumerate(self.kinds)
-                for cells in self.field.placements(each[0], self.flips)
+                for kind, pieces in enumerate(self.kinds)
+                for cells in self.field.placements(pieces[0], self.flips)
             )
         )
 
@@ -183,14 +183,14 @@ class Tiler:
         by_orbit: list[list[int]] = [[] for _ in field.orbits]
         for index, orbits in enumerate(touched):
             by_orbit[orbits[0]].append(index)
-        least, images = self._images()
+        smallest, images = self._images()
         return (
             bitmasks(*to_csr(touched), len(field.orbits)),
             *to_csr(by_orbit),
             *to_csr(field.orbits),
             *to_csr([cells for _, cells in placements]),
             np.array([kind for kind, _ in placements], dtype=np.int64),
-            least,
+            smallest,
             images,
             np.array([len(kind) for kind in self.kinds], dtype=np.int64),
         )
@@ -198,11 +198,13 @@ class Tiler:
     def _images(self) -> tuple[IntArray, IntArray]:
         """Return the first image of each placement under the moves, and its number of images."""
         number = {placement: index for index, placement in enumerate(self.placements)}
-        found = [
+        images = [
             {number[kind, tuple(sorted(move[cell] for cell in cells))] for move in self._moves}
             for kind, cells in self.placements
         ]
-        return np.array(list(map(min, found)), np.int64), np.array(list(map(len, found)), np.int64)
+        return np.array(list(map(min, images)), np.int64), np.array(
+            list(map(len, images)), np.int64
+        )
 
     def problem(
         self, orbits: Sequence[int], swept: bool = False
@@ -246,9 +248,13 @@ class Tiler:
         """Search for one tiling of a candidate; give up after `most_nodes`."""
         chosen = np.array(orbits, dtype=np.int64)
         row = bitmasks(chosen, np.array([0, len(chosen)]), len(self.field.orbits))[0]
-        verdict, first, nodes, found, items = attempt(chosen, row, *self._arguments, most_nodes)
+        verdict, first, nodes, chosen_placements, items = attempt(
+            chosen, row, *self._arguments, most_nodes
+        )
         if verdict == 1:
-            return Attempt(SOLVED, nodes, tuple(self.placements[index] for index in found))
+            return Attempt(
+                SOLVED, nodes, tuple(self.placements[index] for index in chosen_placements)
+            )
         if verdict == 2:
             return Attempt(OPEN, nodes)
         return Attempt(IMPOSSIBLE, nodes, (), None if first < 0 else first, tuple(items.tolist()))

@@ -140,17 +140,20 @@ class CopyCounter:
     @classmethod
     def of(cls, problem: ExactCoverProblem) -> CopyCounter:
         """Create the counter of a problem."""
-        some = problem.pieces_count
-        shifts, guard, start, bits = [], 0, 0, 0
-        for count in (*problem.copies, *(() if some is None else (some,))):
+        pieces_count = problem.pieces_count
+        shifts = []
+        guard = start = bits = 0
+        for count in (*problem.copies, *(() if pieces_count is None else (pieces_count,))):
             width = count.bit_length()
             shifts.append(bits)
             start |= count << bits
             guard |= 1 << (bits + width)
             bits += width + 1
-        last = 0 if some is None else shifts.pop()
+        last = 0 if pieces_count is None else shifts.pop()
         done = (1 << bits) - (1 << last)
-        return cls(tuple(shifts), int(some is not None) << last, guard, start | guard, done, bits)
+        return cls(
+            tuple(shifts), int(pieces_count is not None) << last, guard, start | guard, done, bits
+        )
 
     def cost(self, option: Option) -> int:
         """Return what an option subtracts from the word."""

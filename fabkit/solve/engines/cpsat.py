@@ -24,7 +24,7 @@ class CpSat(SubprocessEngine):
 
     @staticmethod
     def run_library(
-        problem: ExactCoverProblem, limit: int | None, found: Callable[[Solution], None]
+        problem: ExactCoverProblem, limit: int | None, report: Callable[[Solution], None]
     ) -> int:
         """See `SubprocessEngine.run_library`; one worker and a fixed seed make runs repeatable.
 
@@ -36,14 +36,14 @@ class CpSat(SubprocessEngine):
 
         model = cp_model.CpModel()
         chosen = [model.new_bool_var(f"option {number}") for number in range(len(problem.options))]
-        for least, most, weights in problem.constraints():
+        for minimum, maximum, weights in problem.constraints():
             variables = [chosen[position] for position in weights]
-            if most == 1 and max(weights.values(), default=1) == 1:
-                add = model.add_exactly_one if least else model.add_at_most_one
+            if maximum == 1 and max(weights.values(), default=1) == 1:
+                add = model.add_exactly_one if minimum else model.add_at_most_one
                 add(variables)
             else:
                 total = cp_model.LinearExpr.weighted_sum(variables, list(weights.values()))
-                model.add_linear_constraint(total, least, most)
+                model.add_linear_constraint(total, minimum, maximum)
 
         class Listener(cp_model.CpSolverSolutionCallback):
             """Receives solutions during the search."""
@@ -53,7 +53,9 @@ class CpSat(SubprocessEngine):
             def on_solution_callback(self) -> None:
                 """Pass a solution on."""
                 self.count += 1
-                found(tuple(p for p, one in enumerate(chosen) if self.boolean_value(one)))
+                report(
+                    tuple(p for p, variable in enumerate(chosen) if self.boolean_value(variable))
+                )
                 if self.count == limit:
                     self.stop_search()
 

@@ -111,8 +111,8 @@ class Engine(ABC):
 
     def count(self, problem: ExactCoverProblem, budget: Budget) -> Outcome:
         """Count the solutions."""
-        found = self.enumerate(problem, budget)
-        return Outcome(found.count, found.complete, (), found.nodes)
+        outcome = self.enumerate(problem, budget)
+        return Outcome(outcome.count, outcome.complete, (), outcome.nodes)
 
 
 _CLASSES = {

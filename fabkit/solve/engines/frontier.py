@@ -37,7 +37,12 @@ _FIRST_SLOTS = 1024
 _MAX_LOAD = 0.8
 _GROWTH = 1.5
 _ALL_ONES = ~ZERO
-_LOW, _HIGH, _COUNT = 0, 1, 2
+#: Column of the low word of a state.
+_LOW = 0
+#: Column of the high word of a state, with the copies left.
+_HIGH = 1
+#: Column of the number of ways to reach a state.
+_COUNT = 2
 _SLOT_BYTES = 3 * 8
 
 
@@ -291,8 +296,8 @@ class Frontier:
             if step >= 0:
                 self._flush(cell, step, len(table))
             budget.report((cell + slot / len(table)) / self.problem.cell_count)
-        for one in np.flatnonzero(self._fill).tolist():
-            self._flush(cell, one, len(table))
+        for filled_step in np.flatnonzero(self._fill).tolist():
+            self._flush(cell, filled_step, len(table))
 
     def _flush(self, cell: int, step: int, expanding: int) -> None:
         """Move one batch into its table, which grows when full.

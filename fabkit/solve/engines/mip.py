@@ -23,7 +23,7 @@ class Mip(SubprocessEngine):
 
     @staticmethod
     def run_library(
-        problem: ExactCoverProblem, limit: int | None, found: Callable[[Solution], None]
+        problem: ExactCoverProblem, limit: int | None, report: Callable[[Solution], None]
     ) -> int:
         """See `SubprocessEngine.run_library`: each solution found is cut off.
 
@@ -43,8 +43,8 @@ class Mip(SubprocessEngine):
             solver.changeColIntegrality(position, highspy.HighsVarType.kInteger)
         solver.addVar(0, 0)  # HiGHS calls a model without columns "empty", feasible or not
 
-        def add_row(least: float, most: float, weights: dict[int, int]) -> None:
-            solver.addRow(least, most, len(weights), list(weights), list(weights.values()))
+        def add_row(minimum: float, maximum: float, weights: dict[int, int]) -> None:
+            solver.addRow(minimum, maximum, len(weights), list(weights), list(weights.values()))
 
         for row in problem.constraints():
             add_row(*row)
@@ -64,7 +64,7 @@ class Mip(SubprocessEngine):
                 raise ExternalError(f"the engine mip gave up: {solver.modelStatusToString(status)}")
             values = solver.getSolution().col_value[: len(problem.options)]
             solution = tuple(position for position, value in enumerate(values) if value > 0.5)
-            found(solution)
+            report(solution)
             count += 1
             add_row(-highspy.kHighsInf, len(solution) - 1, dict.fromkeys(solution, 1))
         return nodes

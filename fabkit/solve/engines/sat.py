@@ -70,15 +70,15 @@ def to_cnf(problem: ExactCoverProblem, blocked: Sequence[Solution] = ()) -> Form
         2 0
     """
     writer = CnfBuilder(len(problem.options))
-    for least, most, weights in problem.constraints():
+    for minimum, maximum, weights in problem.constraints():
         own = {position + 1: weight for position, weight in weights.items()}
-        writer.at_most(most, own, exactly=least == most)
+        writer.at_most(maximum, own, exactly=minimum == maximum)
     for solution in blocked:
         writer.add(blocking_clause(solution))
     comments = [
-        f"kind {one.kind} on cells {' '.join(map(str, one.cells))}"
-        + (f", {one.copies} copies" if one.copies > 1 else "")
-        for one in problem.options
+        f"kind {option.kind} on cells {' '.join(map(str, option.cells))}"
+        + (f", {option.copies} copies" if option.copies > 1 else "")
+        for option in problem.options
     ]
     return Formula(writer.variables, tuple(writer.clauses), tuple(comments))
 
@@ -118,8 +118,8 @@ class CnfBuilder:
                 rest.append(self.new())
                 for variable in group:
                     self.add((-variable, rest[-1]))
-            for one, other in combinations(group, 2):
-                self.add((-one, -other))
+            for variable, other in combinations(group, 2):
+                self.add((-variable, -other))
 
     def at_most(self, total: int, weights: dict[int, int], exactly: bool = False) -> None:
         """Limit the total weight of the true variables to at most, or exactly, `total`."""
@@ -191,7 +191,7 @@ class Sat(SubprocessEngine):
 
     @staticmethod
     def run_library(
-        problem: ExactCoverProblem, limit: int | None, found: Callable[[Solution], None]
+        problem: ExactCoverProblem, limit: int | None, report: Callable[[Solution], None]
     ) -> int:
         """See `SubprocessEngine.run_library`: a clause rules out each solution found.
 
@@ -208,7 +208,7 @@ class Sat(SubprocessEngine):
             while count != limit and solver.solve():
                 options = solver.get_model()[: len(problem.options)]
                 solution = tuple(literal - 1 for literal in options if literal > 0)
-                found(solution)
+                report(solution)
                 count += 1
                 if not solution:  # the only one there is
                     break

@@ -34,7 +34,11 @@ from fabkit.solve.exact_cover import WORD_BITS, ExactCoverProblem, IntArray, bit
 
 #: About how long a search runs between two looks at the clock, in seconds.
 _SLICE_S = 0.05
-_FIRST_SLICE, _LONGEST_SLICE = 64, 1 << 20
+#: Nodes of the first slice, before the speed is known.
+_FIRST_SLICE = 64
+#: Maximum number of nodes in a slice.
+_LONGEST_SLICE = 1 << 20
+#: The limit of a search without limit.
 _NO_LIMIT = np.iinfo(np.int64).max
 
 
@@ -42,13 +46,13 @@ class Search(Engine):
     """Backtracking: `BitmaskSearch` if all cells fit into a word, else `MrvSearch`.
 
     Counting first branches on a piece and tries only one placement of each of its orbits under the
-    board's symmetries. The search gives up after about `most_nodes`.
+    board's symmetries. The search gives up after about `max_nodes`.
     """
 
     name = "search"
 
-    def __init__(self, most_nodes: int | None = None) -> None:
-        self._most_nodes = most_nodes
+    def __init__(self, max_nodes: int | None = None) -> None:
+        self._max_nodes = max_nodes
 
     def enumerate(
         self, problem: ExactCoverProblem, budget: Budget, limit: int | None = None
@@ -60,10 +64,11 @@ class Search(Engine):
 
     def first(self, problem: ExactCoverProblem, budget: Budget) -> Outcome:
         """See `Engine.first`."""
-        found = self._run(
+        outcome = self._run(
             start_search(problem, break_symmetry=True, keep_solutions=True), budget, 1
         )
-        return Outcome(len(found.solutions[:1]), found.complete, found.solutions[:1], found.nodes)
+        solutions = outcome.solutions[:1]
+        return Outcome(len(solutions), outcome.complete, solutions, outcome.nodes)
 
     def count(self, problem: ExactCoverProblem, budget: Budget) -> Outcome:
         """See `Engine.count`."""
@@ -75,7 +80,7 @@ class Search(Engine):
         """Run until the search is over, the limit is reached, or nodes or time are spent."""
         over = False
         try:
-            for ended in run_in_slices(search, limit, self._most_nodes) if limit != 0 else ():
+            for ended in run_in_slices(search, limit, self._max_nodes) if limit != 0 else ():
                 over = ended
                 budget.report(search.progress())
         except BudgetSpentError:
@@ -97,7 +102,7 @@ def estimate_nodes(problem: ExactCoverProblem, seconds: float) -> int:
 
 
 def run_in_slices(
-    search: TreeSearch, limit: int | None = None, most_nodes: int | None = None
+    search: TreeSearch, limit: int | None = None, max_nodes: int | None = None
 ) -> Iterator[bool]:
     """Run a search in slices of some hundredths of a second, as long as they are consumed.
 
@@ -108,9 +113,9 @@ def run_in_slices(
         After each slice, whether the search is over.
     """
     size, over = _FIRST_SLICE, False
-    while not over and (most_nodes is None or search.nodes < most_nodes):
+    while not over and (max_nodes is None or search.nodes < max_nodes):
         begin = time.monotonic()
-        room = size if most_nodes is None else min(size, most_nodes - search.nodes)
+        room = size if max_nodes is None else min(size, max_nodes - search.nodes)
         over = search.step(room, limit)
         took_s = time.monotonic() - begin
         if took_s < _SLICE_S / 2:
@@ -121,7 +126,7 @@ def run_in_slices(
 
 
 def search_shuffled(
-    problem: ExactCoverProblem, rng: random.Random, most_nodes: int, budget: Budget
+    problem: ExactCoverProblem, rng: random.Random, max_nodes: int, budget: Budget
 ) -> tuple[int, Solution | None]:
     """Find a solution with the options in random order.
 
@@ -135,10 +140,11 @@ def search_shuffled(
     rng.shuffle(order)
     options = tuple(problem.options[place] for place in order)
     search = MrvSearch(replace(problem, options=options, symmetries=()), keep_solutions=True)
-    for _ in run_in_slices(search, 1, most_nodes):
+    for _ in run_in_slices(search, 1, max_nodes):
         budget.report(0.0)
-    found = [tuple(sorted(order[place] for place in one)) for one in search.solutions]
-    return search.nodes, found[0] if found else None
+    if not search.solutions:
+        return search.nodes, None
+    return search.nodes, tuple(sorted(order[place] for place in search.solutions[0]))
 
 
 def symmetry_breaking_kind(problem: ExactCoverProblem) -> tuple[int | None, dict[int, int]]:
@@ -154,7 +160,8 @@ def symmetry_breaking_kind(problem: ExactCoverProblem) -> tuple[int | None, dict
         orbits = problem.orbits(kind)
         size = max((len(problem.options[p].cells) for p in orbits), default=0)
         rank = (len(orbits), -size, kind)
-        best = (rank, orbits) if best is None else min(best, (rank, orbits), key=lambda one: one[0])
+        if best is None or rank < best[0]:
+            best = rank, orbits
     return (best[0][2], best[1]) if best else (None, {})
 
 
@@ -225,7 +232,7 @@ def _list_from(covered):  # type: ignore[no-untyped-def]
 @kernel
 def _bitmask_search(  # type: ignore[no-untyped-def]
     table, start, full, guard, done,
-    covered, left, cursor, found, depth, node_limit, solution_limit,
+    covered, left, cursor, listed, depth, node_limit, solution_limit,
 ):  # fmt: skip
     """Continue the search until it is over or a limit is reached.
 
@@ -248,11 +255,11 @@ def _bitmask_search(  # type: ignore[no-untyped-def]
                     after = here | table[row, 0]
                     if after == full:
                         if rest & done == guard & done:
-                            if found.shape[0] > 0:
+                            if listed.shape[0] > 0:
                                 for level in range(depth):
-                                    found[solutions, level] = table[cursor[level] - 1, 2]
-                                found[solutions, depth] = table[row, 2]
-                                found[solutions, depth + 1] = -1
+                                    listed[solutions, level] = table[cursor[level] - 1, 2]
+                                listed[solutions, depth] = table[row, 2]
+                                listed[solutions, depth + 1] = -1
                             solutions += 1
                             if solutions == solution_limit:
                                 cursor[depth] = row + 1
@@ -309,18 +316,18 @@ class BitmaskSearch(TreeSearch):
         while nodes > 0:
             if self._depth < 0 and not self._next_root():
                 return True
-            most = _BUFFERED if len(self._found) else _NO_LIMIT
+            maximum = _BUFFERED if len(self._found) else _NO_LIMIT
             if limit is not None:
-                most = min(most, -(-(limit - self.count) // self._roots[self._root][1]))
-            self._depth, walked, found = _bitmask_search(
+                maximum = min(maximum, -(-(limit - self.count) // self._roots[self._root][1]))
+            self._depth, walked, solutions = _bitmask_search(
                 self._table, self._start, Word(self._full),
                 Word(self._counter.guard), Word(self._counter.done),
-                self._covered, self._left, self._cursor, self._found, self._depth, nodes, most,
+                self._covered, self._left, self._cursor, self._found, self._depth, nodes, maximum,
             )  # fmt: skip
             self.nodes += walked
             nodes -= walked
-            self.count += found * self._roots[self._root][1]
-            self._keep(found)
+            self.count += solutions * self._roots[self._root][1]
+            self._keep(solutions)
             if limit is not None and self.count >= limit:
                 return True
         return False
@@ -356,23 +363,40 @@ class BitmaskSearch(TreeSearch):
             return True
         return False
 
-    def _keep(self, found: int) -> None:
+    def _keep(self, count: int) -> None:
         """Move the listed solutions from the buffer to `solutions`."""
         if not len(self._found):
             return
         root = self._roots[self._root][0]
         begin: Solution = () if root is None else (root,)
-        for row in self._found[:found].tolist():
+        for row in self._found[:count].tolist():
             self.solutions.append(tuple(sorted((*begin, *row[: row.index(-1)]))))
 
 
 # --- the item with fewest options -------------------------------------------------------------------
 
-_OVER, _GOING, _FULL_LIST, _FULL_ITEMS = 0, 1, 2, 3
-_COMPLETE, _NOT_CHOSEN, _DEAD = -1, -2, -3
+#: The search has ended.
+_OVER = 0
+#: The search can go on: its limit of nodes or solutions is reached.
+_GOING = 1
+#: The list of options is full, so that it must grow.
+_FULL_LIST = 2
+#: The buffer of items is full, so that it must be emptied.
+_FULL_ITEMS = 3
+#: In place of an item: the node is a solution.
+_COMPLETE = -1
+#: In place of an item: none has been chosen at this depth.
+_NOT_CHOSEN = -2
+#: In place of an item: the node leads to no solution.
+_DEAD = -3
+#: Size of the buffer of items.
 _BUFFERED_ITEMS = 1 << 16
-#: Secondary items: none, the cells, or the kinds.
-_NOTHING, _CELLS, _KINDS = 0, 1, 2
+#: All items are primary.
+_NOTHING = 0
+#: The cells are secondary items.
+_CELLS = 1
+#: The kinds are secondary items.
+_KINDS = 2
 
 
 @kernel
@@ -390,8 +414,8 @@ def _choose(options, live, begin, end, covered, left, counts, optional):  # type
     for place in range(begin, end):
         option = live[place]
         counts[cell_count + kinds[option]] += 1
-        for at in range(cell_start[option], cell_start[option + 1]):
-            counts[cells[at]] += 1
+        for position in range(cell_start[option], cell_start[option + 1]):
+            counts[cells[position]] += 1
     best, fewest, complete = _DEAD, np.int64(1) << 62, left[total] == 0
     if optional != _CELLS:
         for cell in range(cell_count):
@@ -455,8 +479,8 @@ def _use(options, option, sign, covered, left):  # type: ignore[no-untyped-def]
     _, cells, cell_start, kinds, uses, _ = options
     left[kinds[option]] += sign * uses[option]
     left[-1] += sign * uses[option]
-    for at in range(cell_start[option], cell_start[option + 1]):
-        covered[cells[at]] = sign < 0
+    for position in range(cell_start[option], cell_start[option + 1]):
+        covered[cells[position]] = sign < 0
 
 
 @kernel
@@ -542,7 +566,7 @@ def _grown(state):  # type: ignore[no-untyped-def]
 
 @kernel
 def mrv_search(  # type: ignore[no-untyped-def]
-    masks, cells, cell_start, kinds, weights, copies, cell_count, first_item, most_nodes
+    masks, cells, cell_start, kinds, weights, copies, cell_count, first_item, max_nodes
 ):
     """Search for the first solution in one go; for kernels that run many searches.
 
@@ -560,7 +584,7 @@ def mrv_search(  # type: ignore[no-untyped-def]
     depth = nodes = 0
     while True:
         why, depth, walked, weight, noted = _mrv_search(
-            options, state, _NOTHING, first_item, items, noted, depth, most_nodes - nodes, 1
+            options, state, _NOTHING, first_item, items, noted, depth, max_nodes - nodes, 1
         )
         nodes += walked
         if weight > 0:
@@ -614,10 +638,12 @@ class MrvSearch(TreeSearch):
     def step(self, nodes: int, limit: int | None) -> bool:
         """See `TreeSearch.step`."""
         while nodes > 0 and not self._over:
-            most = 1 if self._keep_solutions else _NO_LIMIT if limit is None else limit - self.count
+            maximum = (
+                1 if self._keep_solutions else _NO_LIMIT if limit is None else limit - self.count
+            )
             why, self._depth, walked, weight, self._noted = _mrv_search(
                 self._options, self._state, self._optional, self._first,
-                self._items, self._noted, self._depth, nodes, most,
+                self._items, self._noted, self._depth, nodes, maximum,
             )  # fmt: skip
             self.nodes += walked
             nodes -= walked

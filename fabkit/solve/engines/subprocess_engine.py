@@ -44,7 +44,7 @@ class SubprocessEngine(Engine):
     @staticmethod
     @abstractmethod
     def run_library(
-        problem: ExactCoverProblem, limit: int | None, found: Callable[[Solution], None]
+        problem: ExactCoverProblem, limit: int | None, report: Callable[[Solution], None]
     ) -> int:
         """Run the library's search; called in the child.
 
@@ -64,7 +64,7 @@ class SubprocessEngine(Engine):
         Raises:
             ExternalError: if the library is missing or its process fails.
         """
-        found: list[Solution] = []
+        solutions: list[Solution] = []
         if limit == 0:
             return Outcome(0, False)
         nodes = 0
@@ -75,10 +75,10 @@ class SubprocessEngine(Engine):
                     if isinstance(reply, int):
                         nodes = reply
                     else:
-                        found.append(tuple(reply))
+                        solutions.append(tuple(reply))
         except BudgetSpentError:
-            return Outcome(len(found), False, tuple(found))
-        return Outcome(len(found), len(found) != limit, tuple(found), nodes)
+            return Outcome(len(solutions), False, tuple(solutions))
+        return Outcome(len(solutions), len(solutions) != limit, tuple(solutions), nodes)
 
 
 def _run_library(
