@@ -17,6 +17,9 @@ from tests.support.playpages import Player, entries_of, some_of_fridgeiq, write_
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
+    from fabkit.model.entry import Entry
+    from fabkit.model.puzzle import PuzzleSet
+
 pytestmark = browser.needed
 
 #: Opens FridgeIQ's handful of challenges with one of them, in a profile of its own.
@@ -273,16 +276,35 @@ def test_a_start_of_ones_own_travels_in_the_link(plays: Opens) -> None:
         assert again == own == page.url
 
 
-def test_some_of_the_pieces_solve_also_what_travels_in_a_link(
-    chromium: Browser, tmp_path: Path
-) -> None:
-    """Those left over may stay in the tray or lie beside the shape."""
+@pytest.fixture
+def leftover(tmp_path: Path) -> tuple[PuzzleSet, tuple[Entry, ...]]:
+    """A challenge that takes two of the four pieces of its set."""
     (tmp_path / "some.toml").write_text(
         'set = { name = "some", lattice = "square", moves = "rotations" }\n'
         'piece = [{ id = "A", count = 3, rows = ["XX"] }, { id = "S", rows = ["X"] }]\n'
         'challenge = [{ id = "two", pieces_count = 2, outline = [[0, 0], [4, 0], [4, 1], [0, 1]] }]\n'
     )
-    puzzle, (entry,) = entries_of(str(tmp_path / "some.toml"), "two")
+    return entries_of(str(tmp_path / "some.toml"), "two")
+
+
+def test_the_celebration_leaves_out_pieces_in_the_tray(
+    chromium: Browser, tmp_path: Path, leftover: tuple[PuzzleSet, tuple[Entry, ...]]
+) -> None:
+    puzzle, (entry,) = leftover
+    url = write_page(tmp_path, puzzle, [entry])
+    with browser.opened(chromium, url, reduced_motion="no-preference") as page:
+        player = Player(page, puzzle, entry)
+        for piece in entry.solution or {}:
+            player.lay(piece)
+        assert page.locator(".spark").count() > 10
+        assert player.solved
+
+
+def test_some_of_the_pieces_solve_also_what_travels_in_a_link(
+    chromium: Browser, tmp_path: Path, leftover: tuple[PuzzleSet, tuple[Entry, ...]]
+) -> None:
+    """Those left over may stay in the tray or lie beside the shape."""
+    puzzle, (entry,) = leftover
     first, second = entry.solution or {}
     with browser.opened(chromium, write_page(tmp_path, puzzle, [entry])) as page:
         player = Player(page, puzzle, entry)

@@ -1,8 +1,9 @@
+// @ts-check
 "use strict";
 // The board (region, placed pieces, preview of a dragged one) and the tray (the other pieces, each a
 // button with a drawing).
 (() => {
-  const play = (window.fabkitPlay ??= {});
+  const play = (window.fabkitPlay ??= /** @type {Fabkit.Play} */ ({}));
   const { UNIT, svg, html } = play;
   /** Gap between the parking area, the region and the rim, in drawing units. */
   const GAP = 0.25 * UNIT;
@@ -11,8 +12,14 @@
 
   /** The playable drawing. Pieces are drawn once and then moved. */
   class Board {
+    /** @param {SVGSVGElement} element */
     constructor(element) {
-      Object.assign(this, { element, groups: new Map(), region: svg("g"), layer: svg("g") });
+      this.element = element;
+      this.groups = /** @type {Fabkit.FullMap<number, SVGGElement>} */ (new Map());
+      this.region = svg("g");
+      this.layer = svg("g");
+      /** @type {Fabkit.Game} */
+      this.game; // set by `open`
       this.faults = svg("path", { class: "doubled", fill: "url(#play-hatch)" });
       this.ghost = svg("path", { class: "ghost" });
       /** The focus ring around the outline of the selected piece. */
@@ -27,17 +34,19 @@
       );
     }
 
+    /** @type {Fabkit.Board["open"]} */
     open(game) {
       this.game = game;
       this.frame();
-      this.groups = new Map([...game.placements.keys()].map((piece) => [piece, this.group(piece)]));
+      this.groups = /** @type {typeof this.groups} */ (
+        new Map([...game.placements.keys()].map((piece) => [piece, this.group(piece)])));
       this.layer.replaceChildren(...this.groups.values());
       this.preview(null);
     }
 
     /** Aspect ratio of the available room; in portrait the tray takes half of the height. */
     get room() {
-      const { clientWidth, clientHeight } = this.element.parentElement;
+      const { clientWidth, clientHeight } = /** @type {HTMLElement} */ (this.element.parentElement);
       return clientWidth / Math.max(clientHeight, window.innerHeight / 2);
     }
 
@@ -47,11 +56,12 @@
       const { field, box: region } = game;
       const view = play.viewBox(game.grid, field);
       this.element.setAttribute("viewBox", view.join(" "));
-      this.element.style.setProperty("--wide", view[2] / view[3]);
+      this.element.style.setProperty("--wide", String(view[2] / view[3]));
       play.drawRegion(this.region, game);
       if (game.fixed.size === game.placements.size) return; // there is nothing to park
       const isBelow = field[3] - region[3] < region[1] - field[1] - 1e-6;
-      const park = isBelow ? [field[0], field[1], field[2], region[1]] : [region[2], ...field.slice(1)];
+      /** @type {Fabkit.Box} */
+      const park = isBelow ? [field[0], field[1], field[2], region[1]] : [region[2], field[1], field[2], field[3]];
       const [x, y, width, height] = play.viewBox(game.grid, park, -GAP);
       this.region.prepend(svg("rect", { x, y, width, height, rx: GAP, class: "park" }));
       const text = game.data.messages.park;
@@ -62,13 +72,15 @@
       this.region.prepend(label);
     }
 
+    /** @param {number} piece */
     group(piece) {
       const id = this.game.data.pieces[piece].id;
       const kind = this.game.fixed.has(piece) ? { class: "piece given", role: "img" } : { class: "piece", role: "button" };
       return svg("g", { ...kind, "data-piece": id });
     }
 
-    /** Updates the placed pieces. */
+    /** Updates the placed pieces.
+     * @type {Fabkit.Board["update"]} */
     update(verdict, name, selected) {
       const { game } = this;
       for (const [piece, group] of this.groups) {
@@ -88,12 +100,13 @@
         group.setAttribute("aria-label", name(piece));
       }
       const chosen = selected === null ? null : game.placements.get(selected);
-      for (const path of this.ring.childNodes) this.outline(path, selected, chosen);
+      for (const path of this.ring.children) this.outline(path, selected, chosen);
       this.faults.setAttribute("d", game.grid.cellsPath(verdict.doublyCovered));
       this.element.classList.toggle("solved", verdict.solved);
     }
 
-    /** Draws a piece on top by moving the others below it, so that it keeps the focus. */
+    /** Draws a piece on top by moving the others below it, so that it keeps the focus.
+     * @type {Fabkit.Board["raise"]} */
     raise(piece) {
       const group = this.groups.get(piece);
       while (group?.nextSibling) this.layer.insertBefore(group.nextSibling, group);
@@ -104,17 +117,22 @@
       if (window.matchMedia("(prefers-reduced-motion: reduce)").matches) return;
       const { grid, box, entry, placements } = this.game;
       const hop = [0, -0.3, 0, -0.08, 0].map((up) => ({ translate: `0 ${up * UNIT}px` }));
-      const across = (piece) => this.game.shape(piece).middle[0] + placements.get(piece).at[0];
-      const row = [...entry.pieces].sort((one, other) => across(one) - across(other));
+      const placed = entry.pieces.flatMap((piece) => {
+        const { at } = placements.get(piece); // null for a piece that the solution leaves in the tray
+        return at ? [{ piece, across: this.game.shape(piece).middle[0] + at[0] }] : [];
+      });
+      const row = placed.sort((one, other) => one.across - other.across).map(({ piece }) => piece);
       row.forEach((piece, i) =>
         this.groups.get(piece).animate(hop, { duration: 700, delay: 60 * i, easing: "ease-in-out" }),
       );
       const [x, y, width, height] = play.viewBox(grid, box);
       for (let i = 0; i < SPARKS; i++) {
-        const spark = svg("g", { class: "spark" }, svg("g"));
-        play.drawPiece(spark.firstChild, this.game, row[i % row.length], 0);
+        const inner = svg("g");
+        const spark = svg("g", { class: "spark" }, inner);
+        play.drawPiece(inner, this.game, row[i % row.length], 0);
         this.element.append(spark);
         const to = x + (width * ((i * 0.618) % 1));
+        /** @type {(left: number, top: number, size: number, turn: number) => string} */
         const fly = (left, top, size, turn) =>
           `translate(${left}px, ${top}px) rotate(${turn}deg) scale(${size})`;
         const keyframes = [
@@ -126,24 +144,26 @@
       }
     }
 
-    /** Previews where a piece would land; null for nowhere. */
+    /** Previews where a piece would land; null for nowhere.
+     * @type {Fabkit.Board["preview"]} */
     preview(piece, placement = null) { this.outline(this.ghost, piece, placement); }
 
-    /** Draws a path around a placed piece; clears it otherwise. */
+    /** Draws a path around a placed piece; clears it otherwise.
+     * @type {(path: Element, piece: number | null, placement: Fabkit.Placement | null) => void} */
     outline(path, piece, placement) {
-      const shape = placement?.at && this.game.shape(piece, placement.orientation);
-      path.setAttribute("d", shape ? this.game.grid.path(shape.rings) : "");
-      if (!shape) return;
+      if (piece === null || !placement?.at) return path.setAttribute("d", "");
+      path.setAttribute("d", this.game.grid.path(this.game.shape(piece, placement.orientation).rings));
       const [x, y] = this.game.grid.toDrawing(...placement.at);
       path.setAttribute("transform", `translate(${x} ${y})`);
     }
 
     /** Screen pixels per drawing unit, and the screen position of the origin. */
     get place() {
-      const { a, e, f } = this.element.getScreenCTM();
+      const { a, e, f } = /** @type {DOMMatrix} */ (this.element.getScreenCTM());
       return { scale: a, left: e, top: f };
     }
 
+    /** @type {Fabkit.Board["holds"]} */
     holds(x, y) {
       const { left, top, right, bottom } = this.element.getBoundingClientRect();
       return x >= left && x <= right && y >= top && y <= bottom;
@@ -152,24 +172,30 @@
 
   /** The list of pieces. A piece on the board leaves its outline in its slot. */
   class Tray {
+    /** @param {HTMLElement} element */
     constructor(element) {
-      Object.assign(this, { element, slots: new Map() });
+      this.element = element;
+      this.slots = /** @type {Fabkit.FullMap<number, Fabkit.Slot>} */ (new Map());
+      /** @type {Fabkit.Game} */
+      this.game; // set by `open`
     }
 
-    /** Shows the pieces of a challenge, without the given ones. */
+    /** Shows the pieces of a challenge, without the given ones.
+     * @type {Fabkit.Tray["open"]} */
     open(game) {
       this.game = game;
       const pieces = [...game.placements.keys()].filter((piece) => !game.fixed.has(piece));
       pieces.sort((one, other) => this.reach(other) - this.reach(one)); // so that rows have similar heights
-      this.slots = new Map(pieces.map((piece) => [piece, this.slot(piece)]));
+      this.slots = /** @type {typeof this.slots} */ (new Map(pieces.map((piece) => [piece, this.slot(piece)])));
       const items = [...this.slots].map(([piece, { button, trace }]) => {
         const item = html("li", {}, trace, button);
-        item.style.setProperty("--reach", this.reach(piece));
+        item.style.setProperty("--reach", String(this.reach(piece)));
         return item;
       });
       this.element.replaceChildren(...items);
     }
 
+    /** @param {number} piece */
     slot(piece) {
       const group = svg("g", { class: "piece" });
       const left = svg("path");
@@ -179,10 +205,11 @@
       const trace = svg("svg", { viewBox: box, "aria-hidden": "true", class: "trace" }, left);
       const button = html("button", { type: "button", className: "slot" }, drawing);
       button.dataset.piece = this.game.data.pieces[piece].id;
-      return { button, group, trace };
+      return { button, group, trace, left };
     }
 
-    /** The longest side of a piece in grid units, in any orientation. */
+    /** The longest side of a piece in grid units, in any orientation.
+     * @param {number} piece */
     reach(piece) {
       const { grid } = this.game;
       const sides = this.game.orientations(piece).slice(0, this.game.count(piece)).flatMap((_, orientation) => {
@@ -193,18 +220,19 @@
       return Math.max(...sides);
     }
 
-    /** Updates which pieces are in the tray, and their orientations. */
+    /** Updates which pieces are in the tray, and their orientations.
+     * @type {Fabkit.Tray["update"]} */
     update(name, selected) {
-      for (const [piece, { button, group, trace }] of this.slots) {
+      for (const [piece, { button, group, left: outline }] of this.slots) {
         const { orientation, at } = this.game.placements.get(piece);
         button.classList.toggle("gone", Boolean(at));
         button.classList.toggle("selected", piece === selected);
         if (play.redrawPiece(group, this.game, piece, orientation)) {
           const { box: [left, bottom, right, top], rings } = this.game.shape(piece, orientation);
           const [x, y] = this.game.grid.toDrawing((left + right) / 2, (bottom + top) / 2);
-          trace.firstChild.setAttribute("d", this.game.grid.path(rings));
-          for (const one of [group, trace.firstChild]) {
-            one.setAttribute("transform", `translate(${-x} ${-y})`);
+          outline.setAttribute("d", this.game.grid.path(rings));
+          for (const drawn of [group, outline]) {
+            drawn.setAttribute("transform", `translate(${-x} ${-y})`);
           }
         }
         button.setAttribute("aria-label", name(piece));
@@ -212,5 +240,5 @@
     }
   }
 
-  Object.assign(play, { Board, Tray });
+  Object.assign(play, /** @satisfies {Partial<Fabkit.Play>} */ ({ Board, Tray }));
 })();

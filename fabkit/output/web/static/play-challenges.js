@@ -1,8 +1,9 @@
+// @ts-check
 "use strict";
 // The list of challenges: today's, and a shelf for each level. Pictures are drawn shortly before they
 // become visible.
 (() => {
-  const play = (window.fabkitPlay ??= {});
+  const play = (window.fabkitPlay ??= /** @type {Fabkit.Play} */ ({}));
   const { html, formatMessage } = play;
 
   /** Maximum size of a card's picture in pixels: all have the scale at which the largest fits. */
@@ -21,13 +22,28 @@
     return alike[Math.floor(day / 7) % alike.length] ?? entries[0];
   };
 
+  /** @typedef {{ entry: Fabkit.Entry, link: HTMLElement, mark: HTMLElement, item: HTMLElement }} Card */
+  /** @typedef {{ element: HTMLElement, count: HTMLElement, cards: Card[] }} Shelf */
+
   class ChallengeList {
+    /** @param {Fabkit.Data} data
+     * @param {Fabkit.Store} store
+     * @param {Fabkit.ListElements} elements */
     constructor(data, store, elements) {
-      Object.assign(this, { data, store, elements, kind: "", today: play.daily(data.entries, new Date()) });
+      this.data = data;
+      this.store = store;
+      this.elements = elements;
+      this.kind = "";
+      this.today = play.daily(data.entries, new Date());
+      this.solved = NaN; // unknown before the first update
+      /** @type {Map<Element | null, Fabkit.Entry>} */
+      this.links = new Map();
+      /** @type {Shelf[]} */
+      this.shelves = [];
       this.observer = new IntersectionObserver((seen) => {
-        for (const { target } of seen.filter((one) => one.isIntersecting)) {
+        for (const { target } of seen.filter(({ isIntersecting }) => isIntersecting)) {
           this.observer.unobserve(target);
-          const entry = this.entryAt(target);
+          const entry = /** @type {Fabkit.Entry} */ (this.entryAt(target));
           const own = TODAY_PX / Math.max(...play.sizeOf(data, entry));
           target.append(play.picture(data, entry, target.closest(".today") ? own : this.unit));
         }
@@ -44,12 +60,15 @@
       const { data, elements } = this;
       const { messages, entries } = data;
       this.links = new Map();
-      const levels = [...data.levels, ""].filter((one) => entries.some((entry) => entry.level === one));
+      const levels = [...data.levels, ""].filter((level) => entries.some((entry) => entry.level === level));
       this.shelves = levels.map((level) => this.shelf(level));
       elements.list.replaceChildren(this.todayCard(), ...this.shelves.map((shelf) => shelf.element));
       const kinds = ["", ...new Set(entries.map((entry) => entry.kind))];
       elements.kind.replaceChildren(...kinds.map((kind) => {
-        const onclick = () => this.applyFilter((this.kind = kind));
+        const onclick = () => {
+          this.kind = kind;
+          this.applyFilter();
+        };
         const text = messages[kind ? `kind_${kind}` : "filter_all"];
         return html("button", { type: "button", className: "chip", value: kind, onclick }, text);
       }));
@@ -57,9 +76,10 @@
       this.applyFilter();
     }
 
+    /** @type {(level: string) => Shelf} */
     shelf(level) {
       const { messages, entries } = this.data;
-      const cards = entries.filter((entry) => entry.level === level).map((one) => this.card(one));
+      const cards = entries.filter((entry) => entry.level === level).map((entry) => this.card(entry));
       const count = html("span", { className: "count" });
       const name = messages[`level_${level || "unrated"}`];
       const title = html("h3", {}, html("span", {}, name), play.stars(cards[0].entry), count);
@@ -74,7 +94,8 @@
       return { element, count, cards };
     }
 
-    /** A link to a challenge, with room for its picture. */
+    /** A link to a challenge, with room for its picture.
+     * @type {(entry: Fabkit.Entry, className: string, ...children: Node[]) => HTMLElement} */
     link(entry, className, ...children) {
       const picture = html("span", { className: "picture" });
       const link = html("a", { href: `#${encodeURIComponent(entry.id)}`, className }, picture, ...children);
@@ -83,6 +104,7 @@
       return link;
     }
 
+    /** @type {(entry: Fabkit.Entry) => Card} */
     card(entry) {
       const mark = html("span", { className: "mark" });
       const title = html("span", { className: "card-title" }, html("bdi", {}, entry.title));
@@ -102,7 +124,8 @@
       return this.link(today, "today", html("span", { className: "texts" }, ...texts));
     }
 
-    /** The challenge of the card that contains an element, or undefined. */
+    /** The challenge of the card that contains an element, or undefined.
+     * @type {Fabkit.ChallengeList["entryAt"]} */
     entryAt(element) { return this.links.get(element.closest("a")); }
     get cards() { return this.shelves.flatMap((shelf) => shelf.cards); }
 
@@ -125,10 +148,13 @@
         count.style.setProperty("--done", `${(100 * values.solved) / (values.count || 1)}%`);
       }
       nothing.hidden = this.listed.length > 0;
-      for (const one of kind.children) one.setAttribute("aria-pressed", String(one.value === this.kind));
+      for (const chip of /** @type {HTMLCollectionOf<HTMLButtonElement>} */ (kind.children)) {
+        chip.setAttribute("aria-pressed", String(chip.value === this.kind));
+      }
     }
 
-    /** Marks the open challenge and the solved ones. */
+    /** Marks the open challenge and the solved ones.
+     * @type {Fabkit.ChallengeList["update"]} */
     update(open) {
       const { messages, entries } = this.data;
       for (const { entry, link, mark } of this.cards) {
@@ -145,21 +171,23 @@
       this.solved = solved;
     }
 
-    /** Scrolls only the open challenge's shelf until its card is visible. */
+    /** Scrolls only the open challenge's shelf until its card is visible.
+     * @type {Fabkit.ChallengeList["reveal"]} */
     reveal(open) {
       const { item } = this.cards.find((card) => card.entry === open) ?? {};
       if (!item) return;
-      const row = item.parentElement;
+      const row = /** @type {HTMLElement} */ (item.parentElement);
       const left = item.offsetLeft - row.offsetLeft;
       const isSeen = left >= row.scrollLeft && left + item.offsetWidth <= row.scrollLeft + row.clientWidth;
       if (!isSeen) row.scrollLeft = left - PEEK_PX;
     }
 
-    /** The challenge some places before or after another, among those listed. */
+    /** The challenge some places before or after another, among those listed.
+     * @type {Fabkit.ChallengeList["neighbour"]} */
     neighbour(open, places) {
       const listed = this.listed.length ? this.listed : this.data.entries;
       const here = listed.indexOf(open);
-      return here < 0 ? listed[0] : listed.at((here + places) % listed.length);
+      return here < 0 ? listed[0] : /** @type {Fabkit.Entry} */ (listed.at((here + places) % listed.length));
     }
   }
 
@@ -167,5 +195,5 @@
   play.stars = ({ stars }) =>
     html("span", { className: "stars", ariaHidden: "true" }, stars ? "★".repeat(stars) + "☆".repeat(5 - stars) : "");
 
-  Object.assign(play, { ChallengeList });
+  Object.assign(play, /** @satisfies {Partial<Fabkit.Play>} */ ({ ChallengeList }));
 })();

@@ -1,37 +1,44 @@
+// @ts-check
 "use strict";
 // Drawing of pieces and regions. Texts always become text nodes.
 (() => {
-  const play = (window.fabkitPlay ??= {});
+  const play = (window.fabkitPlay ??= /** @type {Fabkit.Play} */ ({}));
   const { UNIT, pairs } = play;
   const SVG = "http://www.w3.org/2000/svg";
 
-  /** Creates an SVG element with attributes. */
+  /** Creates an SVG element with attributes.
+   * @type {Fabkit.Play["svg"]} */
   function svg(tag, attributes = {}, ...children) {
     const element = document.createElementNS(SVG, tag);
-    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
     element.append(...children);
     return element;
   }
 
-  /** Creates an HTML element with properties. */
+  /** Creates an HTML element with properties.
+   * @type {Fabkit.Play["html"]} */
   function html(tag, properties = {}, ...children) {
     const element = Object.assign(document.createElement(tag), properties);
     element.append(...children);
     return element;
   }
 
-  /** Fills the placeholders of a message. */
+  /** Fills the placeholders of a message.
+   * @type {Fabkit.Play["formatMessage"]} */
   const formatMessage = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
 
-  /** Formats the message for a count of things. */
+  /** Formats the message for a count of things.
+   * @type {Fabkit.Play["formatCount"]} */
   const formatCount = (messages, key, count) => formatMessage(messages[`${key}_${count === 1 ? "one" : "many"}`], { count });
 
-  /** Draws a piece into a group, with the lattice's anchor at the origin. */
+  /** Draws a piece into a group, with the lattice's anchor at the origin.
+   * @type {Fabkit.Play["drawPiece"]} */
   function drawPiece(group, game, piece, orientation) {
     const { grid, data } = game;
     const { colour, ink, faint, tone, label, orientations } = data.pieces[piece];
     const shape = game.shape(piece, orientation);
     const body = { d: grid.path(shape.rings), fill: colour, class: "body" };
+    /** @type {SVGElement[]} */
     const parts = [svg("path", data.ball ? { ...body, "fill-opacity": 0.35 } : body)];
     if (data.ball) parts.push(...balls(grid, shape.cells, data.ball, { fill: colour }));
     if (orientations[orientation].tones) {
@@ -48,15 +55,17 @@
     group.replaceChildren(...parts, text);
   }
 
-  /** Redraws a piece if its orientation has changed; returns whether it has. */
+  /** Redraws a piece if its orientation has changed; returns whether it has.
+   * @type {Fabkit.Play["redrawPiece"]} */
   function redrawPiece(group, game, piece, orientation) {
     const isNew = group.dataset.orientation !== String(orientation);
     if (isNew) drawPiece(group, game, piece, orientation);
-    group.dataset.orientation = orientation;
+    group.dataset.orientation = String(orientation);
     return isNew;
   }
 
-  /** Circles at the centres of cells. */
+  /** Circles at the centres of cells.
+   * @type {(grid: Fabkit.Grid, cells: Fabkit.Point[], diameter: number, style: Fabkit.Attributes) => SVGElement[]} */
   function balls(grid, cells, diameter, style) {
     return cells.map(([x, y]) => {
       const [cx, cy] = grid.toDrawing(x, y);
@@ -64,7 +73,8 @@
     });
   }
 
-  /** Draws a region: its shape, and faint lines between cells or sockets for balls. */
+  /** Draws a region: its shape, and faint lines between cells or sockets for balls.
+   * @type {Fabkit.Play["drawRegion"]} */
   function drawRegion(group, game) {
     const { grid, entry, data } = game;
     const outline = grid.path(entry.rings);
@@ -75,43 +85,48 @@
     group.replaceChildren(ground, ...inside, svg("path", { d: outline, class: "rim" }));
   }
 
-  /** The lines between cells of a region, without those between quarters of a square. */
+  /** The lines between cells of a region, without those between quarters of a square.
+   * @param {Fabkit.Game} game */
   function gridLines({ grid, entry }) {
     const seen = new Set();
     const lines = [];
     const quarters = grid.kinds.size > 1;
     for (const [from, to] of pairs(entry.cells).flatMap((cell) => grid.edgesOf(cell))) {
       if (quarters && from[0] !== to[0] && from[1] !== to[1]) continue;
-      const name = [from, to].map((point) => play.key(...point)).sort((a, b) => a - b).join();
+      const name = [from, to].map(([x, y]) => play.key(x, y)).sort((a, b) => a - b).join();
       if (seen.has(name)) lines.push(`M${grid.toDrawing(...from)}L${grid.toDrawing(...to)}`);
       seen.add(name);
     }
     return lines.join("");
   }
 
-  /** The view box around a box in frame points, with a margin. */
+  /** The view box around a box in frame points, with a margin.
+   * @type {Fabkit.Play["viewBox"]} */
   function viewBox(grid, [left, bottom, right, top], margin = 0) {
     const [x0, y0] = grid.toDrawing(left, top);
     const [x1, y1] = grid.toDrawing(right, bottom);
     return [x0 - margin, y0 - margin, x1 - x0 + 2 * margin, y1 - y0 + 2 * margin];
   }
 
-  const grids = new Map();
+  const grids = /** @type {Fabkit.FullMap<number, Fabkit.Grid>} */ (new Map());
 
-  /** A stand-in for a game, to draw pieces outside the board; grids are cached. */
+  /** A stand-in for a game, to draw pieces outside the board; grids are cached.
+   * @type {Fabkit.Play["previewGame"]} */
   function previewGame(data, halves) {
     if (!grids.has(halves)) grids.set(halves, new play.Grid(data.lattice, halves));
     const grid = grids.get(halves);
     return { data, grid, shape: (piece, orientation) => grid.shape(data.pieces[piece].orientations[orientation]) };
   }
 
-  /** Width and height of a challenge's region, in grid units. */
+  /** Width and height of a challenge's region, in grid units.
+   * @type {Fabkit.Play["sizeOf"]} */
   function sizeOf(data, entry) {
     const box = viewBox(previewGame(data, entry.halves).grid, play.boxOf(entry.rings));
-    return box.slice(2).map((side) => side / UNIT);
+    return [box[2] / UNIT, box[3] / UNIT];
   }
 
-  /** A small picture of a challenge with its given pieces, hidden from screen readers. */
+  /** A small picture of a challenge with its given pieces, hidden from screen readers.
+   * @type {Fabkit.Play["picture"]} */
   function picture(data, entry, unit) {
     const game = previewGame(data, entry.halves);
     const { grid } = game;
@@ -129,6 +144,7 @@
     return svg("svg", attributes, region, ...given);
   }
 
-  Object.assign(play, { svg, html, formatMessage, formatCount, drawPiece, redrawPiece, drawRegion, viewBox });
-  Object.assign(play, { previewGame, sizeOf, picture });
+  Object.assign(play, /** @satisfies {Partial<Fabkit.Play>} */ ({
+    svg, html, formatMessage, formatCount, drawPiece, redrawPiece, drawRegion, viewBox, previewGame, sizeOf, picture,
+  }));
 })();

@@ -1,7 +1,8 @@
+// @ts-check
 "use strict";
 // The state of a challenge being played: placements, their evaluation, history and hints. No output.
 (() => {
-  const play = (window.fabkitPlay ??= {});
+  const play = (window.fabkitPlay ??= /** @type {Fabkit.Play} */ ({}));
   const { UNIT, Grid, boxOf, key, pairs } = play;
 
   const MOST_STEPS = 500; // so many steps can be undone
@@ -13,69 +14,89 @@
   /** One challenge and the placements of its pieces: the orientation, and `at`, the lattice vector that
    * moves it; null in the tray. */
   class Game {
+    /** @param {Fabkit.Data} data
+     * @param {Fabkit.Entry} entry */
     constructor(data, entry) {
-      Object.assign(this, { data, entry });
+      this.data = data;
+      this.entry = entry;
       this.grid = new Grid(data.lattice, entry.halves);
       this.region = new Set(pairs(entry.cells).map(([x, y]) => key(x, y)));
       this.box = boxOf(entry.rings);
       this.fixed = new Set(entry.given.map(([piece]) => piece));
       this.field = this.computeField();
-      /** The counters, and their values at the last reset. */
-      [this.totals, this.baseline] = [{ ...NOTHING }, NOTHING];
+      this.totals = { ...NOTHING };
+      /** The counters at the last reset. */
+      this.baseline = NOTHING;
       this.isOpen = false; // whether the current step is unfinished
-      [this.past, this.future] = [[], []];
-      /** The redo history before the current step, restored if that step changes nothing. */
+      /** @type {Fabkit.State[]} */
+      this.past = [];
+      /** @type {Fabkit.State[]} */
+      this.future = [];
+      /** The redo history before the current step, restored if that step changes nothing.
+       * @type {Fabkit.State[]} */
       this.previousFuture = [];
       this.placements = this.start();
+      /** @type {{ placement: Fabkit.Placement, middle: number[] } | null} */
       this.lastTurn = null;
     }
 
     /** The counters since the last reset. Placing or removing a piece is a move; rotating is not. */
     get counts() {
-      const counts = Object.entries(this.totals).map(([name, count]) => [name, count - this.baseline[name]]);
-      const found = Object.fromEntries(counts);
-      return { ...found, moves: found.moves + this.isMove };
+      const counts = Object.entries(this.totals).map(([name, count]) =>
+        [name, count - this.baseline[/** @type {keyof Fabkit.Counts} */ (name)]]);
+      const found = /** @type {Fabkit.Counts} */ (Object.fromEntries(counts));
+      return { ...found, moves: found.moves + Number(this.isMove) };
     }
 
     /** Whether the current step moves a piece. */
     get isMove() {
-      const moved = ([piece, { at }]) => String(at) !== String(this.past.at(-1).placements.get(piece).at);
+      /** @type {(placed: [number, Fabkit.Placement]) => boolean} */
+      const moved = ([piece, { at }]) => String(at) !== String(this.past.at(-1)?.placements.get(piece).at);
       return this.isOpen && [...this.placements].some(moved);
     }
 
-    /** The initial placements: all but given pieces in the tray. */
+    /** The initial placements: all but given pieces in the tray.
+     * @type {Fabkit.Game["start"]} */
     start() {
-      const placements = new Map(this.entry.pieces.map((piece) => [piece, { orientation: 0, at: null }]));
+      const placements = /** @type {Fabkit.Placements} */ (
+        new Map(this.entry.pieces.map((piece) => [piece, { orientation: 0, at: null }])));
       for (const [piece, orientation, x, y] of this.entry.given) placements.set(piece, { orientation, at: [x, y] });
       return placements;
     }
 
+    /** @type {Fabkit.Game["orientations"]} */
     orientations(piece) { return this.data.pieces[piece].orientations; }
 
-    /** The number of orientations that a piece may have in this challenge. */
+    /** The number of orientations that a piece may have in this challenge.
+     * @type {Fabkit.Game["count"]} */
     count(piece) {
       return this.entry.flips ? this.orientations(piece).length : this.data.pieces[piece].plain;
     }
 
-    /** Cells, centroid and outline of a piece in its orientation, not moved. */
+    /** Cells, centroid and outline of a piece in its orientation, not moved.
+     * @type {Fabkit.Game["shape"]} */
     shape(piece, orientation = this.placements.get(piece).orientation) { return this.grid.shape(this.orientations(piece)[orientation]); }
 
-    /** The cells that a piece covers; none in the tray. */
+    /** The cells that a piece covers; none in the tray.
+     * @type {Fabkit.Game["cells"]} */
     cells(piece, { orientation, at } = this.placements.get(piece)) {
       return at ? this.shape(piece, orientation).cells.map(([x, y]) => [x + at[0], y + at[1]]) : [];
     }
 
-    /** The orientation of a piece after turning it over; the same if that is impossible. */
+    /** The orientation of a piece after turning it over; the same if that is impossible.
+     * @param {number} piece */
     turnedOver(piece) {
       const { orientation } = this.placements.get(piece);
       return this.orientations(piece)[orientation][this.entry.flips ? "flip" : "over"] ?? orientation;
     }
 
+    /** @type {Fabkit.Game["canFlip"]} */
     canFlip(piece) {
       return !this.fixed.has(piece) && this.turnedOver(piece) !== this.placements.get(piece).orientation;
     }
 
-    /** Moves a piece as a step that can be undone, unless nothing changes. */
+    /** Moves a piece as a step that can be undone, unless nothing changes.
+     * @type {Fabkit.Game["place"]} */
     place(piece, placement) {
       if (this.fixed.has(piece)) return;
       this.beginStep();
@@ -83,7 +104,8 @@
       this.endStep();
     }
 
-    /** Moves a piece as part of the current step. */
+    /** Moves a piece as part of the current step.
+     * @type {Fabkit.Game["adjust"]} */
     adjust(piece, placement) { this.placements.set(piece, placement); }
 
     /** Begins a step that can be undone, and ends the previous one. */
@@ -91,25 +113,29 @@
       this.endStep();
       this.past.push(this.state);
       if (this.past.length > MOST_STEPS) this.past.shift();
-      this.placements = new Map(this.placements);
+      this.placements = /** @type {Fabkit.Placements} */ (new Map(this.placements));
       this.isOpen = true;
       [this.previousFuture, this.future] = [this.future, []];
     }
 
     get state() { return { placements: this.placements, baseline: this.baseline }; }
 
-    /** The placement of a piece after rotating it "left" or "right". */
+    /** The placement of a piece after rotating it "left" or "right".
+     * @type {Fabkit.Game["turned"]} */
     turned(piece, hand) {
       return this.reoriented(piece, this.orientations(piece)[this.placements.get(piece).orientation][hand]);
     }
+    /** @type {Fabkit.Game["flipped"]} */
     flipped(piece) { return this.reoriented(piece, this.turnedOver(piece)); }
 
     /** The placement of a piece in another orientation, with its centroid as near as possible to where it
-     * was before the first of several rotations. */
+     * was before the first of several rotations.
+     * @type {Fabkit.Game["reoriented"]} */
     reoriented(piece, orientation) {
       const before = this.placements.get(piece);
-      if (!before.at) return { orientation, at: null };
-      const moved = this.shape(piece).middle.map((value, i) => value + before.at[i]);
+      const { at: old } = before;
+      if (!old) return { orientation, at: null };
+      const moved = this.shape(piece).middle.map((value, axis) => value + old[axis]);
       const middle = this.lastTurn?.placement === before ? this.lastTurn.middle : moved;
       const now = this.shape(piece, orientation).middle;
       const at = this.clampToField(piece, orientation, this.grid.nearestStep(middle[0] - now[0], middle[1] - now[1]));
@@ -117,15 +143,17 @@
       return this.lastTurn.placement;
     }
 
-    /** The placement of a piece in the tray, in its current orientation. */
+    /** The placement of a piece in the tray, in its current orientation.
+     * @type {Fabkit.Game["inTray"]} */
     inTray(piece) { return { orientation: this.placements.get(piece).orientation, at: null }; }
 
     /** Ends a step; one that changed nothing is removed from the history. */
     endStep() {
-      this.totals.moves += this.isMove;
+      this.totals.moves += Number(this.isMove);
       this.isOpen = false;
       const before = this.past.at(-1)?.placements;
-      const same = ([piece, placement]) => samePlacement(before.get(piece), placement);
+      /** @type {(placed: [number, Fabkit.Placement]) => boolean} */
+      const same = ([piece, placement]) => samePlacement(before?.get(piece), placement);
       if (!before || ![...this.placements].every(same)) return;
       this.past.pop();
       this.future = this.previousFuture;
@@ -134,6 +162,8 @@
     undo() { return this.swap("past", "future"); }
     redo() { return this.swap("future", "past"); }
 
+    /** @param {"past" | "future"} back
+     * @param {"past" | "future"} on */
     swap(back, on) {
       this.endStep();
       const [from, to] = [this[back], this[on]];
@@ -153,7 +183,8 @@
 
     /** The field that pieces cannot leave: the region and a margin in which every free piece fits in every
      * orientation with a step to spare, so that clamping by whole steps succeeds. Pieces can be parked
-     * to the right or below, whichever is drawn larger at the aspect ratio `wide`. */
+     * to the right or below, whichever is drawn larger at the aspect ratio `wide`.
+     * @type {Fabkit.Game["computeField"]} */
     computeField(wide = 1) {
       const [unit, margin] = [1, MARGIN].map((room) => this.grid.fromDrawing(room * UNIT, -room * UNIT));
       const free = this.entry.pieces.filter((piece) => !this.fixed.has(piece));
@@ -167,21 +198,27 @@
         return Math.max(margin[axis], (longest + step - side) / 2);
       });
       const [left, bottom, right, top] = this.box;
+      /** @type {(side: number) => Fabkit.Box} */
       const parkedAt = (side) => {
         const narrowest = each.map((some) => Math.min(...some.map((box) => box[side + 2] - box[side])));
         const more = [0, 0];
         more[side] = Math.max(0, Math.max(...narrowest) + unit[side] - room[side]);
         return [left - room[0], bottom - room[1] - more[1], right + room[0] + more[0], top + room[1]];
       };
+      /** @param {Fabkit.Box} box */
       const size = ([x0, y0, x1, y1]) => Math.max((x1 - x0) / unit[0] / wide, (y1 - y0) / unit[1]);
       const [beside, below] = [0, 1].map(parkedAt);
       return size(beside) < size(below) ? beside : below;
     }
 
-    /** Whether a piece would be inside the field. */
+    /** Whether a piece would be inside the field.
+     * @type {Fabkit.Game["isInField"]} */
     isInField(piece, orientation, at) { return this.overflow(piece, orientation, at).every((value) => value === 0); }
 
-    /** How far a piece would stick out of the field, to the right and up; negative: left and down. */
+    /** How far a piece would stick out of the field, to the right and up; negative: left and down.
+     * @param {number} piece
+     * @param {number} orientation
+     * @param {Fabkit.Point} at */
     overflow(piece, orientation, at) {
       const [{ box }, { field }] = [this.shape(piece, orientation), this];
       return [0, 1].map((axis) => {
@@ -191,7 +228,8 @@
       });
     }
 
-    /** The nearest step that keeps a piece inside the field. */
+    /** The nearest step that keeps a piece inside the field.
+     * @type {Fabkit.Game["clampToField"]} */
     clampToField(piece, orientation, at) {
       let [x, y] = at;
       for (let [right, up] = this.overflow(piece, orientation, at), i = 0; (right || up) && i < 200; i++) {
@@ -204,7 +242,10 @@
     /** Evaluates the placements; parked pieces count as outside, too. Those that a solution does not need
      * may stay parked. */
     evaluate() {
+      /** The pieces on each cell.
+       * @type {Map<number, number[]>} */
       const covered = new Map();
+      /** @type {[Fabkit.Point[], Map<number, Set<number>>, Set<number>, Set<number>]} */
       const [doublyCovered, overlaps, outside, parked] = [[], new Map(), new Set(), new Set()];
       for (const piece of this.placements.keys()) {
         const cells = this.cells(piece);
@@ -228,14 +269,17 @@
     }
   }
 
-  const samePlacement = (one, other) => one.orientation === other.orientation && String(one.at) === String(other.at);
+  /** @type {(one: Fabkit.Placement | undefined, other: Fabkit.Placement) => boolean} */
+  const samePlacement = (one, other) => one?.orientation === other.orientation && String(one.at) === String(other.at);
 
   /** The next hint: pieces placed elsewhere than in the solution, or else the next piece and its
-   * placement. A piece in the place of an identical one is right. */
+   * placement. A piece in the place of an identical one is right.
+   * @type {Fabkit.Play["nextHint"]} */
   function nextHint(game) {
     const given = new Set([...game.fixed].map((piece) => cellsKey(game.cells(piece))));
     const places = (game.entry.solution ?? []).filter((one) => !given.has(cellsKey(cellsOf(game, one))));
     const settled = new Set(game.fixed);
+    /** @type {Fabkit.Lying[]} */
     const open = [];
     for (const place of places) {
       const owner = occupantOf(game, place, settled);
@@ -244,6 +288,7 @@
     }
     if (!open.length) return null;
     const { parked } = game.evaluate();
+    /** @param {number} piece */
     const isWrong = (piece) => !settled.has(piece) && !parked.has(piece) && game.placements.get(piece).at;
     const wrong = [...game.placements.keys()].filter(isWrong);
     if (wrong.length) return { pieces: wrong, placement: null };
@@ -253,38 +298,47 @@
     return { pieces: [piece], placement };
   }
 
-  /** Removes the misplaced pieces of a hint, or places its piece, as part of the current step. */
+  /** Removes the misplaced pieces of a hint, or places its piece, as part of the current step.
+   * @type {Fabkit.Play["applyHint"]} */
   function applyHint(game, { pieces, placement }) {
     for (const piece of pieces) game.adjust(piece, placement ?? game.inTray(piece));
   }
 
+  /** @param {Fabkit.Point[]} cells */
   const cellsKey = (cells) => cells.map(([x, y]) => key(x, y)).sort((a, b) => a - b).join();
-  /** The cells of a placement in the solution. */
+  /** The cells of a placement in the solution.
+   * @type {(game: Fabkit.Game, lying: Fabkit.Lying) => Fabkit.Point[]} */
   const cellsOf = (game, [piece, orientation, x, y]) => game.cells(piece, { orientation, at: [x, y] });
 
-  /** All shapes of a piece, to compare two pieces. */
+  /** All shapes of a piece, to compare two pieces.
+   * @type {(game: Fabkit.Game, piece: number) => string} */
   function shapes(game, piece) {
     const orientations = game.orientations(piece).slice(0, game.count(piece));
     return orientations.map((orientation) => cellsKey(game.grid.shape(orientation).cells)).sort().join("|");
   }
+  /** @type {(game: Fabkit.Game, one: number, other: number) => boolean} */
   const interchangeable = (game, one, other) => one === other || shapes(game, one) === shapes(game, other);
 
-  /** The piece that correctly fills a place of the solution, or null. */
+  /** The piece that correctly fills a place of the solution, or null.
+   * @type {(game: Fabkit.Game, place: Fabkit.Lying, settled: Set<number>) => number | null} */
   function occupantOf(game, place, settled) {
     const wanted = cellsKey(cellsOf(game, place));
+    /** @param {number} piece */
     const lies = (piece) =>
       !settled.has(piece) && cellsKey(game.cells(piece)) === wanted && interchangeable(game, piece, place[0]);
     return [...game.placements.keys()].find(lies) ?? null;
   }
 
-  /** The piece for a place of the solution, its own or an identical one, and its placement. */
+  /** The piece for a place of the solution, its own or an identical one, and its placement.
+   * @type {(game: Fabkit.Game, place: Fabkit.Lying, settled: Set<number>) => [number, Fabkit.Placement]} */
   function pieceFor(game, place, settled) {
     const [own, orientation, x, y] = place;
     const wanted = cellsKey(game.shape(own, orientation).cells);
-    const piece = [own, ...game.placements.keys()].find((one) => !settled.has(one) && interchangeable(game, one, own));
+    const piece = /** @type {number} */ (
+      [own, ...game.placements.keys()].find((one) => !settled.has(one) && interchangeable(game, one, own)));
     const same = game.orientations(piece).findIndex((one) => cellsKey(game.grid.shape(one).cells) === wanted);
     return [piece, { orientation: same, at: [x, y] }];
   }
 
-  Object.assign(play, { Game, nextHint, applyHint });
+  Object.assign(play, /** @satisfies {Partial<Fabkit.Play>} */ ({ Game, nextHint, applyHint }));
 })();

@@ -1,40 +1,65 @@
+// @ts-check
 "use strict";
 // The session: one open challenge with its board and tray, and all actions of the player.
 (() => {
-  const play = (window.fabkitPlay ??= {});
+  const play = (window.fabkitPlay ??= /** @type {Fabkit.Play} */ ({}));
   const { formatMessage } = play;
   const TICK_MS = 500; // interval of the clock
   const KEEP_MS = 10000; // interval of saving the time while nothing else happens
 
   class Session {
-    /** Calls `changed` with the evaluation after every change, and `ticked` as time passes. */
+    /** Calls `changed` with the evaluation after every change, and `ticked` as time passes.
+     * @param {Fabkit.Data} data
+     * @param {Fabkit.Store} store
+     * @param {{ board: SVGSVGElement, tray: HTMLElement }} elements
+     * @param {Fabkit.Callbacks} callbacks */
     constructor(data, store, elements, { announce, changed, ticked }) {
-      Object.assign(this, { data, messages: data.messages, store, announce, changed, ticked });
+      this.data = data;
+      this.messages = data.messages;
+      this.store = store;
+      this.announce = announce;
+      this.changed = changed;
+      this.ticked = ticked;
+      /** @type {Fabkit.Game} */
+      this.game; // set by `open`
+      /** @type {number | null} */
+      this.selected = null;
+      /** @type {number | null} */
+      this.carried = null;
+      this.isRaising = false;
+      /** The pieces of the current hint, and how much of it was shown.
+       * @type {{ pieces: number[], step: number }} */
+      this.hinted = { pieces: [], step: 0 };
+      /** The clock runs from the first touched piece until the solution. */
+      this.isTimed = false;
+      this.isSolved = false;
+      this.lastTick = performance.now();
+      this.lastSave = this.lastTick;
       this.board = new play.Board(elements.board);
       this.tray = new play.Tray(elements.tray);
+      /** @type {Fabkit.PieceInput} */
       this.input = new play.PieceInput(this);
       setInterval(() => this.tick(), TICK_MS);
     }
 
-    /** Opens a challenge as it was left. */
+    /** Opens a challenge as it was left.
+     * @type {Fabkit.Session["open"]} */
     open(entry) {
       this.input.cancel();
       this.game = new play.Game(this.data, entry);
       this.game.field = this.game.computeField(this.board.room);
       this.store.restore(this.game);
       this.selected = this.carried = null;
-      /** The pieces of the current hint, and how much of it was shown. */
       this.hinted = { pieces: [], step: 0 };
-      /** The clock runs from the first touched piece until the solution. */
       this.isTimed = this.isSolved = false;
       this.lastTick = this.lastSave = performance.now();
       this.board.open(this.game);
       this.tray.open(this.game);
       for (const [piece, { button, group }] of this.tray.slots) {
         const onBoard = this.board.groups.get(piece);
-        for (const [one, drawn] of [[button, group], [onBoard, onBoard]]) {
-          this.input.attach(one, piece, drawn);
-          one.addEventListener("focus", () => this.isRaising || this.select(piece));
+        for (const [target, drawn] of /** @type {const} */ ([[button, group], [onBoard, onBoard]])) {
+          this.input.attach(target, piece, drawn);
+          target.addEventListener("focus", () => this.isRaising || this.select(piece));
         }
       }
       this.isSolved = this.update().solved;
@@ -42,19 +67,20 @@
 
     /** Evaluates, shows and saves the state. */
     update() {
-      const focused = document.activeElement;
+      const focused = /** @type {HTMLElement | null} */ (document.activeElement);
       const { game } = this;
       const verdict = game.evaluate();
       const { pieces } = this.hinted;
       if (pieces.length && String(play.nextHint(game)?.pieces) !== String(pieces)) this.hinted = { pieces: [], step: 0 };
       this.tick();
+      /** @type {Fabkit.Name} */
       const name = (piece) => this.name(piece, verdict);
       this.board.update(verdict, name, this.selected);
       this.tray.update(name, this.selected);
       for (const [piece, group] of this.board.groups) {
         group.classList.toggle("carried", piece === this.carried);
-        for (const one of [group, this.tray.slots.get(piece)?.button]) {
-          one?.classList.toggle("hinted", this.hinted.pieces.includes(piece));
+        for (const element of [group, this.tray.slots.get(piece)?.button]) {
+          element?.classList.toggle("hinted", this.hinted.pieces.includes(piece));
         }
       }
       this.store.save(game, verdict.solved && game.fixed.size < game.placements.size);
@@ -90,7 +116,8 @@
       this.ticked();
     }
 
-    /** The accessible name of a piece, with its position. */
+    /** The accessible name of a piece, with its position.
+     * @type {(piece: number, verdict: Fabkit.Verdict) => string} */
     name(piece, verdict) {
       if (this.game.fixed.has(piece)) return this.pieceMessage("piece_given", piece);
       if (!this.game.placements.get(piece).at) return this.pieceMessage("piece_tray", piece);
@@ -98,7 +125,8 @@
       return [this.pieceMessage(key, piece), ...this.problems(piece, verdict)].join(", ");
     }
 
-    /** Column and row of a piece's upper left corner, relative to the region's. */
+    /** Column and row of a piece's upper left corner, relative to the region's.
+     * @type {(piece: number) => { column?: string, row?: string }} */
     place(piece) {
       const { game } = this;
       const { at } = game.placements.get(piece);
@@ -111,14 +139,16 @@
       return { column, row };
     }
 
-    /** The problems of a placement, as messages. */
+    /** The problems of a placement, as messages.
+     * @type {(piece: number, verdict: Fabkit.Verdict) => string[]} */
     problems(piece, { overlaps, outside, parked }) {
       const others = [...(overlaps.get(piece) ?? [])].map((one) => this.data.pieces[one].id);
       const found = others.length ? [formatMessage(this.messages.overlaps, { others: others.join(", ") })] : [];
       return outside.has(piece) && !parked.has(piece) ? [...found, this.messages.outside] : found;
     }
 
-    /** Updates, and announces what was done and the problems of a piece. */
+    /** Updates, and announces what was done and the problems of a piece.
+     * @type {(text: string, piece?: number | null) => void} */
     report(text, piece = null) {
       const verdict = this.update();
       const parts = piece === null ? [] : this.problems(piece, verdict);
@@ -133,10 +163,12 @@
       return hints ? play.formatCount(this.messages, "solved_hints", hints) : this.messages.solved;
     }
 
+    /** @type {(key: string, piece: number) => string} */
     pieceMessage(key, piece) {
       return formatMessage(this.messages[key], { piece: this.data.pieces[piece].id, ...this.place(piece) });
     }
 
+    /** @type {Fabkit.Session["select"]} */
     select(piece) {
       this.isTimed = true;
       if (this.selected === piece) return;
@@ -151,25 +183,29 @@
       this.carried = null;
     }
 
-    /** Moves a piece: as a step, or as part of carrying it with the keyboard. */
+    /** Moves a piece: as a step, or as part of carrying it with the keyboard.
+     * @type {(piece: number, placement: Fabkit.Placement) => void} */
     move(piece, placement) { this.game[this.carried === piece ? "adjust" : "place"](piece, placement); }
 
+    /** @param {number} piece */
     focus(piece) {
       const lies = this.game.placements.get(piece).at;
       const element = lies ? this.board.groups.get(piece) : this.tray.slots.get(piece).button;
       element.focus({ preventScroll: true });
     }
 
-    /** Draws a piece on top; the focus stays. */
+    /** Draws a piece on top; the focus stays.
+     * @param {number} piece */
     raise(piece) {
-      const active = document.activeElement;
+      const active = /** @type {HTMLElement | null} */ (document.activeElement);
       this.isRaising = true;
       this.board.raise(piece);
-      if (active !== document.activeElement) active.focus({ preventScroll: true });
+      if (active !== document.activeElement) active?.focus({ preventScroll: true });
       this.isRaising = false;
     }
 
-    /** Places a dragged piece. */
+    /** Places a dragged piece.
+     * @type {Fabkit.Session["drop"]} */
     drop(piece, placement) {
       this.game.place(piece, placement);
       this.raise(piece);
@@ -177,24 +213,29 @@
       this.focus(piece);
     }
 
+    /** @param {number} piece */
     placedMessage(piece) {
       return this.pieceMessage(this.game.evaluate().parked.has(piece) ? "say_parked" : "say_placed", piece);
     }
 
+    /** @type {Fabkit.Session["turn"]} */
     turn(hand) { this.change("say_turned", (piece) => this.game.turned(piece, hand)); }
 
     flip() {
       const piece = this.selected;
       if (piece !== null && !this.game.canFlip(piece)) this.announce(this.pieceMessage("say_no_flip", piece));
-      else this.change("say_flipped", (one) => this.game.flipped(one));
+      else this.change("say_flipped", (held) => this.game.flipped(held));
     }
 
-    /** Undoes the rotation of the first tap, if any, and turns the piece over. */
+    /** Undoes the rotation of the first tap, if any, and turns the piece over.
+     * @type {Fabkit.Session["flipInstead"]} */
     flipInstead(before) {
       if (this.game.past.at(-1)?.placements === before) this.game.undo();
       this.flip();
     }
 
+    /** Changes the orientation of the selected piece.
+     * @type {(key: string, how: (piece: number) => Fabkit.Placement) => void} */
     change(key, how) {
       const piece = this.selected;
       if (piece === null) return this.announce(this.messages.say_select);
@@ -205,7 +246,8 @@
       return this.focus(piece);
     }
 
-    /** Picks a piece up with the keyboard, or puts it down; not during a drag. */
+    /** Picks a piece up with the keyboard, or puts it down; not during a drag.
+     * @type {Fabkit.Session["pickUp"]} */
     pickUp(piece) {
       if (this.input.held) return;
       if (this.carried === piece) return void this.putDown();
@@ -219,7 +261,8 @@
       this.focus(piece);
     }
 
-    /** The position of a piece in the middle of the board. */
+    /** The position of a piece in the middle of the board.
+     * @type {(piece: number, orientation: number) => Fabkit.Point} */
     middle(piece, orientation) {
       const { box: [left, bottom, right, top], grid } = this.game;
       const [x, y] = this.game.shape(piece, orientation).middle;
@@ -227,16 +270,18 @@
     }
 
     putDown() {
-      const piece = this.carried;
+      const piece = /** @type {number} */ (this.carried);
       this.release();
       this.report(this.placedMessage(piece), piece);
     }
 
-    /** Moves the carried piece by one step. */
+    /** Moves the carried piece by one step.
+     * @type {Fabkit.Session["step"]} */
     step(right, up) {
-      const { game, carried } = this;
+      const { game } = this;
+      const carried = /** @type {number} */ (this.carried);
       const { orientation, at } = game.placements.get(carried);
-      const next = game.grid.neighbour(at, right, up);
+      const next = game.grid.neighbour(/** @type {Fabkit.Point} */ (at), right, up);
       if (!game.isInField(carried, orientation, next)) return this.announce(this.pieceMessage("say_edge", carried));
       game.adjust(carried, { orientation, at: next });
       return this.report(this.pieceMessage("say_moved", carried), carried);
@@ -257,7 +302,7 @@
     hint() {
       this.input.cancel();
       const { game } = this;
-      const onPiece = Boolean(document.activeElement?.dataset.piece);
+      const onPiece = Boolean(/** @type {HTMLElement | null} */ (document.activeElement)?.dataset.piece);
       const next = play.nextHint(game);
       if (!next) return this.announce(game.entry.solution ? this.solvedMessage() : this.messages.say_no_hint);
       this.release();
@@ -280,10 +325,11 @@
         this.raise(piece);
         this.report(placement ? this.pieceMessage("say_hint", piece) : this.piecesMessage("say_taken", pieces));
       }
-      return onPiece && this.focus(piece);
+      if (onPiece) this.focus(piece);
     }
 
-    /** A message about one or several pieces. */
+    /** A message about one or several pieces.
+     * @type {(key: string, pieces: number[]) => string} */
     piecesMessage(key, pieces) {
       const ids = pieces.map((piece) => this.data.pieces[piece].id);
       return formatMessage(this.messages[`${key}_${ids.length === 1 ? "one" : "many"}`], { pieces: ids.join(", ") });
@@ -300,7 +346,8 @@
       this.report("");
     }
 
-    /** Loads the placements of a link in one step. A solution loaded this way does not count. */
+    /** Loads the placements of a link in one step. A solution loaded this way does not count.
+     * @type {Fabkit.Session["loadPlacements"]} */
     loadPlacements(pieces) {
       const { game } = this;
       game.beginStep();
@@ -313,6 +360,7 @@
 
     undo() { this.stepHistory("undo", "say_undone"); }
     redo() { this.stepHistory("redo", "say_redone"); }
+    /** @type {(which: "undo" | "redo", key: string) => void} */
     stepHistory(which, key) {
       if (this.input.held) return;
       this.carried = null;
@@ -335,5 +383,5 @@
     return `${play.formatCount(messages, "moves", moves)} · ${time}`;
   };
 
-  Object.assign(play, { Session });
+  Object.assign(play, /** @satisfies {Partial<Fabkit.Play>} */ ({ Session }));
 })();

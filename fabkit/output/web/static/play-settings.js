@@ -1,20 +1,23 @@
+// @ts-check
 "use strict";
 // Language, colours, zoom, the layout of the tray, and the pictures of how to play.
 (() => {
-  const play = (window.fabkitPlay ??= {});
+  const play = (window.fabkitPlay ??= /** @type {Fabkit.Play} */ ({}));
   const data = window.FABKIT;
   const { UNIT, svg, html, formatMessage } = play;
   const root = document.documentElement;
-  const find = (name) => document.getElementById(`play-${name}`);
+  /** @type {<Name extends string>(name: Name) => Fabkit.Found<Name>} */
+  const find = (name) => /** @type {any} */ (document.getElementById(`play-${name}`));
   data.messages = {}; // messages in the current language; filled by `localize`
 
   /** The reader's settings, shared by the pages of all sets. */
   class Settings {
     constructor() {
+      /** @type {Fabkit.Settings["values"]} */
       this.values = { schema: 1 };
       this.read();
-      for (const name of ["language", "theme"]) {
-        find(name).addEventListener("change", (event) => this.set(name, event.target.value));
+      for (const name of /** @type {const} */ (["language", "theme"])) {
+        find(name).addEventListener("change", () => this.set(name, find(name).value));
       }
       window.addEventListener("storage", () => this.read() && this.apply());
       this.apply();
@@ -26,6 +29,7 @@
       return saved?.schema === 1 && Boolean(Object.assign(this.values, saved));
     }
 
+    /** @type {Fabkit.Settings["set"]} */
     set(name, value) {
       this.read();
       this.values[name] = value;
@@ -33,10 +37,12 @@
       this.apply();
     }
 
-    /** The chosen language; else the page's default; else the browser's, if supported. */
+    /** The chosen language; else the page's default; else the browser's, if supported.
+     * @returns {string} */
     get language() {
       const own = (navigator.languages ?? []).map((one) => one.slice(0, 2));
-      return [this.values.language, data.defaultLanguage, ...own, "en"].find((one) => Object.hasOwn(data.translations, one));
+      return /** @type {string} */ (
+        [this.values.language, data.defaultLanguage, ...own, "en"].find((one) => Object.hasOwn(data.translations, String(one))));
     }
 
     apply() {
@@ -47,15 +53,17 @@
     }
   }
 
-  /** Translates the page, and notifies scripts with further texts. */
+  /** Translates the page, and notifies scripts with further texts.
+   * @param {string} language */
   function localize(language) {
     data.language = root.lang = language;
     Object.assign(data.messages, data.translations[language]);
     data.entries.forEach((entry, place) => (entry.title = data.titles[language][place] ?? entry.title));
+    /** @param {string} key */
     const text = (key) => formatMessage(data.messages[key], { unit: data.unitMm });
     for (const one of document.querySelectorAll("[data-text]")) {
       one.textContent = text(one.dataset.text);
-      if (one.parentElement.title) one.parentElement.title = one.textContent;
+      if (one.parentElement?.title) one.parentElement.title = one.textContent;
     }
     for (const one of document.querySelectorAll("[data-label]")) {
       one.setAttribute("aria-label", text(one.dataset.label));
@@ -63,15 +71,20 @@
     }
     for (const one of document.querySelectorAll("[data-around]")) {
       const [before, after] = data.messages[one.dataset.around].split(/\{\w+\}/);
-      one.replaceChildren(before, one.querySelector("bdi"), after);
+      one.replaceChildren(before, /** @type {HTMLElement} */ (one.querySelector("bdi")), after);
     }
     document.dispatchEvent(new CustomEvent("fabkit:language"));
   }
 
   /** Zooms the board in steps or with two fingers. */
   class Zoom {
+    /** @param {HTMLElement} stage
+     * @param {Fabkit.Session} session */
     constructor(stage, session) {
-      Object.assign(this, { stage, scale: 1, pinch: null });
+      this.stage = stage;
+      this.scale = 1;
+      /** @type {{ from: number[], scale: number } | null} */
+      this.pinch = null;
       stage.addEventListener("touchstart", (event) => {
         if (event.touches.length !== 2) return;
         session.input.cancel();
@@ -90,26 +103,30 @@
       }, { passive: false });
     }
 
+    /** @type {Fabkit.Zoom["step"]} */
     step(factor) {
       const { left, top, width, height } = this.stage.getBoundingClientRect();
       this.set(this.scale * factor, left + width / 2, top + height / 2);
     }
 
-    /** Zooms to a scale from 1 to 4 around a point of the screen. */
+    /** Zooms to a scale from 1 to 4 around a point of the screen.
+     * @type {Fabkit.Zoom["set"]} */
     set(scale, x = 0, y = 0) {
       const { stage } = this;
-      const before = stage.firstElementChild.getBoundingClientRect();
+      const board = find("board");
+      const before = board.getBoundingClientRect();
       this.scale = Math.min(4, Math.max(1, scale));
-      stage.style.setProperty("--zoom", this.scale);
+      stage.style.setProperty("--zoom", String(this.scale));
       stage.classList.toggle("zoomed", this.scale > 1);
-      const after = stage.firstElementChild.getBoundingClientRect();
+      const after = board.getBoundingClientRect();
       stage.scrollLeft += after.left - x + ((x - before.left) / before.width) * after.width;
       stage.scrollTop += after.top - y + ((y - before.top) / before.height) * after.height;
       find("zoom").textContent = `${Math.round(100 * this.scale)} %`;
     }
   }
 
-  /** Midpoint and distance of two fingers. */
+  /** Midpoint and distance of two fingers.
+   * @param {TouchList} touches */
   function touchSpan([{ clientX: x, clientY: y }, { clientX: x2, clientY: y2 }]) {
     return [(x + x2) / 2, (y + y2) / 2, Math.hypot(x - x2, y - y2)];
   }
@@ -117,10 +134,13 @@
   /** Padding of a drawing in the tray, the minimum size of a touch target, and the intended one of labels. */
   const [PAD_PX, LEAST_PX, LABEL_PX] = [8, 44, 11];
 
-  /** Scales the tray's pieces to the available room, at most to their size on the board. */
-  function fitTray(tray, most) {
-    const reaches = [...tray.children].map((one) => Number(one.style.getPropertyValue("--reach")));
+  /** Scales the tray's pieces to the available room, at most to their size on the board.
+   * @type {Fabkit.Play["fitTray"]} */
+  function fitTray(tray, maximum) {
+    const slots = [.../** @type {HTMLCollectionOf<HTMLElement>} */ (tray.children)];
+    const reaches = slots.map((slot) => Number(slot.style.getPropertyValue("--reach")));
     const { clientWidth: width, clientHeight: height } = tray;
+    /** @param {number} unit */
     const fits = (unit) => {
       let [used, rows, row] = [0, 0, 0];
       for (const reach of reaches) {
@@ -130,13 +150,15 @@
       }
       return rows + row <= height && Math.max(...reaches) * unit + PAD_PX <= width;
     };
-    let unit = Math.floor(most);
+    let unit = Math.floor(maximum);
     while (unit > 8 && !fits(unit)) unit -= 1;
     tray.style.setProperty("--unit", `${unit}px`);
-    tray.style.setProperty("--label", Math.min(1.3, Math.max(1, LABEL_PX / (0.45 * unit)))); // readable on small pieces
+    tray.style.setProperty("--label", String(Math.min(1.3, Math.max(1, LABEL_PX / (0.45 * unit))))); // readable on small pieces
   }
 
-  /** A single piece, its view box and centre, and its scale to fit a square of 100. */
+  /** A single piece, its view box and centre, and its scale to fit a square of 100.
+   * @param {number} piece
+   * @param {number} orientation */
   function framed(piece, orientation) {
     const game = play.previewGame(data, 1);
     const group = svg("g", { class: "piece" });
@@ -147,14 +169,19 @@
     return { group, box, middle: [left + width / 2, top + height / 2], scale };
   }
 
-  /** A piece in a square of 100, centred at a point. */
+  /** A piece in a square of 100, centred at a point.
+   * @param {number} piece
+   * @param {number} orientation
+   * @param {number} x
+   * @param {number} y */
   function placed(piece, orientation, x, y) {
     const { group, middle: [mx, my], scale } = framed(piece, orientation);
     group.setAttribute("transform", `translate(${x} ${y}) scale(${scale}) translate(${-mx} ${-my})`);
     return group;
   }
 
-  /** A drawing of a piece for printing, with grid units of 5 mm. */
+  /** A drawing of a piece for printing, with grid units of 5 mm.
+   * @type {Fabkit.Play["pieceDrawing"]} */
   function pieceDrawing(piece) {
     const { group, box } = framed(piece, 0);
     const [width, height] = box.slice(2).map((side) => `${(side / UNIT) * 5}mm`);
@@ -177,10 +204,10 @@
     const over = orientations[0].flip ?? orientations[0].over ?? 0;
     const { middle: [x, y], scale } = framed(piece, 0);
     const cells = play.pairs(orientations[0].cells).map((cell) => play.previewGame(data, 1).grid.toDrawing(...cell));
-    const [cx, cy] = cells.at(-1);
+    const [cx, cy] = cells[cells.length - 1];
     const finger = { cx: 56 + (cx - x) * scale, cy: 75 + (cy - y) * scale, r: 15 };
     const kinds = { drag: 0, turn: orientations[0].right, ...(over && { over }) };
-    return Object.entries(kinds).map(([kind, orientation]) => {
+    return /** @type {[keyof typeof ARROWS, number][]} */ (Object.entries(kinds)).map(([kind, orientation]) => {
       const picture = svg("svg", { viewBox: "0 0 284 150", "aria-hidden": "true", class: kind });
       const after = placed(piece, orientation, 228, 75);
       if (kind === "drag") picture.append(svg("rect", { x: 172, y: 19, width: 112, height: 112, rx: 10 }));
@@ -191,5 +218,5 @@
     });
   }
 
-  Object.assign(play, { Settings, Zoom, fitTray, pieceDrawing, howToSteps });
+  Object.assign(play, /** @satisfies {Partial<Fabkit.Play>} */ ({ Settings, Zoom, fitTray, pieceDrawing, howToSteps }));
 })();

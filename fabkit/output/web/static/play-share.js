@@ -1,14 +1,16 @@
+// @ts-check
 "use strict";
 // Sharing: links to challenges, and progress as a file. A link contains the id of a challenge on the
 // page, or else the whole challenge, compressed.
 (() => {
-  const play = (window.fabkitPlay ??= {});
+  const play = (window.fabkitPlay ??= /** @type {Fabkit.Play} */ ({}));
   const { html, formatMessage, pairs } = play;
   const SCHEMA = 1;
   /** Limits of a link: decompressed characters, number of cells, and coordinates. */
   const [MOST_TEXT, MOST_CELLS, FARTHEST] = [100000, 3000, 1000];
 
-  /** Compresses a document to URL-safe text. */
+  /** Compresses a document to URL-safe text.
+   * @param {object} document */
   async function pack(document) {
     const packed = new Blob([JSON.stringify(document)]).stream().pipeThrough(new CompressionStream("deflate-raw"));
     const bytes = new Uint8Array(await new Response(packed).arrayBuffer());
@@ -16,10 +18,11 @@
     return text.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
   }
 
-  /** Decompresses a document; throws when it is invalid or too large. */
+  /** Decompresses a document; throws when it is invalid or too large.
+   * @type {(text: string) => Promise<any>} */
   async function unpack(text) {
     const bytes = window.atob(text.replaceAll("-", "+").replaceAll("_", "/"));
-    const packed = new Blob([Uint8Array.from(bytes, (one) => one.charCodeAt(0))]).stream();
+    const packed = new Blob([Uint8Array.from(bytes, (letter) => letter.charCodeAt(0))]).stream();
     const reader = packed.pipeThrough(new DecompressionStream("deflate-raw")).getReader();
     const decoder = new TextDecoder();
     let found = "";
@@ -31,12 +34,14 @@
     return JSON.parse(found);
   }
 
+  /** @type {(condition: unknown) => asserts condition} */
   function ensure(condition) {
     if (!condition) throw new Error("no link of this page");
   }
 
   /** Parses a link's hash: a challenge, its placements, and the hash without those; throws when it is
-   * invalid. */
+   * invalid.
+   * @type {Fabkit.Play["parseLink"]} */
   async function parseLink(data, hash) {
     const [name, packed] = hash.slice(1).split("&");
     const id = decodeURIComponent(name);
@@ -47,7 +52,8 @@
     return { entry, placements: play.lists(document?.lying), hash: await linkHash(data, entry) };
   }
 
-  /** The hash of a challenge, with or without placements. */
+  /** The hash of a challenge, with or without placements.
+   * @type {(data: Fabkit.Data, entry: Fabkit.Entry, placements?: Fabkit.Stored[]) => Promise<string>} */
   async function linkHash(data, entry, placements = undefined) {
     const head = { schema: SCHEMA, set: data.name };
     if (data.entries.includes(entry)) {
@@ -57,7 +63,8 @@
     return `#&${await pack({ ...head, ...entry.own, lying: placements })}`;
   }
 
-  /** The custom challenge of a document; throws when anything is invalid. */
+  /** The custom challenge of a document; throws when anything is invalid.
+   * @type {(data: Fabkit.Data, document: Fabkit.Own) => Fabkit.Entry} */
   function customEntry(data, { of, halves, flips, pieces, count = pieces.length, cells, given }) {
     ensure(data.lattice.kinds.every((kind) => kind.parts[halves]) && typeof flips === "boolean");
     ensure(!flips || data.pieces.every((piece) => "flip" in piece.orientations[0]));
@@ -71,35 +78,40 @@
     const own = { of, halves, flips, pieces, ...(isSome && { count }), cells, given };
     const id = `own-${digest(JSON.stringify([halves, flips, pieces, cells, given, ...(isSome ? [count] : [])]))}`;
     const rings = ringsOf(grid, pairs(cells));
-    const entry = { id, mark: "", own, halves, flips, pieces: places, count, cells, rings, given: [], kind: "own" };
+    /** @type {Fabkit.Entry} */
+    const entry = { id, mark: "", own, halves, flips, pieces: places, count, cells, rings, given: [], kind: "own", title: "" };
     const game = new play.Game(data, entry);
     const covered = places.map((piece) => game.shape(piece).cells.length).reduce((a, b) => a + b, 0);
     ensure(game.region.size === cells.length / 2 && (isSome ? covered > game.region.size : covered === game.region.size));
     play.restorePlacements(game, play.lists(given));
     const { doublyCovered, outside } = game.evaluate();
-    entry.given = [...game.placements].filter(([, { at }]) => at).map(([piece, { orientation, at }]) => [piece, orientation, ...at]);
+    entry.given = [...game.placements].flatMap(([piece, { orientation, at }]) => (at ? [[piece, orientation, ...at]] : []));
     ensure(entry.given.length === given?.length && !doublyCovered.length && !outside.size);
     const source = data.entries.find((one) => one.id === of);
     entry.title = source ? formatMessage(data.messages.own_of, { title: source.title }) : data.messages.own;
     const isSameProblem =
       source && String([source.cells, source.pieces, source.count]) === String([cells, places, count]);
     const known = new Set((isSameProblem && source.solution ? source.solution : []).map(String));
-    if (known.size && entry.given.every((one) => known.has(String(one)))) {
+    if (source && known.size && entry.given.every((one) => known.has(String(one)))) {
       Object.assign(entry, { solution: source.solution, order: source.order });
     }
     return entry;
   }
 
-  /** The current state as a custom challenge: pieces on the board become given. */
+  /** The current state as a custom challenge: pieces on the board become given.
+   * @type {(game: Fabkit.Game) => Fabkit.Own} */
   function toCustom({ entry, data, placements }) {
+    /** @param {number} piece */
     const name = (piece) => data.pieces[piece].id;
-    const given = [...placements].filter(([, { at }]) => at).map(([piece, { orientation, at }]) => [name(piece), orientation, ...at]);
+    /** @type {Fabkit.Stored[]} */
+    const given = [...placements].flatMap(([piece, { orientation, at }]) => (at ? [[name(piece), orientation, ...at]] : []));
     const { halves, flips, count, cells, id } = entry;
     const own = { of: entry.own?.of ?? id, halves, flips, pieces: entry.pieces.map(name), cells, given };
     return count < entry.pieces.length ? { ...own, count } : own;
   }
 
-  /** A short hash of a text, to distinguish challenges. */
+  /** A short hash of a text, to distinguish challenges.
+   * @param {string} text */
   function digest(text) {
     let [one, two] = [0xdeadbeef, 0x41c6ce57];
     for (const letter of text) {
@@ -109,8 +121,10 @@
     return ((two >>> 0) * 2 ** 20 + ((one >>> 0) % 2 ** 20)).toString(36);
   }
 
-  /** The outlines of cells: the edges that belong to one cell only, joined to rings. */
+  /** The outlines of cells: the edges that belong to one cell only, joined to rings.
+   * @type {(grid: Fabkit.Grid, cells: Fabkit.Point[]) => Fabkit.Flat[]} */
   function ringsOf(grid, cells) {
+    /** @type {Map<string, [from: Fabkit.Point, to: Fabkit.Point]>} */
     const edges = new Map();
     for (const [from, to] of cells.flatMap((cell) => grid.edgesOf(cell))) {
       if (!edges.delete(`${to} ${from}`)) edges.set(`${from} ${to}`, [from, to]);
@@ -121,7 +135,8 @@
       const ring = [start];
       for (let at = second; String(at) !== String(start); ) {
         ring.push(at);
-        const [next, [, to]] = [...edges].find(([, [from]]) => String(from) === String(at));
+        const [next, [, to]] = /** @type {[string, Fabkit.Point[]]} */ (
+          [...edges].find(([, [from]]) => String(from) === String(at)));
         edges.delete(next);
         at = to;
       }
@@ -130,7 +145,8 @@
     return rings;
   }
 
-  /** Asks in a dialog; resolves to the value of the chosen button, or "". The first has the focus. */
+  /** Asks in a dialog; resolves to the value of the chosen button, or "". The first has the focus.
+   * @type {Fabkit.Play["ask"]} */
   function ask(text, choices, ...more) {
     const label = html("p", { id: "play-ask" }, text);
     const buttons = choices.map(([value, name]) =>
@@ -149,12 +165,14 @@
   }
 
   /** Shares a challenge: its start, its current state, or a custom challenge; returns the key of the
-   * message to announce. */
+   * message to announce.
+   * @type {Fabkit.Play["share"]} */
   async function share(game, messages) {
     const { data, entry } = game;
     const placements = play.serializePlacements(game);
     const { doublyCovered, outside, solved } = game.evaluate();
     const isStart = placements.some((one) => one.length > 2) && !solved && !doublyCovered.length && !outside.size;
+    /** @type {Fabkit.Choices} */
     const choices = [["plain", messages.share_plain]];
     if (placements.length) choices.push(["lying", messages.share_lying]);
     if (isStart) choices.push(["own", messages.share_own]);
@@ -169,7 +187,7 @@
       await navigator.share({ title: own.title, url });
       return "";
     } catch (error) {
-      if (error.name === "AbortError") return "";
+      if (error instanceof Error && error.name === "AbortError") return "";
     }
     try {
       await navigator.clipboard.writeText(url);
@@ -182,6 +200,7 @@
     }
   }
 
+  /** @type {Fabkit.Play["saveFile"]} */
   function saveFile(store, data) {
     const text = JSON.stringify({ set: data.name, ...store.document });
     const href = URL.createObjectURL(new Blob([text], { type: "application/json" }));
@@ -189,12 +208,13 @@
     setTimeout(() => URL.revokeObjectURL(href), 60000);
   }
 
-  /** Asks for a file and passes its text to a function. */
+  /** Asks for a file and passes its text to a function.
+   * @type {Fabkit.Play["openFile"]} */
   function openFile(take) {
     const input = html("input", { type: "file", accept: ".json,application/json" });
-    input.addEventListener("change", async () => take(await input.files[0].text()));
+    input.addEventListener("change", async () => take(await /** @type {FileList} */ (input.files)[0].text()));
     input.click();
   }
 
-  Object.assign(play, { parseLink, ask, share, saveFile, openFile });
+  Object.assign(play, /** @satisfies {Partial<Fabkit.Play>} */ ({ parseLink, ask, share, saveFile, openFile }));
 })();

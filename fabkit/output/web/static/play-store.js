@@ -1,11 +1,13 @@
+// @ts-check
 "use strict";
 // Progress in the browser's storage: solved challenges, and the placements of each. Storage may be
 // full, broken or forbidden; then progress lasts as long as the page.
 (() => {
-  const play = (window.fabkitPlay ??= {});
+  const play = (window.fabkitPlay ??= /** @type {Fabkit.Play} */ ({}));
   const SCHEMA = 1;
 
-  /** Reads a stored document: null if it is invalid, undefined if storage is unavailable. */
+  /** Reads a stored document: null if it is invalid, undefined if storage is unavailable.
+   * @type {Fabkit.Play["readItem"]} */
   function readItem(key) {
     try {
       return parseJson(window.localStorage.getItem(key));
@@ -14,16 +16,18 @@
     }
   }
 
-  /** Parses JSON; null if it is invalid. */
+  /** Parses JSON; null if it is invalid.
+   * @type {(text: string | null) => any} */
   function parseJson(text) {
     try {
-      return JSON.parse(text);
+      return JSON.parse(/** @type {string} */ (text));
     } catch {
       return null;
     }
   }
 
-  /** Stores a document; returns whether that succeeded. */
+  /** Stores a document; returns whether that succeeded.
+   * @type {Fabkit.Play["writeItem"]} */
   function writeItem(key, document) {
     try {
       window.localStorage.setItem(key, JSON.stringify(document));
@@ -34,19 +38,26 @@
   }
 
   class Store {
+    /** @param {string} name */
     constructor(name) {
       this.key = `fabkit/${name}`;
       this.isPersistent = true; // whether progress outlives the page
       this.open = "";
+      /** The hints of each solved challenge.
+       * @type {Map<string, number>} */
       this.solved = new Map();
-      /** The fewest moves and the shortest time in ms of each challenge, without hints. */
+      /** The fewest moves and the shortest time in ms of each challenge, without hints.
+       * @type {Map<string, [moves: number, ms: number]>} */
       this.best = new Map();
+      /** The hints, placements and other counters of each challenge.
+       * @type {Map<string | null, [hints: number, pieces: Fabkit.Stored[], ...counts: number[]]>} */
       this.boards = new Map();
       this.read();
     }
 
     /** Reads stored progress, perhaps of another window, without invalid parts. Returns true when a newer
-     * version has stored it, which must not be overwritten. */
+     * version has stored it, which must not be overwritten.
+     * @type {Fabkit.Store["read"]} */
     read(game = null) {
       const kept = readItem(this.key);
       if (kept === undefined) this.isPersistent = false;
@@ -61,7 +72,8 @@
       return false;
     }
 
-    /** Merges a document; placements only of challenges that have none yet. */
+    /** Merges a document; placements only of challenges that have none yet.
+     * @param {{ solved?: unknown, best?: unknown, boards?: unknown }} document */
     merge(document) {
       for (const [name, hints] of namedLists(document.solved)) {
         if (isCount(hints)) this.noteSolved(name, hints);
@@ -81,7 +93,8 @@
       return { schema: SCHEMA, open: this.open, solved: [...this.solved], best, boards };
     }
 
-    /** Merges the progress of a file; returns the key of the message to announce. */
+    /** Merges the progress of a file; returns the key of the message to announce.
+     * @type {Fabkit.Store["importProgress"]} */
     importProgress(text, game) {
       const found = parseJson(text);
       if (found?.schema > SCHEMA) return "say_import_newer";
@@ -90,30 +103,40 @@
       return "say_imported";
     }
 
-    /** Merges the current challenge and another document into the stored progress. */
+    /** Merges the current challenge and another document into the stored progress.
+     * @param {Fabkit.Game} game
+     * @param {object} more */
     write(game, more = {}) {
       this.isPersistent = !this.read(game);
       this.merge(more);
       if (this.isPersistent) this.isPersistent = writeItem(this.key, this.document);
     }
 
+    /** @type {Fabkit.Store["isSolved"]} */
     isSolved(entry) { return this.solved.has(storageKey(entry)); }
 
-    /** Records a solved challenge with its fewest hints. */
+    /** Records a solved challenge with its fewest hints.
+     * @param {string} name
+     * @param {number} hints */
     noteSolved(name, hints) {
-      if (!(this.solved.get(name) <= hints)) this.solved.set(name, hints);
+      if (!(Number(this.solved.get(name)) <= hints)) this.solved.set(name, hints);
     }
 
-    /** Records the fewest moves and the shortest time of results without hints. */
+    /** Records the fewest moves and the shortest time of results without hints.
+     * @param {string} name
+     * @param {number} moves
+     * @param {number} ms */
     noteBest(name, moves, ms) {
       const [fewest, shortest] = this.bestOf(name) ?? [moves, ms];
       this.best.set(name, [Math.min(fewest, moves), Math.min(shortest, ms)]);
     }
 
-    /** The fewest moves and the shortest time of a challenge, or undefined. */
+    /** The fewest moves and the shortest time of a challenge, or undefined.
+     * @type {Fabkit.Store["bestOf"]} */
     bestOf(name) { return this.best.get(typeof name === "string" ? name : storageKey(name)); }
 
-    /** Saves the placements of a challenge, and whether it is solved. */
+    /** Saves the placements of a challenge, and whether it is solved.
+     * @type {Fabkit.Store["save"]} */
     save(game, solved) {
       const name = storageKey(game.entry);
       const { hints, moves, ms, shown } = game.counts;
@@ -129,7 +152,8 @@
       this.write(game);
     }
 
-    /** Restores the placements and counters of a challenge. */
+    /** Restores the placements and counters of a challenge.
+     * @type {Fabkit.Store["restore"]} */
     restore(game) {
       const [hints, pieces, moves = 0, ms = 0, shown = 0] = this.boards.get(storageKey(game.entry)) ?? [0, []];
       game.totals = { hints, moves, ms, shown };
@@ -137,30 +161,38 @@
     }
   }
 
-  /** The placements of a challenge, without given pieces, as a list for JSON. */
+  /** The placements of a challenge, without given pieces, as a list for JSON.
+   * @type {Fabkit.Play["serializePlacements"]} */
   function serializePlacements(game) {
     return [...game.placements]
       .filter(([piece, { orientation, at }]) => !game.fixed.has(piece) && (at || orientation))
       .map(([piece, { orientation, at }]) => [game.data.pieces[piece].id, orientation, ...(at ?? [])]);
   }
 
-  /** Places the pieces of such a list as part of the current step; invalid ones are skipped. */
+  /** Places the pieces of such a list as part of the current step; invalid ones are skipped.
+   * @type {Fabkit.Play["restorePlacements"]} */
   function restorePlacements(game, pieces) {
     for (const [id, orientation, x, y] of pieces) {
       const piece = game.data.pieces.findIndex((one) => one.id === id);
       const known = game.placements.has(piece) && !game.fixed.has(piece) && isCount(orientation);
       if (!known || orientation >= game.count(piece)) continue;
-      const lies = Number.isInteger(x) && Number.isInteger(y) && game.grid.isStep(x, y);
-      const at = lies && game.isInField(piece, orientation, [x, y]) ? [x, y] : null;
-      game.adjust(piece, { orientation, at });
+      const at = /** @type {Fabkit.Point} */ ([x, y]);
+      const lies = at.every(Number.isInteger) && game.grid.isStep(...at) && game.isInField(piece, orientation, at);
+      game.adjust(piece, { orientation, at: lies ? at : null });
     }
   }
 
-  /** The key of a challenge; its mark differs from that of a namesake in a changed set. */
+  /** The key of a challenge; its mark differs from that of a namesake in a changed set.
+   * @param {Fabkit.Entry} entry */
   const storageKey = (entry) => `${entry.id} ${entry.mark}`;
+  /** @type {Fabkit.Play["lists"]} */
   const lists = (value) => (Array.isArray(value) ? value.filter(Array.isArray) : []);
+  /** @param {unknown} value */
   const namedLists = (value) => lists(value).filter(([name]) => typeof name === "string");
+  /** @param {any} value */
   const isCount = (value) => Number.isInteger(value) && value >= 0;
 
-  Object.assign(play, { Store, readItem, writeItem, serializePlacements, restorePlacements, lists });
+  Object.assign(play, /** @satisfies {Partial<Fabkit.Play>} */ ({
+    Store, readItem, writeItem, serializePlacements, restorePlacements, lists,
+  }));
 })();

@@ -1,20 +1,30 @@
+// @ts-check
 "use strict";
 // The page: opens challenges, and connects list, session and tools.
 (() => {
   const play = window.fabkitPlay;
   const { html } = play;
-  const find = (name) => document.getElementById(`play-${name}`);
+  /** @type {<Name extends string>(name: Name) => Fabkit.Found<Name>} */
+  const find = (name) => /** @type {any} */ (document.getElementById(`play-${name}`));
 
   class Page {
+    /** @param {Fabkit.Data} data */
     constructor(data) {
-      Object.assign(this, { data, messages: data.messages, settings: new play.Settings() });
+      this.data = data;
+      this.messages = data.messages;
+      this.settings = new play.Settings();
       this.store = new play.Store(data.name);
-      const parts = ["list", "kind", "unsolved", "nothing", "tally"].map((name) => [name, find(name)]);
-      this.challenges = new play.ChallengeList(data, this.store, Object.fromEntries(parts));
+      /** @type {Fabkit.Entry} */
+      this.entry; // set by `open`
+      this.challenges = new play.ChallengeList(data, this.store, {
+        list: find("list"), kind: find("kind"), unsolved: find("unsolved"), nothing: find("nothing"), tally: find("tally"),
+      });
       const elements = { board: find("board"), tray: find("tray") };
       this.session = new play.Session(data, this.store, elements, {
         announce: (text) => this.announce(text), changed: (verdict) => this.changed(verdict), ticked: () => this.count(),
       });
+      /** What the buttons do, by the names in their attribute.
+       * @type {Record<string, () => void>} */
       this.actions = {
         left: () => this.session.turn("left"),
         right: () => this.session.turn("right"),
@@ -46,7 +56,7 @@
         save: () => play.saveFile(this.store, data),
         load: () => play.openFile((text) => this.importProgress(text)),
       };
-      for (const name of ["flip", "hint", "undo", "redo", "reset"]) {
+      for (const name of /** @type {const} */ (["flip", "hint", "undo", "redo", "reset"])) {
         this.actions[name] = () => this.session[name]();
       }
       for (const button of document.querySelectorAll("[data-do]")) {
@@ -79,19 +89,23 @@
       if (!this.settings.values.seen) this.help();
     }
 
+    /** @param {string} text */
     announce(text) { find("say").textContent = text; }
 
     /** Hides what set or browser do not support, and sets up dialog, menu and keys. */
     setUp() {
       const { data } = this;
       const over = Boolean(data.ball) || data.entries.some((entry) => entry.flips);
-      document.querySelector("tr.over").hidden = !over;
-      document.querySelector("[data-do=full]").hidden = !document.fullscreenEnabled;
-      find("how").addEventListener("click", ({ target }) => target.closest("details") || find("how").close());
-      find("menu").addEventListener("click", ({ target }) => target.closest(".item") && find("menu").hidePopover());
+      /** @type {HTMLElement} */ (document.querySelector("tr.over")).hidden = !over;
+      /** @type {HTMLElement} */ (document.querySelector("[data-do=full]")).hidden = !document.fullscreenEnabled;
+      find("how").addEventListener("click", ({ target }) =>
+        /** @type {Element} */ (target).closest("details") || find("how").close());
+      find("menu").addEventListener("click", ({ target }) =>
+        /** @type {Element} */ (target).closest(".item") && find("menu").hidePopover());
       document.addEventListener("keydown", (event) => {
-        const factor = { "+": 4 / 3, "-": 3 / 4 }[event.key];
-        const isHere = event.target === document.body || find("game").contains(event.target);
+        const factor = /** @type {Record<string, number>} */ ({ "+": 4 / 3, "-": 3 / 4 })[event.key];
+        const target = /** @type {Element} */ (event.target);
+        const isHere = target === document.body || find("game").contains(target);
         if (factor && isHere && !event.ctrlKey && !event.metaKey && !event.altKey) this.zoom.step(factor);
       });
     }
@@ -115,26 +129,29 @@
     async openLink() {
       const { hash } = window.location;
       if (hash.length < 2 || document.getElementById(hash.slice(1))) return;
-      const found = await play.parseLink(this.data, hash).catch(() => null);
+      const link = await play.parseLink(this.data, hash).catch(() => null);
       if (hash !== window.location.hash) return;
-      if (!found) return this.announce(this.messages.say_no_link);
-      if (found.entry.id !== this.entry.id) this.open(found.entry);
-      if (found.placements.length) this.session.loadPlacements(found.placements);
-      window.history.replaceState(null, "", found.hash);
+      if (!link) return this.announce(this.messages.say_no_link);
+      if (link.entry.id !== this.entry.id) this.open(link.entry);
+      if (link.placements.length) this.session.loadPlacements(link.placements);
+      window.history.replaceState(null, "", link.hash);
     }
 
-    /** Reveals the solution after confirmation; the challenge then does not count as solved. */
+    /** Reveals the solution after confirmation; the challenge then does not count as solved.
+     * @param {() => void} show */
     async confirmReveal(show) {
       const { messages } = this;
       const { counts } = this.session.game;
       const isKnown = this.session.isSolved || counts.shown > 0;
+      /** @type {Fabkit.Choices} */
       const choices = [["", messages.cancel], ["show", messages.do_solve]];
       if (!isKnown && !(await play.ask(messages.solve_ask, choices))) return;
       if (!isKnown) this.session.game.totals.shown += 1;
       show();
     }
 
-    /** Imports the progress of a file; also for the open challenge if it is untouched. */
+    /** Imports the progress of a file; also for the open challenge if it is untouched.
+     * @param {string} text */
     importProgress(text) {
       const { game } = this.session;
       this.announce(this.messages[this.store.importProgress(text, game)]);
@@ -175,9 +192,10 @@
       return [mine, isBest ? this.messages.best_now : all].filter(Boolean).join(" · ");
     }
 
-    /** Opens the clicked challenge and scrolls to it. */
+    /** Opens the clicked challenge and scrolls to it.
+     * @param {MouseEvent} event */
     choose(event) {
-      const entry = this.challenges.entryAt(event.target);
+      const entry = this.challenges.entryAt(/** @type {Element} */ (event.target));
       if (!entry || event.ctrlKey || event.metaKey || event.shiftKey) return;
       event.preventDefault();
       this.go(entry);
@@ -192,15 +210,17 @@
       if (top < 0 || top > window.innerHeight / 2) find("game").scrollIntoView();
     }
 
-    /** Opens a challenge and updates the address. */
+    /** Opens a challenge and updates the address.
+     * @param {Fabkit.Entry} entry */
     go(entry) {
       window.history.pushState(null, "", `#${encodeURIComponent(entry.id)}`);
       this.open(entry);
     }
 
+    /** @param {Fabkit.Entry} entry */
     open(entry) {
       if (entry === this.entry) return;
-      const isHere = document.activeElement.closest("#play-board, #play-tray, #play-done");
+      const isHere = document.activeElement?.closest("#play-board, #play-tray, #play-done");
       this.entry = entry;
       this.describe();
       this.session.open(entry);
@@ -216,16 +236,18 @@
       find("title").replaceChildren(html("bdi", {}, entry.title));
       find("facts").replaceChildren(...this.facts(entry));
       this.announce("");
-      document.querySelector(".tool[data-do=flip]").hidden = !this.data.ball && !entry.flips;
+      /** @type {HTMLElement} */ (document.querySelector(".tool[data-do=flip]")).hidden = !this.data.ball && !entry.flips;
       this.print(entry);
     }
 
-    /** Requests something from the 3D view: of a challenge, or of the whole set. */
+    /** Requests something from the 3D view: of a challenge, or of the whole set.
+     * @type {(name: string, id?: string | null) => void} */
     dispatch(name, id = this.entry.id) {
       document.dispatchEvent(new CustomEvent(name, { detail: { id } }));
     }
 
-    /** The facts shown below a challenge's title. */
+    /** The facts shown below a challenge's title.
+     * @param {Fabkit.Entry} entry */
     facts(entry) {
       const { messages } = this;
       const over = this.data.ball ? messages.fact_over : entry.flips && messages.fact_flips;
@@ -236,13 +258,17 @@
         over,
         entry.status === "impossible" && messages.fact_impossible,
       ];
-      const items = texts.filter(Boolean).map((text) => html("span", {}, text.replace(/(\d) /, "$1\u00a0")));
+      const known = /** @type {string[]} */ (texts.filter(Boolean));
+      const items = known.map((text) => html("span", {}, text.replace(/(\d) /, "$1\u00a0")));
       return entry.stars ? [play.stars(entry), ...items] : items;
     }
 
+    /** @param {Fabkit.Verdict} verdict */
     changed(verdict) {
       const { game, selected } = this.session;
-      const [isHeld, isKnown] = [selected !== null, Boolean(this.entry.solution)];
+      const isHeld = selected !== null;
+      const isKnown = Boolean(this.entry.solution);
+      /** @type {Record<string, boolean>} */
       const able = {
         left: isHeld, right: isHeld, flip: isHeld && game.canFlip(selected),
         tray: isHeld && Boolean(game.placements.get(selected).at),
@@ -261,7 +287,8 @@
       this.challenges.update(this.entry);
     }
 
-    /** Fills the print sheet: the silhouette, at 1:1 if it fits, and the pieces. */
+    /** Fills the print sheet: the silhouette, at 1:1 if it fits, and the pieces.
+     * @param {Fabkit.Entry} entry */
     print(entry) {
       const { data, messages } = this;
       const { unitMm, language } = data;

@@ -1,3 +1,4 @@
+// @ts-check
 "use strict";
 // The front page of several sets: translates it and shows the progress of each set.
 (() => {
@@ -12,7 +13,7 @@
       const solved = Math.min(new play.Store(set).solved.size, count);
       const facts = [play.formatCount(messages, "site", count), play.formatCount(messages, "pieces", pieces)];
       if (solved) facts[0] = play.formatMessage(messages.tally, { solved, count });
-      card.querySelector("p").textContent = facts.join(" · ");
+      /** @type {HTMLElement} */ (card.querySelector("p")).textContent = facts.join(" · ");
     }
   }
 

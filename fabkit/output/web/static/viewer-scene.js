@@ -1,3 +1,4 @@
+// @ts-check
 "use strict";
 // The scene of the 3D view: pieces, light and camera. It renders only when something has changed and is
 // independent of the page. Lengths are mm, z points up, as in the set's drawings.
@@ -17,16 +18,21 @@
   /** The mesh format: bytes per integer, steps per mm, and the length of a normal. */
   const [BYTES, STEPS, NORMAL] = [3, 64, 127];
 
+  /** @param {number} degrees */
   const radians = (degrees) => (degrees * Math.PI) / 180;
+  /** @param {number} share */
   const smoothstep = (share) => share * share * (3 - 2 * share);
   /** The initial direction to the viewer. */
   const front = () => new Vector3().setFromSphericalCoords(1, radians(90 - ELEVATION), radians(AZIMUTH));
   const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-  /** Decodes the parts of a mesh; the encoder documents the format. */
+  /** Decodes the parts of a mesh; the encoder documents the format.
+   * @param {Fabkit.Model} model
+   * @param {Uint8Array<ArrayBuffer>} bytes */
   function decodeMesh({ corners, triangles }, bytes) {
     let at = 0;
-    /** Integers: first the lowest bytes of all, then the next. */
+    /** Integers: first the lowest bytes of all, then the next.
+     * @param {number} count */
     const whole = (count) => {
       const found = new Int32Array(count);
       for (let place = 0; place < BYTES; place++) {
@@ -34,6 +40,7 @@
       }
       return found.map((one) => (one >>> 1) ^ -(one & 1));
     };
+    /** @type {(count: number, faces: number) => Fabkit.BufferGeometry} */
     const part = (count, faces) => {
       const [places, normals] = [new Float32Array(3 * count), new Float32Array(3 * count)];
       for (let axis = 0; axis < 3; axis++) {
@@ -60,13 +67,21 @@
 
   /** A piece, board or lid with its mesh and target place. */
   class ScenePart {
+    /** @param {Fabkit.Model} model
+     * @param {Uint8Array<ArrayBuffer>} bytes */
     constructor(model, bytes) {
       this.holder = new three.Group();
       this.holder.matrixAutoUpdate = this.holder.visible = false;
-      [this.box, this.at, this.offset, this.from] = [new Box3(), new Matrix4(), new Vector3(), null];
+      this.box = new Box3();
+      this.at = new Matrix4();
+      this.offset = new Vector3();
+      /** The matrix from which it travels.
+       * @type {Fabkit.Matrix4 | null} */
+      this.from = null;
       decodeMesh(model, bytes).forEach((geometry, i) => this._add(model.colours[i], geometry));
     }
 
+    /** @type {(color: string, geometry: Fabkit.BufferGeometry) => void} */
     _add(color, geometry) {
       // Plastic: not metallic, half glossy.
       const material = new three.MeshStandardMaterial({
@@ -76,65 +91,81 @@
       const mesh = new three.Mesh(geometry, material);
       mesh.castShadow = mesh.receiveShadow = true;
       geometry.computeBoundingBox();
-      this.box.union(geometry.boundingBox);
+      this.box.union(/** @type {Fabkit.Box3} */ (geometry.boundingBox));
       this.holder.add(mesh);
-      if (geometry.index.count / 3 > MOST_WITH_EDGES) return;
+      if (Number(geometry.index?.count) / 3 > MOST_WITH_EDGES) return;
       const edges = new three.EdgesGeometry(geometry, EDGE_DEGREES);
       mesh.add(new three.LineSegments(edges, new three.LineBasicMaterial(LINE)));
     }
 
-    /** The target matrix, exploded by a share from 0 to 1. */
+    /** The target matrix, exploded by a share from 0 to 1.
+     * @param {number} apart */
     target(apart) {
       return new Matrix4().makeTranslation(this.offset.clone().multiplyScalar(apart)).multiply(this.at);
     }
 
-    /** Moves it a share of the way from its origin to its target. */
+    /** Moves it a share of the way from its origin to its target.
+     * @param {number} apart
+     * @param {number} share */
     put(apart, share) {
       const target = this.target(apart);
       this.holder.matrix.copy(target);
       this.holder.matrixWorldNeedsUpdate = true;
       if (!this.from || share >= 1) return;
-      const [[place, turn], [to, towards]] = [this.from, target].map((matrix) =>
-        [new Vector3().setFromMatrixPosition(matrix), new Quaternion().setFromRotationMatrix(matrix)]);
-      this.holder.matrix.compose(place.lerp(to, share), turn.slerp(towards, share), new Vector3(1, 1, 1));
+      const place = new Vector3().setFromMatrixPosition(this.from);
+      const turn = new Quaternion().setFromRotationMatrix(this.from);
+      place.lerp(new Vector3().setFromMatrixPosition(target), share);
+      turn.slerp(new Quaternion().setFromRotationMatrix(target), share);
+      this.holder.matrix.compose(place, turn, new Vector3(1, 1, 1));
     }
 
-    /** The bounding box, exploded by a share. */
+    /** The bounding box, exploded by a share.
+     * @param {number} apart */
     boundsAt(apart) { return this.box.clone().applyMatrix4(this.target(apart)); }
   }
 
-  const unionOf = (boxes) => boxes.reduce((all, one) => all.union(one), new Box3());
+  /** @param {Fabkit.Box3[]} boxes */
+  const unionOf = (boxes) => boxes.reduce((all, box) => all.union(box), new Box3());
 
-  /** Groups items or groups from left to right (axis 0) or from back to front (axis 1). */
+  /** A part to lay out: its id, its lowest corner, its width and depth.
+   * @typedef {{ id: string, min: Fabkit.Vector3, size: number[] }} Item */
+  /** Items or groups in a row (axis 0) or a column (axis 1).
+   * @typedef {{ size: number[], axis: number, gap: number, parts: (Item | Group)[] }} Group */
+
+  /** Groups items or groups from left to right (axis 0) or from back to front (axis 1).
+   * @type {(parts: (Item | Group)[], axis: number, gap: number) => Group} */
   function group(parts, axis, gap) {
-    const size = [0, 1].map((one) => Math.max(...parts.map((part) => part.size[one])));
+    const size = [0, 1].map((side) => Math.max(...parts.map((part) => part.size[side])));
     size[axis] = parts.reduce((sum, part) => sum + gap + part.size[axis], -gap);
     return { size, axis, gap, parts };
   }
 
-  /** All arrangements in rows, from a single row to one per item. */
+  /** All arrangements in rows, from a single row to one per item.
+   * @type {(items: Item[], gap: number) => Group[]} */
   function blocks(items, gap) {
     const all = items.reduce((sum, item) => sum + item.size[0] + gap, 0);
     const widest = Math.max(...items.map((item) => item.size[0]));
     return items.map((_, i) => {
-      const most = Math.max(all / (i + 1), widest);
+      const limit = Math.max(all / (i + 1), widest);
+      /** @type {Item[][]} */
       const rows = [];
       let right = Infinity;
       for (const item of items) {
-        if (right + item.size[0] > most) {
+        if (right + item.size[0] > limit) {
           rows.push([]);
           right = 0;
         }
-        rows.at(-1).push(item);
+        rows[rows.length - 1].push(item);
         right += item.size[0] + gap;
       }
       return group(rows.map((row) => group(row, 0, gap)), 1, gap);
     });
   }
 
-  /** Yields the items of a group centred at a point, each with its own centre. */
+  /** Yields the items of a group centred at a point, each with its own centre.
+   * @type {(group: Item | Group, middle: number[]) => Generator<[Item, number[]], void>} */
   function* positions(group, middle) {
-    if (!group.parts) return yield [group, middle];
+    if (!("parts" in group)) return yield [group, middle];
     const { size, axis, gap, parts } = group;
     const sign = axis ? -1 : 1;
     let at = middle[axis] - (sign * size[axis]) / 2;
@@ -146,11 +177,17 @@
   }
 
   class ViewerScene {
+    /** @param {HTMLCanvasElement} canvas */
     constructor(canvas) {
       this.canvas = canvas;
-      this.parts = new Map();
+      this.parts = /** @type {Fabkit.FullMap<string, ScenePart>} */ (new Map());
       this.apart = this.frames = 0;
-      [this._waiting, this._touched, this._begin, this._dirty] = [false, false, null, true];
+      this._waiting = false;
+      this._touched = false;
+      /** When the parts began to travel.
+       * @type {number | null} */
+      this._begin = null;
+      this._dirty = true;
       this._scene = new three.Scene();
       this._root = new three.Group();
       this._root.rotation.x = -Math.PI / 2;
@@ -181,7 +218,8 @@
       this.resize();
     }
 
-    /** Adds a part, still hidden, from its model and the bytes of its mesh. */
+    /** Adds a part, still hidden, from its model and the bytes of its mesh.
+     * @type {Fabkit.Scene["add"]} */
     add(id, model, bytes) {
       this.parts.set(id, new ScenePart(model, bytes));
       this._root.add(this.parts.get(id).holder);
@@ -195,13 +233,15 @@
       return least / Math.max(cosine - aspect * sine, sine);
     }
 
-    /** Lays out pieces in rows, and others beside or before them, all with their lowest points at 0. */
+    /** Lays out pieces in rows, and others beside or before them, all with their lowest points at 0.
+     * @type {Fabkit.Scene["rows"]} */
     rows(pieces, others) {
       const [items, more] = [pieces, others].map((ids) => ids.map((id) => {
         const { min, max } = this.parts.get(id).box;
         return { id, min, size: [max.x - min.x, max.y - min.y] };
       }));
       const gap = 0.16 * Math.max(...items.flatMap((item) => item.size));
+      /** @type {{ layout: Group, room: number } | null} */
       let best = null;
       for (const first of blocks(items, gap)) {
         for (const second of more.length ? blocks(more, gap) : [null]) {
@@ -212,14 +252,17 @@
           }
         }
       }
-      return new Map([...positions(best.layout, [0, 0])].map(([{ id, min, size }, [x, y]]) => {
+      const { layout } = /** @type {NonNullable<typeof best>} */ (best);
+      return new Map([...positions(layout, [0, 0])].map(([{ id, min, size }, [x, y]]) => {
+        /** @type {[number, number, number]} */
         const shift = [x - size[0] / 2 - min.x, y - size[1] / 2 - min.y, -min.z];
         return [id, new Matrix4().makeTranslation(...shift).toArray()];
       }));
     }
 
     /** Shows exactly the parts with places, matrices by id; `parting` ones can be exploded. With `moving`
-     * they travel there. */
+     * they travel there.
+     * @type {Fabkit.Scene["show"]} */
     show(places, parting, moving) {
       const travels = moving && !isStill();
       for (const [id, part] of this.parts) {
@@ -243,14 +286,15 @@
       this._arrange();
     }
 
-    /** Explodes the assembly by a share from 0 to 1. */
+    /** Explodes the assembly by a share from 0 to 1.
+     * @type {Fabkit.Scene["setApart"]} */
     setApart(share) {
       [this.apart, this._begin] = [share, null];
       this._arrange();
     }
 
     _arrange() {
-      const [together, apart] = [0, 1].map((share) => unionOf(this._shown.map((one) => one.boundsAt(share))));
+      const [together, apart] = [0, 1].map((share) => unionOf(this._shown.map((part) => part.boundsAt(share))));
       const { z } = together.min;
       const reach = together.union(apart).getSize(new Vector3()).length() || 1;
       const middle = together.getCenter(new Vector3());
@@ -270,7 +314,8 @@
       this.invalidate();
     }
 
-    /** Fits everything into view, from the initial or the current direction. */
+    /** Fits everything into view, from the initial or the current direction.
+     * @type {Fabkit.Scene["home"]} */
     home(turned = true) {
       if (!this._shown.length) return;
       this._root.updateMatrixWorld(true);
@@ -286,7 +331,7 @@
       const towards = turned ? front() : position.clone().sub(this._controls.target).normalize();
       const right = new Vector3(0, 1, 0).cross(towards).normalize();
       const up = towards.clone().cross(right);
-      const seen = corners.map((one) => [right, up, towards].map((axis) => one.dot(axis)));
+      const seen = corners.map((corner) => [right, up, towards].map((axis) => corner.dot(axis)));
       const tall = Math.tan(radians(VIEW_ANGLE) / 2) * (1 - 2 * MARGIN);
       // The nearest position that shows every corner, horizontally and vertically.
       const fits = [tall * this._camera.aspect, tall].map((slope, axis) => {
@@ -307,20 +352,23 @@
 
     get _shown() { return [...this.parts.values()].filter((part) => part.holder.visible); }
 
-    /** Rotates the view by degrees, around the vertical and up or down. */
+    /** Rotates the view by degrees, around the vertical and up or down.
+     * @type {Fabkit.Scene["turn"]} */
     turn(around, over) {
       this._touched = true;
       this._controls.rotateLeft(-radians(around));
       this._controls.rotateUp(radians(over));
     }
 
-    /** Zooms in by a factor above 1, out by one below. */
+    /** Zooms in by a factor above 1, out by one below.
+     * @type {Fabkit.Scene["zoom"]} */
     zoom(factor) {
       this._touched = true;
       this._controls.dollyIn(1 / factor);
     }
 
-    /** Pans by fractions of the image's height, to the right and up. */
+    /** Pans by fractions of the image's height, to the right and up.
+     * @type {Fabkit.Scene["pan"]} */
     pan(across, up) {
       this._touched = true;
       this._controls.pan(across * this.canvas.clientHeight, -up * this.canvas.clientHeight);
@@ -343,6 +391,7 @@
       requestAnimationFrame((now) => this._draw(now));
     }
 
+    /** @param {number} now */
     _draw(now) {
       this._waiting = false;
       const share = this._begin === null ? 1 : Math.min((now - this._begin) / TRAVEL_MS, 1);

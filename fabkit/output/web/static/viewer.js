@@ -1,41 +1,52 @@
+// @ts-check
 "use strict";
 // The 3D view: pieces laid out, or assembled as in the solution. Library, meshes and scene are loaded
 // when it becomes visible.
 (() => {
   /** All but the models are beside this script, also when several pages share it. */
   const PARTS = ["vendor/three.js", "viewer-scene.js"];
-  const SCRIPTS = ["models.js", ...PARTS.map((name) => new URL(name, document.currentScript.src).href)];
+  const { src: here } = /** @type {HTMLScriptElement} */ (document.currentScript);
+  const SCRIPTS = ["models.js", ...PARTS.map((name) => new URL(name, here).href)];
   /** Rotation (degrees), pan (fraction of the image) and zoom per key press. */
   const [TURN, SHIFT, NEAR] = [10, 0.06, 1.15];
   const IDENTITY = [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1];
   const { ARROWS, html, formatMessage } = window.fabkitPlay;
   const { messages } = window.FABKIT;
-  const section = document.getElementById("viewer");
-  const canvas = document.getElementById("view");
-  const slider = document.getElementById("apart");
-  const note = document.getElementById("view-note");
+  const section = /** @type {HTMLElement} */ (document.getElementById("viewer"));
+  const canvas = /** @type {HTMLCanvasElement} */ (document.getElementById("view"));
+  const slider = /** @type {HTMLInputElement} */ (document.getElementById("apart"));
+  const note = /** @type {HTMLElement} */ (document.getElementById("view-note"));
   const keys = html("p", { id: "view-keys" });
 
-  let [stage, starting, request] = [null, null, { kind: "pieces", entry: null }];
+  /** @type {Fabkit.Scene | null} */
+  let stage = null;
+  /** @type {Promise<void> | null} */
+  let starting = null;
+  /** @type {{ kind: string, entry: string | null }} */
+  let request = { kind: "pieces", entry: null };
 
-  /** Formats a message; names are isolated, so that they cannot reorder the text around them. */
+  /** Formats a message; names are isolated, so that they cannot reorder the text around them.
+   * @type {(key: string, places: Record<string, string | undefined>) => string} */
   const text = (key, places) => {
     const apart = Object.entries(places).map(([name, value]) => [name, `\u2068${value}\u2069`]);
     return formatMessage(messages[key], Object.fromEntries(apart));
   };
 
-  /** The board of an entry, with its id, if there is one. */
+  /** The board of an entry, with its id, if there is one.
+   * @param {Fabkit.Entry} entry */
   function boardOf({ cells, halves }) {
     const boards = halves === 1 ? Object.entries(window.FABKIT_MODELS.boards) : [];
     return boards.find(([, board]) => board.cells.join() === cells.join());
   }
 
+  /** @type {(src: string) => Promise<unknown>} */
   const load = (src) =>
     new Promise((onload, onerror) => {
       document.head.append(html("script", { src, async: false, onload, onerror }));
     });
 
-  /** Decompresses a mesh (zlib). */
+  /** Decompresses a mesh (zlib).
+   * @param {Fabkit.Model} model */
   async function inflate({ mesh }) {
     const bytes = Uint8Array.from(atob(mesh), (letter) => letter.charCodeAt(0));
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
@@ -53,7 +64,7 @@
     const alt = text("view_still", { title: window.FABKIT.title });
     canvas.replaceWith(html("img", { id: "view-still", src: "still.webp", alt }));
     keys.remove();
-    section.querySelector(".under").hidden = true;
+    /** @type {HTMLElement} */ (section.querySelector(".under")).hidden = true;
     note.textContent = messages.view_none;
   }
 
@@ -74,22 +85,24 @@
     show(false);
   }
 
-  /** Lays out the pieces and the board of a challenge, or everything with the lids. */
-  function inRows(entry) {
+  /** Lays out the pieces and the board of a challenge, or everything with the lids.
+   * @type {(stage: Fabkit.Scene, entry: Fabkit.Entry | undefined) => Map<string, number[]>} */
+  function inRows(stage, entry) {
     const { pieces, boards, lids } = window.FABKIT_MODELS;
     const board = entry && boardOf(entry);
     const used = entry?.pieces.map((place) => window.FABKIT.pieces[place].id) ?? Object.keys(pieces);
-    const others = entry ? (board ?? []).slice(0, 1) : Object.keys({ ...boards, ...lids });
+    const others = entry ? (board ? [board[0]] : []) : Object.keys({ ...boards, ...lids });
     return stage.rows(used, others);
   }
 
-  /** The placements of the solution, with the board, if there is one. */
-  function assembled(entry) {
+  /** The placements of the solution, with the board, if there is one.
+   * @type {(entry: Fabkit.Entry, solution: Fabkit.Lying[]) => Map<string, number[]>} */
+  function assembled(entry, solution) {
     const { lattice, unitMm, pieces } = window.FABKIT;
     const [name, board] = boardOf(entry) ?? [];
     const [across, up] = lattice.step.map((step) => (step * unitMm) / entry.halves);
     const places = new Map(name === undefined ? [] : [[name, IDENTITY]]);
-    for (const [place, orientation, x, y] of entry.solution) {
+    for (const [place, orientation, x, y] of solution) {
       const { id } = pieces[place];
       const matrix = [...window.FABKIT_MODELS.pieces[id].orientations[orientation]];
       matrix[12] += x * across;
@@ -100,23 +113,24 @@
     return places;
   }
 
-  /** Shows the requested layout; with `moving`, pieces travel there. */
+  /** Shows the requested layout; with `moving`, pieces travel there.
+   * @param {boolean} moving */
   function show(moving) {
     if (!stage) return;
     const entry = window.FABKIT.entries.find(({ id }) => id === request.entry);
-    const solution = request.kind === "solution" && entry?.solution;
+    const solution = request.kind === "solution" ? entry?.solution : undefined;
     slider.disabled = !solution;
-    stage.apart = solution ? slider.value / slider.max : 0;
-    const at = solution ? assembled(entry) : inRows(entry);
-    const parting = [...at.keys()].filter((id) => solution && id in window.FABKIT_MODELS.pieces);
-    stage.show(at, parting, moving);
-    const places = { title: window.FABKIT.title, challenge: entry?.title };
+    stage.apart = solution ? share() : 0;
+    const places = entry && solution ? assembled(entry, solution) : inRows(stage, entry);
+    const parting = [...places.keys()].filter((id) => solution && id in window.FABKIT_MODELS.pieces);
+    stage.show(places, parting, moving);
+    const names = { title: window.FABKIT.title, challenge: entry?.title };
     const key = solution ? "view_solution" : entry ? "view_entry" : "view_pieces";
-    canvas.setAttribute("aria-label", text(key, places));
+    canvas.setAttribute("aria-label", text(key, names));
     const lacking = request.kind === "solution" && entry && !solution;
     // Opening a challenge announces its title; this would be too much.
     note.setAttribute("aria-live", request.kind === "entry" ? "off" : "polite");
-    note.textContent = text(lacking ? "view_unsolved" : key, places);
+    note.textContent = text(lacking ? "view_unsolved" : key, names);
   }
 
   /** Translates the fixed texts. */
@@ -126,14 +140,18 @@
     show(false);
   }
 
+  /** How far the slider explodes the assembly, from 0 to 1. */
+  const share = () => Number(slider.value) / Number(slider.max);
   const startOnce = () => (starting ??= start());
 
+  /** @type {(kind: string, detail: { id: string | null }) => void} */
   function onRequest(kind, { id }) {
     request = { kind, entry: kind === "pieces" ? null : id };
     if (kind === "solution") startOnce();
     show(true);
   }
 
+  /** @param {KeyboardEvent} event */
   function onKey(event) {
     if (!stage || event.ctrlKey || event.altKey || event.metaKey) return;
     const arrow = ARROWS[event.key];
@@ -153,16 +171,17 @@
   canvas.addEventListener("keydown", onKey);
   canvas.addEventListener("pointerdown", () => canvas.focus({ preventScroll: true }));
   // The wheel scrolls the page unless the view has the focus.
+  /** @param {Event} event */
   const blockZoom = (event) => document.activeElement !== canvas && event.stopPropagation();
   section.addEventListener("wheel", blockZoom, { capture: true, passive: true });
-  slider.addEventListener("input", () => stage?.setApart(slider.value / slider.max));
+  slider.addEventListener("input", () => stage?.setApart(share()));
   slider.disabled = true;
-  for (const kind of ["entry", "solution", "pieces"]) {
+  for (const kind of /** @type {const} */ (["entry", "solution", "pieces"])) {
     document.addEventListener(`fabkit:${kind}`, ({ detail }) => onRequest(kind, detail));
   }
   document.addEventListener("fabkit:language", updateLabels);
   new IntersectionObserver((seen, observer) => {
-    if (!seen.some((one) => one.isIntersecting)) return;
+    if (!seen.some(({ isIntersecting }) => isIntersecting)) return;
     observer.disconnect();
     startOnce();
   }, { rootMargin: "200px" }).observe(section);

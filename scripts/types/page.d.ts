@@ -1,0 +1,506 @@
+// The types of the page's scripts: the documents that they read, and what each offers to the others
+// on `window.fabkitPlay`. scripts/types-js checks fabkit/output/web/static/*.js with it; no browser
+// loads it.
+
+declare namespace Fabkit {
+  /** x and y: of the lattice's frame, of a drawing, or of the screen. */
+  type Point = [x: number, y: number];
+  type Box = [left: number, bottom: number, right: number, top: number];
+  /** Points in a flat list: x, y, x, y. */
+  type Flat = number[];
+  /** A placement in a document; the point moves the orientation. */
+  type Lying = [piece: number, orientation: number, x: number, y: number];
+  /** A placement in links and in the browser's storage, by the id of the piece; without a point, the
+   * piece is in the tray. */
+  type Stored = [piece: string, orientation: number, x?: number, y?: number];
+  type Side = "left" | "right";
+
+  /** A map that is only asked for keys which it holds. */
+  interface FullMap<Key, Content> extends Map<Key, Content> {
+    get(key: Key): Content;
+  }
+
+  // The documents beside the page: data.js (fabkit/output/web/playdata.py) and models.js
+  // (fabkit/build/page_assets.py).
+
+  type Messages = Record<string, string>;
+
+  interface Orientation {
+    cells: Flat;
+    rings: Flat[];
+    label: [x: number, y: number, size: number];
+    left: number;
+    right: number;
+    over?: number;
+    flip?: number;
+    tones?: Flat[];
+  }
+
+  interface Piece {
+    id: string;
+    label: string;
+    colour: string;
+    tone: string;
+    ink: string;
+    faint: string;
+    plain: number;
+    orientations: Orientation[];
+  }
+
+  /** A custom challenge, as links contain it. */
+  interface Own {
+    of: string;
+    halves: number;
+    flips: boolean;
+    pieces: string[];
+    count?: number;
+    cells: Flat;
+    given: Stored[];
+  }
+
+  interface Entry {
+    id: string;
+    mark: string;
+    title: string;
+    kind: string;
+    status?: string;
+    level?: string;
+    stars?: number;
+    flips: boolean;
+    halves: number;
+    pieces: number[];
+    count: number;
+    cells: Flat;
+    rings: Flat[];
+    given: Lying[];
+    solution?: Lying[];
+    order?: number[];
+    own?: Own;
+  }
+
+  interface Lattice {
+    step: Point;
+    basis: [Point, Point];
+    kinds: { at: Point; corners: Flat; parts: Record<number, Flat> }[];
+  }
+
+  /** The data of a page; that of the front page of several sets has only texts. */
+  interface Data {
+    name: string;
+    title: string;
+    defaultLanguage: string;
+    unitMm: number;
+    ball: number;
+    lattice: Lattice;
+    levels: string[];
+    pieces: Piece[];
+    entries: Entry[];
+    titles: Record<string, string[]>;
+    translations: Record<string, Messages>;
+    /** The current language, and its messages: set by the page. */
+    language: string;
+    messages: Messages;
+  }
+
+  interface Model {
+    colours: string[];
+    corners: number[];
+    triangles: number[];
+    mesh: string;
+  }
+
+  interface Models {
+    pieces: Record<string, Model & { orientations: number[][] }>;
+    boards: Record<string, Model & { cells: Flat; rest: number }>;
+    lids: Record<string, Model>;
+  }
+
+  // play-grid.js
+
+  /** A kind of cell: its corners, and its parts on a finer lattice. */
+  interface Kind {
+    corners: Point[];
+    parts: Point[];
+  }
+
+  interface Shape {
+    cells: Point[];
+    middle: Point;
+    rings: Flat[];
+    box: Box;
+  }
+
+  interface Grid {
+    halves: number;
+    ux: number;
+    vx: number;
+    vy: number;
+    kinds: Map<number, Kind>;
+    /** The kind of the cell with this centre; undefined where there is no cell. */
+    kindOf(x: number, y: number): Kind | undefined;
+    shape(orientation: Orientation): Shape;
+    isStep(x: number, y: number): boolean;
+    nearestStep(x: number, y: number): Point;
+    neighbour(step: Point, right: number, up: number): Point;
+    toDrawing(x: number, y: number): Point;
+    fromDrawing(x: number, y: number): Point;
+    path(rings: Flat[]): string;
+    edgesOf(cell: Point): [from: Point, to: Point][];
+    cellsPath(cells: Point[]): string;
+  }
+
+  // play-game.js
+
+  interface Placement {
+    orientation: number;
+    at: Point | null;
+  }
+  type Placements = FullMap<number, Placement>;
+
+  interface Counts {
+    hints: number;
+    moves: number;
+    ms: number;
+    shown: number;
+  }
+
+  interface State {
+    placements: Placements;
+    baseline: Counts;
+  }
+
+  interface Verdict {
+    doublyCovered: Point[];
+    overlaps: Map<number, Set<number>>;
+    outside: Set<number>;
+    parked: Set<number>;
+    solved: boolean;
+  }
+
+  interface Hint {
+    pieces: number[];
+    placement: Placement | null;
+  }
+
+  /** What drawing a piece needs of a game. */
+  interface Drawable {
+    data: Data;
+    grid: Grid;
+    shape(piece: number, orientation: number): Shape;
+  }
+
+  interface Game extends Drawable, State {
+    entry: Entry;
+    region: Set<number>;
+    box: Box;
+    fixed: Set<number>;
+    field: Box;
+    totals: Counts;
+    past: State[];
+    future: State[];
+    readonly counts: Counts;
+    start(): Placements;
+    orientations(piece: number): Orientation[];
+    count(piece: number): number;
+    shape(piece: number, orientation?: number): Shape;
+    cells(piece: number, placement?: Placement): Point[];
+    canFlip(piece: number): boolean;
+    place(piece: number, placement: Placement): void;
+    adjust(piece: number, placement: Placement): void;
+    beginStep(): void;
+    endStep(): void;
+    turned(piece: number, hand: Side): Placement;
+    flipped(piece: number): Placement;
+    reoriented(piece: number, orientation: number): Placement;
+    inTray(piece: number): Placement;
+    undo(): boolean;
+    redo(): boolean;
+    reset(): void;
+    computeField(wide?: number): Box;
+    isInField(piece: number, orientation: number, at: Point): boolean;
+    clampToField(piece: number, orientation: number, at: Point): Point;
+    evaluate(): Verdict;
+  }
+
+  // play-store.js
+
+  interface Store {
+    isPersistent: boolean;
+    open: string;
+    solved: Map<string, number>;
+    readonly document: object;
+    read(game?: Game | null): boolean;
+    importProgress(text: string, game: Game): string;
+    isSolved(entry: Entry): boolean;
+    bestOf(entry: Entry | string): [moves: number, ms: number] | undefined;
+    save(game: Game, solved: boolean): void;
+    restore(game: Game): void;
+  }
+
+  // play-settings.js
+
+  interface Settings {
+    values: { schema: number; language?: string; theme?: string; meter?: boolean; seen?: boolean };
+    set<Name extends "language" | "theme" | "meter" | "seen">(name: Name, setting: Settings["values"][Name]): void;
+  }
+
+  interface Zoom {
+    step(factor: number): void;
+    set(scale: number, x?: number, y?: number): void;
+  }
+
+  // play-board.js
+
+  /** The accessible name of a piece. */
+  type Name = (piece: number) => string;
+
+  interface Board {
+    element: SVGSVGElement;
+    groups: FullMap<number, SVGGElement>;
+    /** Aspect ratio of the available room. */
+    readonly room: number;
+    readonly place: { scale: number; left: number; top: number };
+    open(game: Game): void;
+    frame(): void;
+    update(verdict: Verdict, name: Name, selected: number | null): void;
+    raise(piece: number): void;
+    celebrate(): void;
+    preview(piece: number | null, placement?: Placement | null): void;
+    holds(x: number, y: number): boolean;
+  }
+
+  interface Slot {
+    button: HTMLButtonElement;
+    group: SVGGElement;
+    trace: SVGSVGElement;
+    /** The outline that a piece on the board leaves in its slot. */
+    left: SVGPathElement;
+  }
+
+  interface Tray {
+    slots: FullMap<number, Slot>;
+    open(game: Game): void;
+    update(name: Name, selected: number | null): void;
+  }
+
+  // play-input.js
+
+  /** A piece under the pointer: `grab` is the point of it that was touched; `before` and `now` are its
+   * placement and the pointer once it is `moving`. */
+  interface Held {
+    piece: number;
+    element: Element;
+    id: number;
+    from: Point;
+    lift: number;
+    grab: Point;
+    moving: boolean;
+    now: Point;
+    before: Placement | null;
+  }
+
+  interface PieceInput {
+    held: Held | null;
+    attach(element: HTMLElement | SVGElement, piece: number, group: SVGGElement): void;
+    reorient(turn: (piece: number) => Placement): void;
+    cancel(event?: PointerEvent): void;
+  }
+
+  // play-session.js
+
+  interface Callbacks {
+    announce(text: string): void;
+    changed(verdict: Verdict): void;
+    ticked(): void;
+  }
+
+  interface Session {
+    data: Data;
+    board: Board;
+    tray: Tray;
+    input: PieceInput;
+    game: Game;
+    selected: number | null;
+    /** The piece that is carried with the keyboard. */
+    carried: number | null;
+    isSolved: boolean;
+    open(entry: Entry): void;
+    update(): Verdict;
+    refit(): void;
+    solvedMessage(): string;
+    select(piece: number): void;
+    drop(piece: number, placement: Placement): void;
+    turn(hand: Side): void;
+    flip(): void;
+    flipInstead(before: Placements): void;
+    pickUp(piece: number): void;
+    putDown(): void;
+    step(right: number, up: number): void;
+    toTray(): void;
+    hint(): void;
+    solve(): void;
+    loadPlacements(pieces: Stored[]): void;
+    undo(): void;
+    redo(): void;
+    reset(): void;
+  }
+
+  // play-challenges.js
+
+  interface ListElements {
+    list: HTMLElement;
+    kind: HTMLElement;
+    unsolved: HTMLInputElement;
+    nothing: HTMLElement;
+    tally: HTMLElement;
+  }
+
+  interface ChallengeList {
+    today: Entry;
+    build(): void;
+    entryAt(element: Element): Entry | undefined;
+    update(open: Entry): void;
+    reveal(open: Entry): void;
+    neighbour(open: Entry, places: number): Entry;
+  }
+
+  // play-share.js
+
+  interface Link {
+    entry: Entry;
+    placements: Stored[];
+    hash: string;
+  }
+
+  /** The choices of a dialog: values and texts. */
+  type Choices = [choice: string, text: string][];
+
+  // viewer-scene.js
+
+  type Box3 = import("three").Box3;
+  type BufferGeometry = import("three").BufferGeometry;
+  type Matrix4 = import("three").Matrix4;
+  type Vector3 = import("three").Vector3;
+
+  interface Scene {
+    apart: number;
+    frames: number;
+    readonly resting: boolean;
+    add(id: string, model: Model, bytes: Uint8Array<ArrayBuffer>): void;
+    rows(pieces: string[], others: string[]): Map<string, number[]>;
+    show(places: Map<string, number[]>, parting: string[], moving: boolean): void;
+    setApart(share: number): void;
+    home(turned?: boolean): void;
+    turn(around: number, over: number): void;
+    zoom(factor: number): void;
+    pan(across: number, up: number): void;
+    matrices(): Record<string, number[]>;
+  }
+
+  /** The elements of the page that are not plain ones; see `Play.find`. */
+  interface Elements {
+    board: SVGSVGElement;
+    how: HTMLDialogElement;
+    language: HTMLSelectElement;
+    theme: HTMLSelectElement;
+    unsolved: HTMLInputElement;
+  }
+  type Found<Name> = Name extends keyof Elements ? Elements[Name] : HTMLElement;
+
+  type Attributes = Record<string, string | number>;
+
+  /** What the scripts offer to each other; each adds its part. */
+  interface Play {
+    UNIT: number;
+    Grid: new (lattice: Lattice, halves: number) => Grid;
+    boxOf(rings: Flat[]): Box;
+    key(x: number, y: number): number;
+    pairs(flat: Flat): Point[];
+
+    Game: new (data: Data, entry: Entry) => Game;
+    nextHint(game: Game): Hint | null;
+    applyHint(game: Game, hint: Hint): void;
+
+    Store: new (name: string) => Store;
+    /** The document comes from outside: its reader checks what it uses. */
+    readItem(key: string): any;
+    writeItem(key: string, document: object): boolean;
+    serializePlacements(game: Game): Stored[];
+    restorePlacements(game: Game, pieces: Stored[]): void;
+    /** The lists in a list from outside. */
+    lists(list: unknown): any[];
+
+    svg<Tag extends keyof SVGElementTagNameMap>(
+      tag: Tag, attributes?: Attributes, ...children: Node[]
+    ): SVGElementTagNameMap[Tag];
+    html<Tag extends keyof HTMLElementTagNameMap>(
+      tag: Tag, properties?: Partial<HTMLElementTagNameMap[Tag]>, ...children: (Node | string)[]
+    ): HTMLElementTagNameMap[Tag];
+    formatMessage(text: string, values: Record<string, string | number | undefined>): string;
+    formatCount(messages: Messages, key: string, count: number): string;
+    drawPiece(group: SVGGElement, game: Drawable, piece: number, orientation: number): void;
+    redrawPiece(group: SVGGElement, game: Drawable, piece: number, orientation: number): boolean;
+    drawRegion(group: SVGGElement, game: Game): void;
+    viewBox(grid: Grid, box: Box, margin?: number): [x: number, y: number, width: number, height: number];
+    previewGame(data: Data, halves: number): Drawable;
+    sizeOf(data: Data, entry: Entry): Point;
+    picture(data: Data, entry: Entry, unit: number): SVGSVGElement;
+
+    Settings: new () => Settings;
+    Zoom: new (stage: HTMLElement, session: Session) => Zoom;
+    fitTray(tray: HTMLElement, maximum: number): void;
+    pieceDrawing(piece: number): SVGSVGElement;
+    howToSteps(): HTMLLIElement[];
+
+    Board: new (element: SVGSVGElement) => Board;
+    Tray: new (element: HTMLElement) => Tray;
+
+    ARROWS: Record<string, Point>;
+    PieceInput: new (session: Session) => PieceInput;
+    bindKeys(element: HTMLElement, session: Session): void;
+
+    Session: new (
+      data: Data, store: Store, elements: { board: SVGSVGElement; tray: HTMLElement }, callbacks: Callbacks
+    ) => Session;
+    score(messages: Messages, counts: [moves: number, ms: number]): string;
+
+    ChallengeList: new (data: Data, store: Store, elements: ListElements) => ChallengeList;
+    daily(entries: Entry[], date: Date): Entry;
+    stars(entry: Entry): HTMLSpanElement;
+
+    parseLink(data: Data, hash: string): Promise<Link>;
+    ask(text: string, choices: Choices, ...more: Node[]): Promise<string>;
+    share(game: Game, messages: Messages): Promise<string>;
+    saveFile(store: Store, data: Data): void;
+    openFile(take: (text: string) => void): void;
+
+    /** The page, for tests. */
+    page: object;
+  }
+}
+
+/** The library of the 3D view: three.js with its controls, as vendor/entry.mjs exports them. */
+type Three = typeof import("three") & typeof import("three/addons/controls/OrbitControls.js");
+
+interface Window {
+  FABKIT: Fabkit.Data;
+  FABKIT_MODELS: Fabkit.Models;
+  FABKIT_THREE: Three;
+  FabkitScene: new (canvas: HTMLCanvasElement) => Fabkit.Scene;
+  fabkitPlay: Fabkit.Play;
+  fabkitViewer: object;
+}
+
+interface DocumentEventMap {
+  "fabkit:language": CustomEvent;
+  "fabkit:entry": CustomEvent<{ id: string }>;
+  "fabkit:solution": CustomEvent<{ id: string }>;
+  "fabkit:pieces": CustomEvent<{ id: null }>;
+}
+
+/** An element that was selected by a data attribute, and so has it. */
+type Marked = HTMLElement & { dataset: Record<string, string> };
+
+interface ParentNode {
+  querySelectorAll(selectors: `[data-${string}]`): NodeListOf<Marked>;
+}
