@@ -14,7 +14,7 @@ from fabkit.build.entries import (
 )
 from fabkit.build.reports import write_contents
 from fabkit.build.targets import OutputPath, Target, build
-from fabkit.core.errors import InputError, escape
+from fabkit.core.errors import InputError, escape, join_names
 from fabkit.core.progress import Progress, no_progress
 from fabkit.drawing.boards.csg import BoardDrawing
 from fabkit.drawing.boards.draft import draft_card
@@ -115,7 +115,8 @@ def write_cards(
     stem = _free_stem([card.challenge.id for card in cards])
     contents = {f"cards/{card.challenge.id}.svg": card_svg(puzzle, card, profile) for card in cards}
     contents |= {f"cards/{stem}-{n}.svg": sheet for n, sheet in enumerate(sheets, start=1)}
-    drawings = _templates(puzzle, cards, profile) if templates else []
+    warnings = [] if sheets else ["the cards are larger than A4, so there are no sheets"]
+    drawings = _templates(puzzle, cards, profile, warnings) if templates else []
 
     def write(output_path: OutputPath) -> None:
         from fabkit.solid.builder import build_solid
@@ -129,7 +130,6 @@ def write_cards(
                 write_stl(build_solid(drawing), output_path(name))
 
     built = build(folder, puzzle, profile, [Target(("cards/",), "", write)], force)
-    warnings = [] if sheets else ["the cards are larger than A4, so there are no sheets"]
     return list(built.files), [*warnings, *built.warnings]
 
 
@@ -141,15 +141,28 @@ def _free_stem(ids: Sequence[str]) -> str:
     return stem
 
 
-def _templates(puzzle: PuzzleSet, cards: Sequence[Card], profile: Profile) -> list[BoardDrawing]:
-    """The drawings of the templates."""
+def _templates(
+    puzzle: PuzzleSet, cards: Sequence[Card], profile: Profile, warnings: list[str]
+) -> list[BoardDrawing]:
+    """The drawings of the templates; cards that cannot have one are named in `warnings`.
+
+    Raises:
+        InputError: when the only card cannot have one.
+    """
     drawings = []
+    lacking: dict[str, list[str]] = {}
     for card in cards:
         try:
             drawings.append(draft_card(puzzle, card.board, card.challenge, profile))
         except DrawingError as fault:
-            where = f"{puzzle.name} {card.challenge.id} with profile {profile.name}"
-            raise InputError.of(where, f"{fault} (--no-templates)") from None
+            if len(cards) == 1:
+                where = f"{puzzle.name} {card.challenge.id} with profile {profile.name}"
+                raise InputError.of(
+                    where, f"{fault}; or omit the template: --no-templates"
+                ) from None
+            lacking.setdefault(str(fault), []).append(card.challenge.id)
+    for reason, ids in lacking.items():
+        warnings.append(f"{join_names(ids)}: no raised template, since {reason}")
     return drawings
 
 

@@ -112,19 +112,32 @@ class ExactCoverProblem:
         if self.pieces_count is not None:
             yield self.pieces_count, self.pieces_count, uses
 
-    def sums(self, values: Sequence[Iterable[int]]) -> dict[int, int]:
-        """Return, by number of pieces, the sums of one value of each piece's kind, as bit sets.
+    def sums(self, uses: Sequence[Iterable[tuple[int, int]]]) -> dict[int, int]:
+        """Return which sums the pieces can reach, as bit sets, by the number of pieces used.
 
         Unless `pieces_count` is set, only all pieces together are of interest.
+
+        Args:
+            uses: for each kind, the pairs of copies used and amount added that an option may have.
         """
         sums = {0: 1}
         for kind, copies in enumerate(self.copies):
-            for _ in range(copies):
-                more = {} if self.pieces_count is None else dict(sums)  # those without this piece
-                for used, total in sums.items():
-                    for value in values[kind]:
-                        more[used + 1] = more.get(used + 1, 0) | total << value
-                sums = more
+            by_copies = [sums, *({} for _ in range(copies))]
+            for used in range(copies):
+                for more, amount in uses[kind]:
+                    if used + more <= copies:
+                        reached = by_copies[used + more]
+                        for pieces, amounts in by_copies[used].items():
+                            reached[pieces + more] = (
+                                reached.get(pieces + more, 0) | amounts << amount
+                            )
+            if self.pieces_count is None:
+                sums = by_copies[copies]
+            else:
+                sums = {}
+                for reached in by_copies:
+                    for pieces, amounts in reached.items():
+                        sums[pieces] = sums.get(pieces, 0) | amounts
         return sums
 
     @cached_property
@@ -135,14 +148,9 @@ class ExactCoverProblem:
         """
         if self.pieces_count is None:
             return np.zeros((0, 0), dtype=np.bool_)
+        options = [[self.options[position] for position in kind] for kind in self.by_kind]
         sums = self.sums(
-            [
-                {
-                    len(self.options[position].cells) // self.options[position].copies
-                    for position in positions
-                }
-                for positions in self.by_kind
-            ]
+            [{(option.copies, len(option.cells)) for option in kind} for kind in options]
         )
         areas = [
             [sums.get(used, 0) >> area & 1 for area in range(self.cell_count + 1)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from fabkit.core.errors import join_or
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.solve.encoding import EncodedChallenge
-from fabkit.solve.exact_cover import BoolArray
+from fabkit.solve.exact_cover import BoolArray, ExactCoverProblem
 
 _MAX_LISTED = 8
 _LEFTOVER = "with --leftover cells may stay uncovered"
@@ -38,7 +38,7 @@ def find_infeasibility(encoded: EncodedChallenge) -> Infeasibility | None:
 def _area(encoded: EncodedChallenge) -> Infeasibility | None:
     """Compare the pieces' cells with the region's."""
     problem = encoded.problem
-    sums = _bits(problem.sums(encoded.sizes).get(problem.pieces_used, 0))
+    sums = _bits(_reached(problem, encoded.sizes))
     free = problem.cell_count
     if free in sums or (problem.leftover and sums[0] <= free):
         return None
@@ -54,6 +54,12 @@ def _area(encoded: EncodedChallenge) -> Infeasibility | None:
     reason = f"{region}, but {chosen}the pieces cover {_join_numbers(areas)}"
     is_larger = bool(sums) and sums[-1] < free and problem.pieces_count is None
     return Infeasibility("area", reason, advice=_LEFTOVER if is_larger else "")
+
+
+def _reached(problem: ExactCoverProblem, amounts: Sequence[Iterable[int]]) -> int:
+    """Return the sums of one amount of each piece used, as a bit set, by the amounts of each kind."""
+    sums = problem.sums([{(1, amount) for amount in kind} for kind in amounts])
+    return sums.get(problem.pieces_used, 0)
 
 
 def _without_placement(encoded: EncodedChallenge) -> Infeasibility | None:
@@ -78,8 +84,7 @@ def _colouring(encoded: EncodedChallenge) -> Infeasibility | None:
     kinds = [np.array(kind, dtype=np.int64) for kind in problem.by_kind]
     for name, coloured in _colourings(encoded.puzzle.lattice, encoded.cells):
         values = np.add.reduceat(coloured[cells].astype(np.int64), starts)
-        sums = problem.sums([set(values[kind].tolist()) for kind in kinds])
-        total = sums.get(problem.pieces_used, 0)
+        total = _reached(problem, [set(values[kind].tolist()) for kind in kinds])
         weights = tuple(coloured.astype(int).tolist())
         if not total >> sum(weights) & 1:
             reason = (

@@ -301,6 +301,17 @@ def test_any_challenge_has_a_card(tmp_path: Path, run_json: Callable[..., Any]) 
     assert (tmp_path / "out/cards/start-008.svg").is_file()
 
 
+def test_cards_without_a_possible_template_are_named(
+    tmp_path: Path, run_json: Callable[..., Any]
+) -> None:
+    found = run_json("cards", "fridgeiq", "start-021", "start-022", "-o", str(tmp_path))
+    assert found["warnings"][-1] == (
+        "start-022: no raised template, since the region has 2 parts that meet in points at most, "
+        "so that no single plate fits it"
+    )
+    assert [path.name for path in (tmp_path / "cards").glob("*.stl")] == ["start-021.stl"]
+
+
 def test_a_list_beside_the_sets_own_starts_keeps_names_apart(tmp_path: Path) -> None:
     text = (ROOT / "pieces" / "iqstars.toml").read_text(encoding="utf-8")
     own = '\n[[challenge]]\nid = "start-001"\ngiven = [{ piece = "red", cells = [0, 1, 7, 8] }]\n'

@@ -181,7 +181,7 @@ def test_fridgeiq_says_shape_and_letters(here: Path, capsys: Capture) -> None:
     document = json.loads((here / "output/fridgeiq/challenges.json").read_text())
     assert len(document["challenges"]) == 3
     for entry in document["challenges"]:
-        assert f"{entry['shape']} from {', '.join(entry['pieces'])}" in output
+        assert f"{entry['result']['shape']} from {', '.join(entry['pieces'])}" in output
         file = str(here / "output/fridgeiq" / entry["file"])
         assert main(["solve", "fridgeiq", "--file", file, "--count", "--json", "-q"]) == 0
         found = json.loads(capsys.readouterr().out)

@@ -233,8 +233,8 @@ def _plate(puzzle: PuzzleSet, board: Board, profile: Profile) -> Polygon:
     parts = polygons(region)
     if len(parts) != 1:
         raise DrawingError(
-            f"board {board.id} has {len(parts)} parts that meet in points at most, so that no single "
-            "plate fits it; omit the templates"
+            f"the region has {len(parts)} parts that meet in points at most, so that no single plate "
+            "fits it"
         )
     return parts[0]
 
@@ -246,6 +246,6 @@ def _line(puzzle: PuzzleSet, given: Given, profile: Profile) -> BaseGeometry:
     if inner.is_empty or len(polygons(inner)) != len(polygons(area)):
         raise DrawingError(
             f"a line of {format_mm(LINE_MM)} along the outline of piece {given.piece} fills it; "
-            "choose a larger unit, or omit the templates"
+            "choose a larger unit"
         )
     return shapely.difference(outer, inner)

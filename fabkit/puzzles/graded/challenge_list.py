@@ -37,8 +37,8 @@ def document(generated: GeneratedChallenges) -> dict[str, Any]:
             "seed": generated.query.seed,
             "set_sha256": generated.puzzle.digest,
         },
-        **({"missing": generated.reason} if generated.reason else {}),
         "levels": {level: len(graded) for level, graded in generated.levels.items()},
+        "missing": generated.reason or "",
         "challenges": [_record(generated, graded) for graded in generated.graded],
     }
 

@@ -171,8 +171,11 @@ class CopyCounter:
 
     @property
     def pieces_shift(self) -> int:
-        """The position of the field with the pieces still to be placed, if only some are used."""
-        return (self.done & -self.done).bit_length() - 1
+        """The position of the lowest of the `done` bits.
+
+        If only some pieces are used, that of the field with the pieces still to be placed.
+        """
+        return max((self.done & -self.done).bit_length() - 1, 0)
 
     def cost(self, option: Option) -> int:
         """Return what an option subtracts from the word."""
