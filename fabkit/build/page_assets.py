@@ -20,7 +20,6 @@ from fabkit.mesh.mesh import Faces, Mesh, Points
 from fabkit.model.accessory import LID, Accessory, Printable
 from fabkit.model.piece import Piece
 from fabkit.output.render.scene import corner_normals, face_normals
-from fabkit.output.render.transform import RigidTransform
 from fabkit.output.web.playdata import PieceOrientations
 
 #: The maximum deviation of displayed from printed meshes; the steps per mm of the grid of their
@@ -79,13 +78,12 @@ def models_script(data: Mapping[str, Any]) -> str:
 
 
 def _matrix(artifacts: Artifacts, piece: Piece, cells: Any) -> list[float] | None:
-    """A transform's matrix, column by column, as in WebGL; whole numbers as integers."""
+    """A placement's matrix, column by column, as in WebGL; whole numbers as integers."""
     try:
-        transform: RigidTransform = placement_on(artifacts, piece, cells)
+        placement = placement_on(artifacts, piece, cells)
     except ValueError:  # mirror images of ball pieces, which have no such placement
         return None
-    columns = np.column_stack([transform.rows, transform.shift_mm])
-    matrix = np.vstack([columns, (0.0, 0.0, 0.0, 1.0)]).T.ravel()
+    matrix = np.vstack([placement, (0.0, 0.0, 0.0, 1.0)]).T.ravel()
     rounded = (round(value, _DECIMALS) + 0.0 for value in matrix.tolist())
     return [int(value) if value == int(value) else value for value in rounded]
 

@@ -1,36 +1,45 @@
-"""Transforms that move the meshes of pieces, as drawn, to their places in a solution."""
+"""Rigid placements in mm, as matrices of shape (3, 4): a rotation, and the translation that follows."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fabkit.model.balls import ROTATIONS, BallBody, flat_poses, rotate_ball
-from fabkit.model.lattice import LATTICES, Cell, Lattice
+from fabkit.model.lattice import LATTICES, Cell, Lattice, Point, Symmetry
 from fabkit.model.piece import moves_onto, normalize_cells
 from fabkit.model.puzzle import to_units
-from fabkit.output.render.scene import Floats, Vector, dot
+
+#: A symmetry of the lattice, and the translation in frame units that follows it.
+Pose = tuple[Symmetry, Point]
+#: A rotation and a translation, shape (3, 4).
+Matrix = NDArray[np.float64]
 
 _SQUARE = LATTICES["square"]
 
 
-@dataclass(frozen=True, eq=False)
-class RigidTransform:
-    """A rotation, given by the rows of its matrix, followed by a translation in mm."""
+def pose_matrix(lattice: Lattice, pose: Pose, unit_mm: float, height_mm: float = 0.0) -> Matrix:
+    """Return the matrix of a pose on the lattice; `height_mm` is the new height of 0."""
+    move, vector = pose
+    a, b, c, d = (value / 2 for value in move.doubled)
+    step_x, step_y = (math.sqrt(squared) for squared in lattice.step_squared)
+    ((x, y),) = to_units(lattice, [vector])
+    up = -1.0 if move.flipped else 1.0
+    return np.array(
+        [
+            [a, b * step_x / step_y, 0.0, x * unit_mm],
+            [c * step_y / step_x, d, 0.0, y * unit_mm],
+            [0.0, 0.0, up, height_mm],
+        ]
+    )
 
-    rows: Floats = field(default_factory=lambda: np.eye(3))
-    shift_mm: Floats = field(default_factory=lambda: np.zeros(3))
 
-    def apply(self, points: Floats) -> Floats:
-        """Transform points, shape (n, 3)."""
-        return np.stack([dot(points, row) for row in self.rows], axis=1) + self.shift_mm
-
-    def translated(self, x_mm: float, y_mm: float, z_mm: float) -> RigidTransform:
-        """Return this transform followed by a translation."""
-        return RigidTransform(self.rows, np.add(self.shift_mm, (x_mm, y_mm, z_mm)))
+def translated(matrix: Matrix, *shift_mm: float) -> Matrix:
+    """Return a placement followed by a translation along x, y and z."""
+    return np.column_stack([matrix[:, :3], np.add(matrix[:, 3], shift_mm)])
 
 
 def place_flat_piece(
@@ -39,30 +48,28 @@ def place_flat_piece(
     cells: Collection[Cell],
     unit_mm: float,
     thickness_mm: float,
-) -> RigidTransform:
-    """Return the transform of a flat piece, as drawn, onto cells, with its foot at 0; it is turned over
-    only if necessary.
+) -> Matrix:
+    """Return the matrix that places a flat piece, as drawn, on cells, with its foot at height 0; it is
+    turned over only if necessary.
 
     Raises:
         ValueError: when the piece does not have the cells' shape.
     """
-    if not (moves := moves_onto(lattice, own, cells)):
+    if not (poses := moves_onto(lattice, own, cells)):
         raise ValueError("the piece does not have the shape of the cells")
-    move, vector = moves[0]
-    a, b, c, d = (value / 2 for value in move.doubled)
-    step_x, step_y = (math.sqrt(squared) for squared in lattice.step_squared)
-    ((x, y),) = to_units(lattice, [vector])
-    up = -1.0 if move.flipped else 1.0
-    rows = [[a, b * step_x / step_y, 0.0], [c * step_y / step_x, d, 0.0], [0.0, 0.0, up]]
+    move, _ = poses[0]
     height_mm = thickness_mm if move.flipped else 0.0
-    return RigidTransform(np.array(rows), np.array([x * unit_mm, y * unit_mm, height_mm]))
+    return pose_matrix(lattice, poses[0], unit_mm, height_mm)
 
 
 def place_ball_piece(
-    body: BallBody, printed_mm: Sequence[Vector], cells: Collection[Cell], pitch_mm: float
-) -> RigidTransform:
-    """Return the transform of a ball piece, printed with these ball centres, onto cells of the square
-    lattice: the balls above the cells are at height 0, prongs that hang down one pitch lower.
+    body: BallBody,
+    printed_mm: Sequence[tuple[float, float, float]],
+    cells: Collection[Cell],
+    pitch_mm: float,
+) -> Matrix:
+    """Return the matrix that places a ball piece, printed with these ball centres, on cells of the
+    square lattice: balls above the cells are at height 0, prongs that hang down one pitch lower.
 
     Raises:
         ValueError: when the piece cannot cover the cells.
@@ -81,5 +88,5 @@ def place_ball_piece(
     for rotation in np.array(ROTATIONS, dtype=float):
         if (steps @ rotation.T == wanted - wanted[0]).all():
             target_mm = (wanted[0] + (0.5, -0.5, 0.0)) * pitch_mm
-            return RigidTransform(rotation, target_mm - rotation @ centres_mm[0])
+            return np.column_stack([rotation, target_mm - rotation @ centres_mm[0]])
     raise ValueError("the printed balls are not the piece's")

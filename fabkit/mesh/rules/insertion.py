@@ -20,12 +20,13 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.core.progress import Progress, no_progress
 from fabkit.drawing.outline import region_mm
+from fabkit.drawing.placement import Pose
 from fabkit.mesh.finding import TINY_MM3, Finding, check_limits, count_finding
 from fabkit.mesh.identity import PeggedPart
 from fabkit.mesh.manifold import crop
 from fabkit.mesh.mesh import Points, moved
 from fabkit.mesh.part import Part
-from fabkit.mesh.placement import OrientedPiece, Pose, flat_piece, step_mm
+from fabkit.mesh.placement import OrientedPiece, flat_piece, step_mm
 from fabkit.model.balls import flat_poses, rotate_ball
 from fabkit.model.lattice import LATTICES, Cell, Lattice
 from fabkit.model.piece import normalize_cells
