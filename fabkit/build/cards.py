@@ -129,7 +129,7 @@ def write_cards(
             with library_failures(name):
                 write_stl(build_solid(drawing), output_path(name))
 
-    built = build(folder, puzzle, profile, [Target(("cards/",), "", write)], force)
+    built = build(folder, puzzle.name, [Target(("cards/",), "", write)], force)
     return list(built.files), [*warnings, *built.warnings]
 
 

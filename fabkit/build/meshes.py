@@ -110,5 +110,5 @@ def check_and_verify(
 
     recipe = report_recipe(puzzle, profile, f"{budget_s}", but=("price.", "laser.", "filament."))
     target = Target(("check.json", "check.html", "verify.json"), recipe, write, about="stl")
-    build(folder, puzzle, profile, [target], force)
+    build(folder, puzzle.name, [target], force)
     return reports[0] if reports else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -14,11 +14,11 @@ from fabkit.build.assembly_layout import picture_artifacts
 from fabkit.build.booklet import NOT_SHOWN
 from fabkit.build.cover_image import cover_picture
 from fabkit.build.entries import Selection, gather, select_solved
-from fabkit.build.export import PROFILE, current_stl_files, file_summaries, targets_for
-from fabkit.build.manifest import MANIFEST, report_recipe
+from fabkit.build.export import PROFILE, current_stl_files, targets_for
+from fabkit.build.manifest import MANIFEST, input_digests, report_recipe
 from fabkit.build.page_assets import models_data, models_script
 from fabkit.build.reports import write_contents
-from fabkit.build.targets import FolderResult, OutputPath, Target, build
+from fabkit.build.targets import BuildResult, OutputPath, Target, build
 from fabkit.core.errors import InputError, escape
 from fabkit.core.files import digest, json_text, read_json, temporary_folder, zip_bytes
 from fabkit.core.progress import Progress, no_progress
@@ -45,19 +45,6 @@ _PACKAGES, _LIBRARIES = (
     ("build", "solid", "core"),
     ("trimesh", "cadquery", "cadquery-ocp", "pillow"),
 )
-
-
-@dataclass(frozen=True)
-class PageResult(FolderResult):
-    """The result of building a page.
-
-    Attributes:
-        ids: of the challenges on it.
-        notes: warnings.
-    """
-
-    ids: tuple[str, ...]
-    notes: tuple[str, ...]
 
 
 def page_folder(folder: Path, name: str = PAGE) -> Path:
@@ -214,8 +201,8 @@ def make_page(
     force: bool = False,
     progress: Progress = no_progress,
     shared: str = "",
-) -> PageResult:
-    """Bring the page of a set up to date.
+) -> BuildResult:
+    """Bring the page of a set up to date; the notes on `INDEX` say which challenges are on it.
 
     Args:
         selection: the challenges it shows.
@@ -237,9 +224,8 @@ def make_page(
         maker = _PageBuilder(
             puzzle, profile, folder, selection, language, lists_in, known, shared, progress, room
         )
-        built = build(folder, puzzle, profile, maker.targets(), force, progress, accounted=True)
-    index = built.files[INDEX]
-    return PageResult(folder, file_summaries(built), tuple(index.challenges), tuple(index.notes))
+        inputs = input_digests(puzzle, profile)
+        return build(folder, puzzle.name, maker.targets(), force, progress, inputs)
 
 
 def _without_large_boards(puzzle: PuzzleSet, profile: Profile) -> tuple[PuzzleSet, list[str]]:

@@ -133,9 +133,8 @@ def _finish(
         from fabkit.build.reports import write_reports
 
         folder, about = context.folder, "stl" if is_own else ""
-        built = write_reports(
-            folder, context.puzzle, limits, contents, about, context.force, lenient=True
-        )
+        owner = context.puzzle.name
+        built = write_reports(folder, owner, contents, about, context.force, lenient=True)
         report.warn(*built.warnings)
         report.info(f"Wrote {' and '.join(str(folder / name) for name in sorted(contents))}")
     report.document(result.document())

@@ -8,7 +8,6 @@ from typing import Any
 
 import typer
 
-from fabkit.cli import options
 from fabkit.cli.context import Context, with_options
 from fabkit.cli.options import argument, flag, option
 from fabkit.core.errors import InputError, no_such, pluralize
@@ -141,31 +140,30 @@ def docs(
     context: Context,
     output: Path | None = option(
         "-o --output DIR",
-        "Output folder (default: output/docs); a subfolder if DIR holds other files.",
+        "Copy it to this folder, such as that of a web server, and open the copy; to a subfolder if "
+        "DIR holds other files.",
     ),
-    no_open: bool = flag("--no-open", "Only build it and print the path, as with --json."),
+    no_open: bool = flag("--no-open", "Only print the path, as with --json."),
 ) -> None:
     """Open the documentation in the browser.
 
-    Builds it first if needed; it works without a network.
+    It works without a network.
     """
     import webbrowser
 
-    from fabkit.build.docs import DOCS, make_docs
-    from fabkit.build.export import file_summaries
+    from fabkit.build.docs import DOCS, copy_docs, docs_folder
     from fabkit.build.page import INDEX, page_folder
 
     report = context.report
-    default = options.folder(str(Path("output") / DOCS), "the output folder")
-    folder = page_folder(output or default, DOCS)
-    built = make_docs(folder, context.force)
-    page, files = folder / INDEX, file_summaries(built)
-    if built.written:
-        report.info(f"Wrote {pluralize(len(built.written), 'file')} to {folder}")
+    if output is None:
+        page, copied = docs_folder() / INDEX, {}
     else:
-        report.info(f"Already up to date: documentation in {folder}")
+        made = copy_docs(page_folder(output, DOCS), context.force)
+        page, copied = made.folder / INDEX, {"output": str(made.folder), **made.document()}
+        if made.written:
+            report.info(f"Wrote {pluralize(len(made.written), 'file')} to {made.folder}")
+        else:
+            report.info(f"Already up to date: documentation in {made.folder}")
     opened = not (no_open or report.json) and webbrowser.open(page.resolve().as_uri())
     report.info(f"{'Opened' if opened else 'Open'} {page}")
-    report.document(
-        {"output": str(folder), "page": str(page), "written": len(built.written), "files": files}
-    )
+    report.document({"page": str(page), **copied})
