@@ -37,7 +37,7 @@ ALL = "all"
 _FREE, _TRIES = range(3, 11), 12
 
 #: The engine that finds solutions, and the one that confirms that there is only one.
-ENGINES = (Search.name, Sat.name)
+UNIQUE_BY = (Search.name, Sat.name)
 
 
 @dataclass(frozen=True)
