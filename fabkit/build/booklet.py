@@ -96,10 +96,10 @@ def make_booklet(
     entries, notes = select_solved(puzzle, all_entries, options.selection)
     cover = None
     if options.picture:
-        progress(0, 0, "drawing the cover")
+        progress(0.0, "drawing the cover")
         find_stl = partial(current_stl_files, folder, puzzle, profile)
         cover = cover_picture(puzzle, entries, profile, find_stl)
-    progress(0, 0, "laying out the pages")
+    progress(0.0, "laying out the pages")
     made = render_booklet(
         puzzle, entries, profile, options.language, options.paper, cover, options.edition,
         options.fold,

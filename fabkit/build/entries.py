@@ -10,7 +10,7 @@ from typing import Any
 
 from fabkit.core.errors import InputError, escape, no_such, quote
 from fabkit.core.files import sha256
-from fabkit.core.progress import Progress, no_progress
+from fabkit.core.progress import Progress, counted, no_progress
 from fabkit.model.catalog import (
     catalog_path,
     catalog_records,
@@ -110,9 +110,9 @@ def gather(
     wanted = [entry for entry in all_entries if entry.challenge.id in only or not only]
     solved = []
     for done, entry in enumerate(wanted):
-        progress(done, len(wanted), entry.challenge.id)
+        counted(progress, done, len(wanted), entry.challenge.id)
         solved.append(entry if entry.solution else _solved(puzzle, entry, selection.budget_s))
-    progress(len(wanted), len(wanted), "")
+    progress(1.0, "")
     return sorted(_levelled(puzzle, solved), key=lambda entry: KINDS.index(entry.kind))
 
 

@@ -15,7 +15,7 @@ from fabkit.build.reports import write_contents
 from fabkit.build.targets import BuildResult, OutputPath, Target, build
 from fabkit.core.errors import InputError, pluralize
 from fabkit.core.files import digest, json_text
-from fabkit.core.progress import Progress, no_progress
+from fabkit.core.progress import Progress, counted, no_progress
 from fabkit.model.accessory import Accessory, Printable, printables, profile_as_made
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
@@ -135,7 +135,7 @@ def write_print(
 
     prints = {}
     for done, drawing in enumerate(drawings):
-        progress(done, len(drawings), drawing.piece)
+        counted(progress, done, len(drawings), drawing.piece)
         path = output_path(f"{stl}/{drawing.piece}.stl")
         write_stl(build_solid(drawing), path)
         (mesh,) = read_meshes(path)

@@ -21,7 +21,7 @@ from fabkit.build.reports import write_contents
 from fabkit.build.targets import BuildResult, OutputPath, Target, build
 from fabkit.core.errors import InputError, escape
 from fabkit.core.files import digest, json_text, read_json, temporary_folder, zip_bytes
-from fabkit.core.progress import Progress, no_progress
+from fabkit.core.progress import Progress, counted, no_progress
 from fabkit.model.accessory import accessories, printables
 from fabkit.model.profile import Profile
 from fabkit.model.profile_file import dump_profile
@@ -101,7 +101,7 @@ class _PageBuilder:
         """All STL files: the up-to-date ones of the output folder, and the others made now."""
         for done, printable in enumerate(self.prints.printables):
             if printable.id not in self.prints.stl:
-                self.progress(done, len(self.prints.printables), f"{printable.id}.stl")
+                counted(self.progress, done, len(self.prints.printables), f"{printable.id}.stl")
                 with library_failures(f"{printable.id}.stl"):
                     self.prints.write_stl(printable, self.room / f"{printable.id}.stl")
         return self.prints.stl
@@ -168,7 +168,7 @@ class _PageBuilder:
     def _write_still(self, output_path: OutputPath) -> None:
         from PIL import Image
 
-        self.progress(0, 0, STILL)
+        self.progress(0.0, STILL)
         picture = cover_picture(
             self.printable, self.entries[0], self.profile, lambda: self.meshes, background=None
         )

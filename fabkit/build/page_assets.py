@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from fabkit.build.artifacts import Artifacts, library_failures
 from fabkit.build.assembly_layout import placement_on
-from fabkit.core.progress import Progress, no_progress
+from fabkit.core.progress import Progress, counted, no_progress
 from fabkit.drawing.boards.csg import BoardDrawing
 from fabkit.mesh.mesh import Faces, Mesh, Points
 from fabkit.model.accessory import LID, Accessory, Printable
@@ -48,7 +48,7 @@ def models_data(artifacts: Artifacts, progress: Progress = no_progress) -> dict[
     """
     models: dict[str, Any] = {"pieces": {}, "boards": {}, "lids": {}}
     for done, printable in enumerate(artifacts.printables):
-        progress(done, len(artifacts.printables), printable.id)
+        counted(progress, done, len(artifacts.printables), printable.id)
         model = _model(artifacts, printable)
         if isinstance(printable, Piece):
             orientations = PieceOrientations(artifacts.puzzle.lattice, printable, flips=True).all

@@ -58,10 +58,8 @@ def make_site(
     pages = {}
     for done, (puzzle, profile) in enumerate(puzzles):
 
-        def on_progress(
-            _: int, __: int, what: str, done: int = done, name: str = puzzle.name
-        ) -> None:
-            progress(done, len(puzzles), f"{name}: {what}" if what else name)
+        def on_progress(share: float, what: str, done: int = done, name: str = puzzle.name) -> None:
+            progress((done + share) / len(puzzles), f"{name}: {what}" if what else name)
 
         own, selection = Path("output") / puzzle.name, Selection(budget_s=budget_s)
         pages[puzzle.name] = make_page(

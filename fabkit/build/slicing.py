@@ -16,7 +16,7 @@ from fabkit.build.reports import read_report, write_reports
 from fabkit.build.targets import OutputPath, Target, build
 from fabkit.core.errors import InputError, escape
 from fabkit.core.files import json_text
-from fabkit.core.progress import Progress, no_progress
+from fabkit.core.progress import Progress, counted, no_progress
 from fabkit.drawing.draft import draft_all, draft_printable, tone_area
 from fabkit.drawing.part import PartDrawing
 from fabkit.mesh.topology import signed_volume
@@ -80,7 +80,7 @@ def slice_set(
             message = "has been changed; rebuild it with --force"
             raise InputError.of(escape(str(folder / PLATES)), message)
         for done, plate in enumerate(plates):
-            progress(done, len(plates), plate["file"])
+            counted(progress, done, len(plates), plate["file"])
             gcode = f"gcode/plate-{plate['number']}.gcode"
             expected = _expected(plate, puzzle, drawings, profile)
             model = folder / plate["file"]

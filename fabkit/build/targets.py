@@ -26,7 +26,7 @@ from fabkit.core.files import (
     remove_leftovers,
     sha256,
 )
-from fabkit.core.progress import Progress, no_progress
+from fabkit.core.progress import Progress, counted, no_progress
 
 #: Returns where to write a file of the folder; keywords are stored in its `ManifestEntry`.
 OutputPath = Callable[..., Path]
@@ -197,11 +197,11 @@ def build(
                 return held.enter_context(Staging(folder))
 
             for done, target in enumerate(stale):
-                progress(done, len(stale), target.names[0])
+                counted(progress, done, len(stale), target.names[0])
                 built.made |= _make(target, manifest, staging)
                 if target.edited_as:
                     _keep_edited(target, folder, manifest, staging(), built)
-            progress(len(stale), len(stale), "")
+            progress(1.0, "")
             manifest = _commit(staging(), stale, manifest, inputs, force, built)
     for target in targets:
         now = {name: entry for name, entry in built.made.items() if target.owns(name)}

@@ -31,8 +31,8 @@ def certify(
 
     report, start = context.report, time.monotonic()
     proofs = read(Path(file))
-    with report.shares("checked") as on_progress:
-        verdict = verify(proofs, set, on_progress)
+    with report.progress("checked") as progress:
+        verdict = verify(proofs, set, progress)
     stated = proofs.problem if isinstance(proofs, Certificate) else proofs
     pieces, turned = [piece.id for piece in stated.pieces], "" if stated.flips else "not "
     how = f"{pluralize(verdict.nodes, 'branch node')} replayed"

@@ -73,10 +73,10 @@ def challenges(
         subsets.refuse_unsuitable(puzzle)
     challenge_list.refuse_folder(folder, puzzle)
     finding_s = None if budget_s is None else _FINDING * budget_s
-    with report.shares("of the work") as on_progress:
-        finding = Budget(finding_s, lambda share: on_progress(_FINDING * share), begin)
+    with report.progress("of the work") as progress:
+        finding = Budget(finding_s, lambda share, _: progress(_FINDING * share, ""), begin)
         proving = Budget(
-            budget_s, lambda share: on_progress(_FINDING + (1 - _FINDING) * share), begin
+            budget_s, lambda share, _: progress(_FINDING + (1 - _FINDING) * share, ""), begin
         )
         generated = generate(puzzle, query, finding, proving)
     if generated.graded:

@@ -119,8 +119,8 @@ def snowflakes(
         kept = len(checkpoint.keys())
         if kept:
             report.info(f"Resuming the run in {run}: {pluralize(kept, 'task')} done")
-        with report.stages() as on_progress:
-            results = find_snowflakes(query, checkpoint, pool, on_progress)
+        with report.progress() as progress:
+            results = find_snowflakes(query, checkpoint, pool, progress)
     return _print_results(query, results, folder, proof, context.begin if timed else None, report)
 
 

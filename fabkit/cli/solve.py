@@ -99,8 +99,8 @@ def solve(
         raise InputError.of("--certificate", "is the challenge's own file; choose another one")
     report, puzzle = context.report, context.puzzle
     encoded = to_exact_cover(puzzle, _challenge(puzzle, challenge, file), leftover)
-    with report.shares("of the search") as on_progress:
-        budget = Budget(budget_s, on_progress, context.begin)
+    with report.progress("of the search") as progress:
+        budget = Budget(budget_s, progress, context.begin)
         if question == "starts":
             return answers.print_starts(encoded, budget, report)
         answer = answer_to(encoded, question, engine, budget, limit)
@@ -111,8 +111,8 @@ def solve(
     if context.json:
         report.document(document(encoded, answer, rating))
     # Print the answer before writing files: a proof may take longer, and fail.
-    with report.shares("of the proof") as on_progress:
-        budget = Budget(budget_s, on_progress)
+    with report.progress("of the proof") as progress:
+        budget = Budget(budget_s, progress)
         written = _draw(context, encoded, answer, budget, svg, steps, theme or drawings.AUTO)
         try:
             if cnf is not None:

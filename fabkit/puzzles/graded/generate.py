@@ -166,7 +166,7 @@ def _sources(
     if infeasibility is not None:
         return {}, f"{board.id} has no solution: {infeasibility.reason}"
     # Listing fillings reports no progress, since its share of the work is not known beforehand.
-    positions = StartingPositions(encoded, Budget(budget.limit_s, None, budget.started))
+    positions = StartingPositions(encoded, Budget(budget.limit_s, started=budget.started))
     if positions.fillings is not None and not len(positions.fillings):
         return {}, f"{board.id} has no solution: search exhausted"
     return dict[Hashable, CandidateSource](positions.sources(query.given, query.seed).items()), ""
@@ -208,7 +208,7 @@ def _starts_of(
     sources: Mapping[tuple[int, bool], CandidateSource] = {}
     if find_infeasibility(encoded := to_exact_cover(puzzle, challenge)) is None:
         # There may be hundreds of thousands of fillings, so they are deleted as soon as possible.
-        positions = StartingPositions(encoded, Budget(budget.limit_s, None, budget.started))
+        positions = StartingPositions(encoded, Budget(budget.limit_s, started=budget.started))
         sources = positions.sources(query.given, query.seed)
         del positions
     used = encoded.problem.pieces_used
