@@ -23,11 +23,10 @@ from fabkit.output.i18n import LANGUAGES, load_messages
 BOOKLET = "booklet.pdf"
 #: Profile keys that affect neither booklets nor pages.
 NOT_SHOWN = ("price.", "laser.", "filament.", "plate.", "printer.")
-#: The packages and libraries it depends on, besides those of all reports.
-_PACKAGES, _LIBRARIES = (
-    ("build", "solid", "core"),
-    ("reportlab", "cadquery", "cadquery-ocp", "pillow"),
-)
+#: The packages it depends on, besides those of all reports.
+_PACKAGES = ("build", "solid", "core")
+#: The libraries it depends on, besides those of all reports.
+_LIBRARIES = ("reportlab", "cadquery", "cadquery-ocp", "pillow")
 
 
 @dataclass(frozen=True)

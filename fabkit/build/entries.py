@@ -101,7 +101,8 @@ def gather(
         ('start-007', 'start', 1, 'starter')
     """
     selection = selection or Selection()
-    files, only = selection.files, [resolve_id(puzzle, name) for name in selection.only]
+    files = selection.files
+    only = [resolve_id(puzzle, name) for name in selection.only]
     all_entries = _of_files(puzzle, files) if files else _of_set(puzzle, folder, only)
     if not all_entries:
         message = "has no challenge and no board; give a challenge file with --challenges"

@@ -28,8 +28,10 @@ if TYPE_CHECKING:
     from fabkit.printing.package3mf import PrintInfo
     from fabkit.printing.plate import Plate
 
-#: The effective profile, written beside the files, and the name of one that was edited.
-PROFILE, EDITED_PROFILE = "profile.toml", "profile.edited.toml"
+#: The effective profile, written beside the files.
+PROFILE = "profile.toml"
+#: The name that an edited profile gets.
+EDITED_PROFILE = "profile.edited.toml"
 #: The contents of each plate, for scripts and for `fabkit slice`.
 PLATES = "plates/plates.json"
 

@@ -23,9 +23,12 @@ from fabkit.output.render.scene import corner_normals, face_normals
 from fabkit.output.render.transform import RigidTransform
 from fabkit.output.web.playdata import PieceOrientations
 
-#: The maximum deviation of displayed from printed meshes; the steps per mm of the grid of their
-#: corners; and the range of the whole numbers that represent their normals (`_NORMAL`).
-_COARSE_MM, _STEPS, _NORMAL = 0.07, 64, 127
+#: The maximum deviation of displayed from printed meshes.
+_COARSE_MM = 0.07
+#: The steps per mm of the grid that corners of displayed meshes are on.
+_STEPS = 64
+#: The whole number that represents 1 in a normal: the largest in a signed byte.
+_NORMAL = 127
 #: Decimals of transforms: of their shifts in mm, and of the entries of their rotations.
 _DECIMALS = 6
 #: Bytes of a whole number in a packed mesh.
@@ -123,7 +126,8 @@ def pack_mesh(mesh: Mesh) -> tuple[bytes, int, int]:
     keys = np.column_stack([faces.ravel(), normals]).astype(np.int64)
     corners, first, which = np.unique(keys, axis=0, return_index=True, return_inverse=True)
     order = np.argsort(first)  # in the order of their first use
-    corners, which = corners[order], np.argsort(order)[which.ravel()]
+    corners = corners[order]
+    which = np.argsort(order)[which.ravel()]
     places = np.rint(vertices[corners[:, 0]] * _STEPS).astype(np.int64)
     new = np.maximum.accumulate(np.append(-1, which))[:-1] + 1
     content = [*(_bytes(np.diff(axis, prepend=0)) for axis in places.T)]
@@ -144,7 +148,8 @@ def _normals(mesh: Mesh, vertices: Points, faces: Faces) -> Points:
 
     fine = corner_normals(mesh.vertices, mesh.faces).reshape(-1, 3)
     corners = mesh.faces.ravel()
-    by_vertex, counts = np.argsort(corners, kind="stable"), np.bincount(corners)
+    by_vertex = np.argsort(corners, kind="stable")
+    counts = np.bincount(corners)
     nearest = cKDTree(mesh.vertices).query(vertices)[1][faces.ravel()]
     neighbours = counts[nearest]
     ends = np.cumsum(neighbours)

@@ -68,13 +68,15 @@ def slice_set(
     Raises:
         ExternalError: when the slicer fails, or the folder cannot be written. Nothing changes then.
     """
-    before, name = sliced_before(folder, puzzle, profile), str(slicer)
+    before = sliced_before(folder, puzzle, profile)
+    name = str(slicer)
     if before and before["slicer"] == name and not force:
         return before, False
 
     def make(output_path: OutputPath) -> None:
         drafts = draft_all(puzzle, printables(puzzle, profile), profile, draft_printable)
-        drawings, documents = {drawing.piece: drawing for drawing in drafts}, []
+        drawings = {drawing.piece: drawing for drawing in drafts}
+        documents = []
         plates = read_report(folder, PLATES).get("plates")
         if not isinstance(plates, list):
             message = "has been changed; rebuild it with --force"

@@ -170,7 +170,8 @@ def build(
         if not lenient:
             raise
         built.warnings.append(f"{MANIFEST} was left unchanged: {error}")
-        manifest, force = Manifest(set=""), True
+        manifest = Manifest(set="")
+        force = True
     stale = [target for target in targets if force or not target.is_current(manifest, folder)]
     gone = any(not (folder / name).is_file() for name in manifest.files)
     if stale or (inputs and (gone or manifest.model_copy(update=inputs) != manifest)):
@@ -272,7 +273,8 @@ def _keep_edited(
 ) -> None:
     """Keep an edited file under another name."""
     (name,) = target.names
-    path, entry = folder / name, manifest.files.get(name)
+    path = folder / name
+    entry = manifest.files.get(name)
     if path.is_file() and not built.made[name].is_in(path) and not (entry and entry.is_in(path)):
         staging.path(target.edited_as).write_bytes(path.read_bytes())
         kept = escape(str(folder / target.edited_as))

@@ -15,7 +15,10 @@ from fabkit.model.puzzle import PuzzleSet
 if TYPE_CHECKING:
     from fabkit.puzzles.graded.generate import GeneratedChallenges
 
-MAX_COUNT, MAX_SEED = 10_000, 2**32 - 1
+#: The largest number of challenges to ask for.
+MAX_COUNT = 10_000
+#: The largest random seed.
+MAX_SEED = 2**32 - 1
 #: The share of the time limit for finding challenges; the rest is for proving them.
 _FINDING = 0.8
 _MAX_DRAWN = 3

@@ -170,7 +170,8 @@ def _draw(
         solutions = solve(encoded, "first", budget=Budget(budget.left_s)).solutions
     solution = encoded.decode(solutions[0]) if solutions else None
     entry = entry_of(encoded.challenge).with_result(solution=solution)
-    unit_mm, written = context.profile.unit_mm, []
+    unit_mm = context.profile.unit_mm
+    written = []
     if svg is not None:
         write_atomically(
             svg, challenge_sheet(encoded.puzzle, entry, unit_mm, count_text(answer), theme)
