@@ -35,7 +35,7 @@ from fabkit.model.profile import (
 )
 
 if TYPE_CHECKING:
-    from fabkit.core.documents import Table, Validator
+    from fabkit.core.documents import ErrorList, Table, Validator
 
 _PRESETS = Path(__file__).resolve().parent / "presets"
 _LONGEST_TITLE = 200
@@ -234,13 +234,24 @@ def _read_layer(name: str) -> dict[str, Any]:
         raise InputError.of("", f"{message}, or give a path to a .toml file")
     errors = ErrorList(source)
     document = read_toml(path, source)
-    layer: Any = profile_table().read(document, errors, elsewhere=[*_BY_KEY], renamed=_RENAMED)
+    values = _read_values(document, errors)
+    return {"title": path.stem, **values, "name": path.stem}
+
+
+def _read_values(document: dict[str, Any], errors: ErrorList) -> dict[str, Any]:
+    """Return the values of a profile's document by attributes of `Profile`.
+
+    Raises:
+        InputError: with all errors.
+    """
+    from fabkit.core.documents import read_document
+
+    layer: Any = read_document(profile_table(), document, errors, [*_BY_KEY], _RENAMED)
     errors.raise_if_any()
-    values: dict[str, Any] = {"name": path.stem, "title": layer.title or path.stem}
+    values = {"title": layer.title} if layer.title else {}
     for setting in SETTINGS:
-        value = layer
-        for key in setting.key.split("."):
-            value = getattr(value, key, None)
+        section, _, key = setting.key.rpartition(".")
+        value = getattr(getattr(layer, section) if section else layer, key, None)
         if value is not None:
             values[setting.attribute] = value
     return values
@@ -270,24 +281,24 @@ def _read_settings(settings: Sequence[str]) -> dict[str, Any]:
     from fabkit.core.documents import ErrorList, unknown_key
 
     errors = ErrorList("-s")
-    stated, values = dict[str, str](), dict[str, Any]()
+    stated = dict[str, str]()
     for text in settings:
         key, equals, value = text.partition("=")
         if not equals or not key.strip():
             errors.add("", f'expected key=value such as "unit=15 mm", found {quote(text)}')
         stated[key.strip()] = value.strip()
     errors.raise_if_any()
-    for key, value in stated.items():
-        if key not in _BY_KEY:
-            near = nearest(key, [*_BY_KEY])
-            errors.add(truncate(escape(key)), unknown_key(key, near, [*_BY_KEY], _RENAMED))
+    document = dict[str, Any]()
+    for full_key, value in stated.items():
+        if full_key not in _BY_KEY:
+            near = nearest(full_key, [*_BY_KEY])
+            message = unknown_key(full_key, near, [*_BY_KEY], _RENAMED)
+            errors.add(truncate(escape(full_key)), message)
             continue
-        try:
-            values[_BY_KEY[key].attribute] = _check(_BY_KEY[key]).read(value)
-        except ValueError as error:
-            errors.add(key, str(error))
-    errors.raise_if_any()
-    return values
+        section, _, key = full_key.rpartition(".")
+        table = document.setdefault(section, {}) if section else document
+        table[key] = value
+    return _read_values(document, errors)
 
 
 def _check(setting: Setting) -> Validator:
