@@ -21,8 +21,8 @@ from pydantic import (
     StrictStr,
 )
 
-from fabkit.core.documents import ErrorList, Table, read_document
-from fabkit.core.errors import InputError, escape, quote, truncate
+from fabkit.core.documents import Table, read_document
+from fabkit.core.errors import ErrorList, InputError, escape, quote, truncate
 from fabkit.core.files import SCHEMA_VERSION, json_sha256
 from fabkit.core.parsing import read_text, strict_json
 

@@ -23,7 +23,7 @@ from pydantic_core import ErrorDetails, core_schema
 
 from fabkit.core.errors import (
     ErrorDetail,
-    InputError,
+    ErrorList,
     escape,
     join_names,
     join_or,
@@ -42,7 +42,6 @@ from fabkit.core.units import (
     parse_number,
 )
 
-_MAX_ERRORS = 50
 _INDEX = re.compile(r"\[\d+\]")
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
@@ -50,29 +49,6 @@ _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 _WINDOWS_NAMES = {"con", "prn", "aux", "nul"} | {
     f"{p}{n}" for p in ("com", "lpt") for n in range(10)
 }
-
-
-class ErrorList:
-    """The errors of one file. The first fifty are kept, the others counted.
-
-    ``source`` begins the message.
-    """
-
-    def __init__(self, source: str) -> None:
-        self.source = source
-        self.count = 0
-        self._kept: list[ErrorDetail] = []
-
-    def add(self, key: str, message: str) -> None:
-        """Record an error at a place such as ``piece[3].outline``."""
-        self.count += 1
-        if len(self._kept) < _MAX_ERRORS:
-            self._kept.append(ErrorDetail(key, message))
-
-    def raise_if_any(self) -> None:
-        """Raise `InputError` with all recorded errors, if any."""
-        if self.count:
-            raise InputError(self.source, self._kept, self.count - len(self._kept))
 
 
 @dataclass(frozen=True)
@@ -197,9 +173,14 @@ def decimal(low: float, high: float) -> Validator:
 
 def length_mm(low_mm: float, high_mm: float) -> Validator:
     """Read a length with its unit, such as ``"20 mm"``, in millimetres."""
-    format_value, pattern = partial(format_mm, digits=6), rf"^{LENGTH_PATTERN}$"
     return _measure(
-        parse_length_mm, format_value, "a length", low_mm, high_mm, type="string", pattern=pattern
+        parse_length_mm,
+        partial(format_mm, digits=6),
+        "a length",
+        low_mm,
+        high_mm,
+        type="string",
+        pattern=rf"^{LENGTH_PATTERN}$",
     )
 
 
@@ -326,7 +307,8 @@ def _details(
         if line["type"] == "extra_forbidden":
             *steps, name = line["loc"]
             table_place, tables, _ = _locate(model, steps)
-            known, place = [*_fields(tables)], _below(table_place, str(name))
+            known = [*_fields(tables)]
+            place = _below(table_place, str(name))
             near = nearest(str(name), known) or nearest(str(name), elsewhere)
             message = unknown_key(place, near, known, renamed)
             implied |= {(*steps, near)} - {line["loc"]}
@@ -341,7 +323,8 @@ def _locate(
     model: type[BaseModel], loc: Iterable[int | str]
 ) -> tuple[str, Sequence[type[BaseModel]], FieldInfo | None]:
     """Return a location's place in the file, the models of tables there, and the field that has it."""
-    place, tables = "", [model]
+    place = ""
+    tables = [model]
     field: FieldInfo | None = None
     for step in loc:
         if isinstance(step, int):
@@ -349,7 +332,8 @@ def _locate(
         elif field and field.discriminator:  # the step names the variant
             field = None
         else:
-            place, field = _below(place, step), _fields(tables)[step]
+            place = _below(place, step)
+            field = _fields(tables)[step]
             tables = _models_in(field.annotation)
     return place, tables, field
 
@@ -372,7 +356,9 @@ def _message(
     line: ErrorDetails, place: str, tables: Sequence[type[BaseModel]], field: FieldInfo | None
 ) -> str:
     """Return the message for one of pydantic's errors but an unknown key."""
-    kind, stated, context = line["type"], quote(line["input"]), line.get("ctx", {})
+    kind = line["type"]
+    stated = quote(line["input"])
+    context = line.get("ctx", {})
     header = _INDEX.sub("", place)
     if kind == "missing":
         checks = field.metadata if field else []

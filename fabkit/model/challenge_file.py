@@ -16,7 +16,6 @@ from pydantic import Field
 from fabkit.core.documents import (
     BOOLEAN,
     IDENTIFIER,
-    ErrorList,
     Table,
     Validator,
     any_value,
@@ -28,7 +27,7 @@ from fabkit.core.documents import (
     read_identifier,
     text,
 )
-from fabkit.core.errors import InputError, escape, join_names, pluralize, quote
+from fabkit.core.errors import ErrorList, InputError, escape, join_names, pluralize, quote
 from fabkit.core.files import check_schema
 from fabkit.core.parsing import parse_json, parse_toml, read_text
 from fabkit.model.entry import LEVELS, solution_error
@@ -319,9 +318,10 @@ class ChallengeReader:
 
         Rows and columns begin at the top left of the board or outline.
         """
-        errors, before = self._errors, self._errors.count
+        errors = self._errors
+        errors_before = errors.count
         key = exactly_one(errors, table.place, table, _REGION_KEYS, required=False)
-        if errors.count > before:
+        if errors.count > errors_before:
             return frozenset(), CellNumbering(self._lattice)
         where = table.key(key)
         if key == "outline":
@@ -362,7 +362,8 @@ class ChallengeReader:
 
     def _named(self, wanted: Any, key: str) -> tuple[str, ...]:
         """Return the ids in ``pieces``: a list, or a string when every id is a single character."""
-        known, errors = self._pieces, self._errors
+        known = self._pieces
+        errors = self._errors
         if wanted is None:
             return tuple(known)
         if not isinstance(wanted, str | list):
@@ -387,7 +388,8 @@ class ChallengeReader:
 
     def _count(self, table: ChallengeFile, named: int, given: int) -> int | None:
         """Return how many of the pieces fill the region; None when all do."""
-        count, key = table.pieces_count, table.key("pieces_count")
+        count = table.pieces_count
+        key = table.key("pieces_count")
         if count is not None and not 1 <= count <= named:
             expected = f"expected 1 to {named}, as {pluralize(named, 'piece')} may be used"
             self._errors.add(key, f"is {count}; {expected}")

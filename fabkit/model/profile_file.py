@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tomli_w
 
-from fabkit.core.errors import ErrorDetail, InputError, escape, nearest, quote, truncate
+from fabkit.core.errors import ErrorDetail, ErrorList, InputError, escape, nearest, quote, truncate
 from fabkit.core.parsing import read_toml
 from fabkit.core.units import format_degrees, format_mm
 from fabkit.model.layers import (
@@ -35,7 +35,7 @@ from fabkit.model.profile import (
 )
 
 if TYPE_CHECKING:
-    from fabkit.core.documents import ErrorList, Table, Validator
+    from fabkit.core.documents import Table, Validator
 
 _PRESETS = Path(__file__).resolve().parent / "presets"
 _LONGEST_TITLE = 200
@@ -107,7 +107,8 @@ def dump_profile(profile: Profile, but: Profile | None = None) -> str:
 
 def contradictions(profile: Profile) -> Iterable[ErrorDetail]:
     """Yield the contradictions in a profile that hold for any piece."""
-    thickness_mm, inset_mm = profile.thickness_mm, profile.inset_mm
+    thickness_mm = profile.thickness_mm
+    inset_mm = profile.inset_mm
     depth_mm = profile.label_depth_mm
     room_mm = thickness_mm - profile.top_chamfer_mm - profile.foot_chamfer_mm
     if room_mm < 0.5:
@@ -129,7 +130,8 @@ def contradictions(profile: Profile) -> Iterable[ErrorDetail]:
     if profile.faces != "none" and depth_mm >= thickness_mm / 3:
         third = f"is a third or more of the thickness {format_mm(thickness_mm)}"
         yield ErrorDetail("label.depth", f"{format_mm(depth_mm)} {third}")
-    ball_mm, radius_mm = profile.ball_mm, round(profile.ball_mm / 2, 6)
+    ball_mm = profile.ball_mm
+    radius_mm = round(ball_mm / 2, 6)
     if profile.link_mm >= ball_mm:
         yield ErrorDetail(
             "ball.link",
@@ -155,7 +157,8 @@ def contradictions(profile: Profile) -> Iterable[ErrorDetail]:
 
 def _rib_contradictions(profile: Profile) -> Iterable[ErrorDetail]:
     magnet_mm = profile.magnet_diameter_mm
-    root_mm, crest_mm = magnet_mm + profile.rib_root_mm, magnet_mm + profile.rib_crest_mm
+    root_mm = magnet_mm + profile.rib_root_mm
+    crest_mm = magnet_mm + profile.rib_crest_mm
     if crest_mm >= root_mm:
         yield ErrorDetail(
             "recess.rib_crest", "must be smaller than recess.rib_root, or there is no rib"
@@ -204,7 +207,8 @@ def _recess_contradictions(profile: Profile, depth_mm: float) -> Iterable[ErrorD
 
 def _release_contradictions(profile: Profile) -> Iterable[ErrorDetail]:
     """Check that a pin fits through the hole for pushing a magnet out, and a magnet does not."""
-    release_mm, most_mm = profile.release_mm, profile.magnet_diameter_mm / 2
+    release_mm = profile.release_mm
+    maximum_mm = profile.magnet_diameter_mm / 2
     if not release_mm:
         return
     if profile.embedded:
@@ -213,22 +217,22 @@ def _release_contradictions(profile: Profile) -> Iterable[ErrorDetail]:
             "a magnet in a closed cavity cannot be pushed out; choose 0 mm, or recess.fit press, glue "
             "or ribs",
         )
-    elif release_mm < LEAST_RELEASE_MM or release_mm > most_mm:
+    elif release_mm < LEAST_RELEASE_MM or release_mm > maximum_mm:
         yield ErrorDetail(
             "recess.release",
             f"is {format_mm(release_mm)}; expected 0 mm for none, or {format_mm(LEAST_RELEASE_MM)} (a "
-            f"pin) to {format_mm(most_mm)} (half the magnet's diameter)",
+            f"pin) to {format_mm(maximum_mm)} (half the magnet's diameter)",
         )
 
 
 def _read_layer(name: str) -> dict[str, Any]:
     """Read the values of a preset or a file."""
-    from fabkit.core.documents import ErrorList
-
     if name in preset_names():
-        path, source = _PRESETS / f"{name}.toml", f"profile {name}"
+        path = _PRESETS / f"{name}.toml"
+        source = f"profile {name}"
     elif name.endswith(".toml") or "/" in name or "\\" in name:
-        path, source = Path(name), escape(name)
+        path = Path(name)
+        source = escape(name)
     else:
         message = f"there is no profile {quote(name)}; choose from {', '.join(preset_names())}"
         raise InputError.of("", f"{message}, or give a path to a .toml file")
@@ -278,7 +282,7 @@ def profile_table() -> type[Table]:
 
 def _read_settings(settings: Sequence[str]) -> dict[str, Any]:
     """Read the values of ``-s key=value`` options; the last one of a key applies."""
-    from fabkit.core.documents import ErrorList, unknown_key
+    from fabkit.core.documents import unknown_key
 
     errors = ErrorList("-s")
     stated = dict[str, str]()

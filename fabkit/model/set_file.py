@@ -13,7 +13,6 @@ from fabkit.core.documents import (
     BOOLEAN,
     COLOUR,
     IDENTIFIER,
-    ErrorList,
     Table,
     Validator,
     any_value,
@@ -26,7 +25,7 @@ from fabkit.core.documents import (
     read_identifier,
     text,
 )
-from fabkit.core.errors import escape, pluralize, quote
+from fabkit.core.errors import ErrorList, escape, pluralize, quote
 from fabkit.core.files import digest, sha256
 from fabkit.core.parsing import read_toml
 from fabkit.model.accessory import LID_SUFFIX
@@ -212,7 +211,9 @@ class _SetReader:
     """Checks and converts a set file's sound tables."""
 
     def __init__(self, file: SetFile, errors: ErrorList, path: Path) -> None:
-        self.file, self.head, self.errors = file, file.set, errors
+        self.file = file
+        self.head = file.set
+        self.errors = errors
         self.path = path
         self.lattice = LATTICES[file.set.lattice]
         self.flips = file.set.moves == MOVES[1]
@@ -225,7 +226,8 @@ class _SetReader:
         Args:
             document: the file with all its tables.
         """
-        file, head = self.file, self.head
+        file = self.file
+        head = file.set
         if head.chequer and self.lattice is not LATTICES["square"]:
             lattice = f"the lattice is {self.lattice.name}"
             self.errors.add(
@@ -239,7 +241,7 @@ class _SetReader:
             limit = f"at most {_MOST_PIECES} are allowed"
             self.errors.add("piece", f"defines {len(pieces)} pieces, counting copies; {limit}")
         boards = [self._board(table, pieces) for table in file.board]
-        of_file, of_drawings = sha256(self.path), self.drawings.digests
+        digests = [sha256(self.path), *self.drawings.digests]
         puzzle = PuzzleSet(
             name=head.name,
             title=head.title or head.name,
@@ -250,7 +252,7 @@ class _SetReader:
             boards=tuple(boards),
             challenges=(),
             source=self.errors.source,
-            digest=digest(of_file, *of_drawings) if of_drawings else of_file,
+            digest=digest(*digests) if len(digests) > 1 else digests[0],
             credit=head.source,
             licence=head.licence,
         )
@@ -344,8 +346,8 @@ class _SetReader:
 
     def _refuse_small_board(self, key: str, board: Board, pieces: Sequence[Piece]) -> None:
         """Record an error for a board on which some piece does not fit."""
-        lattice, flips = self.lattice, self.flips
-        large = [piece for piece in pieces if not fits_in(lattice, piece, board.cells, flips)]
+        lattice = self.lattice
+        large = [piece for piece in pieces if not fits_in(lattice, piece, board.cells, self.flips)]
         if not large:
             return
         piece = max(large, key=lambda piece: len(piece.forms[0].cells))
@@ -354,7 +356,7 @@ class _SetReader:
         units = len(board.cells) / lattice.cells_per_unit
         extent = f"{_extent(lattice, board.cells)}, area {units:g}"
         advice = "enlarge the board"
-        if not flips and fits_in(lattice, piece, board.cells, flips=True):
+        if not self.flips and fits_in(lattice, piece, board.cells, flips=True):
             advice = f'it would fit turned over; {advice}, or write moves = "rotations and flips" in [set]'
         message = f"piece {quote(piece.id)} ({size}) does not fit on this board ({extent})"
         self.errors.add(key, f"{message} in any position{others}; {advice}")

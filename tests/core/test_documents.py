@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import pytest
 from pydantic import Field
 
-from fabkit.core.documents import BOOLEAN, ErrorList, Table, choice, integer, read_document, text
-from fabkit.core.errors import InputError
+from fabkit.core.documents import BOOLEAN, Table, choice, integer, read_document, text
+from fabkit.core.errors import ErrorList, InputError
 
 
 class Row(Table):
