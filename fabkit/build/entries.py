@@ -109,12 +109,8 @@ def gather(
         raise NothingToShowError.of(puzzle.name, message)
     refuse_unknown_ids("challenge", only, [entry.challenge.id for entry in all_entries])
     wanted = [entry for entry in all_entries if entry.challenge.id in only or not only]
-    solved = []
-    for done, entry in enumerate(wanted):
-        counted(progress, done, len(wanted), entry.challenge.id)
-        solved.append(entry if entry.solution else _solved(puzzle, entry, selection.budget_s))
-    progress(1.0, "")
-    return sorted(_levelled(puzzle, solved), key=lambda entry: KINDS.index(entry.kind))
+    solved = _solved(puzzle, wanted, selection.budget_s, progress)
+    return sorted(solved, key=lambda entry: KINDS.index(entry.kind))
 
 
 def _levelled(puzzle: PuzzleSet, entries: Sequence[Entry]) -> list[Entry]:
@@ -153,10 +149,9 @@ def find_entry(
         InputError: when there is none, or several.
     """
     if file is not None:
-        name = challenge_in_file(file, puzzle, name).challenge.id
-    files = () if file is None else (file,)
+        return _solved(puzzle, [challenge_in_file(file, puzzle, name)], budget_s, progress)[0]
     only = () if name is None else (name,)
-    return gather(puzzle, Selection(files, only, budget_s), folder, progress)[0]
+    return gather(puzzle, Selection((), only, budget_s), folder, progress)[0]
 
 
 def select_solved(
@@ -237,7 +232,19 @@ def _question(challenge: Challenge) -> tuple[object, ...]:
     return challenge.region, frozenset(challenge.pieces), given, challenge.flips
 
 
-def _solved(puzzle: PuzzleSet, entry: Entry, budget_s: float | None) -> Entry:
+def _solved(
+    puzzle: PuzzleSet, entries: Sequence[Entry], budget_s: float | None, progress: Progress
+) -> list[Entry]:
+    """Return the entries with solutions, as far as there are any, and levels."""
+    solved = []
+    for done, entry in enumerate(entries):
+        counted(progress, done, len(entries), entry.challenge.id)
+        solved.append(entry if entry.solution else _solve(puzzle, entry, budget_s))
+    progress(1.0, "")
+    return _levelled(puzzle, solved)
+
+
+def _solve(puzzle: PuzzleSet, entry: Entry, budget_s: float | None) -> Entry:
     """Return the entry with a solution, the number of solutions, and a rating.
 
     Solutions are counted by a short search; if it ends early, the shipped catalog may have the number.
