@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from fabkit.build.artifacts import Artifacts, library_failures
 from fabkit.build.assembly_layout import placement_on
-from fabkit.core.progress import Progress, no_progress
+from fabkit.core.progress import Progress, counted, no_progress
 from fabkit.drawing.boards.csg import BoardDrawing
 from fabkit.mesh.mesh import Faces, Mesh, Points
 from fabkit.model.accessory import LID, Accessory, Printable
@@ -22,9 +22,12 @@ from fabkit.model.piece import Piece
 from fabkit.output.render.scene import corner_normals, face_normals
 from fabkit.output.web.playdata import PieceOrientations
 
-#: The maximum deviation of displayed from printed meshes; the steps per mm of the grid of their
-#: corners; and the range of the whole numbers that represent their normals (`_NORMAL`).
-_COARSE_MM, _STEPS, _NORMAL = 0.07, 64, 127
+#: The maximum deviation of displayed from printed meshes.
+_COARSE_MM = 0.07
+#: The steps per mm of the grid that corners of displayed meshes are on.
+_STEPS = 64
+#: The whole number that represents 1 in a normal: the largest in a signed byte.
+_NORMAL = 127
 #: Decimals of transforms: of their shifts in mm, and of the entries of their rotations.
 _DECIMALS = 6
 #: Bytes of a whole number in a packed mesh.
@@ -47,7 +50,7 @@ def models_data(artifacts: Artifacts, progress: Progress = no_progress) -> dict[
     """
     models: dict[str, Any] = {"pieces": {}, "boards": {}, "lids": {}}
     for done, printable in enumerate(artifacts.printables):
-        progress(done, len(artifacts.printables), printable.id)
+        counted(progress, done, len(artifacts.printables), printable.id)
         model = _model(artifacts, printable)
         if isinstance(printable, Piece):
             orientations = PieceOrientations(artifacts.puzzle.lattice, printable, flips=True).all
@@ -121,7 +124,8 @@ def pack_mesh(mesh: Mesh) -> tuple[bytes, int, int]:
     keys = np.column_stack([faces.ravel(), normals]).astype(np.int64)
     corners, first, which = np.unique(keys, axis=0, return_index=True, return_inverse=True)
     order = np.argsort(first)  # in the order of their first use
-    corners, which = corners[order], np.argsort(order)[which.ravel()]
+    corners = corners[order]
+    which = np.argsort(order)[which.ravel()]
     places = np.rint(vertices[corners[:, 0]] * _STEPS).astype(np.int64)
     new = np.maximum.accumulate(np.append(-1, which))[:-1] + 1
     content = [*(_bytes(np.diff(axis, prepend=0)) for axis in places.T)]
@@ -142,7 +146,8 @@ def _normals(mesh: Mesh, vertices: Points, faces: Faces) -> Points:
 
     fine = corner_normals(mesh.vertices, mesh.faces).reshape(-1, 3)
     corners = mesh.faces.ravel()
-    by_vertex, counts = np.argsort(corners, kind="stable"), np.bincount(corners)
+    by_vertex = np.argsort(corners, kind="stable")
+    counts = np.bincount(corners)
     nearest = cKDTree(mesh.vertices).query(vertices)[1][faces.ravel()]
     neighbours = counts[nearest]
     ends = np.cumsum(neighbours)

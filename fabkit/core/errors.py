@@ -15,6 +15,7 @@ from typing import Any
 _SHOWN_LENGTH = 60
 _SHOWN_DEPTH = 4
 _MAX_NAMED = 40
+_MAX_ERRORS = 50
 
 
 def quote(value: object) -> str:
@@ -51,7 +52,7 @@ def escape(text: str) -> str:
 
 
 def truncate(text: str, maximum: int = _SHOWN_LENGTH) -> str:
-    """Truncate text to at most ``most`` characters."""
+    """Truncate text to at most ``maximum`` characters."""
     return text if len(text) <= maximum else text[: maximum - 1] + "…"
 
 
@@ -154,12 +155,36 @@ class InputError(FabkitError):
 
     def render(self) -> str:
         """Return the whole message: one line for one error, a list for several."""
-        prefix, count = f"{self.source}: " if self.source else "", len(self.errors) + self.omitted
+        prefix = f"{self.source}: " if self.source else ""
+        count = len(self.errors) + self.omitted
         if count == 1:
             return f"{prefix}{self.errors[0]}"
         lines = [f"{prefix}{count} errors", *(f"  {error}" for error in self.errors)]
         lines += [f"  … and {self.omitted} more"] if self.omitted else []
         return "\n".join(lines)
+
+
+class ErrorList:
+    """The errors of one file. The first fifty are kept, the others counted.
+
+    ``source`` begins the message.
+    """
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.count = 0
+        self._kept: list[ErrorDetail] = []
+
+    def add(self, key: str, message: str) -> None:
+        """Record an error at a place such as ``piece[3].outline``."""
+        self.count += 1
+        if len(self._kept) < _MAX_ERRORS:
+            self._kept.append(ErrorDetail(key, message))
+
+    def raise_if_any(self) -> None:
+        """Raise `InputError` with all recorded errors, if any."""
+        if self.count:
+            raise InputError(self.source, self._kept, self.count - len(self._kept))
 
 
 class ExternalError(FabkitError):

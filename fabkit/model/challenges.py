@@ -87,7 +87,8 @@ def find_challenge(puzzle: PuzzleSet, name: str | None) -> Challenge:
         >>> find_challenge(load_set("fridgeiq"), "square_01").pieces
         ('I', 'J', 'M', 'R')
     """
-    known, name = challenge_names(puzzle), name and resolve_id(puzzle, name)
+    known = challenge_names(puzzle)
+    name = name and resolve_id(puzzle, name)
     if name is None and (board := default_board(puzzle.boards)):
         return puzzle.whole_board(board)
     if name is None and len(puzzle.challenges) == 1:

@@ -105,7 +105,8 @@ def moves_onto(
         >>> [(move.turns, move.flipped, vector) for move, vector in moves]
         [(1, False, (6, 4)), (3, False, (4, 8)), (1, True, (6, 8)), (3, True, (4, 4))]
     """
-    wanted, (to_x, to_y) = normalize_cells(lattice, cells), lattice.anchor(cells)
+    wanted = normalize_cells(lattice, cells)
+    to_x, to_y = lattice.anchor(cells)
     moves = []
     for move in lattice.symmetries:
         image = [move(cell) for cell in own]

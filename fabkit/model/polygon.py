@@ -109,7 +109,8 @@ def parts_of_cells(lattice: Lattice, cells: AbstractSet[Cell]) -> list[frozenset
     The one with the least cell comes first. The outline of each has one outer ring.
     """
     owner = {edge: cell for cell in cells for edge in lattice.cell_edges(cell)}
-    waiting, parts = set(cells), []
+    waiting = set(cells)
+    parts = []
     while waiting:
         part = set[Cell]()
         frontier = [waiting.pop()]

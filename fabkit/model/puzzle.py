@@ -155,19 +155,9 @@ class PuzzleSet:
         return self.select([piece_id])[0]
 
     def select(self, piece_ids: Sequence[str]) -> tuple[Piece, ...]:
-        """Return the named pieces in the set's order, each once; all when none is named.
-
-        Raises:
-            InputError: naming every unknown id.
-        """
-        known = [piece.id for piece in self.pieces]
-        unknown = [
-            quote(piece_id) for piece_id in dict.fromkeys(piece_ids) if piece_id not in known
-        ]
-        if unknown:
-            message = f"has no piece {' and no '.join(unknown)}; its pieces are {', '.join(known)}"
-            raise InputError.of(self.name, message)
-        return tuple(p for p in self.pieces if p.id in piece_ids or not piece_ids)
+        """Return the named pieces in the set's order; see `select_by_id`."""
+        pieces: tuple[Piece, ...] = select_by_id(self.pieces, piece_ids, self.name)
+        return pieces
 
     def whole_board(self, board: Board) -> Challenge:
         """Return the challenge to fill a board with all pieces, named after it."""
@@ -212,6 +202,24 @@ class PuzzleSet:
     def area_of(self, pieces: Iterable[Piece]) -> float:
         """Return the area of some pieces; a ball piece counts with its first form."""
         return sum(area(self.lattice, piece.forms[0]) for piece in pieces)
+
+
+def select_by_id(parts: Sequence[Any], ids: Sequence[str], name: str, hint: str = "") -> Any:
+    """Return the parts with some ids as a tuple in their own order; all when none is named.
+
+    Args:
+        parts: of the set of this name.
+        hint: ends the message.
+
+    Raises:
+        InputError: naming every unknown id.
+    """
+    known = [part.id for part in parts]
+    unknown = [quote(part_id) for part_id in dict.fromkeys(ids) if part_id not in known]
+    if unknown:
+        message = f"has no piece {' and no '.join(unknown)}; choose from {', '.join(known)}"
+        raise InputError.of(name, message + hint)
+    return tuple(part for part in parts if part.id in ids or not ids)
 
 
 def default_board(boards: Sequence[Board]) -> Board | None:

@@ -10,9 +10,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from fabkit.core.errors import quote
+from fabkit.core.errors import ErrorList, quote
 from fabkit.model.balls import Ball, BallBody, BallError
 from fabkit.model.lattice import Cell, Lattice, Point, Ring
 from fabkit.model.piece import Form, forms_of_balls
@@ -26,14 +26,12 @@ from fabkit.model.polygon import (
 )
 from fabkit.model.svg import SvgError, SvgFolder
 
-if TYPE_CHECKING:
-    from fabkit.core.documents import ErrorList
-
 #: Limit for the cells of all drawings of a file.
 MAX_CELLS_OF_FILE = 200_000
 #: Limit for the rows and columns of a board or piece.
 LONGEST_SIDE = 100
-_FEWEST_BALLS, _MOST_BALLS = 2, 100
+#: Limit for the balls of a piece.
+_MAX_BALLS = 100
 _WHOLE = f"whole numbers up to {LARGEST_COORDINATE}"
 #: Characters without a cell in rows of text; every letter is a cell.
 _NO_CELL = ". "
@@ -111,7 +109,9 @@ class RegionReader:
         """
         if self._cells_left <= 0:
             return frozenset()
-        before, lattice, errors = self.errors.count, self.lattice, self.errors
+        lattice = self.lattice
+        errors = self.errors
+        errors_before = errors.count
         cells = frozenset[Cell]()
         try:
             if kind == "outline":
@@ -129,7 +129,7 @@ class RegionReader:
         self._cells_left -= len(cells)
         if self._cells_left <= 0:
             errors.add(key, f"the file contains more than {MAX_CELLS_OF_FILE} cells in all")
-        return cells if errors.count == before else frozenset()
+        return cells if errors.count == errors_before else frozenset()
 
     def _read_svg(self, wanted: str, may_touch: bool) -> frozenset[Cell]:
         """Return the cells inside a shape of an SVG file; errors of a whole file are recorded once."""
@@ -371,7 +371,8 @@ def read_balls(
     items: Any, pairs: Any, place: str, errors: ErrorList
 ) -> tuple[BallBody, tuple[Form, ...]] | None:
     """Read a ball piece and compute its flat forms; without bonds, all neighbours are joined."""
-    key, before = f"{place}.balls", errors.count
+    key = f"{place}.balls"
+    errors_before = errors.count
     try:
         balls = _places(items, key, errors)
         if not balls:
@@ -380,7 +381,7 @@ def read_balls(
             (i, j) for j in range(len(balls)) for i in range(j) if _are_near(balls[i], balls[j])
         ]
         bonds = near if pairs is None else _bonds(pairs, near, f"{place}.bonds", errors)
-        if errors.count == before:
+        if errors.count == errors_before:
             _refuse_loose_ball(balls, bonds)
             body = BallBody(tuple(balls), tuple(bonds))
             return body, forms_of_balls(body)
@@ -393,8 +394,8 @@ def _places(items: Any, key: str, errors: ErrorList) -> list[Ball]:
     """Read the coordinates of balls; none after a recorded error."""
     if not isinstance(items, list):
         raise BallError(f"expected a list, found {quote(items)}")
-    if len(items) > _MOST_BALLS:
-        raise BallError(f"has {len(items)} items; at most {_MOST_BALLS} are allowed")
+    if len(items) > _MAX_BALLS:
+        raise BallError(f"has {len(items)} items; at most {_MAX_BALLS} are allowed")
     wrong = [i for i, item in enumerate(items) if not _is_point(item, dimensions=3, whole=True)]
     for index in wrong:
         expected = f"expected [x, y, z], {_WHOLE}"
@@ -402,7 +403,7 @@ def _places(items: Any, key: str, errors: ErrorList) -> list[Ball]:
     if wrong:
         return []
     balls = [(x, y, z) for x, y, z in items]
-    if len(set(balls)) < len(balls) or len(balls) < _FEWEST_BALLS:
+    if len(set(balls)) < len(balls) or len(balls) < 2:
         raise BallError("expected two or more balls at different places")
     return balls
 
@@ -412,7 +413,7 @@ def _bonds(
 ) -> list[tuple[int, int]]:
     """Read pairs of joined neighbours, without invalid ones."""
     bonds: list[tuple[int, int]] = []
-    if not isinstance(pairs, list) or len(pairs) > _MOST_BALLS**2:
+    if not isinstance(pairs, list) or len(pairs) > _MAX_BALLS**2:
         errors.add(key, f"expected a list of two indices of balls each, found {quote(pairs)}")
         return bonds
     for index, item in enumerate(pairs):
@@ -429,7 +430,8 @@ def _bonds(
 
 def _refuse_loose_ball(balls: list[Ball], bonds: list[tuple[int, int]]) -> None:
     """Raise `BallError` when the bonds do not connect all balls."""
-    joined, frontier = {0}, [0]
+    joined = {0}
+    frontier = [0]
     while frontier:
         i = frontier.pop()
         for bond in bonds:

@@ -97,7 +97,7 @@ def test_engines_find_what_algorithm_x_finds(
 def test_what_can_be_asked(engine: type[SubprocessEngine]) -> None:
     board, progress = dominoes(4), list[float]()
     expected = AlgorithmX().enumerate(board, Budget())
-    answer = engine().enumerate(board, Budget(on_progress=progress.append))
+    answer = engine().enumerate(board, Budget(progress=lambda share, _: progress.append(share)))
     assert (answer.count, answer.complete) == (36, True)
     assert sorted(answer.solutions) == sorted(expected.solutions)
     assert (progress[0], progress[-1]) == (0.0, 1.0)

@@ -39,6 +39,7 @@ class Booklet:
         paper: one of `fabkit.output.booklet.paper.PAPERS`.
         sheets: number of sheets to fold; 0 when it is not folded.
         notes: remarks for the user, in sentences.
+        challenges: the ids of those in it, in the order given.
     """
 
     pdf: bytes
@@ -46,6 +47,7 @@ class Booklet:
     pages: int
     sheets: int
     notes: tuple[str, ...]
+    challenges: tuple[str, ...]
 
 
 def render_booklet(
@@ -118,7 +120,9 @@ def render_booklet(
         places = book.places
     if spec.missing:
         notes.append(missing_glyphs_note(spec.missing))
-    return Booklet(pdf, name, book.page, -(-book.page // 4) if fold else 0, tuple(notes))
+    sheets = -(-book.page // 4) if fold else 0
+    ids = tuple(entry.challenge.id for entry in entries)
+    return Booklet(pdf, name, book.page, sheets, tuple(notes), ids)
 
 
 def check_edition(edition: str, fold: bool) -> None:
