@@ -1,5 +1,5 @@
 """The drawing of a board or lid as constructive solid geometry: prisms and cylinders, added and cut in
-order; and its sections, volume and surface."""
+order; and its sections."""
 
 from __future__ import annotations
 
@@ -104,14 +104,12 @@ class BoardDrawing(PartDrawing):
         kind: ``tray``, ``holes``, ``sockets`` or ``lid``.
         rest_mm: height at which pieces rest: a tray's floor, the plate around sockets, or the
             centres of inserted balls; 0 for a lid.
-        surface_mm2: surface area, with sloped faces counted as if they were upright.
         label_low_mm: height of the lower end of the title's engraving.
     """
 
     kind: str
     steps: tuple[Step, ...]
     rest_mm: float
-    surface_mm2: float
     label_low_mm: float = 0.0
 
 
@@ -140,21 +138,18 @@ def board_drawing(
 ) -> BoardDrawing:
     """Make the drawing of a board or lid from its steps, its lowest point at height 0.
 
-    The volume is exact: between two edges the area is a quadratic function of the height
-    (Simpson's rule).
-
     Example:
         >>> from fabkit.model.puzzle import Board
         >>> accessory = Accessory("box-lid", "lid", Board("box", frozenset()), "#ffffff")
         >>> plate = Step(False, (Prism(shapely.box(0, 0, 30, 20), 0, 2),))
         >>> drawn = board_drawing(accessory, (plate,), 0.0)
-        >>> drawn.thickness_mm, drawn.surface_mm2
-        (2, 1400.0)
+        >>> drawn.thickness_mm, drawn.foot.area
+        (2, 600.0)
     """
     edges = sorted(
         {edge for step in steps for shape in step.shapes for edge in shape.edge_heights_mm()}
     )
-    # The material from low to high, in slabs in which no surface begins or ends: the two heights,
+    # The material from low to high, in slabs in which no surface begins or ends: the upper height,
     # and the cuts at the lower end, in the middle and at the upper end.
     slabs = []
     for low, high in itertools.pairwise(edges):
@@ -162,13 +157,9 @@ def board_drawing(
             inside = (low + _INSIDE_MM, (low + high) / 2, high - _INSIDE_MM)
             below, middle, above = (section_at(steps, height) for height in inside)
             if middle.area > 0:
-                slabs.append((low, high, below, middle, above))
-    (_, _, foot, _, _), (_, top_mm, _, _, face) = slabs[0], slabs[-1]
-    upright_mm2 = sum((high - low) * middle.length for low, high, _, middle, _ in slabs)
-    level_mm2 = foot.area + face.area
-    for (*_, below), (_, _, above, _, _) in itertools.pairwise(slabs):
-        level_mm2 += below.symmetric_difference(above).area
-    silhouette = shapely.union_all([middle for _, _, _, middle, _ in slabs])
+                slabs.append((high, below, middle, above))
+    (_, foot, _, _), (top_mm, _, _, face) = slabs[0], slabs[-1]
+    silhouette = shapely.union_all([middle for _, _, middle, _ in slabs])
     return BoardDrawing(
         piece=accessory.id,
         kind=accessory.kind,
@@ -180,7 +171,6 @@ def board_drawing(
         steps=steps,
         label=label,
         rest_mm=rest_mm,
-        surface_mm2=float(upright_mm2 + level_mm2),
         label_low_mm=label_low_mm,
     )
 
