@@ -14,14 +14,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from xml.sax.saxutils import quoteattr
 
-import numpy as np
-from numpy.typing import NDArray
 from shapely import Point, Polygon, affinity
 
 from fabkit import __version__
 from fabkit.core.errors import pluralize
 from fabkit.core.units import format_mm
 from fabkit.drawing.part import PartDrawing
+from fabkit.drawing.placement import Matrix, translated
 from fabkit.mesh.files.writing3mf import Object3mf, Package3mf
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
@@ -56,10 +55,6 @@ class PrintInfo:
         return cls(puzzle.name, puzzle.title, len(puzzle.pieces), puzzle.credit, puzzle.licence)
 
 
-#: Images of a mesh's axes and of its origin: four rows of three.
-Transform = NDArray[np.float64]
-
-
 def plates_package(
     info: PrintInfo,
     plates: Sequence[Plate],
@@ -75,9 +70,9 @@ def plates_package(
     placed = []
     for index, plate in enumerate(plates):
         for placement in plate.placements:
-            rows = mesh_transform(placement, drawings[placement.name])
-            rows[3, 0] += index * stride_mm
-            placed.append((prints[placement.name], drawings[placement.name], rows))
+            drawing = drawings[placement.name]
+            matrix = translated(mesh_transform(placement, drawing), index * stride_mm, 0.0, 0.0)
+            placed.append((prints[placement.name], drawing, matrix))
     heights = [plate.pause_height_mm for plate in plates if plate.pause_height_mm is not None]
     return _package(info, placed, heights[0] if heights else None, profile)
 
@@ -94,16 +89,17 @@ def piece_package(
     info: PrintInfo, piece: Object3mf, drawing: PartDrawing, profile: Profile
 ) -> Package3mf:
     """Return the package of one piece in the middle of the bed."""
-    rows = mesh_transform(Placement(piece.name, 0.0, 0.0, 0.0), drawing)
-    left, bottom, right, top = _patch(drawing, rows).area.bounds
-    rows[3, 0] += (profile.bed_width_mm - left - right) / 2
-    rows[3, 1] += (profile.bed_depth_mm - bottom - top) / 2
-    return _package(info, [(piece, drawing, rows)], drawing.pause_height_mm, profile)
+    matrix = mesh_transform(Placement(piece.name, 0.0, 0.0, 0.0), drawing)
+    left, bottom, right, top = _patch(drawing, matrix).area.bounds
+    x_mm = (profile.bed_width_mm - left - right) / 2
+    y_mm = (profile.bed_depth_mm - bottom - top) / 2
+    placed = [(piece, drawing, translated(matrix, x_mm, y_mm, 0.0))]
+    return _package(info, placed, drawing.pause_height_mm, profile)
 
 
 def _package(
     info: PrintInfo,
-    placed: Sequence[tuple[Object3mf, PartDrawing, Transform]],
+    placed: Sequence[tuple[Object3mf, PartDrawing, Matrix]],
     pause_mm: float | None,
     profile: Profile,
 ) -> Package3mf:
@@ -117,22 +113,22 @@ def _package(
         "Unit": format_mm(profile.unit_mm),
     }
     return Package3mf(
-        tuple(_placed(piece, rows) for piece, _, rows in placed),
+        tuple(_placed(piece, matrix) for piece, _, matrix in placed),
         metadata,
-        thumbnail([_patch(drawing, rows) for _, drawing, rows in placed]),
+        thumbnail([_patch(drawing, matrix) for _, drawing, matrix in placed]),
         {} if pause_mm is None else pause_parts(pause_mm, profile),
     )
 
 
-def _placed(piece: Object3mf, rows: Transform) -> Object3mf:
+def _placed(piece: Object3mf, matrix: Matrix) -> Object3mf:
     solids = []
     for solid in piece.solids:
-        vertices = solid.mesh.vertices @ rows[:3] + rows[3]
+        vertices = solid.mesh.vertices @ matrix[:, :3].T + matrix[:, 3]
         solids.append(replace(solid, mesh=replace(solid.mesh, vertices=vertices)))
     return replace(piece, solids=tuple(solids))
 
 
-def _patch(drawing: PartDrawing, rows: Transform) -> Patch:
+def _patch(drawing: PartDrawing, matrix: Matrix) -> Patch:
     """Return a piece seen from above: with its letter or, if it is face down, its recesses."""
     marks: list[Polygon] = []
     if drawing.facing == "down":
@@ -141,7 +137,7 @@ def _patch(drawing: PartDrawing, rows: Transform) -> Patch:
     elif drawing.label is not None:
         letter = drawing.label.front.polygon()
         marks = list(getattr(letter, "geoms", [letter]))
-    plane = [*rows[:2, :2].T.flat, *rows[3, :2]]  # as shapely wants it
+    plane = [*matrix[:2, :2].flat, *matrix[:2, 3]]  # as shapely wants it
     outline, *moved = (
         affinity.affine_transform(polygon, plane) for polygon in (drawing.outline, *marks)
     )

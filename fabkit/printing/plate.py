@@ -19,7 +19,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from shapely import Polygon, affinity, total_bounds
 
 from fabkit.core.errors import ErrorDetail, InputError
@@ -27,6 +26,7 @@ from fabkit.core.units import format_mm
 from fabkit.drawing.ball import BallDrawing
 from fabkit.drawing.boards.csg import BoardDrawing
 from fabkit.drawing.part import PartDrawing
+from fabkit.drawing.placement import Matrix
 from fabkit.model.accessory import HOLES
 from fabkit.model.layers import layer_top_mm
 from fabkit.model.profile import Profile
@@ -135,11 +135,8 @@ def outline_from_above(drawing: PartDrawing) -> Polygon:
     return affinity.scale(drawing.outline, xfact=-1.0, origin=(0, 0))
 
 
-def mesh_transform(placement: Placement, drawing: PartDrawing) -> NDArray[np.float64]:
-    """Return the transform from a piece's drawing to its placement on the bed, shape (4, 3).
-
-    Its rows are where the x, y and z axes point, and where the origin goes: a vertex v becomes
-    v @ rows[:3] + rows[3], the order of transforms in 3MF.
+def mesh_transform(placement: Placement, drawing: PartDrawing) -> Matrix:
+    """Return the matrix that moves a piece's drawing to its placement on the bed.
 
     Example:
         >>> from fabkit.drawing.draft import draft_flat_piece
@@ -148,18 +145,20 @@ def mesh_transform(placement: Placement, drawing: PartDrawing) -> NDArray[np.flo
         >>> fridgeiq, down = load_set("fridgeiq"), load_profile((), ["plate.face=down"])
         >>> drawing = draft_flat_piece(fridgeiq, fridgeiq.piece("B"), down)
         >>> for row in mesh_transform(Placement("B", 90.0, 30.0, 50.0), drawing): print(row.tolist())
-        [0.0, -1.0, 0.0]
-        [-1.0, 0.0, 0.0]
-        [0.0, 0.0, -1.0]
-        [30.0, 50.0, 7.0]
+        [0.0, -1.0, 0.0, 30.0]
+        [-1.0, 0.0, 0.0, 50.0]
+        [0.0, 0.0, -1.0, 7.0]
     """
     turn = math.radians(placement.degrees)
     # Exact for quarter turns.
     cosine = math.cos(turn) if placement.degrees % 180 != 90 else 0.0
     sine = math.sin(turn) if placement.degrees % 180 else 0.0
     up, high_mm = (1.0, 0.0) if drawing.facing == "up" else (-1.0, drawing.thickness_mm)
-    x_axis, y_axis = (up * cosine, up * sine, 0.0), (-sine, cosine, 0.0)
-    rows = [x_axis, y_axis, (0.0, 0.0, up), (placement.x_mm, placement.y_mm, high_mm)]
+    rows = [
+        (up * cosine, -sine, 0.0, placement.x_mm),
+        (up * sine, cosine, 0.0, placement.y_mm),
+        (0.0, 0.0, up, high_mm),
+    ]
     return np.array(rows) + 0.0  # no negative zeros
 
 
@@ -212,9 +211,9 @@ def plate_drawing(
     bed = bed_bin(profile)
     pieces = []
     for placement in plate.placements:
-        rows = mesh_transform(placement, drawings[placement.name])
-        a, b, c, d = rows[:2, :2].T.ravel().tolist()
-        pieces.append((drawings[placement.name], (a, b, c, d, *rows[3, :2].tolist())))
+        matrix = mesh_transform(placement, drawings[placement.name])
+        (a, b, _, x), (c, d, _, y), _ = matrix.tolist()
+        pieces.append((drawings[placement.name], (a, b, c, d, x, y)))
     view = PlateView(
         title=title,
         number=plate.number,

@@ -130,17 +130,18 @@ def test_beside_a_tower_the_pieces_are_as_near_to_the_middle_as_can_be() -> None
 
 @pytest.mark.parametrize("facing", ["up", "down"])
 def test_meshes_go_where_outlines_lie(facing: str) -> None:
-    """A prism between foot and face, moved by the rows, is in its place and not mirrored."""
+    """A prism between foot and face, moved by the matrix, is in its place and not mirrored."""
     _, drawings, profile = drafted("fridgeiq", settings=(*SMALL_BED, f"plate.face={facing}"))
     (plate, *_) = arranged(drawings, profile, "rectpack")
     for placement in plate.placements:
         one = drawings[placement.name]
-        rows = mesh_transform(placement, one)
-        assert np.allclose(rows[:3] @ rows[:3].T, np.eye(3))
-        assert np.linalg.det(rows[:3]) == pytest.approx(1)
+        matrix = mesh_transform(placement, one)
+        turn = matrix[:, :3]
+        assert np.allclose(turn @ turn.T, np.eye(3))
+        assert np.linalg.det(turn) == pytest.approx(1)
         flat = np.array(one.outline.exterior.coords)
         back, front = (
-            np.column_stack([flat, np.full(len(flat), height)]) @ rows[:3] + rows[3]
+            np.column_stack([flat, np.full(len(flat), height)]) @ turn.T + matrix[:, 3]
             for height in (0.0, one.thickness_mm)
         )
         low, high = (back, front) if facing == "up" else (front, back)
