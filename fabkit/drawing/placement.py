@@ -7,6 +7,8 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from shapely import affinity
+from shapely.geometry.base import BaseGeometry
 
 from fabkit.model.balls import ROTATIONS, BallBody, flat_poses, rotate_ball
 from fabkit.model.lattice import LATTICES, Cell, Lattice, Point, Symmetry
@@ -40,6 +42,11 @@ def pose_matrix(lattice: Lattice, pose: Pose, unit_mm: float, height_mm: float =
 def translated(matrix: Matrix, *shift_mm: float) -> Matrix:
     """Return a placement followed by a translation along x, y and z."""
     return np.column_stack([matrix[:, :3], np.add(matrix[:, 3], shift_mm)])
+
+
+def placed_from_above(shape: BaseGeometry, matrix: Matrix) -> BaseGeometry:
+    """Return a shape seen from above, at its place."""
+    return affinity.affine_transform(shape, [*matrix[:2, :2].flat, *matrix[:2, 3]])
 
 
 def place_flat_piece(

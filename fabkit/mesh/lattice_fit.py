@@ -110,8 +110,8 @@ def _rotation(angle: float) -> Points:
 def candidate_orientations(mesh: Mesh, maximum: int = _DIRECTIONS) -> list[Part]:
     """The likely orientations of a mesh, upwards in its file, the best first.
 
-    They are the `most` directions that most of its surface faces, and the one in which it is thinnest.
-    The score of each part is its weight.
+    They are the `maximum` directions that most of its surface faces, and that in which it is
+    thinnest. The score of each part is its weight.
     """
     corners, normals = mesh.vertices[mesh.faces], area_vectors(mesh.vertices, mesh.faces)
     areas = np.linalg.norm(normals, axis=1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from shapely import LineString, Point, Polygon, affinity, box
+from shapely import LineString, Point, Polygon, box
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.core.errors import pluralize
@@ -12,6 +12,7 @@ from fabkit.core.units import format_mm
 from fabkit.drawing.glyphs import lettering
 from fabkit.drawing.outline import DrawingError, PointMm
 from fabkit.drawing.part import PartDrawing
+from fabkit.drawing.placement import Matrix, placed_from_above
 from fabkit.output.canvas import draw_area
 from fabkit.output.svg import Drawing
 from fabkit.output.theme import ink_on
@@ -20,8 +21,6 @@ _MARGIN_MM, _HEAD_MM, _FOOT_MM = 10.0, 18.0, 7.0
 #: The bed's grid and the distance of hatching lines; the height of text; the bed's origin.
 _GRID_MM, _HATCH_MM, _WORDS_MM = 10.0, 4.0, 3.2
 _BY_MM = _MARGIN_MM, _MARGIN_MM + _FOOT_MM
-#: From a piece's frame to the bed's: x' = m[0] x + m[1] y + m[4], and y' = m[2] x + m[3] y + m[5].
-Matrix = tuple[float, float, float, float, float, float]
 _Line = tuple[PointMm, PointMm]
 
 
@@ -106,7 +105,7 @@ def _draw_piece(drawing: Drawing, part: PartDrawing, matrix: Matrix) -> None:
     """Draw a piece with its recesses and its letter."""
 
     def draw(shape: BaseGeometry, **style: str) -> None:
-        draw_area(drawing, affinity.affine_transform(shape, matrix), _BY_MM, **style)
+        draw_area(drawing, placed_from_above(shape, matrix), _BY_MM, **style)
 
     ink, down = ink_on(part.colour), part.facing == "down"
     edge = {"stroke_width": "0.25", "stroke_linejoin": "round", **drawing.theme.lined("edge")}
@@ -117,8 +116,8 @@ def _draw_piece(drawing: Drawing, part: PartDrawing, matrix: Matrix) -> None:
         line = {"stroke": ink, "stroke_opacity": "0.7", "stroke_width": "0.3"}
         line |= {} if down and recess.is_open else {"stroke_dasharray": "1.2 0.8"}
         for centre_mm, diameter_mm in recess.circles:
-            point = affinity.affine_transform(Point(centre_mm), matrix)
-            x, y = point.x + _BY_MM[0], point.y + _BY_MM[1]
+            ((x, y),) = placed_from_above(Point(centre_mm), matrix).coords
+            x, y = x + _BY_MM[0], y + _BY_MM[1]
             drawing.circle(x, y, diameter_mm / 2, fill="none", **line)
     draw(_letter(part), fill=ink, fill_opacity="0.35" if down else "1")
 

@@ -14,13 +14,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from xml.sax.saxutils import quoteattr
 
-from shapely import Point, Polygon, affinity
+from shapely import Point, Polygon
 
 from fabkit import __version__
 from fabkit.core.errors import pluralize
 from fabkit.core.units import format_mm
 from fabkit.drawing.part import PartDrawing
-from fabkit.drawing.placement import Matrix, translated
+from fabkit.drawing.placement import Matrix, placed_from_above, translated
 from fabkit.mesh.files.writing3mf import Object3mf, Package3mf
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
@@ -132,15 +132,12 @@ def _patch(drawing: PartDrawing, matrix: Matrix) -> Patch:
     """Return a piece seen from above: with its letter or, if it is face down, its recesses."""
     marks: list[Polygon] = []
     if drawing.facing == "down":
-        open_ones = [recess for recess in drawing.recesses if recess.is_open]
-        marks = [Point(r.centre_mm).buffer(r.diameters.widest_mm / 2) for r in open_ones]
+        open_recesses = [recess for recess in drawing.recesses if recess.is_open]
+        marks = [Point(r.centre_mm).buffer(r.diameters.widest_mm / 2) for r in open_recesses]
     elif drawing.label is not None:
         letter = drawing.label.front.polygon()
         marks = list(getattr(letter, "geoms", [letter]))
-    plane = [*matrix[:2, :2].flat, *matrix[:2, 3]]  # as shapely wants it
-    outline, *moved = (
-        affinity.affine_transform(polygon, plane) for polygon in (drawing.outline, *marks)
-    )
+    outline, *moved = (placed_from_above(shape, matrix) for shape in (drawing.outline, *marks))
     return Patch(outline, drawing.colour, tuple(moved))
 
 

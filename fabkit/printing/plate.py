@@ -209,11 +209,10 @@ def plate_drawing(
 ) -> str:
     """Draw a plate from above, under the title of what is printed."""
     bed = bed_bin(profile)
-    pieces = []
-    for placement in plate.placements:
-        matrix = mesh_transform(placement, drawings[placement.name])
-        (a, b, _, x), (c, d, _, y), _ = matrix.tolist()
-        pieces.append((drawings[placement.name], (a, b, c, d, x, y)))
+    pieces = [
+        (drawings[placement.name], mesh_transform(placement, drawings[placement.name]))
+        for placement in plate.placements
+    ]
     view = PlateView(
         title=title,
         number=plate.number,

@@ -359,7 +359,7 @@ def _intersect(solid: Any, other: Any) -> bool:
 def _travel(
     stops: Callable[[float], bool], limit: float, step: float | None = None, free: float = 0.0
 ) -> float:
-    """The travel of a motion until it stops, at least `free`; `most` if it does not stop."""
+    """The travel of a motion until it stops, at least `free`; `limit` if it does not stop."""
     step = step or limit / 30
     if stops(free):
         return free
