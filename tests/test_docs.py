@@ -28,7 +28,7 @@ from fabkit.model.catalog import catalog_records
 from fabkit.model.library import load_set, shipped_names
 from fabkit.model.profile import SETTINGS
 from fabkit.model.profile_file import load_profile, preset_names
-from fabkit.solve.engines.engine import ENGINES
+from fabkit.solve.engines import ENGINES
 from scripts.docs_site import build_site
 from tests.conftest import ROOT
 from tests.support import browser

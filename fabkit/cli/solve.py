@@ -19,13 +19,13 @@ from fabkit.model.challenges import (
     one_lattice,
 )
 from fabkit.model.puzzle import Challenge, PuzzleSet
+from fabkit.solve.engines import ENGINES
 
 if TYPE_CHECKING:
     from fabkit.solve.answer import Answer
     from fabkit.solve.encoding import EncodedChallenge
     from fabkit.solve.engines.engine import Budget
 
-_ENGINES = ("search", "count", "sat", "cp-sat", "mip")
 #: No list is as long.
 _MAX_LISTED = 10**9
 
@@ -56,8 +56,8 @@ def solve(
     leftover: bool = flag("--leftover", "Allow uncovered cells."),
     engine: str | None = option(
         "--engine NAME",
-        f"Engine: {join_or(_ENGINES)} (default: selected automatically).",
-        complete=lambda: _ENGINES,
+        f"Engine: {join_or(list(ENGINES))} (default: selected automatically).",
+        complete=lambda: list(ENGINES),
     ),
     budget_s: float | None = option("--budget SECONDS", "Time limit (default: none)."),
     certificate: Path | None = option(

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from fabkit.core.errors import InputError, quote
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
-from fabkit.model.puzzle import Board, PuzzleSet
+from fabkit.model.puzzle import Board, PuzzleSet, select_by_id
 
 #: Kinds of accessories: a tray with a floor, a board with holes for balls, a board with sockets for
 #: pegs, and a lid for any of these.
@@ -97,13 +96,9 @@ def printables(
     Raises:
         InputError: naming every unknown id.
     """
-    all_printables: tuple[Printable, ...] = (*puzzle.pieces, *accessories(puzzle, profile))
-    known = [printable.id for printable in all_printables]
-    unknown = [quote(part_id) for part_id in dict.fromkeys(ids) if part_id not in known]
-    if unknown:
-        message = f"has no piece {' and no '.join(unknown)}; choose from {', '.join(known)}"
-        raise InputError.of(puzzle.name, message + _omission_hint(puzzle, profile, ids))
-    return tuple(printable for printable in all_printables if printable.id in ids or not ids)
+    parts: tuple[Printable, ...] = (*puzzle.pieces, *accessories(puzzle, profile))
+    hint = _omission_hint(puzzle, profile, ids)
+    return select_by_id(parts, ids, puzzle.name, "choose from", hint)
 
 
 def _omission_hint(puzzle: PuzzleSet, profile: Profile, ids: Sequence[str]) -> str:

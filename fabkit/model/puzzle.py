@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from fabkit.core.errors import InputError, quote
 from fabkit.core.files import json_sha256
@@ -120,6 +120,30 @@ class Entry:
         return replace(self, result=replace(self.result, **changes))
 
 
+class _HasId(Protocol):
+    @property
+    def id(self) -> str: ...
+
+
+_Part = TypeVar("_Part", bound=_HasId)
+
+
+def select_by_id(
+    parts: Iterable[_Part], ids: Sequence[str], set_name: str, choice: str, hint: str = ""
+) -> tuple[_Part, ...]:
+    """Return the parts of a set with the given ids, in the set's order; all when none is given.
+
+    Raises:
+        InputError: naming every unknown id; `choice` introduces the known ones, and `hint` follows.
+    """
+    by_id = {part.id: part for part in parts}
+    unknown = [quote(part_id) for part_id in dict.fromkeys(ids) if part_id not in by_id]
+    if unknown:
+        message = f"has no piece {' and no '.join(unknown)}; {choice} {', '.join(by_id)}{hint}"
+        raise InputError.of(set_name, message)
+    return tuple(part for part in by_id.values() if part.id in ids or not ids)
+
+
 @dataclass(frozen=True)
 class PuzzleSet:
     """The contents of a set file; pieces, boards and challenges in its order.
@@ -160,14 +184,7 @@ class PuzzleSet:
         Raises:
             InputError: naming every unknown id.
         """
-        known = [piece.id for piece in self.pieces]
-        unknown = [
-            quote(piece_id) for piece_id in dict.fromkeys(piece_ids) if piece_id not in known
-        ]
-        if unknown:
-            message = f"has no piece {' and no '.join(unknown)}; its pieces are {', '.join(known)}"
-            raise InputError.of(self.name, message)
-        return tuple(p for p in self.pieces if p.id in piece_ids or not piece_ids)
+        return select_by_id(self.pieces, piece_ids, self.name, "its pieces are")
 
     def whole_board(self, board: Board) -> Challenge:
         """Return the challenge to fill a board with all pieces, named after it."""

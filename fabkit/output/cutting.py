@@ -20,7 +20,8 @@ from fabkit.output.svg import Drawing, number
 LAYERS = {"ENGRAVE": (7, "#000000"), "MAGNET": (5, "#0000ff"), "CUT": (1, "#ff0000")}
 #: Machines cut lines as thin as this and engrave wider ones.
 HAIRLINE_MM = 0.1
-_DIGITS = 6  # nanometres: finer differences depend on the processor
+#: Decimals of a length in mm: differences below a nanometre depend on the processor.
+_DIGITS = 6
 #: Guards ezdxf's options, which are global.
 _options_are_ours = Lock()
 

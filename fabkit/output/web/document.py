@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from fabkit.core.errors import ExternalError, escape
+from fabkit.core.errors import escape
 from fabkit.model.puzzle import Entry, PuzzleSet
 from fabkit.output.i18n import LANGUAGES, load_messages, plural_form
 from fabkit.output.report import render_html
 from fabkit.output.theme import DARK, FAMILY, LIGHT, ROLES, font_path, subset_font
 from fabkit.output.web.playdata import data_script, play_data
 
+#: The folder of scripts, style sheet and icon.
 _STATIC = Path(__file__).parent / "static"
 #: The scripts of the game, in load order.
 _GAME = (
@@ -29,6 +30,7 @@ _GAME = (
     "challenges",
     "share",
 )
+#: All scripts of a page, in load order.
 SCRIPTS = ("data.js", *(f"play-{name}.js" for name in _GAME), "play.js")
 #: The script of the 3D view, and the files that it loads.
 _VIEWER = ("viewer.js", "viewer-scene.js", "vendor/three.js", "vendor/three-LICENSE.txt")
@@ -58,6 +60,7 @@ _MENU_ITEMS = {
     "full": "M4 9V4h5M20 9V4h-5M4 15v5h5M20 15v5h-5",
     "print": "M7 9V4h10v5M7 17H4V9h16v8h-3M7 14h10v6H7z",
 }
+#: All other icons.
 _ICONS = {
     "previous": "M15 5l-7 7 7 7",
     "next": "M9 5l7 7-7 7",
@@ -106,12 +109,12 @@ def page_files(
 
     Raises:
         InputError: when the language is not supported.
-        ExternalError: when a file of fabkit is missing.
     """
     data = play_data(puzzle, entries, unit_mm, language)
     html = index_html(puzzle, unit_mm, language, downloads, viewer, shared)
-    files = {"index.html": html.encode(), "data.js": data_script(data).encode()}
-    return dict(sorted({**files, **({} if shared else shared_files(viewer))}.items()))
+    files = {} if shared else shared_files(viewer)
+    files |= {"index.html": html.encode(), "data.js": data_script(data).encode()}
+    return dict(sorted(files.items()))
 
 
 def shared_files(viewer: bool = True) -> dict[str, bytes]:
@@ -146,17 +149,21 @@ def site_files(cards: Sequence[SetCard], still: str, language: str = "") -> dict
     messages = load_messages("page", language or LANGUAGES[0])
 
     def facts(card: SetCard) -> str:
-        counts = ("site", card.challenges), ("pieces", card.pieces)
-        texts = (plural_form(messages, key, count).format(count=count) for key, count in counts)
+        counts = {"site": card.challenges, "pieces": card.pieces}
+        texts = [
+            plural_form(messages, key, count).format(count=count) for key, count in counts.items()
+        ]
         return " · ".join(texts)
 
     described = [(card, facts(card)) for card in cards]
     html = _render_page(language, "site.html", scripts=_SITE, cards=described, still=still)
-    texts = {language: load_messages("page", language) for language in LANGUAGES}
-    data = data_script(
-        {"defaultLanguage": language, "translations": texts, "entries": [], "titles": {}}
-    ).encode()
-    return {_SITE[0]: data, _SITE[-1]: static_file(_SITE[-1]), "index.html": html.encode()}
+    translations = {language: load_messages("page", language) for language in LANGUAGES}
+    data = {"defaultLanguage": language, "translations": translations, "entries": [], "titles": {}}
+    return {
+        _SITE[0]: data_script(data).encode(),
+        _SITE[-1]: static_file(_SITE[-1]),
+        "index.html": html.encode(),
+    }
 
 
 def index_html(
@@ -205,15 +212,14 @@ def style_sheet() -> str:
         f"src: url({_font(bold)}); font-display: swap; }}"
         for bold in (False, True)
     ]
-    both = [(role, getattr(LIGHT, role), getattr(DARK, role)) for role in ROLES]
-    colours = " ".join(f"--{role}: light-dark({light}, {dark});" for role, light, dark in both)
-    return "\n".join([*faces, f":root {{ {colours} }}", static_file("fabkit.css").decode()])
+    colours = [
+        f"--{role}: light-dark({getattr(LIGHT, role)}, {getattr(DARK, role)});" for role in ROLES
+    ]
+    return "\n".join(
+        [*faces, f":root {{ {' '.join(colours)} }}", static_file("fabkit.css").decode()]
+    )
 
 
 def static_file(name: str) -> bytes:
-    """Read a static file of the page; an `ExternalError` when it is missing."""
-    try:
-        return (_STATIC / name).read_bytes()
-    except OSError:
-        missing = f"{name}, a part of the page, is missing; reinstall fabkit"
-        raise ExternalError(missing) from None
+    """Read a static file of the page."""
+    return (_STATIC / name).read_bytes()

@@ -38,7 +38,7 @@ _FREE = range(3, 11)
 #: Attempts for each requested start of a challenge.
 _TRIES = 12
 #: The engine that finds solutions, and the one that confirms that there is only one.
-ENGINES = (Search.name, Sat.name)
+PROVED_BY = (Search.name, Sat.name)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 
 from fabkit.core.errors import InputError, no_such
+from fabkit.solve.engines import ENGINES
 from fabkit.solve.exact_cover import ExactCoverProblem
 
 #: The positions of the options in a solution, ascending.
@@ -115,27 +116,15 @@ class Engine(ABC):
         return Outcome(outcome.count, outcome.complete, (), outcome.nodes)
 
 
-_CLASSES = {
-    "search": ("search", "Search"),
-    "count": ("frontier", "Count"),
-    "sat": ("sat", "Sat"),
-    "cp-sat": ("cpsat", "CpSat"),
-    "mip": ("mip", "Mip"),
-}
-
-#: The names of the engines, the fastest for most challenges first.
-ENGINES = tuple(_CLASSES)
-
-
 def get_engine(name: str) -> Engine:
     """Import and return the engine of that name.
 
     Raises:
         InputError: if there is none.
     """
-    if name not in _CLASSES:
-        raise InputError.of("--engine", no_such("engine", name, ENGINES))
-    module, cls = _CLASSES[name]
+    if name not in ENGINES:
+        raise InputError.of("--engine", no_such("engine", name, list(ENGINES)))
+    module, cls = ENGINES[name]
     made = getattr(import_module(f"fabkit.solve.engines.{module}"), cls)()
     assert isinstance(made, Engine)
     return made
