@@ -258,8 +258,7 @@ def draft_ball_piece(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> BallD
     rotation, balls = print_pose(piece.body)
     _refuse_balls(profile)
     _refuse_links(profile, stands=any(z for _, _, z in balls))
-    pitch_mm = profile.unit_mm
-    flat_mm = profile.ball_flat_mm
+    pitch_mm, flat_mm = profile.unit_mm, profile.ball_flat_mm
     shape = BallShape(
         balls_mm=tuple(
             ((x + 0.5) * pitch_mm, (y + 0.5) * pitch_mm, z * pitch_mm + flat_mm)
@@ -286,8 +285,7 @@ def draft_ball_piece(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> BallD
 
 def _refuse_balls(profile: Profile) -> None:
     """Refuse balls that touch their neighbours, or overhang too much at the bed."""
-    ball_mm = profile.ball_mm
-    flat_mm = profile.ball_flat_mm
+    ball_mm, flat_mm = profile.ball_mm, profile.ball_flat_mm
     steepest = profile.overhang_degrees
     if ball_mm >= profile.unit_mm:
         raise DrawingError(

@@ -170,8 +170,7 @@ def place_pegs(lattice: Lattice, form: Form, foot: Polygon, profile: Profile) ->
         DrawingError: when a peg is wider than the back of its cell, too low to be seen, or higher
             than wide.
     """
-    diameter_mm = profile.peg_mm
-    height_mm = profile.peg_height_mm
+    diameter_mm, height_mm = profile.peg_mm, profile.peg_height_mm
     min_mm = MIN_PEG_LAYERS * profile.layer_mm
     if not min_mm <= height_mm <= diameter_mm:
         raise DrawingError(

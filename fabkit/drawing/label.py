@@ -274,8 +274,7 @@ def _on_baseline(word: str) -> tuple[Lettering, float]:
     the baseline and 1 mm high, and then removed.
     """
     with_stem = lettering("H" + word)
-    stem = Lettering(with_stem.contours[:1])
-    letters = Lettering(with_stem.contours[1:])
+    stem, letters = Lettering(with_stem.contours[:1]), Lettering(with_stem.contours[1:])
     left, _, right, _ = letters.polygon().bounds
     return letters.moved(-left, -stem.polygon().bounds[1]), right - left
 

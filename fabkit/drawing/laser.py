@@ -131,8 +131,7 @@ def draft_cut_piece(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> CutPie
         (Circle(centre_mm=(20.0, 10.0), diameter_mm=9.9),)
     """
     canonical = canonical_outline(puzzle.lattice, piece.forms[0].rings, profile.unit_mm)
-    inset_mm = profile.laser_inset_mm
-    kerf_mm = profile.kerf_mm
+    inset_mm, kerf_mm = profile.laser_inset_mm, profile.kerf_mm
     outline = _offset(canonical, inset_mm, "laser.inset", inset_mm, "an edge or a neck")
     path = _offset(outline, -kerf_mm / 2, "laser.kerf", kerf_mm, "a hole or a notch")
     one_face = "none" if profile.faces == "none" else "front"

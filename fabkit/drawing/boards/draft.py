@@ -252,8 +252,7 @@ def _plate(puzzle: PuzzleSet, board: Board, profile: Profile) -> Polygon:
 def _line(puzzle: PuzzleSet, given: Given, profile: Profile) -> BaseGeometry:
     """Return the line along the inside of a given piece's outline."""
     area = region_mm(puzzle.lattice, given.cells, profile.unit_mm)
-    outer = mitre_offset(area, -INSIDE_MM)
-    inner = mitre_offset(area, -INSIDE_MM - LINE_MM)
+    outer, inner = mitre_offset(area, -INSIDE_MM), mitre_offset(area, -INSIDE_MM - LINE_MM)
     if inner.is_empty or len(polygons(inner)) != len(polygons(area)):
         raise DrawingError(
             f"a line of {format_mm(LINE_MM)} along the outline of piece {given.piece} fills it; "

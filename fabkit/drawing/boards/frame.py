@@ -79,8 +79,7 @@ class FramePlacement:
         if prism.axis == "z":
             return Prism(self.to_board(prism.area), prism.low_mm, prism.high_mm)
         x_mm, y_mm = self.middle_mm
-        low = prism.low_mm
-        high = prism.high_mm
+        low, high = prism.low_mm, prism.high_mm
         runs_along = prism.axis == "y"
         if self.slides == "y":
             beside, onwards = (x_mm, y_mm) if runs_along else (y_mm, x_mm)
@@ -216,8 +215,7 @@ def build_block(
         lid = None
         wall_mm = profile.board_wall_mm
         base_mm = layer_top_mm(profile, rest_mm + _OPEN_HEIGHT * (top_mm - rest_mm))
-        beside = across_mm + wall_mm
-        behind = along_mm + wall_mm
+        beside, behind = across_mm + wall_mm, along_mm + wall_mm
         drawn_outer = shapely.box(-beside, -behind, beside, behind)
     else:
         make = sliding_lid if profile.lid == "sliding" else snapping_lid
@@ -248,8 +246,7 @@ def _placement(region: BaseGeometry, opening: BaseGeometry) -> tuple[FramePlacem
     """
     left, bottom, right, top = region.bounds
     grown = max(abs(a - b) for a, b in zip(region.bounds, opening.bounds, strict=True))
-    half_x = (right - left) / 2 + grown
-    half_y = (top - bottom) / 2 + grown
+    half_x, half_y = (right - left) / 2 + grown, (top - bottom) / 2 + grown
     middle = ((left + right) / 2, (bottom + top) / 2)
     if half_x > half_y + 1e-6:
         return FramePlacement(middle, "x"), half_y, half_x

@@ -96,9 +96,7 @@ class SlidingLid:
 
     def lid_steps(self) -> tuple[Step, ...]:
         """Return the lid in print orientation, which is also its orientation in the frame."""
-        across = self.across_mm
-        along = self.along_mm
-        high = self.thick_mm
+        across, along, high = self.across_mm, self.along_mm, self.thick_mm
         plate = Prism(shapely.box(-across, -along, across, along), 0.0, high)
         ends = (-along - _BEYOND_MM, along + _BEYOND_MM)
         sides = (-across - _BEYOND_MM, across + _BEYOND_MM)
@@ -112,11 +110,9 @@ class SlidingLid:
 
     def _off(self, edge_mm: float) -> list[Polygon]:
         """Return the cuts along an edge: above for the dovetail, below against the elephant foot."""
-        foot = self.foot_mm
-        lean = foot + self.land_mm
+        foot, lean = self.foot_mm, self.foot_mm + self.land_mm
         out = edge_mm + _BEYOND_MM
-        rise = self.thick_mm - lean + _BEYOND_MM
-        fall = foot + _BEYOND_MM
+        rise, fall = self.thick_mm - lean + _BEYOND_MM, foot + _BEYOND_MM
         above = [(edge_mm, lean), (out, lean), (out, lean + rise), (edge_mm - rise, lean + rise)]
         below = [(edge_mm, foot), (edge_mm - fall, -_BEYOND_MM), (out, -_BEYOND_MM), (out, foot)]
         return [Polygon(above), Polygon(below)] if foot > 0 else [Polygon(above)]
@@ -142,8 +138,7 @@ def sliding_lid(across_mm: float, along_mm: float, profile: Profile) -> SlidingL
         (81.65, 84.25, 2.0)
     """
     _refuse_overhang(profile, "the grooves of a sliding lid")
-    land = profile.layer_mm
-    clearance = profile.lid_clearance_mm
+    land, clearance = profile.layer_mm, profile.lid_clearance_mm
 
     def ledge(thick_mm: float) -> float:
         """Return how far the lid's edge slopes inwards."""
@@ -225,8 +220,7 @@ class SnapLid:
     def _hook(self) -> list[PointMm]:
         """Corners of a hook on the right, as distances from the middle and from the plate: from its
         45-degree catch to its end."""
-        face = self.across_mm + self.clearance_mm
-        tip = self.across_mm - self.catch_mm
+        face, tip = self.across_mm + self.clearance_mm, self.across_mm - self.catch_mm
         return [
             (face, self.tongue_mm - (face - tip)),
             (tip, self.tongue_mm),
@@ -252,8 +246,7 @@ class SnapLid:
 
     def lid_steps(self) -> tuple[Step, ...]:
         """Return the lid in print orientation: upside down."""
-        face = self.across_mm + self.clearance_mm
-        outer = self.outer_across_mm
+        face, outer = self.across_mm + self.clearance_mm, self.outer_across_mm
         plate = Prism(shapely.box(-outer, -self.along_mm, outer, self.along_mm), 0.0, self.thick_mm)
         hook = [(u, self.thick_mm + down) for u, down in self._hook]
         # It begins inside the plate, so that both are one body.

@@ -103,7 +103,8 @@ class ChallengeGrid:
                 yield PageBreak()
                 yield _head(spec, name, subtitle, Bookmark(key, entries, name), challenges[0].stars)
                 yield _cards(spec, part, self._grid, self._card)
-                entries, key = [], f"page-of-{part[-1].number + 1}-{name}"
+                entries = []
+                key = f"page-of-{part[-1].number + 1}-{name}"
 
     def _scale(self, grid: tuple[int, int]) -> float:
         challenges = self._spec.challenges
@@ -186,7 +187,8 @@ def solutions(spec: BookletSpec, pages: int = 24) -> Iterator[Flowable]:
         yield from (NextPageTemplate("cards"), PageBreak())
         yield _head(spec, name, _span(part), mark)
         yield _cards(spec, part, grid, card)
-        entries, key = [], f"page-of-{part[-1].number + 1}-{name}"
+        entries = []
+        key = f"page-of-{part[-1].number + 1}-{name}"
 
 
 def full_size_challenges(
