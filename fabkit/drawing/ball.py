@@ -242,8 +242,8 @@ def draft_ball_piece(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> BallD
     """Draft one ball piece.
 
     Raises:
-        DrawingError: when it is not made of balls, cannot be printed without support, or when
-            the profile's lengths contradict each other.
+        DrawingError: when it cannot be printed without support, or when the profile's lengths
+            contradict each other.
 
     Example:
         >>> from fabkit.model.library import load_set
@@ -253,8 +253,7 @@ def draft_ball_piece(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> BallD
         >>> blue.pitch_mm, blue.thickness_mm, len(blue.balls_mm)
         (15.0, 25.2, 7)
     """
-    if piece.body is None:
-        raise DrawingError(f"is a flat piece of {puzzle.name}; expected one that is made of balls")
+    assert piece.body
     rotation, balls = print_pose(piece.body)
     _refuse_balls(profile)
     _refuse_links(profile, stands=any(z for _, _, z in balls))

@@ -189,16 +189,13 @@ class PdfPage:
         self._pdf.restoreState()
 
     def picture(self, png: bytes, x: float, y: float, width: float, height: float) -> None:
-        """Draw a PNG image as large as fits, centred in a box; a `ValueError` if it is not one."""
-        from PIL import Image, UnidentifiedImageError
+        """Draw a PNG image as large as fits, centred in a box."""
+        from PIL import Image
 
-        try:
-            with Image.open(io.BytesIO(png)) as image:
-                flat = Image.new("RGB", image.size, LIGHT.paper)
-                clear = image.convert("RGBA")
-                flat.paste(clear, mask=clear)
-        except UnidentifiedImageError:
-            raise ValueError("expected a PNG picture") from None
+        with Image.open(io.BytesIO(png)) as image:
+            clear = image.convert("RGBA")
+        flat = Image.new("RGB", clear.size, LIGHT.paper)
+        flat.paste(clear, mask=clear)
         box = {"width": width, "height": height, "preserveAspectRatio": True}
         self._pdf.drawImage(ImageReader(flat), x, y, **box)
 

@@ -153,8 +153,7 @@ def draft_lid(puzzle: PuzzleSet, accessory: Accessory, profile: Profile) -> Boar
     """
     block = _framed(puzzle, accessory.board, profile)
     lid = block.lid
-    if lid is None:
-        raise DrawingError("lid.kind is none: there is no lid to draw; choose sliding or snap")
+    assert lid  # sets without lids have no such accessory
     if profile.title_mm > 0 and lid.thick_mm - profile.title_depth_mm < _BEYOND_TITLE_MM:
         raise DrawingError(
             f"a title {format_mm(profile.title_depth_mm)} deep leaves less than "

@@ -109,12 +109,11 @@ class ChallengeGrid:
     def _scale(self, grid: tuple[int, int]) -> float:
         challenges = self._spec.challenges
 
-        def shared(scale: float) -> bool:
-            return sum(
-                self._fits(challenge, grid, scale) for challenge in challenges
-            ) >= _SHARING * len(challenges)
+        def is_shared(scale: float) -> bool:
+            fitting = [challenge for challenge in challenges if self._fits(challenge, grid, scale)]
+            return len(fitting) >= _SHARING * len(challenges)
 
-        return next(filter(shared, _SCALES), _SCALES[-1])
+        return next(filter(is_shared, _SCALES), _SCALES[-1])
 
     def _fits(self, challenge: NumberedChallenge, grid: tuple[int, int], scale: float) -> bool:
         """Whether a challenge fits its cell, with each of its texts in one line or two."""
@@ -127,10 +126,7 @@ class ChallengeGrid:
         """Return the texts of a challenge, and its shape in the rest of the cell."""
         spec, messages = self._spec, self._spec.messages
         summary = " · ".join(_facts(spec, challenge))
-        link = messages["to_solution"].format(title=challenge.title)
-        title = LinkedFlowable(
-            _title(spec, challenge, "name"), f"solution-{challenge.number}", link
-        )
+        title = _linked_title(spec, challenge, "name", "solution")
         used = stacked_height_mm([title, spec.text(summary, "quiet")], cell[0]) + _FREE_MM
         scale = self.scale
         if not has_room((cell[0], cell[1] - used), spec.size_mm(challenge, scale)):
@@ -140,30 +136,22 @@ class ChallengeGrid:
         room = cell[0], cell[1] - stacked_height_mm([title, facts], cell[0]) - 0.5
         wide, high = spec.size_mm(challenge, scale)
         corner = (room[0] - wide) / 2, max(0.0, room[1] - _FREE_MM - high) / 2
-        drawing = DrawingFlowable(
-            room, partial(_draw, spec, challenge, scale, corner), spec.missing
-        )
-        mark = Bookmark(
-            f"challenge-{challenge.number}", [(2, f"{challenge.number} · {challenge.title}")]
-        )
-        return [mark, title, facts, drawing]
+        draw = partial(_draw, spec, challenge, scale, corner)
+        entry = (2, f"{challenge.number} · {challenge.title}")
+        mark = Bookmark(f"challenge-{challenge.number}", [entry])
+        return [mark, title, facts, DrawingFlowable(room, draw, spec.missing)]
 
 
 def solutions(spec: BookletSpec, pages: int = 24) -> Iterator[Flowable]:
     """Yield the solutions in the order of the challenges, as large as the number of pages allows."""
-    messages, puzzle, unit_mm = spec.messages, spec.puzzle, spec.profile.unit_mm
+    puzzle, unit_mm = spec.puzzle, spec.profile.unit_mm
 
     def card(challenge: NumberedChallenge, cell: Size) -> list[Flowable]:
         entry = challenge.entry
-        link = messages["to_challenge"].format(title=challenge.title)
-        title = LinkedFlowable(
-            _title(spec, challenge, "small"), f"challenge-{challenge.number}", link
-        )
-        shows_count = entry.result.count not in (None, 1) or not entry.result.count_complete
-        summary = (
-            [spec.text(format_solution_count(spec, challenge), "quiet")] if shows_count else []
-        )
-        room = cell[0], cell[1] - stacked_height_mm([title, *summary], cell[0]) - 0.5
+        texts: list[Flowable] = [_linked_title(spec, challenge, "small", "challenge")]
+        if entry.result.count not in (None, 1) or not entry.result.count_complete:
+            texts.append(spec.text(format_solution_count(spec, challenge), "quiet"))
+        room = cell[0], cell[1] - stacked_height_mm(texts, cell[0]) - 0.5
         size = spec.size_mm(challenge)
         scale = max(2.0, size[0] / room[0], size[1] / room[1])
 
@@ -173,13 +161,13 @@ def solutions(spec: BookletSpec, pages: int = 24) -> Iterator[Flowable]:
             board.solution(entry)
 
         mark = Bookmark(f"solution-{challenge.number}")
-        return [mark, title, *summary, DrawingFlowable(room, draw, spec.missing)]
+        return [mark, *texts, DrawingFlowable(room, draw, spec.missing)]
 
     max_pages = (_MAX_LARGE_PAGES, pages, len(spec.challenges))
     for grid, max_count in zip(_SOLUTIONS, max_pages, strict=True):
         if len(spec.challenges) <= math.prod(grid) * max_count:
             break
-    name = messages["solutions_heading"]
+    name = spec.messages["solutions_heading"]
     key = "solutions"
     entries = [(0, name)]
     for part in _chunks(spec.challenges, grid):
@@ -329,6 +317,14 @@ def _title(
     title = _TITLE_END.sub("\N{NO-BREAK SPACE}", spec.escape_text(challenge.title, bold=True))
     markup = f'<b><font color="#8a8577">{challenge.number}</font>&nbsp;&nbsp;{title}</b>'
     return spec.markup(markup, style, **changes)
+
+
+def _linked_title(
+    spec: BookletSpec, challenge: NumberedChallenge, style: str, target: str
+) -> LinkedFlowable:
+    """Return number and title, linked to the ``challenge`` or the ``solution`` of that number."""
+    label = spec.messages[f"to_{target}"].format(title=challenge.title)
+    return LinkedFlowable(_title(spec, challenge, style), f"{target}-{challenge.number}", label)
 
 
 def _cell(spec: BookletSpec, grid: tuple[int, int]) -> Size:

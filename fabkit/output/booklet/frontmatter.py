@@ -145,9 +145,8 @@ def guide_page(
         parts.append(spec.text(messages[key], "title", spaceBefore=1.5 * MM))
         parts.append(spec.text(" ".join(texts)))
     parts.append(_contents(spec))
-    if any(not challenge.level for challenge in spec.challenges) and any(
-        challenge.level for challenge in spec.challenges
-    ):
+    levels = {challenge.level for challenge in spec.challenges}
+    if "" in levels and len(levels) > 1:
         parts.append(spec.text(messages["how_unrated"]))
     room = spec.width_mm * MM, (spec.size[1] - HEAD_MM - FOOT_MM - 1) * MM
     return [KeepInFrame(*room, parts, mode="shrink"), PageBreak()]
@@ -195,24 +194,22 @@ def _solutions(spec: BookletSpec) -> Iterator[str]:
 def _contents(spec: BookletSpec) -> Table:
     """Return the contents: each level with stars, count and page; then the solutions."""
     messages, wide_mm = spec.messages, star_row_width_mm(_STAR_MM)
-    rows = [
-        (
-            challenges[0].stars,
-            name,
-            format_count(messages, "challenges", len(challenges)),
-            f"level-{level}",
-        )
-        for level, name, challenges in group_by_level(spec)
-    ]
-    rows += [(0, messages["solutions_heading"], "", "solutions")]
-    cells = []
-    for count, name, summary, key in rows:
+
+    def row(stars: int, name: str, summary: str, key: str) -> list[Flowable]:
         where = messages["page"].format(page=spec.places.get(key, 0))
-        linked = LinkedFlowable(
-            spec.text(where, alignment=2, spaceAfter=0), key, f"{name}: {where}"
-        )
-        texts = spec.text(name, spaceAfter=0), spec.text(summary, alignment=2, spaceAfter=0)
-        cells.append([star_row((wide_mm, 3.4), 0.0, 1.9, _STAR_MM, count), *texts, linked])
+        page = spec.text(where, alignment=2, spaceAfter=0)
+        return [
+            star_row((wide_mm, 3.4), 0.0, 1.9, _STAR_MM, stars),
+            spec.text(name, spaceAfter=0),
+            spec.text(summary, alignment=2, spaceAfter=0),
+            LinkedFlowable(page, key, f"{name}: {where}"),
+        ]
+
+    cells = list[list[Flowable]]()
+    for level, name, challenges in group_by_level(spec):
+        summary = format_count(messages, "challenges", len(challenges))
+        cells.append(row(challenges[0].stars, name, summary, f"level-{level}"))
+    cells.append(row(0, messages["solutions_heading"], "", "solutions"))
     columns = [(wide_mm + 4) * MM, "*", "32%", "28%"]
     style = [*BARE_TABLE, ("VALIGN", (0, 0), (-1, -1), "MIDDLE")]
     return Table(cells, columns, hAlign="LEFT", spaceAfter=2 * MM, style=style)

@@ -44,7 +44,8 @@ _MIN_SKY_SINE = 0.22  # the sine of the lowest elevation of these directions
 _SHADOW_SIZE = 900  # size of a shadow map in samples
 _LIFTED = 1.8  # offset of a surface against self-shadowing, in samples of the shadow map
 #: For the lamp's shadow on the ground: directions, cell size in pixels, and the maximum number of
-_GROUND_LAMP = (64, 1.0, 1000)  # cells along the longer side of the meshes
+#: cells along the longer side of the meshes.
+_GROUND_LAMP = (64, 1.0, 1000)
 _GROUND_SKY = (400, 2.5, 400)  # the same for the sky's shadow
 _LAYERS = 32  # the number of layers into which meshes are sliced for these shadows
 _MAX_SHIFT = 1.5  # the maximum shift of a layer at once, in cells

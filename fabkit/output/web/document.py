@@ -80,7 +80,17 @@ def page_files(
         InputError: when the language is not supported.
     """
     data = play_data(puzzle, entries, unit_mm, language)
-    html = index_html(puzzle, unit_mm, language, downloads, viewer, shared)
+    html = _render_page(
+        language,
+        "page.html",
+        title=escape(puzzle.title),
+        shared=shared,
+        scripts=(*SCRIPTS, *(_VIEWER[:1] if viewer else ())),
+        viewer=viewer,
+        unit=f"{unit_mm:g}",
+        downloads=downloads,
+        origin=puzzle.attribution,
+    )
     files = {} if shared else shared_files(viewer)
     files |= {"index.html": html.encode(), "data.js": data_script(data).encode()}
     return dict(sorted(files.items()))
@@ -135,30 +145,8 @@ def site_files(cards: Sequence[SetCard], still: str, language: str = "") -> dict
     }
 
 
-def index_html(
-    puzzle: PuzzleSet,
-    unit_mm: float,
-    language: str = "",
-    downloads: Sequence[Download] = (),
-    viewer: bool = True,
-    shared: str = "",
-) -> str:
-    """Render the page with all texts escaped; see `page_files`."""
-    return _render_page(
-        language,
-        "page.html",
-        title=escape(puzzle.title),
-        shared=shared,
-        scripts=(*SCRIPTS, *(_VIEWER[:1] if viewer else ())),
-        viewer=viewer,
-        unit=f"{unit_mm:g}",
-        downloads=downloads,
-        origin=puzzle.attribution,
-    )
-
-
 def _render_page(language: str, template: str, **values: Any) -> str:
-    """Render a page in its initial language, by default the first one."""
+    """Render a page in its initial language, by default the first one, with all texts escaped."""
     start = language or LANGUAGES[0]
     return render_html(
         template,
