@@ -86,7 +86,8 @@ def draw_unit_bar(
 
 
 def _bar(canvas: Canvas, at_mm: PointMm, length_mm: float, theme: Theme, name: str) -> None:
-    (x, y), right = at_mm, at_mm[0] + length_mm
+    x, y = at_mm
+    right = x + length_mm
     line = [(x, y + _TICK_MM), (x, y), (right, y), (right, y + _TICK_MM)]
     canvas.line(line, stroke_width=f"{_LINE_MM:g}", **theme.lined("ink", name))
 
@@ -95,7 +96,8 @@ def draw_width_dimension(
     canvas: Canvas, at_mm: PointMm, length_mm: float, label: str, theme: Theme
 ) -> None:
     """Draw a horizontal dimension line from its left end, with the text below."""
-    (x, y), style = at_mm, {"class_": "quiet", "text_anchor": "middle"}
+    x, y = at_mm
+    style = {"class_": "quiet", "text_anchor": "middle"}
     _dimension(canvas, at_mm, (x + length_mm, y), (0.0, _STROKE_MM), theme)
     canvas.text(x + length_mm / 2, y - _APART_MM - CAPITAL * _TEXT_MM, label, _TEXT_MM, **style)
 

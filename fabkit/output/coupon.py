@@ -159,9 +159,11 @@ def residual_chart(residuals: Sequence[Residual], title: str) -> str:
     drawing.text(_CHART_MARGIN_MM, height - 10, title, 4.6, class_="title")
     subtitle = "measured minus expected, in mm, with 95% intervals"
     drawing.text(_CHART_MARGIN_MM, height - 16, subtitle, 3.2, class_="quiet")
-    theme, bottom, top = drawing.theme, _CHART_MARGIN_MM + _CHART_ROW_MM, height - _CHART_HEAD_MM
+    theme = drawing.theme
+    bottom, top = _CHART_MARGIN_MM + _CHART_ROW_MM, height - _CHART_HEAD_MM
     for number in range(-round(span / step), round(span / step) + 1):
-        mark, line = round(step * number, 3), theme.lined("faint" if number else "quiet")
+        mark = round(step * number, 3)
+        line = theme.lined("faint" if number else "quiet")
         drawing.line([(x_of(mark), bottom), (x_of(mark), top)], stroke_width="0.25", **line)
         drawing.text(x_of(mark), bottom - 4, f"{mark:g}", 3.0, text_anchor="middle")
     for row, residual in enumerate(residuals):

@@ -87,5 +87,6 @@ def draw_label_text(
     canvas: Canvas, label: str, place: PointMm, height_mm: float, **style: str
 ) -> None:
     """Draw a label as text, centred at a place."""
-    (x, y), size_mm = place, height_mm / CAPITAL
+    x, y = place
+    size_mm = height_mm / CAPITAL
     canvas.text(x, y - height_mm / 2, label, size_mm, **style, text_anchor="middle")

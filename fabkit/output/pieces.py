@@ -189,7 +189,8 @@ def piece_sheet(
     foot_mm = _ABOVE_FOOT_MM + max(recess_mm, ball_mm + _BELOW_BALLS_MM, 3.0)
     rows_mm = sum(heights) + _GAP_MM * (len(rows) - 1)
     height_mm = 2 * _MARGIN_MM + _HEAD_MM + rows_mm + foot_mm
-    title, top = f"Pieces of {puzzle.title}", height_mm - _MARGIN_MM
+    top = height_mm - _MARGIN_MM
+    title = f"Pieces of {puzzle.title}"
     drawing = Drawing(room_mm + 2 * _MARGIN_MM, height_mm, title, theme=theme)
     draw_sheet_heading(drawing, (_MARGIN_MM, top), puzzle.title, _summary(views, profile), room_mm)
     y = top - _HEAD_MM
@@ -201,7 +202,8 @@ def piece_sheet(
         y -= row_height + _GAP_MM
     draw_scale_bar(drawing, (_MARGIN_MM, _MARGIN_MM), _BAR_MM, drawing.theme)
     x, y = _MARGIN_MM + _BAR_MM + _LEGEND_GAP_MM, _MARGIN_MM
-    colours, line = drawing.theme, {"fill": "none"}
+    colours = drawing.theme
+    line = {"fill": "none"}
     if recess_mm:
         radius = recess_mm / 2
         drawing.circle(x + radius, y + radius, radius, **line, **colours.lined("ink"), **_DASHES)

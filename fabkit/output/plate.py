@@ -54,7 +54,8 @@ def plate_sheet(view: PlateView) -> str:
     height_mm = depth + 2 * _MARGIN_MM + _HEAD_MM + _FOOT_MM
     names = ", ".join(part.piece for part, _ in view.pieces)
     drawing = Drawing(width + 2 * _MARGIN_MM, height_mm, title, f"Pieces {names}.")
-    theme, top = drawing.theme, height_mm - _MARGIN_MM - 5
+    theme = drawing.theme
+    top = height_mm - _MARGIN_MM - 5
     drawing.text(_MARGIN_MM, top, title, 7, class_="title")
     drawing.text(_MARGIN_MM, top - 6.5, _summary(view), 3.6, class_="quiet")
     bed, inner = box(0, 0, width, depth), box(edge, edge, width - edge, depth - edge)

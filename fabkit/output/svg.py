@@ -64,7 +64,8 @@ class Drawing:
         """Draw into a group that drawing programs show as a layer, inside the context."""
         self.element.set("xmlns:inkscape", _INKSCAPE)
         names = {"inkscape:groupmode": "layer", "inkscape:label": name}
-        outside, self._parent = self._parent, add_element(self._parent, "g", id=name, **names)
+        outside = self._parent
+        self._parent = add_element(outside, "g", id=name, **names)
         yield
         self._parent = outside
 

@@ -75,12 +75,12 @@ def font_path(bold: bool = False) -> Path:
 
 def font_faces(regular: str, bold: str) -> list[str]:
     """Return ``@font-face`` rules with the glyphs of a drawing; others fall back to the reader's fonts."""
-    used = ((400, subset_font(regular, bold=False)), (700, subset_font(bold, bold=True)))
+    fonts = {400: subset_font(regular, bold=False), 700: subset_font(bold, bold=True)}
     return [
         f"@font-face {{ font-family: '{FAMILY}'; font-weight: {weight}; "
-        f"src: url(data:font/ttf;base64,{base64.b64encode(data).decode()}) }}"
-        for weight, data in used
-        if data
+        f"src: url(data:font/ttf;base64,{base64.b64encode(font).decode()}) }}"
+        for weight, font in fonts.items()
+        if font
     ]
 
 

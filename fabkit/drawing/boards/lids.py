@@ -163,10 +163,10 @@ def sliding_lid(across_mm: float, along_mm: float, profile: Profile) -> SlidingL
     return SlidingLid(across_mm + ledge(thick), along, thick, foot, land, clearance)
 
 
-def _refuse_overhang(profile: Profile, what: str) -> None:
+def _refuse_overhang(profile: Profile, features: str) -> None:
     if profile.overhang_degrees < DOVETAIL_DEGREES:
         raise DrawingError(
-            f"{what} overhang by {DOVETAIL_DEGREES} deg, and printer.overhang allows "
+            f"{features} overhang by {DOVETAIL_DEGREES} deg, and printer.overhang allows "
             f"{profile.overhang_degrees:g} deg; choose lid.kind none, or another printer"
         )
 

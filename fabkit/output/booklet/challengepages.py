@@ -335,7 +335,8 @@ def _cell(spec: BookletSpec, grid: tuple[int, int]) -> Size:
 def _cards(
     spec: BookletSpec, challenges: Sequence[NumberedChallenge], grid: tuple[int, int], card: _Card
 ) -> Table:
-    (wide, high), columns = _cell(spec, grid), grid[0]
+    wide, high = _cell(spec, grid)
+    columns = grid[0]
     cards = [card(challenge, (wide, high)) for challenge in challenges] + [[]] * (
         -len(challenges) % columns
     )

@@ -193,7 +193,8 @@ def _solutions(spec: BookletSpec) -> Iterator[str]:
 
 def _contents(spec: BookletSpec) -> Table:
     """Return the contents: each level with stars, count and page; then the solutions."""
-    messages, wide_mm = spec.messages, star_row_width_mm(_STAR_MM)
+    messages = spec.messages
+    wide_mm = star_row_width_mm(_STAR_MM)
 
     def row(stars: int, name: str, summary: str, key: str) -> list[Flowable]:
         where = messages["page"].format(page=spec.places.get(key, 0))

@@ -55,8 +55,10 @@ def piece_overview(spec: BookletSpec) -> list[Flowable]:
     messages, puzzle = spec.messages, spec.puzzle
     head = [*_heading(spec), spec.text(messages["pieces_small_text"])]
     high = spec.size[1] - HEAD_MM - FOOT_MM - stacked_height_mm(head, spec.width_mm) - 2
-    lattice, count = puzzle.lattice, len(puzzle.pieces)
-    boxes = [[extent(lattice, form.cells) for form in piece.forms] for piece in puzzle.pieces]
+    count = len(puzzle.pieces)
+    boxes = [
+        [extent(puzzle.lattice, form.cells) for form in piece.forms] for piece in puzzle.pieces
+    ]
     wide = max(sum(box[2] + 0.5 for box in row) - 0.5 for row in boxes)
     tall = max(box[3] for row in boxes for box in row)
     columns = best_column_count(count, spec.width_mm / high * (tall + 2) / wide)
@@ -153,7 +155,8 @@ def _name(spec: BookletSpec, view: PieceView) -> Paragraph:
 
 def _captioned_drawing(spec: BookletSpec, view: PieceView, scale: float = 1.0) -> list[Flowable]:
     size = view.size_mm[0] + BESIDE_MM, view.size_mm[1] + BELOW_MM
-    unnamed, decimal = replace(view, caption=""), spec.messages["decimal"]
+    unnamed = replace(view, caption="")
+    decimal = spec.messages["decimal"]
     draw = partial(draw_piece_view, view=unnamed, at_mm=(0.0, -_NAME_MM), decimal=decimal)
     on_page = size[0] / scale, (size[1] - _NAME_MM) / scale
     return [DrawingFlowable(on_page, draw, spec.missing, scale), _name(spec, view)]

@@ -70,8 +70,8 @@ def rasterise(
     the triangle with the lower index is visible; two that share an edge leave no sample out."""
     depth = normalize_depth(near, float(near.min()), float(near.max())) if len(near) else near
     best = np.zeros(width * height, dtype=np.uint64)
-    for place, value, face in _samples(x, y, depth, faces, width, height):
-        steps = (value * _DEPTHS).astype(np.uint64)
+    for place, nearness, face in _samples(x, y, depth, faces, width, height):
+        steps = (nearness * _DEPTHS).astype(np.uint64)
         key = (steps << np.uint64(32)) | (np.uint64(0xFFFFFFFF) - face.astype(np.uint64))
         np.maximum.at(best, place, key)
     steps = best >> np.uint64(32)
@@ -106,9 +106,10 @@ def _samples(
         for a, b in ((top, bottom), (start, stop)):
             fall = y[b] - y[a]
             share = np.where(fall > 0, (row + 0.5 - y[a]) / np.where(fall > 0, fall, 1.0), 0.0)
-            ends.append([value[a] + (value[b] - value[a]) * share for value in (x, depth)])
+            ends.append((x[a] + (x[b] - x[a]) * share, depth[a] + (depth[b] - depth[a]) * share))
         (x1, z1), (x2, z2) = ends
-        left, right, z_left = np.minimum(x1, x2), np.maximum(x1, x2), np.where(x2 < x1, z2, z1)
+        left, right = np.minimum(x1, x2), np.maximum(x1, x2)
+        z_left = np.where(x2 < x1, z2, z1)
         begin, count = _first(left, width), _first(right, width)
         count = np.maximum(count - begin, 0)
         slope = np.where(x2 < x1, z1 - z2, z2 - z1) / np.where(right > left, right - left, 1.0)
@@ -247,8 +248,8 @@ def _lit(vertices: Floats, faces: Faces, cell_mm: float, towards: Sequence[Vecto
     def light_at(x_mm: Floats, y_mm: Floats) -> Floats:
         light = np.zeros(x_mm.shape)
         x, y = (x_mm - left) / cell_mm, (y_mm - bottom) / cell_mm
-        for value, inside, part in _around(share, x, y):
-            light += np.where(inside, value, 1.0) * part
+        for cell_light, inside, weight in _around(share, x, y):
+            light += np.where(inside, cell_light, 1.0) * weight
         return light
 
     return light_at

@@ -49,7 +49,7 @@ def place_flat_piece(
     if not (moves := moves_onto(lattice, own, cells)):
         raise ValueError("the piece does not have the shape of the cells")
     move, vector = moves[0]
-    a, b, c, d = (value / 2 for value in move.doubled)
+    a, b, c, d = (coefficient / 2 for coefficient in move.doubled)
     step_x, step_y = (math.sqrt(squared) for squared in lattice.step_squared)
     ((x, y),) = to_units(lattice, [vector])
     up = -1.0 if move.flipped else 1.0
