@@ -244,7 +244,7 @@ class Table(BaseModel):
 
     def key(self, name: str) -> str:
         """Return the place of one of its keys."""
-        return _below(self._place, name)
+        return f"{self._place}.{name}" if self._place else name
 
 
 _File = TypeVar("_File", bound=Table)
