@@ -42,6 +42,14 @@ from fabkit.core.units import (
     parse_number,
 )
 
+#: What pydantic's errors of a wrong type ask for.
+_EXPECTED = {
+    "bool_type": "true or false",
+    "int_type": "a whole number",
+    "model_attributes_type": "a table",
+    "string_type": "a string",
+    "tuple_type": "a list",
+}
 _INDEX = re.compile(r"\[\d+\]")
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
@@ -236,7 +244,7 @@ class Table(BaseModel):
 
     def key(self, name: str) -> str:
         """Return the place of one of its keys."""
-        return _below(self._place, name)
+        return f"{self._place}.{name}" if self._place else name
 
 
 _File = TypeVar("_File", bound=Table)
@@ -357,7 +365,6 @@ def _message(
 ) -> str:
     """Return the message for one of pydantic's errors but an unknown key."""
     kind = line["type"]
-    stated = quote(line["input"])
     context = line.get("ctx", {})
     header = _INDEX.sub("", place)
     if kind == "missing":
@@ -367,17 +374,19 @@ def _message(
         return "; expected ".join(["is missing", *expected[:1]])
     if kind == "value_error":
         return str(context["error"])
-    if kind == "model_type":
-        header = f"[[{header}]]" if place.endswith("]") else f"[{header}]"
-        return f"expected a table {header}, found {stated}"
-    if kind == "list_type" and tables:
-        return f"expected tables [[{header}]] in double brackets, found {stated}"
     if kind == "too_long" and tables:
         limit = f"at most {context['max_length']} are allowed"
         return f"has {context['actual_length']} items; {limit}"
+    wanted = _EXPECTED.get(kind, "")
+    if kind == "model_type":
+        wanted = f"a table [[{header}]]" if place.endswith("]") else f"a table [{header}]"
+    elif kind == "list_type" and tables:
+        wanted = f"tables [[{header}]] in double brackets"
+    elif kind == "literal_error":
+        wanted = context["expected"].replace("'", '"')
     message = line["msg"].replace(" after validation", "").replace("Input should", "should")
-    stated = "null" if line["input"] is None else stated
-    return f"{message[0].lower()}{message[1:]}, found {stated}"
+    sentence = f"expected {wanted}" if wanted else f"{message[0].lower()}{message[1:]}"
+    return f"{sentence}, found {'null' if line['input'] is None else quote(line['input'])}"
 
 
 def unknown_key(key: str, near: str, known: Sequence[str], renamed: Mapping[str, str]) -> str:

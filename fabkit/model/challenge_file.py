@@ -32,7 +32,7 @@ from fabkit.core.files import check_schema
 from fabkit.core.parsing import parse_json, parse_toml, read_text
 from fabkit.model.entry import LEVELS, solution_error
 from fabkit.model.lattice import Cell
-from fabkit.model.piece import Piece, is_image
+from fabkit.model.piece import is_image
 from fabkit.model.puzzle import MOVES, Challenge, Entry, Given, PuzzleSet, Result, default_board
 from fabkit.model.regions import CellNumbering, RegionReader
 
@@ -310,7 +310,8 @@ class ChallengeReader:
     ) -> frozenset[Cell]:
         """Return the cells of a drawing; those of a shipped catalog are known to be on the lattice."""
         if key == "frame" and self._proved:
-            return frozenset((x, y) for x, y in drawing)
+            cells: frozenset[Any] = frozenset(map(tuple, drawing))
+            return cells
         return self._regions.read(key, drawing, where, numbering)
 
     def _region(self, table: ChallengeFile) -> tuple[frozenset[Cell], CellNumbering]:
@@ -341,7 +342,6 @@ class ChallengeReader:
         return numbering.cells, numbering
 
     def _default(self) -> CellNumbering:
-        """Return the default board's numbering."""
         board = default_board(self._puzzle.boards)
         if board is None:
             lack = "no board is named" if self._puzzle.boards else "the set has no board"
@@ -407,6 +407,7 @@ class ChallengeReader:
     ) -> tuple[Given, ...]:
         """Return the given pieces: allowed images inside the region that do not overlap."""
         errors = self._errors
+        lattice = self._lattice
         if len(table.given) > len(self._pieces):
             limit = f"at most {len(self._pieces)} are allowed"
             errors.add(table.key("given"), f"has {len(table.given)} items; {limit}")
@@ -427,7 +428,7 @@ class ChallengeReader:
                 errors.add(f"{place}.piece", f"{name} is not among the challenge's pieces")
             elif row.piece in given:
                 errors.add(f"{place}.piece", f"{name} is given twice")
-            elif not self._is_shape_of(piece, cells, flips):
+            elif not self._proved and piece.forms and not is_image(lattice, piece, cells, flips):
                 message = f"is not the shape of {name} under the allowed moves ({MOVES[flips]})"
                 errors.add(where, message)
             elif region and not cells <= region:
@@ -438,10 +439,6 @@ class ChallengeReader:
                 given[row.piece] = Given(row.piece, cells)
                 covered |= cells
         return tuple(given.values())
-
-    def _is_shape_of(self, piece: Piece, cells: frozenset[Cell], flips: bool) -> bool:
-        """Return whether cells are an image of a piece; a piece with an error has no forms."""
-        return self._proved or not piece.forms or is_image(self._lattice, piece, cells, flips)
 
 
 def read_challenges(path: Path, puzzle: PuzzleSet) -> list[Entry]:

@@ -226,7 +226,6 @@ def _release_contradictions(profile: Profile) -> Iterable[ErrorDetail]:
 
 
 def _read_layer(name: str) -> dict[str, Any]:
-    """Read the values of a preset or a file."""
     if name in preset_names():
         path = _PRESETS / f"{name}.toml"
         source = f"profile {name}"
@@ -306,7 +305,6 @@ def _read_settings(settings: Sequence[str]) -> dict[str, Any]:
 
 
 def _check(setting: Setting) -> Validator:
-    """Return the validator of a setting."""
     from fabkit.core.documents import COLOUR as A_COLOUR
     from fabkit.core.documents import choice, decimal, degrees, length_mm, text
 

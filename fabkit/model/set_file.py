@@ -362,7 +362,6 @@ class _SetReader:
         self.errors.add(key, f"{message} in any position{others}; {advice}")
 
     def _compare_area(self, place: str, declared: float | None, drawn: float) -> None:
-        """Compare the declared ``area`` with the drawn one."""
         if declared is not None and declared != drawn:
             message = f"is {declared:g}, but the drawing's area is {drawn:g}"
             self.errors.add(f"{place}.area", message)
