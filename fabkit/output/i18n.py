@@ -8,6 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from fabkit.core.errors import InputError, no_such
+from fabkit.core.files import shipped_file
 
 #: The supported languages by their two-letter codes; the first is the default.
 LANGUAGES = ("en", "de", "it", "fr")
@@ -56,5 +57,5 @@ def format_number(messages: Mapping[str, str], value: float) -> str:
 
 @lru_cache(maxsize=16)
 def _read_messages(part: str, language: str) -> dict[str, str]:
-    path = Path(__file__).parent / "messages" / f"{part}.{language}.toml"
+    path = shipped_file(Path(__file__).parent / "messages" / f"{part}.{language}.toml")
     return tomllib.loads(path.read_text(encoding="utf-8"))
