@@ -166,7 +166,7 @@ def test_what_has_no_solution_says_so() -> None:
         (lambda: load_set("fridge"), 'there is no set "fridge"; did you mean "fridgeiq"'),
         (lambda: load_set("fridgeiq", "compct"), 'there is no profile "compct"; choose from default'),
         (lambda: load_set("fridgeiq", settings=["unt=3"]), "unt"),
-        (lambda: load_set("fridgeiq")["l"], 'fridgeiq: has no piece "l"; its pieces are A'),
+        (lambda: load_set("fridgeiq")["l"], 'fridgeiq: has no piece "l"; choose from A'),
         (lambda: load_set("fridgeiq")[3], "has no piece 3"),
         (lambda: load_set("fridgeiq").challenge("sqare_05"), 'did you mean "square_05"'),
         (lambda: load_set("iqfit").challenge("mixed1-1"), "has no challenge"),

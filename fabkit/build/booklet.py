@@ -23,11 +23,10 @@ from fabkit.output.i18n import LANGUAGES, load_messages
 BOOKLET = "booklet.pdf"
 #: Profile keys that affect neither booklets nor pages.
 NOT_SHOWN = ("price.", "laser.", "filament.", "plate.", "printer.")
-#: The packages and libraries it depends on, besides those of all reports.
-_PACKAGES, _LIBRARIES = (
-    ("build", "solid", "core"),
-    ("reportlab", "cadquery", "cadquery-ocp", "pillow"),
-)
+#: The packages it depends on, besides those of all reports.
+_PACKAGES = ("build", "solid", "core")
+#: The libraries it depends on, besides those of all reports.
+_LIBRARIES = ("reportlab", "cadquery", "cadquery-ocp", "pillow")
 
 
 @dataclass(frozen=True)
@@ -96,10 +95,10 @@ def make_booklet(
     entries, notes = select_solved(puzzle, all_entries, options.selection)
     cover = None
     if options.picture:
-        progress(0, 0, "drawing the cover")
+        progress(0.0, "drawing the cover")
         find_stl = partial(current_stl_files, folder, puzzle, profile)
         cover = cover_picture(puzzle, entries, profile, find_stl)
-    progress(0, 0, "laying out the pages")
+    progress(0.0, "laying out the pages")
     made = render_booklet(
         puzzle, entries, profile, options.language, options.paper, cover, options.edition,
         options.fold,

@@ -36,10 +36,14 @@ from fabkit.printing.plate import Plate, bed_bin
 
 #: The owner of its folder, and the stem of its files.
 _OWNER = "coupon"
-#: The position of the two pieces, and the gap between them.
-_PIECES_MM, _GAP_MM = 62.0, 3.0
-#: The file for measured values, and the report with the nominal ones.
-TEMPLATE, REPORT = "measured.csv", "coupon.json"
+#: The position of the two pieces, to the right of the coupon's parts.
+_PIECES_MM = 62.0
+#: The gap between the two pieces.
+_GAP_MM = 3.0
+#: The file for measured values.
+TEMPLATE = "measured.csv"
+#: The report with the nominal values.
+REPORT = "coupon.json"
 
 
 def write_coupon(

@@ -15,7 +15,7 @@ from fabkit.build.reports import write_contents
 from fabkit.build.targets import BuildResult, OutputPath, Target, build
 from fabkit.core.errors import InputError, pluralize
 from fabkit.core.files import digest, json_text
-from fabkit.core.progress import Progress, no_progress
+from fabkit.core.progress import Progress, counted, no_progress
 from fabkit.model.accessory import Accessory, Printable, printables, profile_as_made
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
@@ -28,8 +28,10 @@ if TYPE_CHECKING:
     from fabkit.printing.package3mf import PrintInfo
     from fabkit.printing.plate import Plate
 
-#: The effective profile, written beside the files, and the name of one that was edited.
-PROFILE, EDITED_PROFILE = "profile.toml", "profile.edited.toml"
+#: The effective profile, written beside the files.
+PROFILE = "profile.toml"
+#: The name that an edited profile gets.
+EDITED_PROFILE = "profile.edited.toml"
 #: The contents of each plate, for scripts and for `fabkit slice`.
 PLATES = "plates/plates.json"
 
@@ -135,7 +137,7 @@ def write_print(
 
     prints = {}
     for done, drawing in enumerate(drawings):
-        progress(done, len(drawings), drawing.piece)
+        counted(progress, done, len(drawings), drawing.piece)
         path = output_path(f"{stl}/{drawing.piece}.stl")
         write_stl(build_solid(drawing), path)
         (mesh,) = read_meshes(path)

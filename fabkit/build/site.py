@@ -20,8 +20,10 @@ from fabkit.model.puzzle import PuzzleSet
 from fabkit.output.i18n import LANGUAGES, load_messages
 from fabkit.output.web.document import SetCard, shared_files, site_files
 
-#: Its name in the folder of outputs, and in its manifest instead of a set's name.
-SITE, _OWNER = "site", "all sets"
+#: Its name in the folder of outputs.
+SITE = "site"
+#: Its name in the manifest, where a set's folder has that of the set.
+_OWNER = "all sets"
 
 
 def make_site(
@@ -58,12 +60,11 @@ def make_site(
     pages = {}
     for done, (puzzle, profile) in enumerate(puzzles):
 
-        def on_progress(
-            _: int, __: int, what: str, done: int = done, name: str = puzzle.name
-        ) -> None:
-            progress(done, len(puzzles), f"{name}: {what}" if what else name)
+        def on_progress(share: float, what: str, done: int = done, name: str = puzzle.name) -> None:
+            progress((done + share) / len(puzzles), f"{name}: {what}" if what else name)
 
-        own, selection = Path("output") / puzzle.name, Selection(budget_s=budget_s)
+        own = Path("output") / puzzle.name
+        selection = Selection(budget_s=budget_s)
         pages[puzzle.name] = make_page(
             puzzle,
             profile,

@@ -16,7 +16,7 @@ from fabkit.build.reports import read_report, write_reports
 from fabkit.build.targets import OutputPath, Target, build
 from fabkit.core.errors import InputError, escape
 from fabkit.core.files import json_text
-from fabkit.core.progress import Progress, no_progress
+from fabkit.core.progress import Progress, counted, no_progress
 from fabkit.drawing.draft import draft_all, draft_printable, tone_area
 from fabkit.drawing.part import PartDrawing
 from fabkit.mesh.topology import signed_volume
@@ -68,19 +68,21 @@ def slice_set(
     Raises:
         ExternalError: when the slicer fails, or the folder cannot be written. Nothing changes then.
     """
-    before, name = sliced_before(folder, puzzle, profile), str(slicer)
+    before = sliced_before(folder, puzzle, profile)
+    name = str(slicer)
     if before and before["slicer"] == name and not force:
         return before, False
 
     def make(output_path: OutputPath) -> None:
         drafts = draft_all(puzzle, printables(puzzle, profile), profile, draft_printable)
-        drawings, documents = {drawing.piece: drawing for drawing in drafts}, []
+        drawings = {drawing.piece: drawing for drawing in drafts}
+        documents = []
         plates = read_report(folder, PLATES).get("plates")
         if not isinstance(plates, list):
             message = "has been changed; rebuild it with --force"
             raise InputError.of(escape(str(folder / PLATES)), message)
         for done, plate in enumerate(plates):
-            progress(done, len(plates), plate["file"])
+            counted(progress, done, len(plates), plate["file"])
             gcode = f"gcode/plate-{plate['number']}.gcode"
             expected = _expected(plate, puzzle, drawings, profile)
             model = folder / plate["file"]

@@ -26,7 +26,7 @@ from fabkit.core.files import (
     remove_leftovers,
     sha256,
 )
-from fabkit.core.progress import Progress, no_progress
+from fabkit.core.progress import Progress, counted, no_progress
 
 #: Returns where to write a file of the folder; keywords are stored in its `ManifestEntry`.
 OutputPath = Callable[..., Path]
@@ -170,7 +170,8 @@ def build(
         if not lenient:
             raise
         built.warnings.append(f"{MANIFEST} was left unchanged: {error}")
-        manifest, force = Manifest(set=""), True
+        manifest = Manifest(set="")
+        force = True
     stale = [target for target in targets if force or not target.is_current(manifest, folder)]
     gone = any(not (folder / name).is_file() for name in manifest.files)
     if stale or (inputs and (gone or manifest.model_copy(update=inputs) != manifest)):
@@ -197,11 +198,11 @@ def build(
                 return held.enter_context(Staging(folder))
 
             for done, target in enumerate(stale):
-                progress(done, len(stale), target.names[0])
+                counted(progress, done, len(stale), target.names[0])
                 built.made |= _make(target, manifest, staging)
                 if target.edited_as:
                     _keep_edited(target, folder, manifest, staging(), built)
-            progress(len(stale), len(stale), "")
+            progress(1.0, "")
             manifest = _commit(staging(), stale, manifest, inputs, force, built)
     for target in targets:
         now = {name: entry for name, entry in built.made.items() if target.owns(name)}
@@ -272,7 +273,8 @@ def _keep_edited(
 ) -> None:
     """Keep an edited file under another name."""
     (name,) = target.names
-    path, entry = folder / name, manifest.files.get(name)
+    path = folder / name
+    entry = manifest.files.get(name)
     if path.is_file() and not built.made[name].is_in(path) and not (entry and entry.is_in(path)):
         staging.path(target.edited_as).write_bytes(path.read_bytes())
         kept = escape(str(folder / target.edited_as))

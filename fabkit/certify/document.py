@@ -8,31 +8,21 @@ under the eight symmetries of the square about a centre, so one cell of each orb
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     ConfigDict,
     Field,
     PrivateAttr,
     StrictBool,
     StrictInt,
     StrictStr,
-    ValidationError,
 )
 
-from fabkit.core.errors import (
-    ErrorDetail,
-    InputError,
-    did_you_mean,
-    escape,
-    nearest,
-    quote,
-    truncate,
-)
+from fabkit.core.documents import Table, read_document
+from fabkit.core.errors import ErrorList, InputError, escape, quote, truncate
 from fabkit.core.files import SCHEMA_VERSION, json_sha256
 from fabkit.core.parsing import read_text, strict_json
 
@@ -41,7 +31,6 @@ MAX_BYTES = 256 * 1024 * 1024
 #: In frame points: beyond the limits of set files.
 MAX_COORDINATE = 100_000
 MAX_WEIGHT = 1000
-_MAX_FAULTS = 20
 #: Half a unit in frame steps: the coordinates of the centre of a square.
 HALF_UNITS = {"square": 1, "quarter-square": 3}
 
@@ -63,10 +52,10 @@ Items = Annotated[tuple[NonNegativeInt, ...], Field(fail_fast=True)]
 Version = Annotated[StrictInt, Field(ge=SCHEMA_VERSION, le=SCHEMA_VERSION)]
 
 
-class _Object(BaseModel):
-    """An object of a file; other keys are refused."""
+class _Object(Table):
+    """An object of a file."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(frozen=True)
 
     @property
     def raw(self) -> dict[str, Any]:
@@ -325,54 +314,11 @@ def parse(document: Any, source: str) -> Proofs:
     if type(schema) is int and schema > SCHEMA_VERSION:
         newer = f"schema {truncate(quote(schema))}, this one knows {SCHEMA_VERSION}"
         raise InputError.of(source, f"was written by a newer fabkit ({newer}); update fabkit")
-    model = Certificate if kind == KIND else ImpossibleShapes
-    try:
-        proofs = model.model_validate(document)
-    except ValidationError as error:
-        faults = _faults(error.errors(include_url=False))
-        more = max(0, len(faults) - _MAX_FAULTS)
-        raise InputError(source, faults[:_MAX_FAULTS], more) from None
+    model: type[Any] = Certificate if kind == KIND else ImpossibleShapes
+    errors = ErrorList(source)
+    proofs: Any = read_document(model, document, errors)
+    errors.raise_if_any()
     proofs._source = source
     proofs.check()
-    return proofs
-
-
-_KEYS = sorted(
-    {field.alias or name for model in (Certificate, ImpossibleShapes, ProblemStatement, PieceForms, GivenPiece,
-     CountClaim, ColouringArgument, TranscriptArgument, ShapeProof) for name, field in model.model_fields.items()}
-)  # fmt: skip
-
-
-def _faults(lines: Sequence[Any]) -> list[ErrorDetail]:
-    """Convert pydantic's errors, without those implied by others: a misspelt key is not also missing,
-    and a list with bad entries is not also too short."""
-    misspelt = [line["loc"] for line in lines if line["type"] == "extra_forbidden"]
-    consequences = {(*loc[:-1], nearest(str(loc[-1]), _KEYS)) for loc in misspelt}
-    consequences |= {line["loc"][:depth] for line in lines for depth in range(len(line["loc"]))}
-    kept = [line for line in lines if line["loc"] not in consequences]
-    return [ErrorDetail(_place(line["loc"]), _sentence(line)) for line in kept]
-
-
-def _place(steps: tuple[int | str, ...]) -> str:
-    """Return a place in the file, such as ``problem.pieces[3].id``."""
-    place = ""
-    for index, step in enumerate(steps):
-        if isinstance(step, int):
-            place += f"[{step}]"
-        elif index != 1 or steps[0] not in ("argument", "claim"):  # the name of the variant
-            place += ("." if place else "") + truncate(escape(step))
-    return place
-
-
-def _sentence(line: Any) -> str:
-    """Return the message of an error."""
-    kind, message, value = line["type"], str(line["msg"]), line["input"]
-    if kind == "missing":
-        return "is missing"
-    if kind == "extra_forbidden":
-        return f"unknown key{did_you_mean(str(line['loc'][-1]), _KEYS)}"
-    if kind == "value_error":
-        return str(line["ctx"]["error"])
-    message = message.replace(" after validation", "")
-    stated = "null" if value is None else quote(value)
-    return f"{message[0].lower()}{message[1:]}, found {stated}".replace("input should", "should")
+    valid: Proofs = proofs
+    return valid

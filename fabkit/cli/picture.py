@@ -100,12 +100,12 @@ def _solution(challenge: Challenge, context: Context) -> Layout | None:
     report, puzzle, budget_s = context.report, context.puzzle, context.budget_s
     begin = context.begin
     if challenge.flips:
-        layout = solve_face_up(puzzle, challenge, Budget(budget_s, None, begin))
+        layout = solve_face_up(puzzle, challenge, Budget(budget_s, started=begin))
         if layout is not None:
             return layout
     encoded = to_exact_cover(puzzle, challenge)
-    with report.shares("of the search") as on_progress:
-        answer = solve(encoded, "first", None, Budget(budget_s, on_progress, begin))
+    with report.progress("of the search") as progress:
+        answer = solve(encoded, "first", None, Budget(budget_s, progress, begin))
     if answer.solutions:
         return encoded.decode(answer.solutions[0])
     why = "has no solution" if answer.status == IMPOSSIBLE else OUT_OF_TIME

@@ -69,13 +69,15 @@ def booklet(
     own = folder / wanted.file_name
     with report.progress() as progress:
         if path is None or path.resolve() == own.resolve():
-            path, write = own, making.write_booklet
+            path = own
+            write = making.write_booklet
             made = write(puzzle, effective, folder, wanted, True, context.force, progress)
             assert made is not None
         else:
             made = making.make_booklet(puzzle, effective, folder, wanted, progress)
             write_atomically(path, made.pdf)
-    pages, name = pluralize(made.pages, "page"), made.paper.capitalize()
+    pages = pluralize(made.pages, "page")
+    name = made.paper.capitalize()
     if fold:
         pages += f", {pluralize(made.sheets, 'sheet')}"
     report.info(

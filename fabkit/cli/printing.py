@@ -259,13 +259,17 @@ def print_bom(bom: Bom, report: Report) -> None:
         poles = " ".join(f"{pole}{' (dimple)' if marked else ''}" for pole, marked in piece.magnets)
         report.info(f"{piece.piece}: {poles}")
     if bom.sliced:
-        plates, time = pluralize(bom.sliced.plates, "plate"), format_duration(bom.sliced.seconds)
+        plates = pluralize(bom.sliced.plates, "plate")
+        time = format_duration(bom.sliced.seconds)
         report.info(f"{plates}, {time} to print, sliced by {bom.sliced.slicer}")
     for note in bom.notes:
         report.info(note)
 
 
-_FOLDER, _PROFILE = Path("output") / "coupon", Path("my-printer.toml")
+#: The default folder of a coupon.
+_FOLDER = Path("output") / "coupon"
+#: The default file of a calibrated profile.
+_PROFILE = Path("my-printer.toml")
 LASER = flag("--laser", "For a laser cutter or plotter: a comb of tabs and slots, as SVG and DXF.")
 
 
@@ -397,7 +401,8 @@ def _prompt(places: Mapping[int, CouponPlace], kept: Path, report: Report) -> li
     from fabkit.printing.calibration import mean_measurement, parse_values
 
     report.info("Type the measured values in mm, separated by spaces; Enter skips, Ctrl-D ends")
-    readings, typed = [], dict[int, str]()
+    readings = []
+    typed: dict[int, str] = {}
     try:
         for place in places.values():
             while True:

@@ -73,7 +73,8 @@ def describe_set(puzzle: PuzzleSet) -> dict[str, Any]:
 @with_options()
 def profiles(context: Context, called: typer.Context) -> None:
     """List the print profiles, or print one as TOML."""
-    called.obj, report = context, context.report
+    called.obj = context
+    report = context.report
     if called.invoked_subcommand is not None:
         return
     presets = [load_profile([name]) for name in preset_names()]
@@ -156,10 +157,12 @@ def docs(
 
     report = context.report
     if output is None:
-        page, copied = docs_folder() / INDEX, {}
+        page = docs_folder() / INDEX
+        copied = {}
     else:
         made = copy_docs(page_folder(output, DOCS), context.force)
-        page, copied = made.folder / INDEX, {"output": str(made.folder), **made.document()}
+        page = made.folder / INDEX
+        copied = {"output": str(made.folder), **made.document()}
         if made.written:
             report.info(f"Wrote {pluralize(len(made.written), 'file')} to {made.folder}")
         else:

@@ -1,9 +1,8 @@
 """Validate TOML and JSON documents: unknown keys are refused, all errors are reported at once.
 
 A `Table` is a pydantic model of one table of a file; its fields are annotated with a `Validator`,
-which also provides the JSON schema for editors (`json_schema`). `Table.read` collects errors in an
-`ErrorList` and returns the valid part of the table, so that later checks add their errors to the same
-report. One mistake makes one error: check `Table.has_error` first.
+which also provides the JSON schema for editors (`json_schema`). `read_document` validates a file and
+records pydantic's errors, in the words of fabkit, in an `ErrorList`; later checks add theirs.
 
 Only reading needs pydantic, so this module is imported where files are read.
 """
@@ -12,18 +11,19 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
-from typing import Any, Self, get_args
+from typing import Any, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler, PrivateAttr
-from pydantic_core import core_schema
+from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler, PrivateAttr, ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails, core_schema
 
 from fabkit.core.errors import (
     ErrorDetail,
-    InputError,
+    ErrorList,
     escape,
     join_names,
     join_or,
@@ -42,37 +42,21 @@ from fabkit.core.units import (
     parse_number,
 )
 
-_MAX_ERRORS = 50
-_MOST_TABLES = 10_000
+#: What pydantic's errors of a wrong type ask for.
+_EXPECTED = {
+    "bool_type": "true or false",
+    "int_type": "a whole number",
+    "model_attributes_type": "a table",
+    "string_type": "a string",
+    "tuple_type": "a list",
+}
+_INDEX = re.compile(r"\[\d+\]")
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 _WINDOWS_NAMES = {"con", "prn", "aux", "nul"} | {
     f"{p}{n}" for p in ("com", "lpt") for n in range(10)
 }
-
-
-class ErrorList:
-    """The errors of one file. The first fifty are kept, the others counted.
-
-    ``source`` begins the message.
-    """
-
-    def __init__(self, source: str) -> None:
-        self.source = source
-        self.count = 0
-        self._kept: list[ErrorDetail] = []
-
-    def add(self, key: str, message: str) -> None:
-        """Record an error at a place such as ``piece[3].outline``."""
-        self.count += 1
-        if len(self._kept) < _MAX_ERRORS:
-            self._kept.append(ErrorDetail(key, message))
-
-    def raise_if_any(self) -> None:
-        """Raise `InputError` with all recorded errors, if any."""
-        if self.count:
-            raise InputError(self.source, self._kept, self.count - len(self._kept))
 
 
 @dataclass(frozen=True)
@@ -197,9 +181,14 @@ def decimal(low: float, high: float) -> Validator:
 
 def length_mm(low_mm: float, high_mm: float) -> Validator:
     """Read a length with its unit, such as ``"20 mm"``, in millimetres."""
-    format_value, pattern = partial(format_mm, digits=6), rf"^{LENGTH_PATTERN}$"
     return _measure(
-        parse_length_mm, format_value, "a length", low_mm, high_mm, type="string", pattern=pattern
+        parse_length_mm,
+        partial(format_mm, digits=6),
+        "a length",
+        low_mm,
+        high_mm,
+        type="string",
+        pattern=rf"^{LENGTH_PATTERN}$",
     )
 
 
@@ -245,76 +234,159 @@ IDENTIFIER = Validator(read_identifier, "a string", _IDENTIFIER_SCHEMA)
 class Table(BaseModel):
     """One table of a file with its allowed keys."""
 
-    model_config = ConfigDict(extra="forbid")
-    _failed: set[str] = PrivateAttr(default_factory=set)
+    model_config = ConfigDict(extra="forbid", defer_build=True)
+    _place: str = PrivateAttr(default="")
 
-    @classmethod
-    def read(
-        cls,
-        data: Any,
-        errors: ErrorList,
-        place: str = "",
-        elsewhere: Sequence[str] = (),
-        renamed: Mapping[str, str] = MappingProxyType({}),
-    ) -> Self:
-        """Read a table as far as it is sound; a key with an error gets its default, or None.
+    @property
+    def place(self) -> str:
+        """Place in the file, such as ``piece[3]``; empty for the file itself."""
+        return self._place
 
-        A misspelt key is not reported as missing, too.
+    def key(self, name: str) -> str:
+        """Return the place of one of its keys."""
+        return f"{self._place}.{name}" if self._place else name
 
-        Args:
-            data: the parsed table.
-            errors: collects the errors.
-            place: the table's key in the file, such as ``piece[3]``.
-            elsewhere: full keys of other tables, one of which an unknown key may have meant.
-            renamed: full keys of earlier versions, and their new names.
-        """
-        fields = cls.model_fields
-        table = cls.model_construct(**{key: None for key in fields if fields[key].is_required()})
-        if not isinstance(data, dict):
-            header = f"[{_header(place)}]" if place.endswith("]") else _header(place)
-            errors.add(place, f"expected a table {header}, found {quote(data)}")
-            table._failed = {*fields}
-            return table
-        for key in data if cls.model_config["extra"] == "forbid" else ():
-            if key not in fields:
-                near = nearest(key, list(fields)) or nearest(key, elsewhere)
-                where = _below(place, key)
-                errors.add(where, unknown_key(where, near, list(fields), renamed))
-                table._failed |= {near} - data.keys()
-        for key, field in fields.items():
-            where, before = _below(place, key), errors.count
-            check = next(
-                (metadata for metadata in field.metadata if isinstance(metadata, Validator)), None
+
+_File = TypeVar("_File", bound=Table)
+
+
+def read_document(
+    model: type[_File],
+    document: Mapping[str, Any],
+    errors: ErrorList,
+    elsewhere: Sequence[str] = (),
+    renamed: Mapping[str, str] = MappingProxyType({}),
+) -> _File | None:
+    """Validate a parsed file and record all its errors.
+
+    Args:
+        model: of the whole file.
+        document: its parsed content.
+        errors: collects the errors.
+        elsewhere: full keys of other tables, one of which an unknown key may have meant.
+        renamed: full keys of earlier versions, and their new names.
+
+    Returns:
+        The file, whose lists of tables hold only those without an error, for further checks; None after
+        an error outside of these lists.
+    """
+    unsound = set[tuple[int | str, ...]]()
+    try:
+        file = model.model_validate(document)
+    except ValidationError as error:
+        lines = error.errors(include_url=False)
+        for detail in _details(model, lines, elsewhere, renamed):
+            errors.add(detail.key, detail.message)
+        unsound = {line["loc"][:2] for line in lines}
+        try:
+            file = model.model_validate(
+                {key: _sound_part(key, value, unsound) for key, value in document.items()}
             )
-            if key not in data:
-                if field.is_required() and key not in table._failed:
-                    expected = check.expected if check else field.description
-                    errors.add(where, f"is missing; expected {expected}")
-            elif check is None:
-                kinds = get_args(field.annotation)
-                limits = [
-                    limit.max_length for limit in field.metadata if hasattr(limit, "max_length")
-                ]
-                stated = [(where, data[key])]
-                if kinds:
-                    stated = read_tables(data[key], where, errors, *limits)
-                model: Any = kinds[0] if kinds else field.annotation
-                tables = [
-                    model.read(row, errors, row_place, renamed=renamed) for row_place, row in stated
-                ]
-                setattr(table, key, tables if kinds else tables[0])
-            else:
-                try:
-                    setattr(table, key, check.read(data[key]))
-                except ValueError as error:
-                    errors.add(where, str(error))
-            if errors.count > before:
-                table._failed.add(key)
-        return table
+        except ValidationError:
+            return None
+    for key in file.model_fields_set:
+        rows = getattr(file, key)
+        if isinstance(rows, list) and rows and isinstance(rows[0], Table):
+            places = [(key, index) for index in range(len(document[key]))]
+            sound_places = [place for place in places if place not in unsound]
+            for row, (_, index) in zip(rows, sound_places, strict=True):
+                row._place = f"{key}[{index}]"
+    return file
 
-    def has_error(self, *names: str) -> bool:
-        """Return whether an error was recorded for one of these keys."""
-        return not self._failed.isdisjoint(names)
+
+def _sound_part(key: str, value: Any, unsound: Container[tuple[int | str, ...]]) -> Any:
+    """Return a list without its items at unsound places; any other value as it is."""
+    if not isinstance(value, list):
+        return value
+    return [row for index, row in enumerate(value) if (key, index) not in unsound]
+
+
+def _details(
+    model: type[Table],
+    lines: Sequence[ErrorDetails],
+    elsewhere: Sequence[str],
+    renamed: Mapping[str, str],
+) -> list[ErrorDetail]:
+    """Translate pydantic's errors, without those implied by others: a misspelt key is not missing as
+    well, and a list with wrong items is not too short as well."""
+    details = dict[tuple[int | str, ...], ErrorDetail]()
+    implied = {line["loc"][:depth] for line in lines for depth in range(len(line["loc"]))}
+    for line in lines:
+        if line["type"] == "extra_forbidden":
+            *steps, name = line["loc"]
+            table_place, tables, _ = _locate(model, steps)
+            known = [*_fields(tables)]
+            place = _below(table_place, str(name))
+            near = nearest(str(name), known) or nearest(str(name), elsewhere)
+            message = unknown_key(place, near, known, renamed)
+            implied |= {(*steps, near)} - {line["loc"]}
+        else:
+            place, tables, field = _locate(model, line["loc"])
+            message = _message(line, place, tables, field)
+        details[line["loc"]] = ErrorDetail(place, message)
+    return [detail for loc, detail in details.items() if loc == () or loc not in implied]
+
+
+def _locate(
+    model: type[BaseModel], loc: Iterable[int | str]
+) -> tuple[str, Sequence[type[BaseModel]], FieldInfo | None]:
+    """Return a location's place in the file, the models of tables there, and the field that has it."""
+    place = ""
+    tables = [model]
+    field: FieldInfo | None = None
+    for step in loc:
+        if isinstance(step, int):
+            place += f"[{step}]"
+        elif field and field.discriminator:  # the step names the variant
+            field = None
+        else:
+            place = _below(place, step)
+            field = _fields(tables)[step]
+            tables = _models_in(field.annotation)
+    return place, tables, field
+
+
+def _fields(models: Sequence[type[BaseModel]]) -> dict[str, FieldInfo]:
+    """Return the fields of models by their keys in files."""
+    return {
+        field.alias or name: field for model in models for name, field in model.model_fields.items()
+    }
+
+
+def _models_in(annotation: Any) -> list[type[BaseModel]]:
+    """Return the models in a type such as ``list[PieceTable]``."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [model for part in get_args(annotation) for model in _models_in(part)]
+
+
+def _message(
+    line: ErrorDetails, place: str, tables: Sequence[type[BaseModel]], field: FieldInfo | None
+) -> str:
+    """Return the message for one of pydantic's errors but an unknown key."""
+    kind = line["type"]
+    context = line.get("ctx", {})
+    header = _INDEX.sub("", place)
+    if kind == "missing":
+        checks = field.metadata if field else []
+        expected = [check.expected for check in checks if isinstance(check, Validator)]
+        expected += [field.description] if field and field.description else []
+        return "; expected ".join(["is missing", *expected[:1]])
+    if kind == "value_error":
+        return str(context["error"])
+    if kind == "too_long" and tables:
+        limit = f"at most {context['max_length']} are allowed"
+        return f"has {context['actual_length']} items; {limit}"
+    wanted = _EXPECTED.get(kind, "")
+    if kind == "model_type":
+        wanted = f"a table [[{header}]]" if place.endswith("]") else f"a table [{header}]"
+    elif kind == "list_type" and tables:
+        wanted = f"tables [[{header}]] in double brackets"
+    elif kind == "literal_error":
+        wanted = context["expected"].replace("'", '"')
+    message = line["msg"].replace(" after validation", "").replace("Input should", "should")
+    sentence = f"expected {wanted}" if wanted else f"{message[0].lower()}{message[1:]}"
+    return f"{sentence}, found {'null' if line['input'] is None else quote(line['input'])}"
 
 
 def unknown_key(key: str, near: str, known: Sequence[str], renamed: Mapping[str, str]) -> str:
@@ -326,26 +398,6 @@ def unknown_key(key: str, near: str, known: Sequence[str], renamed: Mapping[str,
         if near
         else f"unknown key; known keys are {join_names(known)}"
     )
-
-
-def read_tables(
-    value: Any, place: str, errors: ErrorList, maximum: int = _MOST_TABLES
-) -> list[tuple[str, Any]]:
-    """Return the items of a list of tables, each with its place in the file."""
-    if not isinstance(value, list):
-        errors.add(
-            place, f"expected tables [{_header(place)}] in double brackets, found {quote(value)}"
-        )
-    elif len(value) > maximum:
-        errors.add(place, f"has {len(value)} items; at most {maximum} are allowed")
-    else:
-        return [(f"{place}[{index}]", row) for index, row in enumerate(value)]
-    return []
-
-
-def _header(place: str) -> str:
-    """Return the TOML header of a table, in single brackets."""
-    return "[" + re.sub(r"\[\d+\]", "", place) + "]"
 
 
 def _below(place: str, key: str) -> str:
@@ -364,7 +416,7 @@ def exactly_one(
     if len(there) > 1:
         errors.add(_below(place, there[-1]), f"{expected} {' and '.join(there)}")
         return ""
-    if required and not there and not table.has_error(*names):
+    if required and not there:
         errors.add(place, f"{expected} none")
     return there[0] if there else ""
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import difflib
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 _SHOWN_LENGTH = 60
 _SHOWN_DEPTH = 4
 _MAX_NAMED = 40
+_MAX_ERRORS = 50
 
 
 def quote(value: object) -> str:
@@ -51,7 +53,7 @@ def escape(text: str) -> str:
 
 
 def truncate(text: str, maximum: int = _SHOWN_LENGTH) -> str:
-    """Truncate text to at most ``most`` characters."""
+    """Truncate text to at most ``maximum`` characters."""
     return text if len(text) <= maximum else text[: maximum - 1] + "…"
 
 
@@ -86,6 +88,25 @@ def install_hint(extra: str) -> str:
     # `scripts/fabkit` runs in its own environment with an editable install.
     pip = ".venv/bin/pip install -e" if Path(sys.prefix).name == ".venv" else "pip install"
     return f"in a clone of fabkit: {pip} '.[{extra}]'"
+
+
+@contextmanager
+def require_library(user: str, library: str, how: str) -> Iterator[None]:
+    """Turn a failed import inside into an error that explains how to install the library.
+
+    Args:
+        user: what needs it, such as ``the engine mip``.
+
+    Raises:
+        ExternalError: if the import fails.
+    """
+    try:
+        yield
+    except ModuleNotFoundError:
+        raise ExternalError(f"{user} needs {library}; install it {how}") from None
+    except ImportError as error:
+        reason = escape(str(error))
+        raise ExternalError(f"{user} needs {library}, which cannot be loaded: {reason}") from None
 
 
 def nearest(name: str, known: Sequence[str]) -> str:
@@ -154,12 +175,36 @@ class InputError(FabkitError):
 
     def render(self) -> str:
         """Return the whole message: one line for one error, a list for several."""
-        prefix, count = f"{self.source}: " if self.source else "", len(self.errors) + self.omitted
+        prefix = f"{self.source}: " if self.source else ""
+        count = len(self.errors) + self.omitted
         if count == 1:
             return f"{prefix}{self.errors[0]}"
         lines = [f"{prefix}{count} errors", *(f"  {error}" for error in self.errors)]
         lines += [f"  … and {self.omitted} more"] if self.omitted else []
         return "\n".join(lines)
+
+
+class ErrorList:
+    """The errors of one file. The first fifty are kept, the others counted.
+
+    ``source`` begins the message.
+    """
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.count = 0
+        self._kept: list[ErrorDetail] = []
+
+    def add(self, key: str, message: str) -> None:
+        """Record an error at a place such as ``piece[3].outline``."""
+        self.count += 1
+        if len(self._kept) < _MAX_ERRORS:
+            self._kept.append(ErrorDetail(key, message))
+
+    def raise_if_any(self) -> None:
+        """Raise `InputError` with all recorded errors, if any."""
+        if self.count:
+            raise InputError(self.source, self._kept, self.count - len(self._kept))
 
 
 class ExternalError(FabkitError):

@@ -70,17 +70,15 @@ def shipped_file(path: Path) -> Path:
 def read_bytes(path: Path, source: str, expected: str, max_bytes: int) -> bytes:
     """Read an untrusted file; ``source`` and ``expected`` are for messages.
 
-    At most ``most`` + 1 bytes are read, so that the caller can refuse a larger file.
+    At most ``max_bytes`` + 1 bytes are read, so that the caller can refuse a larger file.
 
     Raises:
         InputError: when the file does not exist or cannot be read.
     """
     try:
         with path.open("rb") as file:
-            size = (
-                os.fstat(file.fileno()).st_size or max_bytes
-            )  # read() allocates the size requested
-            return file.read(min(size, max_bytes) + 1)
+            size = os.fstat(file.fileno()).st_size or max_bytes
+            return file.read(min(size, max_bytes) + 1)  # which allocates the size requested
     except FileNotFoundError:
         raise InputError.of(source, "there is no such file") from None
     except IsADirectoryError:
@@ -175,8 +173,8 @@ def temporary_folder(inside: Path | None = None) -> Iterator[Path]:
     """Create a folder that is removed at the end, even after a signal; hidden if ``inside`` another."""
     with contextlib.ExitStack() as stack:
         with defer_signals():  # no signal between creation and registration
-            prefix, suffix = _STAGING_PREFIX, ".part" if inside else ""
-            folder = Path(tempfile.mkdtemp(suffix, prefix if inside else prefix[1:], inside))
+            prefix = _STAGING_PREFIX if inside else _STAGING_PREFIX.removeprefix(".")
+            folder = Path(tempfile.mkdtemp(".part" if inside else "", prefix, inside))
             remove = functools.partial(shutil.rmtree, folder, ignore_errors=True)
             stack.enter_context(cleanup_on_signal(remove))
             stack.callback(remove)
@@ -270,7 +268,8 @@ def zip_bytes(contents: Mapping[str, bytes]) -> bytes:
     with zipfile.ZipFile(packed, "w") as archive:
         for name, content in contents.items():
             info = zipfile.ZipInfo(name)
-            info.create_system, info.external_attr = 3, 0o644 << 16
+            info.create_system = 3  # Unix
+            info.external_attr = 0o644 << 16
             archive.writestr(info, content, zipfile.ZIP_DEFLATED, 9)
     return packed.getvalue()
 

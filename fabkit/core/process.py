@@ -44,8 +44,11 @@ class ChildProcess:
         longest_line: int = -1,
         **options: Any,
     ) -> None:
-        self._command, self._doing, self._task = command, doing, task
-        self._longest, self._options = longest_line, options
+        self._command = command
+        self._doing = doing
+        self._task = task
+        self._longest_line = longest_line
+        self._options = options
         self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._reader = threading.Thread(target=self._exchange, daemon=True)
         self._stack = contextlib.ExitStack()
@@ -88,7 +91,7 @@ class ChildProcess:
                 self.process.stdin.write(self._task or b"")
                 self.process.stdin.flush()
         assert self.process.stdout is not None
-        while line := self.process.stdout.readline(self._longest):
+        while line := self.process.stdout.readline(self._longest_line):
             self._lines.put(line)
         self._lines.put(None)
 

@@ -9,9 +9,14 @@ from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import Board, PuzzleSet, select_by_id
 
-#: Kinds of accessories: a tray with a floor, a board with holes for balls, a board with sockets for
-#: pegs, and a lid for any of these.
-TRAY, HOLES, SOCKETS, LID = "tray", "holes", "sockets", "lid"
+#: An accessory that is a board with a floor and a frame.
+TRAY = "tray"
+#: An accessory that is a board with holes for balls.
+HOLES = "holes"
+#: An accessory that is a board with sockets for pegs.
+SOCKETS = "sockets"
+#: An accessory that covers a board of any kind.
+LID = "lid"
 #: Appended to a board's id to form its lid's.
 LID_SUFFIX = "-lid"
 
@@ -78,7 +83,8 @@ def accessories(puzzle: PuzzleSet, profile: Profile) -> tuple[Accessory, ...]:
     """Return the boards to print with a profile, each followed by its lid."""
     if profile.boards_made == "none":
         return ()
-    kind, parts = board_kind(puzzle, profile), []
+    kind = board_kind(puzzle, profile)
+    parts = []
     for board in puzzle.boards:
         if board.optional and profile.boards_made != "all":
             continue
@@ -96,15 +102,15 @@ def printables(
     Raises:
         InputError: naming every unknown id.
     """
-    parts: tuple[Printable, ...] = (*puzzle.pieces, *accessories(puzzle, profile))
-    hint = _omission_hint(puzzle, profile, ids)
-    return select_by_id(parts, ids, puzzle.name, "choose from", hint)
+    made = accessories(puzzle, profile)
+    hint = _omission_hint(puzzle, [part.id for part in made], ids)
+    parts: tuple[Printable, ...] = (*puzzle.pieces, *made)
+    return select_by_id(parts, ids, puzzle.name, hint)
 
 
-def _omission_hint(puzzle: PuzzleSet, profile: Profile, ids: Sequence[str]) -> str:
+def _omission_hint(puzzle: PuzzleSet, made: Sequence[str], ids: Sequence[str]) -> str:
     """Explain which setting omits a requested board or lid."""
     boards = [board.id for board in puzzle.boards]
-    made = [part.id for part in accessories(puzzle, profile)]
     if any(part_id in boards and part_id not in made for part_id in ids):
         return '; board.make "all" makes every board of the set'
     lids = [board_id + LID_SUFFIX for board_id in boards]

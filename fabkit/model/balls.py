@@ -100,7 +100,8 @@ def flat_poses(body: BallBody) -> tuple[FlatPose, ...]:
     Raises:
         BallError: when there is no single longest row, or no rotation qualifies.
     """
-    square, spine = LATTICES["square"], set(body.spine())
+    square = LATTICES["square"]
+    spine = body.spine()
     poses = []
     for rotation in ROTATIONS:
         balls = [rotate_ball(rotation, ball) for ball in body.balls]

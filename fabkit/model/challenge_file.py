@@ -16,7 +16,6 @@ from pydantic import Field
 from fabkit.core.documents import (
     BOOLEAN,
     IDENTIFIER,
-    ErrorList,
     Table,
     Validator,
     any_value,
@@ -24,16 +23,16 @@ from fabkit.core.documents import (
     exactly_one,
     integer,
     number,
+    read_document,
     read_identifier,
-    read_tables,
     text,
 )
-from fabkit.core.errors import InputError, escape, join_names, pluralize, quote
+from fabkit.core.errors import ErrorList, InputError, escape, join_names, pluralize, quote
 from fabkit.core.files import check_schema
 from fabkit.core.parsing import parse_json, parse_toml, read_text
 from fabkit.model.entry import LEVELS, solution_error
 from fabkit.model.lattice import Cell
-from fabkit.model.piece import Piece, is_image
+from fabkit.model.piece import is_image
 from fabkit.model.puzzle import MOVES, Challenge, Entry, Given, PuzzleSet, Result, default_board
 from fabkit.model.regions import CellNumbering, RegionReader
 
@@ -68,6 +67,7 @@ _PIECES = any_value(
 )
 
 _LONGEST_ID = 40
+_MOST_CHALLENGES = 10_000
 _COUNT = Validator(
     integer(-(10**9), 10**9).read, "a whole number", {"type": "integer", "minimum": 1}
 )
@@ -184,10 +184,12 @@ class ListFile(Table):
     """Several challenges: a list of one's own, of `fabkit challenges`, or a catalog."""
 
     set: Annotated[str, text()] = Field("", description="name of the set that they belong to")
-    challenge: Annotated[Any, any_value("tables")] = Field(
-        None, description="the challenges; in JSON also called `challenges`"
+    challenge: list[ChallengeTable] = Field(
+        [],
+        description="the challenges; in JSON also called `challenges`",
+        max_length=_MOST_CHALLENGES,
     )
-    challenges: Annotated[Any, any_value("tables")] = None
+    challenges: list[ChallengeTable] = Field([], max_length=_MOST_CHALLENGES)
     made: Annotated[Any, any_value("a table")] = Field(None, description="how fabkit made it")
     pieces: Annotated[Any, any_value("piece ids")] = None
     levels: Annotated[Any, any_value("a table")] = None
@@ -203,7 +205,6 @@ class ChallengeReader:
     Args:
         puzzle: the set, as far as it has been read.
         regions: reads drawings.
-        misnamed: invalid ids of pieces and boards: references to them are no further errors.
         proved: whether given pieces and solutions were checked before, as those of a shipped catalog.
     """
 
@@ -211,98 +212,81 @@ class ChallengeReader:
         self,
         puzzle: PuzzleSet,
         regions: RegionReader,
-        misnamed: Sequence[object] = (),
         proved: bool = False,
     ) -> None:
         self._puzzle = puzzle
         self._regions = regions
-        self._misnamed = misnamed
         self._proved = proved
         self._lattice = puzzle.lattice
         self._errors = regions.errors
-        self._pieces = {piece.id: piece for piece in puzzle.pieces if piece.id}
+        self._pieces = {piece.id: piece for piece in puzzle.pieces}
         self._boards = {
-            board.id: CellNumbering(puzzle.lattice, board.cells)
-            for board in puzzle.boards
-            if board.id
+            board.id: CellNumbering(puzzle.lattice, board.cells) for board in puzzle.boards
         }
 
-    def read(self, data: Any, place: str = "", name: str | None = None) -> Entry:
-        """Read one challenge; usable only if there are no errors.
+    def read(self, table: ChallengeFile, name: str = "") -> Entry:
+        """Convert a challenge with its result; usable only if there are no errors.
 
         Args:
-            data: the parsed table.
-            place: its place in the file.
-            name: default id; None when the table must have one.
+            table: its document.
+            name: default id.
         """
-        model = ChallengeTable if name is None else ChallengeFile
-        return self.entry(model.read(data, self._errors, place), place, name or "")
-
-    def entry(self, table: ChallengeFile, place: str, name: str = "") -> Entry:
-        """Convert a table to a challenge with its result; see `read`."""
-        prefix = f"{place}." if place else ""
         errors_before = self._errors.count
-        region, numbering = self._region(table, place, prefix)
+        region, numbering = self._region(table)
         flips = self._puzzle.flips if table.flips is None else table.flips
         errors_before_pieces = self._errors.count
-        pieces = self._named(table.pieces, f"{prefix}pieces")
+        pieces = self._named(table.pieces, table.key("pieces"))
         given = tuple[Given, ...]()
         count = None
-        if self._errors.count == errors_before_pieces and not table.has_error("pieces"):
-            given = self._given(table, prefix, flips, region, numbering, pieces)
-            count = self._count(table.pieces_count, prefix, len(pieces), len(given))
+        if self._errors.count == errors_before_pieces:
+            given = self._given(table, flips, region, numbering, pieces)
+            count = self._count(table, len(pieces), len(given))
         challenge = Challenge(
             table.id or name,
             region,
             pieces,
             given,
             flips,
-            table.answer or "",
-            table.title or "",
+            table.answer,
+            table.title,
             count,
         )
-        entry = self._with_result(table, challenge, prefix, numbering)
+        entry = self._with_result(table, challenge, numbering)
         is_sound = self._errors.count == errors_before and not self._proved
         if entry.solution and is_sound and (error := solution_error(entry, self._puzzle)):
             message = f"{error}; correct it, or leave it out"
-            self._errors.add(f"{prefix}result.solution", message)
+            self._errors.add(f"{table.key('result')}.solution", message)
         return entry
 
     def _with_result(
-        self, table: ChallengeFile, challenge: Challenge, prefix: str, numbering: CellNumbering
+        self, table: ChallengeFile, challenge: Challenge, numbering: CellNumbering
     ) -> Entry:
         """Return the entry of a challenge: its kind, its origin and its result."""
-        key = f"{prefix}result"
         stated = table.result or ResultTable.model_construct()
         if table.parity == "mixed" and self._puzzle.made_of_balls:
             message = 'is "mixed", of pieces half a unit apart, but balls lie on one lattice'
-            self._errors.add(f"{prefix}parity", f'{message}; expected "even" or "odd"')
-        solution = self._solution(table, stated, challenge, f"{key}.solution", numbering)
+            self._errors.add(table.key("parity"), f'{message}; expected "even" or "odd"')
+        solution = self._solution(table, stated.solution, numbering)
         if solution and stated.status not in ("", "solved"):
             message = f'is "{stated.status}", but there is a solution; expected "solved"'
-            self._errors.add(f"{key}.status", message)
+            self._errors.add(f"{table.key('result')}.status", message)
         status = "solved" if solution else stated.status or "unknown"
         return Entry(
             challenge,
             "snowflake" if table.parity else self._puzzle.kind_of(challenge),
-            parity=table.parity or "",
+            parity=table.parity,
             halves=2 if table.parity == "mixed" else 1,
-            of=table.of or "",
-            level=stated.level or "",
+            of=table.of,
+            level=stated.level,
             score=stated.difficulty.score if stated.difficulty else None,
-            result=Result(status, solution, stated.count, bool(stated.count_complete)),
+            result=Result(status, solution, stated.count, stated.count_complete),
         )
 
     def _solution(
-        self,
-        table: ChallengeFile,
-        stated: ResultTable,
-        challenge: Challenge,
-        key: str,
-        numbering: CellNumbering,
+        self, table: ChallengeFile, solution: Any, numbering: CellNumbering
     ) -> dict[str, frozenset[Cell]] | None:
         """Return the cells of each piece in a result; None without a solution or after an error."""
-        solution = stated.solution
+        key = f"{table.key('result')}.solution"
         if solution is None:
             return None
         if not isinstance(solution, dict):
@@ -326,40 +310,38 @@ class ChallengeReader:
     ) -> frozenset[Cell]:
         """Return the cells of a drawing; those of a shipped catalog are known to be on the lattice."""
         if key == "frame" and self._proved:
-            return frozenset((x, y) for x, y in drawing)
+            cells: frozenset[Any] = frozenset(map(tuple, drawing))
+            return cells
         return self._regions.read(key, drawing, where, numbering)
 
-    def _region(
-        self, table: ChallengeFile, place: str, prefix: str
-    ) -> tuple[frozenset[Cell], CellNumbering]:
+    def _region(self, table: ChallengeFile) -> tuple[frozenset[Cell], CellNumbering]:
         """Return the cells to cover and their numbering; none after an error.
 
         Rows and columns begin at the top left of the board or outline.
         """
-        errors, before = self._errors, self._errors.count
-        key = exactly_one(errors, place, table, _REGION_KEYS, required=False)
-        if errors.count > before or table.has_error(*_REGION_KEYS):
+        errors = self._errors
+        errors_before = errors.count
+        key = exactly_one(errors, table.place, table, _REGION_KEYS, required=False)
+        if errors.count > errors_before:
             return frozenset(), CellNumbering(self._lattice)
+        where = table.key(key)
         if key == "outline":
-            region = self._regions.read(key, table.outline, f"{prefix}{key}")
+            region = self._regions.read(key, table.outline, where)
             lack = "the region is drawn by its outline"
             return region, CellNumbering(self._lattice, region, lack)
         if key == "frame":
-            region = self._cells(key, table.frame, f"{prefix}{key}")
+            region = self._cells(key, table.frame, where)
             lack = "the region is drawn by cells of the frame"
             return region, CellNumbering(self._lattice, region, lack)
-        numbering = (
-            self._board(table.board, f"{prefix}board") if key == "board" else self._default()
-        )
+        numbering = self._board(table.board, where) if key == "board" else self._default()
         if key == "cells":
-            return self._regions.read(key, table.cells, f"{prefix}{key}", numbering), numbering
+            return self._regions.read(key, table.cells, where, numbering), numbering
         if not key and numbering.lack:
             keys = "board, outline or cells" if self._puzzle.boards else "outline or cells"
-            errors.add(place, f"has no region, and {numbering.lack}; add {keys}")
+            errors.add(table.place, f"has no region, and {numbering.lack}; add {keys}")
         return numbering.cells, numbering
 
     def _default(self) -> CellNumbering:
-        """Return the default board's numbering."""
         board = default_board(self._puzzle.boards)
         if board is None:
             lack = "no board is named" if self._puzzle.boards else "the set has no board"
@@ -371,7 +353,7 @@ class ChallengeReader:
             return self._boards[wanted]
         if not self._puzzle.boards:
             self._errors.add(key, f"{quote(wanted)} is not a board; the set has none")
-        elif wanted not in self._misnamed:
+        else:
             try:
                 choice(*self._boards).read(wanted)
             except ValueError as error:
@@ -380,7 +362,8 @@ class ChallengeReader:
 
     def _named(self, wanted: Any, key: str) -> tuple[str, ...]:
         """Return the ids in ``pieces``: a list, or a string when every id is a single character."""
-        known, errors = self._pieces, self._errors
+        known = self._pieces
+        errors = self._errors
         if wanted is None:
             return tuple(known)
         if not isinstance(wanted, str | list):
@@ -395,7 +378,7 @@ class ChallengeReader:
             errors.add(key, message)
         else:
             for piece_id, count in Counter(ids).items():
-                if piece_id not in known and piece_id not in self._misnamed:
+                if piece_id not in known:
                     names = join_names(list(known))
                     errors.add(key, f"there is no piece {quote(piece_id)}; the pieces are {names}")
                 elif count > 1:
@@ -403,9 +386,10 @@ class ChallengeReader:
                     errors.add(key, message)
         return tuple(ids)
 
-    def _count(self, count: int | None, prefix: str, named: int, given: int) -> int | None:
+    def _count(self, table: ChallengeFile, named: int, given: int) -> int | None:
         """Return how many of the pieces fill the region; None when all do."""
-        key = f"{prefix}pieces_count"
+        count = table.pieces_count
+        key = table.key("pieces_count")
         if count is not None and not 1 <= count <= named:
             expected = f"expected 1 to {named}, as {pluralize(named, 'piece')} may be used"
             self._errors.add(key, f"is {count}; {expected}")
@@ -416,7 +400,6 @@ class ChallengeReader:
     def _given(
         self,
         table: ChallengeFile,
-        prefix: str,
         flips: bool,
         region: frozenset[Cell],
         numbering: CellNumbering,
@@ -424,19 +407,20 @@ class ChallengeReader:
     ) -> tuple[Given, ...]:
         """Return the given pieces: allowed images inside the region that do not overlap."""
         errors = self._errors
+        lattice = self._lattice
         if len(table.given) > len(self._pieces):
             limit = f"at most {len(self._pieces)} are allowed"
-            errors.add(f"{prefix}given", f"has {len(table.given)} items; {limit}")
+            errors.add(table.key("given"), f"has {len(table.given)} items; {limit}")
             return ()
         given: dict[str, Given] = {}
         covered: set[Cell] = set()
         for index, row in enumerate(table.given):
-            place = f"{prefix}given[{index}]"
+            place = f"{table.key('given')}[{index}]"
             key = exactly_one(errors, place, row, ("cells", "outline", "frame"), required=True)
             where = f"{place}.{key}"
             drawing = getattr(row, key) if key else None
             cells = self._cells(key, drawing, where, numbering) if key else frozenset()
-            if row.has_error("piece") or not cells:
+            if not cells:
                 continue
             name = quote(row.piece)
             piece = self._pieces.get(row.piece)
@@ -444,7 +428,7 @@ class ChallengeReader:
                 errors.add(f"{place}.piece", f"{name} is not among the challenge's pieces")
             elif row.piece in given:
                 errors.add(f"{place}.piece", f"{name} is given twice")
-            elif not self._is_shape_of(piece, cells, flips):
+            elif not self._proved and piece.forms and not is_image(lattice, piece, cells, flips):
                 message = f"is not the shape of {name} under the allowed moves ({MOVES[flips]})"
                 errors.add(where, message)
             elif region and not cells <= region:
@@ -455,10 +439,6 @@ class ChallengeReader:
                 given[row.piece] = Given(row.piece, cells)
                 covered |= cells
         return tuple(given.values())
-
-    def _is_shape_of(self, piece: Piece, cells: frozenset[Cell], flips: bool) -> bool:
-        """Return whether cells are an image of a piece; a piece with an error has no forms."""
-        return self._proved or not piece.forms or is_image(self._lattice, piece, cells, flips)
 
 
 def read_challenges(path: Path, puzzle: PuzzleSet) -> list[Entry]:
@@ -480,9 +460,10 @@ def read_challenges(path: Path, puzzle: PuzzleSet) -> list[Entry]:
     if document.keys() & {"challenge", "challenges"}:
         return read_list(document, puzzle, name)
     errors = ErrorList(name)
-    entry = _reader(puzzle, errors).read(document, name=_safe_id(path.stem))
+    table = read_document(ChallengeFile, document, errors)
+    entries = [_reader(puzzle, errors).read(table, _safe_id(path.stem))] if table else []
     errors.raise_if_any()
-    return [entry]
+    return entries
 
 
 def read_list(document: Mapping[str, Any], puzzle: PuzzleSet, source: str) -> list[Entry]:
@@ -494,58 +475,53 @@ def read_list(document: Mapping[str, Any], puzzle: PuzzleSet, source: str) -> li
     Raises:
         InputError: with all errors found, or when it is of another set or of an older form.
     """
-    errors = ErrorList(source)
     check_schema(document, source)
-    table = ListFile.read({key: document[key] for key in document if key != "schema"}, errors)
-    if table.set and table.set != puzzle.name:
-        message = f"contains challenges of {quote(table.set)}, not of {quote(puzzle.name)}"
+    if document.get("set", puzzle.name) != puzzle.name:
+        message = f"contains challenges of {quote(document['set'])}, not of {quote(puzzle.name)}"
         raise InputError.of(source, message)
-    key = "challenge" if table.challenge is not None else "challenges"
-    if table.challenge is not None and table.challenges is not None:
-        errors.add("challenges", "expected one of challenge, challenges; found both")
-    tables = read_tables(getattr(table, key), key, errors)
-    _refuse_older_form(document, [record for _, record in tables], puzzle, source)
-    entries = _read_entries(tables, _reader(puzzle, errors), errors)
-    errors.raise_if_any()
-    return entries
+    _refuse_older_form(document, puzzle, source)
+    return _read_entries(document, puzzle, source)
 
 
 def read_shipped(records: Sequence[Any], puzzle: PuzzleSet, source: str) -> list[Entry]:
     """Read records of a shipped catalog, whose solutions tests have checked."""
+    return _read_entries({"challenges": records}, puzzle, source, proved=True)
+
+
+def _reader(puzzle: PuzzleSet, errors: ErrorList, proved: bool = False) -> ChallengeReader:
+    return ChallengeReader(puzzle, RegionReader(puzzle.lattice, errors), proved)
+
+
+def _read_entries(
+    document: Mapping[str, Any], puzzle: PuzzleSet, source: str, proved: bool = False
+) -> list[Entry]:
     errors = ErrorList(source)
-    tables = [(f"challenges[{index}]", record) for index, record in enumerate(records)]
-    entries = _read_entries(tables, _reader(puzzle, errors, proved=True), errors)
+    file = read_document(
+        ListFile, {key: document[key] for key in document if key != "schema"}, errors
+    )
+    entries = list[Entry]()
+    if file:
+        exactly_one(errors, "", file, ("challenge", "challenges"), required=True)
+        reader = _reader(puzzle, errors, proved)
+        ids = set[str]()
+        for table in file.challenge or file.challenges:
+            entries.append(reader.read(table))
+            if table.id in ids:
+                errors.add(table.key("id"), f"{quote(table.id)} is listed twice")
+            ids.add(table.id)
     errors.raise_if_any()
     return entries
 
 
-def _reader(puzzle: PuzzleSet, errors: ErrorList, proved: bool = False) -> ChallengeReader:
-    return ChallengeReader(puzzle, RegionReader(puzzle.lattice, errors), proved=proved)
-
-
-def _read_entries(
-    tables: Sequence[tuple[str, Any]], reader: ChallengeReader, errors: ErrorList
-) -> list[Entry]:
-    entries = []
-    ids = set[str]()
-    for place, record in tables:
-        entry = reader.read(record, place)
-        if entry.challenge.id and entry.challenge.id in ids:
-            errors.add(f"{place}.id", f"{quote(entry.challenge.id)} is listed twice")
-        ids.add(entry.challenge.id)
-        entries.append(entry)
-    return entries
-
-
-def _refuse_older_form(
-    document: Mapping[str, Any], records: Sequence[Any], puzzle: PuzzleSet, source: str
-) -> None:
+def _refuse_older_form(document: Mapping[str, Any], puzzle: PuzzleSet, source: str) -> None:
     """Refuse a list or catalog whose results are not in a table of their own.
 
     Raises:
         InputError: with the command that makes it again.
     """
     older_keys = {"outlines", "solution"}
+    records = document.get("challenges")
+    records = records if isinstance(records, list) else []
     if any(isinstance(record, dict) and record.keys() & older_keys for record in records):
         made = document.get("made")
         command = made.get("command") if isinstance(made, dict) else None

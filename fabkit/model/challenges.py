@@ -87,17 +87,15 @@ def find_challenge(puzzle: PuzzleSet, name: str | None) -> Challenge:
         >>> find_challenge(load_set("fridgeiq"), "square_01").pieces
         ('I', 'J', 'M', 'R')
     """
-    known, name = challenge_names(puzzle), name and resolve_id(puzzle, name)
+    known = challenge_names(puzzle)
+    name = name and resolve_id(puzzle, name)
     if name is None and (board := default_board(puzzle.boards)):
         return puzzle.whole_board(board)
     if name is None and len(puzzle.challenges) == 1:
         return puzzle.challenges[0]
-    for challenge in puzzle.challenges:
-        if challenge.id == name:
-            return challenge
-    for board in puzzle.boards:
-        if board.id == name:
-            return puzzle.whole_board(board)
+    own = [*puzzle.challenges, *map(puzzle.whole_board, puzzle.boards)]
+    if named := [challenge for challenge in own if challenge.id == name]:
+        return named[0]
     if name is not None and (entry := shipped_entry(puzzle, name)):
         challenge = one_lattice(entry, puzzle.name, catalog_path(puzzle).name)
         return replace(challenge, answer=entry.result.status)

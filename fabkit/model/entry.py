@@ -87,13 +87,15 @@ def halved(lattice: Lattice, piece: Piece) -> Piece:
 
 def solution_error(entry: Entry, puzzle: PuzzleSet) -> str:
     """Explain why an entry's solution, made of existing pieces, is invalid; empty if it is valid."""
-    challenge, solution = entry.challenge, entry.solution
+    challenge = entry.challenge
+    solution = entry.solution
     used = [piece_id for piece_id in challenge.pieces if piece_id in solution]
     if not len(used) == len(solution) == challenge.pieces_used:
         return "it does not use the pieces of the challenge, each once"
     owners: dict[Cell, str] = {}
     for piece_id in used:
-        cells, piece = solution[piece_id], puzzle.piece(piece_id)
+        cells = solution[piece_id]
+        piece = puzzle.piece(piece_id)
         piece = piece if entry.halves == 1 else halved(puzzle.lattice, piece)
         if not is_image(puzzle.lattice, piece, cells, challenge.flips):
             moves = MOVES[challenge.flips]

@@ -71,7 +71,8 @@ def recess_span(profile: Profile) -> Span:
         ValueError: when the layers leave too much air, or too little plastic remains. The
             message contains the numbers.
     """
-    thickness_mm, magnet_mm = profile.thickness_mm, profile.magnet_height_mm
+    thickness_mm = profile.thickness_mm
+    magnet_mm = profile.magnet_height_mm
     needed_mm = magnet_mm + profile.air_mm
     if profile.facing == "down":  # layers are counted from the face; the recess is open above
         top_mm = thickness_mm
@@ -129,14 +130,16 @@ def mark_span(profile: Profile) -> Span:
     Raises:
         ValueError: when too little plastic remains beyond it. The message contains the numbers.
     """
-    deep_mm, thickness_mm = MARK_LAYERS * profile.layer_mm, profile.thickness_mm
+    deep_mm = MARK_LAYERS * profile.layer_mm
+    thickness_mm = profile.thickness_mm
     front_mm = thickness_mm - (profile.label_depth_mm if profile.faces != "none" else 0.0)
     back_mm = profile.label_depth_mm if profile.faces == "both" else 0.0
     if not profile.embedded:
         last_mm = profile.first_layer_mm + (MARK_LAYERS - 1) * profile.layer_mm
         if profile.facing == "down":
             last_mm = thickness_mm - layer_bottom_mm(profile, thickness_mm - deep_mm)
-        span, beyond_mm = Span(0.0, round(last_mm, 6)), front_mm - last_mm
+        span = Span(0.0, round(last_mm, 6))
+        beyond_mm = front_mm - last_mm
     elif profile.facing == "down":
         floor_mm = recess_span(profile).high_mm
         span = Span(floor_mm, round(floor_mm + deep_mm, 6))

@@ -105,7 +105,8 @@ def moves_onto(
         >>> [(move.turns, move.flipped, vector) for move, vector in moves]
         [(1, False, (6, 4)), (3, False, (4, 8)), (1, True, (6, 8)), (3, True, (4, 4))]
     """
-    wanted, (to_x, to_y) = normalize_cells(lattice, cells), lattice.anchor(cells)
+    wanted = normalize_cells(lattice, cells)
+    to_x, to_y = lattice.anchor(cells)
     moves = []
     for move in lattice.symmetries:
         image = [move(cell) for cell in own]
@@ -178,19 +179,8 @@ class Placement:
 
 def placements(
     lattice: Lattice, piece: Piece, region: AbstractSet[Cell], flips: bool
-) -> list[Placement]:
-    """Return every placement of a piece inside a region once, by orientation, then position."""
-    return list(_placements(lattice, piece, region, flips))
-
-
-def fits_in(lattice: Lattice, piece: Piece, region: AbstractSet[Cell], flips: bool) -> bool:
-    """Return whether a piece fits in a region, without listing its placements."""
-    return any(True for _ in _placements(lattice, piece, region, flips))
-
-
-def _placements(
-    lattice: Lattice, piece: Piece, region: AbstractSet[Cell], flips: bool
 ) -> Iterator[Placement]:
+    """Yield every placement of a piece inside a region once, by orientation, then position."""
     # Each cell of an orientation matches only cells of its own kind.
     by_kind: dict[Point, list[Cell]] = defaultdict(list)
     for cell in sorted(region):
@@ -201,6 +191,11 @@ def _placements(
             dx, dy = x - x0, y - y0
             if all((cx + dx, cy + dy) in region for cx, cy in orientation.cells):
                 yield Placement(piece.id, orientation, (dx, dy))
+
+
+def fits_in(lattice: Lattice, piece: Piece, region: AbstractSet[Cell], flips: bool) -> bool:
+    """Return whether a piece fits in a region, without listing its placements."""
+    return any(True for _ in placements(lattice, piece, region, flips))
 
 
 def is_image(lattice: Lattice, piece: Piece, cells: frozenset[Cell], flips: bool) -> bool:

@@ -36,10 +36,18 @@ BOARDS_MADE = ("set", "all", "none")
 #: Kinds of lids.
 LIDS = ("sliding", "snap", "none")
 
-#: Types of settings, which determine the notation.
-LENGTH, ANGLE, CHOICE, NUMBER, COLOUR, TEXT = (
-    "length", "angle", "choice", "number", "colour", "text",
-)  # fmt: skip
+#: A setting in millimetres, written with its unit.
+LENGTH = "length"
+#: A setting in degrees, written with its unit.
+ANGLE = "angle"
+#: A setting that is one of several words.
+CHOICE = "choice"
+#: A setting without a unit.
+NUMBER = "number"
+#: A setting written as ``#rrggbb``.
+COLOUR = "colour"
+#: A setting that is any short text.
+TEXT = "text"
 #: Sections and keys that do not affect the shape of pieces: checks, layout, costs, other parts.
 _NOT_SHAPING = {
     "gap", "printer", "calibration", "plate", "filament", "price", "laser", "board", "lid",
@@ -76,9 +84,12 @@ def _setting(kind: str, key: str, about: str, *limits: Any) -> Any:
     return field(metadata={"setting": Setting(key, about, kind, limits)})
 
 
-_mm, _degrees, _number, _choice, _text, _colour = (
-    partial(_setting, kind) for kind in (LENGTH, ANGLE, NUMBER, CHOICE, TEXT, COLOUR)
-)
+_mm = partial(_setting, LENGTH)
+_degrees = partial(_setting, ANGLE)
+_number = partial(_setting, NUMBER)
+_choice = partial(_setting, CHOICE)
+_text = partial(_setting, TEXT)
+_colour = partial(_setting, COLOUR)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -209,5 +220,7 @@ class Profile:
 
 #: Every key of a profile file, in the order of writing.
 SETTINGS: tuple[Setting, ...] = tuple(
-    replace(one.metadata["setting"], attribute=one.name) for one in fields(Profile) if one.metadata
+    replace(field.metadata["setting"], attribute=field.name)
+    for field in fields(Profile)
+    if field.metadata
 )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tomli_w
 
-from fabkit.core.errors import ErrorDetail, InputError, escape, nearest, quote, truncate
+from fabkit.core.errors import ErrorDetail, ErrorList, InputError, escape, nearest, quote, truncate
 from fabkit.core.parsing import read_toml
 from fabkit.core.units import format_degrees, format_mm
 from fabkit.model.layers import (
@@ -107,7 +107,8 @@ def dump_profile(profile: Profile, but: Profile | None = None) -> str:
 
 def contradictions(profile: Profile) -> Iterable[ErrorDetail]:
     """Yield the contradictions in a profile that hold for any piece."""
-    thickness_mm, inset_mm = profile.thickness_mm, profile.inset_mm
+    thickness_mm = profile.thickness_mm
+    inset_mm = profile.inset_mm
     depth_mm = profile.label_depth_mm
     room_mm = thickness_mm - profile.top_chamfer_mm - profile.foot_chamfer_mm
     if room_mm < 0.5:
@@ -129,7 +130,8 @@ def contradictions(profile: Profile) -> Iterable[ErrorDetail]:
     if profile.faces != "none" and depth_mm >= thickness_mm / 3:
         third = f"is a third or more of the thickness {format_mm(thickness_mm)}"
         yield ErrorDetail("label.depth", f"{format_mm(depth_mm)} {third}")
-    ball_mm, radius_mm = profile.ball_mm, round(profile.ball_mm / 2, 6)
+    ball_mm = profile.ball_mm
+    radius_mm = round(ball_mm / 2, 6)
     if profile.link_mm >= ball_mm:
         yield ErrorDetail(
             "ball.link",
@@ -155,7 +157,8 @@ def contradictions(profile: Profile) -> Iterable[ErrorDetail]:
 
 def _rib_contradictions(profile: Profile) -> Iterable[ErrorDetail]:
     magnet_mm = profile.magnet_diameter_mm
-    root_mm, crest_mm = magnet_mm + profile.rib_root_mm, magnet_mm + profile.rib_crest_mm
+    root_mm = magnet_mm + profile.rib_root_mm
+    crest_mm = magnet_mm + profile.rib_crest_mm
     if crest_mm >= root_mm:
         yield ErrorDetail(
             "recess.rib_crest", "must be smaller than recess.rib_root, or there is no rib"
@@ -204,7 +207,8 @@ def _recess_contradictions(profile: Profile, depth_mm: float) -> Iterable[ErrorD
 
 def _release_contradictions(profile: Profile) -> Iterable[ErrorDetail]:
     """Check that a pin fits through the hole for pushing a magnet out, and a magnet does not."""
-    release_mm, most_mm = profile.release_mm, profile.magnet_diameter_mm / 2
+    release_mm = profile.release_mm
+    maximum_mm = profile.magnet_diameter_mm / 2
     if not release_mm:
         return
     if profile.embedded:
@@ -213,34 +217,44 @@ def _release_contradictions(profile: Profile) -> Iterable[ErrorDetail]:
             "a magnet in a closed cavity cannot be pushed out; choose 0 mm, or recess.fit press, glue "
             "or ribs",
         )
-    elif release_mm < LEAST_RELEASE_MM or release_mm > most_mm:
+    elif release_mm < LEAST_RELEASE_MM or release_mm > maximum_mm:
         yield ErrorDetail(
             "recess.release",
             f"is {format_mm(release_mm)}; expected 0 mm for none, or {format_mm(LEAST_RELEASE_MM)} (a "
-            f"pin) to {format_mm(most_mm)} (half the magnet's diameter)",
+            f"pin) to {format_mm(maximum_mm)} (half the magnet's diameter)",
         )
 
 
 def _read_layer(name: str) -> dict[str, Any]:
-    """Read the values of a preset or a file."""
-    from fabkit.core.documents import ErrorList
-
     if name in preset_names():
-        path, source = _PRESETS / f"{name}.toml", f"profile {name}"
+        path = _PRESETS / f"{name}.toml"
+        source = f"profile {name}"
     elif name.endswith(".toml") or "/" in name or "\\" in name:
-        path, source = Path(name), escape(name)
+        path = Path(name)
+        source = escape(name)
     else:
         message = f"there is no profile {quote(name)}; choose from {', '.join(preset_names())}"
         raise InputError.of("", f"{message}, or give a path to a .toml file")
     errors = ErrorList(source)
     document = read_toml(path, source)
-    layer: Any = profile_table().read(document, errors, elsewhere=[*_BY_KEY], renamed=_RENAMED)
+    values = _read_values(document, errors)
+    return {"title": path.stem, **values, "name": path.stem}
+
+
+def _read_values(document: dict[str, Any], errors: ErrorList) -> dict[str, Any]:
+    """Return the values of a profile's document by attributes of `Profile`.
+
+    Raises:
+        InputError: with all errors.
+    """
+    from fabkit.core.documents import read_document
+
+    layer: Any = read_document(profile_table(), document, errors, [*_BY_KEY], _RENAMED)
     errors.raise_if_any()
-    values: dict[str, Any] = {"name": path.stem, "title": layer.title or path.stem}
+    values = {"title": layer.title} if layer.title else {}
     for setting in SETTINGS:
-        value = layer
-        for key in setting.key.split("."):
-            value = getattr(value, key, None)
+        section, _, key = setting.key.rpartition(".")
+        value = getattr(getattr(layer, section) if section else layer, key, None)
         if value is not None:
             values[setting.attribute] = value
     return values
@@ -267,31 +281,30 @@ def profile_table() -> type[Table]:
 
 def _read_settings(settings: Sequence[str]) -> dict[str, Any]:
     """Read the values of ``-s key=value`` options; the last one of a key applies."""
-    from fabkit.core.documents import ErrorList, unknown_key
+    from fabkit.core.documents import unknown_key
 
     errors = ErrorList("-s")
-    stated, values = dict[str, str](), dict[str, Any]()
+    stated = dict[str, str]()
     for text in settings:
         key, equals, value = text.partition("=")
         if not equals or not key.strip():
             errors.add("", f'expected key=value such as "unit=15 mm", found {quote(text)}')
         stated[key.strip()] = value.strip()
     errors.raise_if_any()
-    for key, value in stated.items():
-        if key not in _BY_KEY:
-            near = nearest(key, [*_BY_KEY])
-            errors.add(truncate(escape(key)), unknown_key(key, near, [*_BY_KEY], _RENAMED))
+    document = dict[str, Any]()
+    for full_key, value in stated.items():
+        if full_key not in _BY_KEY:
+            near = nearest(full_key, [*_BY_KEY])
+            message = unknown_key(full_key, near, [*_BY_KEY], _RENAMED)
+            errors.add(truncate(escape(full_key)), message)
             continue
-        try:
-            values[_BY_KEY[key].attribute] = _check(_BY_KEY[key]).read(value)
-        except ValueError as error:
-            errors.add(key, str(error))
-    errors.raise_if_any()
-    return values
+        section, _, key = full_key.rpartition(".")
+        table = document.setdefault(section, {}) if section else document
+        table[key] = value
+    return _read_values(document, errors)
 
 
 def _check(setting: Setting) -> Validator:
-    """Return the validator of a setting."""
     from fabkit.core.documents import COLOUR as A_COLOUR
     from fabkit.core.documents import choice, decimal, degrees, length_mm, text
 

@@ -120,30 +120,6 @@ class Entry:
         return replace(self, result=replace(self.result, **changes))
 
 
-class _HasId(Protocol):
-    @property
-    def id(self) -> str: ...
-
-
-_Part = TypeVar("_Part", bound=_HasId)
-
-
-def select_by_id(
-    parts: Iterable[_Part], ids: Sequence[str], set_name: str, choice: str, hint: str = ""
-) -> tuple[_Part, ...]:
-    """Return the parts of a set with the given ids, in the set's order; all when none is given.
-
-    Raises:
-        InputError: naming every unknown id; `choice` introduces the known ones, and `hint` follows.
-    """
-    by_id = {part.id: part for part in parts}
-    unknown = [quote(part_id) for part_id in dict.fromkeys(ids) if part_id not in by_id]
-    if unknown:
-        message = f"has no piece {' and no '.join(unknown)}; {choice} {', '.join(by_id)}{hint}"
-        raise InputError.of(set_name, message)
-    return tuple(part for part in by_id.values() if part.id in ids or not ids)
-
-
 @dataclass(frozen=True)
 class PuzzleSet:
     """The contents of a set file; pieces, boards and challenges in its order.
@@ -179,12 +155,8 @@ class PuzzleSet:
         return self.select([piece_id])[0]
 
     def select(self, piece_ids: Sequence[str]) -> tuple[Piece, ...]:
-        """Return the named pieces in the set's order, each once; all when none is named.
-
-        Raises:
-            InputError: naming every unknown id.
-        """
-        return select_by_id(self.pieces, piece_ids, self.name, "its pieces are")
+        """Return the named pieces in the set's order; see `select_by_id`."""
+        return select_by_id(self.pieces, piece_ids, self.name)
 
     def whole_board(self, board: Board) -> Challenge:
         """Return the challenge to fill a board with all pieces, named after it."""
@@ -229,6 +201,30 @@ class PuzzleSet:
     def area_of(self, pieces: Iterable[Piece]) -> float:
         """Return the area of some pieces; a ball piece counts with its first form."""
         return sum(area(self.lattice, piece.forms[0]) for piece in pieces)
+
+
+class _HasId(Protocol):
+    @property
+    def id(self) -> str: ...
+
+
+_Part = TypeVar("_Part", bound=_HasId)
+
+
+def select_by_id(
+    parts: Iterable[_Part], ids: Sequence[str], set_name: str, hint: str = ""
+) -> tuple[_Part, ...]:
+    """Return the parts of a set with the given ids, in the set's order; all when none is given.
+
+    Raises:
+        InputError: naming every unknown id; `hint` ends the message.
+    """
+    by_id = {part.id: part for part in parts}
+    unknown = [quote(part_id) for part_id in dict.fromkeys(ids) if part_id not in by_id]
+    if unknown:
+        message = f"has no piece {' and no '.join(unknown)}; choose from {', '.join(by_id)}{hint}"
+        raise InputError.of(set_name, message)
+    return tuple(part for part in by_id.values() if part.id in ids or not ids)
 
 
 def default_board(boards: Sequence[Board]) -> Board | None:

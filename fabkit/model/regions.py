@@ -10,9 +10,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from fabkit.core.errors import quote
+from fabkit.core.errors import ErrorList, quote
 from fabkit.model.balls import Ball, BallBody, BallError
 from fabkit.model.lattice import Cell, Lattice, Point, Ring
 from fabkit.model.piece import Form, forms_of_balls
@@ -26,14 +26,12 @@ from fabkit.model.polygon import (
 )
 from fabkit.model.svg import SvgError, SvgFolder
 
-if TYPE_CHECKING:
-    from fabkit.core.documents import ErrorList
-
 #: Limit for the cells of all drawings of a file.
 MAX_CELLS_OF_FILE = 200_000
 #: Limit for the rows and columns of a board or piece.
 LONGEST_SIDE = 100
-_FEWEST_BALLS, _MOST_BALLS = 2, 100
+#: Limit for the balls of a piece.
+_MAX_BALLS = 100
 _WHOLE = f"whole numbers up to {LARGEST_COORDINATE}"
 #: Characters without a cell in rows of text; every letter is a cell.
 _NO_CELL = ". "
@@ -62,7 +60,7 @@ class CellNumbering:
         return (self.places[0][0], min(col for _, col in self.places)) if self.places else (0, 0)
 
 
-class _DrawingError(ValueError):
+class _DrawingError(OutlineError):
     """An error in a drawing and its place relative to the key."""
 
     def __init__(self, message: str, below: str = "") -> None:
@@ -111,11 +109,16 @@ class RegionReader:
         """
         if self._cells_left <= 0:
             return frozenset()
-        before, lattice, errors = self.errors.count, self.lattice, self.errors
+        lattice = self.lattice
+        errors = self.errors
+        errors_before = errors.count
         cells = frozenset[Cell]()
         try:
+            if kind in ("outline", "svg") and not lattice.has_outlines:
+                has_none = f"the {lattice.name} lattice has no outlines"
+                raise OutlineError(f"{has_none}; draw it with rows or cells")
             if kind == "outline":
-                cells = read_outline(value, lattice, key, errors, may_touch=not piece)
+                cells = cells_of_rings(lattice, _rings(value, lattice), may_touch=not piece)
             elif kind == "cells":
                 cells = _read_cells(value, lattice, key, errors, numbering)
             elif kind == "frame":
@@ -124,55 +127,34 @@ class RegionReader:
                 cells = self._read_svg(value, may_touch=not piece)
             else:
                 cells = _read_rows(value, lattice, lengths=not piece, is_size=kind == "size")
-        except _DrawingError as error:
-            errors.add(key + error.below, str(error))
+        except OutlineError as error:
+            below = error.below if isinstance(error, _DrawingError) else ""
+            errors.add(key + below, str(error))
         self._cells_left -= len(cells)
         if self._cells_left <= 0:
             errors.add(key, f"the file contains more than {MAX_CELLS_OF_FILE} cells in all")
-        return cells if errors.count == before else frozenset()
+        return cells if errors.count == errors_before else frozenset()
 
     def _read_svg(self, wanted: str, may_touch: bool) -> frozenset[Cell]:
         """Return the cells inside a shape of an SVG file; errors of a whole file are recorded once."""
-        if self._drawings is None:
-            return frozenset()
-        if not self.lattice.has_outlines:
-            raise _DrawingError(_NO_OUTLINES.format(self.lattice.name))
-        if self._unit_mm is None:
+        if self._drawings is None or self._unit_mm is None:
             need = 'shapes are drawn at 1:1, so the set needs its unit, such as unit = "20 mm"'
-            raise _DrawingError(f"{need} in [set]")
+            raise OutlineError(f"{need} in [set]")
         try:
             return self._drawings.cells(wanted, self.lattice, self._unit_mm, may_touch)
         except SvgError as error:
             if str(error) in self._noted:
                 return frozenset()
             self._noted.add(str(error))
-            raise _DrawingError(str(error)) from None
-
-
-_NO_OUTLINES = "the {} lattice has no outlines; draw it with rows or cells"
-
-
-def read_outline(
-    outline: Any, lattice: Lattice, key: str, errors: ErrorList, may_touch: bool
-) -> frozenset[Cell]:
-    """Return the cells inside an outline: one ring, a list of rings, or a list of those.
-
-    Coordinates are ``[x, y]`` in grid units, whole numbers or halves; holes follow their
-    outer ring; no ring repeats its first corner at the end.
-    """
-    try:
-        if not lattice.has_outlines:
-            raise OutlineError(_NO_OUTLINES.format(lattice.name))
-        return cells_of_rings(lattice, _rings(outline, lattice), may_touch)
-    except OutlineError as error:
-        errors.add(key, str(error))
-    except _DrawingError as error:
-        errors.add(key + error.below, str(error))
-    return frozenset()
+            raise OutlineError(str(error)) from None
 
 
 def _rings(outline: Any, lattice: Lattice) -> list[Ring]:
-    """Flatten the rings of an outline from any nesting depth."""
+    """Return the rings of an outline: one ring, a list of rings, or a list of those.
+
+    Coordinates are ``[x, y]`` in grid units, whole numbers or halves; holes follow their outer ring; no
+    ring repeats its first corner at the end.
+    """
     rings: list[Any] = [outline]
     while rings and all(isinstance(ring, list) and ring and _holds_rings(ring) for ring in rings):
         rings = [inner for ring in rings for inner in ring]
@@ -371,7 +353,8 @@ def read_balls(
     items: Any, pairs: Any, place: str, errors: ErrorList
 ) -> tuple[BallBody, tuple[Form, ...]] | None:
     """Read a ball piece and compute its flat forms; without bonds, all neighbours are joined."""
-    key, before = f"{place}.balls", errors.count
+    key = f"{place}.balls"
+    errors_before = errors.count
     try:
         balls = _places(items, key, errors)
         if not balls:
@@ -380,7 +363,7 @@ def read_balls(
             (i, j) for j in range(len(balls)) for i in range(j) if _are_near(balls[i], balls[j])
         ]
         bonds = near if pairs is None else _bonds(pairs, near, f"{place}.bonds", errors)
-        if errors.count == before:
+        if errors.count == errors_before:
             _refuse_loose_ball(balls, bonds)
             body = BallBody(tuple(balls), tuple(bonds))
             return body, forms_of_balls(body)
@@ -393,8 +376,8 @@ def _places(items: Any, key: str, errors: ErrorList) -> list[Ball]:
     """Read the coordinates of balls; none after a recorded error."""
     if not isinstance(items, list):
         raise BallError(f"expected a list, found {quote(items)}")
-    if len(items) > _MOST_BALLS:
-        raise BallError(f"has {len(items)} items; at most {_MOST_BALLS} are allowed")
+    if len(items) > _MAX_BALLS:
+        raise BallError(f"has {len(items)} items; at most {_MAX_BALLS} are allowed")
     wrong = [i for i, item in enumerate(items) if not _is_point(item, dimensions=3, whole=True)]
     for index in wrong:
         expected = f"expected [x, y, z], {_WHOLE}"
@@ -402,7 +385,7 @@ def _places(items: Any, key: str, errors: ErrorList) -> list[Ball]:
     if wrong:
         return []
     balls = [(x, y, z) for x, y, z in items]
-    if len(set(balls)) < len(balls) or len(balls) < _FEWEST_BALLS:
+    if len(set(balls)) < len(balls) or len(balls) < 2:
         raise BallError("expected two or more balls at different places")
     return balls
 
@@ -412,7 +395,7 @@ def _bonds(
 ) -> list[tuple[int, int]]:
     """Read pairs of joined neighbours, without invalid ones."""
     bonds: list[tuple[int, int]] = []
-    if not isinstance(pairs, list) or len(pairs) > _MOST_BALLS**2:
+    if not isinstance(pairs, list) or len(pairs) > _MAX_BALLS**2:
         errors.add(key, f"expected a list of two indices of balls each, found {quote(pairs)}")
         return bonds
     for index, item in enumerate(pairs):
@@ -429,7 +412,8 @@ def _bonds(
 
 def _refuse_loose_ball(balls: list[Ball], bonds: list[tuple[int, int]]) -> None:
     """Raise `BallError` when the bonds do not connect all balls."""
-    joined, frontier = {0}, [0]
+    joined = {0}
+    frontier = [0]
     while frontier:
         i = frontier.pop()
         for bond in bonds:

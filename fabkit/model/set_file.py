@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,7 +13,6 @@ from fabkit.core.documents import (
     BOOLEAN,
     COLOUR,
     IDENTIFIER,
-    ErrorList,
     Table,
     Validator,
     any_value,
@@ -22,10 +21,11 @@ from fabkit.core.documents import (
     integer,
     length_mm,
     number,
+    read_document,
     read_identifier,
     text,
 )
-from fabkit.core.errors import escape, pluralize, quote
+from fabkit.core.errors import ErrorList, escape, pluralize, quote
 from fabkit.core.files import digest, sha256
 from fabkit.core.parsing import read_toml
 from fabkit.model.accessory import LID_SUFFIX
@@ -200,53 +200,51 @@ def read_set(path: Path, source: str | None = None) -> PuzzleSet:
     name = source or escape(str(path))
     errors = ErrorList(name)
     document = read_toml(path, name)
-    file = SetFile.read(document, errors)
-    if not file.set or file.set.has_error("lattice"):
-        errors.raise_if_any()  # without a lattice nothing else can be judged
-    misnamed = [
-        data.get("id")
-        for tables, kind in ((file.piece, "piece"), (file.board, "board"))
-        if tables
-        for table, data in zip(tables, document[kind], strict=True)
-        if table.has_error("id") and isinstance(data, dict)
-    ]
-    puzzle = _SetReader(file, errors, path).read(misnamed)
+    file = read_document(SetFile, document, errors)
+    if file:
+        puzzle = _SetReader(file, errors, path).read(document)
     errors.raise_if_any()
     return puzzle
 
 
 class _SetReader:
-    """Validates and converts a set file whose tables have been read."""
+    """Checks and converts a set file's sound tables."""
 
     def __init__(self, file: SetFile, errors: ErrorList, path: Path) -> None:
-        self.file, self.head, self.errors = file, file.set, errors
+        self.file = file
+        self.head = file.set
+        self.errors = errors
         self.path = path
         self.lattice = LATTICES[file.set.lattice]
         self.flips = file.set.moves == MOVES[1]
         self.drawings = SvgFolder(path.parent)
-        drawings = None if file.set.has_error("unit") else self.drawings  # one mistake, one error
-        self.regions = RegionReader(self.lattice, errors, drawings, file.set.unit)
+        self.regions = RegionReader(self.lattice, errors, self.drawings, file.set.unit)
 
-    def read(self, misnamed: Sequence[object]) -> PuzzleSet:
-        """Return the set; ``misnamed`` are invalid ids of its pieces and boards."""
-        file, head = self.file, self.head
+    def read(self, document: Mapping[str, Any]) -> PuzzleSet:
+        """Return the set; usable only if there are no errors.
+
+        Args:
+            document: the file with all its tables.
+        """
+        file = self.file
+        head = file.set
         if head.chequer and self.lattice is not LATTICES["square"]:
             lattice = f"the lattice is {self.lattice.name}"
             self.errors.add(
                 "set.chequer", f"only squares can be chequered, and {lattice}; leave it out"
             )
-        if not file.piece and not file.has_error("piece"):
+        if not document["piece"]:
             self.errors.add("piece", "there are no pieces; add one with [[piece]]")
-        rows = [self._pieces(table, i) for i, table in enumerate(file.piece or [])]
+        rows = [self._pieces(table, index) for index, table in enumerate(file.piece)]
         pieces = [piece for row in rows for piece in row]
         if len(pieces) > _MOST_PIECES:
             limit = f"at most {_MOST_PIECES} are allowed"
             self.errors.add("piece", f"defines {len(pieces)} pieces, counting copies; {limit}")
-        boards = [self._board(t, f"board[{i}]", pieces) for i, t in enumerate(file.board)]
-        of_file, of_drawings = sha256(self.path), self.drawings.digests
+        boards = [self._board(table, pieces) for table in file.board]
+        digests = [sha256(self.path), *self.drawings.digests]
         puzzle = PuzzleSet(
-            name=head.name or "",
-            title=head.title or head.name or "",
+            name=head.name,
+            title=head.title or head.name,
             lattice=self.lattice,
             flips=self.flips,
             unit_mm=head.unit,
@@ -254,26 +252,27 @@ class _SetReader:
             boards=tuple(boards),
             challenges=(),
             source=self.errors.source,
-            digest=digest(of_file, *of_drawings) if of_drawings else of_file,
+            digest=digest(*digests) if len(digests) > 1 else digests[0],
             credit=head.source,
             licence=head.licence,
         )
-        reader = ChallengeReader(puzzle, self.regions, misnamed)
-        entries = [
-            reader.entry(table, f"challenge[{index}]") for index, table in enumerate(file.challenge)
-        ]
+        are_all_sound = all(
+            len(sound) == len(document.get(key, ()))
+            for key, sound in (("piece", file.piece), ("board", file.board))
+        )
+        tables = file.challenge if are_all_sound else []  # challenges name pieces and boards
+        reader = ChallengeReader(puzzle, self.regions)
+        entries = [reader.read(table) for table in tables]
         named = [
-            (piece.id, f"piece[{i}]", f", from its count = {len(row)}" if len(row) > 1 else "")
-            for i, row in enumerate(rows)
+            (piece.id, table.place, f", from its count = {len(row)}" if len(row) > 1 else "")
+            for table, row in zip(file.piece, rows, strict=True)
             for piece in row
         ]
-        named += [(board.id, f"board[{i}]", "") for i, board in enumerate(boards)]
-        lids = {board.id + LID_SUFFIX: i for i, board in enumerate(boards) if board.id}
-        named += [(lid, f"board[{i}]", ", the id of its lid") for lid, i in lids.items()]
+        named += [(table.id, table.place, "") for table in file.board]
+        lids = {table.id + LID_SUFFIX: table.place for table in file.board}
+        named += [(lid, place, ", the id of its lid") for lid, place in lids.items()]
         self._refuse_duplicate_ids(named)
-        self._refuse_duplicate_ids(
-            [(entry.challenge.id, f"challenge[{i}]", "") for i, entry in enumerate(entries)]
-        )
+        self._refuse_duplicate_ids([(table.id, table.place, "") for table in tables])
         if not self.errors.count:
             self._compare_area("set", head.area, puzzle.area)
         return replace(
@@ -284,37 +283,37 @@ class _SetReader:
 
     def _pieces(self, table: PieceTable, index: int) -> list[Piece]:
         """Return the pieces of a table; without forms after an error, to avoid consequential errors."""
-        errors, piece_id, place = self.errors, table.id or "", f"piece[{index}]"
-        short = piece_id if len(piece_id) <= _LONGEST_DEFAULT_LABEL else piece_id[:1].upper()
-        colour = table.colour or PALETTE[index % len(PALETTE)]
-        piece = Piece(piece_id, table.label or short, colour, ())
-        key = exactly_one(errors, place, table, _PIECE_KEYS, required=True)
+        errors = self.errors
+        is_short = len(table.id) <= _LONGEST_DEFAULT_LABEL
+        label = table.label or (table.id if is_short else table.id[:1].upper())
+        piece = Piece(table.id, label, table.colour or PALETTE[index % len(PALETTE)], ())
+        key = exactly_one(errors, table.place, table, _PIECE_KEYS, required=True)
         if key == "balls":
-            piece = self._ball_piece(table, piece, place)
+            piece = self._ball_piece(table, piece)
         elif key:
-            where = f"{place}.{key}"
+            where = table.key(key)
             cells = self.regions.read(key, getattr(table, key), where, piece=True)
             form = flat_form(self.lattice, cells, where, errors)
             piece = replace(piece, forms=(form,) if form else ())
-        piece = self._chequered(table, piece, place)
+        piece = self._chequered(table, piece)
         if piece.forms:
-            self._compare_area(place, table.area, area(self.lattice, piece.forms[0]))
+            self._compare_area(table.place, table.area, area(self.lattice, piece.forms[0]))
         if table.bonds is not None and key not in ("balls", ""):
-            errors.add(f"{place}.bonds", "join balls, and this piece has none")
-        if table.has_error("id", "count") or table.count == 1:
+            errors.add(table.key("bonds"), "join balls, and this piece has none")
+        if table.count == 1:
             return [piece]
-        stem = f"{piece_id}-" if piece_id[-1:].isdigit() else piece_id
+        stem = f"{table.id}-" if table.id[-1].isdigit() else table.id
         ids = [f"{stem}{number + 1}" for number in range(table.count)]
         for copy_id in ids:
             try:
                 read_identifier(copy_id)
             except ValueError as error:
-                errors.add(f"{place}.count", f"makes the id {quote(copy_id)}: {error}")
+                errors.add(table.key("count"), f"makes the id {quote(copy_id)}: {error}")
                 break
         return [replace(piece, id=copy_id) for copy_id in ids]
 
-    def _ball_piece(self, table: PieceTable, piece: Piece, place: str) -> Piece:
-        key = f"{place}.balls"
+    def _ball_piece(self, table: PieceTable, piece: Piece) -> Piece:
+        key = table.key("balls")
         if self.lattice is not LATTICES["square"]:
             message = 'lie on the square lattice; write lattice = "square" in [set]'
             self.errors.add(key, message)
@@ -322,37 +321,33 @@ class _SetReader:
         if self.head.chequer:
             message = "have one colour, but the set is chequered; omit set.chequer"
             self.errors.add(key, message)
-        read = read_balls(table.balls, table.bonds, place, self.errors)
+        read = read_balls(table.balls, table.bonds, table.place, self.errors)
         return replace(piece, forms=read[1], body=read[0]) if read else piece
 
-    def _chequered(self, table: PieceTable, piece: Piece, place: str) -> Piece:
+    def _chequered(self, table: PieceTable, piece: Piece) -> Piece:
         """Add the cells of the second colour, if the set has one."""
         colour = self.head.chequer
-        if (
-            "chequer" in table.model_fields_set
-            and not colour
-            and not self.head.has_error("chequer")
-        ):
+        if "chequer" in table.model_fields_set and not colour:
             message = 'needs a second colour; write chequer = "#5d3a1a" in [set]'
-            self.errors.add(f"{place}.chequer", message)
+            self.errors.add(table.key("chequer"), message)
         if not colour or not piece.forms or piece.body or self.lattice is not LATTICES["square"]:
             return piece
         tones = chequered_cells(self.lattice, piece.forms[0].cells, table.chequer)
         return replace(piece, tones=tones, tone=colour)
 
-    def _board(self, table: BoardTable, place: str, pieces: Sequence[Piece]) -> Board:
-        key = exactly_one(self.errors, place, table, _BOARD_KEYS, required=True)
-        where = f"{place}.{key}"
+    def _board(self, table: BoardTable, pieces: Sequence[Piece]) -> Board:
+        key = exactly_one(self.errors, table.place, table, _BOARD_KEYS, required=True)
+        where = table.key(key)
         cells = self.regions.read(key, getattr(table, key), where) if key else frozenset()
-        board = Board(table.id or "", cells, table.optional)
+        board = Board(table.id, cells, table.optional)
         if cells:
             self._refuse_small_board(where, board, [piece for piece in pieces if piece.forms])
         return board
 
     def _refuse_small_board(self, key: str, board: Board, pieces: Sequence[Piece]) -> None:
         """Record an error for a board on which some piece does not fit."""
-        lattice, flips = self.lattice, self.flips
-        large = [piece for piece in pieces if not fits_in(lattice, piece, board.cells, flips)]
+        lattice = self.lattice
+        large = [piece for piece in pieces if not fits_in(lattice, piece, board.cells, self.flips)]
         if not large:
             return
         piece = max(large, key=lambda piece: len(piece.forms[0].cells))
@@ -361,13 +356,12 @@ class _SetReader:
         units = len(board.cells) / lattice.cells_per_unit
         extent = f"{_extent(lattice, board.cells)}, area {units:g}"
         advice = "enlarge the board"
-        if not flips and fits_in(lattice, piece, board.cells, flips=True):
+        if not self.flips and fits_in(lattice, piece, board.cells, flips=True):
             advice = f'it would fit turned over; {advice}, or write moves = "rotations and flips" in [set]'
         message = f"piece {quote(piece.id)} ({size}) does not fit on this board ({extent})"
         self.errors.add(key, f"{message} in any position{others}; {advice}")
 
     def _compare_area(self, place: str, declared: float | None, drawn: float) -> None:
-        """Compare the declared ``area`` with the drawn one."""
         if declared is not None and declared != drawn:
             message = f"is {declared:g}, but the drawing's area is {drawn:g}"
             self.errors.add(f"{place}.area", message)

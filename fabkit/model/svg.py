@@ -199,8 +199,10 @@ def parse_svg(content: bytes) -> list[Element]:
             f"line {parser.CurrentLineNumber}: has a DOCTYPE, which may define entities; delete it"
         )
 
-    parser.StartElementHandler, parser.EndElementHandler = start, lambda _: ancestors.pop()
-    parser.CharacterDataHandler, parser.StartDoctypeDeclHandler = characters, doctype
+    parser.StartElementHandler = start
+    parser.EndElementHandler = lambda _: ancestors.pop()
+    parser.CharacterDataHandler = characters
+    parser.StartDoctypeDeclHandler = doctype
     try:
         parser.Parse(content, True)
     except SvgError:
@@ -244,7 +246,6 @@ def select_shape(elements: Sequence[Element], wanted: str) -> Element:
 
 
 def _named(elements: Sequence[Element], wanted: str) -> Element:
-    """Return the element with an id."""
     named = [element for element in elements if element.id == wanted]
     if not named:
         hint = did_you_mean(wanted, [element.id for element in elements if element.id])
@@ -342,7 +343,8 @@ def _transform(inside: Sequence[Element]) -> Any:
     """Combine the transforms of a shape and its groups into an ``svgelements.Matrix``."""
     from svgelements import Matrix
 
-    matrix, texts = Matrix(), []
+    matrix = Matrix()
+    texts = []
     for element in inside:
         text = element.attributes.get("transform", "")
         if rest := text[_CALLS.match(text).end() :]:  # type: ignore[union-attr]
@@ -399,8 +401,10 @@ def _path_data(shape: Element) -> str:
         for key in ("rx", "ry"):
             if shape.attributes.get(key, "0") not in ("0", "auto"):
                 shape.refuse(f"has rounded corners ({key}); expected sharp ones")
-        keys, pixel_mm = ("x", "y", "width", "height"), _MM_PER_UNIT[""]
-        x, y, width, height = ((_length_mm(shape, key) or 0.0) / pixel_mm for key in keys)
+        x, y, width, height = (
+            (_length_mm(shape, key) or 0.0) / _MM_PER_UNIT[""]
+            for key in ("x", "y", "width", "height")
+        )
         if min(width, height) <= 0:
             shape.refuse("has no width or no height")
         return f"M{x!r} {y!r}h{width!r}v{height!r}h{-width!r}z"
@@ -413,7 +417,8 @@ def _path_data(shape: Element) -> str:
     end = _LINES.match(data).end()  # type: ignore[union-attr]
     first = data.lstrip()[:1]
     if end < len(data):
-        command, place = data[end], f"({data[end]}, at character {end + 1} of d)"
+        command = data[end]
+        place = f"({command}, at character {end + 1} of d)"
         if bent := _BENT.get(command.upper()):
             shape.refuse(f"contains {bent} {place}; expected straight lines: M, L, H, V and Z")
         if command in "MmLlHhVv":
@@ -447,7 +452,8 @@ def cells_on_lattice(
     worst = max(range(len(corners_mm)), key=lambda i: max(off[0][i], off[1][i]))
     off_units = max(off[0][worst], off[1][worst]) / steps
     if off_units > TOLERANCE:
-        (x, y), (xs, ys) = corners_mm[worst], zip(*corners_mm, strict=True)
+        x, y = corners_mm[worst]
+        xs, ys = zip(*corners_mm, strict=True)
         raise SvgError(
             f"corner {worst + 1} at ({x:.5g}, {0 - y:.5g}) mm is {off_units:.2g} units off the "
             f"lattice; corners are whole {'units' if steps == 1 else 'or half units'} apart, a unit "
@@ -460,7 +466,8 @@ def cells_on_lattice(
     rings = [[next(corners) for _ in ring] for ring in rings_mm]
     # Drop edges of zero length, which are invisible.
     rings = [[b for a, b in zip((ring[-1], *ring), ring, strict=False) if a != b] for ring in rings]
-    errors, frame = [], lattice.per_unit // steps
+    errors = []
+    frame = lattice.per_unit // steps
     # Shifts by half a unit; the square lattice needs none.
     for dx, dy in ((0, 0), (1, 1), (1, 0), (0, 1))[: steps**2]:
         moved = [tuple(((x + dx) * frame, (y + dy) * frame) for x, y in ring) for ring in rings]

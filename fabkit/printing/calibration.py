@@ -34,7 +34,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fabkit.core.errors import ErrorDetail, InputError, escape, join_names, quote
+from fabkit.core.errors import ErrorList, InputError, escape, join_names, quote
 from fabkit.core.parsing import read_text
 from fabkit.core.units import format_mm
 from fabkit.drawing.boards.lids import sliding_lid
@@ -160,7 +160,7 @@ def read_measurements(
         text = read_text(path, source, "a list of values as `fabkit coupon` writes it")
         mark = max(";,\t", key=(text.splitlines() or [""])[0].count)
         rows = list(csv.reader(text.splitlines(), delimiter=mark))[:_MAX_VALUES]
-        faults: list[ErrorDetail] = []
+        errors = ErrorList(source)
         values: dict[int, list[float]] = {}
         if not rows or [title.strip().lower() for title in rows[0][:2]] != ["number", "what"]:
             expected = "number,what,nominal mm,measured"
@@ -179,9 +179,8 @@ def read_measurements(
                 for cell in row[3:]:
                     read += parse_values(cell)
             except ValueError as error:
-                faults.append(ErrorDetail(f"line {line}", str(error)))
-        if faults:
-            raise InputError(source, faults[:20], max(0, len(faults) - 20))
+                errors.add(f"line {line}", str(error))
+        errors.raise_if_any()
         for number, lengths_mm in values.items():
             if lengths_mm:
                 try:

@@ -46,29 +46,29 @@ class Answer:
 
     Attributes:
         status: ``solved``, ``impossible``, or ``unknown`` if the budget was spent first.
-        engine: the engine that decided; ``presolve`` if none was needed.
         count: number of solutions, identical pieces interchangeable; None if not all were counted.
         count_labelled: the same with identical pieces distinguished; None if it does not follow.
         count_at_least: lower bound when `count` is None.
         count_up_to_symmetry: solutions that are not rotations (or, with flips, reflections) of each
             other counted once; None if unknown.
         unique: whether there is exactly one solution, not up to symmetry; None if unknown.
-        solutions: the listed solutions, as positions of options.
+        engine: the engine that decided; ``presolve`` if none was needed.
         nodes: the engine's measure of work.
         reason: why there is no solution, if a check before the search showed it; empty otherwise.
+        solutions: the listed solutions, as positions of options.
     """
 
     status: str
-    engine: str
     count: int | None = None
     count_labelled: int | None = None
     count_at_least: int | None = None
     count_up_to_symmetry: int | None = None
     unique: bool | None = None
-    solutions: tuple[Solution, ...] = ()
+    engine: str = "presolve"
     nodes: int = 0
     seconds: float = 0.0
     reason: str = ""
+    solutions: tuple[Solution, ...] = ()
 
 
 def solve(
@@ -106,7 +106,7 @@ def solve(
     infeasibility = find_infeasibility(encoded) if engine_name is None else None
     if infeasibility is not None:
         reason = "; ".join(filter(None, (infeasibility.reason, infeasibility.advice)))
-        answer = Answer(IMPOSSIBLE, "presolve", 0, 0, None, 0, False, reason=reason)
+        answer = Answer(IMPOSSIBLE, 0, 0, None, 0, False, reason=reason)
         budget.report(1.0)
     else:
         answer = _answer_question(encoded.problem, question, engine_name, budget, limit)
@@ -146,7 +146,7 @@ def _answer_question(
     nothing = IMPOSSIBLE if outcome.complete else UNKNOWN
     return Answer(
         SOLVED if outcome.count else nothing,
-        used,
+        engine=used,
         count=count,
         count_labelled=None if count is None else problem.labelled(count),
         count_at_least=outcome.count if count is None and outcome.count else None,

@@ -63,14 +63,7 @@ def document(
     document: dict[str, Any] = {
         "set": encoded.puzzle.name,
         "challenge": encoded.challenge.id,
-        "status": answer.status,
-        "count": answer.count,
-        "count_labelled": answer.count_labelled,
-        "count_at_least": answer.count_at_least,
-        "count_up_to_symmetry": answer.count_up_to_symmetry,
-        "unique": answer.unique,
-        "engine": answer.engine,
-        "nodes": answer.nodes,
+        **vars(answer),
         "seconds": round(answer.seconds, 3),
         "reason": answer.reason or None,
         "solutions": [

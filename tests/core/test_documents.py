@@ -1,4 +1,4 @@
-"""Tables of files: every error at once, each with its place, and what is sound is read."""
+"""Documents: every error at once, each with its place, and tables without an error are read."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import pytest
 from pydantic import Field
 
-from fabkit.core.documents import BOOLEAN, ErrorList, Table, choice, integer, text
-from fabkit.core.errors import InputError
+from fabkit.core.documents import BOOLEAN, Table, choice, integer, read_document, text
+from fabkit.core.errors import ErrorList, InputError
 
 
 class Row(Table):
@@ -23,9 +23,9 @@ class File(Table):
     row: list[Row] = Field([], max_length=3)
 
 
-def read(data: dict[str, Any], elsewhere: tuple[str, ...] = ()) -> tuple[File, str]:
+def read(data: dict[str, Any], elsewhere: tuple[str, ...] = ()) -> tuple[File | None, str]:
     errors = ErrorList("mine.toml")
-    file = File.read(data, errors, elsewhere=elsewhere)
+    file = read_document(File, data, errors, elsewhere)
     try:
         errors.raise_if_any()
     except InputError as error:
@@ -33,14 +33,10 @@ def read(data: dict[str, Any], elsewhere: tuple[str, ...] = ()) -> tuple[File, s
     return file, ""
 
 
-def test_what_is_sound_is_read_beside_what_is_not() -> None:
-    file, errors = read(
-        {
-            "kind": "rond",
-            "flat": 1,
-            "row": [{"name": "a", "cuont": 5}, 7, {"name": "c", "count": 99}],
-        }
-    )
+def test_all_errors_of_a_file_are_reported() -> None:
+    rows = [{"name": "a", "cuont": 5}, 7, {"name": "c", "count": 99}]
+    file, errors = read({"kind": "rond", "flat": 1, "row": rows})
+    assert file is None
     assert errors.splitlines() == [
         "5 errors",
         '  kind: "rond" is not a valid value; did you mean "round"?',
@@ -49,10 +45,16 @@ def test_what_is_sound_is_read_beside_what_is_not() -> None:
         "  row[1]: expected a table [[row]], found 7",
         "  row[2].count: is 99; expected 1 to 9",
     ]
-    assert (file.has_error("kind"), file.has_error("row"), file.flat) == (True, True, False)
-    assert [row.name for row in file.row] == ["a", None, "c"]
-    assert [row.has_error("count") for row in file.row] == [True, True, True]
-    assert [row.has_error("name") for row in file.row] == [False, True, False]
+
+
+def test_tables_without_an_error_are_read_beside_others() -> None:
+    rows = [{"name": "a", "count": 99}, {"name": "b"}, {"naem": "c"}]
+    file, errors = read({"kind": "round", "row": rows})
+    assert file
+    assert [(row.place, row.key("name"), row.name) for row in file.row] == [
+        ("row[1]", "row[1].name", "b")
+    ]
+    assert errors.startswith("2 errors\n")
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from fabkit.model.challenge_file import challenge_record, solution_record
 from fabkit.model.entry import LEVELS
 from fabkit.model.library import set_argument
 from fabkit.model.puzzle import PuzzleSet, default_board
-from fabkit.puzzles.graded.generate import PROVED_BY, GeneratedChallenges
+from fabkit.puzzles.graded.generate import UNIQUE_BY, GeneratedChallenges
 from fabkit.puzzles.graded.grading import GradedChallenge
 
 #: The list in the output folder.
@@ -72,7 +72,7 @@ def _record(generated: GeneratedChallenges, graded: GradedChallenge) -> dict[str
             "count": candidate.count,
             "count_complete": True,
             "count_up_to_symmetry": 1,
-            "unique_by": list(PROVED_BY),
+            "unique_by": list(UNIQUE_BY),
             **origin,
             "level": graded.level,
             "difficulty": {

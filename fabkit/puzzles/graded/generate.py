@@ -38,7 +38,7 @@ _FREE = range(3, 11)
 #: Attempts for each requested start of a challenge.
 _TRIES = 12
 #: The engine that finds solutions, and the one that confirms that there is only one.
-PROVED_BY = (Search.name, Sat.name)
+UNIQUE_BY = (Search.name, Sat.name)
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,7 @@ def _sources(
     if infeasibility is not None:
         return {}, f"{board.id} has no solution: {infeasibility.reason}"
     # Listing fillings reports no progress, since its share of the work is not known beforehand.
-    positions = StartingPositions(encoded, Budget(budget.limit_s, None, budget.started))
+    positions = StartingPositions(encoded, Budget(budget.limit_s, started=budget.started))
     if positions.fillings is not None and not len(positions.fillings):
         return {}, f"{board.id} has no solution: search exhausted"
     return dict[Hashable, CandidateSource](positions.sources(query.given, query.seed).items()), ""
@@ -211,7 +211,7 @@ def _starts_of(
     encoded = to_exact_cover(puzzle, challenge)
     if find_infeasibility(encoded) is None:
         # There may be hundreds of thousands of fillings, so they are deleted as soon as possible.
-        positions = StartingPositions(encoded, Budget(budget.limit_s, None, budget.started))
+        positions = StartingPositions(encoded, Budget(budget.limit_s, started=budget.started))
         sources = positions.sources(query.given, query.seed)
         del positions
     pieces_used = encoded.problem.pieces_used

@@ -12,15 +12,15 @@ from __future__ import annotations
 import hashlib
 import json
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from fabkit.core.files import json_sha256
+from fabkit.core.progress import Progress
 from fabkit.jobs.checkpoint import Checkpoint
 from fabkit.jobs.run import Pool, Task, run_tasks
 from fabkit.puzzles.snowflakes.closure import Closure
@@ -265,21 +265,24 @@ def find_snowflakes(
     query: SnowflakeQuery,
     checkpoint: Checkpoint,
     pool: Pool,
-    on_progress: Callable[[str, float], None],
+    progress: Progress,
 ) -> list[ParityResult]:
     """Search for all snowflakes.
 
     Args:
         checkpoint: stores the results of tasks.
         pool: runs the tasks.
-        on_progress: called with the current stage, and the share of it that is done.
+        progress: called with the share of a stage that is done, and the stage.
 
     Returns:
         One result for each parity that can have the pieces' area.
     """
 
     def run_wave(stage: str, tasks: Sequence[Task]) -> list[Any]:
-        results = run_tasks(tasks, checkpoint, pool, partial(on_progress, stage)) if tasks else []
+        def wave_progress(share: float, _: str) -> None:
+            progress(share, f"{share:.1%} {stage}")
+
+        results = run_tasks(tasks, checkpoint, pool, wave_progress) if tasks else []
         return [unpack_result(result) for result in results]
 
     parities = [parity for parity in query.parities if query.can_have_area(parity)]

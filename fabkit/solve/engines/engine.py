@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module
 
 from fabkit.core.errors import InputError, no_such
+from fabkit.core.progress import Progress, no_progress
 from fabkit.solve.engines import ENGINES
 from fabkit.solve.exact_cover import ExactCoverProblem
 
@@ -26,12 +26,12 @@ class Budget:
 
     Attributes:
         limit_s: seconds from `started`; None for no limit.
-        on_progress: called with the share of the work done, from 0 to 1; it never decreases.
+        progress: called with the share of the work done, which never decreases.
         started: start of the clock, in `time.monotonic` seconds.
     """
 
     limit_s: float | None = None
-    on_progress: Callable[[float], None] | None = None
+    progress: Progress = no_progress
     started: float = field(default_factory=time.monotonic)
     _share: float = field(default=0.0, init=False)
 
@@ -49,16 +49,17 @@ class Budget:
             BudgetSpentError: when the time is up and `share` is below 1.
         """
         self._share = max(self._share, min(share, 1.0))
-        if self.on_progress is not None:
-            self.on_progress(self._share)
+        self.progress(self._share, "")
         if share < 1 and self.left_s == 0:
             raise BudgetSpentError
 
     def subtask(self, start: float, end: float) -> Budget:
         """A budget for one part of the work: its progress runs from `start` to `end` of this one's."""
-        inner = Budget(self.limit_s, None, self.started)
-        inner.on_progress = lambda share: self.report(start + (end - start) * share)
-        return inner
+
+        def report(share: float, _: str) -> None:
+            self.report(start + (end - start) * share)
+
+        return Budget(self.limit_s, report, self.started)
 
 
 @dataclass(frozen=True)
