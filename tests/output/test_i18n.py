@@ -65,6 +65,5 @@ def test_numbers_are_written_as_in_the_language() -> None:
 
 def test_missing_messages_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "__file__", str(tmp_path / "i18n.py"))
-    module._read_messages.cache_clear()
     with pytest.raises(ExternalError, match=r"no .*booklet\.it\.toml.*reinstall it$"):
         load_messages("booklet", "it")
