@@ -260,7 +260,7 @@ def _profiles() -> Iterator[str]:
     for section, settings in sections.items():
         yield f"### {f'`[{section}]`' if section else 'Keys without a section'}\n"
         rows = (
-            (f"`{one.key}`", _range(one), _code(_default(one, default)), _cell(one.about))
+            (f"`{one.key}`", _range(one), _code(_default(one, default)), _cell(one.description))
             for one in settings
         )
         yield from _table(["key", "value", "default", "meaning"], rows)

@@ -411,14 +411,14 @@ def exactly_one(
     errors: ErrorList, place: str, table: Table, names: Sequence[str], required: bool
 ) -> str:
     """Return which of several exclusive keys a table has; empty after an error."""
-    there = [name for name in names if name in table.model_fields_set]
+    stated = [name for name in names if name in table.model_fields_set]
     expected = f"expected one of {', '.join(names)}; found"
-    if len(there) > 1:
-        errors.add(_below(place, there[-1]), f"{expected} {' and '.join(there)}")
+    if len(stated) > 1:
+        errors.add(_below(place, stated[-1]), f"{expected} {' and '.join(stated)}")
         return ""
-    if required and not there:
+    if required and not stated:
         errors.add(place, f"{expected} none")
-    return there[0] if there else ""
+    return stated[0] if stated else ""
 
 
 def json_schema(model: type[Table], title: str) -> dict[str, Any]:

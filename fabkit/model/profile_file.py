@@ -92,14 +92,14 @@ def load_profile(
     return profile
 
 
-def dump_profile(profile: Profile, but: Profile | None = None) -> str:
-    """Return the TOML that reproduces a profile; only what differs from ``but``, if given."""
+def dump_profile(profile: Profile, base: Profile | None = None) -> str:
+    """Return the TOML that reproduces a profile; only what differs from ``base``, if given."""
     document: dict[str, Any] = {"title": profile.title}
     formats: dict[str, Any] = {LENGTH: partial(format_mm, digits=6), ANGLE: format_degrees}
     for setting in SETTINGS:
         section, _, key = setting.key.rpartition(".")
         value = getattr(profile, setting.attribute)
-        if but is None or value != getattr(but, setting.attribute):
+        if base is None or value != getattr(base, setting.attribute):
             table = document.setdefault(section, {}) if section else document
             table[key] = formats.get(setting.kind, lambda value: value)(value)
     return tomli_w.dumps(document)
@@ -271,7 +271,7 @@ def profile_table() -> type[Table]:
     tables: dict[str, dict[str, Any]] = {"": {"title": title}}
     for setting in SETTINGS:
         section, _, key = setting.key.rpartition(".")
-        field = Field(None, description=setting.about)
+        field = Field(None, description=setting.description)
         tables.setdefault(section, {})[key] = (Annotated[Any, _check(setting)], field)
     top = tables.pop("")
     for section, fields in tables.items():

@@ -369,12 +369,13 @@ class _SetReader:
     def _refuse_duplicate_ids(self, named: Sequence[tuple[str, str, str]]) -> None:
         """Record every duplicate id, ignoring case; items are (id, table, origin of the id)."""
         first: dict[str, tuple[str, str]] = {}
-        for part_id, place, how in named:
-            other, by = first.setdefault(part_id.lower(), (place, how))
-            if part_id and other != place:
-                made = f"{quote(part_id)}{how and how + ','} is also the id of {other}{by}"
-                message = f"{made}; choose another: ids become file names, and case is ignored"
-                self.errors.add(f"{place}.id", message)
+        for part_id, place, origin in named:
+            first_place, first_origin = first.setdefault(part_id.lower(), (place, origin))
+            if first_place != place:
+                made = f"{quote(part_id)}{origin and origin + ','}"
+                message = f"{made} is also the id of {first_place}{first_origin}"
+                advice = "choose another: ids become file names, and case is ignored"
+                self.errors.add(f"{place}.id", f"{message}; {advice}")
 
 
 def _extent(lattice: Lattice, cells: Iterable[Cell]) -> str:
