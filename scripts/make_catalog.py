@@ -10,6 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from merged_catalog import merge_catalogs
+
 from fabkit import __version__
 from fabkit.build.entries import gather
 from fabkit.core.files import read_json, write_atomically
@@ -27,7 +29,7 @@ from fabkit.model.challenge_file import (
 from fabkit.model.entry import LEVELS, halved, level_thresholds
 from fabkit.model.library import load_set
 from fabkit.model.puzzle import problem_sha256
-from fabkit.puzzles.snowflakes.catalog import assign_levels, merge_catalogs, text
+from fabkit.puzzles.snowflakes.catalog import assign_levels, text
 from fabkit.solve.answer import count_solutions
 from fabkit.solve.difficulty import difficulty
 from fabkit.solve.encoding import to_exact_cover

@@ -102,7 +102,7 @@ def test_solving_loads_no_library_that_was_not_asked_for(tmp_path: Path) -> None
     others = "cadquery OCP ortools highspy pysat shapely scipy.linalg"
     commands = [f"solve fridgeiq triangle_01 {question}" for question in SOLVING]
     assert loaded(commands, others, tmp_path) == "[]"
-    assert loaded(["certify c.json"], "cadquery numba fabkit.solve", tmp_path) == "[]"
+    assert loaded(["certify c.json"], "cadquery numba fabkit.solve.exact_cover", tmp_path) == "[]"
 
 
 def test_an_unchanged_export_loads_no_heavy_library(tmp_path: Path) -> None:

@@ -28,7 +28,8 @@ from fabkit.model.catalog import catalog_records
 from fabkit.model.library import load_set, shipped_names
 from fabkit.model.profile import SETTINGS
 from fabkit.model.profile_file import load_profile, preset_names
-from fabkit.solve.engines.engine import ENGINES
+from fabkit.solve.engines import ENGINES
+from scripts.docs_site import build_site
 from tests.conftest import ROOT
 from tests.support import browser
 from tests.support.docpages import EVERYTHING, PAGES, README, WRITTEN, Command, DocPage
@@ -130,6 +131,7 @@ def test_quick_commands_run_in_order(folder: Path, capsys: pytest.CaptureFixture
 
 
 @pytest.mark.integration
+@pytest.mark.usefixtures("docs")
 @pytest.mark.parametrize("page", RUNNABLE, ids=lambda page: page.name)
 def test_commands_run_in_order(
     page: DocPage, folder: Path, capsys: pytest.CaptureFixture[str]
@@ -137,7 +139,7 @@ def test_commands_run_in_order(
     run_steps(page, folder, capsys, page.commands)
     for output in (one.parent for one in (folder / "output").glob("*/manifest.json")):
         names = [path.relative_to(output).as_posix() for path in output.rglob("*.*")]
-        if output.name not in ("coupon", "site", "docs"):
+        if output.name not in ("coupon", "site"):
             unknown = [one for one in names if not re.fullmatch(rf"{FILE_NAMES}|page/.*", one)]
             assert [one for one in unknown if (output / one).is_file() and ".lock" not in one] == []
 
@@ -156,26 +158,27 @@ def test_default_values_in_prose_are_those_of_the_profile() -> None:
 # --- the command ----------------------------------------------------------------------------------
 
 
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, built as `scripts/docs` and the wheel build it."""
+    folder = tmp_path_factory.mktemp("site")
+    assert build_site(ROOT, folder) == []
+    return folder
+
+
 @pytest.fixture
-def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the documentation, which the command builds."""
-    shutil.copytree(ROOT / "docs", tmp_path / "docs")
-    shutil.copytree(ROOT / "output/gallery", tmp_path / "output/gallery")
-    for name in ("CHANGELOG.md", "CONTRIBUTING.md"):
-        shutil.copy(ROOT / name, tmp_path)
-    monkeypatch.setattr("fabkit.build.docs.docs_folder", lambda: tmp_path / "docs")
-    return tmp_path / "docs"
+def docs(site: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The site, where `fabkit docs` finds it."""
+    monkeypatch.setattr("fabkit.build.docs.docs_folder", lambda: site)
+    return site
 
 
-def test_the_site_fetches_nothing_is_opened_and_brought_up_to_date(
-    folder: Path, run_json: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+def test_the_site_fetches_nothing_is_opened_and_copied(
+    folder: Path, docs: Path, run_json: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[str] = []
     monkeypatch.setattr("webbrowser.open", opened.append)
-    first = run_json("docs")
-    page = folder / first["page"]
-    assert (first["written"], opened) == (len(first["files"]), [])
-    pages = [*(folder / "output/docs").rglob("*.html")]
+    pages = [*docs.rglob("*.html")]
     assert len(pages) == len({page.name for page in PAGES} - {"README.md"} | {"CHANGELOG.md"})
     for one in pages:
         used = re.findall(
@@ -183,26 +186,30 @@ def test_the_site_fetches_nothing_is_opened_and_brought_up_to_date(
         )
         assert used
         assert not [address for address in used if "//" in address], one
-    assert run_json("docs")["written"] == 0
-    text = page.read_text("utf-8")
-    page.unlink()
+    assert run_json("docs") == {"schema": 1, "page": str(docs / "index.html")}
+    assert opened == []
     assert main(["docs"]) == 0
-    assert opened == [page.as_uri()]
-    assert page.read_text("utf-8") == text
+    assert opened == [(docs / "index.html").as_uri()]
+    first = run_json("docs", "-o", "copy")
+    page = folder / first["page"]
+    assert (
+        first["written"] == len(first["files"]) == sum(path.is_file() for path in docs.rglob("*"))
+    )
+    assert run_json("docs", "-o", "copy")["written"] == 0
+    text = page.read_text("utf-8")
     page.write_text("mine")
-    assert main(["docs"]) == 2
-    assert main(["docs", "--force", "--no-open"]) == 0
-    assert page.read_text("utf-8") == text
+    assert main(["docs", "-o", "copy"]) == 2
+    assert main(["docs", "-o", "copy", "--force", "--no-open"]) == 0
+    assert page.read_text("utf-8") == text == (docs / "index.html").read_text("utf-8")
     (folder / "mine.txt").write_text("")
     assert run_json("docs", "-o", ".")["page"] == "docs/index.html"
     assert len(opened) == 1
 
 
 @browser.needed
-def test_the_search_works_from_the_disk(folder: Path) -> None:
+def test_the_search_works_from_the_disk(docs: Path) -> None:
     """Also without a network: a page that asks for one, or complains, fails the test."""
-    assert main(["docs", "--no-open"]) == 0
-    url = (folder / "output/docs/index.html").as_uri()
+    url = (docs / "index.html").as_uri()
     with browser.started() as chromium, browser.opened(chromium, url) as page:
         query = page.locator("input[name=query]")
         result = page.locator(".md-search-result a[href*='reference/rules.html']").first
@@ -215,18 +222,18 @@ def test_the_search_works_from_the_disk(folder: Path) -> None:
         result.wait_for()
 
 
-def test_every_fault_of_the_pages_is_an_error(
-    folder: Path, source: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_fault_of_the_pages_is_an_error(folder: Path) -> None:
+    shutil.copytree(ROOT / "docs", folder / "docs")
+    shutil.copytree(ROOT / "output/gallery", folder / "output/gallery")
+    for name in ("CHANGELOG.md", "CONTRIBUTING.md"):
+        shutil.copy(ROOT / name, folder)
+    source = folder / "docs"
     links = "[a](nowhere.md) [b](reference/rules.md#no) ![c](../output/gallery/no.png)"
     (source / "index.md").write_text(f"# fabkit\n{links}\n")
     (source / "alone.md").write_text("# Alone")
     config = source / "site/mkdocs.yml"
     config.write_text(config.read_text().replace("\nnav:\n", "\nnav:\n  - gone.md\n"))
-    assert main(["docs"]) == 3
-    error = capsys.readouterr().err
-    assert error.startswith("fabkit: cannot build the documentation: ")
-    assert error.count("\n") == 1
+    faults = "\n".join(build_site(folder, folder / "site"))
     for fault in (
         "'nowhere.md', but the target is not found",
         "does not contain an anchor '#no'",
@@ -234,24 +241,21 @@ def test_every_fault_of_the_pages_is_an_error(
         "alone.md",
         "A reference to 'gone.md' is included in the 'nav'",
     ):
-        assert fault in error
-    assert not list((folder / "output").rglob("*.html"))
+        assert fault in faults
+    assert not (folder / "site").exists()
 
 
-def test_a_missing_library_or_folder_is_one_message(
-    folder: Path,
-    source: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+def test_a_site_that_is_not_there_is_one_message(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setitem(sys.modules, "mkdocs.config", None)
+    monkeypatch.setattr("fabkit.build.docs.__file__", str(tmp_path / "fabkit/build/docs.py"))
     assert main(["docs"]) == 3
-    shutil.rmtree(source)
+    (tmp_path / "docs").mkdir()
     assert main(["docs"]) == 3
-    library, missing = capsys.readouterr().err.splitlines()
-    assert library.startswith("fabkit: cannot build the documentation: ")
-    assert library.endswith("; reinstall fabkit")
-    assert missing == "fabkit: the documentation is missing; reinstall fabkit"
+    assert capsys.readouterr().err.splitlines() == [
+        "fabkit: the documentation is missing; reinstall fabkit",
+        "fabkit: the documentation is not built; build it with scripts/docs",
+    ]
 
 
 # --- the pages themselves -------------------------------------------------------------------------

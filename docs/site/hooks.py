@@ -1,6 +1,6 @@
 """MkDocs hooks: the site has the pictures of ``output/gallery``, and pages of the checkout's top level.
 
-In a checkout both are outside the documentation folder; in an installed package they are inside.
+Both are outside the documentation folder.
 """
 
 import re

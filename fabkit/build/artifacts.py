@@ -118,7 +118,9 @@ class Artifacts:
         """A printable as an object of a 3MF file: its mesh, and those of its second colour."""
         from fabkit.mesh.files.writing3mf import Object3mf, Solid3mf
 
-        drawing, base, inlays = self.drawings[printable.id], self.mesh(printable), []
+        drawing = self.drawings[printable.id]
+        base = self.mesh(printable)
+        inlays = []
         if self.profile.inlay != "none" and drawing.label is not None:
             from fabkit.solid.builder import inlay
 

@@ -14,14 +14,14 @@ from fabkit.drawing.ball import BallDrawing
 from fabkit.drawing.boards.csg import BoardDrawing
 from fabkit.drawing.draft import FlatDrawing, draft_for_pictures
 from fabkit.drawing.outline import region_mm
+from fabkit.drawing.placement import Matrix, place_ball_piece, place_flat_piece, translated
 from fabkit.model.accessory import LID, Accessory, Printable, accessories
 from fabkit.model.entry import subdivide
 from fabkit.model.lattice import Cell
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import Challenge, PuzzleSet
-from fabkit.output.render.scene import ShadedMesh, Vector
-from fabkit.output.render.transform import RigidTransform, place_ball_piece, place_flat_piece
+from fabkit.output.render.scene import ShadedMesh, Vector, dot
 
 #: A solution: the cells of each piece.
 Layout = Mapping[str, frozenset[Cell]]
@@ -71,19 +71,18 @@ def assembled(
     drawings = artifacts.drawings
     meshes: list[ShadedMesh] = []
     for accessory in boards:
-        transform = RigidTransform()
+        shift_mm = (0.0, 0.0)
         if accessory.kind == LID:
-            transform = _lid_transform(
-                drawings[accessory.board.id].outline, drawings[accessory.id].outline
-            )
-        meshes += shaded_meshes(artifacts, accessory, transform)
+            board_outline = drawings[accessory.board.id].outline
+            shift_mm = _lid_shift_mm(board_outline, drawings[accessory.id].outline)
+        meshes += shaded_meshes(artifacts, accessory, translated(np.eye(3, 4), *shift_mm, 0.0))
     in_board = all(cells <= challenge.region for cells in layout.values())
     holders = boards if in_board else ()
-    transforms = piece_placements(artifacts, challenge.region, layout, holders, halves)
+    placements = piece_placements(artifacts, challenge.region, layout, holders, halves)
     for piece in pieces:
-        transform, away_mm = transforms[piece.id]
-        place = transform.translated(*away_mm) if exploded else transform
-        meshes += shaded_meshes(artifacts, piece, place)
+        placement, away_mm = placements[piece.id]
+        placement = translated(placement, *away_mm) if exploded else placement
+        meshes += shaded_meshes(artifacts, piece, placement)
     return meshes
 
 
@@ -135,15 +134,16 @@ def lay_out_in_front(puzzle: PuzzleSet, challenge: Challenge) -> dict[str, froze
 
 
 def shaded_meshes(
-    artifacts: Artifacts, printable: Printable, transform: RigidTransform
+    artifacts: Artifacts, printable: Printable, placement: Matrix
 ) -> Iterator[ShadedMesh]:
     """The placed meshes of a printable and its inlays, each in its colour."""
     with library_failures(f"the mesh of {printable.id}"):
         parts = artifacts.print_of(printable)
     for part in parts.solids:
-        corners = transform.apply(np.asarray(part.mesh.vertices, dtype=np.float64))
+        vertices = np.asarray(part.mesh.vertices, dtype=np.float64)
+        corners = np.stack([dot(vertices, row) for row in placement[:, :3]], axis=1)
         faces = np.asarray(part.mesh.faces, dtype=np.int64)
-        yield ShadedMesh(corners, faces, part.colour, part.name)
+        yield ShadedMesh(corners + placement[:, 3], faces, part.colour, part.name)
 
 
 def piece_placements(
@@ -152,8 +152,8 @@ def piece_placements(
     layout: Layout,
     boards: Sequence[Accessory],
     halves: int = 1,
-) -> dict[str, tuple[RigidTransform, Vector]]:
-    """The transforms of the meshes of all pieces, as drawn, onto their cells.
+) -> dict[str, tuple[Matrix, Vector]]:
+    """The placements of the meshes of all pieces, as drawn, on their cells.
 
     Args:
         region: the cells they cover together.
@@ -174,21 +174,21 @@ def piece_placements(
     rest_mm = max((drawing.rest_mm for drawing in tops if drawing.kind != LID), default=0.0)
     area = region_mm(lattice, region, unit_mm)
     left, front, right, back = area.bounds
-    placements: dict[str, tuple[RigidTransform, Vector]] = {}
+    placements: dict[str, tuple[Matrix, Vector]] = {}
     for piece in artifacts.puzzle.select(list(layout)):
         cells = layout[piece.id]
-        transform = placement_on(artifacts, piece, cells, halves)
+        placement = placement_on(artifacts, piece, cells, halves)
         centre = region_mm(lattice, cells, unit_mm).centroid
         x_mm, y_mm = centre.x - area.centroid.x, centre.y - area.centroid.y
         away_mm = _SPREAD * x_mm, _SPREAD * y_mm, _RAISED * max(right - left, back - front)
-        placements[piece.id] = transform.translated(0.0, 0.0, rest_mm), away_mm
+        placements[piece.id] = translated(placement, 0.0, 0.0, rest_mm), away_mm
     return placements
 
 
 def placement_on(
     artifacts: Artifacts, piece: Piece, cells: frozenset[Cell], halves: int = 1
-) -> RigidTransform:
-    """The transform of a piece's mesh, as drawn, onto cells; see `piece_placements`.
+) -> Matrix:
+    """The placement of a piece's mesh, as drawn, on cells; see `piece_placements`.
 
     Raises:
         ValueError: when it cannot be placed there.
@@ -201,8 +201,8 @@ def placement_on(
     assert isinstance(drawing, FlatDrawing)
     own = piece.forms[0].cells
     own = own if halves == 1 else subdivide(lattice, own)
-    transform = place_flat_piece(lattice, own, cells, unit_mm, drawing.thickness_mm)
-    return transform.translated(0.0, 0.0, -drawing.back_mm)
+    placement = place_flat_piece(lattice, own, cells, unit_mm, drawing.thickness_mm)
+    return translated(placement, 0.0, 0.0, -drawing.back_mm)
 
 
 def boards_for_region(
@@ -218,13 +218,13 @@ def boards_for_region(
     return [accessory for accessory in all_accessories if ids and accessory.board.id == ids[0]]
 
 
-def _lid_transform(board: Polygon, lid: Polygon) -> RigidTransform:
-    """The placement of a lid: to the right of its board, or behind a wide one."""
+def _lid_shift_mm(board: Polygon, lid: Polygon) -> tuple[float, float]:
+    """The way of a lid: to the right of its board, or behind a wide one."""
     left, front, right, back = board.bounds
     lid_left, lid_front, lid_right, lid_back = lid.bounds
     wide, deep = right - left, back - front
     if wide > _WIDE * deep:
         across = (left + right - lid_left - lid_right) / 2
-        return RigidTransform().translated(across, back + _BESIDE * wide - lid_front, 0.0)
+        return across, back + _BESIDE * wide - lid_front
     along = (front + back - lid_front - lid_back) / 2
-    return RigidTransform().translated(right + _BESIDE * wide - lid_left, along, 0.0)
+    return right + _BESIDE * wide - lid_left, along

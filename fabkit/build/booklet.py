@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -23,11 +23,10 @@ from fabkit.output.i18n import LANGUAGES, load_messages
 BOOKLET = "booklet.pdf"
 #: Profile keys that affect neither booklets nor pages.
 NOT_SHOWN = ("price.", "laser.", "filament.", "plate.", "printer.")
-#: The packages and libraries it depends on, besides those of all reports.
-_PACKAGES, _LIBRARIES = (
-    ("build", "solid", "core"),
-    ("reportlab", "cadquery", "cadquery-ocp", "pillow"),
-)
+#: The packages it depends on, besides those of all reports.
+_PACKAGES = ("build", "solid", "core")
+#: The libraries it depends on, besides those of all reports.
+_LIBRARIES = ("reportlab", "cadquery", "cadquery-ocp", "pillow")
 
 
 @dataclass(frozen=True)
@@ -70,28 +69,13 @@ class BookletOptions:
         return f"{'-'.join(parts)}.pdf"
 
 
-@dataclass(frozen=True)
-class BookletResult:
-    """A booklet and what it contains.
-
-    Attributes:
-        booklet: the file, its paper and pages.
-        ids: of the challenges in it, in the order gathered.
-        notes: warnings.
-    """
-
-    booklet: Booklet
-    ids: tuple[str, ...]
-    notes: tuple[str, ...]
-
-
 def make_booklet(
     puzzle: PuzzleSet,
     profile: Profile,
     folder: Path,
     options: BookletOptions | None = None,
     progress: Progress = no_progress,
-) -> BookletResult:
+) -> Booklet:
     """Make the booklet of a set.
 
     Args:
@@ -111,17 +95,15 @@ def make_booklet(
     entries, notes = select_solved(puzzle, all_entries, options.selection)
     cover = None
     if options.picture:
-        progress(0, 0, "drawing the cover")
+        progress(0.0, "drawing the cover")
         find_stl = partial(current_stl_files, folder, puzzle, profile)
         cover = cover_picture(puzzle, entries, profile, find_stl)
-    progress(0, 0, "laying out the pages")
+    progress(0.0, "laying out the pages")
     made = render_booklet(
         puzzle, entries, profile, options.language, options.paper, cover, options.edition,
         options.fold,
     )  # fmt: skip
-    return BookletResult(
-        made, tuple(entry.challenge.id for entry in entries), (*notes, *made.notes)
-    )
+    return replace(made, notes=(*notes, *made.notes))
 
 
 def write_booklet(
@@ -132,7 +114,7 @@ def write_booklet(
     always: bool = True,
     force: bool = False,
     progress: Progress = no_progress,
-) -> BookletResult | None:
+) -> Booklet | None:
     """Bring a booklet in an output folder up to date; see `make_booklet`.
 
     Args:
@@ -142,11 +124,11 @@ def write_booklet(
         The booklet; None if it is up to date.
     """
     options = options or BookletOptions()
-    made: list[BookletResult] = []
+    made: list[Booklet] = []
 
     def write(output_path: OutputPath) -> None:
         made.append(make_booklet(puzzle, profile, folder, options, progress))
-        output_path(options.file_name).write_bytes(made[0].booklet.pdf)
+        output_path(options.file_name).write_bytes(made[0].pdf)
 
     inputs = {
         "selection": options.selection.fingerprint(puzzle, folder),
@@ -157,5 +139,5 @@ def write_booklet(
         puzzle, profile, json_text(inputs), packages=_PACKAGES, libraries=_LIBRARIES, but=NOT_SHOWN
     )
     target = Target((options.file_name,), recipe, write, always=always)
-    build(folder, puzzle, profile, [target], force)
+    build(folder, puzzle.name, [target], force)
     return made[0] if made else None

@@ -15,7 +15,7 @@ from fabkit.build.entries import (
 from fabkit.build.reports import write_contents
 from fabkit.build.targets import OutputPath, Target, build
 from fabkit.core.errors import InputError, escape, join_names
-from fabkit.core.progress import Progress, no_progress
+from fabkit.core.progress import Progress, counted, no_progress
 from fabkit.drawing.boards.csg import BoardDrawing
 from fabkit.drawing.boards.draft import draft_card
 from fabkit.drawing.outline import DrawingError
@@ -125,11 +125,11 @@ def write_cards(
         write_contents(contents, output_path)
         for done, drawing in enumerate(drawings):
             name = f"cards/{drawing.piece}.stl"
-            progress(done, len(drawings), name)
+            counted(progress, done, len(drawings), name)
             with library_failures(name):
                 write_stl(build_solid(drawing), output_path(name))
 
-    built = build(folder, puzzle, profile, [Target(("cards/",), "", write)], force)
+    built = build(folder, puzzle.name, [Target(("cards/",), "", write)], force)
     return list(built.files), [*warnings, *built.warnings]
 
 

@@ -31,12 +31,19 @@ from fabkit.model.puzzle import PuzzleSet
 from fabkit.output.coupon import coupon_sheet, residual_chart
 from fabkit.printing.calibration import MachineFit
 from fabkit.printing.nesting.bin import Placement
+from fabkit.printing.package3mf import PrintInfo
 from fabkit.printing.plate import Plate, bed_bin
 
-#: The position of the two pieces, and the gap between them.
-_PIECES_MM, _GAP_MM = 62.0, 3.0
-#: The file for measured values, and the report with the nominal ones.
-TEMPLATE, REPORT = "measured.csv", "coupon.json"
+#: The owner of its folder, and the stem of its files.
+_OWNER = "coupon"
+#: The position of the two pieces, to the right of the coupon's parts.
+_PIECES_MM = 62.0
+#: The gap between the two pieces.
+_GAP_MM = 3.0
+#: The file for measured values.
+TEMPLATE = "measured.csv"
+#: The report with the nominal values.
+REPORT = "coupon.json"
 
 
 def write_coupon(
@@ -82,7 +89,6 @@ def write_coupon(
             for place in places
         ],
     }
-    of_coupon = replace(puzzle, name="coupon", title="Coupon", boards=(), challenges=())
 
     def write(output_path: OutputPath) -> None:
         with library_failures("the coupon"):
@@ -90,9 +96,8 @@ def write_coupon(
                 _write_cut(parts[0], output_path)
             else:
                 drawings = [*(part.drawing() for part in parts), *pieces]
-                write_print(
-                    of_coupon, drawings, profile, "stl", "coupon", output_path, progress, [plate]
-                )
+                info = PrintInfo(_OWNER, "Coupon", len(drawings), puzzle.credit, puzzle.licence)
+                write_print(info, drawings, profile, "stl", _OWNER, output_path, progress, [plate])
             title = f"{puzzle.title}, profile {profile.name}"
             output_path("coupon.pdf").write_bytes(coupon_sheet(parts, pieces, title, laser))
         output_path(TEMPLATE).write_bytes(measurement_csv(places).encode())
@@ -100,7 +105,7 @@ def write_coupon(
     ends = ("3mf", "svg", "dxf", "pdf")
     names = (TEMPLATE, REPORT, "stl/", *(f"coupon.{suffix}" for suffix in ends))
     target = Target(names, "", with_json_report(REPORT, document, write))
-    build(folder, of_coupon, profile, [target], force)
+    build(folder, _OWNER, [target], force)
     return document
 
 

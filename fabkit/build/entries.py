@@ -10,7 +10,7 @@ from typing import Any
 
 from fabkit.core.errors import InputError, escape, no_such, quote
 from fabkit.core.files import sha256
-from fabkit.core.progress import Progress, no_progress
+from fabkit.core.progress import Progress, counted, no_progress
 from fabkit.model.catalog import (
     catalog_path,
     catalog_records,
@@ -101,19 +101,16 @@ def gather(
         ('start-007', 'start', 1, 'starter')
     """
     selection = selection or Selection()
-    files, only = selection.files, [resolve_id(puzzle, name) for name in selection.only]
+    files = selection.files
+    only = [resolve_id(puzzle, name) for name in selection.only]
     all_entries = _of_files(puzzle, files) if files else _of_set(puzzle, folder, only)
     if not all_entries:
         message = "has no challenge and no board; give a challenge file with --challenges"
         raise NothingToShowError.of(puzzle.name, message)
     refuse_unknown_ids("challenge", only, [entry.challenge.id for entry in all_entries])
     wanted = [entry for entry in all_entries if entry.challenge.id in only or not only]
-    solved = []
-    for done, entry in enumerate(wanted):
-        progress(done, len(wanted), entry.challenge.id)
-        solved.append(entry if entry.solution else _solved(puzzle, entry, selection.budget_s))
-    progress(len(wanted), len(wanted), "")
-    return sorted(_levelled(puzzle, solved), key=lambda entry: KINDS.index(entry.kind))
+    solved = _solved(puzzle, wanted, selection.budget_s, progress)
+    return sorted(solved, key=lambda entry: KINDS.index(entry.kind))
 
 
 def _levelled(puzzle: PuzzleSet, entries: Sequence[Entry]) -> list[Entry]:
@@ -152,10 +149,9 @@ def find_entry(
         InputError: when there is none, or several.
     """
     if file is not None:
-        name = challenge_in_file(file, puzzle, name).challenge.id
-    files = () if file is None else (file,)
+        return _solved(puzzle, [challenge_in_file(file, puzzle, name)], budget_s, progress)[0]
     only = () if name is None else (name,)
-    return gather(puzzle, Selection(files, only, budget_s), folder, progress)[0]
+    return gather(puzzle, Selection((), only, budget_s), folder, progress)[0]
 
 
 def select_solved(
@@ -236,7 +232,19 @@ def _question(challenge: Challenge) -> tuple[object, ...]:
     return challenge.region, frozenset(challenge.pieces), given, challenge.flips
 
 
-def _solved(puzzle: PuzzleSet, entry: Entry, budget_s: float | None) -> Entry:
+def _solved(
+    puzzle: PuzzleSet, entries: Sequence[Entry], budget_s: float | None, progress: Progress
+) -> list[Entry]:
+    """Return the entries with solutions, as far as there are any, and levels."""
+    solved = []
+    for done, entry in enumerate(entries):
+        counted(progress, done, len(entries), entry.challenge.id)
+        solved.append(entry if entry.solution else _solve(puzzle, entry, budget_s))
+    progress(1.0, "")
+    return _levelled(puzzle, solved)
+
+
+def _solve(puzzle: PuzzleSet, entry: Entry, budget_s: float | None) -> Entry:
     """Return the entry with a solution, the number of solutions, and a rating.
 
     Solutions are counted by a short search; if it ends early, the shipped catalog may have the number.

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fabkit.build.artifacts import Artifacts, library_failures
-from fabkit.build.manifest import generator_digest, pieces_in, profile_digest, read_manifest
+from fabkit.build.manifest import generator_digest, input_digests, profile_digest, read_manifest
 from fabkit.build.reports import write_contents
-from fabkit.build.targets import BuildResult, FolderResult, OutputPath, Target, build
+from fabkit.build.targets import BuildResult, OutputPath, Target, build
 from fabkit.core.errors import InputError, pluralize
 from fabkit.core.files import digest, json_text
-from fabkit.core.progress import Progress, no_progress
+from fabkit.core.progress import Progress, counted, no_progress
 from fabkit.model.accessory import Accessory, Printable, printables, profile_as_made
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
@@ -24,10 +24,14 @@ from fabkit.model.puzzle import PuzzleSet
 
 if TYPE_CHECKING:
     from fabkit.drawing.part import PartDrawing
+    from fabkit.mesh.files.writing3mf import Object3mf
+    from fabkit.printing.package3mf import PrintInfo
     from fabkit.printing.plate import Plate
 
-#: The effective profile, written beside the files, and the name of one that was edited.
-PROFILE, EDITED_PROFILE = "profile.toml", "profile.edited.toml"
+#: The effective profile, written beside the files.
+PROFILE = "profile.toml"
+#: The name that an edited profile gets.
+EDITED_PROFILE = "profile.edited.toml"
 #: The contents of each plate, for scripts and for `fabkit slice`.
 PLATES = "plates/plates.json"
 
@@ -58,59 +62,58 @@ def _3mf(
 ) -> None:
     """All pieces on their plates; or a single one, in the middle of the bed."""
     from fabkit.mesh.files.writing3mf import write_3mf
-    from fabkit.printing.package3mf import piece_package
+    from fabkit.printing.package3mf import PrintInfo, piece_package, plates_package
 
+    info, drawings, profile = PrintInfo.of(artifacts.puzzle), artifacts.drawings, artifacts.profile
+    prints = {printable.id: artifacts.print_of(printable) for printable in printables}
     if "/" in name:
         (printable,) = printables
-        drawing, puzzle = artifacts.drawings[printable.id], artifacts.puzzle
-        package = piece_package(puzzle, artifacts.print_of(printable), drawing, artifacts.profile)
-        content = write_3mf(package)
+        package = piece_package(info, prints[printable.id], drawings[printable.id], profile)
     else:
-        content = _plates_file(artifacts, artifacts.plates)
-    output_path(name).write_bytes(content)
-
-
-def _plates_file(artifacts: Artifacts, plates: Sequence[Plate]) -> bytes:
-    """The 3MF file of some plates."""
-    from fabkit.mesh.files.writing3mf import write_3mf
-    from fabkit.printing.package3mf import plates_package
-
-    names = {placement.name for plate in plates for placement in plate.placements}
-    prints = {
-        printable.id: artifacts.print_of(printable)
-        for printable in artifacts.printables
-        if printable.id in names
-    }
-    drawings, profile = artifacts.drawings, artifacts.profile
-    return write_3mf(plates_package(artifacts.puzzle, plates, prints, drawings, profile))
+        package = plates_package(info, artifacts.plates, prints, drawings, profile)
+    output_path(name).write_bytes(write_3mf(package))
 
 
 def _plates(
     artifacts: Artifacts, printables: Sequence[Printable], name: str, output_path: OutputPath
 ) -> None:
+    from fabkit.printing.package3mf import PrintInfo
     from fabkit.printing.plate import plate_document
 
-    write_plates(artifacts, f"{name}plate-{{}}", output_path)
-    document = plate_document(
-        artifacts.puzzle, artifacts.plates, artifacts.drawings, artifacts.profile
-    )
+    puzzle, plates, drawings = artifacts.puzzle, artifacts.plates, artifacts.drawings
+    prints = {printable.id: artifacts.print_of(printable) for printable in printables}
+    _write_plates(
+        PrintInfo.of(puzzle), plates, prints, drawings, artifacts.profile, f"{name}plate-{{}}",
+        output_path,
+    )  # fmt: skip
+    document = plate_document(puzzle, plates, drawings, artifacts.profile)
     output_path(PLATES).write_bytes(json_text(document).encode())
 
 
-def write_plates(artifacts: Artifacts, stem: str, output_path: OutputPath) -> None:
+def _write_plates(
+    info: PrintInfo,
+    plates: Sequence[Plate],
+    prints: Mapping[str, Object3mf],
+    drawings: Mapping[str, PartDrawing],
+    profile: Profile,
+    stem: str,
+    output_path: OutputPath,
+) -> None:
     """A 3MF file and a drawing of each plate; ``{}`` in the stem of their names is its number."""
+    from fabkit.mesh.files.writing3mf import write_3mf
+    from fabkit.printing.package3mf import plates_package
     from fabkit.printing.plate import plate_drawing
 
-    puzzle, drawings, profile = artifacts.puzzle, artifacts.drawings, artifacts.profile
-    for plate in artifacts.plates:
+    for plate in plates:
         name = stem.format(plate.number)
-        output_path(f"{name}.3mf").write_bytes(_plates_file(artifacts, [plate]))
-        drawing = plate_drawing(puzzle, artifacts.plates, plate, drawings, profile)
+        package = plates_package(info, [plate], prints, drawings, profile)
+        output_path(f"{name}.3mf").write_bytes(write_3mf(package))
+        drawing = plate_drawing(info.title, plates, plate, drawings, profile)
         output_path(f"{name}.svg").write_bytes(drawing.encode())
 
 
 def write_print(
-    puzzle: PuzzleSet,
+    info: PrintInfo,
     drawings: Sequence[PartDrawing],
     profile: Profile,
     stl: str,
@@ -119,19 +122,30 @@ def write_print(
     progress: Progress,
     plates: Sequence[Plate] = (),
 ) -> None:
-    """An STL file of each drawing, in a folder, and the plates; see `write_plates`."""
-    pieces = tuple(Piece(drawing.piece, drawing.piece, drawing.colour, ()) for drawing in drawings)
-    puzzle, by_name = (
-        replace(puzzle, pieces=pieces),
-        {drawing.piece: drawing for drawing in drawings},
-    )
-    artifacts = Artifacts(puzzle, pieces, profile, drawings=by_name)
-    if plates:
-        artifacts.plates = list(plates)
-    for done, piece in enumerate(pieces):
-        progress(done, len(pieces), piece.id)
-        artifacts.write_stl(piece, output_path(f"{stl}/{piece.id}.stl"))
-    write_plates(artifacts, stem, output_path)
+    """Write what is no set: an STL file of each drawing, in a folder, and its plates.
+
+    Args:
+        stl: the folder of the STL files.
+        stem: of the plates' names, without an ending; ``{}`` in it is a plate's number.
+        plates: arranged here by default.
+    """
+    from fabkit.mesh.files.readers import read_meshes
+    from fabkit.mesh.files.writing3mf import Object3mf, Solid3mf
+    from fabkit.printing.plate import arrange_plates
+    from fabkit.solid.builder import build_solid
+    from fabkit.solid.export import write_stl
+
+    prints = {}
+    for done, drawing in enumerate(drawings):
+        counted(progress, done, len(drawings), drawing.piece)
+        path = output_path(f"{stl}/{drawing.piece}.stl")
+        write_stl(build_solid(drawing), path)
+        (mesh,) = read_meshes(path)
+        solid = Solid3mf(drawing.piece, drawing.colour, mesh)
+        prints[drawing.piece] = Object3mf(drawing.piece, (solid,))
+    plates = plates or arrange_plates(drawings, profile)
+    by_name = {drawing.piece: drawing for drawing in drawings}
+    _write_plates(info, plates, prints, by_name, profile, stem, output_path)
 
 
 def _cut(
@@ -311,41 +325,6 @@ def _drawing(printable: Printable, has_metadata: bool) -> list[object]:
     ]
 
 
-@dataclass(frozen=True)
-class ExportResult(FolderResult):
-    """The result of an export.
-
-    Attributes:
-        pieces: for each piece the notes of the manifest: ``magnets_mm`` (places), ``poles``,
-            ``pause_height_mm`` and ``cap_height_mm``.
-        edited: the warning on an edited profile.
-        leftovers: returns warnings on files that do not match the set or profile.
-        face_down: ids of the pieces that are printed face down. Their 3MF files are face down; STL
-            and STEP files have the back down, and must be turned over in the slicer.
-    """
-
-    pieces: dict[str, dict[str, Any]]
-    edited: tuple[str, ...]
-    leftovers: Callable[[], list[str]]
-    face_down: tuple[str, ...] = ()
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """Warnings."""
-        return (*self.edited, *self.leftovers())
-
-    @property
-    def magnets(self) -> int:
-        """The number of magnets."""
-        return sum(len(piece["magnets_mm"]) for piece in self.pieces.values())
-
-    @property
-    def pause_heights_mm(self) -> list[float]:
-        """The heights at which the printer pauses for magnets, each once."""
-        heights = {piece["pause_height_mm"] for piece in self.pieces.values()}
-        return sorted(height for height in heights if height is not None)
-
-
 def export(
     puzzle: PuzzleSet,
     profile: Profile,
@@ -354,76 +333,69 @@ def export(
     piece_ids: Sequence[str] = (),
     force: bool = False,
     progress: Progress = no_progress,
-) -> ExportResult:
-    """Bring the files of some kinds up to date; raises the errors of `build`."""
-    wanted, all_kinds = printables(puzzle, profile, piece_ids), [*kinds_for(puzzle), *kinds]
-    artifacts = Artifacts(
-        puzzle,
-        wanted,
-        profile,
-        lambda: {} if force else _current_stl_files(folder, puzzle, planned),
-    )
-    planned = targets_for(artifacts, all_kinds)
-    targets = [target for target in planned if target.kind in kinds]
+) -> BuildResult:
+    """Bring the files of some kinds up to date; raises the errors of `build`.
+
+    The profile is written beside them, and not among the files of the result.
+    """
+    wanted = printables(puzzle, profile, piece_ids)
+    find_stl = partial(current_stl_files, folder, puzzle, profile)
+    artifacts = Artifacts(puzzle, wanted, profile, dict if force else find_stl)
+    targets = targets_for(artifacts, kinds)
     if not targets:
         ids = ", ".join(printable.id for printable in wanted)
         raise InputError.of(puzzle.name, f"{ids}: only flat pieces can be cut from a sheet")
     text = dump_profile(profile)
     write = partial(write_contents, {PROFILE: text})
     beside = Target((PROFILE,), digest(text), write, edited_as=EDITED_PROFILE)
-    built = build(folder, puzzle, profile, [*targets, beside], force, progress, accounted=True)
-
-    def leftovers() -> list[str]:
-        whole_set = printables(puzzle, profile)
-        is_all = len(whole_set) == len(wanted)
-        all_targets = (
-            planned if is_all else targets_for(Artifacts(puzzle, whole_set, profile), all_kinds)
-        )
-        return list(_leftovers(folder, puzzle, all_targets))
-
-    files, notes = file_summaries(built, PROFILE), pieces_in(built.files)
-    flat = (
-        []
-        if puzzle.made_of_balls
-        else [printable.id for printable in wanted if isinstance(printable, Piece)]
-    )
-    as_drawn = {f"stl/{piece_id}.stl" for piece_id in flat} | {
-        f"step/{piece_id}.step" for piece_id in flat
-    }
-    turned = profile_as_made(puzzle, profile).facing == "down" and as_drawn & set(files)
-    face_down = tuple(flat) if turned else ()
-    return ExportResult(folder, files, notes, tuple(built.warnings), leftovers, face_down)
+    inputs = input_digests(puzzle, profile)
+    built = build(folder, puzzle.name, [*targets, beside], force, progress, inputs)
+    del built.files[PROFILE]
+    built.written.discard(PROFILE)
+    return built
 
 
-def file_summaries(built: BuildResult, *but: str) -> dict[str, dict[str, Any]]:
-    """For each file its ``sha256``, and whether it was ``written`` now."""
-    return {
-        name: {"sha256": entry.sha256, "written": name in built.written}
-        for name, entry in built.files.items()
-        if name not in but
-    }
+def face_down(puzzle: PuzzleSet, profile: Profile, built: BuildResult) -> list[str]:
+    """The ids of pieces that are printed face down, but not drawn so in the files of an export.
+
+    Their 3MF files are face down; STL and STEP files have the back down, and must be turned over in
+    the slicer.
+    """
+    if puzzle.made_of_balls or profile_as_made(puzzle, profile).facing != "down":
+        return []
+    ids = [piece.id for piece in puzzle.pieces if piece.id in built.pieces]
+    names = {f"{kind}/{piece_id}.{kind}" for kind in ("stl", "step") for piece_id in ids}
+    return ids if names & built.files.keys() else []
+
+
+def pause_heights_mm(built: BuildResult) -> list[float]:
+    """The heights at which the printer pauses for magnets, each once."""
+    heights = {notes["pause_height_mm"] for notes in built.pieces.values()}
+    return sorted(height for height in heights if height is not None)
 
 
 def current_stl_files(folder: Path, puzzle: PuzzleSet, profile: Profile) -> dict[str, Path]:
     """The STL files in an output folder that are up to date, by id."""
     artifacts = Artifacts(puzzle, printables(puzzle, profile), profile)
-    return _current_stl_files(folder, puzzle, targets_for(artifacts, ["stl"]))
-
-
-def _current_stl_files(
-    folder: Path, puzzle: PuzzleSet, targets: Sequence[Target]
-) -> dict[str, Path]:
-    manifest = read_manifest(folder, puzzle, force=True)
+    manifest = read_manifest(folder, puzzle.name, force=True)
     return {
         Path(target.names[0]).stem: folder / target.names[0]
-        for target in targets
-        if target.kind == "stl" and target.is_current(manifest, folder)
+        for target in targets_for(artifacts, ["stl"])
+        if target.is_current(manifest, folder)
     }
 
 
-def _leftovers(folder: Path, puzzle: PuzzleSet, targets: Sequence[Target]) -> Iterator[str]:
-    """Warnings on files that do not match the set or profile."""
-    manifest = read_manifest(folder, puzzle, force=True)
+def leftovers(
+    folder: Path, puzzle: PuzzleSet, profile: Profile, kinds: Sequence[str]
+) -> Iterator[str]:
+    """Warnings on files in an output folder that do not match the set or profile.
+
+    Args:
+        kinds: those written now, besides the ones a set usually has.
+    """
+    artifacts = Artifacts(puzzle, printables(puzzle, profile), profile)
+    targets = targets_for(artifacts, [*kinds_for(puzzle), *kinds])
+    manifest = read_manifest(folder, puzzle.name, force=True)
     here = {name: entry for name, entry in manifest.files.items() if (folder / name).is_file()}
     owners = {
         name: next((target for target in targets if target.owns(name)), None) for name in here

@@ -15,14 +15,13 @@ from fabkit.core.progress import Progress, no_progress
 from fabkit.drawing.jig import JIG, Jig, draft_jigs
 from fabkit.drawing.outline import DrawingError
 from fabkit.model.accessory import profile_as_made
-from fabkit.model.lattice import LATTICES
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.output.jig import jig_sheet
+from fabkit.printing.package3mf import PrintInfo
 
 #: The report with instructions.
 REPORT = "jig.json"
-_JIGS = PuzzleSet(JIG, "Magnet jig", LATTICES["square"], False)
 _PRESS = "Press it into a recess until the collar rests on the back"
 #: How to insert a magnet, by fit.
 _HOW = {
@@ -53,19 +52,20 @@ def write_jigs(
         InputError: when there is no magnet to press in, or no jig for it.
         ExternalError: when the folder is in use or cannot be written; nothing has changed then.
     """
-    whose = puzzle or _JIGS
     jigs = _draft_for(profile, puzzle)
     single = replace(profile, inlay="none")  # the name is not printed in a second colour
     drawings = [jig.drawing for jig in jigs]
+    info = PrintInfo(JIG, "Magnet jig", len(jigs))
     document = jig_document(jigs, profile, puzzle)
 
     def write(output_path: OutputPath) -> None:
         with library_failures("the jigs"):
-            write_print(_JIGS, drawings, single, JIG, f"{JIG}/plate", output_path, progress)
+            write_print(info, drawings, single, JIG, f"{JIG}/plate", output_path, progress)
         output_path(f"{JIG}/{JIG}.svg").write_bytes(jig_sheet(jigs, profile).encode())
 
     make = with_json_report(REPORT, document, write)
-    build(folder, whose, profile, [Target((REPORT, f"{JIG}/"), "", make)], force)
+    owner = puzzle.name if puzzle else JIG
+    build(folder, owner, [Target((REPORT, f"{JIG}/"), "", make)], force)
     return document
 
 

@@ -48,7 +48,6 @@ class ManifestEntry(BaseModel):
     Attributes:
         sha256: of its bytes.
         recipe: the hash of its inputs; empty for files that are always rebuilt.
-        profile: the hash of the numbers that shape the pieces.
         kind: the kind of a set's file, such as ``stl``; empty for reports and others.
         files: how many files were made by the same recipe.
         about: of a report, the folder of the files it covers, and their hash.
@@ -60,7 +59,6 @@ class ManifestEntry(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
     sha256: str
     recipe: str
-    profile: str
     kind: str = ""
     files: int = 1
     about: str = ""
@@ -82,7 +80,7 @@ class Manifest(BaseModel):
     """The files that fabkit has written into a folder.
 
     Attributes:
-        set: the name of the set.
+        set: the name of its owner, which is a set's as a rule.
         fabkit: the version that wrote it.
         inputs: hashes of the set's file and of the profile.
         files: by their paths in the folder.
@@ -109,11 +107,14 @@ class Manifest(BaseModel):
         return f"{folder}/{digest(*parts)}" if folder else ""
 
 
-def read_manifest(folder: Path, puzzle: PuzzleSet, force: bool = False) -> Manifest:
+def read_manifest(folder: Path, owner: str, force: bool = False) -> Manifest:
     """Read the manifest of a folder; an empty one if there is none, or, with force, if it is broken.
 
+    Args:
+        owner: the name of the set whose folder it is, or of what else it holds.
+
     Raises:
-        InputError: when the manifest is broken or newer, or the folder holds another set.
+        InputError: when the manifest is broken or newer, or the folder has another owner.
         ExternalError: when it cannot be read.
     """
     path = folder / MANIFEST
@@ -121,28 +122,28 @@ def read_manifest(folder: Path, puzzle: PuzzleSet, force: bool = False) -> Manif
     try:
         with external_errors(f"cannot read {name}"):
             if not path.exists():
-                return Manifest(set=puzzle.name)
+                return Manifest(set=owner)
             document = read_json(path)
         manifest = Manifest.model_validate(document, strict=True)
     except NewerSchemaError:
         raise
     except (InputError, ValidationError) as error:
         if force:
-            return Manifest(set=puzzle.name)
+            return Manifest(set=owner)
         fault = str(error)
         if isinstance(error, ValidationError):
             first = error.errors()[0]
             place, message = ".".join(map(str, first["loc"])), first["msg"]
             fault = f"{name}: is not a fabkit manifest ({escape(f'{place}: {message}')})"
         raise InputError.of("", f"{fault}; rebuild everything with --force") from None
-    if manifest.set != puzzle.name:
-        other_owner = f"holds the set {quote(manifest.set)}, not {quote(puzzle.name)}"
+    if manifest.set != owner:
+        other_owner = f"holds the set {quote(manifest.set)}, not {quote(owner)}"
         raise InputError.of(escape(str(folder)), f"{other_owner}; choose another folder with -o")
     return manifest
 
 
 def input_digests(puzzle: PuzzleSet, profile: Profile) -> dict[str, Any]:
-    """The manifest's hashes of the set's file and the profile, and fabkit's version."""
+    """What a manifest records of its inputs: hashes of the set's file and the profile, fabkit's version."""
     digests = {"set": puzzle.digest, "profile": profile_digest(profile)}
     return {"fabkit": __version__, "inputs": digests}
 

@@ -12,7 +12,7 @@ from fabkit.build.manifest import report_recipe
 from fabkit.build.reports import check_contents, verify_contents, write_contents
 from fabkit.build.targets import OutputPath, Target, build
 from fabkit.core.errors import InputError, escape
-from fabkit.core.progress import Progress
+from fabkit.core.progress import Progress, counted
 from fabkit.mesh.files.readers import read_meshes
 from fabkit.model.profile import Profile
 from fabkit.model.profile_file import load_profile, preset_names
@@ -44,7 +44,7 @@ def load_scan(
     """
     meshes = []
     for done, path in enumerate(files):
-        progress(done, len(files), f"reading {escape(path.name)}")
+        counted(progress, done, len(files), f"reading {escape(path.name)}")
         meshes += read_meshes(path)
     if known:
         return scan_set(meshes, puzzle, requested.unit_mm), requested
@@ -110,5 +110,5 @@ def check_and_verify(
 
     recipe = report_recipe(puzzle, profile, f"{budget_s}", but=("price.", "laser.", "filament."))
     target = Target(("check.json", "check.html", "verify.json"), recipe, write, about="stl")
-    build(folder, puzzle, profile, [target], force)
+    build(folder, puzzle.name, [target], force)
     return reports[0] if reports else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -14,14 +14,14 @@ from fabkit.build.assembly_layout import picture_artifacts
 from fabkit.build.booklet import NOT_SHOWN
 from fabkit.build.cover_image import cover_picture
 from fabkit.build.entries import Selection, gather, select_solved
-from fabkit.build.export import PROFILE, current_stl_files, file_summaries, targets_for
-from fabkit.build.manifest import MANIFEST, report_recipe
+from fabkit.build.export import PROFILE, current_stl_files, targets_for
+from fabkit.build.manifest import MANIFEST, input_digests, report_recipe
 from fabkit.build.page_assets import models_data, models_script
 from fabkit.build.reports import write_contents
-from fabkit.build.targets import FolderResult, OutputPath, Target, build
+from fabkit.build.targets import BuildResult, OutputPath, Target, build
 from fabkit.core.errors import InputError, escape
 from fabkit.core.files import digest, json_text, read_json, temporary_folder, zip_bytes
-from fabkit.core.progress import Progress, no_progress
+from fabkit.core.progress import Progress, counted, no_progress
 from fabkit.model.accessory import accessories, printables
 from fabkit.model.profile import Profile
 from fabkit.model.profile_file import dump_profile
@@ -32,32 +32,24 @@ from fabkit.output.web.document import Download, page_files
 from fabkit.printing.nesting.bin import fitting_rotations
 from fabkit.printing.plate import bed_bin, outline_from_above
 
-#: Its name in an output folder, and the file that a browser opens.
-PAGE, INDEX = "page", "index.html"
-#: The 3D meshes, the picture for browsers without 3D, and the folder of files to print.
-MODELS, STILL, FILES = "models.js", "still.webp", "files"
+#: Its name in an output folder.
+PAGE = "page"
+#: The file that a browser opens.
+INDEX = "index.html"
+#: The 3D meshes.
+MODELS = "models.js"
+#: The picture for browsers without 3D.
+STILL = "still.webp"
+#: The folder of files to print.
+FILES = "files"
 #: The quality of the still picture, out of 100.
 _QUALITY = 88
 #: Files that several pages can share.
 SHARED = ("fabkit.css", "icon.svg", "play.js", "play-", "viewer.js", "viewer-", "vendor/", "fonts/")
-#: The packages and libraries that it depends on, besides those of all reports.
-_PACKAGES, _LIBRARIES = (
-    ("build", "solid", "core"),
-    ("trimesh", "cadquery", "cadquery-ocp", "pillow"),
-)
-
-
-@dataclass(frozen=True)
-class PageResult(FolderResult):
-    """The result of building a page.
-
-    Attributes:
-        ids: of the challenges on it.
-        notes: warnings.
-    """
-
-    ids: tuple[str, ...]
-    notes: tuple[str, ...]
+#: The packages it depends on, besides those of all reports.
+_PACKAGES = ("build", "solid", "core")
+#: The libraries it depends on, besides those of all reports.
+_LIBRARIES = ("trimesh", "cadquery", "cadquery-ocp", "pillow")
 
 
 def page_folder(folder: Path, name: str = PAGE) -> Path:
@@ -91,7 +83,8 @@ class _PageBuilder:
         self.language, self.lists_in, self.shared = language, lists_in, shared
         self.progress, self.room = progress, room
         self.printable, self.large = _without_large_boards(puzzle, profile)
-        whole, made = printables(self.printable, profile), self.printable
+        whole = printables(self.printable, profile)
+        made = self.printable
         self.prints = Artifacts(
             made, whole, profile, lambda: current_stl_files(known, made, profile) if known else {}
         )
@@ -114,7 +107,7 @@ class _PageBuilder:
         """All STL files: the up-to-date ones of the output folder, and the others made now."""
         for done, printable in enumerate(self.prints.printables):
             if printable.id not in self.prints.stl:
-                self.progress(done, len(self.prints.printables), f"{printable.id}.stl")
+                counted(self.progress, done, len(self.prints.printables), f"{printable.id}.stl")
                 with library_failures(f"{printable.id}.stl"):
                     self.prints.write_stl(printable, self.room / f"{printable.id}.stl")
         return self.prints.stl
@@ -181,7 +174,7 @@ class _PageBuilder:
     def _write_still(self, output_path: OutputPath) -> None:
         from PIL import Image
 
-        self.progress(0, 0, STILL)
+        self.progress(0.0, STILL)
         picture = cover_picture(
             self.printable, self.entries[0], self.profile, lambda: self.meshes, background=None
         )
@@ -189,7 +182,8 @@ class _PageBuilder:
             image.save(output_path(STILL), "WEBP", quality=_QUALITY, method=6)
 
     def _write_page(self, output_path: OutputPath) -> None:
-        (entries, notes), unit_mm = self.entries, self.profile.unit_mm
+        entries, notes = self.entries
+        unit_mm = self.profile.unit_mm
         sizes = {name: path.stat().st_size / 1e6 for name, path in self.files.items()}
         downloads = [
             Download(name, Path(name).name, f"{size:.1f} MB") for name, size in sizes.items()
@@ -214,8 +208,8 @@ def make_page(
     force: bool = False,
     progress: Progress = no_progress,
     shared: str = "",
-) -> PageResult:
-    """Bring the page of a set up to date.
+) -> BuildResult:
+    """Bring the page of a set up to date; the notes on `INDEX` say which challenges are on it.
 
     Args:
         selection: the challenges it shows.
@@ -237,9 +231,8 @@ def make_page(
         maker = _PageBuilder(
             puzzle, profile, folder, selection, language, lists_in, known, shared, progress, room
         )
-        built = build(folder, puzzle, profile, maker.targets(), force, progress, accounted=True)
-    index = built.files[INDEX]
-    return PageResult(folder, file_summaries(built), tuple(index.challenges), tuple(index.notes))
+        inputs = input_digests(puzzle, profile)
+        return build(folder, puzzle.name, maker.targets(), force, progress, inputs)
 
 
 def _without_large_boards(puzzle: PuzzleSet, profile: Profile) -> tuple[PuzzleSet, list[str]]:
@@ -252,7 +245,8 @@ def _without_large_boards(puzzle: PuzzleSet, profile: Profile) -> tuple[PuzzleSe
         their lids.
     """
     there = accessories(puzzle, profile)
-    artifacts, room = Artifacts(puzzle, there, profile), bed_bin(profile)
+    artifacts = Artifacts(puzzle, there, profile)
+    room = bed_bin(profile)
     large = [
         board
         for board in there

@@ -14,18 +14,20 @@ from numpy.typing import NDArray
 
 from fabkit.build.artifacts import Artifacts, library_failures
 from fabkit.build.assembly_layout import placement_on
-from fabkit.core.progress import Progress, no_progress
+from fabkit.core.progress import Progress, counted, no_progress
 from fabkit.drawing.boards.csg import BoardDrawing
 from fabkit.mesh.mesh import Faces, Mesh, Points
 from fabkit.model.accessory import LID, Accessory, Printable
 from fabkit.model.piece import Piece
 from fabkit.output.render.scene import corner_normals, face_normals
-from fabkit.output.render.transform import RigidTransform
 from fabkit.output.web.playdata import PieceOrientations
 
-#: The maximum deviation of displayed from printed meshes; the steps per mm of the grid of their
-#: corners; and the range of the whole numbers that represent their normals (`_NORMAL`).
-_COARSE_MM, _STEPS, _NORMAL = 0.07, 64, 127
+#: The maximum deviation of displayed from printed meshes.
+_COARSE_MM = 0.07
+#: The steps per mm of the grid that corners of displayed meshes are on.
+_STEPS = 64
+#: The whole number that represents 1 in a normal: the largest in a signed byte.
+_NORMAL = 127
 #: Decimals of transforms: of their shifts in mm, and of the entries of their rotations.
 _DECIMALS = 6
 #: Bytes of a whole number in a packed mesh.
@@ -48,7 +50,7 @@ def models_data(artifacts: Artifacts, progress: Progress = no_progress) -> dict[
     """
     models: dict[str, Any] = {"pieces": {}, "boards": {}, "lids": {}}
     for done, printable in enumerate(artifacts.printables):
-        progress(done, len(artifacts.printables), printable.id)
+        counted(progress, done, len(artifacts.printables), printable.id)
         model = _model(artifacts, printable)
         if isinstance(printable, Piece):
             orientations = PieceOrientations(artifacts.puzzle.lattice, printable, flips=True).all
@@ -79,13 +81,12 @@ def models_script(data: Mapping[str, Any]) -> str:
 
 
 def _matrix(artifacts: Artifacts, piece: Piece, cells: Any) -> list[float] | None:
-    """A transform's matrix, column by column, as in WebGL; whole numbers as integers."""
+    """A placement's matrix, column by column, as in WebGL; whole numbers as integers."""
     try:
-        transform: RigidTransform = placement_on(artifacts, piece, cells)
+        placement = placement_on(artifacts, piece, cells)
     except ValueError:  # mirror images of ball pieces, which have no such placement
         return None
-    columns = np.column_stack([transform.rows, transform.shift_mm])
-    matrix = np.vstack([columns, (0.0, 0.0, 0.0, 1.0)]).T.ravel()
+    matrix = np.vstack([placement, (0.0, 0.0, 0.0, 1.0)]).T.ravel()
     rounded = (round(value, _DECIMALS) + 0.0 for value in matrix.tolist())
     return [int(value) if value == int(value) else value for value in rounded]
 
@@ -123,7 +124,8 @@ def pack_mesh(mesh: Mesh) -> tuple[bytes, int, int]:
     keys = np.column_stack([faces.ravel(), normals]).astype(np.int64)
     corners, first, which = np.unique(keys, axis=0, return_index=True, return_inverse=True)
     order = np.argsort(first)  # in the order of their first use
-    corners, which = corners[order], np.argsort(order)[which.ravel()]
+    corners = corners[order]
+    which = np.argsort(order)[which.ravel()]
     places = np.rint(vertices[corners[:, 0]] * _STEPS).astype(np.int64)
     new = np.maximum.accumulate(np.append(-1, which))[:-1] + 1
     content = [*(_bytes(np.diff(axis, prepend=0)) for axis in places.T)]
@@ -144,7 +146,8 @@ def _normals(mesh: Mesh, vertices: Points, faces: Faces) -> Points:
 
     fine = corner_normals(mesh.vertices, mesh.faces).reshape(-1, 3)
     corners = mesh.faces.ravel()
-    by_vertex, counts = np.argsort(corners, kind="stable"), np.bincount(corners)
+    by_vertex = np.argsort(corners, kind="stable")
+    counts = np.bincount(corners)
     nearest = cKDTree(mesh.vertices).query(vertices)[1][faces.ravel()]
     neighbours = counts[nearest]
     ends = np.cumsum(neighbours)

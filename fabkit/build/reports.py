@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 from fabkit.build.targets import BuildResult, OutputPath, Target, build
 from fabkit.core.errors import escape
 from fabkit.core.files import external_errors, json_text, read_json
-from fabkit.model.profile import Profile
-from fabkit.model.puzzle import PuzzleSet
 
 if TYPE_CHECKING:
     from fabkit.verify.reports import CheckReport, VerifyReport
@@ -28,8 +26,7 @@ def write_contents(contents: Contents, output_path: OutputPath) -> None:
 
 def write_reports(
     folder: Path,
-    puzzle: PuzzleSet,
-    profile: Profile,
+    owner: str,
     contents: Contents,
     about: str = "",
     force: bool = False,
@@ -37,7 +34,7 @@ def write_reports(
 ) -> BuildResult:
     """Write reports on the files in the subfolder `about`; see `build`."""
     target = Target(tuple(contents), "", partial(write_contents, contents), about=about)
-    return build(folder, puzzle, profile, [target], force, lenient=lenient)
+    return build(folder, owner, [target], force, lenient=lenient)
 
 
 def check_contents(report: CheckReport) -> dict[str, str]:

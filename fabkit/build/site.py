@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
 from fabkit.build.entries import Selection
-from fabkit.build.export import file_summaries
 from fabkit.build.manifest import generator_digest
-from fabkit.build.page import INDEX, SHARED, STILL, PageResult, make_page, static_digest
+from fabkit.build.page import INDEX, SHARED, STILL, make_page, static_digest
 from fabkit.build.reports import write_contents
-from fabkit.build.targets import FolderResult, Target, build
+from fabkit.build.targets import BuildResult, Target, build
 from fabkit.core.errors import InputError, quote
 from fabkit.core.files import digest, json_text
 from fabkit.core.progress import Progress, no_progress
@@ -21,19 +20,10 @@ from fabkit.model.puzzle import PuzzleSet
 from fabkit.output.i18n import LANGUAGES, load_messages
 from fabkit.output.web.document import SetCard, shared_files, site_files
 
-#: Its name in the folder of outputs, and in its manifest instead of a set's name.
-SITE, _NAME = "site", "all sets"
-
-
-@dataclass(frozen=True)
-class SiteResult(FolderResult):
-    """The result of building a site.
-
-    Attributes:
-        pages: those of the sets, by name, each in a folder of that name.
-    """
-
-    pages: dict[str, PageResult]
+#: Its name in the folder of outputs.
+SITE = "site"
+#: Its name in the manifest, where a set's folder has that of the set.
+_OWNER = "all sets"
 
 
 def make_site(
@@ -43,11 +33,14 @@ def make_site(
     language: str = "",
     force: bool = False,
     progress: Progress = no_progress,
-) -> SiteResult:
+) -> tuple[BuildResult, dict[str, BuildResult]]:
     """Bring the pages of several sets and a front page up to date; see `make_page`.
 
     Fonts, scripts and the 3D library are shared. The output folder of each set may contain a list
     of challenges, and up-to-date meshes.
+
+    Returns:
+        What is in the folder, and the results for the sets, by name, each in a folder of that name.
 
     Raises:
         InputError: as `make_page`; also when two sets have the same name.
@@ -59,21 +52,19 @@ def make_site(
             "", f"two sets are called {quote(repeated[0])}; expected different names"
         )
     messages = [load_messages("page", code) for code in (language or LANGUAGES[0], *LANGUAGES)]
-    of_site = replace(puzzles[0][0], name=_NAME)
     code_digests = static_digest(), generator_digest(("output",), ("fonttools", "jinja2"))
     # Refuse to overwrite foreign files before the work.
     write = partial(write_contents, shared_files())
     together = Target(SHARED, digest(*code_digests), write)
-    files = file_summaries(build(folder, of_site, puzzles[0][1], [together], force))
+    site = build(folder, _OWNER, [together], force)
     pages = {}
     for done, (puzzle, profile) in enumerate(puzzles):
 
-        def on_progress(
-            _: int, __: int, what: str, done: int = done, name: str = puzzle.name
-        ) -> None:
-            progress(done, len(puzzles), f"{name}: {what}" if what else name)
+        def on_progress(share: float, what: str, done: int = done, name: str = puzzle.name) -> None:
+            progress((done + share) / len(puzzles), f"{name}: {what}" if what else name)
 
-        own, selection = Path("output") / puzzle.name, Selection(budget_s=budget_s)
+        own = Path("output") / puzzle.name
+        selection = Selection(budget_s=budget_s)
         pages[puzzle.name] = make_page(
             puzzle,
             profile,
@@ -86,14 +77,21 @@ def make_site(
             "../",
         )
     cards = [
-        SetCard(name, name, puzzle.title, len(pages[name].ids), len(puzzle.pieces))
+        SetCard(
+            name,
+            name,
+            puzzle.title,
+            len(pages[name].files[INDEX].challenges),
+            len(puzzle.pieces),
+        )
         for name, (puzzle, _) in zip(names, puzzles, strict=True)
     ]
     content = json_text({"cards": [asdict(card) for card in cards], "words": messages})
     contents = site_files(cards, STILL, language)
     write = partial(write_contents, contents)
     front = Target((INDEX, *sorted({*contents} - {INDEX})), digest(*code_digests, content), write)
-    files |= file_summaries(build(folder, of_site, puzzles[0][1], [front], force))
-    for name, page in pages.items():
-        files |= {f"{name}/{file_name}": file for file_name, file in page.files.items()}
-    return SiteResult(folder, files, pages)
+    for name, made in [("", build(folder, _OWNER, [front], force)), *pages.items()]:
+        prefix = f"{name}/" if name else ""
+        site.files |= {f"{prefix}{file_name}": file for file_name, file in made.files.items()}
+        site.written |= {f"{prefix}{file_name}" for file_name in made.written}
+    return site, pages

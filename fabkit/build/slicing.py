@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
@@ -16,7 +16,7 @@ from fabkit.build.reports import read_report, write_reports
 from fabkit.build.targets import OutputPath, Target, build
 from fabkit.core.errors import InputError, escape
 from fabkit.core.files import json_text
-from fabkit.core.progress import Progress, no_progress
+from fabkit.core.progress import Progress, counted, no_progress
 from fabkit.drawing.draft import draft_all, draft_printable, tone_area
 from fabkit.drawing.part import PartDrawing
 from fabkit.mesh.topology import signed_volume
@@ -32,24 +32,6 @@ from fabkit.printing.slicer.verdict import ExpectedPrint, features_of
 REPORT = "slice.json"
 
 
-@dataclass(frozen=True)
-class SliceReport:
-    """A slicer's report on a set.
-
-    Attributes:
-        document: the contents of ``slice.json``.
-        is_new: whether the slicer ran now; otherwise nothing had changed since its last run.
-    """
-
-    document: dict[str, Any]
-    is_new: bool
-
-    @property
-    def printable(self) -> bool:
-        """Whether every plate can be printed."""
-        return bool(self.document["printable"])
-
-
 def _target(puzzle: PuzzleSet, profile: Profile) -> Target:
     """The target, which does not depend on prices and cutting."""
     recipe = report_recipe(puzzle, profile, "slice", but=("price.", "laser.", "gap."))
@@ -58,7 +40,7 @@ def _target(puzzle: PuzzleSet, profile: Profile) -> Target:
 
 def sliced_before(folder: Path, puzzle: PuzzleSet, profile: Profile) -> dict[str, Any] | None:
     """The slicer's report on the plates in a folder; None if they changed since."""
-    manifest = read_manifest(folder, puzzle, force=True)
+    manifest = read_manifest(folder, puzzle.name, force=True)
     is_current = _target(puzzle, profile).is_current(manifest, folder)
     return read_report(folder, REPORT) if is_current else None
 
@@ -71,7 +53,7 @@ def slice_set(
     limit_s: float = TIME_LIMIT_S,
     force: bool = False,
     progress: Progress = no_progress,
-) -> SliceReport:
+) -> tuple[dict[str, Any], bool]:
     """Slice the plates in a folder; writes ``slice.json`` and ``gcode/``.
 
     Args:
@@ -79,22 +61,28 @@ def slice_set(
         limit_s: time limit for one plate, in seconds.
         force: also slice unchanged plates again.
 
+    Returns:
+        The contents of ``slice.json``, and whether the slicer ran now; otherwise nothing had changed
+        since its last run.
+
     Raises:
         ExternalError: when the slicer fails, or the folder cannot be written. Nothing changes then.
     """
-    before, name = sliced_before(folder, puzzle, profile), str(slicer)
+    before = sliced_before(folder, puzzle, profile)
+    name = str(slicer)
     if before and before["slicer"] == name and not force:
-        return SliceReport(before, is_new=False)
+        return before, False
 
     def make(output_path: OutputPath) -> None:
         drafts = draft_all(puzzle, printables(puzzle, profile), profile, draft_printable)
-        drawings, documents = {drawing.piece: drawing for drawing in drafts}, []
+        drawings = {drawing.piece: drawing for drawing in drafts}
+        documents = []
         plates = read_report(folder, PLATES).get("plates")
         if not isinstance(plates, list):
             message = "has been changed; rebuild it with --force"
             raise InputError.of(escape(str(folder / PLATES)), message)
         for done, plate in enumerate(plates):
-            progress(done, len(plates), plate["file"])
+            counted(progress, done, len(plates), plate["file"])
             gcode = f"gcode/plate-{plate['number']}.gcode"
             expected = _expected(plate, puzzle, drawings, profile)
             model = folder / plate["file"]
@@ -105,8 +93,8 @@ def slice_set(
 
     # Another slicer's report differs for the same plates.
     target = replace(_target(puzzle, profile), make=make, always=True)
-    build(folder, puzzle, profile, [target], force)
-    return SliceReport(read_report(folder, REPORT), is_new=True)
+    build(folder, puzzle.name, [target], force)
+    return read_report(folder, REPORT), True
 
 
 def _expected(
@@ -171,7 +159,7 @@ def write_bom(folder: Path, puzzle: PuzzleSet, profile: Profile, force: bool = F
     colours = _second_colours(puzzle, drawings, profile)
     bom = make_bom(puzzle.name, drawings, volumes_mm3, profile, sliced, colours)
     texts = {"bom.csv": bom_csv(bom), "bom.json": json_text(bom.document())}
-    write_reports(folder, puzzle, profile, texts, force=force)
+    write_reports(folder, puzzle.name, texts, force=force)
     return bom
 
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path, PurePosixPath
+from types import MappingProxyType
 from typing import Any
 
 from fabkit.build.manifest import (
     MANIFEST,
     Manifest,
     ManifestEntry,
-    input_digests,
-    profile_digest,
+    pieces_in,
     read_manifest,
 )
 from fabkit.core.errors import ExternalError, InputError, escape
@@ -26,9 +26,7 @@ from fabkit.core.files import (
     remove_leftovers,
     sha256,
 )
-from fabkit.core.progress import Progress, no_progress
-from fabkit.model.profile import Profile
-from fabkit.model.puzzle import PuzzleSet
+from fabkit.core.progress import Progress, counted, no_progress
 
 #: Returns where to write a file of the folder; keywords are stored in its `ManifestEntry`.
 OutputPath = Callable[..., Path]
@@ -110,76 +108,73 @@ class Target:
 
 @dataclass
 class BuildResult:
-    """The result of `build`.
+    """The result of `build`, which all commands report that write into a folder.
 
     Attributes:
-        files: of all targets.
+        folder: the output folder.
+        files: those of all targets.
         made: those rebuilt now.
-        written: the names of those with new content.
+        written: the names of those with new content; the others were up to date.
         warnings: as sentences.
     """
 
+    folder: Path
     files: dict[str, ManifestEntry] = field(default_factory=dict)
     made: dict[str, ManifestEntry] = field(default_factory=dict)
     written: set[str] = field(default_factory=set)
     warnings: list[str] = field(default_factory=list)
 
-
-@dataclass(frozen=True)
-class FolderResult:
-    """The report of a command on a folder.
-
-    Attributes:
-        folder: the output folder.
-        files: for each file its ``sha256``, and whether it was ``written`` now.
-    """
-
-    folder: Path
-    files: dict[str, dict[str, Any]]
+    def document(self) -> dict[str, Any]:
+        """The number of files ``written``, and ``files``: the hash of each, and whether it was."""
+        files = {
+            name: {"sha256": entry.sha256, "written": name in self.written}
+            for name, entry in self.files.items()
+        }
+        return {"written": len(self.written), "files": files}
 
     @property
-    def written(self) -> int:
-        """The number of files written; the others were up to date."""
-        return sum(file["written"] for file in self.files.values())
+    def pieces(self) -> dict[str, dict[str, Any]]:
+        """The notes on the pieces in the files; see `fabkit.build.manifest.PieceNotes`."""
+        return pieces_in(self.files)
 
 
 def build(
     folder: Path,
-    puzzle: PuzzleSet,
-    profile: Profile,
+    owner: str,
     targets: Sequence[Target],
     force: bool = False,
     progress: Progress = no_progress,
-    accounted: bool = False,
+    inputs: Mapping[str, Any] = MappingProxyType({}),
     lenient: bool = False,
 ) -> BuildResult:
     """Bring files in a folder up to date: all stale ones, or none.
 
     Args:
+        owner: the name of the set whose folder it is, or of what else it holds.
         force: rebuild everything, and overwrite foreign files.
-        accounted: whether the manifest also records the set and the profile.
-        lenient: write even if the manifest is damaged or of another set, and leave it unchanged.
+        inputs: from `fabkit.build.manifest.input_digests`, for the manifest; empty to keep it as it is.
+        lenient: write even if the manifest is damaged or of another owner, and leave it unchanged.
 
     Raises:
-        InputError: before anything is touched, when a target cannot be made, the folder belongs to
-            another set, or a foreign file would be overwritten.
+        InputError: before anything is touched, when a target cannot be made, the folder has another
+            owner, or a foreign file would be overwritten.
         ExternalError: when the folder is in use or cannot be written; nothing has changed then.
     """
     if folder.exists() and not folder.is_dir():
         raise InputError.of(escape(str(folder)), "is a file; expected a folder")
     remove_leftovers(folder)
-    built = BuildResult()
+    built = BuildResult(folder)
     try:
-        manifest = read_manifest(folder, puzzle, force)
+        manifest = read_manifest(folder, owner, force)
     except InputError as error:
         if not lenient:
             raise
         built.warnings.append(f"{MANIFEST} was left unchanged: {error}")
-        manifest, force = Manifest(set=""), True
-    account = input_digests(puzzle, profile) if accounted else {}
+        manifest = Manifest(set="")
+        force = True
     stale = [target for target in targets if force or not target.is_current(manifest, folder)]
     gone = any(not (folder / name).is_file() for name in manifest.files)
-    if stale or (accounted and (gone or manifest.model_copy(update=account) != manifest)):
+    if stale or (inputs and (gone or manifest.model_copy(update=inputs) != manifest)):
         names = {
             name
             for target in stale
@@ -195,7 +190,7 @@ def build(
             @cache
             def staging() -> Staging:
                 held.enter_context(folder_lock(folder))
-                if manifest.set and read_manifest(folder, puzzle, force) != manifest:
+                if manifest.set and read_manifest(folder, owner, force) != manifest:
                     raise ExternalError(
                         f"the files in {escape(str(folder))} changed in the meantime; nothing was "
                         "written. Run the command again"
@@ -203,12 +198,12 @@ def build(
                 return held.enter_context(Staging(folder))
 
             for done, target in enumerate(stale):
-                progress(done, len(stale), target.names[0])
-                built.made |= _make(target, profile, manifest, staging)
+                counted(progress, done, len(stale), target.names[0])
+                built.made |= _make(target, manifest, staging)
                 if target.edited_as:
                     _keep_edited(target, folder, manifest, staging(), built)
-            progress(len(stale), len(stale), "")
-            manifest = _commit(staging(), stale, manifest, account, force, built)
+            progress(1.0, "")
+            manifest = _commit(staging(), stale, manifest, inputs, force, built)
     for target in targets:
         now = {name: entry for name, entry in built.made.items() if target.owns(name)}
         built.files |= now or target.files(manifest)
@@ -216,7 +211,7 @@ def build(
 
 
 def _make(
-    target: Target, profile: Profile, manifest: Manifest, staging: Callable[[], Staging]
+    target: Target, manifest: Manifest, staging: Callable[[], Staging]
 ) -> dict[str, ManifestEntry]:
     """Make the files of a target."""
     staged: dict[str, tuple[Path, dict[str, Any]]] = {}
@@ -230,7 +225,6 @@ def _make(
         name: ManifestEntry(
             sha256=sha256(path),
             recipe=target.recipe,
-            profile=profile_digest(profile),
             kind=target.kind,
             files=len(staged),
             about=manifest.about(target.about),
@@ -244,7 +238,7 @@ def _commit(
     staging: Staging,
     stale: Sequence[Target],
     manifest: Manifest,
-    account: dict[str, Any],
+    inputs: Mapping[str, Any],
     force: bool,
     built: BuildResult,
 ) -> Manifest:
@@ -264,7 +258,7 @@ def _commit(
         for name, entry in manifest.files.items()
         if name not in outdated and (folder / name).is_file()
     }
-    after = manifest.model_copy(update={**account, "files": kept | built.made})
+    after = manifest.model_copy(update={**inputs, "files": kept | built.made})
     if manifest.set and after != manifest:
         staging.path(MANIFEST).write_bytes(after.text().encode())
     staging.commit()
@@ -279,7 +273,8 @@ def _keep_edited(
 ) -> None:
     """Keep an edited file under another name."""
     (name,) = target.names
-    path, entry = folder / name, manifest.files.get(name)
+    path = folder / name
+    entry = manifest.files.get(name)
     if path.is_file() and not built.made[name].is_in(path) and not (entry and entry.is_in(path)):
         staging.path(target.edited_as).write_bytes(path.read_bytes())
         kept = escape(str(folder / target.edited_as))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fabkit.certify.board import Board
@@ -22,9 +22,8 @@ from fabkit.certify.replay import OptionTable, Replay, check_area, check_colouri
 from fabkit.certify.tiling import TILINGS, ProofError
 from fabkit.core.errors import InputError, pluralize, quote
 from fabkit.core.files import json_sha256
+from fabkit.core.progress import Progress, no_progress
 
-#: Called with the share of the work done, from 0 to 1.
-Progress = Callable[[float], None]
 #: The options allowed at the root, with their multiplicities; None for all, with multiplicity 1.
 Weights = Mapping[int, int] | None
 
@@ -49,9 +48,7 @@ class Verdict:
     shapes: int = 0
 
 
-def verify(
-    file: Proofs, set_name: str | None = None, progress: Progress = lambda share: None
-) -> Verdict:
+def verify(file: Proofs, set_name: str | None = None, progress: Progress = no_progress) -> Verdict:
     """Verify a file, and that it is about the challenge it names, in the set `set_name`.
 
     `progress` is called with the share done, which never decreases. A file about another set or
@@ -69,7 +66,7 @@ def verify(
     )
 
 
-def verify_content(file: Proofs, progress: Progress = lambda share: None) -> Verdict:
+def verify_content(file: Proofs, progress: Progress = no_progress) -> Verdict:
     """Verify the contents of a file, deriving everything again; `verify` also compares labels.
 
     Raises:
@@ -86,7 +83,7 @@ def verify_content(file: Proofs, progress: Progress = lambda share: None) -> Ver
         return Verdict(False, str(refusal), counter.nodes, shapes=counter.shapes)
     except InputError as error:  # add the file's name
         raise InputError(file.source, error.errors) from None
-    progress(1.0)
+    progress(1.0, "")
     return Verdict(True, None, counter.nodes, shapes=counter.shapes)
 
 
@@ -113,7 +110,7 @@ class _TranscriptCounter:
 
     def _on_progress(self, read: int) -> None:
         self.nodes = self._before + read
-        self._progress((self.nodes + self._begun - 1) / self._all)
+        self._progress((self.nodes + self._begun - 1) / self._all, "")
 
 
 # --- certificates -----------------------------------------------------------------------------------

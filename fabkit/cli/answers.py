@@ -60,7 +60,8 @@ def print_rating(
     report: Report,
 ) -> None:
     """Print the score and, if a solution is known, the first step of a person."""
-    pieces, tried = encoded.problem.pieces_used, pluralize(round(rating.tries), "piece")
+    pieces = encoded.problem.pieces_used
+    tried = pluralize(round(rating.tries), "piece")
     goal = "it fits" if pieces == 1 else f"all {pieces} fit"
     report.info(f"difficulty {rating.score:.1f} ({level}): about {tried} tried before {goal}")
     if solution is None or not pieces:
@@ -68,7 +69,8 @@ def print_rating(
     steps = solving_order(
         encoded.puzzle, entry_of(encoded.challenge).with_result(solution=solution)
     )
-    forced, first = sum(step.options == 1 for step in steps), steps[0]
+    forced = sum(step.options == 1 for step in steps)
+    first = steps[0]
     report.info(f"in the best order, {forced} of {pluralize(pieces, 'piece')} have only one place")
     on = "" if first.cell is None else f" at {list(encoded.row_col(first.cell))}"
     report.info(f"start with {first.piece}{on}: {first}")
@@ -89,7 +91,8 @@ def print_starts(encoded: EncodedChallenge, budget: Budget, report: Report) -> i
         report.info(f"{encoded.challenge.id}: unknown: time limit reached before counting finished")
         report.document({**document, "status": UNKNOWN, "count": None})
         return 1
-    options, solved = encoded.problem.options, SOLVED if counts.solutions else IMPOSSIBLE
+    options = encoded.problem.options
+    solved = SOLVED if counts.solutions else IMPOSSIBLE
     document |= {"status": solved, "count": counts.solutions}
     report.info(f"{encoded.challenge.id}: {pluralize(counts.solutions, 'solution')}")
     placed = {
@@ -115,10 +118,8 @@ def _print_counts(
     best: list[Layout] = []
     never: list[Layout] = []
     for (kind, positions), count in counts.items():
-        piece, cells = (
-            encoded.kinds[kind][0],
-            frozenset(encoded.cells[position] for position in positions),
-        )
+        piece = encoded.kinds[kind][0]
+        cells = frozenset(encoded.cells[position] for position in positions)
         drawn_as, region = encoded.cells_or_outline(cells)
         rows.append({"piece": piece, drawn_as: region, "count": count})
         if count in (0, fewest):

@@ -29,18 +29,22 @@ def certify(
     """
     from fabkit.certify import Certificate, read, verify
 
-    report, start = context.report, time.monotonic()
+    report = context.report
+    start = time.monotonic()
     proofs = read(Path(file))
-    with report.shares("checked") as on_progress:
-        verdict = verify(proofs, set, on_progress)
+    with report.progress("checked") as progress:
+        verdict = verify(proofs, set, progress)
     stated = proofs.problem if isinstance(proofs, Certificate) else proofs
-    pieces, turned = [piece.id for piece in stated.pieces], "" if stated.flips else "not "
+    pieces = [piece.id for piece in stated.pieces]
+    turned = "" if stated.flips else "not "
     how = f"{pluralize(verdict.nodes, 'branch node')} replayed"
     fields: dict[str, Any]
     if isinstance(proofs, Certificate):
         given = len(proofs.problem.given)
-        claim, about = f"{proofs.name} {_claim(proofs)}", f"it is {proofs.name}"
-        how, more = _SUMS.get(proofs.argument.by, how), f"{pluralize(given, 'piece')} given"
+        claim = f"{proofs.name} {_claim(proofs)}"
+        about = f"it is {proofs.name}"
+        how = _SUMS.get(proofs.argument.by, how)
+        more = f"{pluralize(given, 'piece')} given"
         fields = {
             "challenge": proofs.challenge,
             "holds": verdict.holds,
@@ -53,8 +57,9 @@ def certify(
     else:
         count = len(proofs.shapes)
         shapes = f"{pluralize(count, 'shape')} of {proofs.parity} parity"
-        claim, about = f"{proofs.set} has no solution on any of {shapes}", "it is about the pieces"
-        about, more = f"{about} of {proofs.set}", f"all proofs together: sha256 {proofs.sha256}"
+        claim = f"{proofs.set} has no solution on any of {shapes}"
+        about = f"it is about the pieces of {proofs.set}"
+        more = f"all proofs together: sha256 {proofs.sha256}"
         fields = {
             "holds": verdict.holds,
             "parity": proofs.parity,

@@ -15,7 +15,10 @@ from fabkit.model.puzzle import PuzzleSet
 if TYPE_CHECKING:
     from fabkit.puzzles.graded.generate import GeneratedChallenges
 
-MAX_COUNT, MAX_SEED = 10_000, 2**32 - 1
+#: The largest number of challenges to ask for.
+MAX_COUNT = 10_000
+#: The largest random seed.
+MAX_SEED = 2**32 - 1
 #: The share of the time limit for finding challenges; the rest is for proving them.
 _FINDING = 0.8
 _MAX_DRAWN = 3
@@ -73,10 +76,10 @@ def challenges(
         subsets.refuse_unsuitable(puzzle)
     challenge_list.refuse_folder(folder, puzzle)
     finding_s = None if budget_s is None else _FINDING * budget_s
-    with report.shares("of the work") as on_progress:
-        finding = Budget(finding_s, lambda share: on_progress(_FINDING * share), begin)
+    with report.progress("of the work") as progress:
+        finding = Budget(finding_s, lambda share, _: progress(_FINDING * share, ""), begin)
         proving = Budget(
-            budget_s, lambda share: on_progress(_FINDING + (1 - _FINDING) * share), begin
+            budget_s, lambda share, _: progress(_FINDING + (1 - _FINDING) * share, ""), begin
         )
         generated = generate(puzzle, query, finding, proving)
     if generated.graded:

@@ -132,10 +132,10 @@ def _finish(
     if is_own or context.output is not None:
         from fabkit.build.reports import write_reports
 
-        folder, about = context.folder, "stl" if is_own else ""
-        built = write_reports(
-            folder, context.puzzle, limits, contents, about, context.force, lenient=True
-        )
+        folder = context.folder
+        about = "stl" if is_own else ""
+        owner = context.puzzle.name
+        built = write_reports(folder, owner, contents, about, context.force, lenient=True)
         report.warn(*built.warnings)
         report.info(f"Wrote {' and '.join(str(folder / name) for name in sorted(contents))}")
     report.document(result.document())
@@ -186,7 +186,8 @@ def check(
 
     context.set, files = split_arguments(names, sets)
     context.settings = settings or []
-    report, error = context.report, None
+    report = context.report
+    error = None
     if side_mm is not None:
         from fabkit.printing.odds import PrinterError
 

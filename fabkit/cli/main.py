@@ -211,9 +211,11 @@ def _run(arguments: list[str]) -> int:
 
 def _usage_message(error: Any, command: Any, arguments: list[str]) -> str:
     """The message of a usage error, the same with every version of the parser."""
-    place, rest = "fabkit", list(arguments)
+    place = "fabkit"
+    rest = list(arguments)
     while rest and rest[0] in getattr(command, "commands", {}):
-        command, place = command.commands[rest[0]], f"{place} {rest.pop(0)}"
+        command = command.commands[rest[0]]
+        place = f"{place} {rest.pop(0)}"
     see = f"see `{place} --help`"
     if rest and hasattr(command, "commands") and not rest[0].startswith("-"):
         hint = did_you_mean(rest[0], list(command.commands))

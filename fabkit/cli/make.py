@@ -20,7 +20,7 @@ from fabkit.core.errors import pluralize
 from fabkit.core.units import format_duration
 
 if TYPE_CHECKING:
-    from fabkit.build.export import ExportResult
+    from fabkit.build.targets import BuildResult
     from fabkit.printing.bom import Bom
 
 
@@ -35,30 +35,34 @@ def make(
 
     Exit code 1 if a check fails, or the meshes do not solve the catalog.
     """
-    from fabkit.build.export import kinds_for
+    from fabkit.build.export import kinds_for, leftovers
     from fabkit.build.slicing import slice_set, write_bom
     from fabkit.printing.slicer.program import find_slicer
 
     report, puzzle, limits = context.report, context.puzzle, context.profile
     folder, force = context.folder, context.force
     program = find_slicer(slicer) if slice_too or slicer is not None else None
-    done = export_of(context, kinds_for(puzzle))
-    # Warnings on the folder's other files follow at the end, when these are up to date.
-    print_export(done, "output", context, done.edited)
+    kinds = kinds_for(puzzle)
+    done = export_of(context, kinds)
+    print_export(done, "output", context)
+    report.warn(*(f"{folder}: {warning}" for warning in done.warnings))
     with context.resumable():
         checked, verified = _reports(context, done)
-        sliced = None
+        sliced: dict[str, Any] | None = None
         if program is not None:
             with report.progress() as progress:
-                sliced = slice_set(folder, puzzle, limits, program, limit_s, force, progress)
-            print_slices(sliced, report)
+                sliced, is_new = slice_set(
+                    folder, puzzle, limits, program, limit_s, force, progress
+                )
+            print_slices(sliced, is_new, report)
         bom = write_bom(folder, puzzle, limits, force)
         booklet, notes = _booklet(context)
     for note in bom.notes:
         report.info(note)
-    warnings = [*notes, *done.leftovers()]
+    # Those on the folder's other files come at the end, when these are up to date.
+    warnings = [*notes, *leftovers(folder, puzzle, limits, kinds)]
     report.warn(*warnings)
-    ok = bool(checked["ok"] and verified["ok"] and (sliced is None or sliced.printable))
+    ok = bool(checked["ok"] and verified["ok"] and (sliced is None or sliced["printable"]))
     _print_summary(folder, list(done.files), checked, verified, bom, booklet is not None, report)
     if ok:
         report.info(f"Done: {pluralize(len(done.files), 'file')} in {folder} {context.elapsed}")
@@ -70,20 +74,19 @@ def make(
             "output": str(folder),
             "profile": limits.name,
             "ok": ok,
-            "written": done.written,
-            "files": done.files,
+            **done.document(),
             "check": checked,
             "verify": verified,
-            "slice": sliced.document if sliced else None,
+            "slice": sliced,
             "bom": bom.document(),
             "booklet": booklet,
-            "warnings": [*done.edited, *warnings],
+            "warnings": [*done.warnings, *warnings],
         }
     )
     return 0 if ok else FAILURE_EXIT
 
 
-def _reports(context: Context, done: ExportResult) -> list[dict[str, Any]]:
+def _reports(context: Context, done: BuildResult) -> list[dict[str, Any]]:
     """The reports of check and verify; those in the folder, if nothing has changed since."""
     from fabkit.build.meshes import check_and_verify
     from fabkit.build.reports import read_report

@@ -15,7 +15,7 @@ from fabkit.core.files import write_atomically
 from fabkit.model.library import shipped_names
 
 if TYPE_CHECKING:
-    from fabkit.build.targets import FolderResult
+    from fabkit.build.targets import BuildResult
 
 CHALLENGES = option(
     "--challenges FILE",
@@ -69,16 +69,20 @@ def booklet(
     own = folder / wanted.file_name
     with report.progress() as progress:
         if path is None or path.resolve() == own.resolve():
-            path, write = own, making.write_booklet
+            path = own
+            write = making.write_booklet
             made = write(puzzle, effective, folder, wanted, True, context.force, progress)
             assert made is not None
         else:
             made = making.make_booklet(puzzle, effective, folder, wanted, progress)
-            write_atomically(path, made.booklet.pdf)
-    pages, name = pluralize(made.booklet.pages, "page"), made.booklet.paper.capitalize()
+            write_atomically(path, made.pdf)
+    pages = pluralize(made.pages, "page")
+    name = made.paper.capitalize()
     if fold:
-        pages += f", {pluralize(made.booklet.sheets, 'sheet')}"
-    report.info(f"Wrote {path}: {pluralize(len(made.ids), 'challenge')} on {pages} of {name}")
+        pages += f", {pluralize(made.sheets, 'sheet')}"
+    report.info(
+        f"Wrote {path}: {pluralize(len(made.challenges), 'challenge')} on {pages} of {name}"
+    )
     if fold:
         report.info(
             "Print at 100 %, double-sided, flipped on the short edge; fold, and staple the fold"
@@ -93,10 +97,10 @@ def booklet(
             "profile": effective.name,
             "language": language,
             "edition": edition,
-            "paper": made.booklet.paper,
-            "pages": made.booklet.pages,
-            "sheets": made.booklet.sheets,
-            "challenges": list(made.ids),
+            "paper": made.paper,
+            "pages": made.pages,
+            "sheets": made.sheets,
+            "challenges": list(made.challenges),
             "notes": list(made.notes),
         }
     )
@@ -152,8 +156,9 @@ def page(
         made = making.make_page(
             puzzle, effective, folder, selection, language or "", own, context.force, progress
         )
-    _print_files(report, folder, made, pluralize(len(made.ids), "challenge"))
-    report.warn(*made.notes)
+    index = made.files[making.INDEX]
+    _print_files(report, made, pluralize(len(index.challenges), "challenge"))
+    report.warn(*index.notes)
     report.document(
         {
             "set": puzzle.name,
@@ -161,10 +166,9 @@ def page(
             "page": str(folder / making.INDEX),
             "profile": effective.name,
             "language": language,
-            "written": made.written,
-            "files": made.files,
-            "challenges": list(made.ids),
-            "notes": list(made.notes),
+            **made.document(),
+            "challenges": index.challenges,
+            "notes": index.notes,
         }
     )
 
@@ -181,7 +185,7 @@ def _site(context: Context, names: list[str], output: Path | None, language: str
         making.SITE,
     )
     with report.progress() as progress:
-        made = making.make_site(
+        made, pages = making.make_site(
             [(of_set.puzzle, of_set.profile) for of_set in puzzles],
             folder,
             context.budget_s,
@@ -189,36 +193,37 @@ def _site(context: Context, names: list[str], output: Path | None, language: str
             context.force,
             progress,
         )
-    count = sum(len(page.ids) for page in made.pages.values())
-    shows = f"{pluralize(len(made.pages), 'set')}, {pluralize(count, 'challenge')}"
-    _print_files(report, folder, made, shows)
-    for name, page in made.pages.items():
-        report.warn(*(f"{name}: {note}" for note in page.notes))
+    indexes = {name: page.files[INDEX] for name, page in pages.items()}
+    count = sum(len(index.challenges) for index in indexes.values())
+    shows = f"{pluralize(len(pages), 'set')}, {pluralize(count, 'challenge')}"
+    _print_files(report, made, shows)
+    for name, index in indexes.items():
+        report.warn(*(f"{name}: {note}" for note in index.notes))
     report.document(
         {
             "output": str(folder),
             "page": str(folder / INDEX),
             "language": language,
-            "written": made.written,
-            "files": made.files,
+            **made.document(),
             "sets": {
                 name: {
-                    "page": str(page.folder / INDEX),
-                    "challenges": list(page.ids),
-                    "notes": list(page.notes),
+                    "page": str(pages[name].folder / INDEX),
+                    "challenges": index.challenges,
+                    "notes": index.notes,
                 }
-                for name, page in made.pages.items()
+                for name, index in indexes.items()
             },
         }
     )
 
 
-def _print_files(report: Report, folder: Path, made: FolderResult, shows: str) -> None:
+def _print_files(report: Report, made: BuildResult, shows: str) -> None:
     """Print the written files, and the file to open."""
-    for name, file in made.files.items():
-        report.detail(f"{'Wrote' if file['written'] else 'Kept '} {folder / name}")
+    folder = made.folder
+    for name in made.files:
+        report.detail(f"{'Wrote' if name in made.written else 'Kept '} {folder / name}")
     if made.written:
-        report.info(f"Wrote {pluralize(made.written, 'file')} to {folder}: {shows}")
+        report.info(f"Wrote {pluralize(len(made.written), 'file')} to {folder}: {shows}")
     else:
         report.info(
             f"Already up to date: {pluralize(len(made.files), 'file')} in {folder}: {shows}"

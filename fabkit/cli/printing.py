@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fabkit.cli import options
 from fabkit.cli.context import FAILURE_EXIT, PRINT_OPTIONS, Context, with_options
@@ -17,8 +17,7 @@ from fabkit.core.units import format_duration, format_mm
 from fabkit.model.library import shipped_names
 
 if TYPE_CHECKING:
-    from fabkit.build.export import ExportResult
-    from fabkit.build.slicing import SliceReport
+    from fabkit.build.targets import BuildResult
     from fabkit.drawing.coupon import CouponPlace
     from fabkit.printing.bom import Bom
     from fabkit.printing.calibration import Estimate, Measurement
@@ -48,7 +47,7 @@ def export_command(kind: str) -> Callable[..., int | None]:
     return with_options(*PRINT_OPTIONS, "pieces", "force")(command)
 
 
-def export_of(context: Context, kinds: Sequence[str]) -> ExportResult:
+def export_of(context: Context, kinds: Sequence[str]) -> BuildResult:
     """Bring a set's files of some kinds up to date."""
     from fabkit.build.export import export
 
@@ -58,58 +57,65 @@ def export_of(context: Context, kinds: Sequence[str]) -> ExportResult:
 
 
 def _export(kind: str, context: Context) -> None:
+    from fabkit.build.export import face_down, pause_heights_mm
+
     done = export_of(context, [kind])
     print_export(done, kind.upper(), context)
+    warnings = warn_of_folder(done, context, [kind])
+    pieces = done.pieces
     context.report.document(
         {
             "set": context.puzzle.name,
             "output": str(context.folder),
             "profile": context.profile.name,
-            "written": done.written,
-            "files": done.files,
-            "pieces": done.pieces,
-            "magnets": done.magnets,
-            "pause_heights_mm": done.pause_heights_mm,
-            "face_down": list(done.face_down),
-            "warnings": list(done.warnings),
+            **done.document(),
+            "pieces": pieces,
+            "magnets": sum(len(notes["magnets_mm"]) for notes in pieces.values()),
+            "pause_heights_mm": pause_heights_mm(done),
+            "face_down": face_down(context.puzzle, context.profile, done),
+            "warnings": warnings,
         }
     )
 
 
-def print_export(
-    done: ExportResult, kind: str, context: Context, warnings: Sequence[str] | None = None
-) -> None:
-    """Print what an export did, and its warnings."""
+def print_export(done: BuildResult, kind: str, context: Context) -> None:
+    """Print what an export did."""
+    from fabkit.build.export import face_down, pause_heights_mm
+
     report, profile = context.report, context.profile
-    for name, file in done.files.items():
-        report.detail(f"{'Wrote' if file['written'] else 'Kept '} {done.folder / name}")
-    unchanged = len(done.files) - done.written
-    if done.written == 0:
+    for name in done.files:
+        report.detail(f"{'Wrote' if name in done.written else 'Kept '} {done.folder / name}")
+    unchanged = len(done.files) - len(done.written)
+    if not done.written:
         files = pluralize(unchanged, f"{kind} file")
         report.info(f"Already up to date: {files} in {done.folder}")
     else:
         kept = f", kept {unchanged} unchanged" if unchanged else ""
-        files = pluralize(done.written, f"{kind} file")
+        files = pluralize(len(done.written), f"{kind} file")
         report.info(f"Wrote {files} to {done.folder}{kept} {context.elapsed}")
-    if done.magnets:
+    counts = [len(notes["magnets_mm"]) for notes in done.pieces.values()]
+    if magnets := sum(counts):
         size = f"{profile.magnet_diameter_mm:g} x {format_mm(profile.magnet_height_mm)}"
-        holding = sum(bool(notes["magnets_mm"]) for notes in done.pieces.values())
-        pieces, magnets = pluralize(holding, "piece"), pluralize(done.magnets, "magnet")
-        report.info(f"{magnets} {size} in {pieces}, {profile.fit} fit")
-    if done.face_down:
-        pieces = pluralize(len(done.face_down), "piece")
+        pieces = pluralize(sum(map(bool, counts)), "piece")
+        report.info(f"{pluralize(magnets, 'magnet')} {size} in {pieces}, {profile.fit} fit")
+    if turned := face_down(context.puzzle, profile, done):
+        pieces = pluralize(len(turned), "piece")
         report.info(
             f"{pieces} to print face down: turn STL and STEP files over in the slicer; 3MF files and "
             "plates are face down already"
         )
-    for height_mm in done.pause_heights_mm:
+    for height_mm in pause_heights_mm(done):
         report.info(f"Pause the print at {format_mm(height_mm)} and insert the magnets")
-    _warn(done, report, warnings)
 
 
-def _warn(done: ExportResult, report: Report, warnings: Sequence[str] | None = None) -> None:
-    texts = done.warnings if warnings is None else warnings
-    report.warn(*(f"{done.folder}: {warning}" for warning in texts))
+def warn_of_folder(done: BuildResult, context: Context, kinds: Sequence[str]) -> list[str]:
+    """Print, and return, the warnings on an export and on the folder's other files."""
+    from fabkit.build.export import leftovers
+
+    old = leftovers(context.folder, context.puzzle, context.profile, kinds)
+    warnings = [*done.warnings, *old]
+    context.report.warn(*(f"{done.folder}: {warning}" for warning in warnings))
+    return warnings
 
 
 @with_options(*PRINT_OPTIONS, "force")
@@ -132,10 +138,10 @@ def plate(context: Context) -> None:
     what = "Wrote" if done.written else "Already up to date:"
     where = f"{'to' if done.written else 'in'} {folder / 'plates'}"
     report.info(f"{what} {pluralize(len(report_of_plates['plates']), 'plate')} {where}")
-    _warn(done, report)
+    warnings = warn_of_folder(done, context, ["plates"])
     report_of_plates.pop("schema")
     report.document(
-        {"output": str(folder), "written": done.written, "warnings": list(done.warnings)}
+        {"output": str(folder), "written": len(done.written), "warnings": warnings}
         | report_of_plates
     )
 
@@ -167,18 +173,22 @@ def slice_plates(context: Context, slicer: str | None = SLICER, limit_s: float =
     program = find_slicer(slicer)
     done = export_of(context, ["plates"])
     with context.resumable(), report.progress() as progress:
-        sliced = slice_set(folder, puzzle, limits, program, limit_s, force, progress)
-    _warn(done, report)
-    print_slices(sliced, report)
+        document, is_new = slice_set(folder, puzzle, limits, program, limit_s, force, progress)
+    warn_of_folder(done, context, ["plates"])
+    print_slices(document, is_new, report)
     report.info(f"Wrote {folder / 'gcode'} and {folder / 'slice.json'}")
-    report.document(sliced.document)
-    return 0 if sliced.printable else FAILURE_EXIT
+    report.document(document)
+    return 0 if document["printable"] else FAILURE_EXIT
 
 
-def print_slices(sliced: SliceReport, report: Report) -> None:
-    """Print the slicer's report: a table of the plates, then why plates cannot be printed."""
-    document = sliced.document
-    if not sliced.is_new:
+def print_slices(document: Mapping[str, Any], is_new: bool, report: Report) -> None:
+    """Print the slicer's report: a table of the plates, then why plates cannot be printed.
+
+    Args:
+        document: the contents of ``slice.json``.
+        is_new: whether the slicer ran now.
+    """
+    if not is_new:
         report.info("Already up to date: plates unchanged since they were sliced")
     report.table(
         ["plate", "objects", "manifold", "layers", "time", "grams", "metres", "pause", "printable"],
@@ -206,7 +216,7 @@ def print_slices(sliced: SliceReport, report: Report) -> None:
         for reason in plate["reasons"]:
             report.info(f"{plate['file']}: {reason}")
     plates = pluralize(len(document["plates"]), "plate")
-    verdict = "Printable" if sliced.printable else "NOT printable"
+    verdict = "Printable" if document["printable"] else "NOT printable"
     report.info(
         f"{verdict}: {plates}, {format_duration(document['seconds'])}, sliced by {document['slicer']}"
     )
@@ -249,13 +259,17 @@ def print_bom(bom: Bom, report: Report) -> None:
         poles = " ".join(f"{pole}{' (dimple)' if marked else ''}" for pole, marked in piece.magnets)
         report.info(f"{piece.piece}: {poles}")
     if bom.sliced:
-        plates, time = pluralize(bom.sliced.plates, "plate"), format_duration(bom.sliced.seconds)
+        plates = pluralize(bom.sliced.plates, "plate")
+        time = format_duration(bom.sliced.seconds)
         report.info(f"{plates}, {time} to print, sliced by {bom.sliced.slicer}")
     for note in bom.notes:
         report.info(note)
 
 
-_FOLDER, _PROFILE = Path("output") / "coupon", Path("my-printer.toml")
+#: The default folder of a coupon.
+_FOLDER = Path("output") / "coupon"
+#: The default file of a calibrated profile.
+_PROFILE = Path("my-printer.toml")
 LASER = flag("--laser", "For a laser cutter or plotter: a comb of tabs and slots, as SVG and DXF.")
 
 
@@ -387,7 +401,8 @@ def _prompt(places: Mapping[int, CouponPlace], kept: Path, report: Report) -> li
     from fabkit.printing.calibration import mean_measurement, parse_values
 
     report.info("Type the measured values in mm, separated by spaces; Enter skips, Ctrl-D ends")
-    readings, typed = [], dict[int, str]()
+    readings = []
+    typed: dict[int, str] = {}
     try:
         for place in places.values():
             while True:

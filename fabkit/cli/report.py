@@ -5,16 +5,14 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fabkit.core.errors import escape
 from fabkit.core.files import json_text
+from fabkit.core.progress import Progress, no_progress
 from fabkit.core.signals import cleanup_on_signal
-
-if TYPE_CHECKING:
-    from fabkit.core.progress import Progress
 
 _SECONDS_BETWEEN_LINES = 2.0
 
@@ -73,34 +71,19 @@ class Report:
             self.info("  ".join(cells).rstrip())
 
     @contextmanager
-    def progress(self) -> Iterator[Progress]:
-        """Show a bar on a terminal, a line every two seconds elsewhere, nothing with ``-q``."""
-        with self._showing() as show:
-            yield lambda done, total, name: show(
-                f"{done}/{total} {name}" if total and name else name, done / max(total, 1)
-            )
+    def progress(self, of: str = "") -> Iterator[Progress]:
+        """Show a bar on a terminal, a line every two seconds elsewhere, nothing with ``-q``.
 
-    @contextmanager
-    def stages(self) -> Iterator[Callable[[str, float], None]]:
-        """Show the progress of work in several stages.
-
-        Yields:
-            A function of the stage, such as ``of the search``, and the share of it that is done.
+        Args:
+            of: what is shown after the share where there is no text, such as ``of the search``.
         """
         with self._showing() as show:
-            yield lambda of, share: show(f"{share:.1%} {of}", share)
+            yield lambda share, what: show(share, what or (f"{share:.1%} {of}" if of else ""))
 
     @contextmanager
-    def shares(self, of: str) -> Iterator[Callable[[float], None]]:
-        """Show the progress of one stage, such as ``of the search``."""
-        with self.stages() as on_progress:
-            yield lambda share: on_progress(of, share)
-
-    @contextmanager
-    def _showing(self) -> Iterator[Callable[[str, float], None]]:
-        """Yield a function that shows a text and a share, from 0 to 1."""
+    def _showing(self) -> Iterator[Progress]:
         if self.quiet:
-            yield lambda text, share: None
+            yield no_progress
         elif sys.stderr is None or not sys.stderr.isatty():
             yield _lines()
         else:
@@ -116,7 +99,7 @@ class Report:
                 Bar(*columns, console=console, transient=True) as bar,
             ):
                 task = bar.add_task("", total=1.0)
-                yield lambda text, share: bar.update(
+                yield lambda share, text: bar.update(
                     task, completed=share, description=escape(text)
                 )
 
@@ -133,10 +116,10 @@ def _clear_line() -> None:
     os.write(sys.stderr.fileno(), b"\r\33[2K\33[?25h")
 
 
-def _lines() -> Callable[[str, float], None]:
+def _lines() -> Progress:
     last = time.monotonic()
 
-    def show(text: str, share: float) -> None:
+    def show(share: float, text: str) -> None:
         nonlocal last
         if text and time.monotonic() - last >= _SECONDS_BETWEEN_LINES:
             last = time.monotonic()

@@ -8,7 +8,6 @@ from typing import Any
 
 import typer
 
-from fabkit.cli import options
 from fabkit.cli.context import Context, with_options
 from fabkit.cli.options import argument, flag, option
 from fabkit.core.errors import InputError, no_such, pluralize
@@ -74,7 +73,8 @@ def describe_set(puzzle: PuzzleSet) -> dict[str, Any]:
 @with_options()
 def profiles(context: Context, called: typer.Context) -> None:
     """List the print profiles, or print one as TOML."""
-    called.obj, report = context, context.report
+    called.obj = context
+    report = context.report
     if called.invoked_subcommand is not None:
         return
     presets = [load_profile([name]) for name in preset_names()]
@@ -141,31 +141,32 @@ def docs(
     context: Context,
     output: Path | None = option(
         "-o --output DIR",
-        "Output folder (default: output/docs); a subfolder if DIR holds other files.",
+        "Copy it to this folder, such as that of a web server, and open the copy; to a subfolder if "
+        "DIR holds other files.",
     ),
-    no_open: bool = flag("--no-open", "Only build it and print the path, as with --json."),
+    no_open: bool = flag("--no-open", "Only print the path, as with --json."),
 ) -> None:
     """Open the documentation in the browser.
 
-    Builds it first if needed; it works without a network.
+    It works without a network.
     """
     import webbrowser
 
-    from fabkit.build.docs import DOCS, make_docs
-    from fabkit.build.export import file_summaries
+    from fabkit.build.docs import DOCS, copy_docs, docs_folder
     from fabkit.build.page import INDEX, page_folder
 
     report = context.report
-    default = options.folder(str(Path("output") / DOCS), "the output folder")
-    folder = page_folder(output or default, DOCS)
-    built = make_docs(folder, context.force)
-    page, files = folder / INDEX, file_summaries(built)
-    if built.written:
-        report.info(f"Wrote {pluralize(len(built.written), 'file')} to {folder}")
+    if output is None:
+        page = docs_folder() / INDEX
+        copied = {}
     else:
-        report.info(f"Already up to date: documentation in {folder}")
+        made = copy_docs(page_folder(output, DOCS), context.force)
+        page = made.folder / INDEX
+        copied = {"output": str(made.folder), **made.document()}
+        if made.written:
+            report.info(f"Wrote {pluralize(len(made.written), 'file')} to {made.folder}")
+        else:
+            report.info(f"Already up to date: documentation in {made.folder}")
     opened = not (no_open or report.json) and webbrowser.open(page.resolve().as_uri())
     report.info(f"{'Opened' if opened else 'Open'} {page}")
-    report.document(
-        {"output": str(folder), "page": str(page), "written": len(built.written), "files": files}
-    )
+    report.document({"page": str(page), **copied})

@@ -109,7 +109,8 @@ def _show_pieces(context: Context, target: drawings.DrawingFile | None) -> int:
         target.write(piece_sheet(puzzle, pieces, profile, target.theme, report.warn), report)
     cells = [row | {"area": " / ".join(f"{area:g}" for area in row["area"])} for row in rows]
     report.table(list(rows[0]), [list(row.values()) for row in cells])
-    count, unit = pluralize(len(pieces), "piece"), format_mm(profile.unit_mm)
+    count = pluralize(len(pieces), "piece")
+    unit = format_mm(profile.unit_mm)
     report.info(f"{puzzle.title}: {count}, area {puzzle.area_of(pieces):g}, unit {unit}")
     if target is not None:
         report.info(f"Wrote {target.path}")

@@ -29,7 +29,12 @@ if TYPE_CHECKING:
 
 _MAX_HALF_WIDTH = 40
 _MAX_WORKERS = 256
-LIST, SHEET, RUNS = "snowflakes.json", "snowflakes.svg", "runs"
+#: The catalog in the output folder.
+LIST = "snowflakes.json"
+#: The drawing of all snowflakes, beside it.
+SHEET = "snowflakes.svg"
+#: The folder of checkpoints, of which each run has one.
+RUNS = "runs"
 
 
 @with_options("set", "output")
@@ -119,8 +124,8 @@ def snowflakes(
         kept = len(checkpoint.keys())
         if kept:
             report.info(f"Resuming the run in {run}: {pluralize(kept, 'task')} done")
-        with report.stages() as on_progress:
-            results = find_snowflakes(query, checkpoint, pool, on_progress)
+        with report.progress() as progress:
+            results = find_snowflakes(query, checkpoint, pool, progress)
     return _print_results(query, results, folder, proof, context.begin if timed else None, report)
 
 
@@ -140,7 +145,8 @@ def _print_results(
 
     took_s = None if begin is None else time.monotonic() - begin
     catalog = document(query, results, command(query), took_s)
-    head, rows = ["unions", "full_area", "candidates", "solved", "impossible", "unknown"], []
+    head = ["unions", "full_area", "candidates", "solved", "impossible", "unknown"]
+    rows = []
     for result in results:  # how many were left at each step of each search
         steps = result.funnel | {"impossible": sum(result.funnel["impossible"].values())}
         rows.append(
@@ -152,7 +158,8 @@ def _print_results(
     entries = read_list(catalog, query.puzzle, LIST)
     sheet = snowflake_sheet(query.puzzle, entries)
     names = _put(folder, [(LIST, text(catalog)), (SHEET, sheet)])
-    listed, unknown = len(catalog["challenges"]), len(catalog["unknown"])
+    listed = len(catalog["challenges"])
+    unknown = len(catalog["unknown"])
     report.info(f"Wrote {' and '.join(map(str, names))}: {pluralize(listed, 'snowflake')}")
     if proofs is not None:
         for path in _put(

@@ -19,13 +19,13 @@ from fabkit.model.challenges import (
     one_lattice,
 )
 from fabkit.model.puzzle import Challenge, PuzzleSet
+from fabkit.solve.engines import ENGINES
 
 if TYPE_CHECKING:
     from fabkit.solve.answer import Answer
     from fabkit.solve.encoding import EncodedChallenge
     from fabkit.solve.engines.engine import Budget
 
-_ENGINES = ("search", "count", "sat", "cp-sat", "mip")
 #: No list is as long.
 _MAX_LISTED = 10**9
 
@@ -56,8 +56,8 @@ def solve(
     leftover: bool = flag("--leftover", "Allow uncovered cells."),
     engine: str | None = option(
         "--engine NAME",
-        f"Engine: {join_or(_ENGINES)} (default: selected automatically).",
-        complete=lambda: _ENGINES,
+        f"Engine: {join_or(list(ENGINES))} (default: selected automatically).",
+        complete=lambda: ENGINES,
     ),
     budget_s: float | None = option("--budget SECONDS", "Time limit (default: none)."),
     certificate: Path | None = option(
@@ -99,8 +99,8 @@ def solve(
         raise InputError.of("--certificate", "is the challenge's own file; choose another one")
     report, puzzle = context.report, context.puzzle
     encoded = to_exact_cover(puzzle, _challenge(puzzle, challenge, file), leftover)
-    with report.shares("of the search") as on_progress:
-        budget = Budget(budget_s, on_progress, context.begin)
+    with report.progress("of the search") as progress:
+        budget = Budget(budget_s, progress, context.begin)
         if question == "starts":
             return answers.print_starts(encoded, budget, report)
         answer = answer_to(encoded, question, engine, budget, limit)
@@ -111,8 +111,8 @@ def solve(
     if context.json:
         report.document(document(encoded, answer, rating))
     # Print the answer before writing files: a proof may take longer, and fail.
-    with report.shares("of the proof") as on_progress:
-        budget = Budget(budget_s, on_progress)
+    with report.progress("of the proof") as progress:
+        budget = Budget(budget_s, progress)
         written = _draw(context, encoded, answer, budget, svg, steps, theme or drawings.AUTO)
         try:
             if cnf is not None:
@@ -170,7 +170,8 @@ def _draw(
         solutions = solve(encoded, "first", budget=Budget(budget.left_s)).solutions
     solution = encoded.decode(solutions[0]) if solutions else None
     entry = entry_of(encoded.challenge).with_result(solution=solution)
-    unit_mm, written = context.profile.unit_mm, []
+    unit_mm = context.profile.unit_mm
+    written = []
     if svg is not None:
         write_atomically(
             svg, challenge_sheet(encoded.puzzle, entry, unit_mm, count_text(answer), theme)

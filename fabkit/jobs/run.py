@@ -20,6 +20,7 @@ from typing import Any, Self
 
 from fabkit.core.errors import ExternalError, FabkitError, pluralize, quote
 from fabkit.core.process import exit_with_parent
+from fabkit.core.progress import Progress, no_progress
 from fabkit.core.signals import cleanup_on_signal, defer_signals
 from fabkit.jobs.checkpoint import Checkpoint
 
@@ -52,15 +53,15 @@ def run_tasks(
     tasks: Sequence[Task],
     checkpoint: Checkpoint,
     pool: Pool,
-    on_progress: Callable[[float], None] = lambda share: None,
+    progress: Progress = no_progress,
 ) -> list[bytes]:
     """Run the tasks missing from the checkpoint and store each result as it arrives.
 
     Args:
         tasks: started in this order; put the longest first to keep all workers busy to the end.
         checkpoint: entered already.
-        on_progress: called with the share done, from 0 to 1, including earlier runs.
-            An exception from it stops the run.
+        progress: called with the share done, including earlier runs. An exception from it stops the
+            run.
 
     Returns:
         The results in the order of `tasks`.
@@ -78,7 +79,7 @@ def run_tasks(
         >>> tasks = [Task("a", concat, (b"a", b"b")), Task("b", concat, (b"c", b"d"), 3.0)]
         >>> with tempfile.TemporaryDirectory() as folder, local_pool(1) as pool:
         ...     with Checkpoint(Path(folder), {"letters": "abcd"}) as checkpoint:
-        ...         print(run_tasks(tasks, checkpoint, pool, on_progress=print))
+        ...         print(run_tasks(tasks, checkpoint, pool, progress=lambda share, _: print(share)))
         0.0
         0.25
         1.0
@@ -88,14 +89,14 @@ def run_tasks(
     left = {task.key: task for task in tasks if results[task.key] is None}
     total = math.fsum(task.weight for task in tasks)
     done = total - math.fsum(task.weight for task in left.values())
-    on_progress(done / total if left else 1.0)
+    progress(done / total if left else 1.0, "")
     with contextlib.closing(pool.results(list(left.values()))) as finished:
         for task, result in finished:
             checkpoint.put(task.key, result)
             results[task.key] = result
             del left[task.key]
             done += task.weight  # rounding must not reach 1 early
-            on_progress(min(done / total, 1.0) if left else 1.0)
+            progress(min(done / total, 1.0) if left else 1.0, "")
     return [result for result in results.values() if result is not None]
 
 

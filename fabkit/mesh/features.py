@@ -24,7 +24,7 @@ from fabkit.mesh.section import DOWN, UP, filled, holes_in, polygons_by_size
 from fabkit.model.layers import MARK_DIAMETER_MM
 
 #: Kinds of cavities; see `Features`.
-_KINDS = "recesses", "releases", "labels", "through", "marks", "hollows"
+_KINDS = "recesses", "releases", "labels", "through", "marks", "hollows", "slits"
 #: Indices into a list.
 _Positions = NDArray[np.int64]
 
@@ -96,6 +96,7 @@ class Features:
         through: holes from face to back that are not in the outline.
         marks: dimples that mark south poles, in the back or in the ends of closed recesses.
         hollows: other wide cavities.
+        slits: other spaces that open neither at the back nor at the face, but may at a chamfer.
         protrusions_mm: the height of protrusions from the back and from the face.
         level: the part without these, its back at height 0; all heights here refer to it.
     """
@@ -107,6 +108,7 @@ class Features:
     through: Sequence[Cavity]
     marks: Sequence[Cavity]
     hollows: Sequence[Cavity]
+    slits: Sequence[Cavity]
     protrusions_mm: tuple[float, float]
     level: Part
 
@@ -168,9 +170,9 @@ def _classified(part: Part, open_: _Open, space: _Positions) -> Iterator[tuple[s
         cavity = replace(cavity, high_mm=whole.high_mm) if whole.above else cavity
         if _is_recess(cavity, part.thickness_mm):
             yield "recesses", cavity
-        elif not cavity.in_side and not is_closed:
+        elif not cavity.in_side:
             is_deep = cavity.depth_mm > part.thickness_mm / 2  # unlike a letter
-            yield "hollows" if is_deep else "labels", cavity
+            yield "slits" if is_closed else "hollows" if is_deep else "labels", cavity
     for hollow in hollows:
         if _is_pocket(hollow) and (letter := _raised_letter(hollow)):
             yield from (("pockets", hollow), ("letters", letter))

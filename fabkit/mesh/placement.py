@@ -16,15 +16,17 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.core.errors import InputError
 from fabkit.drawing.outline import region_mm
+from fabkit.drawing.placement import Matrix, Pose, pose_matrix
 from fabkit.mesh.manifold import silhouette_of, trim_between
 from fabkit.mesh.mesh import Points
 from fabkit.mesh.part import Part, inside_mm
-from fabkit.model.lattice import Cell, Lattice, Point, Symmetry
+from fabkit.model.lattice import Cell, Lattice, Point
 from fabkit.model.piece import moves_onto
 from fabkit.model.puzzle import to_units
 
-#: A symmetry of the lattice, and the translation in frame units that follows it.
-Pose = tuple[Symmetry, Point]
+#: Units are read back to about 0.00002 mm; smaller errors are rounded off so that they do not add up
+#: along a row.
+_UNIT_DIGITS = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,17 +62,11 @@ class OrientedPiece:
                 if is_alike and self.covered(pose) <= cells:
                     yield pose
 
-    def matrix(self, pose: Pose, height_mm: float = 0.0) -> Points:
-        """The rigid transform of a pose in mm, shape (3, 4); `height_mm` is the new height of 0."""
-        move, (dx, dy) = pose
-        a, b, c, d = (value / 2 for value in move.doubled)
-        sx, sy = step_mm(self.lattice, self.unit_mm)
-        up = 1.0
-        if move.flipped:
-            up, height_mm = -1.0, height_mm + (self.flat.thickness_mm if self.flat else 0.0)
-        return np.array(
-            [[a, b * sx / sy, 0, dx * sx], [c * sy / sx, d, 0, dy * sy], [0, 0, up, height_mm]]
-        )
+    def matrix(self, pose: Pose, height_mm: float = 0.0) -> Matrix:
+        """The placement of a pose in mm; `height_mm` is the new height of 0."""
+        if pose[0].flipped and self.flat:
+            height_mm += self.flat.thickness_mm
+        return pose_matrix(self.lattice, pose, round(self.unit_mm, _UNIT_DIGITS), height_mm)
 
     def at(self, pose: Pose, height_mm: float = 0.0) -> Any:
         """The solid in a pose, its height 0 at `height_mm`."""
@@ -167,12 +163,9 @@ def posed(points: Iterable[Point], pose: Pose) -> list[Point]:
 def step_mm(lattice: Lattice, unit_mm: float) -> Points:
     """The lengths in mm of one step of the lattice's frame along x and y.
 
-    Units are read back to about 0.00002 mm; smaller errors are rounded off so that they do not add
-    up along a row.
-
     Example:
         >>> from fabkit.model.lattice import LATTICES
         >>> step_mm(LATTICES["square"], 20.00001).tolist()
         [10.0, 10.0]
     """
-    return np.array(to_units(lattice, [(1, 1)])[0]) * round(unit_mm, 4)
+    return np.array(to_units(lattice, [(1, 1)])[0]) * round(unit_mm, _UNIT_DIGITS)

@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fabkit.core.progress import Progress, no_progress
+from fabkit.core.progress import Progress, counted, no_progress
 from fabkit.core.units import format_number
 from fabkit.mesh.board_fit import cell_centres_mm, hole_at, round_holes, z_ranges
 from fabkit.mesh.finding import DIGITS, TINY_MM
@@ -559,7 +559,9 @@ def simulate_tolerances(
     samples = {key: error.sample(key, len(measured(key, 1).ends)) for key in pieces}
     odds: list[Odds] = []
     for solution in (*challenges, *flakes):
-        progress(len(odds), len(challenges) + len(flakes), f"simulating {solution.challenge}")
+        counted(
+            progress, len(odds), len(challenges) + len(flakes), f"simulating {solution.challenge}"
+        )
         insets = {key: measured(key, solution.halves) for key in solution.layout}
         odds.append(_challenge_odds(lattice, solution, insets, error, samples))
     inset_mm = median([part.outline.inset_mm for part in parts.values() if part.outline] or [0.0])

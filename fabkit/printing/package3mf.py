@@ -11,7 +11,7 @@ the file is sliced with thinner layers.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
@@ -32,12 +32,36 @@ from fabkit.printing.plate import Plate, is_coloured, layer_before_pause, mesh_t
 #: Between two beds in a file of several plates, as a part of the bed's width; as OrcaSlicer does.
 _BETWEEN_BEDS = 0.2
 
+
+@dataclass(frozen=True)
+class PrintInfo:
+    """What 3MF files say of the set or tool in them.
+
+    Attributes:
+        name: the set's id, or the tool's.
+        pieces: how many there are in all.
+        credit: where the shapes come from.
+        licence: terms of use.
+    """
+
+    name: str
+    title: str
+    pieces: int
+    credit: str = "none"
+    licence: str = "not stated"
+
+    @classmethod
+    def of(cls, puzzle: PuzzleSet) -> PrintInfo:
+        """Return that of a set."""
+        return cls(puzzle.name, puzzle.title, len(puzzle.pieces), puzzle.credit, puzzle.licence)
+
+
 #: Images of a mesh's axes and of its origin: four rows of three.
 Transform = NDArray[np.float64]
 
 
 def plates_package(
-    puzzle: PuzzleSet,
+    info: PrintInfo,
     plates: Sequence[Plate],
     prints: Mapping[str, Object3mf],
     drawings: Mapping[str, PartDrawing],
@@ -55,7 +79,7 @@ def plates_package(
             rows[3, 0] += index * stride_mm
             placed.append((prints[placement.name], drawings[placement.name], rows))
     heights = [plate.pause_height_mm for plate in plates if plate.pause_height_mm is not None]
-    return _package(puzzle, placed, heights[0] if heights else None, profile)
+    return _package(info, placed, heights[0] if heights else None, profile)
 
 
 def extruder_count(puzzle: PuzzleSet, drawings: Sequence[PartDrawing], profile: Profile) -> int:
@@ -67,29 +91,29 @@ def extruder_count(puzzle: PuzzleSet, drawings: Sequence[PartDrawing], profile: 
 
 
 def piece_package(
-    puzzle: PuzzleSet, piece: Object3mf, drawing: PartDrawing, profile: Profile
+    info: PrintInfo, piece: Object3mf, drawing: PartDrawing, profile: Profile
 ) -> Package3mf:
     """Return the package of one piece in the middle of the bed."""
     rows = mesh_transform(Placement(piece.name, 0.0, 0.0, 0.0), drawing)
     left, bottom, right, top = _patch(drawing, rows).area.bounds
     rows[3, 0] += (profile.bed_width_mm - left - right) / 2
     rows[3, 1] += (profile.bed_depth_mm - bottom - top) / 2
-    return _package(puzzle, [(piece, drawing, rows)], drawing.pause_height_mm, profile)
+    return _package(info, [(piece, drawing, rows)], drawing.pause_height_mm, profile)
 
 
 def _package(
-    puzzle: PuzzleSet,
+    info: PrintInfo,
     placed: Sequence[tuple[Object3mf, PartDrawing, Transform]],
     pause_mm: float | None,
     profile: Profile,
 ) -> Package3mf:
     """Return the package of some pieces, each at its place."""
     metadata = {
-        "Title": puzzle.title,
-        "Description": f"{puzzle.title}: {pluralize(len(puzzle.pieces), 'piece')}. Shapes: {puzzle.credit}",
-        "LicenseTerms": puzzle.licence,
+        "Title": info.title,
+        "Description": f"{info.title}: {pluralize(info.pieces, 'piece')}. Shapes: {info.credit}",
+        "LicenseTerms": info.licence,
         "Application": f"fabkit {__version__}",
-        "Set": puzzle.name,
+        "Set": info.name,
         "Profile": profile.name,
         "Unit": format_mm(profile.unit_mm),
     }

@@ -202,13 +202,13 @@ def plate_document(
 
 
 def plate_drawing(
-    puzzle: PuzzleSet,
+    title: str,
     plates: Sequence[Plate],
     plate: Plate,
     drawings: Mapping[str, PartDrawing],
     profile: Profile,
 ) -> str:
-    """Draw a plate from above."""
+    """Draw a plate from above, under the title of what is printed."""
     bed = bed_bin(profile)
     pieces = []
     for placement in plate.placements:
@@ -216,7 +216,7 @@ def plate_drawing(
         a, b, c, d = rows[:2, :2].T.ravel().tolist()
         pieces.append((drawings[placement.name], (a, b, c, d, *rows[3, :2].tolist())))
     view = PlateView(
-        title=puzzle.title,
+        title=title,
         number=plate.number,
         count=len(plates),
         bed_mm=(bed.width_mm, bed.depth_mm),

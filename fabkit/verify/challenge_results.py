@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from fabkit.core.errors import join_names, pluralize
-from fabkit.core.progress import Progress, no_progress
+from fabkit.core.progress import Progress, counted, no_progress
 from fabkit.mesh.finding import DIGITS, TINY_MM, TINY_MM3
 from fabkit.mesh.fitting.assembly import Assembly
 from fabkit.mesh.identity import ScannedPart
@@ -138,7 +138,7 @@ def solve_catalog(
     answers = []
     count = len(puzzle.challenges)
     for done, challenge in enumerate(puzzle.challenges):
-        progress(done, count, challenge.id)
+        counted(progress, done, count, challenge.id)
         missing = tuple(piece for piece in challenge.pieces if piece not in known)
         if missing:
             answers.append(ChallengeResult(challenge, "missing", {}, missing))
@@ -152,7 +152,7 @@ def solve_catalog(
             answer = solve(encoded, "first", budget=Budget(min(limits_s, default=None)))
         layout = encoded.decode(answer.solutions[0]) if answer.solutions else {}
         answers.append(ChallengeResult(challenge, answer.status, layout, (), answer.engine))
-    progress(count, count, "")
+    progress(1.0, "")
     return answers
 
 

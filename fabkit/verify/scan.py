@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import PurePath
 from statistics import median, mode
 
-from fabkit.core.progress import Progress
+from fabkit.core.progress import Progress, counted
 from fabkit.drawing.magnets import recess_diameters
 from fabkit.mesh.ball_fit import fit_ball_pieces
 from fabkit.mesh.board_fit import fit_boards, is_board_sized
@@ -172,7 +172,7 @@ class ScannedSet:
         boards = [board.part for board in self.boards]
         inspected = list[ScannedPart]()
         for part in (*parts, *self.boards):
-            progress(len(inspected), len(parts) + len(boards), f"inspecting {part.key}")
+            counted(progress, len(inspected), len(parts) + len(boards), f"inspecting {part.key}")
             findings = inspect(part, boards, common, self.puzzle, profile)
             findings += [*inserted[part.piece or ""], _file_name_finding(part, self.puzzle)]
             inspected.append(replace(part, findings=tuple(findings)))
@@ -244,7 +244,7 @@ class ScannedSet:
         holes = [board.part for board in self.boards if board.part.kind == HOLES]
         for index, result in enumerate(results):
             if result.layout and not result.assembly:
-                progress(index, len(results), f"assembling {result.challenge.id}")
+                counted(progress, index, len(results), f"assembling {result.challenge.id}")
                 setup: BallSetup = flat, None
                 region = result.challenge.region
                 if self.balls:

@@ -108,12 +108,16 @@ def test_the_rating_is_that_of_solve(
 def test_a_board_is_there_once_and_an_optional_one_when_it_is_named() -> None:
     """Also if the set has it as a challenge."""
     block = load_set("iqblock")
-    steps: list[tuple[int, int, str]] = []
+    steps: list[tuple[float, str]] = []
     entry, *starts = gather(block, progress=lambda *step: steps.append(step))
     assert {one.kind for one in starts} == {"start"}
     count = 1 + len(starts)
-    assert steps == [(at, count, one.challenge.id) for at, one in enumerate([entry, *starts])] + [
-        (count, count, "")
+    assert steps == [
+        *(
+            (at / count, f"{at}/{count} {one.challenge.id}")
+            for at, one in enumerate([entry, *starts])
+        ),
+        (1.0, ""),
     ]
     assert (entry.kind, entry.challenge.region) == ("board", block.boards[0].cells)
     assert entry.challenge.pieces == tuple(piece.id for piece in block.pieces)

@@ -87,7 +87,7 @@ def test_real_proofs_hold_and_changed_ones_are_refused(name: str) -> None:
     document, hashes, solved = searched(*REAL[name])
     shares: list[float] = []
     file = parse(document, "s.json")
-    verdict = verify(file, None, shares.append)
+    verdict = verify(file, None, lambda share, _: shares.append(share))
     nodes = sum(len(shape["items"]) for shape in document["shapes"])
     assert verdict.reason is None
     assert (verdict.holds, verdict.shapes, verdict.nodes) == (True, len(hashes), nodes)

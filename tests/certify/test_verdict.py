@@ -261,11 +261,11 @@ def test_progress_never_goes_back_and_ctrl_c_gets_through() -> None:
     row, monomino = board("square", 1, 60), [squares(f"m{i}", (0, 0)) for i in range(2)]
     file = parse(certificate(Sketch(SQUARE, row, tuple(monomino), leftover=True)), "c.json")
     shares: list[float] = []
-    assert verify_content(file, shares.append).holds
+    assert verify_content(file, lambda share, _: shares.append(share)).holds
     assert shares == sorted(shares)
     assert (shares[0] >= 0, shares[-1]) == (True, 1.0)
 
-    def stop(share: float) -> None:
+    def stop(share: float, _: str) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

@@ -15,7 +15,8 @@ from fabkit.model.challenges import find_challenge
 from fabkit.model.library import load_set
 from fabkit.model.puzzle import Challenge
 from fabkit.solve.encoding import EncodedChallenge, to_exact_cover
-from fabkit.solve.engines.engine import ENGINES, Budget, Solution, get_engine
+from fabkit.solve.engines import ENGINES
+from fabkit.solve.engines.engine import Budget, Solution, get_engine
 from tests.conftest import ROOT
 from tests.solve.test_search import challenges
 from tests.support.pictures import (

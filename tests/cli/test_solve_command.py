@@ -16,7 +16,7 @@ from shapely import Polygon, union_all
 
 from fabkit.cli import main, report
 from fabkit.model.library import load_set
-from fabkit.solve.engines.engine import ENGINES
+from fabkit.solve.engines import ENGINES
 
 Capture = pytest.CaptureFixture[str]
 

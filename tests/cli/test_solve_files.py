@@ -11,7 +11,7 @@ import pytest
 from pysat.solvers import Solver
 
 from fabkit.cli import main
-from fabkit.solve.engines.engine import ENGINES
+from fabkit.solve.engines import ENGINES
 from tests.support.drat import refutes
 
 Capture = pytest.CaptureFixture[str]

@@ -45,13 +45,13 @@ def test_results_come_in_order_and_progress_is_honest(workers: int, tmp_path: Pa
     progress: list[float] = []
     with local_pool(workers) as pool, Checkpoint(tmp_path / "run", PROBLEM) as checkpoint:
         first = run_tasks(tasks[3:6], checkpoint, pool)
-        results = run_tasks(tasks, checkpoint, pool, progress.append)
+        results = run_tasks(tasks, checkpoint, pool, lambda share, _: progress.append(share))
         assert results[3:6] == first
         assert [checkpoint.get(task.key) for task in tasks] == results
         again: list[float] = []
-        assert run_tasks(tasks, checkpoint, pool, again.append) == results
+        assert run_tasks(tasks, checkpoint, pool, lambda share, _: again.append(share)) == results
         assert again == [1.0]
-        assert run_tasks([], checkpoint, pool, again.append) == []
+        assert run_tasks([], checkpoint, pool, lambda share, _: again.append(share)) == []
     assert sorted(logged(tmp_path / "log")) == list(range(12))  # none twice
     assert progress[0] == 0.25  # what an earlier run did
     assert progress == sorted(progress)
@@ -87,7 +87,7 @@ def test_an_exception_is_the_same_from_a_worker(tmp_path: Path) -> None:
 
 
 def test_what_on_progress_raises_stops_the_work(tmp_path: Path) -> None:
-    def enough(share: float) -> None:
+    def enough(share: float, _: str) -> None:
         if share > 0.2:
             raise TimeoutError("enough")
 

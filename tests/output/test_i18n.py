@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 import string
 from pathlib import Path
 
 import pytest
 from fontTools.ttLib import TTFont
 
-from fabkit.core.errors import ExternalError, InputError
+from fabkit.core.errors import InputError
 from fabkit.output import i18n as module
 from fabkit.output.i18n import LANGUAGES, format_count, format_number, load_messages
 from fabkit.output.theme import font_path
@@ -45,28 +44,6 @@ def test_an_unknown_language_is_refused() -> None:
     assert str(caught.value) == (
         r'--language: there is no language "es\x1b"; choose from en, de, it, fr'
     )
-
-
-def test_missing_and_damaged_texts_are_reported(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shutil.copytree(FOLDER, tmp_path / "messages")
-    (tmp_path / "messages" / "booklet.it.toml").unlink()
-    (tmp_path / "messages" / "booklet.de.toml").write_bytes(b"= no TOML")
-    (tmp_path / "messages" / "page.de.toml").write_bytes(b"how = '\xff'")
-    monkeypatch.setattr(module, "__file__", str(tmp_path / "i18n.py"))
-    module._read_messages.cache_clear()
-    try:
-        with pytest.raises(ExternalError, match=r"booklet\.it\.toml.*reinstall fabkit"):
-            load_messages("booklet", "it")
-        for part in ("booklet", "page"):
-            with pytest.raises(
-                ExternalError, match=rf"{part}\.de\.toml are missing or damaged; reinstall"
-            ):
-                load_messages(part, "de")
-        assert load_messages("booklet", "fr")
-    finally:
-        module._read_messages.cache_clear()
 
 
 def test_numbers_are_written_as_in_the_language() -> None:

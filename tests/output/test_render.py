@@ -14,12 +14,12 @@ import shapely
 import trimesh
 from PIL import Image
 
+from fabkit.drawing.placement import place_ball_piece, place_flat_piece
 from fabkit.model.lattice import LATTICES
 from fabkit.model.library import load_set
 from fabkit.output.render import raster
 from fabkit.output.render.picture import fit_view, render
 from fabkit.output.render.scene import ShadedMesh, View, corner_normals, fit_camera
-from fabkit.output.render.transform import place_ball_piece, place_flat_piece
 
 #: Straight from above, each millimetre a square of pixels: what can be counted.
 PLAN = View(100, 100, 0.0, 90.0, orthographic=True, ground=False, ink=0.0)
@@ -179,9 +179,9 @@ def test_round_things_look_round_and_flat_things_flat() -> None:
 def test_a_piece_is_turned_over_only_if_it_must_be() -> None:
     lattice = LATTICES["square"]
     bar, corner = [(1, 1), (3, 1)], [(1, 1), (3, 1), (5, 1), (5, 3)]
-    assert place_flat_piece(lattice, bar, [(7, 7), (7, 9)], 20.0, 7.0).rows[2, 2] == 1.0
+    assert place_flat_piece(lattice, bar, [(7, 7), (7, 9)], 20.0, 7.0)[2, 2] == 1.0
     mirrored = [(-x, y) for x, y in corner]
-    assert place_flat_piece(lattice, corner, mirrored, 20.0, 7.0).rows[2, 2] == -1.0
+    assert place_flat_piece(lattice, corner, mirrored, 20.0, 7.0)[2, 2] == -1.0
     with pytest.raises(ValueError, match="shape"):
         place_flat_piece(lattice, bar, corner, 20.0, 7.0)
 

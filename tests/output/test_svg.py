@@ -12,10 +12,9 @@ import pytest
 from fontTools.ttLib import TTFont
 from PIL import Image
 
-from fabkit.core.errors import ExternalError, InputError
+from fabkit.core.errors import InputError
 from fabkit.model.library import load_set
 from fabkit.model.profile_file import load_profile
-from fabkit.output import theme as theme_module
 from fabkit.output.challenge import challenge_sheet, steps_sheet
 from fabkit.output.pieces import piece_sheet
 from fabkit.output.png import svg_to_png
@@ -101,26 +100,6 @@ def test_letters_that_the_font_lacks_are_left_to_the_reader() -> None:
     assert "Aש☃" in drawing.source()
 
 
-def test_a_missing_or_damaged_font_is_reported_in_one_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    theme_module.subset_font.cache_clear()
-    monkeypatch.setattr(theme_module, "__file__", str(tmp_path / "theme.py"))
-    drawing = Drawing(100, 20, "letters")
-    drawing.text(5, 5, "A", 5)
-    with pytest.raises(ExternalError, match=r"no .*OpenSans-Regular.ttf.*reinstall it$"):
-        drawing.source()
-    (tmp_path / "fonts").mkdir()
-    (tmp_path / "fonts/OpenSans-Regular.ttf").write_bytes(b"no font")
-    with pytest.raises(
-        ExternalError, match=r"cannot read .*OpenSans-Regular.ttf: .*install fabkit"
-    ):
-        drawing.source()
-    with pytest.raises(ExternalError, match=r"OpenSans-Bold\.ttf"):
-        svg_to_png('<svg viewBox="0 0 10 10"/>')
-    theme_module.subset_font.cache_clear()
-
-
 # --- pictures ---------------------------------------------------------------------------------------
 
 
@@ -139,7 +118,7 @@ def test_a_picture_has_the_width_that_was_asked_for(monkeypatch: pytest.MonkeyPa
     with pytest.raises(InputError, match=r"8000 x 160000 pixels are too many .* at most 2236 wide"):
         svg_to_png(Drawing(10, 200, "long").source(), 8000)
     # Of no width in particular it is never too high; held against a limit that is soon reached.
-    monkeypatch.setattr("fabkit.output.png._MOST_PIXELS", 1_000_000)
+    monkeypatch.setattr("fabkit.output.png._MAX_PIXELS", 1_000_000)
     assert picture_of(Drawing(30, 340, "high").source()).size == (297, 3366)
     assert picture_of(Drawing(30, 300, "low").source()).width == 300
 

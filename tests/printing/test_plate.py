@@ -215,7 +215,7 @@ def test_the_drawing_of_a_plate(
 ) -> None:
     puzzle, drawings, profile = drafted(name, (layer,), settings)
     plates = arranged(drawings, profile, "rectpack")
-    svg = ElementTree.fromstring(plate_drawing(puzzle, plates, plates[0], drawings, profile))
+    svg = ElementTree.fromstring(plate_drawing(puzzle.title, plates, plates[0], drawings, profile))
     title, text = (
         " | ".join(element.text or "" for element in svg.iter(f"{SVG}{tag}"))
         for tag in ("title", "text")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 import json
 import resource
 import shutil
@@ -17,8 +18,8 @@ from fabkit.cli import main
 from fabkit.core.files import folder_lock
 from fabkit.jobs.checkpoint import CHECKPOINT_NAME
 from fabkit.puzzles.snowflakes import search
-from fabkit.puzzles.snowflakes.catalog import merge_catalogs
 from fabkit.puzzles.snowflakes.tiler import OPEN, Attempt
+from tests.conftest import ROOT
 from tests.support.drat import refutes
 from tests.support.snowflakes import catalog_faults, drawn, even_odd, together
 
@@ -139,13 +140,15 @@ def test_what_is_listed_of_seven_is_right(seven: Path) -> None:
         assert any(expected in fault for fault in catalog_faults(catalog, "fridgeiq")), expected
 
 
-def test_flips_find_more(here: Path) -> None:
+def test_flips_find_more(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In the merged catalog, shapes that need no flip are listed as in the catalog without
     flips."""
     turned, flipped = made("ells.toml", "--no-flips", code=1), made("ells.toml", "--parity", "odd")
     assert turned["made"]["command"] == "fabkit snowflakes ells.toml --no-flips"
     assert ids(turned) == []
     assert len(ids(flipped)) == 3
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    merge_catalogs = importlib.import_module("merged_catalog").merge_catalogs
     both = merge_catalogs(turned, flipped, "fabkit")
     assert catalog_faults(both, "ells.toml") == []
     assert {one["flips"] for one in both["challenges"]} == {True}

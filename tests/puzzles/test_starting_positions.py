@@ -270,7 +270,7 @@ def test_what_was_found_in_time_is_kept() -> None:
     stars = load_set("iqstars")
     sources = {**positions_of(stars).sources(None, 4)}
     progress: list[float] = []
-    budget = Budget(0.3, progress.append)
+    budget = Budget(0.3, lambda share, _: progress.append(share))
     gathered = grade_candidates(stars, sources, 10_000, LEVELS, budget)
     assert gathered.spent
     assert 0 <= len(gathered.graded) < 10_000

@@ -249,7 +249,9 @@ def test_budgets_and_progress() -> None:
         (lacking, "impossible"),
     ):
         progress: list[float] = []
-        document = make_certificate(one, claim, Budget(on_progress=progress.append))
+        document = make_certificate(
+            one, claim, Budget(progress=lambda share, _, shares=progress: shares.append(share))
+        )
         assert progress == sorted(progress)
         assert progress[0] >= 0
         assert progress[-1] == 1.0

@@ -97,7 +97,7 @@ def test_engines_find_what_algorithm_x_finds(
 def test_what_can_be_asked(engine: type[SubprocessEngine]) -> None:
     board, progress = dominoes(4), list[float]()
     expected = AlgorithmX().enumerate(board, Budget())
-    answer = engine().enumerate(board, Budget(on_progress=progress.append))
+    answer = engine().enumerate(board, Budget(progress=lambda share, _: progress.append(share)))
     assert (answer.count, answer.complete) == (36, True)
     assert sorted(answer.solutions) == sorted(expected.solutions)
     assert (progress[0], progress[-1]) == (0.0, 1.0)
@@ -191,5 +191,7 @@ def test_a_missing_or_broken_library_is_reported(
             engine().first(dominoes(2), Budget())
         assert str(caught.value) == f"the engine {message}"
     (tmp_path / "highspy.py").write_text("raise ImportError('undefined symbol')\n")
-    with pytest.raises(ExternalError, match="mip needs HiGHS, which cannot be loaded: undefined symbol"):
+    with pytest.raises(
+        ExternalError, match="mip needs HiGHS, which cannot be loaded: undefined symbol"
+    ):
         Mip().first(dominoes(2), Budget())

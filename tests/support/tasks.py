@@ -92,7 +92,7 @@ def run(folder: str, log: str, tasks: list[Task], workers: int, most: float = 1e
     """What a killed process does; once the log has so many lines, it puts no further result."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-    def wait(_: float) -> None:
+    def wait(_: float, __: str) -> None:
         if len(logged(Path(log))) >= most:
             time.sleep(60.0)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from random import Random
@@ -167,6 +168,14 @@ def test_faults_of_form_are_named_sixteen_at_a_time(faults: list[Fault]) -> None
                 break
     planted = Planted(made.puzzle, made.profile, tuple(bodies.values()), "")
     assert_each_named(planted, on_piece, alone=False)
+
+
+def test_a_slit_is_reported_with_its_place_and_its_size() -> None:
+    fault = next(fault for fault in solids.FAULTS if fault.name == "slit within a side")
+    lines = everything(reported(fault, fault.clearly(0, "B")))
+    message = next(line for line in lines if ": dent: " in line)
+    at = r"at x -?[\d.]+, y -?[\d.]+, z -?[\d.]+ in the file"
+    assert re.search(rf"slit in the outline \({at}; 0\.10 mm wide, [\d.]+ mm long\)", message)
 
 
 @pytest.mark.parametrize("piece", ["L", pytest.param("D", marks=pytest.mark.long)])

@@ -131,6 +131,17 @@ def section_at(steps: Sequence[Step], height_mm: float) -> BaseGeometry:
     return area
 
 
+@dataclass(frozen=True)
+class _Slab:
+    """A slab of material between two heights, with its sections at both ends and in the middle."""
+
+    low_mm: float
+    high_mm: float
+    bottom: BaseGeometry
+    middle: BaseGeometry
+    top: BaseGeometry
+
+
 def board_drawing(
     accessory: Accessory,
     steps: tuple[Step, ...],
@@ -154,21 +165,26 @@ def board_drawing(
     edges = sorted(
         {edge for step in steps for shape in step.shapes for edge in shape.edge_heights_mm()}
     )
-    # The material from low to high, in slabs in which no surface begins or ends: the two heights,
-    # and the cuts at the lower end, in the middle and at the upper end.
+    # From low to high, slabs of material in which no surface begins or ends.
     slabs = []
     for low, high in itertools.pairwise(edges):
         if high - low > 4 * _INSIDE_MM:
-            inside = (low + _INSIDE_MM, (low + high) / 2, high - _INSIDE_MM)
-            below, middle, above = (section_at(steps, height) for height in inside)
-            if middle.area > 0:
-                slabs.append((low, high, below, middle, above))
-    (_, _, foot, _, _), (_, top_mm, _, _, face) = slabs[0], slabs[-1]
-    upright_mm2 = sum((high - low) * middle.length for low, high, _, middle, _ in slabs)
+            slab = _Slab(
+                low,
+                high,
+                bottom=section_at(steps, low + _INSIDE_MM),
+                middle=section_at(steps, (low + high) / 2),
+                top=section_at(steps, high - _INSIDE_MM),
+            )
+            if slab.middle.area > 0:
+                slabs.append(slab)
+    foot = slabs[0].bottom
+    face = slabs[-1].top
+    upright_mm2 = sum((slab.high_mm - slab.low_mm) * slab.middle.length for slab in slabs)
     level_mm2 = foot.area + face.area
-    for (*_, below), (_, _, above, _, _) in itertools.pairwise(slabs):
-        level_mm2 += below.symmetric_difference(above).area
-    silhouette = shapely.union_all([middle for _, _, _, middle, _ in slabs])
+    for below, above in itertools.pairwise(slabs):
+        level_mm2 += below.top.symmetric_difference(above.bottom).area
+    silhouette = shapely.union_all([slab.middle for slab in slabs])
     return BoardDrawing(
         piece=accessory.id,
         kind=accessory.kind,
@@ -176,7 +192,7 @@ def board_drawing(
         outline=Polygon(_largest(silhouette).exterior),
         face=_largest(face),
         foot=_largest(foot),
-        thickness_mm=round(top_mm, 6),
+        thickness_mm=round(slabs[-1].high_mm, 6),
         steps=steps,
         label=label,
         rest_mm=rest_mm,

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.outline import region_mm
+from fabkit.drawing.placement import Pose
 from fabkit.mesh.finding import DIGITS, TINY_MM, TINY_MM3
 from fabkit.mesh.mesh import Points
 from fabkit.mesh.part import Part, protrusion_mm
-from fabkit.mesh.placement import OrientedPiece, Pose, PosedPiece, placements_on, posed, step_mm
+from fabkit.mesh.placement import OrientedPiece, PosedPiece, placements_on, posed, step_mm
 from fabkit.mesh.rules.insertion import LIFT_MM, ball_orientations
 from fabkit.model.lattice import Cell
 from fabkit.model.profile import Profile

@@ -18,14 +18,15 @@ import numpy as np
 import shapely
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.core.progress import Progress, no_progress
+from fabkit.core.progress import Progress, counted, no_progress
 from fabkit.drawing.outline import region_mm
+from fabkit.drawing.placement import Pose
 from fabkit.mesh.finding import TINY_MM3, Finding, check_limits, count_finding
 from fabkit.mesh.identity import PeggedPart
 from fabkit.mesh.manifold import crop
 from fabkit.mesh.mesh import Points, moved
 from fabkit.mesh.part import Part
-from fabkit.mesh.placement import OrientedPiece, Pose, flat_piece, step_mm
+from fabkit.mesh.placement import OrientedPiece, flat_piece, step_mm
 from fabkit.model.balls import flat_poses, rotate_ball
 from fabkit.model.lattice import LATTICES, Cell, Lattice
 from fabkit.model.piece import normalize_cells
@@ -122,7 +123,7 @@ def insertion_findings(
     margins: dict[str, float] = {}
     findings: dict[str, list[Finding]] = {}
     for done, (key, part) in enumerate(parts.items()):
-        progress(done, len(parts), key)
+        counted(progress, done, len(parts), key)
         over: list[OrientedPiece] = []
         if isinstance(part, PeggedPart):
             orientations = [peg_orientation(key, part, lattice, board.unit_mm, over=False)]
@@ -147,7 +148,7 @@ def insertion_findings(
         gap_mm = margins[key] + margins[nearest]
         what = f"the gap to {nearest}, the nearest neighbour,"
         findings[key] += check_limits("socket-neighbours", gap_mm, profile.gap_min_mm, what=what)
-    progress(len(parts), len(parts), "")
+    progress(1.0, "")
     return findings
 
 

@@ -230,30 +230,56 @@ def _form(subject: Subject) -> Iterator[Finding]:
     tips = [(corner, mm) for corner, mm in usual if mm > 0 and corner.angle < math.pi]
     bumps = _off(part.silhouette, canonical, inner)
     bumps += [(corner.off_mm - mm, corner.place) for corner, mm in inner]
-    dents = []
+    dents: list[tuple[float, BaseGeometry]] = []
     for cut in features.cuts:
-        material = part.filled(cut.material)
+        slits = [a for slit in features.slits for other, a in slit.cuts if other is cut]
+        material = part.filled(cut.material) - shapely.union_all(slits)
         if cut.inside_mm < 2 * TOLERANCE_MM and not material.is_empty:
-            missing = _off(canonical, material, tips)
-            missing += [(corner.place.distance(material) - mm, corner.place) for corner, mm in tips]
-            dents += [(mm - cut.inside_mm, place) for mm, place in missing]
+            drawn = canonical.buffer(-cut.inside_mm, join_style="mitre", mitre_limit=10)
+            dents += _off(drawn, material, tips)
+            for corner, mm in tips:
+                off_mm = corner.place.distance(material) - mm - cut.inside_mm
+                dents.append((off_mm, corner.place))
     for rule, off in (("bump", bumps), ("dent", dents)):
-        far_mm, place = max(off, key=lambda deviation: deviation[0], default=(0.0, Point()))
-        yield from check_limits(rule, [(max(0.0, far_mm), place.buffer(1.0))], maximum=TOLERANCE_MM)
+        # Among slices with the same slit, that with the least around it.
+        far_mm, place = max(off, key=lambda x: (round(x[0], 2), -x[1].area), default=(0.0, Point()))
+        what = f"the {RULES[rule][0]}"
+        if far_mm > TOLERANCE_MM:
+            what += f" (at {_in_file(part, place)} in the file"
+            if place.area:
+                long_mm = place.length / 2
+                what += f"; {place.area / long_mm:.2f} mm wide, {long_mm:.1f} mm long"
+            what += ")"
+        where = [(max(0.0, far_mm), place.buffer(1.0))]
+        yield from check_limits(rule, where, maximum=TOLERANCE_MM, what=what)
+
+
+def _in_file(part: Part, place: BaseGeometry) -> str:
+    """The coordinates in the file of the vertex that is nearest to a place of a part."""
+    vertices = shapely.points(part.vertices[:, :2])
+    nearest = part.mesh.vertices[shapely.distance(vertices, place).argmin()]
+    return ", ".join(f"{axis} {mm + 0.0:.1f}" for axis, mm in zip("xyz", nearest, strict=True))
 
 
 def _off(
     area: BaseGeometry, other: BaseGeometry, usual: Sequence[tuple[_Corner, float]]
-) -> list[tuple[float, Point]]:
-    """The distances of the vertices of `area` minus `other` from `other`, except near corners that are
-    cut or filled by the usual amount."""
+) -> list[tuple[float, BaseGeometry]]:
+    """The polygons of `area` minus `other`, except near corners that are cut or filled by the usual
+    amount, and how far their vertices are from `other` and from the border of `area`.
+
+    No point in a slit is far from material, but its end is far from the border.
+    """
     past = [other]
     for corner, off_mm in usual:
         half = min(corner.angle, 2 * math.pi - corner.angle) / 2
         reach_mm = off_mm * math.cos(half) / (1 - math.sin(half))
         past.append(corner.place.buffer(reach_mm + TOLERANCE_MM))
-    points = shapely.points(shapely.get_coordinates(area.difference(shapely.union_all(past))))
-    return list(zip(shapely.distance(points, other).tolist(), points, strict=True))
+    deviations: list[tuple[float, BaseGeometry]] = []
+    for rest in polygons_by_size(area.difference(shapely.union_all(past))):
+        points = shapely.points(shapely.get_coordinates(rest))
+        off = shapely.distance(points, [[other], [area.boundary]])
+        deviations.append((float(off.max()), rest))
+    return deviations
 
 
 def _on_own_sides(part: Part) -> Polygon:

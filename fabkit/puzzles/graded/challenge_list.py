@@ -19,11 +19,12 @@ from fabkit.model.challenge_file import challenge_record, solution_record
 from fabkit.model.entry import LEVELS
 from fabkit.model.library import set_argument
 from fabkit.model.puzzle import PuzzleSet, default_board
-from fabkit.puzzles.graded.generate import ENGINES, GeneratedChallenges
+from fabkit.puzzles.graded.generate import UNIQUE_BY, GeneratedChallenges
 from fabkit.puzzles.graded.grading import GradedChallenge
 
-#: The list in the output folder, and the folder of its challenge files.
+#: The list in the output folder.
 LIST = "challenges.json"
+#: The folder of the challenge files, beside the list.
 FOLDER = "challenges"
 
 
@@ -59,9 +60,7 @@ def command(generated: GeneratedChallenges) -> str:
 
 
 def _record(generated: GeneratedChallenges, graded: GradedChallenge) -> dict[str, Any]:
-    """Return the document of a challenge with its result."""
     candidate = graded.candidate
-    rating = graded.rating
     origin = {"shape": candidate.shape} if candidate.shape else {"minimal": candidate.minimal}
     return {
         **_statement(generated, graded),
@@ -73,13 +72,13 @@ def _record(generated: GeneratedChallenges, graded: GradedChallenge) -> dict[str
             "count": candidate.count,
             "count_complete": True,
             "count_up_to_symmetry": 1,
-            "unique_by": list(ENGINES),
+            "unique_by": list(UNIQUE_BY),
             **origin,
             "level": graded.level,
             "difficulty": {
                 "score": graded.score,
-                "tries": round(rating.tries, 3),
-                "free_moves": round(rating.free_moves, 3),
+                "tries": round(graded.rating.tries, 3),
+                "free_moves": round(graded.rating.free_moves, 3),
             },
         },
     }
@@ -91,7 +90,6 @@ def file_name(graded: GradedChallenge) -> str:
 
 
 def _statement(generated: GeneratedChallenges, graded: GradedChallenge) -> dict[str, Any]:
-    """Return the contents of a challenge file."""
     encoded = graded.encoded
     return challenge_record(generated.puzzle, encoded.challenge, encoded.cells_or_outline)
 
@@ -118,12 +116,12 @@ def title(graded: GradedChallenge) -> str:
     """Describe a challenge in one line, such as ``junior (4.2): 3 pieces given, all needed``."""
     candidate = graded.candidate
     given = len(candidate.challenge.given)
-    spare = ", all needed" if candidate.minimal and given > 1 else ""
-    of = f" of {candidate.of}" if candidate.of else ""
-    what = f"{pluralize(given, 'piece')}{of} given{spare}"
+    all_needed = ", all needed" if candidate.minimal and given > 1 else ""
+    base = f" of {candidate.of}" if candidate.of else ""
+    summary = f"{pluralize(given, 'piece')}{base} given{all_needed}"
     if candidate.shape:
-        what = f"{candidate.shape} from {', '.join(candidate.challenge.pieces)}"
-    return f"{graded.level} ({graded.score:.1f}): {what}"
+        summary = f"{candidate.shape} from {', '.join(candidate.challenge.pieces)}"
+    return f"{graded.level} ({graded.score:.1f}): {summary}"
 
 
 def level_table(generated: GeneratedChallenges) -> tuple[list[str], list[list[object]]]:

@@ -33,11 +33,12 @@ from fabkit.solve.infeasibility import find_infeasibility
 
 #: Instead of ids: all challenges of a set and of its catalog without given pieces.
 ALL = "all"
-#: Numbers of pieces left to place by a start of a challenge, and attempts for each requested one.
-_FREE, _TRIES = range(3, 11), 12
-
+#: Numbers of pieces that the start of a challenge may leave to place.
+_FREE = range(3, 11)
+#: Attempts for each requested start of a challenge.
+_TRIES = 12
 #: The engine that finds solutions, and the one that confirms that there is only one.
-ENGINES = (Search.name, Sat.name)
+UNIQUE_BY = (Search.name, Sat.name)
 
 
 @dataclass(frozen=True)
@@ -73,8 +74,8 @@ def find_board(puzzle: PuzzleSet, name: str | None) -> Board | None:
         if board.id == name:
             return board
     known = [board.id for board in puzzle.boards]
-    are = f"its boards are {', '.join(known)}" if known else "it has none"
-    message = f"{puzzle.name} has no board {quote(name)}; {are}{did_you_mean(name, known)}"
+    choices = f"its boards are {', '.join(known)}" if known else "it has none"
+    message = f"{puzzle.name} has no board {quote(name)}; {choices}{did_you_mean(name, known)}"
     raise InputError.of("--board", message)
 
 
@@ -150,14 +151,15 @@ def _sources(
     """Return the sources of candidates; and if there are none, the reason."""
     board = query.board
     if query.of:
-        begun = base_challenges(puzzle, query.of)
-        share = -(-POOL_FACTOR * query.count // len(begun))
+        bases = base_challenges(puzzle, query.of)
+        share = -(-POOL_FACTOR * query.count // len(bases))
         sources: dict[Hashable, CandidateSource] = {
-            challenge.id: _starts_of(puzzle, challenge, share, query, budget) for challenge in begun
+            challenge.id: _starts_of(puzzle, challenge, share, query, budget) for challenge in bases
         }
-        used = [challenge.pieces_used for challenge in begun]
-        if isinstance(query.given, int) and all(n - query.given not in _FREE for n in used):
-            return sources, f"a start leaves {_FREE[0]} to {_FREE[-1]} pieces to place"
+        if isinstance(query.given, int):
+            free_counts = {challenge.pieces_used - query.given for challenge in bases}
+            if free_counts.isdisjoint(_FREE):
+                return sources, f"a start leaves {_FREE[0]} to {_FREE[-1]} pieces to place"
         return sources, ""
     if board is None:
         return SubsetChallenges(puzzle).sources(query.seed), ""
@@ -166,7 +168,7 @@ def _sources(
     if infeasibility is not None:
         return {}, f"{board.id} has no solution: {infeasibility.reason}"
     # Listing fillings reports no progress, since its share of the work is not known beforehand.
-    positions = StartingPositions(encoded, Budget(budget.limit_s, None, budget.started))
+    positions = StartingPositions(encoded, Budget(budget.limit_s, started=budget.started))
     if positions.fillings is not None and not len(positions.fillings):
         return {}, f"{board.id} has no solution: search exhausted"
     return dict[Hashable, CandidateSource](positions.sources(query.given, query.seed).items()), ""
@@ -206,28 +208,30 @@ def _starts_of(
     """
     rng = random.Random(f"{query.seed} {challenge.id}")  # noqa: S311
     sources: Mapping[tuple[int, bool], CandidateSource] = {}
-    if find_infeasibility(encoded := to_exact_cover(puzzle, challenge)) is None:
+    encoded = to_exact_cover(puzzle, challenge)
+    if find_infeasibility(encoded) is None:
         # There may be hundreds of thousands of fillings, so they are deleted as soon as possible.
-        positions = StartingPositions(encoded, Budget(budget.limit_s, None, budget.started))
+        positions = StartingPositions(encoded, Budget(budget.limit_s, started=budget.started))
         sources = positions.sources(query.given, query.seed)
         del positions
-    used = encoded.problem.pieces_used
-    names = [source_name for source_name in sources if used - source_name[0] in _FREE]
-    candidates, tries = list[Candidate](), 0
-    rng.shuffle(names)
-    while names and len(candidates) < share and tries < _TRIES * share:
+    pieces_used = encoded.problem.pieces_used
+    sizes = [(size, minimal) for size, minimal in sources if pieces_used - size in _FREE]
+    candidates = list[Candidate]()
+    tries = 0
+    rng.shuffle(sizes)
+    while sizes and len(candidates) < share and tries < _TRIES * share:
         tries += 1
-        name = names[tries % len(names)]
-        candidate = next(sources[name], None)
+        size = sizes[tries % len(sizes)]
+        candidate = next(sources[size], None)
         given = candidate.challenge.given if candidate else ()
-        free = challenge.region.difference(*(placed.cells for placed in given))
-        is_whole = len(parts_of_cells(puzzle.lattice, free)) == 1
-        suits = given and is_whole and used - len(given) in _FREE
+        free_cells = challenge.region.difference(*(placed.cells for placed in given))
+        is_connected = len(parts_of_cells(puzzle.lattice, free_cells)) == 1
+        suits = given and is_connected and pieces_used - len(given) in _FREE
         if candidate and suits:
             candidates.append(replace(candidate, of=challenge.id))
-        spent = not candidate and not isinstance(query.given, int)
-        if spent or (suits and query.of == (ALL,)):
-            names.remove(name)
+        is_spent = not candidate and not isinstance(query.given, int)
+        if is_spent or (suits and query.of == (ALL,)):
+            sizes.remove(size)
     del sources
     yield from candidates
 

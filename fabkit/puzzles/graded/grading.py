@@ -92,7 +92,10 @@ def grade_candidates(
         At most `count` challenges.
     """
     wanted = POOL_FACTOR * -(-count * len(LEVELS) // len(levels))
-    waiting, pool, idle, spent = deque(sources.values()), list[GradedChallenge](), 0, False
+    waiting = deque(sources.values())
+    pool = list[GradedChallenge]()
+    idle = 0
+    spent = False
     try:
         while waiting and len(pool) < wanted and idle < _MAX_IDLE:
             budget.report(len(pool) / wanted)
@@ -127,35 +130,38 @@ def _select(
         level = level_of(graded.score, cuts)
         by_level.get(level, []).append(replace(graded, level=level))
     shares = even_shares(count, {name: len(challenges) for name, challenges in by_level.items()})
-    chosen, seen = list[GradedChallenge](), Counter[Hashable]()
+    chosen = list[GradedChallenge]()
+    seen = Counter[Hashable]()
+
+    def familiarity(graded: GradedChallenge) -> float:
+        return sum(weight * seen[feature] for feature, weight in _features(graded).items())
+
     for name, share in shares.items():
         ranked = by_level[name]
         for place in range(share):
             near = ranked[len(ranked) * place // share : len(ranked) * (place + 1) // share]
-            best = min(
-                near, key=lambda graded: sum(w * seen[what] for what, w in _features(graded))
-            )
-            seen.update(what for what, _ in _features(best))
+            best = min(near, key=familiarity)
+            seen.update(_features(best).keys())
             chosen.append(best)
     return chosen
 
 
-def _features(graded: GradedChallenge) -> list[tuple[Hashable, float]]:
+def _features(graded: GradedChallenge) -> dict[Hashable, float]:
     """Return the features by which a player recognises a challenge, with weights."""
-    challenge, solution = graded.candidate.challenge, graded.candidate.solution
-    given = challenge.given
-    whole = frozenset(solution.items())
-    marks: list[tuple[Hashable, float]] = [(whole, 3.0), (challenge.region, 1.0)]
-    for placed in given:
-        marks += [(placed.piece, 1 / len(given)), (placed, 3 / len(given))]
-    return marks
+    challenge = graded.candidate.challenge
+    solution = frozenset(graded.candidate.solution.items())
+    features: dict[Hashable, float] = {solution: 3.0, challenge.region: 1.0}
+    for placed in challenge.given:
+        features[placed.piece] = 1 / len(challenge.given)
+        features[placed] = 3 / len(challenge.given)
+    return features
 
 
 def even_shares(count: int, available: Mapping[str, int]) -> dict[str, int]:
     """Distribute a number evenly over levels, up to the maximum of each; easier levels come first.
 
     Args:
-        most: the maximum of each level, from easy to hard.
+        available: the maximum of each level, from easy to hard.
 
     Example:
         >>> even_shares(11, {"starter": 100, "junior": 2, "expert": 100})
@@ -165,6 +171,6 @@ def even_shares(count: int, available: Mapping[str, int]) -> dict[str, int]:
     waiting = sorted(levels, key=lambda level: (available[level], -levels.index(level)))
     shares: dict[str, int] = {}
     for place, level in enumerate(waiting):
-        left = count - sum(shares.values())
-        shares[level] = min(available[level], left // (len(waiting) - place))
+        remaining = count - sum(shares.values())
+        shares[level] = min(available[level], remaining // (len(waiting) - place))
     return {level: shares[level] for level in levels}

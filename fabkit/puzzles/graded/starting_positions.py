@@ -31,13 +31,15 @@ from fabkit.solve.exact_cover import BoolArray, ExactCoverProblem, Option
 
 MINIMAL = "minimal"
 
-#: Fillings are listed if that takes at most about this many seconds, and there are at most this many
-#: fillings of at most this many pieces: n pieces have 2^n positions.
+#: About how long listing the fillings may take.
 _LISTING_S = 5.0
+#: More fillings are not listed.
 _MAX_LISTED = 500_000
+#: Fillings of more pieces are not listed: n pieces have 2^n positions.
 _MAX_PIECES = 16
-#: Limits for drawing one random filling (nodes) and for checking uniqueness (seconds).
+#: Limit for drawing one random filling, in nodes of the search.
 _DRAWING_NODES = 50_000
+#: About how long checking uniqueness may take.
 _UNIQUE_S = 0.5
 
 
@@ -86,24 +88,22 @@ class StartingPositions:
 
     def _skip_shipped(self) -> None:
         """Mark the positions of the set's own challenges on this board as found."""
-        board, kinds = self.encoded.challenge, self.encoded.kinds
+        board = self.encoded.challenge
         for own in self.encoded.puzzle.challenges:
-            if (
+            is_on_board = (
                 own.region == board.region
                 and set(own.pieces) == set(board.pieces)
                 and own.pieces_count == board.pieces_count
-            ):
-                given = {
-                    (kind, placed.cells)
-                    for placed in own.given
-                    for kind in kinds
-                    if placed.piece in kind
-                }
-                self._is_new(
-                    position
-                    for position, option in enumerate(self._problem.options)
-                    if (kinds[option.kind], self._covered(position)) in given
-                )
+            )
+            if not is_on_board:
+                continue
+            cells_of = {placed.piece: placed.cells for placed in own.given}
+            held = list[int]()
+            for position, option in enumerate(self._problem.options):
+                given_cells = map(cells_of.get, self.encoded.kinds[option.kind])
+                if self._covered(position) in given_cells:
+                    held.append(position)
+            self._is_new(held)
 
     def _from_list(self, size: int, minimal: bool, rng: random.Random) -> CandidateSource:
         """Cycle through the fillings and yield a new position of each, until none is left."""
@@ -112,22 +112,21 @@ class StartingPositions:
         if size == 1:  # only a filling with a placement of its own has such a position
             held = np.bincount(self.fillings.ravel(), minlength=len(self._problem.options))
             rows = rows[(held[self.fillings] == 1).any(axis=1)]
-        order, fresh = rows.tolist(), True
+        order = rows.tolist()
+        fresh = True
         while fresh:
             fresh = False
             rng.shuffle(order)
             for row in order:
-                filling = self.fillings[row].tolist()
-                candidate = self._new_position(
-                    filling, size, minimal, self._ambiguous(filling), rng
-                )
+                candidate = self._new_position(self.fillings[row].tolist(), size, minimal, rng)
                 fresh |= candidate is not None
                 yield candidate
 
     def _new_position(
-        self, filling: list[int], size: int, minimal: bool, ambiguous: BoolArray, rng: random.Random
+        self, filling: list[int], size: int, minimal: bool, rng: random.Random
     ) -> Candidate | None:
         """Return a random position of a filling that is not equivalent to an earlier one."""
+        ambiguous = self._ambiguous(filling)
         alone = _minimal(ambiguous)
         fitting = (alone if minimal else ~ambiguous) & (self._sizes == size)
         sets = np.flatnonzero(fitting).tolist()
@@ -177,7 +176,8 @@ class StartingPositions:
         self, filling: Solution, size: int, minimal: bool, rng: random.Random
     ) -> Candidate | None:
         """Remove pieces in random order while the solution stays unique, then put some back."""
-        held, free = set(filling), list[int]()
+        held = set(filling)
+        free = list[int]()
         for option in rng.sample(filling, len(filling)):
             self._budget.report(0.0)
             verdict = _is_unique(self._problem, held - {option})
@@ -224,13 +224,14 @@ def _list_fillings(problem: ExactCoverProblem, budget: Budget) -> npt.NDArray[np
     if pieces > _MAX_PIECES:
         return None
     search = start_search(problem, break_symmetry=False, keep_solutions=True)
-    blocks, over = [np.zeros((0, pieces), dtype=np.int32)], False
-    for ended in run_in_slices(search, _MAX_LISTED + 1, estimate_nodes(problem, _LISTING_S)):
+    blocks = [np.zeros((0, pieces), dtype=np.int32)]
+    is_complete = False
+    for over in run_in_slices(search, _MAX_LISTED + 1, estimate_nodes(problem, _LISTING_S)):
         blocks.append(np.array(search.solutions, dtype=np.int32).reshape(-1, pieces))
         search.solutions.clear()
         budget.report(search.progress())
-        over = ended
-    return np.concatenate(blocks) if over and search.count <= _MAX_LISTED else None
+        is_complete = over
+    return np.concatenate(blocks) if is_complete and search.count <= _MAX_LISTED else None
 
 
 def _minimal(ambiguous: BoolArray) -> BoolArray:
@@ -259,7 +260,8 @@ def _is_unique(problem: ExactCoverProblem, held: set[int]) -> bool | None:
 
 def _residual_problem(problem: ExactCoverProblem, held: Iterable[int]) -> ExactCoverProblem:
     """Return the rest of a problem once some options are chosen, with cells renumbered."""
-    copies, covered = list(problem.copies), set[int]()
+    copies = list(problem.copies)
+    covered = set[int]()
     for option in held:
         copies[problem.options[option].kind] -= 1
         covered.update(problem.options[option].cells)
@@ -271,5 +273,6 @@ def _residual_problem(problem: ExactCoverProblem, held: Iterable[int]) -> ExactC
         if copies[option.kind] and covered.isdisjoint(option.cells)
     )
     pieces_count = problem.pieces_count
-    left = None if pieces_count is None else pieces_count - (sum(problem.copies) - sum(copies))
-    return ExactCoverProblem(len(free), tuple(copies), tuple(options), pieces_count=left)
+    if pieces_count is not None:
+        pieces_count -= sum(problem.copies) - sum(copies)
+    return ExactCoverProblem(len(free), tuple(copies), tuple(options), pieces_count=pieces_count)

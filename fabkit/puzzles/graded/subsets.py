@@ -31,7 +31,7 @@ _SEARCH_S = 0.1
 _MAX_CELLS = 400
 
 
-def basic_shapes(lattice: Lattice, most_area: float) -> dict[str, Ring]:
+def basic_shapes(lattice: Lattice, max_area: float) -> dict[str, Ring]:
     """Return the rectangles, squares and triangles up to an area in square units, by name.
 
     Returns:
@@ -44,14 +44,14 @@ def basic_shapes(lattice: Lattice, most_area: float) -> dict[str, Ring]:
 'triangle with a base of 2']
     """
     shapes: dict[str, Ring] = {}
-    for side in range(1, int(most_area) + 1):
-        for width in range(side, int(most_area // side) + 1):
+    for side in range(1, int(max_area) + 1):
+        for width in range(side, int(max_area // side) + 1):
             name = f"{'square' if width == side else 'rectangle'} of {width} x {side}"
             shapes[name] = ((0, 0), (width, 0), (width, side), (0, side))
     if lattice.cells_per_unit > 1:
-        for n in range(1, isqrt(int(2 * most_area)) + 1):
+        for n in range(1, isqrt(int(2 * max_area)) + 1):
             shapes[f"triangle with legs of {n}"] = ((0, 0), (n, 0), (n, n))
-        for n in range(1, isqrt(int(most_area)) + 1):
+        for n in range(1, isqrt(int(max_area)) + 1):
             shapes[f"triangle with a base of {2 * n}"] = ((0, 0), (2 * n, 0), (n, n))
     return shapes
 
@@ -69,9 +69,9 @@ def refuse_unsuitable(puzzle: PuzzleSet) -> None:
         InputError: if the set is one of them.
     """
     if puzzle.made_of_balls or not puzzle.lattice.has_outlines:
-        what = "balls" if puzzle.made_of_balls else "hexagons"
+        shapes = "balls" if puzzle.made_of_balls else "hexagons"
         message = (
-            f"has no board, and its pieces are {what}, which make no rectangles or triangles; "
+            f"has no board, and its pieces are {shapes}, which make no rectangles or triangles; "
             "add a [[board]] for starting positions"
         )
         raise InputError.of(puzzle.name, message)
@@ -91,16 +91,15 @@ class SubsetChallenges:
         self._areas = [len(puzzle.piece(kind[0]).forms[0].cells) for kind in self._kinds]
 
     def _posed(self, region: frozenset[Cell]) -> EncodedChallenge:
-        """Encode a region with all pieces."""
         return to_exact_cover(self._puzzle, self._puzzle.whole_board(Board("", region)))
 
     def sources(self, seed: int) -> dict[Hashable, CandidateSource]:
         """Return sources of candidates by shape; equal seeds give equal candidates."""
         lattice = self._puzzle.lattice
-        most_area = min(self._puzzle.area, _MAX_CELLS / lattice.cells_per_unit)
+        max_area = min(self._puzzle.area, _MAX_CELLS / lattice.cells_per_unit)
         return {
             name: self._candidates(name, region, random.Random(f"{seed} {name}"))  # noqa: S311
-            for name, corners in basic_shapes(lattice, most_area).items()
+            for name, corners in basic_shapes(lattice, max_area).items()
             if self._combinations[0].get(len(region := shape_cells(lattice, corners)))
         }
 
@@ -108,7 +107,8 @@ class SubsetChallenges:
         self, name: str, region: frozenset[Cell], rng: random.Random
     ) -> CandidateSource:
         """Draw pieces of the right area, each selection once, and yield those that make the shape."""
-        shipped, seen = self._shipped(region), set[tuple[int, ...]]()
+        shipped = self._shipped(region)
+        seen = set[tuple[int, ...]]()
         whole: EncodedChallenge | None = None
         while len(seen) < self._combinations[0][len(region)]:
             copies = self._draw_copies(len(region), rng)
@@ -151,7 +151,6 @@ class SubsetChallenges:
 
     @cached_property
     def _combinations(self) -> list[dict[int, int]]:
-        """The number of selections from each kind onwards that have each area."""
         sums_by_kind = [{0: 1}]
         for kind, area in zip(reversed(self._kinds), reversed(self._areas), strict=True):
             sums: dict[int, int] = {}
@@ -163,15 +162,16 @@ class SubsetChallenges:
 
     def _draw_copies(self, area: int, rng: random.Random) -> tuple[int, ...]:
         """Draw copies of each kind with a total area; all selections are equally likely."""
-        copies, left = [], area
-        for place, kind in enumerate(self._kinds):
-            below, area = self._combinations[place + 1], self._areas[place]
+        copies = list[int]()
+        for kind, piece_area, later_counts in zip(
+            self._kinds, self._areas, self._combinations[1:], strict=True
+        ):
             numbers = range(len(kind) + 1)
-            weights = [below.get(left - number * area, 0) for number in numbers]
+            weights = [later_counts.get(area - number * piece_area, 0) for number in numbers]
             drawn = rng.randrange(sum(weights))
             number = next(n for n in numbers if drawn < sum(weights[: n + 1]))
             copies.append(number)
-            left -= number * area
+            area -= number * piece_area
         return tuple(copies)
 
 
@@ -179,11 +179,13 @@ def _restrict(
     problem: ExactCoverProblem, copies: tuple[int, ...], chosen: Sequence[int]
 ) -> ExactCoverProblem:
     """Restrict a problem to some copies of each kind and the chosen options."""
-    number = {kind: place for place, kind in enumerate(k for k, n in enumerate(copies) if n)}
-    options = (problem.options[position] for position in chosen)
-    mine, size = tuple(Option(number[o.kind], o.cells) for o in options), problem.cell_count
-    same = problem.symmetries[0][size:]  # reflections may map one kind to another
+    used_kinds = [kind for kind, count in enumerate(copies) if count]
+    number = {kind: place for place, kind in enumerate(used_kinds)}
+    chosen_options = [problem.options[position] for position in chosen]
+    options = tuple(Option(number[option.kind], option.cells) for option in chosen_options)
+    size = problem.cell_count
+    unmoved_kinds = problem.symmetries[0][size:]  # reflections may map one kind to another
     symmetries = tuple(
-        symmetry[:size] for symmetry in problem.symmetries if symmetry[size:] == same
+        symmetry[:size] for symmetry in problem.symmetries if symmetry[size:] == unmoved_kinds
     )
-    return ExactCoverProblem(size, tuple(filter(None, copies)), mine, symmetries=symmetries)
+    return ExactCoverProblem(size, tuple(filter(None, copies)), options, symmetries=symmetries)

@@ -12,5 +12,7 @@ module                    holds
 ========================  =======================================================================
 """
 
-#: Time limits for counting the solutions of a shape, and for a hard candidate, in seconds.
-COUNT_S, DECIDE_S = 60.0, 600.0
+#: Time limit for counting the solutions of a shape.
+COUNT_S = 60.0
+#: Time limit for deciding a hard candidate.
+DECIDE_S = 600.0

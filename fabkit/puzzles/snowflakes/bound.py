@@ -35,7 +35,6 @@ the middle of a cell. A set with corners elsewhere is refused.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -89,7 +88,7 @@ def bound(lattice: Lattice, pieces: Sequence[Piece]) -> Bound:
     for piece in pieces:
         corners = [corner for ring in piece.forms[0].rings for corner in ring]
         for corner in corners:
-            if any(value % lattice.per_unit for value in corner):
+            if any(coordinate % lattice.per_unit for coordinate in corner):
                 raise InputError.of(
                     f"piece {piece.id}",
                     f"has a corner at {format_point(lattice, corner)}; snowflakes need "
@@ -104,12 +103,14 @@ def half_widths(parity: str, known: Bound | None, maximum: int | None) -> HalfWi
 
     Args:
         parity: one of the three.
-        known: the bound; None for shapes that need not be rigid, which need `most`.
-        most: the user's limit on the half-width; None for no limit.
+        known: the bound; None for shapes that need not be rigid, which need `maximum`.
+        maximum: the user's limit on the half-width; None for no limit.
     """
-    far = sys.maxsize if maximum is None else maximum
-    even, odd = (
-        min(far, known.half_width(parity_of_board) if known else far)
-        for parity_of_board in (EVEN, ODD)
-    )
-    return (even, odd) if parity == MIXED else {EVEN: even, ODD: odd}[parity]
+    if parity == MIXED:
+        return _half_width(EVEN, known, maximum), _half_width(ODD, known, maximum)
+    return _half_width(parity, known, maximum)
+
+
+def _half_width(parity: str, known: Bound | None, maximum: int | None) -> int:
+    limits = [known.half_width(parity)] if known else []
+    return min(limits if maximum is None else [*limits, maximum])

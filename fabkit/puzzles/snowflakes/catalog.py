@@ -52,8 +52,8 @@ def document(
         "made": made,
         "levels": {"snowflake": cuts},
         "complete": [_complete(query, result) for result in results],
-        "challenges": sorted(challenges, key=_order),
-        "unknown": sorted(unknown, key=_order),
+        "challenges": sorted(challenges, key=catalog_order),
+        "unknown": sorted(unknown, key=catalog_order),
     }
 
 
@@ -95,33 +95,6 @@ def assign_levels(
     return records, list(thresholds)
 
 
-def merge_catalogs(
-    turned: Mapping[str, Any], flipped: Mapping[str, Any], command: str
-) -> dict[str, Any]:
-    """Merge two catalogs of a set: without and with turning pieces over.
-
-    A shape in both is listed as in the one without.
-    """
-    solved, unknown = (
-        {entry["id"]: entry for entry in (*flipped[key], *turned[key])}
-        for key in ("challenges", "unknown")
-    )
-    made = {**turned["made"], "command": command}
-    if "seconds" in made:
-        made["seconds"] = round(made["seconds"] + flipped["made"]["seconds"], 1)
-    challenges, cuts = assign_levels(solved.values())
-    left = (entry for name, entry in unknown.items() if name not in solved)
-    return {
-        "set": turned["set"],
-        "pieces": turned["pieces"],
-        "made": made,
-        "levels": {"snowflake": cuts},
-        "complete": [*turned["complete"], *flipped["complete"]],
-        "challenges": sorted(challenges, key=_order),
-        "unknown": sorted(left, key=_order),
-    }
-
-
 def command(query: SnowflakeQuery) -> str:
     """Return the command that reproduces the catalog."""
     parts = ["fabkit snowflakes", set_argument(query.puzzle)]
@@ -142,12 +115,14 @@ def command(query: SnowflakeQuery) -> str:
     return " ".join(parts)
 
 
-def _order(entry: dict[str, Any]) -> tuple[Any, ...]:
-    widths = entry["half_width"]
+def catalog_order(record: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return the sort key of a record: parity, half-width, id."""
+    widths = record["half_width"]
     largest = max(widths) if isinstance(widths, list) else widths
-    return PARITIES.index(entry["parity"]), largest, entry["id"]
+    return PARITIES.index(record["parity"]), largest, record["id"]
 
 
+#: The grids of the pieces in shapes of each parity, as the argument for completeness names them.
 _GRIDS = {
     EVEN: "one grid about a corner of it",
     ODD: "one grid about the middle of a cell",
@@ -178,7 +153,6 @@ def _complete(query: SnowflakeQuery, result: ParityResult) -> dict[str, Any]:
 
 
 def _head(query: SnowflakeQuery, shape: CandidateResult) -> dict[str, Any]:
-    """Return the document of a candidate, without its result."""
     field = shape.field
     numbers = [number for orbit in shape.orbits for number in field.orbits[orbit]]
     challenge = Challenge(
@@ -217,14 +191,16 @@ def _frame_cells(field: Field, numbers: Iterable[int]) -> set[Cell]:
 
     Those of a mixed field are subdivided, about the common centre.
     """
-    cells = [field.cells[number] for number in numbers]
+    by_board: list[list[Cell]] = [[] for _ in field.boards]
+    for number in numbers:
+        board_number, cell = field.cells[number]
+        by_board[board_number].append(cell)
     if field.parity != MIXED:
-        return {cell for _, cell in cells}
+        return set(by_board[0])
     subdivided = set[Cell]()
-    for number, board in enumerate(field.boards):
-        of_board = [cell for board_number, cell in cells if board_number == number]
+    for board, cells in zip(field.boards, by_board, strict=True):
         centre_x, centre_y = board.centre
-        for x, y in subdivide(field.lattice, of_board):
+        for x, y in subdivide(field.lattice, cells):
             subdivided.add((x - 2 * centre_x, y - 2 * centre_y))
     return subdivided
 
@@ -250,8 +226,8 @@ def shape_id(field: Field, orbits: Sequence[int]) -> str:
     """
     places = sorted(min(field.centroid(cell) for cell in field.orbits[orbit]) for orbit in orbits)
     text = json.dumps([field.lattice.name, places], separators=(",", ":"))
-    spelt = "-".join(map(str, _reach(field, orbits)[0]))
-    return f"{field.parity}{spelt}-{hashlib.sha256(text.encode()).hexdigest()[:10]}"
+    widths = "-".join(map(str, _reach(field, orbits)[0]))
+    return f"{field.parity}{widths}-{hashlib.sha256(text.encode()).hexdigest()[:10]}"
 
 
 def _solution(

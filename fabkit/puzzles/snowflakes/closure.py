@@ -58,14 +58,14 @@ def count_cells(mask, planes, values):  # type: ignore[no-untyped-def]
 
 @kernel
 def _spread(sources, near, spread):  # type: ignore[no-untyped-def]
-    """Add the orbits that touch the sources to ``found``."""
+    """Add the orbits that touch the sources to ``spread``."""
     for word in range(sources.shape[0]):
         bits = sources[word]
         while bits != ZERO:
             orbit = word * 64 + np.int64(trailing_zeros(bits))
             bits &= bits - ONE
-            for to in range(spread.shape[0]):
-                spread[to] |= near[orbit, to]
+            for near_word in range(spread.shape[0]):
+                spread[near_word] |= near[orbit, near_word]
 
 
 @kernel
@@ -73,7 +73,7 @@ def _layers(starts, entry, orbits, near, costs, max_cost, reached, around, fresh
     """Compute the orbits reachable at every cost: orbits of the set are free, new ones are not.
 
     Row c of ``starts`` holds the orbits to start from at cost c; ``entry`` are orbits treated as if
-    they touched a start at cost 0. Each row of ``reached``, up to cost ``most``, receives all orbits
+    they touched a start at cost 0. Each row of ``reached``, up to ``max_cost``, receives all orbits
     reached at that cost or less. ``around`` (as many rows) and ``fresh`` (one row) are buffers.
     """
     width = orbits.shape[0]
@@ -101,27 +101,20 @@ def _layers(starts, entry, orbits, near, costs, max_cost, reached, around, fresh
 
 @kernel
 def _useful(orbits, near, mirrors, costs, max_cost, room):  # type: ignore[no-untyped-def]
-    """Write to ``room[2, most]`` the orbits that a tree of that cost joins to both mirrors.
+    """Write to ``room[2, max_cost]`` the orbits that a tree of that cost joins to both mirrors.
 
     The fork of the tree is an orbit of the set, or a new one, whose cost both branches include. Only
     such orbits can be added to the set.
     """
     width = orbits.shape[0]
-    fresh, none = room[4, 0], room[4, 1]
+    fresh = room[4, 0]
+    none = room[4, 1]
     for mirror in range(2):
         for word in range(width):
             room[5, 0, word] = orbits[word] & mirrors[mirror, word]
-        _layers(
-            room[5, :1],
-            mirrors[mirror],
-            orbits,
-            near,
-            costs,
-            max_cost,
-            room[mirror],
-            room[3],
-            fresh,
-        )
+        starts = room[5, :1]
+        entry = mirrors[mirror]
+        _layers(starts, entry, orbits, near, costs, max_cost, room[mirror], room[3], fresh)
         for word in range(width):
             if orbits[word] & ~room[mirror, max_cost, word] != ZERO:
                 room[2, max_cost] = ZERO
@@ -131,12 +124,10 @@ def _useful(orbits, near, mirrors, costs, max_cost, room):  # type: ignore[no-un
             forks = ZERO
             for price in range(costs.shape[0] + 1):
                 where = orbits[word] if price == 0 else costs[price - 1, word] & ~orbits[word]
-                for left_cost in range(
-                    max(0, cost + price - max_cost), min(max_cost, cost + price) + 1
-                ):
-                    forks |= (
-                        where & room[0, left_cost, word] & room[1, cost + price - left_cost, word]
-                    )
+                total = cost + price
+                for first_cost in range(max(0, total - max_cost), min(max_cost, total) + 1):
+                    second = room[1, total - first_cost, word]
+                    forks |= where & room[0, first_cost, word] & second
             room[5, cost, word] = forks
             none[word] = ZERO
     _layers(room[5, : max_cost + 1], none, orbits, near, costs, max_cost, room[2], room[3], fresh)
@@ -155,12 +146,14 @@ def useful_orbits(orbits, field, max_weight, room, useful):  # type: ignore[no-u
         useful[:] = ~ZERO
 
 
-_HASH_START, _HASH_FACTOR = Word(14695981039346656037), Word(0x9E3779B97F4A7C15)
+#: The offset basis of the FNV-1a hash of 64 bits.
+_HASH_START = Word(14695981039346656037)
+#: The odd number nearest to 2^64 divided by the golden ratio, which spreads close values.
+_HASH_FACTOR = Word(0x9E3779B97F4A7C15)
 
 
 @kernel
 def _hash(mask):  # type: ignore[no-untyped-def]
-    """Hash a row of words."""
     digest = _HASH_START
     for word in mask:
         digest = (digest ^ word) * _HASH_FACTOR
@@ -174,7 +167,8 @@ def _find(mask, table, rows):  # type: ignore[no-untyped-def]
     last = np.int64(table.shape[0] - 1)
     place = np.int64(_hash(mask) & Word(last))
     while table[place] >= 0:
-        same, row = True, table[place]
+        same = True
+        row = table[place]
         for word in range(mask.shape[0]):
             if rows[row, word] != mask[word]:
                 same = False
@@ -232,8 +226,8 @@ def extend_unions(  # type: ignore[no-untyped-def]
         first_part: whether each placement is on the first lattice.
         cells: number of cells of the piece.
         rest: number of cells of all remaining pieces.
-        least: smaller unions cannot grow enough, or cannot hold the pieces so far.
-        most: number of cells of all pieces.
+        min_weight: smaller unions cannot grow enough, or cannot hold the pieces so far.
+        max_weight: number of cells of all pieces.
         mixed: whether both lattices must be used.
         field: see `Closure._field`.
         rows: the unions found before; ``kept``: which of them can become rigid; ``table``: their
@@ -243,8 +237,10 @@ def extend_unions(  # type: ignore[no-untyped-def]
         The last four, with the new unions.
     """
     width = touched.shape[1]
-    row, useful = np.zeros(width + 1, dtype=np.uint64), np.zeros(width, dtype=np.uint64)
-    union, grown = row[:width], np.zeros(width, dtype=np.uint64)
+    row = np.zeros(width + 1, dtype=np.uint64)
+    union = row[:width]
+    useful = np.zeros(width, dtype=np.uint64)
+    grown = np.zeros(width, dtype=np.uint64)
     room = np.zeros((6, MOST_LAYERS + 1, width), dtype=np.uint64)
     planes, inner_planes, values = field[0], field[1], field[2]
     for index in range(sets.shape[0]):
@@ -356,13 +352,14 @@ class Closure:
     @cached_property
     def touched(self) -> tuple[tuple[tuple[int, ...], ...], ...]:
         """The distinct sets of orbits that the placements of each piece touch."""
-        orbit, orbit_sets = self.field.orbit_of, []
+        orbit_of = self.field.orbit_of
+        by_piece = []
         for piece in self.pieces:
-            placed = self.field.placements(piece, self.flips)
-            orbit_sets.append(
-                tuple(sorted({tuple(sorted({orbit[c] for c in cells})) for cells in placed}))
-            )
-        return tuple(orbit_sets)
+            orbit_sets = set[tuple[int, ...]]()
+            for cells in self.field.placements(piece, self.flips):
+                orbit_sets.add(tuple(sorted({orbit_of[cell] for cell in cells})))
+            by_piece.append(tuple(sorted(orbit_sets)))
+        return tuple(by_piece)
 
     def candidates(self, first: slice = slice(None)) -> Candidates:
         """Return the unions of orbits touched by placements that have the area of the pieces.
@@ -379,11 +376,15 @@ class Closure:
             max((sum(self.field.orbit_sizes[o] for o in orbits) for orbits in touched), default=0)
             for touched in self.touched
         ]
-        rest, gain, unions, count = self.total, sum(gains), 0, 0
+        rest = self.total
+        gain = sum(gains)
+        unions = 0
+        count = 0
         sets = np.zeros((1, self._width + 1), dtype=np.uint64)
         for index, (piece, touched) in enumerate(zip(self.pieces, self.touched, strict=True)):
             cells = len(piece.forms[0].cells)
-            rest, gain = rest - cells, gain - gains[index]
+            rest -= cells
+            gain -= gains[index]
             used = touched[first] if index == 0 else touched
             barred = [set().union(*(self.field.conflicts[o] for o in orbits)) for orbits in used]
             step = (
@@ -394,7 +395,8 @@ class Closure:
             )  # fmt: skip
             rows = np.zeros((1 << 10, self._width + 1), dtype=np.uint64)
             kept = np.zeros(1 << 10, dtype=np.bool_)
-            table, count = np.full(1 << 12, -1, dtype=np.int32), 0
+            table = np.full(1 << 12, -1, dtype=np.int32)
+            count = 0
             block = max(1, _PAIRS_AT_ONCE // max(1, len(used)))
             for start in range(0, len(sets), block):
                 part = sets[start : start + block]

@@ -20,7 +20,13 @@ from itertools import chain, pairwise
 from fabkit.model.lattice import Cell, Lattice, Point, Ring, Symmetry
 from fabkit.model.piece import Piece, placements
 
-EVEN, ODD, MIXED = "even", "odd", "mixed"
+#: The centre is a corner of the grid.
+EVEN = "even"
+#: The centre is the middle of a cell.
+ODD = "odd"
+#: Some pieces are on an even board, the others on an odd one.
+MIXED = "mixed"
+#: In the order of searches and catalogs.
 PARITIES = (EVEN, ODD, MIXED)
 
 #: In cells; for mixed parity those of the even and the odd board.
@@ -152,7 +158,9 @@ class Field:
     def orbits(self) -> tuple[tuple[int, ...], ...]:
         """The orbits as cell numbers, from the centre outwards."""
         orbits = {tuple(sorted(set(images))) for images in zip(*self.images, strict=True)}
-        return tuple(sorted(orbits, key=self._outwards))
+        return tuple(
+            sorted(orbits, key=lambda orbit: (self.cells[orbit[0]][0], self._reach(orbit), orbit))
+        )
 
     @cached_property
     def orbit_of(self) -> tuple[int, ...]:
@@ -173,9 +181,6 @@ class Field:
         """Return a cell's centroid relative to the centre, in half frame steps."""
         board_number, where = self.cells[cell]
         return self.boards[board_number].from_centre(where)
-
-    def _outwards(self, orbit: Sequence[int]) -> tuple[int, int, Sequence[int]]:
-        return self.cells[orbit[0]][0], self._reach(orbit), orbit
 
     def _reach(self, orbit: Sequence[int]) -> int:
         """Return the greatest distance of an orbit from the centre, in half frame steps."""
@@ -221,12 +226,14 @@ class Field:
         Symmetries map axes to axes and diagonals to diagonals, and reflections in one of each
         generate all eight: a connected set of cells is symmetric exactly if it meets both.
         """
-        met = [corners for corners, _ in self._split]
-        axis = (n for n, triangles in enumerate(met) if any(0 in corner for corner in triangles))
-        diagonal = (
-            n for n, triangles in enumerate(met) if any(abs(x) == abs(y) for x, y in triangles)
-        )
-        return frozenset(axis), frozenset(diagonal)
+        on_axis = set[int]()
+        on_diagonal = set[int]()
+        for orbit, (corners, _) in enumerate(self._split):
+            if any(x == 0 or y == 0 for x, y in corners):
+                on_axis.add(orbit)
+            if any(abs(x) == abs(y) for x, y in corners):
+                on_diagonal.add(orbit)
+        return frozenset(on_axis), frozenset(on_diagonal)
 
     def half_widths(self, orbits: Iterable[int]) -> tuple[int, ...]:
         """Return the half-widths of the smallest boards that hold some orbits; -1 for none."""
@@ -234,11 +241,10 @@ class Field:
         unit = 2 * self.lattice.per_unit
         for orbit in orbits:
             board_number = self.board_of(orbit)
-            # An odd board's half-width does not count the half cell at its centre.
-            beyond = self._reach(self.orbits[orbit]) - unit // 2 * (
-                self.boards[board_number].parity == ODD
-            )
-            widths[board_number] = max(widths[board_number], -(-beyond // unit))
+            reach = self._reach(self.orbits[orbit])
+            if self.boards[board_number].parity == ODD:
+                reach -= unit // 2  # its half-width does not count the half cell at the centre
+            widths[board_number] = max(widths[board_number], -(-reach // unit))
         return tuple(widths)
 
     def is_rigid(self, orbits: Iterable[int]) -> bool:
@@ -249,7 +255,8 @@ class Field:
         """
         waiting = set(orbits)
         while waiting:
-            component, frontier = set[int](), {waiting.pop()}
+            component = set[int]()
+            frontier = {waiting.pop()}
             while frontier:
                 component |= frontier
                 frontier = set().union(*(self.touching[orbit] for orbit in frontier)) & waiting

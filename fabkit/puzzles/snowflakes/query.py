@@ -18,6 +18,7 @@ from fabkit.puzzles.snowflakes.tiler import Tiler
 #: Version of the search; increased when results may change, so that old checkpoints are refused.
 ALGORITHM = 1
 
+#: The rotations and reflections of the square.
 _SYMMETRIES_OF_SQUARE = 8
 
 

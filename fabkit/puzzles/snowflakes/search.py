@@ -12,15 +12,15 @@ from __future__ import annotations
 import hashlib
 import json
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from fabkit.core.files import json_sha256
+from fabkit.core.progress import Progress
 from fabkit.jobs.checkpoint import Checkpoint
 from fabkit.jobs.run import Pool, Task, run_tasks
 from fabkit.puzzles.snowflakes.closure import Closure
@@ -38,6 +38,7 @@ from fabkit.solve.exact_cover import ExactCoverProblem, WordArray
 FIRST_NODES = 20_000
 #: Node limit of the long search, so that its proof is not too long to check.
 MOST_NODES = 25_000_000
+#: The verdict on a candidate that was not decided within the time limit.
 UNKNOWN = "unknown"
 
 
@@ -118,8 +119,8 @@ def _outcome(tiler: Tiler, orbits: Sequence[int], attempt: Attempt) -> dict[str,
 
 
 def _impossible(engine: str, nodes: int, proof: dict[str, Any]) -> dict[str, Any]:
-    made = {"nodes": nodes, "engine": engine, "sha256": json_sha256(proof), "proof": proof}
-    return {"verdict": IMPOSSIBLE, **made}
+    evidence = {"engine": engine, "sha256": json_sha256(proof), "proof": proof}
+    return {"verdict": IMPOSSIBLE, "nodes": nodes, **evidence}
 
 
 def combined_sha256(hashes: Iterable[str]) -> str:
@@ -174,8 +175,8 @@ def _by_sat(tiler: Tiler, orbits: Sequence[int], budget: Budget) -> dict[str, An
     if not answer.complete:
         return {"verdict": UNKNOWN}
     cnf = to_cnf(problem)
-    both = {"cnf": cnf.dimacs(), "drat": refutation(cnf, budget)}
-    return _impossible("sat", answer.nodes, both)
+    proof = {"cnf": cnf.dimacs(), "drat": refutation(cnf, budget)}
+    return _impossible("sat", answer.nodes, proof)
 
 
 def count_and_rate(
@@ -187,12 +188,13 @@ def count_and_rate(
     count, complete = count_solutions(problem, Budget(budget_s)) if budget_s else (1, False)
     rated = difficulty(problem, count if complete else None, patient=True)
     assert rated is not None  # it only gives up with a time limit
-    hard = {"score": round(rated.score, 2)}
-    return pack_result({"count": max(count, 1), "complete": complete, "difficulty": hard})
+    rating = {"score": round(rated.score, 2)}
+    return pack_result({"count": max(count, 1), "complete": complete, "difficulty": rating})
 
 
 #: Number of tasks per parity; mixed parity has several times as many sets of orbits.
 _SEARCH_PARTS = {EVEN: 1, ODD: 2, MIXED: 8}
+#: Number of candidates that a task tries.
 _TRIED_AT_ONCE = 1000
 
 
@@ -263,69 +265,65 @@ def find_snowflakes(
     query: SnowflakeQuery,
     checkpoint: Checkpoint,
     pool: Pool,
-    on_progress: Callable[[str, float], None],
+    progress: Progress,
 ) -> list[ParityResult]:
     """Search for all snowflakes.
 
     Args:
         checkpoint: stores the results of tasks.
         pool: runs the tasks.
-        on_progress: called with the current stage, and the share of it that is done.
+        progress: called with the share of a stage that is done, and the stage.
 
     Returns:
         One result for each parity that can have the pieces' area.
     """
 
-    def wave(what: str, tasks: Sequence[Task]) -> list[Any]:
-        wave_progress = partial(on_progress, what)
+    def run_wave(stage: str, tasks: Sequence[Task]) -> list[Any]:
+        def wave_progress(share: float, _: str) -> None:
+            progress(share, f"{share:.1%} {stage}")
+
         results = run_tasks(tasks, checkpoint, pool, wave_progress) if tasks else []
         return [unpack_result(result) for result in results]
 
     parities = [parity for parity in query.parities if query.can_have_area(parity)]
     # The largest searches first, to keep all workers busy to the end.
-    parts = [
-        (query, parity, query.half_width(parity), part, _SEARCH_PARTS[parity])
-        for parity in sorted(parities, key=_SEARCH_PARTS.__getitem__, reverse=True)
-        for part in range(_SEARCH_PARTS[parity])
-    ]
-    tasks = [
-        Task(
-            f"{parity}/search/{part + 1}-of-{count}",
-            search_candidates,
-            (query, parity, width, part, count),
-        )
-        for query, parity, width, part, count in parts
-    ]
+    tasks = list[Task]()
+    for parity in sorted(parities, key=_SEARCH_PARTS.__getitem__, reverse=True):
+        parts = _SEARCH_PARTS[parity]
+        for part in range(parts):
+            arguments: tuple[Any, ...] = (query, parity, query.half_width(parity), part, parts)
+            key = f"{parity}/search/{part + 1}-of-{parts}"
+            tasks.append(Task(key, search_candidates, arguments))
     by_parity: dict[str, list[dict[str, Any]]] = {parity: [] for parity in parities}
-    for part, result in zip(parts, wave("of the search for symmetric shapes", tasks), strict=True):
-        by_parity[part[1]].append(result)
-    tries, tasks = [], []
-    for field, shapes_of_field in (
-        group for parity in parities for group in _grouped(query, parity, by_parity[parity])
-    ):
-        for number, chunk in enumerate(
-            shapes_of_field[start : start + _TRIED_AT_ONCE]
-            for start in range(0, len(shapes_of_field), _TRIED_AT_ONCE)
-        ):
-            arguments = (query, field.parity, field.half_width, chunk)
-            tasks.append(
-                Task(f"{_place(field)}/try/{number}", try_candidates, arguments, len(chunk) + 100)
-            )
-            tries += [(field, orbits) for orbits in chunk]
-    outcomes = chain.from_iterable(wave("of the candidates tried", tasks))
+    results = run_wave("of the search for symmetric shapes", tasks)
+    for task, result in zip(tasks, results, strict=True):
+        by_parity[task.arguments[1]].append(result)
+    candidates = list[tuple[Field, tuple[int, ...]]]()
+    tasks = []
+    for parity in parities:
+        for field, orbit_sets in _grouped(query, parity, by_parity[parity]):
+            candidates += [(field, orbits) for orbits in orbit_sets]
+            for start in range(0, len(orbit_sets), _TRIED_AT_ONCE):
+                chunk = orbit_sets[start : start + _TRIED_AT_ONCE]
+                key = f"{_place(field)}/try/{start // _TRIED_AT_ONCE}"
+                arguments = (query, field.parity, field.half_width, chunk)
+                tasks.append(Task(key, try_candidates, arguments, len(chunk) + 100))
+    outcomes = chain.from_iterable(run_wave("of the candidates tried", tasks))
     shapes = [
-        CandidateResult(*attempt, outcome) for attempt, outcome in zip(tries, outcomes, strict=True)
+        CandidateResult(field, orbits, outcome)
+        for (field, orbits), outcome in zip(candidates, outcomes, strict=True)
     ]
-    for what, verdict, step, task, attribute in (
+    for stage, verdict, step, function, attribute in (
         ("of the hard candidates decided", OPEN, "decide", decide_candidate, "outcome"),
         ("of the solutions counted", SOLVED, "count", count_and_rate, "solutions"),
     ):
         chosen = [index for index, shape in enumerate(shapes) if shape.verdict == verdict]
         tasks = []
-        for field, orbits in ((shapes[index].field, shapes[index].orbits) for index in chosen):
-            key = f"{_place(field)}/{step}/{'-'.join(map(str, orbits))}"
-            tasks.append(Task(key, task, (query, field.parity, field.half_width, orbits)))
-        for index, result in zip(chosen, wave(what, tasks), strict=True):
+        for shape in (shapes[index] for index in chosen):
+            key = f"{_place(shape.field)}/{step}/{'-'.join(map(str, shape.orbits))}"
+            arguments = (query, shape.field.parity, shape.field.half_width, shape.orbits)
+            tasks.append(Task(key, function, arguments))
+        for index, result in zip(chosen, run_wave(stage, tasks), strict=True):
             shapes[index] = replace(shapes[index], **{attribute: result})
     return [
         ParityResult(
@@ -350,14 +348,13 @@ def _grouped(
             by_widths.setdefault(whole.half_widths(orbits), set()).add(tuple(orbits))
     for widths, shapes in sorted(by_widths.items()):
         field = query.field(parity, (widths[0], widths[1]) if parity == MIXED else widths[0])
-        number = {
-            orbit: field.orbit_of[field.number_of[whole.cells[cells[0]]]]
-            for orbit, cells in enumerate(whole.orbits)
-            if whole.cells[cells[0]] in field.number_of
-        }
-        yield field, sorted(tuple(sorted(number[orbit] for orbit in shape)) for shape in shapes)
+        renumbered = dict[int, int]()
+        for orbit, cells in enumerate(whole.orbits):
+            cell = whole.cells[cells[0]]
+            if cell in field.number_of:
+                renumbered[orbit] = field.orbit_of[field.number_of[cell]]
+        yield field, sorted(tuple(sorted(map(renumbered.__getitem__, shape))) for shape in shapes)
 
 
 def _place(field: Field) -> str:
-    """Return the prefix of the keys of a field's tasks."""
     return f"{field.parity}/{format_half_width(field.half_width)}"

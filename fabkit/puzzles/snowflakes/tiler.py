@@ -21,7 +21,12 @@ from fabkit.solve.engines.compiled import ONE, ZERO, Word, kernel
 from fabkit.solve.engines.search import mrv_search
 from fabkit.solve.exact_cover import ExactCoverProblem, IntArray, Option, bitmasks, to_csr
 
-SOLVED, IMPOSSIBLE, OPEN = "solved", "impossible", "open"
+#: The verdict on a candidate with a tiling.
+SOLVED = "solved"
+#: The verdict on a candidate without one.
+IMPOSSIBLE = "impossible"
+#: The verdict on a candidate whose search gave up.
+OPEN = "open"
 
 
 @kernel
@@ -30,9 +35,10 @@ def _fitting(orbits, candidate, orbits_of, by_orbit, orbit_start, fitting):  # t
     count = 0
     for orbit in orbits:
         for place in range(orbit_start[orbit], orbit_start[orbit + 1]):
-            placement, inside = by_orbit[place], True
-            for to in range(candidate.shape[0]):
-                if orbits_of[placement, to] & ~candidate[to] != ZERO:
+            placement = by_orbit[place]
+            inside = True
+            for word in range(candidate.shape[0]):
+                if orbits_of[placement, word] & ~candidate[word] != ZERO:
                     inside = False
                     break
             if inside:
@@ -86,7 +92,7 @@ def attempt(  # type: ignore[no-untyped-def]
         orbit_cells: the cells of the orbits, with offsets (CSR).
         cells: the cells of the placements, with offsets (CSR).
         kinds: the kinds of the placements.
-        least: the first image of each placement.
+        smallest: the first image of each placement.
         images: the number of distinct images of each placement.
         copies: the copies of each kind.
         most_nodes: give up after this many nodes.
@@ -198,13 +204,14 @@ class Tiler:
     def _images(self) -> tuple[IntArray, IntArray]:
         """Return the first image of each placement under the moves, and its number of images."""
         number = {placement: index for index, placement in enumerate(self.placements)}
-        images = [
-            {number[kind, tuple(sorted(move[cell] for cell in cells))] for move in self._moves}
-            for kind, cells in self.placements
-        ]
-        return np.array(list(map(min, images)), np.int64), np.array(
-            list(map(len, images)), np.int64
-        )
+        smallest = list[int]()
+        counts = list[int]()
+        for kind, cells in self.placements:
+            moved = [tuple(sorted(move[cell] for cell in cells)) for move in self._moves]
+            images = {number[kind, image] for image in moved}
+            smallest.append(min(images))
+            counts.append(len(images))
+        return np.array(smallest, np.int64), np.array(counts, np.int64)
 
     def problem(
         self, orbits: Sequence[int], swept: bool = False
@@ -252,9 +259,8 @@ class Tiler:
             chosen, row, *self._arguments, most_nodes
         )
         if verdict == 1:
-            return Attempt(
-                SOLVED, nodes, tuple(self.placements[index] for index in chosen_placements)
-            )
+            tiling = tuple(self.placements[index] for index in chosen_placements)
+            return Attempt(SOLVED, nodes, tiling)
         if verdict == 2:
             return Attempt(OPEN, nodes)
         return Attempt(IMPOSSIBLE, nodes, (), None if first < 0 else first, tuple(items.tolist()))

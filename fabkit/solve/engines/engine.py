@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module
 
 from fabkit.core.errors import InputError, no_such
+from fabkit.core.progress import Progress, no_progress
+from fabkit.solve.engines import ENGINES
 from fabkit.solve.exact_cover import ExactCoverProblem
 
 #: The positions of the options in a solution, ascending.
@@ -25,12 +26,12 @@ class Budget:
 
     Attributes:
         limit_s: seconds from `started`; None for no limit.
-        on_progress: called with the share of the work done, from 0 to 1; it never decreases.
+        progress: called with the share of the work done, which never decreases.
         started: start of the clock, in `time.monotonic` seconds.
     """
 
     limit_s: float | None = None
-    on_progress: Callable[[float], None] | None = None
+    progress: Progress = no_progress
     started: float = field(default_factory=time.monotonic)
     _share: float = field(default=0.0, init=False)
 
@@ -48,16 +49,17 @@ class Budget:
             BudgetSpentError: when the time is up and `share` is below 1.
         """
         self._share = max(self._share, min(share, 1.0))
-        if self.on_progress is not None:
-            self.on_progress(self._share)
+        self.progress(self._share, "")
         if share < 1 and self.left_s == 0:
             raise BudgetSpentError
 
     def subtask(self, start: float, end: float) -> Budget:
         """A budget for one part of the work: its progress runs from `start` to `end` of this one's."""
-        inner = Budget(self.limit_s, None, self.started)
-        inner.on_progress = lambda share: self.report(start + (end - start) * share)
-        return inner
+
+        def report(share: float, _: str) -> None:
+            self.report(start + (end - start) * share)
+
+        return Budget(self.limit_s, report, self.started)
 
 
 @dataclass(frozen=True)
@@ -115,27 +117,15 @@ class Engine(ABC):
         return Outcome(outcome.count, outcome.complete, (), outcome.nodes)
 
 
-_CLASSES = {
-    "search": ("search", "Search"),
-    "count": ("frontier", "Count"),
-    "sat": ("sat", "Sat"),
-    "cp-sat": ("cpsat", "CpSat"),
-    "mip": ("mip", "Mip"),
-}
-
-#: The names of the engines, the fastest for most challenges first.
-ENGINES = tuple(_CLASSES)
-
-
 def get_engine(name: str) -> Engine:
     """Import and return the engine of that name.
 
     Raises:
         InputError: if there is none.
     """
-    if name not in _CLASSES:
-        raise InputError.of("--engine", no_such("engine", name, ENGINES))
-    module, cls = _CLASSES[name]
+    if name not in ENGINES:
+        raise InputError.of("--engine", no_such("engine", name, list(ENGINES)))
+    module, cls = ENGINES[name]
     made = getattr(import_module(f"fabkit.solve.engines.{module}"), cls)()
     assert isinstance(made, Engine)
     return made

@@ -7,8 +7,9 @@ from collections.abc import Callable
 
 import manifold3d
 import numpy as np
+import shapely
 from manifold3d import Manifold
-from shapely import LinearRing, Point, Polygon, box
+from shapely import LinearRing, LineString, Point, Polygon, box
 from shapely.geometry.base import BaseGeometry
 from shapely.geometry.polygon import orient
 
@@ -150,6 +151,22 @@ def broken_tip(case: Case, _: float) -> Planted:
     return made(case, manifold(case) - extruded(Polygon(ring).convex_hull, -1.0, 99.0))
 
 
+def slit(low_mm: float, high_mm: float, start_mm: float = -1.0) -> Callable[[Case, float], Planted]:
+    """A slit of 0.1 mm from a side through nine tenths of the piece; or from so far inside one side
+    to as far from the other."""
+
+    def plant(case: Case, _: float) -> Planted:
+        place, way = side_of(case)
+        across = case.drawing.outline & LineString([place - 1e-6 * way, place - 99 * way])
+        through = min(shapely.get_parts(across), key=Point(place).distance).length
+        end = through - start_mm if start_mm > 0 else 0.9 * through
+        line = LineString([place - start_mm * way, place - end * way])
+        cut = extruded(line.buffer(0.05, cap_style="flat"), low_mm, high_mm)
+        return made(case, manifold(case) - cut)
+
+    return plant
+
+
 def nub_under_back(case: Case, size: float) -> Planted:
     room = case.drawing.foot.buffer(-1.5)
     for recess in case.drawing.recesses:
@@ -173,6 +190,10 @@ FAULTS = [
     Fault("spike on a side", "bump", spike_on_side),
     Fault("fillet in a corner", "bump", filled_corner, INWARDS),
     Fault("tip broken off", "dent", broken_tip, kits.TIPPED),
+    Fault("slit", "dent", slit(-1.0, 99.0)),
+    Fault("slit in the back", "dent", slit(-1.0, 3.5)),
+    Fault("slit within a side", "dent", slit(4.0, 4.5)),
+    Fault("slit that stops short of the sides", "dent", slit(4.0, 6.3, 0.3)),
     Fault("nub under the back", "even-back", nub_under_back, clear=(0.06, 0.3)),
     Fault("hollow back", "even-back", hollow_back),
 ]
