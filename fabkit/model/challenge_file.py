@@ -11,21 +11,17 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, StrictBool, StrictFloat, StrictInt
 
 from fabkit.core.documents import (
-    BOOLEAN,
     IDENTIFIER,
     Table,
-    Validator,
+    Text,
     any_value,
     choice,
     exactly_one,
-    integer,
-    number,
     read_document,
     read_identifier,
-    text,
 )
 from fabkit.core.errors import ErrorList, InputError, escape, join_names, pluralize, quote
 from fabkit.core.files import check_schema
@@ -68,11 +64,6 @@ _PIECES = any_value(
 
 _LONGEST_ID = 40
 _MOST_CHALLENGES = 10_000
-_COUNT = Validator(
-    integer(-(10**9), 10**9).read, "a whole number", {"type": "integer", "minimum": 1}
-)
-
-
 _FRAME = any_value(
     "cells",
     description="cells as whole numbers [x, y] of the lattice's frame, as fabkit writes them",
@@ -93,7 +84,7 @@ _MAX_SOLUTIONS = 10**18
 class GivenTable(Table):
     """A piece already placed."""
 
-    piece: Annotated[str, text()] = Field(description="its id")
+    piece: Text = Field(max_length=200, description="its id")
     cells: Annotated[Any, CELLS] = None
     outline: Annotated[Any, OUTLINE] = None
     frame: Annotated[Any, _FRAME] = None
@@ -102,11 +93,11 @@ class GivenTable(Table):
 class DifficultyTable(Table):
     """How hard a challenge is for a person."""
 
-    score: Annotated[float, number(-_MAX_SCORE, _MAX_SCORE)] = Field(
-        description="as `fabkit solve --difficulty` prints it"
+    score: StrictFloat = Field(
+        ge=-_MAX_SCORE, le=_MAX_SCORE, description="as `fabkit solve --difficulty` prints it"
     )
-    tries: Annotated[float, number(0, _MAX_SCORE)] = Field(0.0, description="its first part")
-    free_moves: Annotated[float, number(0, _MAX_SCORE)] = Field(0.0, description="its second part")
+    tries: StrictFloat = Field(0.0, ge=0, le=_MAX_SCORE, description="its first part")
+    free_moves: StrictFloat = Field(0.0, ge=0, le=_MAX_SCORE, description="its second part")
 
 
 class ResultTable(Table):
@@ -114,23 +105,24 @@ class ResultTable(Table):
 
     status: Annotated[str, choice(*STATUSES)] = Field("", description="what solving it found")
     solution: Annotated[Any, _SOLUTION] = None
-    count: Annotated[int | None, integer(1, _MAX_SOLUTIONS)] = Field(
-        None, description="number of known solutions"
+    count: StrictInt | None = Field(
+        None, ge=1, le=_MAX_SOLUTIONS, description="number of known solutions"
     )
-    count_complete: Annotated[bool, BOOLEAN] = Field(False, description="whether there are no more")
-    count_up_to_symmetry: Annotated[int | None, integer(1, _MAX_SOLUTIONS)] = Field(
-        None, description="number of solutions that are not images of each other"
+    count_complete: StrictBool = Field(False, description="whether there are no more")
+    count_up_to_symmetry: StrictInt | None = Field(
+        None,
+        ge=1,
+        le=_MAX_SOLUTIONS,
+        description="number of solutions that are not images of each other",
     )
     unique_by: Annotated[Any, any_value("a list of engines")] = Field(
         None, description="engines that agree that there is one solution"
     )
-    minimal: Annotated[bool | None, BOOLEAN] = Field(
-        None, description="whether every given piece is needed"
-    )
-    rigid: Annotated[bool | None, BOOLEAN] = Field(
+    minimal: StrictBool | None = Field(None, description="whether every given piece is needed")
+    rigid: StrictBool | None = Field(
         None, description="whether every part of a snowflake is symmetric itself"
     )
-    shape: Annotated[str, text(100)] = Field("", description="name of the region's shape")
+    shape: Text = Field("", max_length=100, description="name of the region's shape")
     level: Annotated[str, choice(*LEVELS)] = Field("", description="level of difficulty")
     difficulty: DifficultyTable = Field(None, description="rating")  # type: ignore[assignment]
 
@@ -139,24 +131,28 @@ class ChallengeFile(Table):
     """A region to cover and the pieces to use."""
 
     id: Annotated[str, IDENTIFIER] = Field("", description="name for commands and files")
-    title: Annotated[str, text(100)] = Field("", description="name for people")
+    title: Text = Field("", max_length=100, description="name for people")
     outline: Annotated[Any, OUTLINE] = None
     board: Annotated[Any, any_value("a board", type="string")] = Field(
         None, description="id of the board to fill; the set's first when no region is drawn"
     )
     cells: Annotated[Any, CELLS] = None
     frame: Annotated[Any, _FRAME] = None
-    flips: Annotated[bool | None, BOOLEAN] = Field(
-        None, description="whether pieces may be flipped"
-    )
+    flips: StrictBool | None = Field(None, description="whether pieces may be flipped")
     answer: Annotated[str, choice(*ANSWERS)] = Field("", description="known answer")
     pieces: Annotated[Any, _PIECES] = None
-    pieces_count: Annotated[int | None, _COUNT] = Field(
-        None, description="how many of the pieces fill the region; all of them by default"
+    pieces_count: StrictInt | None = Field(
+        None,
+        ge=-_MAX_SOLUTIONS,
+        le=_MAX_SOLUTIONS,
+        description="how many of the pieces fill the region; all of them by default",
+        json_schema_extra={"minimum": 1},
     )
     given: list[GivenTable] = Field([], description="pieces that are placed already")
-    of: Annotated[str, text(100)] = Field(
-        "", description="id of the challenge that a starting position belongs to"
+    of: Text = Field(
+        "",
+        max_length=100,
+        description="id of the challenge that a starting position belongs to",
     )
     parity: Annotated[str, choice(*PARITIES)] = Field(
         "", description="of a snowflake: where its centre is on the grid"
@@ -167,8 +163,8 @@ class ChallengeFile(Table):
     centre: Annotated[str, choice("even", "odd")] = Field(
         "", description="of a mixed snowflake: the parity of its inner part"
     )
-    file: Annotated[str, text()] = Field(
-        "", description="the challenge file beside a list that states the same"
+    file: Text = Field(
+        "", max_length=200, description="the challenge file beside a list that states the same"
     )
     # A table that is left out is None, like any other key without a default.
     result: ResultTable = Field(None, description="what is known about it")  # type: ignore[assignment]
@@ -183,7 +179,7 @@ class ChallengeTable(ChallengeFile):
 class ListFile(Table):
     """Several challenges: a list of one's own, of `fabkit challenges`, or a catalog."""
 
-    set: Annotated[str, text()] = Field("", description="name of the set that they belong to")
+    set: Text = Field("", max_length=200, description="name of the set that they belong to")
     challenge: list[ChallengeTable] = Field(
         [],
         description="the challenges; in JSON also called `challenges`",

@@ -7,23 +7,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, StrictBool, StrictFloat, StrictInt
 
 from fabkit.core.documents import (
-    BOOLEAN,
     COLOUR,
     IDENTIFIER,
     Table,
+    Text,
     Validator,
     any_value,
     choice,
     exactly_one,
-    integer,
     length_mm,
-    number,
     read_document,
     read_identifier,
-    text,
 )
 from fabkit.core.errors import ErrorList, escape, pluralize, quote
 from fabkit.core.files import digest, sha256
@@ -78,7 +75,6 @@ _LABEL = Validator(
     "a label",
     {"type": "string", "minLength": 1, "maxLength": _LONGEST_LABEL, "pattern": r"^\S(.*\S)?$"},
 )
-_AREA = number(0, MAX_CELLS_OF_FILE)
 _TEXT_ROWS = {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": LONGEST_SIDE}
 _LENGTH = {"type": "integer", "minimum": 1, "maximum": LONGEST_SIDE}
 _NUMBER_ROWS = {"type": "array", "items": _LENGTH, "minItems": 1, "maxItems": LONGEST_SIDE}
@@ -95,11 +91,6 @@ _SIZE = any_value(
     minItems=2,
     maxItems=2,
     description="a rectangle",
-)
-_SVG = Validator(
-    text().read,
-    "an SVG file",
-    {"type": "string", "description": "FILE.svg or FILE.svg#ID, drawn at 1:1"},
 )
 
 
@@ -122,25 +113,30 @@ class HeadTable(Table):
         description="the grid: squares, squares with their diagonals, or hexagons"
     )
     moves: Annotated[str, choice(*MOVES)] = Field(description="whether pieces may be turned over")
-    title: Annotated[str, text()] = Field("", description="display name")
+    title: Text = Field("", max_length=200, description="display name")
     unit: Annotated[float | None, length_mm(*UNIT_RANGE_MM)] = Field(
         None,
         description='length of a grid unit, such as "25 mm"; a profile with `unit` takes precedence',
     )
-    area: Annotated[float | None, _AREA] = Field(
-        None, description="area of all pieces in square units, to be compared with the drawings"
+    area: StrictFloat | None = Field(
+        None,
+        ge=0,
+        le=MAX_CELLS_OF_FILE,
+        description="area of all pieces in square units, to be compared with the drawings",
     )
     chequer: Annotated[str, COLOUR] = Field("", description="a second colour on every other square")
-    source: Annotated[str, text(2000)] = Field("none", description="where the shapes come from")
-    licence: Annotated[str, text()] = Field("not stated", description="terms of use")
+    source: Text = Field("none", max_length=2000, description="where the shapes come from")
+    licence: Text = Field("not stated", max_length=200, description="terms of use")
 
 
 class PieceTable(Table, json_schema_extra=_exactly_one(_PIECE_KEYS)):
     """A piece, drawn in one way, or several equal pieces."""
 
     id: Annotated[str, IDENTIFIER] = Field(description="names the files")
-    count: Annotated[int, integer(1, _MOST_PIECES)] = Field(
+    count: StrictInt = Field(
         1,
+        ge=1,
+        le=_MOST_PIECES,
         description="number of equal pieces, whose ids end in 1, 2, 3, … (-1, -2, -3, … after a digit)",
     )
     label: Annotated[str, _LABEL] = Field(
@@ -150,7 +146,7 @@ class PieceTable(Table, json_schema_extra=_exactly_one(_PIECE_KEYS)):
     outline: Annotated[Any, OUTLINE] = None
     cells: Annotated[Any, CELLS] = None
     rows: Annotated[Any, _ROWS] = None
-    svg: Annotated[str, _SVG] = ""
+    svg: Text = Field("", max_length=200, description="FILE.svg or FILE.svg#ID, drawn at 1:1")
     balls: Annotated[Any, _points(3, "centres [x, y, z] of balls")] = None
     bonds: Annotated[
         Any, _points(2, "pairs of indices of joined balls; all neighbours by default")
@@ -158,8 +154,11 @@ class PieceTable(Table, json_schema_extra=_exactly_one(_PIECE_KEYS)):
     chequer: Annotated[str, choice(*PARITIES)] = Field(
         "odd", description="squares of the second colour: row plus column"
     )
-    area: Annotated[float | None, _AREA] = Field(
-        None, description="area in square units, to be compared with the drawing"
+    area: StrictFloat | None = Field(
+        None,
+        ge=0,
+        le=MAX_CELLS_OF_FILE,
+        description="area in square units, to be compared with the drawing",
     )
 
 
@@ -171,8 +170,8 @@ class BoardTable(Table, json_schema_extra=_exactly_one(_BOARD_KEYS)):
     rows: Annotated[Any, _BOARD_ROWS] = None
     cells: Annotated[Any, CELLS] = None
     outline: Annotated[Any, OUTLINE] = None
-    svg: Annotated[str, _SVG] = ""
-    optional: Annotated[bool, BOOLEAN] = Field(
+    svg: Text = Field("", max_length=200, description="FILE.svg or FILE.svg#ID, drawn at 1:1")
+    optional: StrictBool = Field(
         False, description="printed only on request; never the default for challenges"
     )
 
