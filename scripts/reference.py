@@ -16,7 +16,7 @@ from typer.main import get_command
 
 from fabkit.cli.context import FAILURE_EXIT
 from fabkit.cli.main import COMMANDS, INTERRUPTED_EXIT, OUTSIDE_EXIT, app
-from fabkit.core.documents import Table, Validator, expected_value
+from fabkit.core.documents import Table, expected_value
 from fabkit.core.errors import InputError
 from fabkit.core.units import format_degrees, format_mm
 from fabkit.mesh.finding import RULE_GROUPS
@@ -135,11 +135,10 @@ def _keys(model: type[Table]) -> list[str]:
     """The keys of a table of a file."""
     rows = []
     for key, field in model.model_fields.items():
-        check = next((one for one in field.metadata if isinstance(one, Validator)), None)
         table = _table_of(field)
         expected = f"tables `[[{key}]]`" if get_args(field.annotation) else f"a table `[{key}]`"
         expected = expected if table else expected_value(field)
-        about = field.description or (check.schema.get("description", "") if check else "")
+        about = field.description or ""
         if field.is_required():
             about = f"{about}; required" if about else "required"
         elif field.default not in (None, "", [], "none", "not stated"):

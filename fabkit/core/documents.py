@@ -25,6 +25,7 @@ from pydantic import (
     GetJsonSchemaHandler,
     PrivateAttr,
     StrictStr,
+    TypeAdapter,
     ValidationError,
 )
 from pydantic.fields import FieldInfo
@@ -93,9 +94,25 @@ class Validator:
         return dict(self.schema)
 
 
-def any_value(expected: str, **schema: Any) -> Validator:
-    """Accept any value; a later step with more context validates it."""
-    return Validator(lambda value: value, expected, schema)
+@dataclass(frozen=True)
+class Shape:
+    """Accepts any value, which a later step with more context validates.
+
+    Attributes:
+        expected: what messages ask for, such as ``cells``.
+        type: what the JSON schema allows.
+    """
+
+    expected: str
+    type: Any = Any
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> core_schema.CoreSchema:
+        return core_schema.any_schema()
+
+    def __get_pydantic_json_schema__(
+        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        return TypeAdapter(self.type).json_schema()
 
 
 def _printable(string: str) -> str:
@@ -375,7 +392,7 @@ def _message(
 
 def expected_value(field: FieldInfo) -> str:
     """Return what a key holds, such as ``a string``; for a table its description."""
-    checks = [check.expected for check in field.metadata if isinstance(check, Validator)]
+    checks = [check.expected for check in field.metadata if isinstance(check, Validator | Shape)]
     kinds = [getattr(kind, "__origin__", kind) for kind in get_args(field.annotation)]
     names = [_TYPE_NAMES.get(kind, "") for kind in (*kinds, field.annotation)]
     return next(filter(None, (*checks, *names, field.description)), "")

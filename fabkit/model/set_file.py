@@ -12,10 +12,10 @@ from pydantic import Field, StrictBool, StrictFloat, StrictInt
 from fabkit.core.documents import (
     COLOUR,
     IDENTIFIER,
+    Shape,
     Table,
     Text,
     Validator,
-    any_value,
     choice,
     exactly_one,
     length_mm,
@@ -27,10 +27,11 @@ from fabkit.core.files import digest, sha256
 from fabkit.core.parsing import read_toml
 from fabkit.model.accessory import LID_SUFFIX
 from fabkit.model.challenge_file import (
-    CELLS,
-    OUTLINE,
+    Cells,
     ChallengeReader,
     ChallengeTable,
+    Outline,
+    Pair,
 )
 from fabkit.model.lattice import LATTICES, Cell, Lattice
 from fabkit.model.piece import PARITIES, Piece, chequered_cells, fits_in
@@ -75,29 +76,11 @@ _LABEL = Validator(
     "a label",
     {"type": "string", "minLength": 1, "maxLength": _LONGEST_LABEL, "pattern": r"^\S(.*\S)?$"},
 )
-_TEXT_ROWS = {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": LONGEST_SIDE}
-_LENGTH = {"type": "integer", "minimum": 1, "maximum": LONGEST_SIDE}
-_NUMBER_ROWS = {"type": "array", "items": _LENGTH, "minItems": 1, "maxItems": LONGEST_SIDE}
-_ROWS = any_value(
-    "rows", **_TEXT_ROWS, description="rows of text: a letter is a cell, a dot or blank is none"
-)
-_BOARD_ROWS = any_value(
-    "rows", anyOf=[_TEXT_ROWS, _NUMBER_ROWS], description="rows of text, or the lengths of the rows"
-)
-_SIZE = any_value(
-    "[rows, columns]",
-    type="array",
-    items=_LENGTH,
-    minItems=2,
-    maxItems=2,
-    description="a rectangle",
-)
-
-
-def _points(dimensions: int, description: str) -> Validator:
-    point: dict[str, Any] = {"type": "array", "items": {"type": "integer"}}
-    point |= {"minItems": dimensions, "maxItems": dimensions}
-    return any_value("a list", type="array", items=point, description=description)
+_Length = Annotated[int, Field(ge=1, le=LONGEST_SIDE)]
+_Rectangle = Annotated[list[_Length], Field(min_length=2, max_length=2)]
+_TextRows = Annotated[list[str], Field(min_length=1, max_length=LONGEST_SIDE)]
+_NumberRows = Annotated[list[_Length], Field(min_length=1, max_length=LONGEST_SIDE)]
+_Centre = Annotated[list[int], Field(min_length=3, max_length=3)]
 
 
 def _exactly_one(keys: Sequence[str]) -> dict[str, Any]:
@@ -143,14 +126,18 @@ class PieceTable(Table, json_schema_extra=_exactly_one(_PIECE_KEYS)):
         "", description="one to three characters to engrave; by default the id, or its first letter"
     )
     colour: Annotated[str, COLOUR] = Field("", description='such as "#56b4e9"; else of a palette')
-    outline: Annotated[Any, OUTLINE] = None
-    cells: Annotated[Any, CELLS] = None
-    rows: Annotated[Any, _ROWS] = None
+    outline: Outline = None
+    cells: Cells = None
+    rows: Annotated[Any, Shape("rows", _TextRows)] = Field(
+        None, description="rows of text: a letter is a cell, a dot or blank is none"
+    )
     svg: Text = Field("", max_length=200, description="FILE.svg or FILE.svg#ID, drawn at 1:1")
-    balls: Annotated[Any, _points(3, "centres [x, y, z] of balls")] = None
-    bonds: Annotated[
-        Any, _points(2, "pairs of indices of joined balls; all neighbours by default")
-    ] = None
+    balls: Annotated[Any, Shape("a list", list[_Centre])] = Field(
+        None, description="centres [x, y, z] of balls"
+    )
+    bonds: Annotated[Any, Shape("a list", list[Pair])] = Field(
+        None, description="pairs of indices of joined balls; all neighbours by default"
+    )
     chequer: Annotated[str, choice(*PARITIES)] = Field(
         "odd", description="squares of the second colour: row plus column"
     )
@@ -166,10 +153,14 @@ class BoardTable(Table, json_schema_extra=_exactly_one(_BOARD_KEYS)):
     """A region that can be printed as an object."""
 
     id: Annotated[str, IDENTIFIER] = Field(description="names the files")
-    size: Annotated[Any, _SIZE] = None
-    rows: Annotated[Any, _BOARD_ROWS] = None
-    cells: Annotated[Any, CELLS] = None
-    outline: Annotated[Any, OUTLINE] = None
+    size: Annotated[Any, Shape("[rows, columns]", _Rectangle)] = Field(
+        None, description="a rectangle"
+    )
+    rows: Annotated[Any, Shape("rows", _TextRows | _NumberRows)] = Field(
+        None, description="rows of text, or the lengths of the rows"
+    )
+    cells: Cells = None
+    outline: Outline = None
     svg: Text = Field("", max_length=200, description="FILE.svg or FILE.svg#ID, drawn at 1:1")
     optional: StrictBool = Field(
         False, description="printed only on request; never the default for challenges"
