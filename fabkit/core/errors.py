@@ -36,7 +36,7 @@ def _as_toml(value: object, depth: int) -> str:
         return str(value).lower() if isinstance(value, bool) else f'"{value}"'
     if isinstance(value, dict):
         return "a table"
-    if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+    if isinstance(value, list) and value and all(isinstance(row, dict) for row in value):
         return "a list of tables"
     if isinstance(value, list):
         items = (_as_toml(item, depth - 1) for item in value[:_SHOWN_LENGTH])

@@ -93,8 +93,8 @@ def find_challenge(puzzle: PuzzleSet, name: str | None) -> Challenge:
         return puzzle.whole_board(board)
     if name is None and len(puzzle.challenges) == 1:
         return puzzle.challenges[0]
-    own = [*puzzle.challenges, *map(puzzle.whole_board, puzzle.boards)]
-    if named := [challenge for challenge in own if challenge.id == name]:
+    choices = [*puzzle.challenges, *map(puzzle.whole_board, puzzle.boards)]
+    if named := [challenge for challenge in choices if challenge.id == name]:
         return named[0]
     if name is not None and (entry := shipped_entry(puzzle, name)):
         challenge = one_lattice(entry, puzzle.name, catalog_path(puzzle).name)
@@ -109,10 +109,10 @@ def find_challenge(puzzle: PuzzleSet, name: str | None) -> Challenge:
         all_ids = [*known, *(record["id"] for record in records)]
         meant = {known_id.lower(): known_id for known_id in all_ids}.get(name.lower(), name)
         kinds = Counter(map(record_kind, records)).items()
-        there = join_names(known, _MAX_NAMED) + "".join(
+        offered = join_names(known, _MAX_NAMED) + "".join(
             f", and {pluralize(count, kind)}" for kind, count in kinds
         )
-        message = f"has no challenge {quote(name)}; choose from {there}"
+        message = f"has no challenge {quote(name)}; choose from {offered}"
         message += did_you_mean(meant, all_ids)
     raise InputError.of(puzzle.name, message)
 

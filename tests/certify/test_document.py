@@ -44,7 +44,7 @@ CERTIFICATES: list[tuple[str, object, str]] = [
     ("schema", 0, "schema: should be greater than or equal to 1, found 0"),
     ("problme", 1, 'problme: unknown key; did you mean "problem"?'),
     ("set", 1, "set: expected a string, found 1"),
-    ("set", "\x1b[31m", r'set: "\x1b[31m" holds characters that cannot be printed'),
+    ("set", "\x1b[31m", r'set: "\x1b[31m" contains unprintable characters'),
     ("problem_sha256", None, "problem_sha256: expected a string, found null"),
     (
         "problem.lattice",
