@@ -151,7 +151,7 @@ from fabkit.jobs.cluster import ClusterPool
 exit_on_signals()
 kept = open({kept!r}, "a", buffering=1)
 with ClusterPool({address!r}) as pool, Checkpoint(Path({folder!r}), PROBLEM) as checkpoint:
-    try: run_tasks(hashing(Path({log!r}), 4000, 0.02), checkpoint, pool, lambda _: print(1, file=kept))
+    try: run_tasks(hashing(Path({log!r}), 4000, 0.02), checkpoint, pool, lambda *_: print(1, file=kept))
     except ExternalError as error: print(error)
 """
 
