@@ -11,11 +11,12 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, get_args
 
+from pydantic.fields import FieldInfo
 from typer.main import get_command
 
 from fabkit.cli.context import FAILURE_EXIT
 from fabkit.cli.main import COMMANDS, INTERRUPTED_EXIT, OUTSIDE_EXIT, app
-from fabkit.core.documents import Table, Validator
+from fabkit.core.documents import Table, expected_value
 from fabkit.core.errors import InputError
 from fabkit.core.units import format_degrees, format_mm
 from fabkit.mesh.finding import RULE_GROUPS
@@ -134,14 +135,10 @@ def _keys(model: type[Table]) -> list[str]:
     """The keys of a table of a file."""
     rows = []
     for key, field in model.model_fields.items():
-        check = next((one for one in field.metadata if isinstance(one, Validator)), None)
-        if check is None:
-            is_list = bool(get_args(field.annotation))
-            expected = f"tables `[[{key}]]`" if is_list else f"a table `[{key}]`"
-            about = field.description or ""
-        else:
-            expected = check.expected
-            about = field.description or check.schema.get("description", "")
+        table = _table_of(field)
+        expected = f"tables `[[{key}]]`" if get_args(field.annotation) else f"a table `[{key}]`"
+        expected = expected if table else expected_value(field)
+        about = field.description or ""
         if field.is_required():
             about = f"{about}; required" if about else "required"
         elif field.default not in (None, "", [], "none", "not stated"):
@@ -152,12 +149,17 @@ def _keys(model: type[Table]) -> list[str]:
 
 def _tables_of(model: type[Table]) -> dict[str, type[Table]]:
     """The tables in a file, each with its header."""
-    found = {}
+    tables = {}
     for key, field in model.model_fields.items():
-        (kind,) = get_args(field.annotation) or (field.annotation,)
-        if isinstance(kind, type) and issubclass(kind, Table):
-            found[f"[[{key}]]" if get_args(field.annotation) else f"[{key}]"] = kind
-    return found
+        if table := _table_of(field):
+            tables[f"[[{key}]]" if get_args(field.annotation) else f"[{key}]"] = table
+    return tables
+
+
+def _table_of(field: FieldInfo) -> type[Table] | None:
+    """The model of the tables that a key holds."""
+    (kind, *_) = get_args(field.annotation) or (field.annotation,)
+    return kind if isinstance(kind, type) and issubclass(kind, Table) else None
 
 
 def _sets() -> Iterator[str]:
@@ -260,7 +262,7 @@ def _profiles() -> Iterator[str]:
     for section, settings in sections.items():
         yield f"### {f'`[{section}]`' if section else 'Keys without a section'}\n"
         rows = (
-            (f"`{one.key}`", _range(one), _code(_default(one, default)), _cell(one.about))
+            (f"`{one.key}`", _range(one), _code(_default(one, default)), _cell(one.description))
             for one in settings
         )
         yield from _table(["key", "value", "default", "meaning"], rows)

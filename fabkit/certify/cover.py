@@ -144,7 +144,6 @@ def derive_problem(problem: ProblemStatement) -> CoverProblem:
 def _given_cells(
     problem: ProblemStatement, tiling: Tiling, region: Keys, images: dict[str, Orientations]
 ) -> Keys:
-    """Return the cells of the given pieces."""
     earlier: list[tuple[str, Keys]] = []
     for index, given in enumerate(problem.given):
         place = f"given[{index}]"

@@ -12,16 +12,14 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import (
-    AfterValidator,
     ConfigDict,
     Field,
     PrivateAttr,
     StrictBool,
     StrictInt,
-    StrictStr,
 )
 
-from fabkit.core.documents import Table, read_document
+from fabkit.core.documents import Table, Text, read_document
 from fabkit.core.errors import ErrorList, InputError, escape, quote, truncate
 from fabkit.core.files import SCHEMA_VERSION, json_sha256
 from fabkit.core.parsing import read_text, strict_json
@@ -35,13 +33,7 @@ MAX_WEIGHT = 1000
 HALF_UNITS = {"square": 1, "quarter-square": 3}
 
 
-def _printable(text: str) -> str:
-    if not text.isprintable():
-        raise ValueError(f"{quote(text)} holds characters that cannot be printed")
-    return text
-
-
-Name = Annotated[StrictStr, Field(min_length=1, max_length=200), AfterValidator(_printable)]
+Name = Annotated[Text, Field(max_length=200)]
 NonNegativeInt = Annotated[StrictInt, Field(ge=0)]
 Coordinate = Annotated[StrictInt, Field(ge=-MAX_COORDINATE, le=MAX_COORDINATE)]
 FramePoint = tuple[Coordinate, Coordinate]

@@ -51,7 +51,6 @@ def compare_labels(file: Proofs, set_name: str | None) -> str:
 
 
 def _compare_pieces(puzzle: PuzzleSet, lattice: str, pieces: Sequence[PieceForms]) -> None:
-    """Refuse pieces that are not in the set."""
     if lattice != puzzle.lattice.name:
         lattice_name = f"{puzzle.lattice.name}, not {lattice}"
         raise ProofError(f"the lattice of {puzzle.name} is {lattice_name}")

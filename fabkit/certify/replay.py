@@ -59,13 +59,13 @@ class OptionTable(NamedTuple):
         masks: the cells covered, as bits.
         kinds: the number of the kind.
         copies_used: the number of copies used.
-        at: returns the ascending numbers of the options at an item; called often.
+        options_of: returns the ascending numbers of the options at an item; called often.
     """
 
     masks: Sequence[int]
     kinds: Sequence[int]
     copies_used: Sequence[int]
-    at: Callable[[int], Sequence[int]]
+    options_of: Callable[[int], Sequence[int]]
 
     @classmethod
     def of(cls, cover: CoverProblem, options: Sequence[Option]) -> OptionTable:
@@ -96,7 +96,7 @@ class Replay:
     ) -> None:
         self._cells, self._copies = cells, copies
         self._leftover, self._pieces_count = leftover, pieces_count
-        masks, self._kinds, self._copies_used, self._at = choices
+        masks, self._kinds, self._copies_used, self._options_of = choices
         self._all_cells = (1 << cells) - 1
         #: An option's cells, and the bit of its kind.
         pairs = zip(masks, self._kinds, strict=True)
@@ -177,7 +177,7 @@ class Replay:
     def _choices(self, item: int, state: _State) -> list[int]:
         """Return the options at an item that still fit, in order."""
         masks, blocked = self._masks, state.blocked
-        fitting = [number for number in self._at(item) if not masks[number] & blocked]
+        fitting = [number for number in self._options_of(item) if not masks[number] & blocked]
         if not self._counts:
             return fitting
         return [

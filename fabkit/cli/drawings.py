@@ -15,9 +15,9 @@ AUTO = "auto"
 
 
 def _width(text: str, name: str) -> int:
-    from fabkit.output.png import LEAST_WIDTH, MOST_WIDTH
+    from fabkit.output.png import MAX_WIDTH, MIN_WIDTH
 
-    width: int = whole(LEAST_WIDTH, MOST_WIDTH)(text, name)
+    width: int = whole(MIN_WIDTH, MAX_WIDTH)(text, name)
     return width
 
 

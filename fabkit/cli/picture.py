@@ -21,13 +21,13 @@ _DEFAULT_SIZE = 1600, 1000
 
 def _size(text: str, name: str) -> tuple[int, int]:
     """Read a width and height in pixels."""
-    from fabkit.output.render.scene import LEAST_PIXELS, MOST_PIXELS
+    from fabkit.output.render.scene import MAX_PIXELS, MIN_PIXELS
 
     match = re.fullmatch(r"(\d{1,5})x(\d{1,5})", text, re.ASCII)
     width, height = (int(match[1]), int(match[2])) if match else (0, 0)
-    if not all(LEAST_PIXELS <= pixels <= MOST_PIXELS for pixels in (width, height)):
+    if not all(MIN_PIXELS <= pixels <= MAX_PIXELS for pixels in (width, height)):
         message = (
-            f"expected WIDTHxHEIGHT such as 1600x1000, each from {LEAST_PIXELS} to {MOST_PIXELS} "
+            f"expected WIDTHxHEIGHT such as 1600x1000, each from {MIN_PIXELS} to {MAX_PIXELS} "
             f"pixels, found {quote(text)}"
         )
         raise InputError.of(name, message)

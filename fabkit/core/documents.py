@@ -15,9 +15,19 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
-from typing import Any, TypeVar, get_args
+from typing import Annotated, Any, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler, PrivateAttr, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetJsonSchemaHandler,
+    PrivateAttr,
+    StrictStr,
+    TypeAdapter,
+    ValidationError,
+)
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails, core_schema
 
@@ -42,6 +52,16 @@ from fabkit.core.units import (
     parse_number,
 )
 
+#: What messages call the types of values.
+_TYPE_NAMES = {bool: "true or false", int: "a whole number", float: "a number", str: "a string"}
+#: What pydantic's errors of a wrong type ask for.
+_EXPECTED = {
+    **{f"{kind.__name__}_type": name for kind, name in _TYPE_NAMES.items()},
+    "string_type": "a string",
+    "model_attributes_type": "a table",
+    "tuple_type": "a list",
+}
+_OUT_OF_RANGE = ("greater_than_equal", "less_than_equal", "finite_number")
 _INDEX = re.compile(r"\[\d+\]")
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
@@ -74,31 +94,37 @@ class Validator:
         return dict(self.schema)
 
 
-def any_value(expected: str, **schema: Any) -> Validator:
-    """Accept any value; a later step with more context validates it."""
-    return Validator(lambda value: value, expected, schema)
+@dataclass(frozen=True)
+class Shape:
+    """Accepts any value, which a later step with more context validates.
+
+    Attributes:
+        expected: what messages ask for, such as ``cells``.
+        type: what the JSON schema allows.
+    """
+
+    expected: str
+    type: Any = Any
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> core_schema.CoreSchema:
+        return core_schema.any_schema()
+
+    def __get_pydantic_json_schema__(
+        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        return TypeAdapter(self.type).json_schema()
 
 
-def _a_string(value: object, expected: str = "a string") -> str:
-    if not isinstance(value, str):
-        raise ValueError(f"expected {expected}, found {quote(value)}")
-    return value
+def _printable(string: str) -> str:
+    if not string.strip():
+        raise ValueError("is empty")
+    if not string.isprintable():
+        raise ValueError(f"{quote(string)} contains unprintable characters")
+    return string
 
 
-def text(longest: int = 200) -> Validator:
-    """Read a printable string that is not blank."""
-
-    def read(value: object) -> str:
-        string = _a_string(value)
-        if len(string) > longest:
-            raise ValueError(f"is {len(string)} characters long; at most {longest} are allowed")
-        if not string.strip():
-            raise ValueError("is empty")
-        if not string.isprintable():
-            raise ValueError(f"{quote(string)} contains unprintable characters")
-        return string
-
-    return Validator(read, "a string", {"type": "string", "minLength": 1, "maxLength": longest})
+#: A string that is not blank and holds no control characters.
+Text = Annotated[StrictStr, Field(min_length=1), AfterValidator(_printable)]
 
 
 def choice(*choices: str) -> Validator:
@@ -113,12 +139,13 @@ def choice(*choices: str) -> Validator:
     expected = join_or([f'"{option}"' for option in choices])
 
     def read(value: object) -> str:
-        string = _a_string(value, expected)
-        if string not in choices:
-            near = nearest(string, choices)
+        if not isinstance(value, str):
+            raise ValueError(f"expected {expected}, found {quote(value)}")
+        if value not in choices:
+            near = nearest(value, choices)
             hint = f'did you mean "{near}"?' if near else f"expected {expected}"
-            raise ValueError(f"{quote(string)} is not a valid value; {hint}")
-        return string
+            raise ValueError(f"{quote(value)} is not a valid value; {hint}")
+        return value
 
     return Validator(read, expected, {"enum": list(choices)})
 
@@ -142,28 +169,6 @@ def _measure(
 
     bounds = {} if "pattern" in schema else {"minimum": low, "maximum": high}
     return Validator(read, expected, schema | bounds)
-
-
-def integer(low: int, high: int) -> Validator:
-    """Read a whole number in ``low..high``."""
-
-    def parse(value: object) -> object:
-        if type(value) is not int:
-            raise ValueError(f"expected a whole number, found {quote(value)}")
-        return value
-
-    return _measure(parse, str, "a whole number", low, high, type="integer")
-
-
-def number(low: int, high: int) -> Validator:
-    """Read a number in ``low..high``."""
-
-    def parse(value: object) -> float:
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise ValueError(f"expected a number, found {quote(value)}")
-        return parse_number(value)
-
-    return _measure(parse, format_number, "a number", low, high, type="number")
 
 
 def decimal(low: float, high: float) -> Validator:
@@ -192,22 +197,18 @@ def degrees(low: float, high: float) -> Validator:
     )
 
 
-def _read_flag(value: object) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError(f"expected true or false, found {quote(value)}")
-    return value
-
-
 def _read_colour(value: object) -> str:
-    if not _COLOUR.fullmatch(_a_string(value)):
+    if not isinstance(value, str) or not _COLOUR.fullmatch(value):
         raise ValueError(f'expected a colour such as "#e69f00", found {quote(value)}')
-    return str(value).lower()
+    return value.lower()
 
 
 def read_identifier(value: object) -> str:
     """Read a string that is a safe file name on every system; ValueError explains why it is not."""
-    if not isinstance(value, str) or not value.strip():
-        return str(text().read(value))  # raises with the reason
+    if not isinstance(value, str):
+        raise ValueError(f"expected a string, found {quote(value)}")
+    if not value.strip():
+        raise ValueError("is empty")
     if not _IDENTIFIER.fullmatch(value):
         rule = "use up to 40 of A-Z, a-z, 0-9, - and _, beginning with a letter or digit"
         raise ValueError(f"{quote(value)} is not safe as a file name; {rule}")
@@ -216,7 +217,6 @@ def read_identifier(value: object) -> str:
     return value
 
 
-BOOLEAN = Validator(_read_flag, "true or false", {"type": "boolean"})
 _COLOUR_SCHEMA = {"type": "string", "format": "color", "pattern": f"^{_COLOUR.pattern}$"}
 COLOUR = Validator(_read_colour, "a colour", _COLOUR_SCHEMA)
 _IDENTIFIER_SCHEMA = {"type": "string", "pattern": f"^{_IDENTIFIER.pattern}$"}
@@ -226,7 +226,7 @@ IDENTIFIER = Validator(read_identifier, "a string", _IDENTIFIER_SCHEMA)
 class Table(BaseModel):
     """One table of a file with its allowed keys."""
 
-    model_config = ConfigDict(extra="forbid", defer_build=True)
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False, defer_build=True)
     _place: str = PrivateAttr(default="")
 
     @property
@@ -236,7 +236,7 @@ class Table(BaseModel):
 
     def key(self, name: str) -> str:
         """Return the place of one of its keys."""
-        return _below(self._place, name)
+        return f"{self._place}.{name}" if self._place else name
 
 
 _File = TypeVar("_File", bound=Table)
@@ -357,27 +357,45 @@ def _message(
 ) -> str:
     """Return the message for one of pydantic's errors but an unknown key."""
     kind = line["type"]
-    stated = quote(line["input"])
+    value = line["input"]
     context = line.get("ctx", {})
     header = _INDEX.sub("", place)
+    limits = [
+        limit
+        for constraint in (field.metadata if field else ())
+        for limit in (getattr(constraint, "ge", None), getattr(constraint, "le", None))
+        if limit is not None
+    ]
+    wanted = _EXPECTED.get(kind, "")
     if kind == "missing":
-        checks = field.metadata if field else []
-        expected = [check.expected for check in checks if isinstance(check, Validator)]
-        expected += [field.description] if field and field.description else []
-        return "; expected ".join(["is missing", *expected[:1]])
+        wanted = expected_value(field) if field else ""
+        return f"is missing; expected {wanted}" if wanted else "is missing"
     if kind == "value_error":
         return str(context["error"])
+    if kind == "string_too_short":
+        return "is empty"
+    if kind in ("string_too_long", "too_long") and (tables or isinstance(value, str)):
+        size = f"has {len(value)} items" if tables else f"is {len(value)} characters long"
+        return f"{size}; at most {context['max_length']} are allowed"
+    if kind in _OUT_OF_RANGE and len({*limits}) == 2:
+        return f"is {quote(value)}; expected {limits[0]} to {limits[1]}"
     if kind == "model_type":
-        header = f"[[{header}]]" if place.endswith("]") else f"[{header}]"
-        return f"expected a table {header}, found {stated}"
-    if kind == "list_type" and tables:
-        return f"expected tables [[{header}]] in double brackets, found {stated}"
-    if kind == "too_long" and tables:
-        limit = f"at most {context['max_length']} are allowed"
-        return f"has {context['actual_length']} items; {limit}"
+        wanted = f"a table [[{header}]]" if place.endswith("]") else f"a table [{header}]"
+    elif kind == "list_type" and tables:
+        wanted = f"tables [[{header}]] in double brackets"
+    elif kind == "literal_error":
+        wanted = context["expected"].replace("'", '"')
     message = line["msg"].replace(" after validation", "").replace("Input should", "should")
-    stated = "null" if line["input"] is None else stated
-    return f"{message[0].lower()}{message[1:]}, found {stated}"
+    sentence = f"expected {wanted}" if wanted else f"{message[0].lower()}{message[1:]}"
+    return f"{sentence}, found {'null' if value is None else quote(value)}"
+
+
+def expected_value(field: FieldInfo) -> str:
+    """Return what a key holds, such as ``a string``; for a table its description."""
+    checks = [check.expected for check in field.metadata if isinstance(check, Validator | Shape)]
+    kinds = [getattr(kind, "__origin__", kind) for kind in get_args(field.annotation)]
+    names = [_TYPE_NAMES.get(kind, "") for kind in (*kinds, field.annotation)]
+    return next(filter(None, (*checks, *names, field.description)), "")
 
 
 def unknown_key(key: str, near: str, known: Sequence[str], renamed: Mapping[str, str]) -> str:
@@ -402,14 +420,14 @@ def exactly_one(
     errors: ErrorList, place: str, table: Table, names: Sequence[str], required: bool
 ) -> str:
     """Return which of several exclusive keys a table has; empty after an error."""
-    there = [name for name in names if name in table.model_fields_set]
+    stated = [name for name in names if name in table.model_fields_set]
     expected = f"expected one of {', '.join(names)}; found"
-    if len(there) > 1:
-        errors.add(_below(place, there[-1]), f"{expected} {' and '.join(there)}")
+    if len(stated) > 1:
+        errors.add(_below(place, stated[-1]), f"{expected} {' and '.join(stated)}")
         return ""
-    if required and not there:
+    if required and not stated:
         errors.add(place, f"{expected} none")
-    return there[0] if there else ""
+    return stated[0] if stated else ""
 
 
 def json_schema(model: type[Table], title: str) -> dict[str, Any]:
@@ -419,14 +437,18 @@ def json_schema(model: type[Table], title: str) -> dict[str, Any]:
 
 
 def _plain(node: Any) -> Any:
-    """Drop titles that repeat keys, and defaults that are None or empty."""
+    """Drop titles that repeat keys, defaults that are None or empty, and null, which TOML has not."""
     if isinstance(node, list):
-        return [_plain(child) for child in node]
+        return [_plain(child) for child in node if child != {"type": "null"}]
     if not isinstance(node, dict):
         return node
-    return {
+    schema = {
         key: _plain(value)
         for key, value in node.items()
         if not (key == "title" and isinstance(value, str))
         and not (key == "default" and value in (None, []))
     }
+    if isinstance(choices := schema.get("anyOf"), list) and len(choices) == 1:
+        del schema["anyOf"]
+        schema = choices[0] | schema
+    return schema

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import difflib
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,7 @@ def _as_toml(value: object, depth: int) -> str:
         return str(value).lower() if isinstance(value, bool) else f'"{value}"'
     if isinstance(value, dict):
         return "a table"
-    if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+    if isinstance(value, list) and value and all(isinstance(row, dict) for row in value):
         return "a list of tables"
     if isinstance(value, list):
         items = (_as_toml(item, depth - 1) for item in value[:_SHOWN_LENGTH])
@@ -87,6 +88,25 @@ def install_hint(extra: str) -> str:
     # `scripts/fabkit` runs in its own environment with an editable install.
     pip = ".venv/bin/pip install -e" if Path(sys.prefix).name == ".venv" else "pip install"
     return f"in a clone of fabkit: {pip} '.[{extra}]'"
+
+
+@contextmanager
+def require_library(user: str, library: str, how: str) -> Iterator[None]:
+    """Turn a failed import inside into an error that explains how to install the library.
+
+    Args:
+        user: what needs it, such as ``the engine mip``.
+
+    Raises:
+        ExternalError: if the import fails.
+    """
+    try:
+        yield
+    except ModuleNotFoundError:
+        raise ExternalError(f"{user} needs {library}; install it {how}") from None
+    except ImportError as error:
+        reason = escape(str(error))
+        raise ExternalError(f"{user} needs {library}, which cannot be loaded: {reason}") from None
 
 
 def nearest(name: str, known: Sequence[str]) -> str:

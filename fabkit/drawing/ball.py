@@ -134,8 +134,9 @@ def print_pose(body: BallBody) -> tuple[Rotation, tuple[Ball, ...]]:
         first, (a, b, c), (d, e, f) = pose.rotation
         rotation = first, (-a, -b, -c), (-d, -e, -f)
         places = [rotate_ball(rotation, ball) for ball in body.balls]
-        x0, y0, z0 = (min(values) for values in zip(*places, strict=True))
-        poses.append((rotation, tuple((x - x0, y - y0, z - z0) for x, y, z in places)))
+        xs, ys, zs = zip(*places, strict=True)
+        shifted = [(x - min(xs), y - min(ys), z - min(zs)) for x, y, z in places]
+        poses.append((rotation, tuple(shifted)))
 
     def rank(pose: tuple[Rotation, tuple[Ball, ...]]) -> tuple[int, int, list[Ball]]:
         _, balls = pose
@@ -176,6 +177,7 @@ MAX_LINK_RATIO = 0.99
 #: Minimum distance on the bed from the corner between two links to the edge of their ball's flat: below
 #: 0.006 mm, the kernel's mesh was seen to have degenerate facets.
 GRAZE_MM = 0.02
+#: Lengths in mm that differ by less are equal.
 _ROUNDING = 1e-6
 
 
@@ -198,8 +200,8 @@ def draft_ball_piece(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> BallD
     """Draft one ball piece.
 
     Raises:
-        DrawingError: when it is not made of balls, cannot be printed without support, or when
-            the profile's lengths contradict each other.
+        DrawingError: when it cannot be printed without support, or when the profile's lengths
+            contradict each other.
 
     Example:
         >>> from fabkit.model.library import load_set
@@ -209,8 +211,7 @@ def draft_ball_piece(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> BallD
         >>> blue.pitch_mm, blue.thickness_mm, len(blue.balls_mm)
         (15.0, 25.2, 7)
     """
-    if piece.body is None:
-        raise DrawingError(f"is a flat piece of {puzzle.name}; expected one that is made of balls")
+    assert piece.body
     rotation, balls = print_pose(piece.body)
     _refuse_balls(profile)
     _refuse_links(profile, stands=any(z for _, _, z in balls))
@@ -247,14 +248,14 @@ def _refuse_balls(profile: Profile) -> None:
             f"balls of {format_mm(ball_mm)} do not fit a pitch of {format_mm(profile.unit_mm)}; choose "
             "a smaller ball.diameter or a larger unit"
         )
-    most_mm = ball_mm / 2 * math.sin(math.radians(steepest))
-    if flat_mm <= most_mm + _ROUNDING:
+    max_flat_mm = ball_mm / 2 * math.sin(math.radians(steepest))
+    if flat_mm <= max_flat_mm + _ROUNDING:
         return
     lean = _degrees(math.asin(2 * flat_mm / ball_mm))
     raise DrawingError(
         f"balls of {format_mm(ball_mm)} with their centres {format_mm(flat_mm)} above the bed would "
         f"overhang by {lean} there, and printer.overhang is {format_degrees(steepest)}; "
-        f"choose a ball.flat of {_down(most_mm)} or less, or larger balls"
+        f"choose a ball.flat of {_down(max_flat_mm)} or less, or larger balls"
     )
 
 
@@ -272,12 +273,12 @@ def _refuse_links(profile: Profile, stands: bool) -> None:
     sine = 2 * flat_mm / ball_mm
     cosine = math.sqrt(1 - sine**2)
     foot_mm = (link_mm - 2 * flat_mm * sine) / cosine
-    least_foot_mm = MIN_FOOT_NOZZLES * profile.nozzle_mm
-    if foot_mm < least_foot_mm - _ROUNDING:
+    min_foot_mm = MIN_FOOT_NOZZLES * profile.nozzle_mm
+    if foot_mm < min_foot_mm - _ROUNDING:
         raise DrawingError(
             f"links of {format_mm(link_mm)} with their axes {format_mm(flat_mm)} above the bed "
-            f"would touch less than {format_mm(least_foot_mm)} of it; choose a ball.link of "
-            f"{_up(least_foot_mm * cosine + 2 * flat_mm * sine)} or more, or a smaller ball.flat"
+            f"would touch less than {format_mm(min_foot_mm)} of it; choose a ball.link of "
+            f"{_up(min_foot_mm * cosine + 2 * flat_mm * sine)} or more, or a smaller ball.flat"
         )
     if abs(foot_mm / math.sqrt(2) - ball_mm / 2 * cosine) < GRAZE_MM:
         raise DrawingError(
@@ -285,12 +286,12 @@ def _refuse_links(profile: Profile, stands: bool) -> None:
             f"edge of the ball's flat, {format_mm(flat_mm)} below its centre, and the solid would "
             "have slivers; choose a ball.link or ball.flat that is 0.1 mm larger or smaller"
         )
-    least_mm = ball_mm * math.cos(math.radians(profile.overhang_degrees))
-    if stands and link_mm < least_mm - _ROUNDING:
+    min_link_mm = ball_mm * math.cos(math.radians(profile.overhang_degrees))
+    if stands and link_mm < min_link_mm - _ROUNDING:
         raise DrawingError(
             f"a ball of {format_mm(ball_mm)} on an upright link of {format_mm(link_mm)} would overhang "
             f"by {_degrees(math.acos(link_mm / ball_mm))}, and printer.overhang is "
-            f"{format_degrees(profile.overhang_degrees)}; choose a ball.link of {_up(least_mm)} or more"
+            f"{format_degrees(profile.overhang_degrees)}; choose a ball.link of {_up(min_link_mm)} or more"
         )
 
 

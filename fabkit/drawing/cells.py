@@ -118,8 +118,8 @@ def _star(lattice: Lattice, profile: Profile) -> list[PointMm]:
     star = []
     for x, y in rings_mm(hexagon)[0]:
         # Lines across, from each corner to the next but one, meet at 1/sqrt(3) of its radius.
-        turn, radius_mm = math.atan2(y, x), math.hypot(x, y)
-        star += [(x, y), _polar(radius_mm / math.sqrt(3), turn + math.pi / 6)]
+        notch_mm = math.hypot(x, y) / math.sqrt(3)
+        star += [(x, y), _polar(notch_mm, math.atan2(y, x) + math.pi / 6)]
     return list(cut_tips(tuple(star), profile.tip_flat_mm))
 
 
@@ -171,19 +171,19 @@ def place_pegs(lattice: Lattice, form: Form, foot: Polygon, profile: Profile) ->
             than wide.
     """
     diameter_mm, height_mm = profile.peg_mm, profile.peg_height_mm
-    least_mm = MIN_PEG_LAYERS * profile.layer_mm
-    if not least_mm <= height_mm <= diameter_mm:
+    min_mm = MIN_PEG_LAYERS * profile.layer_mm
+    if not min_mm <= height_mm <= diameter_mm:
         raise DrawingError(
-            f"peg.height is {format_mm(height_mm)}; expected {format_mm(least_mm)} ({MIN_PEG_LAYERS} "
+            f"peg.height is {format_mm(height_mm)}; expected {format_mm(min_mm)} ({MIN_PEG_LAYERS} "
             f"layers) to {format_mm(diameter_mm)} (the peg's diameter), or 0 mm for pieces without pegs"
         )
     centres = cell_centres(lattice, form.cells, profile.unit_mm)
     bears_mm = 2 * min(foot.boundary.distance(Point(centre)) for centre in centres)
-    most_mm = math.floor(bears_mm * 1000 + 1e-6) / 1000
-    if diameter_mm > most_mm:
+    max_mm = math.floor(bears_mm * 1000 + 1e-6) / 1000
+    if diameter_mm > max_mm:
         raise DrawingError(
             f"peg.diameter {format_mm(diameter_mm)} is too large: the back of a cell has room for "
-            f"{format_mm(most_mm)}; choose a smaller peg.diameter, a larger unit or another cell.shape"
+            f"{format_mm(max_mm)}; choose a smaller peg.diameter, a larger unit or another cell.shape"
         )
     lead_in_mm = min(profile.foot_chamfer_mm, diameter_mm / 4, height_mm / 4)
     return tuple(Peg(centre, diameter_mm, height_mm, lead_in_mm) for centre in centres)

@@ -20,7 +20,13 @@ from shapely.geometry.polygon import orient
 
 from fabkit.core.errors import InputError
 from fabkit.drawing.draft import FlatDrawing, draft_flat_piece
-from fabkit.drawing.glyphs import Lettering, flatten_contour, lettering, strokes_are_at_least
+from fabkit.drawing.glyphs import (
+    Contour,
+    Lettering,
+    flatten_contour,
+    lettering,
+    strokes_are_at_least,
+)
 from fabkit.drawing.label import Label
 from fabkit.drawing.laser import CHORD_TOLERANCE_MM, CutPiece
 from fabkit.drawing.outline import (
@@ -56,7 +62,8 @@ _NUMBERS_MM = 5.2
 _MIN_MM = 6.0
 #: The largest hole: the coupon must not take an hour.
 _MAX_MM = 20.0
-_CHORDS = 32  # per quarter of a hole: 0.003 mm off at 10 mm
+#: Chords per quarter of a hole: 0.003 mm off at 10 mm.
+_CHORDS = 32
 #: The height of the two test pieces, which are frames.
 _FRAME_HEIGHT_MM = 1.0
 #: The maximum width of a frame's strips.
@@ -119,10 +126,13 @@ class CouponPart:
     origin_mm: PointMm
     places: tuple[CouponPlace, ...]
 
+    @property
+    def _contours(self) -> tuple[Contour, ...]:
+        return tuple(contour for place in self.places for contour in place.lettering().contours)
+
     def drawing(self) -> FlatDrawing:
         """Return its drawing for printing, with engraved numbers."""
-        contours = [contour for place in self.places for contour in place.lettering().contours]
-        label = Label(self.name, 0.0, DEPTH_MM, (0.0, 0.0), Lettering((*contours,)))
+        label = Label(self.name, 0.0, DEPTH_MM, (0.0, 0.0), Lettering(self._contours))
         return FlatDrawing(
             piece=self.name,
             colour="#56b4e9",
@@ -138,8 +148,7 @@ class CouponPart:
 
     def cut(self) -> CutPiece:
         """Return its drawing for cutting, along its outline without kerf compensation."""
-        contours = [contour for place in self.places for contour in place.lettering().contours]
-        lines = [tuple(flatten_contour(contour, CHORD_TOLERANCE_MM)) for contour in contours]
+        lines = [tuple(flatten_contour(contour, CHORD_TOLERANCE_MM)) for contour in self._contours]
         return CutPiece(self.name, self.outline, self.outline, tuple(lines), ())
 
 
@@ -160,9 +169,11 @@ def coupon_parts(profile: Profile, laser: bool = False) -> list[CouponPart]:
         outline = orient(Polygon(part.get("outline")))
         if "times" in part:
             outline, rows = _holes(part["times"], rows, profile.magnet_diameter_mm)
-        thickness_mm, chamfer_mm, origin_mm = part["thickness"], part["chamfer"], (*part["lies"],)
+        thickness_mm = part["thickness"]
         places = tuple(_place(name, row, thickness_mm) for row in rows)
-        parts[name] = CouponPart(name, outline, thickness_mm, chamfer_mm, origin_mm, places)
+        parts[name] = CouponPart(
+            name, outline, thickness_mm, part["chamfer"], tuple(part["lies"]), places
+        )
     if not laser:
         return list(parts.values())
     comb = parts["comb"]
@@ -188,7 +199,7 @@ def _table() -> Any:
 
 
 def _place(part: str, row: dict[str, Any], thickness_mm: float) -> CouponPlace:
-    number, kind, at_mm = row["number"], row["kind"], (*row["at"],)
+    number, kind, at_mm = row["number"], row["kind"], tuple(row["at"])
     if "line" not in row:
         return CouponPlace(number, kind, "z", part, thickness_mm, (), at_mm)
     ax, ay, bx, by = row["line"]
@@ -203,19 +214,21 @@ def _holes(
 ) -> tuple[Polygon, list[dict[str, Any]]]:
     """Return a strip with its holes, and the rows of the table with their lines and numbers."""
     magnet_mm = min(max(magnet_mm, _MIN_MM), _MAX_MM)
-    across = [round(magnet_mm * factor, 1) for factor in times]
-    columns, circles, middles = [], [], []
-    right = _WALL_MM
-    for diameter in across:
-        left, right = right, right + max(diameter, 2 * _NUMBERS_MM) + _WALL_MM
+    columns = list[Polygon]()
+    circles = list[Polygon]()
+    holes = list[tuple[float, float, float]]()
+    left = _WALL_MM
+    for factor in times:
+        diameter = round(magnet_mm * factor, 1)
+        right = left + max(diameter, 2 * _NUMBERS_MM) + _WALL_MM
         x, y = (left + right - _WALL_MM) / 2, _WALL_MM + diameter / 2
         columns.append(box(left - _WALL_MM, 0, right, diameter + _WALL_MM + _NUMBERS_MM))
         circles.append(Point(x, y).buffer(diameter / 2, quad_segs=_CHORDS))
-        middles.append((x, y))
+        holes.append((x, y, diameter / 2))
+        left = right
     placed = []
     for row in rows:
-        x, y = middles[row["hole"]]
-        radius = across[row["hole"]] / 2
+        x, y, radius = holes[row["hole"]]
         is_x = row["axis"] == "x"
         line = [x - radius, y, x + radius, y] if is_x else [x, y - radius, x, y + radius]
         number_mm = [x + (-2.6 if is_x else 2.6), y + radius + _NUMBERS_MM / 2]
@@ -236,18 +249,10 @@ def fit_test_pieces(puzzle: PuzzleSet, profile: Profile) -> list[FlatDrawing]:
     flat = [piece for piece in puzzle.pieces if piece.body is None]
     unit_mm = profile.unit_mm
     outlines = [canonical_outline(puzzle.lattice, piece.forms[0].rings, unit_mm) for piece in flat]
-    sides = [
-        {
-            round(math.dist(a, b), 3)
-            for ring in rings_mm(outline)
-            for a, b in itertools.pairwise((*ring, ring[0]))
-        }
-        for outline in outlines
-    ]
     pairs = [
         (outlines[i].length + outlines[j].length, i, j)
         for i, j in itertools.combinations(range(len(flat)), 2)
-        if sides[i] & sides[j]
+        if _side_lengths_mm(outlines[i]) & _side_lengths_mm(outlines[j])
     ]
     thin = replace(
         profile,
@@ -260,16 +265,25 @@ def fit_test_pieces(puzzle: PuzzleSet, profile: Profile) -> list[FlatDrawing]:
         peg_height_mm=0.0,
     )
     try:
-        both = [draft_flat_piece(puzzle, flat[i], thin) for i in min(pairs)[1:]] if pairs else []
+        drawings = (
+            [draft_flat_piece(puzzle, flat[i], thin) for i in min(pairs)[1:]] if pairs else []
+        )
     except DrawingError as error:
         raise InputError.of(f"{puzzle.name} with profile {profile.name}", str(error)) from None
-    around_mm = sum(drawing.outline.length for drawing in both)
+    around_mm = sum(drawing.outline.length for drawing in drawings)
     wide_mm = min(_FRAME_MM, max(_MIN_FRAME_MM, _FRAMES_MM2 / max(around_mm, 1.0)))
-    return [_frame(drawing, wide_mm) for drawing in both]
+    return [_frame(drawing, wide_mm) for drawing in drawings]
+
+
+def _side_lengths_mm(outline: Polygon) -> set[float]:
+    lengths = set[float]()
+    for ring in rings_mm(outline):
+        for start, end in itertools.pairwise((*ring, ring[0])):
+            lengths.add(round(math.dist(start, end), 3))
+    return lengths
 
 
 def _frame(piece: FlatDrawing, wide_mm: float) -> FlatDrawing:
-    """Return a piece without its inside."""
     inside = mitre_offset(piece.outline, -wide_mm)
     if inside.geom_type != "Polygon" or inside.is_empty:
         return piece

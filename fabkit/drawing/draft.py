@@ -41,7 +41,7 @@ from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet, rings_to_units
 
 _Drawing = TypeVar("_Drawing")
-_One = TypeVar("_One", bound=Printable)
+_Printable = TypeVar("_Printable", bound=Printable)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +85,8 @@ def draft_flat_piece(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> FlatD
         >>> b.outline.bounds, b.recesses[0].centre_mm, b.label.cap_height_mm
         ((0.1, 0.1, 39.9, 19.9), (20.0, 10.0), 7.0)
     """
-    form, pegged = piece.forms[0], has_pegs(puzzle, profile)
+    form = piece.forms[0]
+    pegged = has_pegs(puzzle, profile)
     profile = profile_as_made(puzzle, profile)
     canonical = canonical_outline(puzzle.lattice, form.rings, profile.unit_mm)
     if pegged:
@@ -139,8 +140,8 @@ def _label(
     if not any(recess.release for recess in recesses):
         return place_label(piece.label, face, centroid, profile)
     # place_label keeps its margin from holes in the face; the plastic must be as thick as a roof.
-    more_mm = profile.release_mm / 2 + max(0.0, profile.roof_mm - profile.label_margin_mm)
-    holes = [Point(recess.centre_mm).buffer(more_mm * 1.001, ARC_SEGMENTS) for recess in recesses]
+    radius_mm = profile.release_mm / 2 + max(0.0, profile.roof_mm - profile.label_margin_mm)
+    holes = [Point(recess.centre_mm).buffer(radius_mm * 1.001, ARC_SEGMENTS) for recess in recesses]
     try:
         return place_label(piece.label, face.difference(union_all(holes)), centroid, profile)
     except DrawingError:
@@ -168,9 +169,9 @@ def draft_printable(puzzle: PuzzleSet, printable: Printable, profile: Profile) -
 
 def draft_all(
     puzzle: PuzzleSet,
-    printables: Sequence[_One],
+    printables: Sequence[_Printable],
     profile: Profile,
-    draft: Callable[[PuzzleSet, _One, Profile], _Drawing],
+    draft: Callable[[PuzzleSet, _Printable, Profile], _Drawing],
 ) -> list[_Drawing]:
     """Draft several pieces, boards or lids of a set.
 
@@ -178,7 +179,7 @@ def draft_all(
         InputError: with everything that is impossible with the profile; equal errors share a line.
     """
     drawings = []
-    faults: dict[str, list[_One]] = defaultdict(list)
+    faults: dict[str, list[_Printable]] = defaultdict(list)
     for printable in printables:
         try:
             drawings.append(draft(puzzle, printable, profile))
@@ -240,9 +241,6 @@ def draft_for_pictures(
 
 def tone_area(lattice: Lattice, piece: Piece, unit_mm: float) -> BaseGeometry:
     """Return the cells of a flat piece in its second colour, in mm; they are as deep as its letter."""
-    cells = [
-        Polygon([(x * unit_mm, y * unit_mm) for x, y in ring])
-        for cell in sorted(piece.tones)
-        for ring in rings_to_units(lattice, [lattice.ring(cell)])
-    ]
-    return union_all(cells)
+    cell_rings = rings_to_units(lattice, map(lattice.ring, sorted(piece.tones)))
+    scaled = [[(x * unit_mm, y * unit_mm) for x, y in ring] for ring in cell_rings]
+    return union_all([Polygon(ring) for ring in scaled])

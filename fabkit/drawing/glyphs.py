@@ -20,12 +20,14 @@ from shapely.geometry.base import BaseGeometry
 from fabkit.core.errors import quote
 from fabkit.drawing.outline import DrawingError, PointMm
 
+#: The shipped font of all letters on pieces and boards.
 FONT = Path(__file__).resolve().parent / "fonts" / "OpenSans-ExtraBold.ttf"
 
 #: A line (two points) or a quadratic Bézier curve (start, control, end).
 Segment = tuple[PointMm, ...]
 Contour = tuple[Segment, ...]
 
+#: Chords of a curve in polygons for checks.
 _STEPS_PER_CURVE = 12
 #: What an opening may cut off a corner, in squared stroke widths (a right angle loses 0.05,
 #: the sharpest corner of the font 0.3; a stroke that is too thin loses its whole length).
@@ -46,28 +48,24 @@ class Lettering:
         """The separate parts of the text, each an outer contour with its counters."""
         shapes = [(Polygon(flatten_contour(contour)), contour) for contour in self.contours]
         shapes.sort(key=lambda shape: -shape[0].area)
-        around = [
-            [j for j in range(i) if shapes[j][0].contains(shape)]
-            for i, (shape, _) in enumerate(shapes)
-        ]
         # Contours nest: an even number of others around it makes an outer one (the bar of a
         # theta lies in its counter), an odd number a counter of the innermost of them.
-        counters: dict[int, list[Contour]] = {
-            i: [] for i, a in enumerate(around) if len(a) % 2 == 0
-        }
-        for i, (_, contour) in enumerate(shapes):
-            if i not in counters:
-                counters[around[i][-1]].append(contour)
-        return [(shapes[i][1], inner) for i, inner in counters.items()]
+        counters = dict[int, list[Contour]]()
+        for number, (shape, contour) in enumerate(shapes):
+            around = [i for i in range(number) if shapes[i][0].contains(shape)]
+            if len(around) % 2:
+                counters[around[-1]].append(contour)
+            else:
+                counters[number] = []
+        return [(shapes[number][1], inner) for number, inner in counters.items()]
 
     def polygon(self) -> BaseGeometry:
         """The text's area, with curves as short chords."""
-        return union_all(
-            [
-                Polygon(flatten_contour(outer), [*map(flatten_contour, inner)])
-                for outer, inner in self.parts()
-            ]
-        )
+        areas = [
+            Polygon(flatten_contour(outer), [*map(flatten_contour, counters)])
+            for outer, counters in self.parts()
+        ]
+        return union_all(areas)
 
     def moved(
         self, x_mm: float, y_mm: float, scale: float = 1.0, mirrored: bool = False
@@ -108,9 +106,8 @@ def lettering(text: str) -> Lettering:
         contours += Lettering(glyph).moved(pen_x, 0.0).contours
         pen_x += advance
     points = [point for contour in contours for segment in contour for point in segment]
-    (left, right), (bottom, top) = (
-        (min(p[axis] for p in points), max(p[axis] for p in points)) for axis in (0, 1)
-    )
+    left, bottom = map(min, zip(*points, strict=True))
+    right, top = map(max, zip(*points, strict=True))
     return Lettering(tuple(contours)).moved(-(left + right) / 2, -(bottom + top) / 2)
 
 
@@ -184,6 +181,6 @@ def flatten_contour(contour: Contour, off_mm: float | None = None) -> list[Point
             steps = max(1, math.ceil(math.sqrt(bend_mm / (4 * off_mm))))
         for step in range(steps):
             t = step / steps
-            a, b, c = (1 - t) ** 2, 2 * t * (1 - t), t * t
+            a, b, c = (1 - t) ** 2, 2 * t * (1 - t), t * t  # the Bernstein polynomials
             corners.append((a * ax + b * bx + c * cx, a * ay + b * by + c * cy))
     return corners

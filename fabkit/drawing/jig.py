@@ -122,8 +122,9 @@ def _draft(pole: str, profile: Profile) -> Jig:
     high_mm = max(_STEM_MM, apart_mm + profile.magnet_height_mm + profile.layer_mm)
     high_mm = layer_top_mm(profile, high_mm)
     shaft_depth_mm = layer_bottom_mm(profile, high_mm + post_height_mm - apart_mm)
-    post = [Cylinder((0, 0), post_mm, high_mm, round(high_mm + post_height_mm, 6))]
-    post = post if post_height_mm else []
+    post = list[Cylinder]()
+    if post_height_mm:
+        post.append(Cylinder((0, 0), post_mm, high_mm, round(high_mm + post_height_mm, 6)))
     shaft = Cylinder((0, 0), shaft_mm, 0.0, shaft_depth_mm)
     # At a pause with the back on the bed, the magnet's other pole faces the jig.
     is_from_face = profile.embedded and profile.facing == "up"
@@ -144,7 +145,8 @@ def _drawing(
 ) -> BoardDrawing:
     """Draw a stem with its post and shaft, and a tab with the pole's name, marked as on the pieces."""
     is_marked = pole == "S" and profile.polarity == "alternating"
-    radius_mm, tab_mm = stem.diameter_mm / 2, layer_top_mm(profile, _TAB_MM)
+    radius_mm = stem.diameter_mm / 2
+    tab_mm = layer_top_mm(profile, _TAB_MM)
     side_mm = max(radius_mm, profile.cap_height_mm + profile.label_margin_mm)
     room = box(-side_mm, -radius_mm - 2 * side_mm, side_mm, -radius_mm)
     left, low, right, _ = room.bounds

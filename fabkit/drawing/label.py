@@ -14,12 +14,14 @@ from shapely.geometry.base import BaseGeometry
 from shapely.ops import nearest_points
 
 from fabkit.core.units import format_mm
-from fabkit.drawing.glyphs import Lettering, lettering, strokes_are_at_least
+from fabkit.drawing.glyphs import Contour, Lettering, lettering, strokes_are_at_least
 from fabkit.drawing.outline import DrawingError, PointMm, polygons
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 
+#: Step between the cap heights that are tried.
 _SIZE_STEP_MM = 0.1
+#: Multiples of the margin that a letter of full size gets if there is room.
 _MARGIN_FACTORS = (4, 2)
 
 
@@ -198,7 +200,7 @@ def _fit_title(
     if not letters.contours:
         return None
     box = letters.polygon().envelope
-    smallest_mm = _least_height_mm(lines, profile.stroke_mm)
+    smallest_mm = _min_height_mm(lines, profile.stroke_mm)
     if math.isinf(smallest_mm):
         return None
     largest_mm = max(profile.title_mm, min(smallest_mm, profile.title_mm * _MAX_TIMES))
@@ -225,38 +227,40 @@ def _middles(room: BaseGeometry) -> list[PointMm]:
 
 
 def _line_breaks(text: str) -> list[tuple[str, ...]]:
-    """Break a text into one line, two lines, … each time as evenly as possible."""
+    """Break a text into one line, two lines and so on, each time as evenly as possible."""
     words = text.split()
     breaks = []
     for count in range(1, len(words) + 1):
         lines: list[str] = []
-        left = words
-        for after in range(count - 1, -1, -1):
-            share = sum(map(len, left)) / (after + 1)
+        waiting = words
+        for lines_after in range(count - 1, 0, -1):
+            share = sum(map(len, waiting)) / (lines_after + 1)
             size = 1
             while (
-                size < len(left) - after
-                and sum(map(len, left[:size])) + len(left[size]) / 2 <= share
+                size < len(waiting) - lines_after
+                and sum(map(len, waiting[:size])) + len(waiting[size]) / 2 <= share
             ):
                 size += 1
-            lines.append(" ".join(left[: size if after else len(left)]))
-            left = left[size:]
+            lines.append(" ".join(waiting[:size]))
+            waiting = waiting[size:]
+        lines.append(" ".join(waiting))
         breaks.append(tuple(lines))
     return breaks
 
 
 def _typeset(lines: tuple[str, ...]) -> Lettering:
     """Set centred lines of words below each other, with capitals 1 mm high."""
-    contours: list[Lettering] = []
+    contours: list[Contour] = []
     for number, line in enumerate(lines):
-        letterings = []
+        words = []
         pen = 0.0
         for word in line.split():
-            standing, width = _on_baseline(word)
-            letterings.append(standing.moved(pen, -_LINE * number))
+            letters, width = _on_baseline(word)
+            words.append(letters.moved(pen, -_LINE * number))
             pen += width + _SPACE
-        contours += [lettering.moved(-(pen - _SPACE) / 2, 0.0) for lettering in letterings]
-    whole = Lettering(tuple(contour for lettering in contours for contour in lettering.contours))
+        for letters in words:
+            contours += letters.moved(-(pen - _SPACE) / 2, 0.0).contours
+    whole = Lettering(tuple(contours))
     if not whole.contours:
         return whole
     left, bottom, right, top = whole.polygon().bounds
@@ -276,7 +280,7 @@ def _on_baseline(word: str) -> tuple[Lettering, float]:
 
 
 @lru_cache(maxsize=64)
-def _least_height_mm(lines: tuple[str, ...], stroke_mm: float) -> float:
+def _min_height_mm(lines: tuple[str, ...], stroke_mm: float) -> float:
     """Return the least cap height at which no stroke is thinner than a width; infinite above 60 mm."""
     shape = _typeset(lines).polygon()
     sizes = [round(step * _SIZE_STEP_MM, 6) for step in range(1, 601)]

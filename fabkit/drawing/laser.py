@@ -90,16 +90,16 @@ class CutPiece:
             turned = affinity.rotate(shape, degrees, origin=(0, 0))
             return affinity.translate(turned, x_mm, y_mm)
 
-        centres = [carried(Point(circle.centre_mm)) for circle in self.magnets]
+        magnets = list[Circle]()
+        for circle in self.magnets:
+            centre = carried(Point(circle.centre_mm))
+            magnets.append(Circle((centre.x, centre.y), circle.diameter_mm))
         return CutPiece(
             self.piece,
             carried(self.outline),
             carried(self.path),
             tuple(rings_mm(carried(Polygon(ring)))[0] for ring in self.engraving),
-            tuple(
-                Circle((centre.x, centre.y), circle.diameter_mm)
-                for centre, circle in zip(centres, self.magnets, strict=True)
-            ),
+            tuple(magnets),
         )
 
     def on_own_sheet(self) -> tuple[list[CutPiece], float, float]:
@@ -165,14 +165,17 @@ def _offset(
 ) -> Polygon:
     """Offset an outline inwards (outwards if negative) by an inset, or by half a kerf."""
     if not _bears(outline, distance_mm):
-        share, steps = distance_mm / setting_mm, range(1, math.ceil(setting_mm / _STEP_MM))
+        share = distance_mm / setting_mm
+        steps = range(1, math.ceil(setting_mm / _STEP_MM))
+
+        def is_too_large(step: int) -> bool:
+            return not _bears(outline, share * (step * _STEP_MM))
+
         # The greatest possible hundredth of a millimetre.
-        most_mm = _STEP_MM * bisect_left(
-            steps, True, key=lambda step: not _bears(outline, share * (step * _STEP_MM))
-        )
+        max_mm = _STEP_MM * bisect_left(steps, True, key=is_too_large)
         raise DrawingError(
             f"{key} {format_mm(setting_mm)} removes {removed} of the piece; the limit is "
-            f"{format_mm(most_mm)}; choose a smaller {key} or a larger unit"
+            f"{format_mm(max_mm)}; choose a smaller {key} or a larger unit"
         )
     return inset_outline(outline, distance_mm)
 
@@ -200,9 +203,10 @@ def _bears(outline: Polygon, distance_mm: float) -> bool:
     further_mm = distance_mm + math.copysign(_SPARE_MM, distance_mm)
     rings = rings_mm(outline)
     moved = [inset_ring(ring, further_mm) for ring in rings]
-    # A vanished edge is reversed; a vanished neck or notch makes a crossing.
-    onwards = all(
-        (np.diff([*was, was[0]], axis=0) * np.diff([*now, now[0]], axis=0)).sum(axis=1).min() > 0
-        for was, now in zip(rings, moved, strict=True)
-    )
-    return onwards and bool(Polygon(moved[0], moved[1:]).is_valid)
+    for ring, moved_ring in zip(rings, moved, strict=True):
+        edges = np.diff([*ring, ring[0]], axis=0)
+        moved_edges = np.diff([*moved_ring, moved_ring[0]], axis=0)
+        if (edges * moved_edges).sum(axis=1).min() <= 0:
+            return False  # an edge has vanished and is now reversed
+    # A vanished neck or notch makes a crossing.
+    return bool(Polygon(moved[0], moved[1:]).is_valid)

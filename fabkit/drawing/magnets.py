@@ -29,8 +29,10 @@ ARC_SEGMENTS = 64
 #: Precision of a bisection, in mm.
 BISECT_STEP_MM = 0.002
 
+#: Directions in which two magnets are placed on trial, over half a circle.
 _DIRECTIONS = 180
-_SAFETY_MM = 0.0015  # positions are rounded to a micrometre and arcs are chords
+#: Added to distances: positions are rounded to a micrometre and arcs are chords.
+_SAFETY_MM = 0.0015
 
 
 def erode(area: Polygon, distance_mm: float) -> BaseGeometry:
@@ -122,6 +124,7 @@ TWO_MAGNETS_FROM_UNITS = 3
 #: Two magnets are as far apart as the walls allow, up to this many units.
 MAX_SPACING_UNITS = 2
 
+#: Smaller magnets are not proposed.
 _SMALLEST_MAGNET_MM = 1.0
 
 
@@ -412,7 +415,8 @@ def left_to_right_order(centres: Sequence[PointMm], unit_mm: float) -> list[int]
     """
 
     def compare(first: int, second: int) -> int:
-        aside, up = (centres[first][axis] - centres[second][axis] for axis in (0, 1))
+        aside = centres[first][0] - centres[second][0]
+        up = centres[first][1] - centres[second][1]
         later_by = up if abs(aside) < _ABOVE_UNITS * unit_mm else aside
         return (later_by > 0) - (later_by < 0)
 
@@ -430,26 +434,27 @@ def assign_poles(
     """
     marked = list(recesses)
     order = left_to_right_order([recess.centre_mm for recess in recesses], profile.unit_mm)
-    for which, pole in zip(order, pole_sequence, strict=True):
-        recess = recesses[which]
+    for index, pole in zip(order, pole_sequence, strict=True):
+        recess = recesses[index]
         mark = None
         if pole == "S" and profile.polarity == "alternating":
-            centre, span = recess.centre_mm, mark_span(profile)
-            centre = _mark_centre(which, recesses, foot, profile) if recess.is_open else centre
+            centre = recess.centre_mm
+            if recess.is_open:
+                centre = _mark_centre(recess, recesses, foot, profile)
+            span = mark_span(profile)
             mark = PoleMark(centre, span.low_mm, span.high_mm, MARK_DIAMETER_MM)
-        marked[which] = replace(recess, pole=pole, mark=mark)
+        marked[index] = replace(recess, pole=pole, mark=mark)
     return tuple(marked)
 
 
 def _mark_centre(
-    which: int, recesses: Sequence[Recess], foot: Polygon, profile: Profile
+    recess: Recess, recesses: Sequence[Recess], foot: Polygon, profile: Profile
 ) -> PointMm:
     """Return the place for a mark in the back nearest to its recess, with a wall all around.
 
     It is nearer to this recess than to any other. Of equally near places, it is the one farthest from
     the other recess, and of these the lowest.
     """
-    recess = recesses[which]
     wall_mm = profile.bed_wall_mm
     others = [Point(other.centre_mm) for other in recesses if other is not recess]
     room = erode(foot, MARK_DIAMETER_MM / 2 + wall_mm)
@@ -461,15 +466,15 @@ def _mark_centre(
         room = room.difference(disc)
     near = [Point(x, y) for x, y in get_coordinates(room)]
     near += [] if room.is_empty else [nearest_points(room, middle)[0]]
-    least_mm = min((point.distance(middle) for point in near), default=0.0)
-    near = [point for point in near if point.distance(middle) < least_mm + _AS_NEAR_MM]
+    nearest_mm = min((point.distance(middle) for point in near), default=0.0)
+    near = [point for point in near if point.distance(middle) < nearest_mm + _AS_NEAR_MM]
 
     def off_others(place: Point) -> float:
         return round(min((place.distance(other) for other in others), default=0.0), 2)
 
     near.sort(key=lambda point: (-off_others(point), *round_point(point)[::-1]))
     open_mm = recess.diameters.widest_mm + 2 * recess.lead_in_mm
-    if not near or (others and off_others(near[0]) < least_mm + _AS_NEAR_MM):
+    if not near or (others and off_others(near[0]) < nearest_mm + _AS_NEAR_MM):
         raise DrawingError(
             f"there is no room in the back for the mark of a south pole, {format_mm(MARK_DIAMETER_MM)} "
             f"across, beside a recess that opens to {format_mm(open_mm)}: recess.bed_wall asks "

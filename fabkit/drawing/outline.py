@@ -40,7 +40,8 @@ def canonical_outline(lattice: Lattice, rings: Sequence[Ring], unit_mm: float) -
         >>> canonical_outline(LATTICES["square"], [((0, 0), (4, 0), (4, 2), (0, 2))], 20).bounds
         (0.0, 0.0, 40.0, 20.0)
     """
-    scaled = [[(x * unit_mm, y * unit_mm) for x, y in r] for r in rings_to_units(lattice, rings)]
+    unit_rings = rings_to_units(lattice, rings)
+    scaled = [[(x * unit_mm, y * unit_mm) for x, y in ring] for ring in unit_rings]
     outer = max(scaled, key=lambda ring: Polygon(ring).area)
     return orient(Polygon(outer, [ring for ring in scaled if ring is not outer]))
 
@@ -170,8 +171,9 @@ def cut_tips(ring: RingMm, flat_mm: float) -> RingMm:
                 "smaller tip_flat or a larger unit"
             )
         for other in (before, after):
-            part = back_mm / math.dist(here, other)
-            x, y = (start + part * (end - start) for start, end in zip(here, other, strict=True))
+            share = back_mm / math.dist(here, other)
+            x = here[0] + share * (other[0] - here[0])
+            y = here[1] + share * (other[1] - here[1])
             cut.append((x, y))
     return tuple(cut)
 
@@ -195,7 +197,8 @@ def angle(before: PointMm, here: PointMm, after: PointMm) -> float:
 def corner_angles(area: BaseGeometry) -> list[tuple[PointMm, float]]:
     """Return the corners of an area, each with its `angle`."""
     rings = [ring for polygon in polygons(area) for ring in rings_mm(orient(polygon))]
-    return [(around[1], angle(*around)) for ring in rings for around in corner_triples(ring)]
+    triples = [triple for ring in rings for triple in corner_triples(ring)]
+    return [(corner, angle(before, corner, after)) for before, corner, after in triples]
 
 
 def _normal(start: PointMm, end: PointMm) -> PointMm:

@@ -119,7 +119,6 @@ class Checkpoint:
             return {key for (key,) in self._connection.execute("SELECT key FROM results")}
 
     def _create(self) -> None:
-        """Create an empty checkpoint atomically."""
         with external_errors(f"cannot write {self._name}"), Staging(self._folder) as staging:
             path = staging.path(CHECKPOINT_NAME)
             with self._failures(), _sqlite(path) as new:

@@ -12,7 +12,15 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Self
 
 from fabkit import __version__
-from fabkit.core.errors import ExternalError, InputError, escape, install_hint, quote, truncate
+from fabkit.core.errors import (
+    ExternalError,
+    InputError,
+    escape,
+    install_hint,
+    quote,
+    require_library,
+    truncate,
+)
 from fabkit.jobs.run import Pool, Task, WorkerLostError
 
 #: Time limits for the scheduler to answer and for a first worker to register.
@@ -42,13 +50,8 @@ class ClusterPool(Pool):
 
     def __init__(self, address: str) -> None:
         super().__init__()
-        try:
+        with require_library("running on a cluster", "Dask", install_hint("cluster")):
             import distributed
-        except ModuleNotFoundError:
-            message = f"running on a cluster needs Dask; install it {install_hint('cluster')}"
-            raise ExternalError(message) from None
-        except ImportError as error:
-            raise ExternalError(f"cannot load Dask: {escape(str(error))}") from None
         self._address = address
         self._dask: Any = distributed
 

@@ -186,10 +186,8 @@ class Pool:
                 if lost and not futures:  # all workers are idle: start over
                     idle, moved = 0 if moved else idle + 1, False
                     if idle == 2:
-                        where = f"the task {quote(lost[0].key)}"
-                        where = (
-                            where if len(lost) == 1 else f"one of {pluralize(len(lost), 'task')}"
-                        )
+                        several = f"one of {pluralize(len(lost), 'task')}"
+                        where = f"the task {quote(lost[0].key)}" if len(lost) == 1 else several
                         raise ExternalError(f"{reason}, twice at {where}")
                     waiting.extendleft(reversed(lost))
                     lost.clear()
@@ -286,7 +284,6 @@ class _Processes(Pool):
 
 
 def _begin(parent: int) -> None:
-    """Initialize a worker process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
     exit_with_parent(parent)
     os.dup2(2, 1)  # output of libraries must not mix with the command's

@@ -104,8 +104,8 @@ def printables(
     """
     made = accessories(puzzle, profile)
     hint = _omission_hint(puzzle, [part.id for part in made], ids)
-    parts: tuple[Printable, ...] = select_by_id((*puzzle.pieces, *made), ids, puzzle.name, hint)
-    return parts
+    parts: tuple[Printable, ...] = (*puzzle.pieces, *made)
+    return select_by_id(parts, ids, puzzle.name, hint)
 
 
 def _omission_hint(puzzle: PuzzleSet, made: Sequence[str], ids: Sequence[str]) -> str:

@@ -11,28 +11,24 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, StrictBool, StrictFloat, StrictInt
 
 from fabkit.core.documents import (
-    BOOLEAN,
     IDENTIFIER,
+    Shape,
     Table,
-    Validator,
-    any_value,
+    Text,
     choice,
     exactly_one,
-    integer,
-    number,
     read_document,
     read_identifier,
-    text,
 )
 from fabkit.core.errors import ErrorList, InputError, escape, join_names, pluralize, quote
 from fabkit.core.files import check_schema
 from fabkit.core.parsing import parse_json, parse_toml, read_text
 from fabkit.model.entry import LEVELS, solution_error
 from fabkit.model.lattice import Cell
-from fabkit.model.piece import Piece, is_image
+from fabkit.model.piece import is_image
 from fabkit.model.puzzle import MOVES, Challenge, Entry, Given, PuzzleSet, Result, default_board
 from fabkit.model.regions import CellNumbering, RegionReader
 
@@ -41,51 +37,32 @@ STATUSES = (*ANSWERS, "unknown")
 PARITIES = ("even", "odd", "mixed")
 _REGION_KEYS = ("outline", "board", "cells", "frame")
 
-_WHOLE_PAIR = {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2}
-_CORNER = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
-_RING = {"type": "array", "items": _CORNER, "minItems": 3}
-_RINGS = {"type": "array", "items": _RING, "minItems": 1}
-OUTLINE = any_value(
-    "corners",
-    description="rings of corners [x, y] in grid units, y up; holes follow their outer ring",
-    anyOf=[_RING, _RINGS, {"type": "array", "items": _RINGS, "minItems": 1}],
-)
-CELLS = any_value(
-    "cells",
-    description="cells as [row, column] from the top left, or as their number on the board",
-    type="array",
-    items={"anyOf": [_WHOLE_PAIR, {"type": "integer"}]},
-    minItems=1,
-)
-_PIECES = any_value(
-    "piece ids",
-    description="ids of the pieces: a list, or a string when each id is one character",
-    anyOf=[
-        {"type": "string", "minLength": 1},
-        {"type": "array", "items": {"type": "string"}, "minItems": 1},
-    ],
-)
-
+Pair = Annotated[list[int], Field(min_length=2, max_length=2)]
+_Corner = Annotated[list[float], Field(min_length=2, max_length=2)]
+_Id = Annotated[str, Field(min_length=1)]
+_Ring = Annotated[list[_Corner], Field(min_length=3)]
+_Rings = Annotated[list[_Ring], Field(min_length=1)]
+#: Outlines and cells, whose limits and lattice need more context.
+Outline = Annotated[
+    Any,
+    Shape("corners", _Ring | _Rings | Annotated[list[_Rings], Field(min_length=1)]),
+    Field(description="rings of corners [x, y] in grid units, y up; holes follow their outer ring"),
+]
+Cells = Annotated[
+    Any,
+    Shape("cells", Annotated[list[Pair | int], Field(min_length=1)]),
+    Field(description="cells as [row, column] from the top left, or as their number on the board"),
+]
+_Frame = Annotated[
+    Any,
+    Shape("cells", Annotated[list[Pair], Field(min_length=1)]),
+    Field(
+        description="cells as whole numbers [x, y] of the lattice's frame, as fabkit writes them"
+    ),
+]
+_PieceIds = Shape("piece ids", _Id | Annotated[list[_Id], Field(min_length=1)])
 _LONGEST_ID = 40
 _MOST_CHALLENGES = 10_000
-_COUNT = Validator(
-    integer(-(10**9), 10**9).read, "a whole number", {"type": "integer", "minimum": 1}
-)
-
-
-_FRAME = any_value(
-    "cells",
-    description="cells as whole numbers [x, y] of the lattice's frame, as fabkit writes them",
-    type="array",
-    items=_WHOLE_PAIR,
-    minItems=1,
-)
-_SOLUTION = any_value(
-    "the cells of each piece",
-    description="by piece id, as `fabkit solve --json` prints them; frame cells if the region is one",
-    type="object",
-    additionalProperties={"type": "array"},
-)
 _MAX_SCORE = 10**6
 _MAX_SOLUTIONS = 10**18
 
@@ -93,44 +70,48 @@ _MAX_SOLUTIONS = 10**18
 class GivenTable(Table):
     """A piece already placed."""
 
-    piece: Annotated[str, text()] = Field(description="its id")
-    cells: Annotated[Any, CELLS] = None
-    outline: Annotated[Any, OUTLINE] = None
-    frame: Annotated[Any, _FRAME] = None
+    piece: Text = Field(max_length=200, description="its id")
+    cells: Cells = None
+    outline: Outline = None
+    frame: _Frame = None
 
 
 class DifficultyTable(Table):
     """How hard a challenge is for a person."""
 
-    score: Annotated[float, number(-_MAX_SCORE, _MAX_SCORE)] = Field(
-        description="as `fabkit solve --difficulty` prints it"
+    score: StrictFloat = Field(
+        ge=-_MAX_SCORE, le=_MAX_SCORE, description="as `fabkit solve --difficulty` prints it"
     )
-    tries: Annotated[float, number(0, _MAX_SCORE)] = Field(0.0, description="its first part")
-    free_moves: Annotated[float, number(0, _MAX_SCORE)] = Field(0.0, description="its second part")
+    tries: StrictFloat = Field(0.0, ge=0, le=_MAX_SCORE, description="its first part")
+    free_moves: StrictFloat = Field(0.0, ge=0, le=_MAX_SCORE, description="its second part")
 
 
 class ResultTable(Table):
     """What is known about a challenge: a solution is checked, the rest is trusted."""
 
     status: Annotated[str, choice(*STATUSES)] = Field("", description="what solving it found")
-    solution: Annotated[Any, _SOLUTION] = None
-    count: Annotated[int | None, integer(1, _MAX_SOLUTIONS)] = Field(
-        None, description="number of known solutions"
+    solution: Annotated[Any, Shape("the cells of each piece", dict[str, list[Any]])] = Field(
+        None,
+        description="by piece id, as `fabkit solve --json` prints them; frame cells if the region is one",
     )
-    count_complete: Annotated[bool, BOOLEAN] = Field(False, description="whether there are no more")
-    count_up_to_symmetry: Annotated[int | None, integer(1, _MAX_SOLUTIONS)] = Field(
-        None, description="number of solutions that are not images of each other"
+    count: StrictInt | None = Field(
+        None, ge=1, le=_MAX_SOLUTIONS, description="number of known solutions"
     )
-    unique_by: Annotated[Any, any_value("a list of engines")] = Field(
+    count_complete: StrictBool = Field(False, description="whether there are no more")
+    count_up_to_symmetry: StrictInt | None = Field(
+        None,
+        ge=1,
+        le=_MAX_SOLUTIONS,
+        description="number of solutions that are not images of each other",
+    )
+    unique_by: Annotated[Any, Shape("a list of engines")] = Field(
         None, description="engines that agree that there is one solution"
     )
-    minimal: Annotated[bool | None, BOOLEAN] = Field(
-        None, description="whether every given piece is needed"
-    )
-    rigid: Annotated[bool | None, BOOLEAN] = Field(
+    minimal: StrictBool | None = Field(None, description="whether every given piece is needed")
+    rigid: StrictBool | None = Field(
         None, description="whether every part of a snowflake is symmetric itself"
     )
-    shape: Annotated[str, text(100)] = Field("", description="name of the region's shape")
+    shape: Text = Field("", max_length=100, description="name of the region's shape")
     level: Annotated[str, choice(*LEVELS)] = Field("", description="level of difficulty")
     difficulty: DifficultyTable = Field(None, description="rating")  # type: ignore[assignment]
 
@@ -139,36 +120,43 @@ class ChallengeFile(Table):
     """A region to cover and the pieces to use."""
 
     id: Annotated[str, IDENTIFIER] = Field("", description="name for commands and files")
-    title: Annotated[str, text(100)] = Field("", description="name for people")
-    outline: Annotated[Any, OUTLINE] = None
-    board: Annotated[Any, any_value("a board", type="string")] = Field(
+    title: Text = Field("", max_length=100, description="name for people")
+    outline: Outline = None
+    board: Annotated[Any, Shape("a board", str)] = Field(
         None, description="id of the board to fill; the set's first when no region is drawn"
     )
-    cells: Annotated[Any, CELLS] = None
-    frame: Annotated[Any, _FRAME] = None
-    flips: Annotated[bool | None, BOOLEAN] = Field(
-        None, description="whether pieces may be flipped"
-    )
+    cells: Cells = None
+    frame: _Frame = None
+    flips: StrictBool | None = Field(None, description="whether pieces may be flipped")
     answer: Annotated[str, choice(*ANSWERS)] = Field("", description="known answer")
-    pieces: Annotated[Any, _PIECES] = None
-    pieces_count: Annotated[int | None, _COUNT] = Field(
-        None, description="how many of the pieces fill the region; all of them by default"
+    pieces: Annotated[Any, _PieceIds] = Field(
+        None, description="ids of the pieces: a list, or a string when each id is one character"
+    )
+
+    pieces_count: StrictInt | None = Field(
+        None,
+        ge=-_MAX_SOLUTIONS,
+        le=_MAX_SOLUTIONS,
+        description="how many of the pieces fill the region; all of them by default",
+        json_schema_extra={"minimum": 1},
     )
     given: list[GivenTable] = Field([], description="pieces that are placed already")
-    of: Annotated[str, text(100)] = Field(
-        "", description="id of the challenge that a starting position belongs to"
+    of: Text = Field(
+        "",
+        max_length=100,
+        description="id of the challenge that a starting position belongs to",
     )
     parity: Annotated[str, choice(*PARITIES)] = Field(
         "", description="of a snowflake: where its centre is on the grid"
     )
-    half_width: Annotated[Any, any_value("one or two whole numbers")] = Field(
+    half_width: Annotated[Any, Shape("one or two whole numbers")] = Field(
         None, description="of a snowflake: how far it reaches from its centre"
     )
     centre: Annotated[str, choice("even", "odd")] = Field(
         "", description="of a mixed snowflake: the parity of its inner part"
     )
-    file: Annotated[str, text()] = Field(
-        "", description="the challenge file beside a list that states the same"
+    file: Text = Field(
+        "", max_length=200, description="the challenge file beside a list that states the same"
     )
     # A table that is left out is None, like any other key without a default.
     result: ResultTable = Field(None, description="what is known about it")  # type: ignore[assignment]
@@ -183,20 +171,20 @@ class ChallengeTable(ChallengeFile):
 class ListFile(Table):
     """Several challenges: a list of one's own, of `fabkit challenges`, or a catalog."""
 
-    set: Annotated[str, text()] = Field("", description="name of the set that they belong to")
+    set: Text = Field("", max_length=200, description="name of the set that they belong to")
     challenge: list[ChallengeTable] = Field(
         [],
         description="the challenges; in JSON also called `challenges`",
         max_length=_MOST_CHALLENGES,
     )
     challenges: list[ChallengeTable] = Field([], max_length=_MOST_CHALLENGES)
-    made: Annotated[Any, any_value("a table")] = Field(None, description="how fabkit made it")
-    pieces: Annotated[Any, any_value("piece ids")] = None
-    levels: Annotated[Any, any_value("a table")] = None
-    counts: Annotated[Any, any_value("a table")] = None
-    complete: Annotated[Any, any_value("tables")] = None
-    unknown: Annotated[Any, any_value("tables")] = None
-    missing: Annotated[Any, any_value("a string")] = None
+    made: Annotated[Any, Shape("a table")] = Field(None, description="how fabkit made it")
+    pieces: Annotated[Any, Shape("piece ids")] = None
+    levels: Annotated[Any, Shape("a table")] = None
+    counts: Annotated[Any, Shape("a table")] = None
+    complete: Annotated[Any, Shape("tables")] = None
+    unknown: Annotated[Any, Shape("tables")] = None
+    missing: Annotated[Any, Shape("a string")] = None
 
 
 class ChallengeReader:
@@ -310,7 +298,8 @@ class ChallengeReader:
     ) -> frozenset[Cell]:
         """Return the cells of a drawing; those of a shipped catalog are known to be on the lattice."""
         if key == "frame" and self._proved:
-            return frozenset((x, y) for x, y in drawing)
+            cells: frozenset[Any] = frozenset(map(tuple, drawing))
+            return cells
         return self._regions.read(key, drawing, where, numbering)
 
     def _region(self, table: ChallengeFile) -> tuple[frozenset[Cell], CellNumbering]:
@@ -341,7 +330,6 @@ class ChallengeReader:
         return numbering.cells, numbering
 
     def _default(self) -> CellNumbering:
-        """Return the default board's numbering."""
         board = default_board(self._puzzle.boards)
         if board is None:
             lack = "no board is named" if self._puzzle.boards else "the set has no board"
@@ -407,6 +395,7 @@ class ChallengeReader:
     ) -> tuple[Given, ...]:
         """Return the given pieces: allowed images inside the region that do not overlap."""
         errors = self._errors
+        lattice = self._lattice
         if len(table.given) > len(self._pieces):
             limit = f"at most {len(self._pieces)} are allowed"
             errors.add(table.key("given"), f"has {len(table.given)} items; {limit}")
@@ -427,7 +416,7 @@ class ChallengeReader:
                 errors.add(f"{place}.piece", f"{name} is not among the challenge's pieces")
             elif row.piece in given:
                 errors.add(f"{place}.piece", f"{name} is given twice")
-            elif not self._is_shape_of(piece, cells, flips):
+            elif not self._proved and piece.forms and not is_image(lattice, piece, cells, flips):
                 message = f"is not the shape of {name} under the allowed moves ({MOVES[flips]})"
                 errors.add(where, message)
             elif region and not cells <= region:
@@ -438,10 +427,6 @@ class ChallengeReader:
                 given[row.piece] = Given(row.piece, cells)
                 covered |= cells
         return tuple(given.values())
-
-    def _is_shape_of(self, piece: Piece, cells: frozenset[Cell], flips: bool) -> bool:
-        """Return whether cells are an image of a piece; a piece with an error has no forms."""
-        return self._proved or not piece.forms or is_image(self._lattice, piece, cells, flips)
 
 
 def read_challenges(path: Path, puzzle: PuzzleSet) -> list[Entry]:

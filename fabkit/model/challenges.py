@@ -93,12 +93,9 @@ def find_challenge(puzzle: PuzzleSet, name: str | None) -> Challenge:
         return puzzle.whole_board(board)
     if name is None and len(puzzle.challenges) == 1:
         return puzzle.challenges[0]
-    for challenge in puzzle.challenges:
-        if challenge.id == name:
-            return challenge
-    for board in puzzle.boards:
-        if board.id == name:
-            return puzzle.whole_board(board)
+    choices = [*puzzle.challenges, *map(puzzle.whole_board, puzzle.boards)]
+    if named := [challenge for challenge in choices if challenge.id == name]:
+        return named[0]
     if name is not None and (entry := shipped_entry(puzzle, name)):
         challenge = one_lattice(entry, puzzle.name, catalog_path(puzzle).name)
         return replace(challenge, answer=entry.result.status)
@@ -112,10 +109,10 @@ def find_challenge(puzzle: PuzzleSet, name: str | None) -> Challenge:
         all_ids = [*known, *(record["id"] for record in records)]
         meant = {known_id.lower(): known_id for known_id in all_ids}.get(name.lower(), name)
         kinds = Counter(map(record_kind, records)).items()
-        there = join_names(known, _MAX_NAMED) + "".join(
+        offered = join_names(known, _MAX_NAMED) + "".join(
             f", and {pluralize(count, kind)}" for kind, count in kinds
         )
-        message = f"has no challenge {quote(name)}; choose from {there}"
+        message = f"has no challenge {quote(name)}; choose from {offered}"
         message += did_you_mean(meant, all_ids)
     raise InputError.of(puzzle.name, message)
 

@@ -23,15 +23,11 @@ def shipped_names() -> list[str]:
     return sorted(path.stem for path in shipped_folder().glob("*.toml"))
 
 
-def is_shipped(puzzle: PuzzleSet) -> bool:
-    """Return whether a set is a shipped one, not a file with the same name."""
-    path = shipped_folder() / f"{puzzle.name}.toml"
-    return puzzle.name in shipped_names() and sha256(path) == puzzle.digest
-
-
 def set_argument(puzzle: PuzzleSet) -> str:
-    """Return the SET argument for a set: its name, or its file name without the folder."""
-    return puzzle.name if is_shipped(puzzle) else shlex.quote(Path(puzzle.source).name)
+    """Return the SET argument for a set: the name of a shipped one, or its file without the folder."""
+    path = shipped_folder() / f"{puzzle.name}.toml"
+    is_shipped = path.is_file() and sha256(path) == puzzle.digest
+    return puzzle.name if is_shipped else shlex.quote(Path(puzzle.source).name)
 
 
 def load_set(name: str) -> PuzzleSet:

@@ -179,19 +179,8 @@ class Placement:
 
 def placements(
     lattice: Lattice, piece: Piece, region: AbstractSet[Cell], flips: bool
-) -> list[Placement]:
-    """Return every placement of a piece inside a region once, by orientation, then position."""
-    return list(_placements(lattice, piece, region, flips))
-
-
-def fits_in(lattice: Lattice, piece: Piece, region: AbstractSet[Cell], flips: bool) -> bool:
-    """Return whether a piece fits in a region, without listing its placements."""
-    return any(True for _ in _placements(lattice, piece, region, flips))
-
-
-def _placements(
-    lattice: Lattice, piece: Piece, region: AbstractSet[Cell], flips: bool
 ) -> Iterator[Placement]:
+    """Yield every placement of a piece inside a region once, by orientation, then position."""
     # Each cell of an orientation matches only cells of its own kind.
     by_kind: dict[Point, list[Cell]] = defaultdict(list)
     for cell in sorted(region):
@@ -202,6 +191,11 @@ def _placements(
             dx, dy = x - x0, y - y0
             if all((cx + dx, cy + dy) in region for cx, cy in orientation.cells):
                 yield Placement(piece.id, orientation, (dx, dy))
+
+
+def fits_in(lattice: Lattice, piece: Piece, region: AbstractSet[Cell], flips: bool) -> bool:
+    """Return whether a piece fits in a region, without listing its placements."""
+    return any(True for _ in placements(lattice, piece, region, flips))
 
 
 def is_image(lattice: Lattice, piece: Piece, cells: frozenset[Cell], flips: bool) -> bool:

@@ -181,13 +181,11 @@ def _refuse_contacts(lattice: Lattice, paths: list[list[Point]], may_touch: bool
                     f"it runs twice along the edge from {format_point(lattice, start)} "
                     f"to {format_point(lattice, end)}"
                 )
-            if start in points and not may_touch:
-                raise OutlineError(
-                    f"it touches itself at {format_point(lattice, start)}; a piece's outline must "
-                    "not"
-                )
             if start in points:
                 contacts.add(start)
+                if not may_touch:
+                    where = format_point(lattice, start)
+                    raise OutlineError(f"it touches itself at {where}; a piece's outline must not")
             edges.add((start, end))
             points.add(start)
     if contacts:

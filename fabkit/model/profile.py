@@ -61,14 +61,14 @@ class Setting:
 
     Attributes:
         key: such as ``magnet.diameter``.
-        about: description for users.
+        description: for users.
         kind: one of `LENGTH`, `ANGLE`, `CHOICE`, `NUMBER`, `COLOUR` and `TEXT`.
         limits: the least and the greatest number, or the choices.
         attribute: the `Profile` field it fills.
     """
 
     key: str
-    about: str
+    description: str
     kind: str
     limits: tuple[Any, ...]
     attribute: str = ""
@@ -80,8 +80,8 @@ class Setting:
         return self.key == "plate.face" or _NOT_SHAPING.isdisjoint((section, self.key))
 
 
-def _setting(kind: str, key: str, about: str, *limits: Any) -> Any:
-    return field(metadata={"setting": Setting(key, about, kind, limits)})
+def _setting(kind: str, key: str, description: str, *limits: Any) -> Any:
+    return field(metadata={"setting": Setting(key, description, kind, limits)})
 
 
 _mm = partial(_setting, LENGTH)

@@ -35,7 +35,7 @@ from fabkit.model.profile import (
 )
 
 if TYPE_CHECKING:
-    from fabkit.core.documents import Table, Validator
+    from fabkit.core.documents import Table
 
 _PRESETS = Path(__file__).resolve().parent / "presets"
 _LONGEST_TITLE = 200
@@ -92,14 +92,14 @@ def load_profile(
     return profile
 
 
-def dump_profile(profile: Profile, but: Profile | None = None) -> str:
-    """Return the TOML that reproduces a profile; only what differs from ``but``, if given."""
+def dump_profile(profile: Profile, base: Profile | None = None) -> str:
+    """Return the TOML that reproduces a profile; only what differs from ``base``, if given."""
     document: dict[str, Any] = {"title": profile.title}
     formats: dict[str, Any] = {LENGTH: partial(format_mm, digits=6), ANGLE: format_degrees}
     for setting in SETTINGS:
         section, _, key = setting.key.rpartition(".")
         value = getattr(profile, setting.attribute)
-        if but is None or value != getattr(but, setting.attribute):
+        if base is None or value != getattr(base, setting.attribute):
             table = document.setdefault(section, {}) if section else document
             table[key] = formats.get(setting.kind, lambda value: value)(value)
     return tomli_w.dumps(document)
@@ -226,7 +226,6 @@ def _release_contradictions(profile: Profile) -> Iterable[ErrorDetail]:
 
 
 def _read_layer(name: str) -> dict[str, Any]:
-    """Read the values of a preset or a file."""
     if name in preset_names():
         path = _PRESETS / f"{name}.toml"
         source = f"profile {name}"
@@ -266,14 +265,15 @@ def profile_table() -> type[Table]:
     """Build the model of a profile file from `SETTINGS`."""
     from pydantic import Field, create_model
 
-    from fabkit.core.documents import Table, text
+    from fabkit.core.documents import Table, Text
 
-    title = (Annotated[str, text(_LONGEST_TITLE)], Field(None, description="one-line description"))
+    field = Field(None, max_length=_LONGEST_TITLE, description="one-line description")
+    title = (Text, field)
     tables: dict[str, dict[str, Any]] = {"": {"title": title}}
     for setting in SETTINGS:
         section, _, key = setting.key.rpartition(".")
-        field = Field(None, description=setting.about)
-        tables.setdefault(section, {})[key] = (Annotated[Any, _check(setting)], field)
+        field = Field(None, description=setting.description)
+        tables.setdefault(section, {})[key] = (_type_of(setting), field)
     top = tables.pop("")
     for section, fields in tables.items():
         top[section] = (create_model(section, __base__=Table, **fields), None)
@@ -305,18 +305,19 @@ def _read_settings(settings: Sequence[str]) -> dict[str, Any]:
     return _read_values(document, errors)
 
 
-def _check(setting: Setting) -> Validator:
-    """Return the validator of a setting."""
-    from fabkit.core.documents import COLOUR as A_COLOUR
-    from fabkit.core.documents import choice, decimal, degrees, length_mm, text
+def _type_of(setting: Setting) -> Any:
+    from pydantic import Field
 
+    from fabkit.core.documents import COLOUR as A_COLOUR
+    from fabkit.core.documents import Text, choice, decimal, degrees, length_mm
+
+    if setting.kind == TEXT:
+        return Annotated[Text, Field(max_length=_LONGEST_TEXT)]
     validators: dict[str, Any] = {
         LENGTH: length_mm,
         ANGLE: degrees,
         NUMBER: decimal,
         CHOICE: choice,
-        TEXT: lambda: text(_LONGEST_TEXT),
         COLOUR: lambda: A_COLOUR,
     }
-    check: Validator = validators[setting.kind](*setting.limits)
-    return check
+    return Annotated[Any, validators[setting.kind](*setting.limits)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from fabkit.core.errors import InputError, quote
 from fabkit.core.files import json_sha256
@@ -156,8 +156,7 @@ class PuzzleSet:
 
     def select(self, piece_ids: Sequence[str]) -> tuple[Piece, ...]:
         """Return the named pieces in the set's order; see `select_by_id`."""
-        pieces: tuple[Piece, ...] = select_by_id(self.pieces, piece_ids, self.name)
-        return pieces
+        return select_by_id(self.pieces, piece_ids, self.name)
 
     def whole_board(self, board: Board) -> Challenge:
         """Return the challenge to fill a board with all pieces, named after it."""
@@ -204,22 +203,28 @@ class PuzzleSet:
         return sum(area(self.lattice, piece.forms[0]) for piece in pieces)
 
 
-def select_by_id(parts: Sequence[Any], ids: Sequence[str], name: str, hint: str = "") -> Any:
-    """Return the parts with some ids as a tuple in their own order; all when none is named.
+class _HasId(Protocol):
+    @property
+    def id(self) -> str: ...
 
-    Args:
-        parts: of the set of this name.
-        hint: ends the message.
+
+_Part = TypeVar("_Part", bound=_HasId)
+
+
+def select_by_id(
+    parts: Iterable[_Part], ids: Sequence[str], set_name: str, hint: str = ""
+) -> tuple[_Part, ...]:
+    """Return the parts of a set with the given ids, in the set's order; all when none is given.
 
     Raises:
-        InputError: naming every unknown id.
+        InputError: naming every unknown id; `hint` ends the message.
     """
-    known = [part.id for part in parts]
-    unknown = [quote(part_id) for part_id in dict.fromkeys(ids) if part_id not in known]
+    by_id = {part.id: part for part in parts}
+    unknown = [quote(part_id) for part_id in dict.fromkeys(ids) if part_id not in by_id]
     if unknown:
-        message = f"has no piece {' and no '.join(unknown)}; choose from {', '.join(known)}"
-        raise InputError.of(name, message + hint)
-    return tuple(part for part in parts if part.id in ids or not ids)
+        message = f"has no piece {' and no '.join(unknown)}; choose from {', '.join(by_id)}{hint}"
+        raise InputError.of(set_name, message)
+    return tuple(part for part in by_id.values() if part.id in ids or not ids)
 
 
 def default_board(boards: Sequence[Board]) -> Board | None:

@@ -60,7 +60,7 @@ class CellNumbering:
         return (self.places[0][0], min(col for _, col in self.places)) if self.places else (0, 0)
 
 
-class _DrawingError(ValueError):
+class _DrawingError(OutlineError):
     """An error in a drawing and its place relative to the key."""
 
     def __init__(self, message: str, below: str = "") -> None:
@@ -114,8 +114,11 @@ class RegionReader:
         errors_before = errors.count
         cells = frozenset[Cell]()
         try:
+            if kind in ("outline", "svg") and not lattice.has_outlines:
+                has_none = f"the {lattice.name} lattice has no outlines"
+                raise OutlineError(f"{has_none}; draw it with rows or cells")
             if kind == "outline":
-                cells = read_outline(value, lattice, key, errors, may_touch=not piece)
+                cells = cells_of_rings(lattice, _rings(value, lattice), may_touch=not piece)
             elif kind == "cells":
                 cells = _read_cells(value, lattice, key, errors, numbering)
             elif kind == "frame":
@@ -124,8 +127,9 @@ class RegionReader:
                 cells = self._read_svg(value, may_touch=not piece)
             else:
                 cells = _read_rows(value, lattice, lengths=not piece, is_size=kind == "size")
-        except _DrawingError as error:
-            errors.add(key + error.below, str(error))
+        except OutlineError as error:
+            below = error.below if isinstance(error, _DrawingError) else ""
+            errors.add(key + below, str(error))
         self._cells_left -= len(cells)
         if self._cells_left <= 0:
             errors.add(key, f"the file contains more than {MAX_CELLS_OF_FILE} cells in all")
@@ -133,46 +137,24 @@ class RegionReader:
 
     def _read_svg(self, wanted: str, may_touch: bool) -> frozenset[Cell]:
         """Return the cells inside a shape of an SVG file; errors of a whole file are recorded once."""
-        if self._drawings is None:
-            return frozenset()
-        if not self.lattice.has_outlines:
-            raise _DrawingError(_NO_OUTLINES.format(self.lattice.name))
-        if self._unit_mm is None:
+        if self._drawings is None or self._unit_mm is None:
             need = 'shapes are drawn at 1:1, so the set needs its unit, such as unit = "20 mm"'
-            raise _DrawingError(f"{need} in [set]")
+            raise OutlineError(f"{need} in [set]")
         try:
             return self._drawings.cells(wanted, self.lattice, self._unit_mm, may_touch)
         except SvgError as error:
             if str(error) in self._noted:
                 return frozenset()
             self._noted.add(str(error))
-            raise _DrawingError(str(error)) from None
-
-
-_NO_OUTLINES = "the {} lattice has no outlines; draw it with rows or cells"
-
-
-def read_outline(
-    outline: Any, lattice: Lattice, key: str, errors: ErrorList, may_touch: bool
-) -> frozenset[Cell]:
-    """Return the cells inside an outline: one ring, a list of rings, or a list of those.
-
-    Coordinates are ``[x, y]`` in grid units, whole numbers or halves; holes follow their
-    outer ring; no ring repeats its first corner at the end.
-    """
-    try:
-        if not lattice.has_outlines:
-            raise OutlineError(_NO_OUTLINES.format(lattice.name))
-        return cells_of_rings(lattice, _rings(outline, lattice), may_touch)
-    except OutlineError as error:
-        errors.add(key, str(error))
-    except _DrawingError as error:
-        errors.add(key + error.below, str(error))
-    return frozenset()
+            raise OutlineError(str(error)) from None
 
 
 def _rings(outline: Any, lattice: Lattice) -> list[Ring]:
-    """Flatten the rings of an outline from any nesting depth."""
+    """Return the rings of an outline: one ring, a list of rings, or a list of those.
+
+    Coordinates are ``[x, y]`` in grid units, whole numbers or halves; holes follow their outer ring; no
+    ring repeats its first corner at the end.
+    """
     rings: list[Any] = [outline]
     while rings and all(isinstance(ring, list) and ring and _holds_rings(ring) for ring in rings):
         rings = [inner for ring in rings for inner in ring]

@@ -7,33 +7,31 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, StrictBool, StrictFloat, StrictInt
 
 from fabkit.core.documents import (
-    BOOLEAN,
     COLOUR,
     IDENTIFIER,
+    Shape,
     Table,
+    Text,
     Validator,
-    any_value,
     choice,
     exactly_one,
-    integer,
     length_mm,
-    number,
     read_document,
     read_identifier,
-    text,
 )
 from fabkit.core.errors import ErrorList, escape, pluralize, quote
 from fabkit.core.files import digest, sha256
 from fabkit.core.parsing import read_toml
 from fabkit.model.accessory import LID_SUFFIX
 from fabkit.model.challenge_file import (
-    CELLS,
-    OUTLINE,
+    Cells,
     ChallengeReader,
     ChallengeTable,
+    Outline,
+    Pair,
 )
 from fabkit.model.lattice import LATTICES, Cell, Lattice
 from fabkit.model.piece import PARITIES, Piece, chequered_cells, fits_in
@@ -78,35 +76,11 @@ _LABEL = Validator(
     "a label",
     {"type": "string", "minLength": 1, "maxLength": _LONGEST_LABEL, "pattern": r"^\S(.*\S)?$"},
 )
-_AREA = number(0, MAX_CELLS_OF_FILE)
-_TEXT_ROWS = {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": LONGEST_SIDE}
-_LENGTH = {"type": "integer", "minimum": 1, "maximum": LONGEST_SIDE}
-_NUMBER_ROWS = {"type": "array", "items": _LENGTH, "minItems": 1, "maxItems": LONGEST_SIDE}
-_ROWS = any_value(
-    "rows", **_TEXT_ROWS, description="rows of text: a letter is a cell, a dot or blank is none"
-)
-_BOARD_ROWS = any_value(
-    "rows", anyOf=[_TEXT_ROWS, _NUMBER_ROWS], description="rows of text, or the lengths of the rows"
-)
-_SIZE = any_value(
-    "[rows, columns]",
-    type="array",
-    items=_LENGTH,
-    minItems=2,
-    maxItems=2,
-    description="a rectangle",
-)
-_SVG = Validator(
-    text().read,
-    "an SVG file",
-    {"type": "string", "description": "FILE.svg or FILE.svg#ID, drawn at 1:1"},
-)
-
-
-def _points(dimensions: int, description: str) -> Validator:
-    point: dict[str, Any] = {"type": "array", "items": {"type": "integer"}}
-    point |= {"minItems": dimensions, "maxItems": dimensions}
-    return any_value("a list", type="array", items=point, description=description)
+_Length = Annotated[int, Field(ge=1, le=LONGEST_SIDE)]
+_Rectangle = Annotated[list[_Length], Field(min_length=2, max_length=2)]
+_TextRows = Annotated[list[str], Field(min_length=1, max_length=LONGEST_SIDE)]
+_NumberRows = Annotated[list[_Length], Field(min_length=1, max_length=LONGEST_SIDE)]
+_Centre = Annotated[list[int], Field(min_length=3, max_length=3)]
 
 
 def _exactly_one(keys: Sequence[str]) -> dict[str, Any]:
@@ -122,44 +96,56 @@ class HeadTable(Table):
         description="the grid: squares, squares with their diagonals, or hexagons"
     )
     moves: Annotated[str, choice(*MOVES)] = Field(description="whether pieces may be turned over")
-    title: Annotated[str, text()] = Field("", description="display name")
+    title: Text = Field("", max_length=200, description="display name")
     unit: Annotated[float | None, length_mm(*UNIT_RANGE_MM)] = Field(
         None,
         description='length of a grid unit, such as "25 mm"; a profile with `unit` takes precedence',
     )
-    area: Annotated[float | None, _AREA] = Field(
-        None, description="area of all pieces in square units, to be compared with the drawings"
+    area: StrictFloat | None = Field(
+        None,
+        ge=0,
+        le=MAX_CELLS_OF_FILE,
+        description="area of all pieces in square units, to be compared with the drawings",
     )
     chequer: Annotated[str, COLOUR] = Field("", description="a second colour on every other square")
-    source: Annotated[str, text(2000)] = Field("none", description="where the shapes come from")
-    licence: Annotated[str, text()] = Field("not stated", description="terms of use")
+    source: Text = Field("none", max_length=2000, description="where the shapes come from")
+    licence: Text = Field("not stated", max_length=200, description="terms of use")
 
 
 class PieceTable(Table, json_schema_extra=_exactly_one(_PIECE_KEYS)):
     """A piece, drawn in one way, or several equal pieces."""
 
     id: Annotated[str, IDENTIFIER] = Field(description="names the files")
-    count: Annotated[int, integer(1, _MOST_PIECES)] = Field(
+    count: StrictInt = Field(
         1,
+        ge=1,
+        le=_MOST_PIECES,
         description="number of equal pieces, whose ids end in 1, 2, 3, … (-1, -2, -3, … after a digit)",
     )
     label: Annotated[str, _LABEL] = Field(
         "", description="one to three characters to engrave; by default the id, or its first letter"
     )
     colour: Annotated[str, COLOUR] = Field("", description='such as "#56b4e9"; else of a palette')
-    outline: Annotated[Any, OUTLINE] = None
-    cells: Annotated[Any, CELLS] = None
-    rows: Annotated[Any, _ROWS] = None
-    svg: Annotated[str, _SVG] = ""
-    balls: Annotated[Any, _points(3, "centres [x, y, z] of balls")] = None
-    bonds: Annotated[
-        Any, _points(2, "pairs of indices of joined balls; all neighbours by default")
-    ] = None
+    outline: Outline = None
+    cells: Cells = None
+    rows: Annotated[Any, Shape("rows", _TextRows)] = Field(
+        None, description="rows of text: a letter is a cell, a dot or blank is none"
+    )
+    svg: Text = Field("", max_length=200, description="FILE.svg or FILE.svg#ID, drawn at 1:1")
+    balls: Annotated[Any, Shape("a list", list[_Centre])] = Field(
+        None, description="centres [x, y, z] of balls"
+    )
+    bonds: Annotated[Any, Shape("a list", list[Pair])] = Field(
+        None, description="pairs of indices of joined balls; all neighbours by default"
+    )
     chequer: Annotated[str, choice(*PARITIES)] = Field(
         "odd", description="squares of the second colour: row plus column"
     )
-    area: Annotated[float | None, _AREA] = Field(
-        None, description="area in square units, to be compared with the drawing"
+    area: StrictFloat | None = Field(
+        None,
+        ge=0,
+        le=MAX_CELLS_OF_FILE,
+        description="area in square units, to be compared with the drawing",
     )
 
 
@@ -167,12 +153,16 @@ class BoardTable(Table, json_schema_extra=_exactly_one(_BOARD_KEYS)):
     """A region that can be printed as an object."""
 
     id: Annotated[str, IDENTIFIER] = Field(description="names the files")
-    size: Annotated[Any, _SIZE] = None
-    rows: Annotated[Any, _BOARD_ROWS] = None
-    cells: Annotated[Any, CELLS] = None
-    outline: Annotated[Any, OUTLINE] = None
-    svg: Annotated[str, _SVG] = ""
-    optional: Annotated[bool, BOOLEAN] = Field(
+    size: Annotated[Any, Shape("[rows, columns]", _Rectangle)] = Field(
+        None, description="a rectangle"
+    )
+    rows: Annotated[Any, Shape("rows", _TextRows | _NumberRows)] = Field(
+        None, description="rows of text, or the lengths of the rows"
+    )
+    cells: Cells = None
+    outline: Outline = None
+    svg: Text = Field("", max_length=200, description="FILE.svg or FILE.svg#ID, drawn at 1:1")
+    optional: StrictBool = Field(
         False, description="printed only on request; never the default for challenges"
     )
 
@@ -362,7 +352,6 @@ class _SetReader:
         self.errors.add(key, f"{message} in any position{others}; {advice}")
 
     def _compare_area(self, place: str, declared: float | None, drawn: float) -> None:
-        """Compare the declared ``area`` with the drawn one."""
         if declared is not None and declared != drawn:
             message = f"is {declared:g}, but the drawing's area is {drawn:g}"
             self.errors.add(f"{place}.area", message)
@@ -370,12 +359,13 @@ class _SetReader:
     def _refuse_duplicate_ids(self, named: Sequence[tuple[str, str, str]]) -> None:
         """Record every duplicate id, ignoring case; items are (id, table, origin of the id)."""
         first: dict[str, tuple[str, str]] = {}
-        for part_id, place, how in named:
-            other, by = first.setdefault(part_id.lower(), (place, how))
-            if part_id and other != place:
-                made = f"{quote(part_id)}{how and how + ','} is also the id of {other}{by}"
-                message = f"{made}; choose another: ids become file names, and case is ignored"
-                self.errors.add(f"{place}.id", message)
+        for part_id, place, origin in named:
+            first_place, first_origin = first.setdefault(part_id.lower(), (place, origin))
+            if first_place != place:
+                made = f"{quote(part_id)}{origin and origin + ','}"
+                message = f"{made} is also the id of {first_place}{first_origin}"
+                advice = "choose another: ids become file names, and case is ignored"
+                self.errors.add(f"{place}.id", f"{message}; {advice}")
 
 
 def _extent(lattice: Lattice, cells: Iterable[Cell]) -> str:

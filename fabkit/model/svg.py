@@ -246,7 +246,6 @@ def select_shape(elements: Sequence[Element], wanted: str) -> Element:
 
 
 def _named(elements: Sequence[Element], wanted: str) -> Element:
-    """Return the element with an id."""
     named = [element for element in elements if element.id == wanted]
     if not named:
         hint = did_you_mean(wanted, [element.id for element in elements if element.id])

@@ -30,12 +30,40 @@ from fabkit.output.theme import LIGHT, Theme, ink_on
 
 #: The cells of each piece, by id.
 Layout = Mapping[str, frozenset[Cell]]
-#: Line widths and the height of a capital, in grid units, and the widest a line may be in mm.
-_GRID, _EDGE, _JOINT, _RIM, _LABEL, _WIDEST_MM = 0.016, 0.05, 0.014, 0.04, 0.36, 0.6
+_GRID = 0.016  # width of the lines between cells, in grid units
+_EDGE = 0.05  # width of the dark line around pieces, in grid units
+_JOINT = 0.014  # width of the light line inside it, in grid units
+_RIM = 0.04  # width of the line around a region, in grid units
+_MAX_LINE_MM = 0.6  # the maximum width of all of them
+_LABEL = 0.36  # the maximum height of a label's capitals, in grid units
 #: Preferred scales, 1 to these.
-_EASY = (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200)
-#: The opacity of pieces placed before, and of the area below balls.
-_PALE, _BELOW_BALLS = 0.3, 0.4
+_PREFERRED_SCALES = (
+    1,
+    1.5,
+    2,
+    2.5,
+    3,
+    4,
+    5,
+    6,
+    8,
+    10,
+    12,
+    15,
+    20,
+    25,
+    30,
+    40,
+    50,
+    75,
+    100,
+    150,
+    200,
+)
+#: The opacity of pieces placed before.
+_PALE = 0.3
+#: The opacity of the area below balls.
+_BELOW_BALLS = 0.4
 
 
 @dataclass
@@ -56,13 +84,9 @@ class BoardPainter:
     def challenge(self, entry: Entry, grid: bool = False) -> None:
         """Draw the region to cover with the given pieces. It is a plain silhouette; cells or sockets
         show on boards of the set, with given pieces, and with `grid`."""
-        boards = self.puzzle.boards
-        known = (
-            grid
-            or entry.challenge.given
-            or any(board.cells == entry.challenge.region for board in boards)
-        )
-        self.region(entry.challenge.region, plain=not known)
+        is_board = any(board.cells == entry.challenge.region for board in self.puzzle.boards)
+        shows_cells = grid or is_board or entry.challenge.given
+        self.region(entry.challenge.region, plain=not shows_cells)
         self.layout({given.piece: given.cells for given in entry.challenge.given})
         self.rim(entry.challenge.region)
 
@@ -106,10 +130,10 @@ class BoardPainter:
             self._label(piece, cells, pale)
 
     def _area(self, piece: Piece, cells: frozenset[Cell], pale: bool) -> None:
-        """Draw the area of a piece, in one colour or two."""
-        strength, outline = _PALE if pale else 1.0, self._outline(cells)
-        full = f"{strength:.2g}"
-        below = f"{strength * _BELOW_BALLS:.2g}" if self.puzzle.made_of_balls else full
+        outline = self._outline(cells)
+        opacity = _PALE if pale else 1.0
+        full = f"{opacity:.2g}"
+        below = f"{opacity * _BELOW_BALLS:.2g}" if self.puzzle.made_of_balls else full
         if pale and not self.puzzle.made_of_balls:  # else the grid would show through the piece
             self.canvas.polygon(outline, **self.theme.filled("ground", "below"))
         self.canvas.polygon(outline, fill=piece.colour, fill_opacity=below, class_="piece")
@@ -123,18 +147,15 @@ class BoardPainter:
             self.canvas.circle(x, y, BALL_DIAMETER_IN_PITCHES * self.unit_mm / 2, **style)
 
     def _toned(self, piece: Piece, cells: frozenset[Cell]) -> frozenset[Cell]:
-        """Return the cells in the piece's second colour."""
         if piece.tones and self.halves > 1:
-            form, tones = (
-                subdivide(self.puzzle.lattice, cells)
-                for cells in (piece.forms[0].cells, piece.tones)
-            )
-            piece = replace(piece, forms=(replace(piece.forms[0], cells=form),), tones=tones)
+            form = piece.forms[0]
+            form = replace(form, cells=subdivide(self.puzzle.lattice, form.cells))
+            tones = subdivide(self.puzzle.lattice, piece.tones)
+            piece = replace(piece, forms=(form,), tones=tones)
         return tones_at(self.puzzle.lattice, piece, cells)
 
     def _stroke(self, rings: Sequence[Points], role: str, units: float) -> None:
-        """Draw lines around or between areas."""
-        width = {"stroke_width": f"{min(units * self.unit_mm, _WIDEST_MM):.2f}"}
+        width = {"stroke_width": f"{min(units * self.unit_mm, _MAX_LINE_MM):.2f}"}
         round_line = {"fill": "none", **self.theme.lined(role), **width, "stroke_linejoin": "round"}
         self.canvas.polygon(rings, **round_line)
 
@@ -145,15 +166,16 @@ class BoardPainter:
             quiet = self.theme.filled("quiet", name)
             return quiet if pale else {"fill": ink_on(colour), "class_": name}
 
-        toned, places = sorted(self._toned(piece, cells)), self._at(sorted(cells))
+        toned = sorted(self._toned(piece, cells))
+        places = self._at(sorted(cells))
         x, y = (math.fsum(values) / len(places) for values in zip(*places, strict=True))
         free_mm = [BALL_DIAMETER_IN_PITCHES * self.unit_mm / 2] * len(places)
         if not self.puzzle.made_of_balls:
             if not toned:  # else it stays in one square
                 places += vertices_and_midpoints(map(self._at, self._edges(cells)))
             places, free_mm = clearances(places, self._outline(cells))
-        room = places, free_mm, (x, y), _LABEL * self.unit_mm
-        place, height_mm = place_label(piece.label, *room)
+        max_mm = _LABEL * self.unit_mm
+        place, height_mm = place_label(piece.label, places, free_mm, (x, y), max_mm)
         area = None if self.written else label_area(piece.label, place, height_mm)
         squares = shapely.union_all(
             [Polygon(self._at(self.puzzle.lattice.ring(cell))) for cell in toned]
@@ -171,12 +193,13 @@ class BoardPainter:
 
     def _inner_edges(self, cells: frozenset[Cell]) -> list[list[PointMm]]:
         """Return the edges between cells, each once, without the diagonals of quartered squares."""
-        edges, quarters = self._edges(cells), self.puzzle.lattice.cells_per_unit > 1
-        return [
-            self._at((a, b))
-            for a, b in sorted(edges)
-            if a < b and (b, a) in edges and not (quarters and a[0] != b[0] and a[1] != b[1])
+        edges = self._edges(cells)
+        inner = [
+            (start, end) for start, end in sorted(edges) if start < end and (end, start) in edges
         ]
+        if self.puzzle.lattice.cells_per_unit > 1:
+            inner = [edge for edge in inner if edge[0][0] == edge[1][0] or edge[0][1] == edge[1][1]]
+        return [self._at(edge) for edge in inner]
 
     def _outline(self, cells: frozenset[Cell]) -> list[list[PointMm]]:
         if cells not in self._outlines:
@@ -187,11 +210,10 @@ class BoardPainter:
 
     def _at(self, points: Iterable[FramePoint]) -> list[PointMm]:
         """Convert frame points to the page."""
-        (left, bottom), cell_mm = self.origin_mm, self.unit_mm / self.halves
-        return [
-            (left + x * cell_mm, bottom + y * cell_mm)
-            for x, y in to_units(self.puzzle.lattice, points)
-        ]
+        left, bottom = self.origin_mm
+        cell_mm = self.unit_mm / self.halves
+        in_units = to_units(self.puzzle.lattice, points)
+        return [(left + x * cell_mm, bottom + y * cell_mm) for x, y in in_units]
 
 
 def polygon_rings(area: BaseGeometry) -> list[RingMm]:
@@ -220,8 +242,8 @@ def preferred_scale(size: tuple[float, float], room: tuple[float, float]) -> flo
         >>> preferred_scale((160, 160), (60, 50))
         4
     """
-    smallest = max(needed / there for needed, there in zip(size, room, strict=True))
-    return next((scale for scale in _EASY if scale >= smallest - 1e-6), smallest)
+    smallest = max(size[0] / room[0], size[1] / room[1])
+    return next((scale for scale in _PREFERRED_SCALES if scale >= smallest - 1e-6), smallest)
 
 
 def board_for(
@@ -234,7 +256,7 @@ def board_for(
     written: bool = False,
 ) -> BoardPainter:
     """Return the painter of a challenge, with the lower left corner of its region at a place."""
-    halves = entry.halves
     left, bottom, _, _ = extent(puzzle.lattice, entry.challenge.region)
-    origin = corner[0] - left * (unit_mm / halves), corner[1] - bottom * (unit_mm / halves)
-    return BoardPainter(canvas, puzzle, unit_mm, origin, theme, halves, written)
+    cell_mm = unit_mm / entry.halves
+    origin = corner[0] - left * cell_mm, corner[1] - bottom * cell_mm
+    return BoardPainter(canvas, puzzle, unit_mm, origin, theme, entry.halves, written)

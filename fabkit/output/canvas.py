@@ -12,9 +12,12 @@ from fabkit.drawing.outline import PointMm, rings_mm
 from fabkit.output.theme import CAPITAL, Theme
 
 Points = Iterable[tuple[float, float]]
-_T = TypeVar("_T")
-#: Widths of lines, lengths of ticks, text height, length of dimension strokes, gap to the text.
-_LINE_MM, _TICK_MM, _TEXT_MM, _STROKE_MM, _APART_MM = 0.25, 1.5, 2.6, 0.9, 0.9
+_Item = TypeVar("_Item")
+_LINE_MM = 0.25  # width of a bar's line; dimension lines are thinner
+_TICK_MM = 1.5  # length of the ticks at the ends of a bar
+_TEXT_MM = 2.6  # height of texts
+_STROKE_MM = 0.9  # half the length of the strokes at the ends of a dimension line
+_APART_MM = 0.9  # between a dimension line and its text
 
 
 class Canvas(Protocol):
@@ -48,18 +51,20 @@ def draw_area(canvas: Canvas, area: BaseGeometry, by_mm: PointMm, **style: str) 
 
 
 def break_into_rows(
-    items: Iterable[_T], widths_mm: Iterable[float], room_mm: float, gap_mm: float
-) -> list[list[_T]]:
+    items: Iterable[_Item], widths_mm: Iterable[float], room_mm: float, gap_mm: float
+) -> list[list[_Item]]:
     """Break items into rows, in order, as many in each as fit; one at least.
 
     Example:
         >>> break_into_rows("abcd", [4, 3, 9, 1], room_mm=8, gap_mm=1)
         [['a', 'b'], ['c'], ['d']]
     """
-    rows, used_mm = list[list[_T]](), 0.0
+    rows = list[list[_Item]]()
+    used_mm = 0.0
     for item, width_mm in zip(items, widths_mm, strict=True):
         if not rows or used_mm + width_mm > room_mm:
-            rows, used_mm = [*rows, []], 0.0
+            rows.append([])
+            used_mm = 0.0
         rows[-1].append(item)
         used_mm += width_mm + gap_mm
     return rows
@@ -81,7 +86,8 @@ def draw_unit_bar(
 
 
 def _bar(canvas: Canvas, at_mm: PointMm, length_mm: float, theme: Theme, name: str) -> None:
-    (x, y), right = at_mm, at_mm[0] + length_mm
+    x, y = at_mm
+    right = x + length_mm
     line = [(x, y + _TICK_MM), (x, y), (right, y), (right, y + _TICK_MM)]
     canvas.line(line, stroke_width=f"{_LINE_MM:g}", **theme.lined("ink", name))
 
@@ -90,7 +96,8 @@ def draw_width_dimension(
     canvas: Canvas, at_mm: PointMm, length_mm: float, label: str, theme: Theme
 ) -> None:
     """Draw a horizontal dimension line from its left end, with the text below."""
-    (x, y), style = at_mm, {"class_": "quiet", "text_anchor": "middle"}
+    x, y = at_mm
+    style = {"class_": "quiet", "text_anchor": "middle"}
     _dimension(canvas, at_mm, (x + length_mm, y), (0.0, _STROKE_MM), theme)
     canvas.text(x + length_mm / 2, y - _APART_MM - CAPITAL * _TEXT_MM, label, _TEXT_MM, **style)
 

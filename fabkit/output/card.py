@@ -18,14 +18,17 @@ from fabkit.output.canvas import draw_scale_bar
 from fabkit.output.svg import Drawing, number
 from fabkit.output.typeset import text_width_mm
 
-#: A4, in mm, and the length of the bar to check a print's scale by.
-SHEET_MM, BAR_MM = (210.0, 297.0), 50.0
-_SHEETS = SHEET_MM, SHEET_MM[::-1]
-#: The margin in a card, the gap between cards on a sheet, and the edge that printers leave blank.
-_MARGIN_MM, _GAP_MM, _SHEET_EDGE_MM = 6.0, 4.0, 5.0
-#: Heights above and below the board; room for the text beside the scale bar; text heights.
-_HEAD_MM, _FOOT_MM, _BESIDE_BAR_MM = 15.0, 13.0, 12.0
-_TITLE_MM, _TEXT_MM, _SMALL_MM = 5.0, 3.4, 2.6
+SHEET_MM = (210.0, 297.0)  # width and height of a sheet, A4
+BAR_MM = 50.0  # the length of the bar to check a print's scale by
+_MARGIN_MM = 6.0  # the margin in a card
+_GAP_MM = 4.0  # the gap between cards on a sheet
+_SHEET_EDGE_MM = 5.0  # the edge that printers leave blank
+_HEAD_MM = 15.0  # height above the board, for the title and the line below it
+_FOOT_MM = 13.0  # height below the board, for the scale bar
+_BESIDE_BAR_MM = 12.0  # room for the text beside the scale bar
+_TITLE_MM = 5.0  # text heights of the title, of the line below it, and of the size of the card
+_TEXT_MM = 3.4
+_SMALL_MM = 2.6
 
 
 @dataclass(frozen=True)
@@ -58,19 +61,16 @@ def card_svg(puzzle: PuzzleSet, card: Card, profile: Profile) -> str:
 def card_sheets(puzzle: PuzzleSet, cards: Sequence[Card], profile: Profile) -> list[str]:
     """Draw cards on A4 sheets, portrait or landscape, whichever holds more, with cutting lines.
     Returns SVG documents in mm; none when a card is larger than the sheet."""
-    sheets, waiting = [], list(cards)
+    sheets = []
+    waiting = list(cards)
     while waiting:
         same = [card for card in waiting if card.board == waiting[0].board]
         size_mm = max(_size_mm(puzzle, card, profile) for card in same)
-        step_mm = [side + _GAP_MM for side in size_mm]
-        free_mm = [
-            [side - 2 * _SHEET_EDGE_MM + _GAP_MM for side in sheet_mm] for sheet_mm in _SHEETS
-        ]
-        held = [
-            [int(free // step_mm[i]) for i, free in enumerate(sheet_mm)] for sheet_mm in free_mm
-        ]
-        best = max((0, 1), key=lambda i: math.prod(held[i]))
-        (columns, rows), (width_mm, height_mm) = held[best], _SHEETS[best]
+        portrait = _columns_and_rows(SHEET_MM, size_mm)
+        landscape = _columns_and_rows(SHEET_MM[::-1], size_mm)
+        is_landscape = math.prod(landscape) > math.prod(portrait)
+        columns, rows = landscape if is_landscape else portrait
+        width_mm, height_mm = SHEET_MM[::-1] if is_landscape else SHEET_MM
         if not columns * rows:
             return []
         on_sheet = same[: columns * rows]
@@ -78,12 +78,20 @@ def card_sheets(puzzle: PuzzleSet, cards: Sequence[Card], profile: Profile) -> l
         drawing = Drawing(width_mm, height_mm, truncate(f"{puzzle.title} · {names}"), theme="light")
         for place, card in enumerate(on_sheet):
             row, column = divmod(place, columns)
-            x = _SHEET_EDGE_MM + column * step_mm[0]
-            y = height_mm - _SHEET_EDGE_MM - size_mm[1] - row * step_mm[1]
+            x = _SHEET_EDGE_MM + column * (size_mm[0] + _GAP_MM)
+            y = height_mm - _SHEET_EDGE_MM - size_mm[1] - row * (size_mm[1] + _GAP_MM)
             _draw(drawing, box(x, y, x + size_mm[0], y + size_mm[1]), puzzle, card, profile)
         sheets.append(drawing.source())
         waiting = [card for card in waiting if card not in on_sheet]
     return sheets
+
+
+def _columns_and_rows(
+    sheet_mm: tuple[float, float], size_mm: tuple[float, float]
+) -> tuple[int, int]:
+    """Return how many cards of a size fit on a sheet, across and down."""
+    width_mm, height_mm = (side - 2 * _SHEET_EDGE_MM + _GAP_MM for side in sheet_mm)
+    return int(width_mm // (size_mm[0] + _GAP_MM)), int(height_mm // (size_mm[1] + _GAP_MM))
 
 
 def _size_mm(puzzle: PuzzleSet, card: Card, profile: Profile) -> tuple[float, float]:
@@ -96,13 +104,13 @@ def _size_mm(puzzle: PuzzleSet, card: Card, profile: Profile) -> tuple[float, fl
 
 
 def _draw(drawing: Drawing, area: Polygon, puzzle: PuzzleSet, card: Card, profile: Profile) -> None:
-    """Draw a card that fills an area."""
     x, y, right, top = area.bounds
     paper = drawing.theme.filled("paper", "card")
     frame = paper | {"stroke": drawing.theme.faint, "stroke_width": "0.1"}
     drawing.polygon([[(x, y), (right, y), (right, top), (x, top)]], **frame)
     title, subtitle = _title_and_subtitle(puzzle, card)
-    left, base = x + _MARGIN_MM, top - _MARGIN_MM - _TITLE_MM
+    left = x + _MARGIN_MM
+    base = top - _MARGIN_MM - _TITLE_MM
     drawing.text(left, base, title, _TITLE_MM, class_="title")
     drawing.text(left, base - 5.0, subtitle, _TEXT_MM, class_="quiet")
     west, south, east, _ = region_mm(puzzle.lattice, card.board.cells, profile.unit_mm).bounds

@@ -11,11 +11,7 @@ from fabkit.core.errors import pluralize, truncate
 from fabkit.model.lattice import Cell, Lattice, Point
 from fabkit.model.piece import is_image
 from fabkit.model.puzzle import Entry, PuzzleSet
-from fabkit.output.board import (
-    board_for,
-    preferred_scale,
-    size_mm,
-)
+from fabkit.output.board import board_for, preferred_scale, size_mm
 from fabkit.output.canvas import break_into_rows, draw_unit_bar
 from fabkit.output.svg import Drawing
 from fabkit.output.typeset import (
@@ -26,20 +22,29 @@ from fabkit.output.typeset import (
     wrap_text,
 )
 
-#: The margin of a page, the widest content, and heights above and below the panels.
-_MARGIN_MM, _WIDEST_MM, _HEAD_MM, _FOOT_MM = 10.0, 280.0, 19.0, 9.0
-_TEXT_MM, _SMALL_MM, _LINE_MM = SHEET_TEXT_MM, 2.8, 4.0
-_GAP_MM, _PANEL_HEIGHT_MM = 16.0, 200.0
-#: Maximum width and height of a step, also for regions much wider than high, and the gap.
-_ROOM_MM, _WIDE_ROOM_MM, _STEP_GAP_MM = (61.0, 61.0), (85.0, 61.0), 12.0
-#: Above each step its number, below it the caption.
-_NUMBER_MM, _NUMBER_SIZE_MM, _CAPTION_MM, _CAPTION_LINE_MM = 7.0, 4.6, 6.0, 4.8
-#: With more pieces than this, a step has several.
-_MOST_STEPS = 23
-#: The sheet of snowflakes: width, grid unit, gap, least width of one (captions need it), height of
-#: captions and of their text.
-_CATALOG_WIDTH_MM, _CATALOG_UNIT_MM, _CATALOG_GAP_MM, _LEAST_FLAKE_MM = 420.0, 4.0, 5.0, 24.0
-_FLAKE_CAPTION_MM, _FLAKE_TEXT_MM = 7.0, 2.4
+_MARGIN_MM = 10.0  # the margin of a page
+_MAX_WIDTH_MM = 280.0  # the maximum width of a page's content
+_HEAD_MM = 19.0  # height above the panels, for the heading
+_FOOT_MM = 9.0  # height below the panels, for the scale
+_TEXT_MM = SHEET_TEXT_MM  # text height of a panel's caption
+_SMALL_MM = 2.8  # text height of the names of pieces below it
+_LINE_MM = 4.0  # line height of these names
+_GAP_MM = 16.0  # the gap between challenge and solution
+_PANEL_HEIGHT_MM = 200.0  # the maximum height of challenge or solution
+_ROOM_MM = (61.0, 61.0)  # maximum width and height of a step
+_WIDE_ROOM_MM = (85.0, 61.0)  # the same for regions much wider than high
+_STEP_GAP_MM = 12.0  # the gap between steps
+_NUMBER_MM = 7.0  # height above a step, for its number
+_NUMBER_SIZE_MM = 4.6  # text height of the number
+_CAPTION_MM = 6.0  # height below a step, for a caption of one line
+_CAPTION_LINE_MM = 4.8  # line height of the caption
+_MAX_STEPS = 23  # with more pieces than this, a step has several
+_CATALOG_WIDTH_MM = 420.0  # width of the sheet of snowflakes
+_CATALOG_UNIT_MM = 4.0  # grid unit of the snowflakes
+_CATALOG_GAP_MM = 5.0  # the gap between snowflakes
+_MIN_FLAKE_MM = 24.0  # minimum width for a snowflake: captions need it
+_FLAKE_CAPTION_MM = 7.0  # height below a snowflake, for its captions
+_FLAKE_TEXT_MM = 2.4  # text height of the captions
 
 
 def challenge_sheet(
@@ -58,10 +63,12 @@ def challenge_sheet(
     panels = 2 if entry.solution else 1
     rows = panels if wide_mm > 3 * high_mm else 1
     columns = panels // rows
-    widest_mm = (_WIDEST_MM - (gaps_mm := (columns - 1) * _GAP_MM)) / columns
-    scale = preferred_scale((wide_mm, high_mm), (widest_mm, _PANEL_HEIGHT_MM))
+    gaps_mm = (columns - 1) * _GAP_MM
+    max_column_mm = (_MAX_WIDTH_MM - gaps_mm) / columns
+    scale = preferred_scale((wide_mm, high_mm), (max_column_mm, _PANEL_HEIGHT_MM))
     wide_mm, high_mm = wide_mm / scale, high_mm / scale
-    column_mm = min(max(wide_mm, (_heading_width_mm(*heading) - gaps_mm) / columns), widest_mm)
+    heading_mm = _heading_width_mm(*heading)
+    column_mm = min(max(wide_mm, (heading_mm - gaps_mm) / columns), max_column_mm)
     names = wrap_text(", ".join(entry.challenge.pieces), _SMALL_MM, column_mm)
     names = [] if len(names) > 3 else names
     down_mm = high_mm + 1 + _LINE_MM * (1 + len(names))
@@ -69,7 +76,9 @@ def challenge_sheet(
     across_mm = max([wide_mm, *(text_width_mm(name, _SMALL_MM) for name in names)]) + _GAP_MM
     below_mm = 0.0
     if rows > 1:
-        across_mm, below_mm, down_mm = 0.0, down_mm + _GAP_MM, high_mm + 1 + _LINE_MM
+        across_mm = 0.0
+        below_mm = down_mm + _GAP_MM
+        down_mm = high_mm + 1 + _LINE_MM
     height_mm = 2 * _MARGIN_MM + _HEAD_MM + below_mm + down_mm + _FOOT_MM
     drawing = _begin_page(heading, 2 * _MARGIN_MM + columns * column_mm + gaps_mm, height_mm, theme)
     for place, caption in enumerate((["challenge", *names], ["one solution"])[:panels]):
@@ -93,10 +102,9 @@ def _heading(puzzle: PuzzleSet, entry: Entry, known: str | None = None) -> tuple
         known = _known_solutions(entry)
     given = f"{len(entry.challenge.given)} given" if entry.challenge.given else ""
     flips = "flips allowed" if entry.challenge.flips else ""
-    parts = pluralize(entry.challenge.pieces_used, "piece"), given, flips, known, entry.level
-    return truncate(f"{truncate(puzzle.title, 30)} · {entry.challenge.name}"), " · ".join(
-        filter(None, parts)
-    )
+    facts = pluralize(entry.challenge.pieces_used, "piece"), given, flips, known, entry.level
+    title = truncate(f"{truncate(puzzle.title, 30)} · {entry.challenge.name}")
+    return title, " · ".join(filter(None, facts))
 
 
 def _known_solutions(entry: Entry) -> str:
@@ -107,14 +115,13 @@ def _known_solutions(entry: Entry) -> str:
 def _heading_width_mm(title: str, summary: str) -> float:
     """Return the width of a heading, limited to that of the widest page."""
     title_mm = text_width_mm(title, SHEET_TITLE_MM, bold=True)
-    return min(max(title_mm, text_width_mm(summary, SHEET_TEXT_MM)), _WIDEST_MM)
+    return min(max(title_mm, text_width_mm(summary, SHEET_TEXT_MM)), _MAX_WIDTH_MM)
 
 
 def _begin_page(heading: tuple[str, str], width_mm: float, height_mm: float, theme: str) -> Drawing:
-    """Begin a page with its heading."""
     drawing = Drawing(width_mm, height_mm, *heading, theme=theme)
-    at_mm, room_mm = (_MARGIN_MM, height_mm - _MARGIN_MM), width_mm - 2 * _MARGIN_MM
-    draw_sheet_heading(drawing, at_mm, *heading, max(_WIDEST_MM, room_mm))
+    corner_mm = (_MARGIN_MM, height_mm - _MARGIN_MM)
+    draw_sheet_heading(drawing, corner_mm, *heading, max(_MAX_WIDTH_MM, width_mm - 2 * _MARGIN_MM))
     return drawing
 
 
@@ -129,7 +136,8 @@ class Step:
 def steps_sheet(puzzle: PuzzleSet, entry: Entry, unit_mm: float, theme: str = "auto") -> str:
     """Draw the assembly of a solution as an SVG document in mm: a panel for each step, with earlier
     pieces pale, and one for the result. See `challenge_sheet`."""
-    heading, solution = _heading(puzzle, entry), entry.solution
+    heading = _heading(puzzle, entry)
+    solution = entry.solution
     steps = assembly_steps(puzzle.lattice, entry)
     texts = [
         "; ".join(_step_caption(puzzle, entry, piece_id) for piece_id in step.new) for step in steps
@@ -140,7 +148,9 @@ def steps_sheet(puzzle: PuzzleSet, entry: Entry, unit_mm: float, theme: str = "a
     # Names often differ only at their ends: widen the column for a long one.
     words_mm = [text_width_mm(word, _TEXT_MM) for text in texts for word in text.split()]
     column_mm = max(wide_mm, _ROOM_MM[0] / 2, *words_mm)
-    rows = math.ceil((len(steps) + 1) / ((_WIDEST_MM + _STEP_GAP_MM) // (column_mm + _STEP_GAP_MM)))
+    rows = math.ceil(
+        (len(steps) + 1) / ((_MAX_WIDTH_MM + _STEP_GAP_MM) // (column_mm + _STEP_GAP_MM))
+    )
     columns = math.ceil((len(steps) + 1) / rows)
     captions = [wrap_text(text, _TEXT_MM, column_mm) for text in texts]
     captions_mm = _CAPTION_MM + _CAPTION_LINE_MM * (max(map(len, captions), default=1) - 1)
@@ -177,29 +187,24 @@ def assembly_steps(lattice: Lattice, entry: Entry) -> tuple[Step, ...]:
     solution = entry.solution
     edges = {piece_id: _edges(lattice, cells) for piece_id, cells in solution.items()}
     border = _edges(lattice, entry.challenge.region)
-    placed, order = (
-        [given.piece for given in entry.challenge.given if given.piece in solution],
-        list[str](),
-    )
-    waiting = {piece_id for piece_id in solution if piece_id not in placed}
-    held = {
-        edge[::-1] for piece_id in placed for edge in edges[piece_id]
-    }  # reversed, as neighbours have them
+    placed = [given.piece for given in entry.challenge.given if given.piece in solution]
+    order = list[str]()
+    waiting = solution.keys() - placed
+    # Reversed, as neighbours have them.
+    held = {edge[::-1] for piece_id in placed for edge in edges[piece_id]}
 
     def urgency(piece_id: str) -> tuple[object, ...]:
-        touched, at_border = len(edges[piece_id] & held), len(edges[piece_id] & border)
+        touched = len(edges[piece_id] & held)
+        at_border = len(edges[piece_id] & border)
         touching = (not touched, -touched - at_border) if held else (not at_border,)
-        return (
-            *touching,
-            min((-y, x) for x, y in solution[piece_id]),
-            piece_id,
-        )  # read from the top left
+        top_left = min((-y, x) for x, y in solution[piece_id])
+        return (*touching, top_left, piece_id)
 
     while waiting:
         order.append(min(waiting, key=urgency))
         waiting.remove(order[-1])
         held |= {edge[::-1] for edge in edges[order[-1]]}
-    size = max(1, math.ceil(len(order) / _MOST_STEPS))
+    size = max(1, math.ceil(len(order) / _MAX_STEPS))
     starts = range(0, len(order), size)
     return tuple(Step(tuple(order[i : i + size]), (*placed, *order[:i])) for i in starts)
 
@@ -207,7 +212,7 @@ def assembly_steps(lattice: Lattice, entry: Entry) -> tuple[Step, ...]:
 def _edges(lattice: Lattice, cells: frozenset[Cell]) -> set[tuple[Point, Point]]:
     """Return the directed edges around cells, which are on their left."""
     inside = {edge for cell in cells for edge in lattice.cell_edges(cell)}
-    return {(start, end) for start, end in inside if (end, start) not in inside}
+    return {edge for edge in inside if edge[::-1] not in inside}
 
 
 def _step_caption(puzzle: PuzzleSet, entry: Entry, piece_id: str) -> str:
@@ -222,16 +227,12 @@ def _step_caption(puzzle: PuzzleSet, entry: Entry, piece_id: str) -> str:
 def snowflake_sheet(puzzle: PuzzleSet, entries: Sequence[Entry], theme: str = "auto") -> str:
     """Draw snowflakes in order, each with one solution, at one scale, as an SVG document in mm."""
     sizes = [size_mm(puzzle, entry, _CATALOG_UNIT_MM) for entry in entries]
-    sides = [max(*size, _LEAST_FLAKE_MM) for size in sizes]
+    sides = [max(*size, _MIN_FLAKE_MM) for size in sizes]
     room_mm = _CATALOG_WIDTH_MM - 2 * _MARGIN_MM
     boxes = zip(entries, sizes, sides, strict=True)
     rows = break_into_rows(boxes, sides, room_mm, _CATALOG_GAP_MM)
     heights = [max(side_mm for *_, side_mm in row) + _FLAKE_CAPTION_MM for row in rows]
-    height_mm = (
-        _HEAD_MM
-        + 2 * _MARGIN_MM
-        + sum(row_height_mm + _CATALOG_GAP_MM for row_height_mm in heights)
-    )
+    height_mm = _HEAD_MM + 2 * _MARGIN_MM + sum(height + _CATALOG_GAP_MM for height in heights)
     heading = f"{puzzle.title} · {pluralize(len(entries), 'snowflake')}", _parities(entries)
     drawing = _begin_page(heading, _CATALOG_WIDTH_MM, height_mm, theme)
     y = height_mm - _MARGIN_MM - _HEAD_MM
@@ -239,8 +240,10 @@ def snowflake_sheet(puzzle: PuzzleSet, entries: Sequence[Entry], theme: str = "a
         x, base = _MARGIN_MM, y - row_mm + _FLAKE_CAPTION_MM
         for entry, (wide, high), side_mm in row:
             middle = x + side_mm / 2
-            corner, look = (middle - wide / 2, base + side_mm / 2 - high / 2), drawing.theme
-            board = board_for(drawing, puzzle, entry, _CATALOG_UNIT_MM, corner, look, written=True)
+            corner = middle - wide / 2, base + side_mm / 2 - high / 2
+            board = board_for(
+                drawing, puzzle, entry, _CATALOG_UNIT_MM, corner, drawing.theme, written=True
+            )
             board.layout(entry.solution)
             known = _known_solutions(entry) + (", flips" if entry.challenge.flips else "")
             style = {"text_anchor": "middle"}

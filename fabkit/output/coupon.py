@@ -16,14 +16,26 @@ from fabkit.output.pdf import PdfPage, draw_pdf
 from fabkit.output.svg import Drawing
 from fabkit.output.theme import LIGHT
 
-#: A4 portrait, A5 landscape for the enlarged parts; the left margin, the top, and the base of the parts.
-_PAGE, _LARGE_PAGE, _LEFT, _TOP, _PARTS_Y = (210.0, 297.0), (210.0, 148.0), 12.0, 285.0, 186.0
-_ROW_MM, _COLUMN_MM, _BLANK_MM, _LARGER = 7.2, 96.0, 27.0, 2.5
-_WRONG = "#d55e00"
+_PAGE = (210.0, 297.0)  # A4 portrait
+_LARGE_PAGE = (210.0, 148.0)  # A5 landscape, for the enlarged parts
+_LEFT = 12.0  # the left margin of both
+_TOP = 285.0  # the upper end of the text
+_PARTS_Y = 186.0  # the lower end of the parts
+_ROW_MM = 7.2  # height of a row of the table
+_COLUMN_MM = 96.0  # width of one of its two columns
+_BLANK_MM = 27.0  # width of the blank for a reading
+_LARGER = 2.5  # scale of the enlarged parts
+_WRONG = "#d55e00"  # the colour of measuring lines and outliers
+#: The style of parts and pieces.
 _AREA = {"fill": LIGHT.socket, "stroke": LIGHT.ink, "stroke_width": "0.18"}
+#: The style of measuring lines.
 _LINE = {"stroke": _WRONG, "stroke_width": "0.25"}
-_CHART_ROW_MM, _CHART_HEAD_MM, _CHART_LEFT_MM = 5.0, 22.0, 52.0
-_CHART_WIDTH_MM, _CHART_MARGIN_MM = 110.0, 8.0
+_CHART_ROW_MM = 5.0  # height of a row of the chart
+_CHART_HEAD_MM = 22.0  # height above the chart, for its title
+_CHART_LEFT_MM = 52.0  # width for the names of values
+_CHART_WIDTH_MM = 110.0  # width of the chart between greatest residuals
+_CHART_MARGIN_MM = 8.0  # the margin around it
+#: How to measure a printed coupon.
 _PRINTED = (
     "Print at 100%: the bar below must be 100 mm long. Let the coupon cool down and remove any burrs.",
     "At each number, measure along its line (enlarged on page 2) and write down the reading in mm.",
@@ -31,6 +43,7 @@ _PRINTED = (
     "Outside: hold the jaws at half height. At the bed: rest them on the table, so that they touch the",
     "lowest layer. Inside and holes: turn and tilt a little; for a hole, the largest reading counts.",
 )
+#: How to measure a coupon that was cut.
 _CUT = (
     "Print at 100%: the bar below must be 100 mm long. Cut with the settings you will use for the set,",
     "without kerf compensation. Measure tabs with the outside jaws and slots with the inside jaws, and",
@@ -75,8 +88,8 @@ def coupon_sheet(
                 _part(page, part, part.origin_mm)
                 _numbers(page, part, part.origin_mm)
 
-    about = "places to measure and a table to fill in"
-    return draw_pdf(f"Coupon: {title}", about, [(*_PAGE, draw), (*_LARGE_PAGE, draw_large)])
+    subject = "places to measure and a table to fill in"
+    return draw_pdf(f"Coupon: {title}", subject, [(*_PAGE, draw), (*_LARGE_PAGE, draw_large)])
 
 
 def _part(canvas: Canvas, part: CouponPart, by_mm: PointMm) -> None:
@@ -97,7 +110,8 @@ def _numbers(canvas: Canvas, part: CouponPart, by_mm: PointMm) -> None:
     """Repeat the numbers of places at the ends of their lines; inside a slot, beside its line."""
     for place in part.places:
         if place.line_mm:
-            (ax, ay), (x, y) = ((x + by_mm[0], y + by_mm[1]) for x, y in place.line_mm)
+            ends = [(x + by_mm[0], y + by_mm[1]) for x, y in place.line_mm]
+            (ax, ay), (x, y) = ends
             is_open = place.kind in ("slot", "gap")
             if place.axis == "x":
                 corner = ((ax + x) / 2, y + 0.5) if is_open else (x + 1.4, y - 0.6)
@@ -107,7 +121,6 @@ def _numbers(canvas: Canvas, part: CouponPart, by_mm: PointMm) -> None:
 
 
 def _rows(canvas: Canvas, places: Sequence[CouponPlace], x: float, top: float) -> None:
-    """Draw a table with room to write in."""
     for offset, heading in ((0, "No."), (11, "feature"), (48, "nominal"), (63, "measured, mm")):
         canvas.text(x + offset, top, heading, 3.0, class_="quiet")
     for row, place in enumerate(places, start=1):
@@ -146,22 +159,27 @@ def residual_chart(residuals: Sequence[Residual], title: str) -> str:
     drawing.text(_CHART_MARGIN_MM, height - 10, title, 4.6, class_="title")
     subtitle = "measured minus expected, in mm, with 95% intervals"
     drawing.text(_CHART_MARGIN_MM, height - 16, subtitle, 3.2, class_="quiet")
-    theme, bottom, top = drawing.theme, _CHART_MARGIN_MM + _CHART_ROW_MM, height - _CHART_HEAD_MM
+    theme = drawing.theme
+    bottom, top = _CHART_MARGIN_MM + _CHART_ROW_MM, height - _CHART_HEAD_MM
     for number in range(-round(span / step), round(span / step) + 1):
-        mark, line = round(step * number, 3), theme.lined("faint" if number else "quiet")
+        mark = round(step * number, 3)
+        line = theme.lined("faint" if number else "quiet")
         drawing.line([(x_of(mark), bottom), (x_of(mark), top)], stroke_width="0.25", **line)
         drawing.text(x_of(mark), bottom - 4, f"{mark:g}", 3.0, text_anchor="middle")
     for row, residual in enumerate(residuals):
-        y, off, wrong = top - _CHART_ROW_MM * (row + 0.5), residual.off_mm, residual.left_out
-        drawing.text(
-            _CHART_MARGIN_MM, y - 1.1, residual.name, 3.2, **({"fill": _WRONG} if wrong else {})
+        y = top - _CHART_ROW_MM * (row + 0.5)
+        off_mm = residual.off_mm
+        low, middle, high = map(
+            x_of, (off_mm - residual.half_mm, off_mm, off_mm + residual.half_mm)
         )
-        ends = [(x_of(off + side), y) for side in (-residual.half_mm, residual.half_mm)]
-        line = {"stroke": _WRONG} if wrong else theme.lined("ink")
-        drawing.line(ends, stroke_width="0.4", **line)
-        drawing.circle(x_of(off), y, 0.9, **({"fill": _WRONG} if wrong else theme.filled("ink")))
-        if wrong:
-            by_mm, anchor = (-2, "end") if off > 0 else (2, "start")
-            corner, label = (x_of(off) + by_mm, y + 1), f"{off:+.2f}, excluded"
-            drawing.text(*corner, label, 3.0, text_anchor=anchor, fill=_WRONG)
+        text, line, dot = {}, theme.lined("ink"), theme.filled("ink")
+        if residual.left_out:
+            text, line, dot = {"fill": _WRONG}, {"stroke": _WRONG}, {"fill": _WRONG}
+        drawing.text(_CHART_MARGIN_MM, y - 1.1, residual.name, 3.2, **text)
+        drawing.line([(low, y), (high, y)], stroke_width="0.4", **line)
+        drawing.circle(middle, y, 0.9, **dot)
+        if residual.left_out:
+            by_mm, anchor = (-2, "end") if off_mm > 0 else (2, "start")
+            label = f"{off_mm:+.2f}, excluded"
+            drawing.text(middle + by_mm, y + 1, label, 3.0, text_anchor=anchor, **text)
     return drawing.source()

@@ -8,7 +8,6 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from threading import Lock
 
 from shapely import total_bounds
 
@@ -20,9 +19,8 @@ from fabkit.output.svg import Drawing, number
 LAYERS = {"ENGRAVE": (7, "#000000"), "MAGNET": (5, "#0000ff"), "CUT": (1, "#ff0000")}
 #: Machines cut lines as thin as this and engrave wider ones.
 HAIRLINE_MM = 0.1
-_DIGITS = 6  # nanometres: finer differences depend on the processor
-#: Guards ezdxf's options, which are global.
-_options_are_ours = Lock()
+#: Decimals of a length in mm: differences below a nanometre depend on the processor.
+_DIGITS = 6
 
 
 def sheet_svg(pieces: Sequence[CutPiece], width_mm: float, depth_mm: float) -> str:
@@ -95,10 +93,9 @@ def _same_bytes() -> Iterator[None]:
     """Keep times, random ids and the library's version out of files written inside the context."""
     from ezdxf import options  # type: ignore[attr-defined]
 
-    with _options_are_ours:
-        before = options.write_fixed_meta_data_for_testing
-        options.write_fixed_meta_data_for_testing = True
-        try:
-            yield
-        finally:
-            options.write_fixed_meta_data_for_testing = before
+    before = options.write_fixed_meta_data_for_testing
+    options.write_fixed_meta_data_for_testing = True
+    try:
+        yield
+    finally:
+        options.write_fixed_meta_data_for_testing = before

@@ -15,8 +15,10 @@ from fabkit.output.canvas import draw_area
 from fabkit.output.svg import Drawing
 from fabkit.output.theme import ink_on
 
-#: The scale of the drawing; margins, the room beside a jig, and the text height, in mm.
-_SCALE, _MARGIN_MM, _BESIDE_MM, _TEXT_MM = 2.0, 6.0, 30.0, 2.2
+_SCALE = 2.0  # the scale of the drawing
+_MARGIN_MM = 6.0  # the margin around the jigs
+_BESIDE_MM = 30.0  # the room beside a jig, for its caption
+_TEXT_MM = 2.2  # the height of texts
 #: The customary colours of poles; grey for an unmarked half of a magnet.
 _POLES = {"N": "#c8372d", "S": "#2f6db5", "": "#8a8f98"}
 
@@ -26,8 +28,8 @@ def jig_sheet(jigs: Sequence[Jig], profile: Profile) -> str:
     wide_mm = jigs[0].collar_mm + _BESIDE_MM
     high_mm = profile.thickness_mm + jigs[0].drawing.thickness_mm
     size = 2 * _MARGIN_MM + len(jigs) * wide_mm, high_mm + 2 * _MARGIN_MM
-    about = "Cross-section of each jig on a piece, with a magnet in the recess."
-    drawing = Drawing(*size, "Magnet jig", about, scale=_SCALE)
+    description = "Cross-section of each jig on a piece, with a magnet in the recess."
+    drawing = Drawing(*size, "Magnet jig", description, scale=_SCALE)
     for number, jig in enumerate(jigs):
         _draw(drawing, jig, profile, _MARGIN_MM + number * wide_mm + jig.collar_mm / 2)
     return drawing.source()
@@ -35,7 +37,8 @@ def jig_sheet(jigs: Sequence[Jig], profile: Profile) -> str:
 
 def _draw(drawing: Drawing, jig: Jig, profile: Profile, middle_mm: float) -> None:
     """Draw a jig upside down on a partly printed piece, whose recess opens upwards."""
-    span, by_mm = recess_span(profile), (middle_mm, _MARGIN_MM)
+    span = recess_span(profile)
+    by_mm = (middle_mm, _MARGIN_MM)
     from_back = profile.embedded and profile.facing == "up"
     back_mm = span.depth_mm + (span.low_mm if from_back else profile.thickness_mm - span.high_mm)
     half_mm, recess_mm = jig.collar_mm / 2, recess_diameters(profile).widest_mm / 2
@@ -44,8 +47,11 @@ def _draw(drawing: Drawing, jig: Jig, profile: Profile, middle_mm: float) -> Non
     piece -= box(-recess_mm, back_mm - span.depth_mm, recess_mm, back_mm)
     draw_area(drawing, piece, by_mm, **drawing.theme.filled("socket"), **edge)
     stem_mm = jig.drawing.thickness_mm - jig.post_height_mm
-    shaft_mm, post_mm, tip_mm = jig.shaft_mm / 2, jig.post_mm / 2, back_mm - jig.post_height_mm
-    end_mm, top_mm = back_mm + stem_mm - jig.shaft_depth_mm, back_mm + stem_mm
+    shaft_mm = jig.shaft_mm / 2
+    post_mm = jig.post_mm / 2
+    tip_mm = back_mm - jig.post_height_mm
+    top_mm = back_mm + stem_mm
+    end_mm = top_mm - jig.shaft_depth_mm
     half = [(0, tip_mm), (post_mm, tip_mm), (post_mm, back_mm), (half_mm, back_mm)]
     half += [(half_mm, top_mm), (shaft_mm, top_mm), (shaft_mm, end_mm), (0, end_mm)]
     stem = Polygon([*half, *((-x, y) for x, y in reversed(half))])
@@ -64,5 +70,5 @@ def _draw(drawing: Drawing, jig: Jig, profile: Profile, middle_mm: float) -> Non
     post = f"post {jig.post_mm:g} x {format_mm(jig.post_height_mm)}" if jig.post_mm else "no post"
     captions = [jig.drawing.piece, "glued-in magnet,", f"collar {format_mm(jig.collar_mm)},", post]
     for line, text in enumerate(captions):
-        at_mm = beside_mm, by_mm[1] + top_mm - (1 + 1.6 * line) * _TEXT_MM
-        drawing.text(*at_mm, text, _TEXT_MM, class_="quiet" if line else "title")
+        base_mm = by_mm[1] + top_mm - (1 + 1.6 * line) * _TEXT_MM
+        drawing.text(beside_mm, base_mm, text, _TEXT_MM, class_="quiet" if line else "title")

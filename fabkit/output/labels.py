@@ -15,9 +15,9 @@ from fabkit.drawing.outline import DrawingError, PointMm
 from fabkit.output.canvas import Canvas
 from fabkit.output.theme import CAPITAL
 
-#: The clearance that a label prefers, in its half diagonals; the fraction of it that it fills at most;
-#: the number of places that are tried.
-_ROOMY, _MOST_OF_ROOM, _MOST_PLACES = 1.4, 0.8, 2000
+_ROOMY = 1.4  # the clearance that a label prefers, in its half diagonals
+_MAX_FILLED = 0.8  # the maximum fraction of its clearance that a label fills
+_MAX_PLACES = 2000  # the maximum number of places that are tried
 #: The approximate width of a character without an outline, for capitals 1 mm high.
 _CHARACTER_MM = 0.9
 
@@ -41,36 +41,38 @@ def place_label(
     places: Sequence[PointMm],
     clearances_mm: Sequence[float],
     centroid: PointMm,
-    most_mm: float,
+    max_mm: float,
 ) -> tuple[PointMm, float]:
-    """Choose the centre of a label in its piece, and the height of its capitals, `most_mm` at most.
+    """Choose the centre of a label in its piece, and the height of its capitals, `max_mm` at most.
 
     Of the `places`, which are `clearances_mm` from the edge, it is the one nearest to the `centroid`
     with the preferred clearance; else the one with the greatest."""
     shape = label_outline(label)
     right, top = shape.bounds[2:] if shape is not None else (_CHARACTER_MM / 2 * len(label), 0.5)
     reach = math.hypot(right, top)  # half of the diagonal, at a height of 1 mm
-    wanted_mm = most_mm * reach * _ROOMY
+    wanted_mm = max_mm * reach * _ROOMY
 
     def rank(place: tuple[PointMm, float]) -> tuple[object, ...]:
         return -round(min(place[1], wanted_mm), 6), round(math.dist(place[0], centroid), 6), place
 
     place, room_mm = min(zip(places, clearances_mm, strict=True), key=rank)
-    return place, min(most_mm, _MOST_OF_ROOM * room_mm / reach)
+    return place, min(max_mm, _MAX_FILLED * room_mm / reach)
 
 
 def vertices_and_midpoints(edges: Iterable[Sequence[PointMm]]) -> list[PointMm]:
     """Return the vertices of closed rings and the midpoints of their edges."""
-    lines = [(start, end) for start, end in edges]
-    middles = {((ax + bx) / 2, (ay + by) / 2) for (ax, ay), (bx, by) in lines}
-    return sorted({start for start, _ in lines} | middles)
+    points = set[PointMm]()
+    for start, end in edges:
+        points.add(start)
+        points.add(((start[0] + end[0]) / 2, (start[1] + end[1]) / 2))
+    return sorted(points)
 
 
 def clearances(
     places: Sequence[PointMm], rings: Sequence[Sequence[PointMm]]
 ) -> tuple[list[PointMm], list[float]]:
     """Return places inside an outline with their distances from it; a sample of very many places."""
-    sample = list(places[:: 1 + len(places) // _MOST_PLACES])
+    sample = list(places[:: 1 + len(places) // _MAX_PLACES])
     edge = MultiLineString([[*ring, ring[0]] for ring in rings])
     return sample, shapely.distance(shapely.points(sample), edge).tolist()
 
@@ -85,5 +87,6 @@ def draw_label_text(
     canvas: Canvas, label: str, place: PointMm, height_mm: float, **style: str
 ) -> None:
     """Draw a label as text, centred at a place."""
-    (x, y), size_mm = place, height_mm / CAPITAL
+    x, y = place
+    size_mm = height_mm / CAPITAL
     canvas.text(x, y - height_mm / 2, label, size_mm, **style, text_anchor="middle")

@@ -45,16 +45,11 @@ def number_challenges(
 
     ordered = sorted(entries, key=difficulty)
     titles = _titles(puzzle, ordered, messages)
-    return tuple(
-        NumberedChallenge(
-            number,
-            entry,
-            title,
-            entry.level if entry.level in STARS else "",
-            STARS.get(entry.level, 0),
-        )
-        for number, (entry, title) in enumerate(zip(ordered, titles, strict=True), start=1)
-    )
+    numbered = []
+    for number, (entry, title) in enumerate(zip(ordered, titles, strict=True), start=1):
+        level = entry.level if entry.level in STARS else ""
+        numbered.append(NumberedChallenge(number, entry, title, level, STARS.get(level, 0)))
+    return tuple(numbered)
 
 
 def _titles(puzzle: PuzzleSet, entries: Sequence[Entry], messages: Mapping[str, str]) -> list[str]:

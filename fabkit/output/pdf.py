@@ -29,7 +29,9 @@ MM = 72 / 25.4
 #: Light lines inside dark ones are omitted if thinner: viewers draw each line at least a pixel wide, so
 #: that it would hide most of the dark one.
 _HAIRLINE_MM = 0.09
+#: The joins of lines: their names in SVG, and their numbers in PDF.
 _JOINS = {"miter": 0, "round": 1, "bevel": 2}
+#: The same for the ends of lines.
 _CAPS = {"butt": 0, "round": 1, "square": 2}
 
 
@@ -86,7 +88,8 @@ class ImposedCanvas(PageCanvas):
 
     def __init__(self, size: tuple[float, float], file: Any, **settings: Any) -> None:
         super().__init__(file, **settings)
-        self._sheet, self._made = (size[0] * MM, size[1] * MM), 0
+        self._sheet = (size[0] * MM, size[1] * MM)
+        self._made = 0
         self.setViewerPreference("Duplex", "DuplexFlipShortEdge")
         self.beginForm("page-1")
 
@@ -138,14 +141,15 @@ def imposition_order(pages: int) -> list[tuple[int, int]]:
     """
     last = -(-pages // 4) * 4
     sides = [(last - place, place + 1) for place in range(last // 2)]
-    return [(b, a) if place % 2 else (a, b) for place, (a, b) in enumerate(sides)]
+    return [side[::-1] if place % 2 else side for place, side in enumerate(sides)]
 
 
 class PdfPage:
     """A page in mm: a `fabkit.output.canvas.Canvas` that also draws PNG images."""
 
     def __init__(self, pdf: Any, missing: set[str]) -> None:
-        self._pdf, self._missing = pdf, missing
+        self._pdf = pdf
+        self._missing = missing
 
     @contextmanager
     def scaled(self, origin: tuple[float, float], scale: float) -> Iterator[None]:
@@ -185,21 +189,17 @@ class PdfPage:
         self._pdf.restoreState()
 
     def picture(self, png: bytes, x: float, y: float, width: float, height: float) -> None:
-        """Draw a PNG image as large as fits, centred in a box; a `ValueError` if it is not one."""
-        from PIL import Image, UnidentifiedImageError
+        """Draw a PNG image as large as fits, centred in a box."""
+        from PIL import Image
 
-        try:
-            with Image.open(io.BytesIO(png)) as image:
-                flat = Image.new("RGB", image.size, LIGHT.paper)
-                clear = image.convert("RGBA")
-                flat.paste(clear, mask=clear)
-        except UnidentifiedImageError:
-            raise ValueError("expected a PNG picture") from None
+        with Image.open(io.BytesIO(png)) as image:
+            clear = image.convert("RGBA")
+        flat = Image.new("RGB", clear.size, LIGHT.paper)
+        flat.paste(clear, mask=clear)
         box = {"width": width, "height": height, "preserveAspectRatio": True}
         self._pdf.drawImage(ImageReader(flat), x, y, **box)
 
     def _paint(self, path: Any, style: dict[str, str]) -> None:
-        """Fill and stroke a path in a style."""
         fill, stroke = style.get("fill", "#000000"), style.get("stroke", "none")
         width_mm = float(style.get("stroke_width", "1"))
         if width_mm < _HAIRLINE_MM and "joint-line" in style.get("class_", "").split():
@@ -223,7 +223,6 @@ class PdfPage:
         self._pdf.setFillAlpha(float(style.get("fill_opacity", "1")))
 
     def _path(self, rings: Sequence[Points], closed: bool = False) -> Any:
-        """Return a path of rings or polylines."""
         path = self._pdf.beginPath()
         for ring in rings:
             for place, (x, y) in enumerate(ring):

@@ -32,13 +32,20 @@ from fabkit.output.typeset import draw_sheet_heading
 BALL_DIAMETER_IN_PITCHES = 0.8
 #: The style of hidden lines.
 _DASHES = {"stroke_width": "0.3", "stroke_dasharray": "1.2 0.8"}
-#: Room below a piece for its width and name, to its right for its height, and to dimension lines.
-_BELOW_MM, _BESIDE_MM, _APART_MM = 12.0, 14.0, 3.0
-#: The assumed width of a character in text sizes: most are narrower.
-_LETTER, _TEXT_MM, _SMALL_MM = 0.62, 3.6, 2.6
-_PAGE_WIDTH_MM, _MARGIN_MM, _GAP_MM, _HEAD_MM = 300.0, 10.0, 5.0, 18.0
-#: At the foot of the sheet: room above, the scale bar, room beside it, room below two balls.
-_ABOVE_FOOT_MM, _BAR_MM, _LEGEND_GAP_MM, _BELOW_BALLS_MM = 8.0, 50.0, 26.0, 8.0
+BELOW_MM = 12.0  # room below a piece for its width and name
+BESIDE_MM = 14.0  # room to the right of a piece for its height
+_APART_MM = 3.0  # between a piece and its dimension lines
+_LETTER = 0.62  # the assumed width of a character in text sizes: most are narrower
+_TEXT_MM = 3.6  # text height of a piece's name
+_SMALL_MM = 2.6  # text height of the legend
+_PAGE_WIDTH_MM = 300.0  # the minimum width of the sheet
+_MARGIN_MM = 10.0  # the margin of the sheet
+_GAP_MM = 5.0  # the gap between pieces
+_HEAD_MM = 18.0  # the height of the sheet's heading
+_ABOVE_FOOT_MM = 8.0  # room above the foot of the sheet
+_BAR_MM = 50.0  # the length of the scale bar there
+_LEGEND_GAP_MM = 26.0  # room beside the scale bar, for its text
+_BELOW_BALLS_MM = 8.0  # room below the two balls of the legend, for the pitch
 
 
 @dataclass(frozen=True)
@@ -66,7 +73,7 @@ class PieceView:
     def room_mm(self) -> tuple[float, float]:
         """Return width and height with dimensions and name."""
         name_mm = len(self.caption) * _LETTER * _TEXT_MM
-        return max(self.size_mm[0] + _BESIDE_MM, name_mm), self.size_mm[1] + _BELOW_MM
+        return max(self.size_mm[0] + BESIDE_MM, name_mm), self.size_mm[1] + BELOW_MM
 
 
 def flat_piece_view(
@@ -97,7 +104,7 @@ def draw_piece_view(
 ) -> None:
     """Draw a piece at 1:1 with width and name below and height to the right. `at_mm` is the lower left
     of its room; `decimal` is the decimal separator."""
-    x, y = at_mm[0], at_mm[1] + _BELOW_MM
+    x, y = at_mm[0], at_mm[1] + BELOW_MM
     left, bottom = view.outline.bounds[:2]
     draw = _draw_flat if view.drawing else _draw_balls
     draw(canvas, view, theme.lined("edge") | {"stroke_width": "0.2"}, (x - left, y - bottom))
@@ -111,30 +118,34 @@ def draw_piece_view(
 def _draw_balls(canvas: Canvas, view: PieceView, edge: dict[str, str], by_mm: PointMm) -> None:
     """Draw balls on their area, with the letter on the one nearest to the centroid."""
     draw_area(canvas, view.outline, by_mm, fill=view.colour, fill_opacity="0.35", **edge)
-    (dx, dy), middle, radius_mm = by_mm, MultiPoint(view.balls).centroid, view.ball_mm / 2
+    dx, dy = by_mm
+    radius_mm = view.ball_mm / 2
     for x, y in view.balls:
         canvas.circle(x + dx, y + dy, radius_mm, fill=view.colour)
-    free_mm, balance = [radius_mm] * len(view.balls), (middle.x, middle.y)
-    (x, y), height_mm = place_label(view.label, view.balls, free_mm, balance, radius_mm)
-    area, ink = label_area(view.label, (x, y), height_mm), ink_on(view.colour)
+    centroid = MultiPoint(view.balls).centroid.coords[0]
+    free_mm = [radius_mm] * len(view.balls)
+    (x, y), height_mm = place_label(view.label, view.balls, free_mm, centroid, radius_mm)
+    area = label_area(view.label, (x, y), height_mm)
+    ink = ink_on(view.colour)
     if area is None:
-        draw_label_text(
-            canvas, view.label, (x + dx, y + dy), height_mm, fill=ink, class_="label title"
-        )
+        corner = x + dx, y + dy
+        draw_label_text(canvas, view.label, corner, height_mm, fill=ink, class_="label title")
     else:
         draw_area(canvas, area, by_mm, fill=ink, class_="label")
 
 
 def _draw_flat(canvas: Canvas, view: PieceView, edge: dict[str, str], by_mm: PointMm) -> None:
     """Draw a flat piece with its tones, the edge of its face, its letter and recesses."""
-    drawing, ink = view.drawing, ink_on(view.colour)
+    drawing = view.drawing
     assert drawing
+    ink = ink_on(view.colour)
     draw_area(canvas, view.outline, by_mm, fill=view.colour, **edge)
     draw_area(canvas, view.toned, by_mm, fill=view.tone, class_="tone")
     face = {"stroke": ink, "stroke_opacity": "0.35", "stroke_width": "0.25"}
     draw_area(canvas, drawing.face, by_mm, fill="none", **face)
     if drawing.label:
-        letter, on_tone = drawing.label.front.polygon(), ink_on(view.tone or view.colour)
+        letter = drawing.label.front.polygon()
+        on_tone = ink_on(view.tone or view.colour)
         draw_area(canvas, letter.difference(view.toned), by_mm, fill=ink)
         draw_area(canvas, letter.intersection(view.toned), by_mm, fill=on_tone)
     for (x, y), diameter_mm in (circle for recess in drawing.recesses for circle in recess.circles):
@@ -172,12 +183,14 @@ def piece_sheet(
     heights = [max(view.room_mm[1] for view in row) for row in rows]
     # The legend at the foot: the circle of a recess, or two balls.
     recesses = [recess for drawing in drafts for recess in drawing.recesses]
-    recess_mm = max((mm for recess in recesses[:1] for _, mm in recess.circles), default=0.0)
+    circles = recesses[0].circles if recesses else ()
+    recess_mm = max((diameter_mm for _, diameter_mm in circles), default=0.0)
     ball_mm = max(view.ball_mm for view in views)
     foot_mm = _ABOVE_FOOT_MM + max(recess_mm, ball_mm + _BELOW_BALLS_MM, 3.0)
     rows_mm = sum(heights) + _GAP_MM * (len(rows) - 1)
     height_mm = 2 * _MARGIN_MM + _HEAD_MM + rows_mm + foot_mm
-    title, top = f"Pieces of {puzzle.title}", height_mm - _MARGIN_MM
+    top = height_mm - _MARGIN_MM
+    title = f"Pieces of {puzzle.title}"
     drawing = Drawing(room_mm + 2 * _MARGIN_MM, height_mm, title, theme=theme)
     draw_sheet_heading(drawing, (_MARGIN_MM, top), puzzle.title, _summary(views, profile), room_mm)
     y = top - _HEAD_MM
@@ -189,7 +202,8 @@ def piece_sheet(
         y -= row_height + _GAP_MM
     draw_scale_bar(drawing, (_MARGIN_MM, _MARGIN_MM), _BAR_MM, drawing.theme)
     x, y = _MARGIN_MM + _BAR_MM + _LEGEND_GAP_MM, _MARGIN_MM
-    colours, line = drawing.theme, {"fill": "none"}
+    colours = drawing.theme
+    line = {"fill": "none"}
     if recess_mm:
         radius = recess_mm / 2
         drawing.circle(x + radius, y + radius, radius, **line, **colours.lined("ink"), **_DASHES)
@@ -197,7 +211,9 @@ def piece_sheet(
         hole_text = f"Ø {format_mm(recess_mm, 2)}, for a {magnet} magnet"
         drawing.text(x + recess_mm + 3, y + radius - 1, hole_text, _SMALL_MM, class_="quiet")
     if ball_mm:
-        radius, pitch_mm, low = ball_mm / 2, profile.unit_mm, y + _BELOW_BALLS_MM
+        radius = ball_mm / 2
+        pitch_mm = profile.unit_mm
+        low = y + _BELOW_BALLS_MM
         line |= colours.lined("ink") | {"stroke_width": "0.3"}
         for place in (0.0, pitch_mm):
             drawing.circle(x + radius + place, low + radius, radius, **line)
@@ -209,12 +225,12 @@ def piece_sheet(
 
 
 def _summary(views: Sequence[PieceView], profile: Profile) -> str:
-    flat, unit = [view.drawing for view in views if view.drawing], format_mm(profile.unit_mm)
+    flat = [view.drawing for view in views if view.drawing]
+    unit = format_mm(profile.unit_mm)
     if not flat:
         return f"{pluralize(len(views), 'flat form')}, pitch {unit}"
-    summary = (
-        f"{pluralize(len(flat), 'piece')} · unit {unit} · {format_mm(profile.thickness_mm)} thick"
-    )
+    thickness = format_mm(profile.thickness_mm)
+    summary = f"{pluralize(len(flat), 'piece')} · unit {unit} · {thickness} thick"
     if magnets := sum(len(drawing.recesses) for drawing in flat):
         size = f"{profile.magnet_diameter_mm:g} x {format_mm(profile.magnet_height_mm)}"
         summary += f" · {pluralize(magnets, 'magnet')} {size} ({profile.fit} fit, dashed)"

@@ -17,10 +17,13 @@ from fabkit.output.canvas import draw_area
 from fabkit.output.svg import Drawing
 from fabkit.output.theme import ink_on
 
-_MARGIN_MM, _HEAD_MM, _FOOT_MM = 10.0, 18.0, 7.0
-#: The bed's grid and the distance of hatching lines; the height of text; the bed's origin.
-_GRID_MM, _HATCH_MM, _WORDS_MM = 10.0, 4.0, 3.2
-_BY_MM = _MARGIN_MM, _MARGIN_MM + _FOOT_MM
+_MARGIN_MM = 10.0  # the margin of the sheet
+_HEAD_MM = 18.0  # height above the bed, for title and summary
+_FOOT_MM = 7.0  # height below the bed, for its size
+_GRID_MM = 10.0  # distance of the bed's grid lines
+_HATCH_MM = 4.0  # distance of hatching lines
+_WORDS_MM = 3.2  # the height of texts, and of ids in place of letters
+_BY_MM = _MARGIN_MM, _MARGIN_MM + _FOOT_MM  # the bed's origin on the sheet
 _Line = tuple[PointMm, PointMm]
 
 
@@ -50,7 +53,8 @@ def plate_sheet(view: PlateView) -> str:
     height_mm = depth + 2 * _MARGIN_MM + _HEAD_MM + _FOOT_MM
     names = ", ".join(part.piece for part, _ in view.pieces)
     drawing = Drawing(width + 2 * _MARGIN_MM, height_mm, title, f"Pieces {names}.")
-    theme, top = drawing.theme, height_mm - _MARGIN_MM - 5
+    theme = drawing.theme
+    top = height_mm - _MARGIN_MM - 5
     drawing.text(_MARGIN_MM, top, title, 7, class_="title")
     drawing.text(_MARGIN_MM, top - 6.5, _summary(view), 3.6, class_="quiet")
     bed, inner = box(0, 0, width, depth), box(edge, edge, width - edge, depth - edge)
@@ -74,13 +78,14 @@ def plate_sheet(view: PlateView) -> str:
 
 
 def _summary(view: PlateView) -> str:
-    pause, (wide, deep) = view.pause_height_mm, view.bed_mm
+    pause_mm = view.pause_height_mm
+    wide, deep = view.bed_mm
     summary = f"{pluralize(len(view.pieces), 'piece')} · bed {wide:g} x {format_mm(deep)}"
     summary += f" · {view.used:.0%} of the free area used · "
     summary += "face down · " if any(part.facing == "down" for part, _ in view.pieces) else ""
-    return summary + (
-        "no pause" if pause is None else f"pause for the magnets at {format_mm(pause)}"
-    )
+    if pause_mm is None:
+        return summary + "no pause"
+    return summary + f"pause for the magnets at {format_mm(pause_mm)}"
 
 
 def _draw_corner(drawing: Drawing, inner: Polygon, side_mm: float) -> None:
@@ -96,18 +101,18 @@ def _draw_corner(drawing: Drawing, inner: Polygon, side_mm: float) -> None:
     x, y = corner.centroid.coords[0]
     behind = box(x - 4.2 * size, y - 1.6 * size, x + 4.2 * size, y + 1.6 * size)
     draw_area(drawing, behind, _BY_MM, **drawing.theme.filled("ground"))
-    for lines, text in ((0.25, "reserved for"), (-0.95, "the prime tower")):
-        corner = x + _BY_MM[0], y + lines * size + _BY_MM[1]
+    for height, text in ((0.25, "reserved for"), (-0.95, "the prime tower")):
+        corner = x + _BY_MM[0], y + height * size + _BY_MM[1]
         drawing.text(*corner, text, size, text_anchor="middle", class_="quiet")
 
 
 def _draw_piece(drawing: Drawing, part: PartDrawing, matrix: Matrix) -> None:
-    """Draw a piece with its recesses and its letter."""
 
     def draw(shape: BaseGeometry, **style: str) -> None:
         draw_area(drawing, placed_from_above(shape, matrix), _BY_MM, **style)
 
-    ink, down = ink_on(part.colour), part.facing == "down"
+    ink = ink_on(part.colour)
+    down = part.facing == "down"
     edge = {"stroke_width": "0.25", "stroke_linejoin": "round", **drawing.theme.lined("edge")}
     draw(part.outline, fill=part.colour, **edge)
     face = {"stroke": ink, "stroke_opacity": "0.3", "stroke_width": "0.2"}
@@ -142,6 +147,5 @@ def _draw_lines(drawing: Drawing, lines: list[_Line], inside: Polygon, **style: 
 
 
 def _draw_border(drawing: Drawing, area: Polygon) -> None:
-    """Draw the border of an area to keep free."""
     dashes = {"stroke_width": "0.3", "stroke_dasharray": "2 1.4"}
     draw_area(drawing, area, _BY_MM, fill="none", **drawing.theme.lined("quiet"), **dashes)

@@ -15,19 +15,20 @@ from fabkit.drawing.outline import rings_mm
 from fabkit.output.theme import FAMILY, font_path, ink_on
 from fabkit.output.typeset import font_characters
 
-#: The width of an image in pixels, and its maximum number of pixels: more take gigabytes.
-LEAST_WIDTH, MOST_WIDTH, _MOST_PIXELS = 64, 8000, 100_000_000
-#: Side and margin of a thumbnail in pixels, and its supersampling.
-_SIDE, _MARGIN, _FINER = 256, 12, 4
+MIN_WIDTH = 64  # the minimum width of an image, in pixels
+MAX_WIDTH = 8000  # its maximum width, in pixels
+_MAX_PIXELS = 100_000_000  # its maximum number of pixels: more take gigabytes
+_SIDE = 256  # the side of a thumbnail, in pixels
+_MARGIN = 12  # its margin, in pixels
+_FINER = 4  # samples of a pixel in each direction
 
 
 def svg_to_png(svg: str, width_px: int | None = None) -> bytes:
     """Render an SVG drawing of fabkit as PNG; the theme ``auto`` becomes light. The width is from
-    `LEAST_WIDTH` to `MOST_WIDTH`; the default is 10 pixels per mm, less for very large drawings.
+    `MIN_WIDTH` to `MAX_WIDTH`; the default is 10 pixels per mm, less for very large drawings.
 
     Raises:
         InputError: when the image would be too high.
-        ExternalError: when the fonts are missing.
 
     Example:
         >>> from fabkit.output.svg import Drawing
@@ -39,9 +40,9 @@ def svg_to_png(svg: str, width_px: int | None = None) -> bytes:
 
     ((wide, high),) = re.findall(r'^<svg[^>]* viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
     wide_mm, high_mm = float(wide), float(high)
-    max_width = int((_MOST_PIXELS * wide_mm / high_mm) ** 0.5)
-    default = min(round(wide_mm * 10), MOST_WIDTH, max_width)
-    width = width_px or max(default, LEAST_WIDTH)
+    max_width = int((_MAX_PIXELS * wide_mm / high_mm) ** 0.5)
+    default = min(round(wide_mm * 10), MAX_WIDTH, max_width)
+    width = width_px or max(default, MIN_WIDTH)
     height = max(round(width * high_mm / wide_mm), 1)
     if width > max_width:
         message = (
@@ -63,14 +64,11 @@ def svg_to_png(svg: str, width_px: int | None = None) -> bytes:
 
 
 def missing_glyphs(svg: str) -> set[str]:
-    """Return the characters of a drawing that its fonts lack.
-
-    Raises:
-        ExternalError: when the fonts are missing.
-    """
-    root, missing = ElementTree.fromstring(svg), set[str]()  # noqa: S314 (fabkit drew it)
-    for element in root.iter("{http://www.w3.org/2000/svg}text"):
-        missing |= set(element.text or "") - font_characters(element.get("font-weight") is not None)
+    """Return the characters of a drawing that its fonts lack."""
+    root = ElementTree.fromstring(svg)  # noqa: S314 (fabkit drew it)
+    missing = set[str]()
+    for text in root.iter("{http://www.w3.org/2000/svg}text"):
+        missing |= set(text.text or "") - font_characters(text.get("font-weight") is not None)
     return missing
 
 
@@ -90,17 +88,19 @@ def thumbnail(patches: Sequence[Patch]) -> bytes:
     side = _SIDE * _FINER
     left, bottom, right, top = union_all([patch.area for patch in patches]).bounds
     scale = (side - 2 * _MARGIN * _FINER) / max(right - left, top - bottom)
-    middle = (left + right) / 2, (bottom + top) / 2
+    middle_x, middle_y = (left + right) / 2, (bottom + top) / 2
 
     def mask(areas: Sequence[Polygon]) -> Image.Image:
-        """Areas in white, their holes in black."""
-        mask, (x, y) = Image.new("L", (side, side), 0), middle
-        for index, ring in (
-            numbered_ring for area in areas for numbered_ring in enumerate(rings_mm(area))
-        ):
-            pixels = [(side / 2 + (a - x) * scale, side / 2 - (b - y) * scale) for a, b in ring]
-            ImageDraw.Draw(mask).polygon(pixels, fill=0 if index else 255)
-        return mask
+        """Return an image with the areas in white, their holes in black."""
+        image = Image.new("L", (side, side), 0)
+        for area in areas:
+            for number, ring in enumerate(rings_mm(area)):
+                pixels = [
+                    (side / 2 + (x - middle_x) * scale, side / 2 - (y - middle_y) * scale)
+                    for x, y in ring
+                ]
+                ImageDraw.Draw(image).polygon(pixels, fill=0 if number else 255)
+        return image
 
     picture = Image.new("RGBA", (side, side), (0, 0, 0, 0))
     for patch in patches:

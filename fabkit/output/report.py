@@ -16,7 +16,8 @@ from shapely import LinearRing, affinity, box
 from shapely.geometry.base import BaseGeometry
 from shapely.ops import nearest_points
 
-from fabkit.core.errors import ExternalError, escape, pluralize
+from fabkit.core.errors import escape, pluralize
+from fabkit.core.files import shipped_file
 from fabkit.core.units import format_mm
 from fabkit.drawing.outline import PointMm, rings_mm
 from fabkit.output.svg import Drawing
@@ -25,32 +26,25 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 TEMPLATES = Path(__file__).parent / "templates"
-#: On paper and screen, in mm: the longer side of a piece with failures, and of the largest without …
-FAULTY_MM, SOUND_MM = 74.0, 30.0
-#: … the margin around a piece with and without numbers, and the line height at its foot …
-_NUMBERED_MM, _BARE_MM, _LINE_MM = 9.0, 0.5, 6.0
-#: … the radius of a number's circle, their distances from each other and from the piece …
-_RADIUS_MM, _APART_MM, _OUTSIDE_MM = 2.5, 5.6, 6.0
-#: … the radius of the dot at its place, the text height, and the room for text before numbers.
-_DOT_MM, _TEXT_MM, _WORDS_MM = 0.6, 3.0, 23.0
-#: Numbers in a row, and the lengths of a ruler.
-_IN_ROW, _RULERS_MM = 12, (1, 2, 5, 10, 20, 50)
-#: The columns of a table of findings.
-RULES_HEAD = ("Rule", "Finding", "Value", "Limit")
+FAULTY_MM = 74.0  # the longer side of a piece with failures, on paper and screen
+SOUND_MM = 30.0  # the longer side of the largest piece without
+_NUMBERED_MM = 9.0  # the margin around a piece with numbers
+_BARE_MM = 0.5  # the margin around a piece without
+_LINE_MM = 6.0  # the line height at the foot of a piece
+_RADIUS_MM = 2.5  # the radius of a number's circle
+_APART_MM = 5.6  # the minimum distance of these circles from each other
+_OUTSIDE_MM = 6.0  # their distance from the piece's bounding box
+_DOT_MM = 0.6  # the radius of the dot at the place of a failure
+_TEXT_MM = 3.0  # the height of texts
+_WORDS_MM = 23.0  # the room for text before the numbers at the foot
+_IN_ROW = 12  # numbers in a row at the foot
+_RULERS_MM = (1, 2, 5, 10, 20, 50)  # the lengths of rulers
+RULES_HEAD = ("Rule", "Finding", "Value", "Limit")  # the columns of a table of findings
 
 
 def render_html(template: str, **values: Any) -> str:
-    """Render a template. Text is escaped, ``markupsafe.Markup`` is not.
-
-    Raises:
-        ExternalError: when the template is missing.
-    """
-    from jinja2 import TemplateNotFound
-
-    try:
-        return _environment().get_template(template).render(values)
-    except TemplateNotFound as error:
-        raise ExternalError(f"{error.name} is missing; reinstall fabkit") from None
+    """Render a template. Text is escaped, ``markupsafe.Markup`` is not."""
+    return _environment().get_template(shipped_file(TEMPLATES / template).name).render(values)
 
 
 @cache
@@ -206,21 +200,22 @@ class _Picture:
         self._scale = scale
         faults = dict(enumerate(piece.faults, start=1))
         places = {
-            n: fault.where
-            for n, fault in faults.items()
+            number: fault.where
+            for number, fault in faults.items()
             if fault.where and not fault.where.is_empty
         }
-        nowhere = [n for n in faults if n not in places]
+        whole_piece = [number for number in faults if number not in places]
         left, bottom, right, top = _bounds(piece)
         margin = scale * (_NUMBERED_MM if faults else _BARE_MM)
         wide = (scale * FAULTY_MM if faults else right - left) + 2 * margin
-        lines = math.ceil(len(nowhere) / _IN_ROW) + 1 if faults else 0
+        lines = math.ceil(len(whole_piece) / _IN_ROW) + 1 if faults else 0
         foot = scale * _LINE_MM * lines
         self._by = (wide - right - left) / 2, foot + margin - bottom
         size = wide, foot + top - bottom + 2 * margin
         title = f"Piece {piece.key}, seen from the lettered face"
-        about = "; ".join(f"{n}: {row.cells[1]}" for n, row in faults.items()) or "No failures."
-        self.drawing = Drawing(*size, title, about, theme=None, scale=1 / scale)
+        findings = [f"{number}: {row.cells[1]}" for number, row in faults.items()]
+        description = "; ".join(findings) or "No failures."
+        self.drawing = Drawing(*size, title, description, theme=None, scale=1 / scale)
         outline = () if piece.canonical is None else (piece.canonical,)
         layers = {"seen": (piece.seen,), "recess": piece.recesses, "letter": piece.letters}
         for name, shapes in (layers | {"canonical": outline}).items():
@@ -230,8 +225,9 @@ class _Picture:
             self._trace(place, "place", data_fault=str(number))
         if faults:
             ring = self._moved(box(left, bottom, right, top)).buffer(scale * _OUTSIDE_MM).exterior
-            self._callouts({n: self._moved(place) for n, place in places.items()}, ring)
-            self._whole_piece(nowhere, foot)
+            moved = {number: self._moved(place) for number, place in places.items()}
+            self._callouts(moved, ring)
+            self._whole_piece(whole_piece, foot)
             # A ruler at the lower right.
             length = max(mm for mm in _RULERS_MM if mm in (_RULERS_MM[0], min(mm, wide / 3.5)))
             right, low, up = wide - scale, 1.5 * scale, 2.3 * scale
@@ -257,15 +253,15 @@ class _Picture:
         """Draw numbers on a ring, each at the nearest free position, with a line to its place."""
         count = max(int(ring.length / (self._scale * _APART_MM)), len(places))
         free = [ring.interpolate(i / count, normalized=True) for i in range(count)]
-        positions, dot_mm = {}, self._scale * _DOT_MM
+        positions = {}
         for number, place in places.items():
             # Rounded, so that the choice between equally near positions is the same on every machine.
-            positions[number] = min(
-                free, key=lambda corner: round(float(corner.distance(place)), 3)
-            )
-            free.remove(positions[number])
-            end, position = nearest_points(place, positions[number])
-            self.drawing.line([(position.x, position.y), (end.x, end.y)], class_="leader")
+            nearest = min(free, key=lambda position: round(float(position.distance(place)), 3))
+            free.remove(nearest)
+            positions[number] = nearest
+            end, _ = nearest_points(place, nearest)
+            self.drawing.line([(nearest.x, nearest.y), (end.x, end.y)], class_="leader")
+            dot_mm = self._scale * _DOT_MM
             self.drawing.circle(end.x, end.y, dot_mm, class_="dot", data_fault=str(number))
         for number, position in positions.items():
             self._number((position.x, position.y), number)

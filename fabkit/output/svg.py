@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from xml.etree import ElementTree
 
 from fabkit.core.units import format_number
@@ -16,6 +17,8 @@ _FAMILIES = f"'{FAMILY}', system-ui, 'Segoe UI', 'Helvetica Neue', Arial, sans-s
 _CLASS = "fabkit"
 #: The namespace of layer names in drawing programs.
 _INKSCAPE = "http://www.inkscape.org/namespaces/inkscape"
+#: Formats a length in mm or a coordinate, with at most three decimals.
+number = partial(format_number, digits=3)
 
 
 class Drawing:
@@ -41,7 +44,8 @@ class Drawing:
         theme: str | None = "auto",
         scale: float = 1.0,
     ) -> None:
-        self._height_mm, self._theme_name = height_mm, theme
+        self._height_mm = height_mm
+        self._theme_name = theme
         self.theme: Theme = THEMES.get(theme or "", LIGHT)
         sides = {"width": width_mm, "height": height_mm}
         size = {name: f"{number(side * scale)}mm" for name, side in sides.items()}
@@ -63,7 +67,8 @@ class Drawing:
         """Draw into a group that drawing programs show as a layer, inside the context."""
         self.element.set("xmlns:inkscape", _INKSCAPE)
         names = {"inkscape:groupmode": "layer", "inkscape:label": name}
-        outside, self._parent = self._parent, add_element(self._parent, "g", id=name, **names)
+        outside = self._parent
+        self._parent = add_element(outside, "g", id=name, **names)
         yield
         self._parent = outside
 
@@ -101,7 +106,6 @@ class Drawing:
         return f"{number(x)} {number(self._height_mm - y)}"
 
     def _text_style(self, style: dict[str, str]) -> dict[str, str]:
-        """Complete the style of a text with colour and weight."""
         names = style.get("class_", "").split()
         role = "quiet" if "quiet" in names else "ink"
         colour = self.theme.filled(role, *(name for name in names if name != role))
@@ -115,15 +119,15 @@ class Drawing:
             letters[text.get("font-weight") is not None].update(text.text or "")
         rules = font_faces(*("".join(sorted(letters[bold])) for bold in (False, True)))
         if self._theme_name == "auto":
-            used = {
-                name for element in self.element.iter() for name in element.get("class", "").split()
-            }
-            dark = [
-                f".{_CLASS} .{name} {{ {key}: {getattr(DARK, role)} }}"
-                for role in ROLES
-                for name, key in ((role, "fill"), (f"{role}-line", "stroke"))
-                if name in used
-            ]
+            classes = " ".join(element.get("class", "") for element in self.element.iter())
+            used = set(classes.split())
+            dark = list[str]()
+            for role in ROLES:
+                colour = getattr(DARK, role)
+                if role in used:
+                    dark.append(f".{_CLASS} .{role} {{ fill: {colour} }}")
+                if f"{role}-line" in used:
+                    dark.append(f".{_CLASS} .{role}-line {{ stroke: {colour} }}")
             rules.append(f"@media (prefers-color-scheme: dark) {{ {' '.join(dark)} }}")
         return "\n" + "\n".join(rules) + "\n"
 
@@ -132,16 +136,6 @@ def add_element(parent: ElementTree.Element, tag: str, **attributes: str) -> Ele
     """Add an element; attributes are spelled as in Python: ``class_``, ``stroke_width``."""
     named = {name.rstrip("_").replace("_", "-"): value for name, value in attributes.items()}
     return ElementTree.SubElement(parent, tag, named)
-
-
-def number(value: float) -> str:
-    """Format a number with at most three decimals.
-
-    Example:
-        >>> number(1.25), number(100.0), number(-0.0001)
-        ('1.25', '100', '0')
-    """
-    return format_number(value, 3)
 
 
 def xml_text(text: str) -> str:

@@ -14,10 +14,13 @@ from dataclasses import dataclass, fields
 from functools import lru_cache
 from pathlib import Path
 
-from fabkit.core.errors import ExternalError, escape, join_names
+from fabkit.core.errors import join_names
+from fabkit.core.files import shipped_file
 
-#: The shipped font family, and the height of its capitals in font sizes.
-FAMILY, CAPITAL = "Open Sans", 0.714
+#: The shipped font family.
+FAMILY = "Open Sans"
+#: The height of its capitals, in font sizes.
+CAPITAL = 0.714
 #: Replaces characters that the fonts lack.
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
@@ -60,35 +63,26 @@ DARK = Theme(
     "#2b2e36", "#3a3e48", "#4a4e59", "#6b6f7a", "#0b0c0f", "#e4e2dc",
 )
 # fmt: on
-#: The themes by name, and the names of their colours.
+#: The themes by name.
 THEMES = {theme.name: theme for theme in (LIGHT, DARK)}
-ROLES = tuple(one.name for one in fields(Theme))[1:]
+#: The names of their colours.
+ROLES = tuple(field.name for field in fields(Theme))[1:]
 
 
 def font_path(bold: bool = False) -> Path:
-    """Return the path of the shipped font.
-
-    Raises:
-        ExternalError: when the file is missing.
-    """
-    path = Path(__file__).parent / "fonts" / f"OpenSans-{'Bold' if bold else 'Regular'}.ttf"
-    if path.is_file():
-        return path
-    raise ExternalError(f"there is no {escape(str(path))}, which comes with fabkit; reinstall it")
+    """Return the path of the shipped font."""
+    name = f"OpenSans-{'Bold' if bold else 'Regular'}.ttf"
+    return shipped_file(Path(__file__).parent / "fonts" / name)
 
 
 def font_faces(regular: str, bold: str) -> list[str]:
-    """Return ``@font-face`` rules with the glyphs of a drawing; others fall back to the reader's fonts.
-
-    Raises:
-        ExternalError: when a font is missing or damaged.
-    """
-    used = ((400, subset_font(regular, bold=False)), (700, subset_font(bold, bold=True)))
+    """Return ``@font-face`` rules with the glyphs of a drawing; others fall back to the reader's fonts."""
+    fonts = {400: subset_font(regular, bold=False), 700: subset_font(bold, bold=True)}
     return [
         f"@font-face {{ font-family: '{FAMILY}'; font-weight: {weight}; "
-        f"src: url(data:font/ttf;base64,{base64.b64encode(data).decode()}) }}"
-        for weight, data in used
-        if data
+        f"src: url(data:font/ttf;base64,{base64.b64encode(font).decode()}) }}"
+        for weight, font in fonts.items()
+        if font
     ]
 
 
@@ -97,35 +91,24 @@ def subset_font(characters: str | None, bold: bool, web: bool = False) -> bytes:
     """Return a TrueType font with some characters of a shipped one; empty if it has none of them. None
     keeps all; for the `web` it is compressed (WOFF)."""
     from fontTools.subset import Options, Subsetter
-    from fontTools.ttLib import TTFont, TTLibError
+    from fontTools.ttLib import TTFont
 
-    path = font_path(bold)
-    try:
-        font = TTFont(io.BytesIO(path.read_bytes()), recalcTimestamp=False, lazy=True)
-        wanted = set(font.getBestCmap())
-        if characters is not None:
-            wanted &= {ord(character) for character in characters}
-        if not wanted:
-            return b""
-        options = Options(hinting=False, name_IDs=[])
-        options.drop_tables += (
-            "DSIG",
-            "GDEF",
-            "GPOS",
-            "GSUB",
-            "gasp",
-            "kern",
-        )  # not needed for single lines
-        subsetter = Subsetter(options)
-        subsetter.populate(unicodes=wanted)
-        subsetter.subset(font)
-        font.flavor = "woff" if web else None
-        written = io.BytesIO()
-        font.save(written)
-    except (OSError, TTLibError) as error:
-        message = f"cannot read {escape(str(path))}: {escape(str(error))}"
-        raise ExternalError(f"{message}; reinstall fabkit") from None
-    return written.getvalue()
+    font = TTFont(io.BytesIO(font_path(bold).read_bytes()), recalcTimestamp=False, lazy=True)
+    wanted = set(font.getBestCmap())
+    if characters is not None:
+        wanted &= set(map(ord, characters))
+    if not wanted:
+        return b""
+    options = Options(hinting=False, name_IDs=[])
+    # Not needed for single lines.
+    options.drop_tables += ("DSIG", "GDEF", "GPOS", "GSUB", "gasp", "kern")
+    subsetter = Subsetter(options)
+    subsetter.populate(unicodes=wanted)
+    subsetter.subset(font)
+    font.flavor = "woff" if web else None
+    file = io.BytesIO()
+    font.save(file)
+    return file.getvalue()
 
 
 def missing_glyphs_note(characters: Iterable[str], instead: str = REPLACEMENT) -> str:

@@ -8,15 +8,18 @@ from bisect import bisect_right
 from collections.abc import Callable
 from functools import lru_cache
 
-from fabkit.core.errors import ExternalError
 from fabkit.drawing.outline import PointMm
 from fabkit.output.canvas import Canvas
 from fabkit.output.theme import FAMILY, REPLACEMENT, font_path
 
-#: The names of the fonts in ReportLab.
-REGULAR, BOLD = FAMILY.replace(" ", ""), f"{FAMILY.replace(' ', '')}-Bold"
-#: Text heights of a sheet's title and of the line below it.
-SHEET_TITLE_MM, SHEET_TEXT_MM = 7.0, 3.6
+#: The name of the regular font in ReportLab.
+REGULAR = FAMILY.replace(" ", "")
+#: The name of the bold font in ReportLab.
+BOLD = f"{REGULAR}-Bold"
+#: Text height of a sheet's title.
+SHEET_TITLE_MM = 7.0
+#: Text height of the line below it.
+SHEET_TEXT_MM = 3.6
 #: Spaces at which a line must not break: before French punctuation and dots between facts, inside
 #: guillemets, and between a number and its unit.
 _BOUND = re.compile(r" (?=[:;!?%»×·])|(?<=«) |(?<=\d) (?=mm\b)|(?<=[:×]) (?=\d)")
@@ -25,7 +28,7 @@ _HYPHENS = re.compile(r"(?<=[-_/])")
 
 
 def text_width_mm(text: str, size_mm: float, bold: bool = False) -> float:
-    """Return the width of a line of text; an `ExternalError` when the fonts are missing.
+    """Return the width of a line of text.
 
     Example:
         >>> text_width_mm("", 4), text_width_mm("mm", 4) == 2 * text_width_mm("m", 4)
@@ -62,7 +65,7 @@ def replace_missing_glyphs(text: str, bold: bool) -> str:
 
 @lru_cache(maxsize=2)
 def font_characters(bold: bool) -> frozenset[str]:
-    """Return the characters of a font; an `ExternalError` when it is missing.
+    """Return the characters of a font.
 
     Example:
         >>> "A" in font_characters(bold=True), "☃" in font_characters(bold=True)
@@ -81,12 +84,7 @@ def register_fonts() -> None:
     from reportlab.pdfbase.ttfonts import TTFont
 
     for name, bold in ((REGULAR, False), (BOLD, True)):
-        path = font_path(bold)
-        try:
-            pdfmetrics.registerFont(TTFont(name, str(path)))
-        except Exception:  # a damaged file may raise anything
-            message = f"{path.name}, which comes with fabkit, is damaged; reinstall fabkit"
-            raise ExternalError(message) from None
+        pdfmetrics.registerFont(TTFont(name, str(font_path(bold))))
 
 
 def truncate_to_width(text: str, size_mm: float, width_mm: float, bold: bool = False) -> str:

@@ -91,16 +91,16 @@ def difficulty(
             nodes = _node_limit(problem, _COUNTING_NODES)
             counted = Search(nodes).count(problem, Budget(budget.left_s))
             solutions, complete = counted.count, counted.complete
-        found_ones = list(dict.fromkeys(solution for _, solution in probes if solution is not None))
+        layouts = list(dict.fromkeys(solution for _, solution in probes if solution is not None))
         free_moves = []
-        for layout in found_ones[:_SOLUTIONS_RATED]:
+        for layout in layouts[:_SOLUTIONS_RATED]:
             free_moves.append(0.0)
             for _, why, _, _ in _SolvingState(problem, layout).steps():
                 budget.report(0.0)  # raises once the time is up
                 free_moves[-1] += 0.5 if why == "hole" else 1.0
     except BudgetSpentError:
         return None
-    tries, first = fmean(tries for tries, _ in probes), next(iter(found_ones), None)
+    tries, first = fmean(tries for tries, _ in probes), next(iter(layouts), None)
     moves = fmean(free_moves or [problem.pieces_used])
     return Difficulty(tries, moves, max(solutions, 1), complete, first)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
+from itertools import chain, product
 from typing import Any
 
 import numpy as np
@@ -199,8 +199,11 @@ def _order(
     covered = np.array([index_of[cell] for cover in sample for cell in cover])
     starts = np.cumsum([0, *map(len, sample[:-1])])
     best: tuple[int, list[int]] | None = None
-    for across, along in _sweeps(lattice):
-        order = np.lexsort((places @ along, places @ across))
+    # Along x, y and the diagonals, both ways. Vectors are doubled, so that they stay whole under a sixth
+    # of a turn, which halves them.
+    sweeps = (((2, 0), (0, 2)), ((2, 2), (-2, 2)))
+    for symmetry, (across, along) in product(lattice.moves(False), sweeps):
+        order = np.lexsort((places @ symmetry(along), places @ symmetry(across)))
         numbers = np.argsort(order)[covered]
         last = np.maximum.reduceat(numbers, starts)
         span = int((last - np.minimum.reduceat(numbers, starts)).sum())
@@ -208,16 +211,6 @@ def _order(
             best = span, order.tolist()
     assert best is not None
     return tuple(cells[index] for index in best[1])
-
-
-def _sweeps(lattice: Lattice) -> Iterator[tuple[Cell, Cell]]:
-    """Yield sweep directions: the images of x and y, and the diagonals, both ways.
-
-    Each is doubled, so that it stays integral under a sixth of a turn, which halves it.
-    """
-    for symmetry in lattice.moves(False):
-        for across, along in (((2, 0), (0, 2)), ((2, 2), (-2, 2))):
-            yield symmetry(across), symmetry(along)
 
 
 def _symmetries(

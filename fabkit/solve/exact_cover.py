@@ -131,13 +131,10 @@ class ExactCoverProblem:
                             reached[pieces + more] = (
                                 reached.get(pieces + more, 0) | amounts << amount
                             )
-            if self.pieces_count is None:
-                sums = by_copies[copies]
-            else:
-                sums = {}
-                for reached in by_copies:
-                    for pieces, amounts in reached.items():
-                        sums[pieces] = sums.get(pieces, 0) | amounts
+            sums = {}
+            for reached in by_copies if self.pieces_count is not None else by_copies[copies:]:
+                for pieces, amounts in reached.items():
+                    sums[pieces] = sums.get(pieces, 0) | amounts
         return sums
 
     @cached_property

@@ -36,7 +36,6 @@ def find_infeasibility(encoded: EncodedChallenge) -> Infeasibility | None:
 
 
 def _area(encoded: EncodedChallenge) -> Infeasibility | None:
-    """Compare the pieces' cells with the region's."""
     problem = encoded.problem
     sums = _bits(_reached(problem, encoded.sizes))
     free = problem.cell_count

@@ -5,20 +5,20 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import pytest
-from pydantic import Field
+from pydantic import Field, StrictBool, StrictInt
 
-from fabkit.core.documents import BOOLEAN, Table, choice, integer, read_document, text
+from fabkit.core.documents import Table, Text, choice, read_document
 from fabkit.core.errors import ErrorList, InputError
 
 
 class Row(Table):
-    name: Annotated[str, text(5)]
-    count: Annotated[int, integer(1, 9)] = 1
+    name: Text = Field(max_length=5)
+    count: StrictInt = Field(1, ge=1, le=9)
 
 
 class File(Table):
     kind: Annotated[str, choice("round", "square")]
-    flat: Annotated[bool, BOOLEAN] = False
+    flat: StrictBool = False
     head: Row = Field(Row(name="none"), description="a table [head]")
     row: list[Row] = Field([], max_length=3)
 

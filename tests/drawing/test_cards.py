@@ -39,7 +39,7 @@ def started(puzzle: PuzzleSet, pieces: int = 2, name: str = "start-001") -> Chal
     """A board with some pieces where they can lie."""
     board, given, occupied = puzzle.boards[0], [], set[Any]()
     for piece in puzzle.pieces[:pieces]:
-        fitting = placements(puzzle.lattice, piece, board.cells - occupied, puzzle.flips)
+        fitting = list(placements(puzzle.lattice, piece, board.cells - occupied, puzzle.flips))
         cells = fitting[len(fitting) // 3].cells
         given.append(Given(piece.id, cells))
         occupied |= cells

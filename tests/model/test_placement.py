@@ -38,7 +38,7 @@ def test_placements_are_those_of_the_brute_force(
 ) -> None:
     lattice, cells = shape
     piece, region = piece_of(lattice, cells), board(lattice.name, rows, cols)
-    found = placements(lattice, piece, region, flips)
+    found = list(placements(lattice, piece, region, flips))
     covered = [placement.cells for placement in found]
     assert len(set(covered)) == len(covered), "a placement is found twice"
     assert set(covered) == images_by_brute_force(lattice, cells, region, flips)

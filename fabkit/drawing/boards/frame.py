@@ -78,7 +78,8 @@ class FramePlacement:
         assert isinstance(prism, Prism)
         if prism.axis == "z":
             return Prism(self.to_board(prism.area), prism.low_mm, prism.high_mm)
-        (x_mm, y_mm), low, high = self.middle_mm, prism.low_mm, prism.high_mm
+        x_mm, y_mm = self.middle_mm
+        low, high = prism.low_mm, prism.high_mm
         runs_along = prism.axis == "y"
         if self.slides == "y":
             beside, onwards = (x_mm, y_mm) if runs_along else (y_mm, x_mm)
@@ -158,7 +159,9 @@ _LINES = 2
 _SILL_MM = 1.0
 #: Height of a frame without a lid relative to its pieces, so that fingers reach them.
 _OPEN_HEIGHT = 0.5
+#: Overlap of a cutter beyond the part that it cuts.
 _BEYOND_MM = 1.0
+#: Chords in a quarter of a relief's circle.
 _CHORDS = 32
 
 
@@ -203,8 +206,9 @@ def build_block(
     """
     reliefs = _reliefs(region, profile) if relieved else []
     straight = mitre_offset(region, profile.board_clearance_mm)
-    points = map(shapely.Point, reliefs)
-    discs = [point.buffer(profile.relief_mm, quad_segs=_CHORDS) for point in points]
+    discs = [
+        shapely.Point(relief).buffer(profile.relief_mm, quad_segs=_CHORDS) for relief in reliefs
+    ]
     opening = shapely.union_all([straight, *discs])
     placement, across_mm, along_mm = _placement(region, opening)
     if profile.lid == "none":
@@ -219,10 +223,10 @@ def build_block(
         base_mm = layer_top_mm(profile, top_mm + profile.lid_air_mm)
         drawn_outer = lid.outer_box(profile.board_wall_mm)
     outer = orient(placement.to_board(drawn_outer))
-    least_mm = _LINES * profile.nozzle_mm
-    if not strokes_are_at_least(outer.difference(opening), least_mm):
+    min_mm = _LINES * profile.nozzle_mm
+    if not strokes_are_at_least(outer.difference(opening), min_mm):
         raise DrawingError(
-            f"a wall or pillar inside the board would be thinner than {format_mm(least_mm)}; choose a "
+            f"a wall or pillar inside the board would be thinner than {format_mm(min_mm)}; choose a "
             "smaller board.clearance, a smaller board.relief or a larger unit"
         )
     up_mm = base_mm + _BEYOND_MM

@@ -82,12 +82,13 @@ class SlidingLid:
 
     def _wall(self, edge_mm: float, outer_mm: float, low_mm: float) -> Polygon:
         """Return the cross-section of a wall around an edge of the lid at a distance from the middle."""
-        c, lean = self.clearance_mm, self.foot_mm + self.land_mm
+        clearance = self.clearance_mm
+        lean = self.foot_mm + self.land_mm
         high = round(low_mm + self.wall_mm, 6)
-        lip = edge_mm - (self.thick_mm - self.land_mm - lean) + c * math.sqrt(2)
+        lip = edge_mm - (self.thick_mm - self.land_mm - lean) + clearance * math.sqrt(2)
         inner = [
-            (edge_mm + c, low_mm),
-            (edge_mm + c, low_mm + lean + c * (math.sqrt(2) - 1)),
+            (edge_mm + clearance, low_mm),
+            (edge_mm + clearance, low_mm + lean + clearance * (math.sqrt(2) - 1)),
             (lip, low_mm + self.thick_mm - self.land_mm),
             (lip, high),
         ]
@@ -99,16 +100,18 @@ class SlidingLid:
         plate = Prism(shapely.box(-across, -along, across, along), 0.0, high)
         ends = (-along - _BEYOND_MM, along + _BEYOND_MM)
         sides = (-across - _BEYOND_MM, across + _BEYOND_MM)
-        beside, behind = self._off(across), self._off(along)
-        cut = [Prism(area, *ends, "y") for edge in beside for area in (edge, _mirrored(edge))]
-        cut += [Prism(edge, *sides, "x") for edge in behind]
+        cuts = list[Prism]()
+        for edge in self._off(across):
+            cuts += [Prism(edge, *ends, "y"), Prism(_mirrored(edge), *ends, "y")]
+        cuts += [Prism(edge, *sides, "x") for edge in self._off(along)]
         depth = min(_THUMB_DEPTH_MM, high / 3)
         thumb = Prism(self.thumb_area(), high - depth, high + _BEYOND_MM)
-        return Step(False, (plate,)), Step(True, tuple(cut)), Step(True, (thumb,))
+        return Step(False, (plate,)), Step(True, tuple(cuts)), Step(True, (thumb,))
 
     def _off(self, edge_mm: float) -> list[Polygon]:
         """Return the cuts along an edge: above for the dovetail, below against the elephant foot."""
-        foot, lean, out = self.foot_mm, self.foot_mm + self.land_mm, edge_mm + _BEYOND_MM
+        foot, lean = self.foot_mm, self.foot_mm + self.land_mm
+        out = edge_mm + _BEYOND_MM
         rise, fall = self.thick_mm - lean + _BEYOND_MM, foot + _BEYOND_MM
         above = [(edge_mm, lean), (out, lean), (out, lean + rise), (edge_mm - rise, lean + rise)]
         below = [(edge_mm, foot), (edge_mm - fall, -_BEYOND_MM), (out, -_BEYOND_MM), (out, foot)]
@@ -160,10 +163,10 @@ def sliding_lid(across_mm: float, along_mm: float, profile: Profile) -> SlidingL
     return SlidingLid(across_mm + ledge(thick), along, thick, foot, land, clearance)
 
 
-def _refuse_overhang(profile: Profile, what: str) -> None:
+def _refuse_overhang(profile: Profile, features: str) -> None:
     if profile.overhang_degrees < DOVETAIL_DEGREES:
         raise DrawingError(
-            f"{what} overhang by {DOVETAIL_DEGREES} deg, and printer.overhang allows "
+            f"{features} overhang by {DOVETAIL_DEGREES} deg, and printer.overhang allows "
             f"{profile.overhang_degrees:g} deg; choose lid.kind none, or another printer"
         )
 
@@ -230,15 +233,16 @@ class SnapLid:
 
         They are the hooks' shape offset by the clearance.
         """
-        c, out = self.clearance_mm, self.across_mm + _BEYOND_MM
+        clearance = self.clearance_mm
+        out = self.across_mm + _BEYOND_MM
         (face, catch), (tip, _), (_, high), _ = self._hook
-        inner = tip - c
+        inner = tip - clearance
         # The catch, moved by the clearance at right angles to it, meets both ends of the pocket.
-        ceiling = catch - c * math.sqrt(2)
-        floor = high + self.catch_mm / _LEAD_IN + c
+        ceiling = catch - clearance * math.sqrt(2)
+        floor = high + self.catch_mm / _LEAD_IN + clearance
         upper = [(inner, ceiling + (face - inner)), (out, ceiling + (face - out))]
         pocket = Polygon((u, low_mm - down) for u, down in (*upper, (out, floor), (inner, floor)))
-        return Step(True, self._both_sides(pocket, self.tongue_wide_mm / 2 + c))
+        return Step(True, self._both_sides(pocket, self.tongue_wide_mm / 2 + clearance))
 
     def lid_steps(self) -> tuple[Step, ...]:
         """Return the lid in print orientation: upside down."""

@@ -19,7 +19,7 @@ from fabkit.output.booklet.challengepages import (
 )
 from fabkit.output.booklet.frontmatter import cover_page, guide_page
 from fabkit.output.booklet.layout import MARGIN_MM, BookletDocument, BookletSpec
-from fabkit.output.booklet.paper import choose_paper
+from fabkit.output.booklet.paper import PAPERS, choose_paper
 from fabkit.output.booklet.piecepages import full_size_pieces, piece_overview
 from fabkit.output.i18n import format_count, load_messages
 from fabkit.output.numbering import number_challenges
@@ -28,7 +28,7 @@ from fabkit.output.theme import missing_glyphs_note
 #: The editions of a booklet; the first is the default.
 EDITIONS = ("play", "full-size")
 #: About how many pages challenges and solutions take together in the edition ``play``.
-_MOST_PAGES = 56
+_MAX_PAGES = 56
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,6 @@ def render_booklet(
     Raises:
         InputError: when there are no challenges, one has no solution, or none fits on the paper;
             when language, edition or paper is unknown; when the profile does not suit a piece.
-        ExternalError: when the shipped fonts or messages are missing.
 
     Example:
         >>> from fabkit.model.library import load_set
@@ -98,16 +97,15 @@ def render_booklet(
     messages = load_messages("booklet", language)
     _check_entries(puzzle, entries)
     check_edition(edition, fold)
-    items = number_challenges(puzzle, entries, messages)
+    numbered = number_challenges(puzzle, entries, messages)
     full = edition == "full-size"
-    draft = BookletSpec(puzzle, profile, messages, items, (148.0, 210.0), "a5", full)
-    needed = [required_size_mm(draft, item) for item in items] if full else []
+    draft = BookletSpec(puzzle, profile, messages, numbered, PAPERS["a5"], "a5", full)
+    needed = [required_size_mm(draft, challenge) for challenge in numbered] if full else []
     name, size, sheet = choose_paper(needed, paper, fold)
     flat = [piece for piece in puzzle.pieces if not piece.body]
-    spec = replace(
-        draft, size=size, paper=name, drafts=draft_all(puzzle, flat, profile, draft_flat_piece)
-    )
-    challenges = format_count(messages, "challenges", len(items))
+    drawings = draft_all(puzzle, flat, profile, draft_flat_piece)
+    spec = replace(draft, size=size, paper=name, drafts=drawings)
+    challenges = format_count(messages, "challenges", len(numbered))
     subject = messages["subject_full" if full else "subject_play"].format(challenges=challenges)
     places: Mapping[str, int] = {}
     for _ in range(4):  # at most; repeated until all page references are right
@@ -137,29 +135,28 @@ def check_edition(edition: str, fold: bool) -> None:
 def _check_entries(puzzle: PuzzleSet, entries: Sequence[Entry]) -> None:
     """Raise an `InputError` when there are no challenges, or some have no known solution."""
     if not entries:
-        do = "name some of the set's, or a challenge file"
-        raise InputError.of(puzzle.name, f"there are no challenges for a booklet; {do}")
+        remedy = "name some of the set's, or a challenge file"
+        raise InputError.of(puzzle.name, f"there are no challenges for a booklet; {remedy}")
     lacking = [escape(entry.challenge.id) for entry in entries if not entry.solution]
     if lacking:
         they_have = "it has" if len(lacking) == 1 else "they have"
         message = f"no solution is known of {join_names(lacking)}"
-        why = "and a booklet shows one of each challenge"
-        do = f"leave out what {they_have} none of, or solve it first (fabkit solve)"
-        raise InputError.of(puzzle.name, f"{message}, {why}; {do}")
+        reason = "and a booklet shows one of each challenge"
+        remedy = f"leave out what {they_have} none of, or solve it first (fabkit solve)"
+        raise InputError.of(puzzle.name, f"{message}, {reason}; {remedy}")
 
 
 def _play_pages(
     spec: BookletSpec, book: BookletDocument, picture: bytes | None
 ) -> tuple[list[Flowable], list[str]]:
-    """Return the pages of the edition ``play``, and the notes."""
-    small = ChallengeGrid(spec)
+    grid = ChallengeGrid(spec)
     story = [
         *cover_page(spec, picture),
-        *guide_page(spec, (), small.scale, small.scaled),
+        *guide_page(spec, (), grid.scale, grid.scaled),
         *piece_overview(spec),
         NextPageTemplate("cards"),
-        *small.story(),
-        *solutions(spec, _MOST_PAGES - small.pages),
+        *grid.story(),
+        *solutions(spec, _MAX_PAGES - grid.pages),
     ]
     return story, []
 
@@ -167,12 +164,11 @@ def _play_pages(
 def _full_size_pages(
     spec: BookletSpec, book: BookletDocument, picture: bytes | None
 ) -> tuple[list[Flowable], list[str]]:
-    """Return the pages of the edition ``full-size``, and the notes."""
     book.add_page_size("pieces", spec.size, side_mm=MARGIN_MM)
     challenges, sizes, smaller = full_size_challenges(spec, book)
-    pieces, piece_sizes, small_ones = full_size_pieces(spec, book)
+    pieces, piece_sizes, smaller_pieces = full_size_pieces(spec, book)
     all_sizes = sorted({*sizes, *piece_sizes}, reverse=True)
-    smaller += small_ones
+    smaller += smaller_pieces
     story = [
         *cover_page(spec, picture),
         *guide_page(spec, all_sizes, 1.0, bool(smaller))[:-1],
@@ -189,7 +185,7 @@ def _full_size_pages(
             named = ", ".join(sorted(set(folded), reverse=True))
             notes.append(f"{pluralize(len(folded), noun)} {has} to fold in: {named}")
     if smaller:
-        is_ = "is" if len(smaller) == 1 else "are"
-        drawn_smaller = join_names([escape(name) for name in smaller])
-        notes.append(f"{drawn_smaller} {is_} too large for full size and drawn smaller")
+        names = join_names([escape(name) for name in smaller])
+        verb = "is" if len(smaller) == 1 else "are"
+        notes.append(f"{names} {verb} too large for full size and drawn smaller")
     return story, notes

@@ -30,24 +30,26 @@ from fabkit.output.pdf import MM, PdfPage
 from fabkit.output.theme import rgb
 from fabkit.output.typeset import text_width_mm
 
-#: The largest and smallest size of the title, and its maximum number of lines.
-_TITLE_MM, _LEAST_TITLE_MM, _MOST_LINES = 15.0, 5.0, 3
-#: The fraction of its cell that a piece fills.
-_FILLED = 0.8
-_STAR_MM, _SIGN_MM = 1.6, 10.0
-_FRAME, _TINT = "#d09000", "#fff6d6"
+_TITLE_MM = 15.0  # the largest size of the title
+_MIN_TITLE_MM = 5.0  # the smallest size of the title
+_MAX_LINES = 3  # the maximum number of lines of the title
+_FILLED = 0.8  # the fraction of its cell that a piece fills
+_STAR_MM = 1.6  # the radius of a star
+_SIGN_MM = 10.0  # the height of the warning sign
+_FRAME = "#d09000"  # the colour of the warning's frame
+_TINT = "#fff6d6"  # the ground of the warning
 
 
 def cover_page(spec: BookletSpec, picture: bytes | None) -> list[Flowable]:
     """Return the cover: the set's title, its picture (PNG) or pieces, and the origin of its shapes."""
     messages, puzzle, width = spec.messages, spec.puzzle, spec.width_mm
     size_mm = _TITLE_MM
-    while size_mm > _LEAST_TITLE_MM and not _fits(puzzle.title, size_mm, width):
+    while size_mm > _MIN_TITLE_MM and not _fits(puzzle.title, size_mm, width):
         size_mm -= 1.0
     leading = size_mm * LEADING * 0.9 * MM
     line = messages["cover_full" if spec.full else "cover_play"]
     pieces = format_count(messages, "pieces", len(puzzle.pieces))
-    summary = f"{pieces} · {format_count(messages, 'challenges', len(spec.items))}"
+    summary = f"{pieces} · {format_count(messages, 'challenges', len(spec.challenges))}"
     above = [
         spec.text(puzzle.title, "heading", 80, size_mm=size_mm, leading=leading),
         spec.text(line, "title", fontName=spec.text("").style.fontName),
@@ -79,7 +81,7 @@ def _fits(title: str, size_mm: float, width_mm: float) -> bool:
     """Whether a title fits in few lines and every word in one."""
     words = title.split()
     lines = text_width_mm(title, size_mm, bold=True) / width_mm
-    return lines < _MOST_LINES - 0.4 * (lines > 1) and all(
+    return lines < _MAX_LINES - 0.4 * (lines > 1) and all(
         text_width_mm(word, size_mm, bold=True) <= width_mm for word in words
     )
 
@@ -104,7 +106,7 @@ def _draw_pieces(spec: BookletSpec, page: PdfPage, width: float, height: float) 
 
 
 def best_column_count(count: int, ratio: float) -> int:
-    """Return the number of columns in which items fill a box best; `ratio` is its width to height.
+    """Return the number of columns in which equal cells fill a box best; `ratio` is its width to height.
 
     Example:
         >>> best_column_count(16, 1.0), best_column_count(10, 0.7), best_column_count(7, 2.0)
@@ -143,7 +145,8 @@ def guide_page(
         parts.append(spec.text(messages[key], "title", spaceBefore=1.5 * MM))
         parts.append(spec.text(" ".join(texts)))
     parts.append(_contents(spec))
-    if any(not item.level for item in spec.items) and any(item.level for item in spec.items):
+    levels = {challenge.level for challenge in spec.challenges}
+    if "" in levels and len(levels) > 1:
         parts.append(spec.text(messages["how_unrated"]))
     room = spec.width_mm * MM, (spec.size[1] - HEAD_MM - FOOT_MM - 1) * MM
     return [KeepInFrame(*room, parts, mode="shrink"), PageBreak()]
@@ -152,11 +155,11 @@ def guide_page(
 def _aim(spec: BookletSpec) -> Iterator[str]:
     """Yield the aim, how pieces may be moved, and where they go."""
     messages, balls = spec.messages, spec.puzzle.made_of_balls
-    flips = {item.entry.challenge.flips for item in spec.items}
+    flips = {challenge.entry.challenge.flips for challenge in spec.challenges}
     moved = "how_mixed" if len(flips) > 1 else "how_flipped" if True in flips else "how_turned"
     yield messages["how_aim_text"]
     yield messages["how_rolled" if balls else moved]
-    if any(item.entry.challenge.given for item in spec.items):
+    if any(challenge.entry.challenge.given for challenge in spec.challenges):
         yield messages["how_given"]
     if spec.full and balls:
         yield messages["how_balls"]
@@ -184,33 +187,36 @@ def _sizes(spec: BookletSpec, folded: Sequence[str], scale: float, scaled: bool)
 def _solutions(spec: BookletSpec) -> Iterator[str]:
     """Yield where solutions are, and that there may be more than those shown."""
     yield spec.messages["how_solutions_text"]
-    if any((item.entry.result.count or 0) > 1 for item in spec.items):
+    if any((challenge.entry.result.count or 0) > 1 for challenge in spec.challenges):
         yield spec.messages["how_solutions_more"]
 
 
 def _contents(spec: BookletSpec) -> Table:
     """Return the contents: each level with stars, count and page; then the solutions."""
-    messages, wide_mm = spec.messages, star_row_width_mm(_STAR_MM)
-    rows = [
-        (items[0].stars, name, format_count(messages, "challenges", len(items)), f"level-{level}")
-        for level, name, items in group_by_level(spec)
-    ]
-    rows += [(0, messages["solutions_heading"], "", "solutions")]
-    cells = []
-    for count, name, summary, key in rows:
+    messages = spec.messages
+    wide_mm = star_row_width_mm(_STAR_MM)
+
+    def row(stars: int, name: str, summary: str, key: str) -> list[Flowable]:
         where = messages["page"].format(page=spec.places.get(key, 0))
-        linked = LinkedFlowable(
-            spec.text(where, alignment=2, spaceAfter=0), key, f"{name}: {where}"
-        )
-        texts = spec.text(name, spaceAfter=0), spec.text(summary, alignment=2, spaceAfter=0)
-        cells.append([star_row((wide_mm, 3.4), 0.0, 1.9, _STAR_MM, count), *texts, linked])
+        page = spec.text(where, alignment=2, spaceAfter=0)
+        return [
+            star_row((wide_mm, 3.4), 0.0, 1.9, _STAR_MM, stars),
+            spec.text(name, spaceAfter=0),
+            spec.text(summary, alignment=2, spaceAfter=0),
+            LinkedFlowable(page, key, f"{name}: {where}"),
+        ]
+
+    cells = list[list[Flowable]]()
+    for level, name, challenges in group_by_level(spec):
+        summary = format_count(messages, "challenges", len(challenges))
+        cells.append(row(challenges[0].stars, name, summary, f"level-{level}"))
+    cells.append(row(0, messages["solutions_heading"], "", "solutions"))
     columns = [(wide_mm + 4) * MM, "*", "32%", "28%"]
     style = [*BARE_TABLE, ("VALIGN", (0, 0), (-1, -1), "MIDDLE")]
     return Table(cells, columns, hAlign="LEFT", spaceAfter=2 * MM, style=style)
 
 
 def _warning(spec: BookletSpec) -> Table:
-    """Return the magnet warning, framed, with a warning sign."""
     messages = spec.messages
     sign = DrawingFlowable(
         (_SIGN_MM * 1.2, _SIGN_MM), lambda page: draw_warning_sign(page, _SIGN_MM), set()

@@ -51,21 +51,23 @@ _TEXT_STYLES = {
     "small": (2.8, False, False, 0.0),
     "quiet": (2.6, False, True, 0.0),
 }
-#: Leading in text sizes; the size of running heads; the length of the bar to check a print's scale by.
-LEADING, _RUNNING_MM, BAR_MM = 1.35, 2.6, 50.0
-#: Stars of the hardest level; the distance of stars in radii, and the inner radius of a star.
-MAX_STARS = 5
-_STAR_STEP, _NOTCH = 2.3, 0.45
-_STAR, _WARNING = "#b8860b", "#f0c000"
+LEADING = 1.35  # leading in text sizes
+_RUNNING_MM = 2.6  # the text size of running heads and page numbers
+BAR_MM = 50.0  # the length of the bar to check a print's scale by
+MAX_STARS = 5  # stars of the hardest level
+_STAR_STEP = 2.3  # the distance of stars in a row, in radii
+_NOTCH = 0.45  # the inner radius of a star, in radii
+_STAR = "#b8860b"  # the colour of stars
+_WARNING = "#f0c000"  # the colour of the warning sign
 #: The style of tables without lines and padding.
 BARE_TABLE = [
     ("FONTNAME", (0, 0), (-1, -1), REGULAR),
     ("VALIGN", (0, 0), (-1, -1), "TOP"),
     *((f"{side}PADDING", (0, 0), (-1, -1), 0) for side in ("LEFT", "RIGHT", "TOP", "BOTTOM")),
 ]
-#: The theme of printed challenges: a light tint, which no hole or socket has, saves ink and leaves
-#: room for a pencil.
+#: The light tint of printed challenges saves ink and leaves room for a pencil; no socket has it.
 _TINT = "#e4e0d6"
+#: The theme of printed challenges.
 PAPER_THEME = replace(LIGHT, silhouette=_TINT, ground=_TINT, socket="#ffffff", faint="#b0aa9a")
 
 
@@ -74,7 +76,7 @@ class BookletSpec:
     """The content and format of a booklet.
 
     Attributes:
-        items: its challenges, in order.
+        challenges: its challenges, in order.
         size: width and height of the default page in mm, named `paper`.
         full: whether challenges are drawn at full size.
         drafts: the drawings of flat pieces.
@@ -86,7 +88,7 @@ class BookletSpec:
     puzzle: PuzzleSet
     profile: Profile
     messages: Mapping[str, str]
-    items: tuple[NumberedChallenge, ...]
+    challenges: tuple[NumberedChallenge, ...]
     size: Size
     paper: str
     full: bool
@@ -100,12 +102,12 @@ class BookletSpec:
         """The width of texts on the default page."""
         return self.size[0] - 2 * MARGIN_MM
 
-    def size_mm(self, item: NumberedChallenge, scale: float = 1.0) -> Size:
+    def size_mm(self, challenge: NumberedChallenge, scale: float = 1.0) -> Size:
         """Return width and height of a challenge's shape at 1 to `scale`."""
-        if item.number not in self.measured:
-            size = size_mm(self.puzzle, item.entry, self.profile.unit_mm)
-            self.measured[item.number] = size
-        wide, high = self.measured[item.number]
+        if challenge.number not in self.measured:
+            size = size_mm(self.puzzle, challenge.entry, self.profile.unit_mm)
+            self.measured[challenge.number] = size
+        wide, high = self.measured[challenge.number]
         return wide / scale, high / scale
 
     def escape_text(self, text: str, bold: bool = False, max_characters: int = 160) -> str:
@@ -139,8 +141,8 @@ class BookletSpec:
 
 def group_by_level(spec: BookletSpec) -> Iterator[tuple[str, str, list[NumberedChallenge]]]:
     """Yield every level with its name and challenges."""
-    for level, items in groupby(spec.items, key=lambda item: item.level):
-        yield level, spec.messages[f"level_{level or 'unknown'}"], list(items)
+    for level, challenges in groupby(spec.challenges, key=lambda challenge: challenge.level):
+        yield level, spec.messages[f"level_{level or 'unknown'}"], list(challenges)
 
 
 def stacked_height_mm(flowables: Sequence[Flowable], width_mm: float) -> float:
@@ -162,7 +164,9 @@ class DrawingFlowable(Flowable):
     ) -> None:
         super().__init__()
         self.width, self.height = (side * MM for side in size)
-        self._draw, self._missing, self._scale = draw, missing, scale
+        self._draw = draw
+        self._missing = missing
+        self._scale = scale
 
     def draw(self) -> None:
         """Draw it; Platypus has moved the origin."""
@@ -175,28 +179,30 @@ class DrawingFlowable(Flowable):
 class Bookmark(Flowable):
     """A link target of no size with its entries of the PDF outline (level and title).
 
-    `about` becomes the running head of the page.
+    `running_head` becomes that of the page.
     """
 
     _ZEROSIZE = True
 
     def __init__(
-        self, key: str, entries: Sequence[tuple[int, str]] = (), about: str | None = None
+        self, key: str, entries: Sequence[tuple[int, str]] = (), running_head: str = ""
     ) -> None:
         super().__init__()
         self.width = self.height = 0
-        self._key, self._entries, self._about = key, entries, about
+        self._key = key
+        self._entries = entries
+        self._running_head = running_head
 
     def draw(self) -> None:
         """Record the page, and add the outline entries."""
         book = self.canv._doctemplate
         book.places[self._key] = book.page
-        book.about = book.about if self._about is None else self._about
+        book.running_head = self._running_head or book.running_head
         self.canv.bookmarkPage(self._key)
         for level, title in self._entries:
-            entry = f"{self._key}-{level}"  # ReportLab identifies entries by their bookmarks
-            self.canv.bookmarkPage(entry)
-            self.canv.addOutlineEntry(single_line(title), entry, level, closed=True)
+            key = f"{self._key}-{level}"  # ReportLab identifies entries by their bookmarks
+            self.canv.bookmarkPage(key)
+            self.canv.addOutlineEntry(single_line(title), key, level, closed=True)
 
 
 class LinkedFlowable(Flowable):
@@ -204,7 +210,9 @@ class LinkedFlowable(Flowable):
 
     def __init__(self, inner: Flowable, key: str, text: str) -> None:
         super().__init__()
-        self._inner, self._key, self._text = inner, key, single_line(text)
+        self._inner = inner
+        self._key = key
+        self._text = single_line(text)
 
     def wrap(self, width: float, height: float) -> tuple[float, float]:
         """Return the size of the inner flowable."""
@@ -226,25 +234,26 @@ class BookletDocument(BaseDocTemplate):
 
     Attributes:
         places: page numbers by the keys of bookmarks.
-        about: the running head of the current page.
+        running_head: of the current page.
         is_draft: whether this pass only finds the page numbers, without drawing.
     """
 
     def __init__(self, spec: BookletSpec, subject: str, language: str) -> None:
         register_fonts()
         self.places: dict[str, int] = {}
-        self.about, self.is_draft = "", not spec.places
-        self._spec, self._file = spec, io.BytesIO()
+        self.running_head = ""
+        self.is_draft = not spec.places
+        self._spec = spec
+        self._file = io.BytesIO()
         metadata = {"title": single_line(spec.puzzle.title), "subject": single_line(subject)}
         super().__init__(
             self._file, **metadata, pagesize=(spec.size[0] * MM, spec.size[1] * MM),
             **dict.fromkeys(("author", "creator", "producer"), "fabkit"),
             invariant=1, pageCompression=1, lang=language, initialFontName=REGULAR,
         )  # fmt: skip
-        size, nothing = spec.size, lambda canvas, book: None
-        self._add("cover", size, MARGIN_MM, (MARGIN_MM, MARGIN_MM), nothing)
-        self._add("usual", size, MARGIN_MM, (HEAD_MM, FOOT_MM), self._frame_page)
-        self._add("cards", size, MARGIN_MM, (MARGIN_MM, FOOT_MM), self._foot)
+        self._add("cover", spec.size, MARGIN_MM, (MARGIN_MM, MARGIN_MM), lambda canvas, book: None)
+        self._add("usual", spec.size, MARGIN_MM, (HEAD_MM, FOOT_MM), self._frame_page)
+        self._add("cards", spec.size, MARGIN_MM, (MARGIN_MM, FOOT_MM), self._foot)
 
     def add_page_size(
         self, name: str, size: Size, folded: str = "", side_mm: float = EDGE_MM
@@ -280,7 +289,6 @@ class BookletDocument(BaseDocTemplate):
         self.addPageTemplates([PageTemplate(name, [frame], onPageEnd=end, pagesize=points)])
 
     def _foot(self, canvas: Any, book: Any) -> None:
-        """Draw the page number."""
         style = {"class_": "quiet", "text_anchor": "middle"}
         with page_in_mm(canvas, self._spec.missing) as page:
             page.text(canvas._pagesize[0] / MM / 2, 6.0, str(self.page), _RUNNING_MM, **style)
@@ -289,14 +297,18 @@ class BookletDocument(BaseDocTemplate):
         """Draw the running head and the page number."""
         self._foot(canvas, book)
         width, height = (side / MM for side in canvas._pagesize)
-        top, room = height - 8.5, (width - 2 * MARGIN_MM) / 2 - 3
-        ends = [(MARGIN_MM, top - 1.8), (width - MARGIN_MM, top - 1.8)]
+        left = MARGIN_MM
+        right = width - MARGIN_MM
+        top = height - 8.5
         with page_in_mm(canvas, self._spec.missing) as page:
-            texts = ("start", self._spec.puzzle.title), ("end", self.about)
-            for (anchor, text), (x, _) in zip(texts, ends, strict=True):
-                line = truncate_to_width(text, _RUNNING_MM, room)
+            for text, x, anchor in (
+                (self._spec.puzzle.title, left, "start"),
+                (self.running_head, right, "end"),
+            ):
+                line = truncate_to_width(text, _RUNNING_MM, (right - left) / 2 - 3)
                 page.text(x, top, line, _RUNNING_MM, class_="quiet", text_anchor=anchor)
-            page.line(ends, stroke=LIGHT.faint, stroke_width="0.15")
+            rule = [(left, top - 1.8), (right, top - 1.8)]
+            page.line(rule, stroke=LIGHT.faint, stroke_width="0.15")
 
 
 def star_row_width_mm(radius_mm: float) -> float:
@@ -306,12 +318,11 @@ def star_row_width_mm(radius_mm: float) -> float:
 
 def star_row(size: Size, x: float, y: float, radius_mm: float, count: int) -> DrawingFlowable:
     """Return a row of stars from its left end, the first `count` filled; empty if not rated."""
-    turns = [math.pi * (0.5 + corner / 5) for corner in range(10)]
-    reaches = [radius_mm, radius_mm * _NOTCH] * 5
-    star = [
-        (by * math.cos(angle), by * math.sin(angle))
-        for by, angle in zip(reaches, turns, strict=True)
-    ]
+    star = []
+    for corner in range(10):
+        angle = math.pi * (0.5 + corner / 5)
+        reach_mm = radius_mm * _NOTCH if corner % 2 else radius_mm
+        star.append((reach_mm * math.cos(angle), reach_mm * math.sin(angle)))
     style = {"stroke": _STAR, "stroke_width": f"{radius_mm / 10:.3f}", "stroke_linejoin": "round"}
 
     def draw(page: PdfPage) -> None:

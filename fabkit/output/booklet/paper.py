@@ -16,15 +16,20 @@ PAPERS: dict[str, Size] = {"a5": (148.0, 210.0), "a4": (210.0, 297.0), "letter":
 FOLDED: dict[str, Size] = {"a4": PAPERS["a5"], "letter": (139.7, 215.9)}
 #: The candidates when no paper is given.
 _USUAL = ("a5", "a4")
-#: Sizes of fold-out pages, by the paper of the booklet.
+#: Fold-out pages of booklets on A4.
 _A3_A2: dict[str, Size] = {"A3": (297.0, 420.0), "A2": (420.0, 594.0)}
+#: Fold-out pages, by the paper of the booklet.
 _LARGER: dict[str, dict[str, Size]] = {
     "a5": {"A4": PAPERS["a4"], **_A3_A2},
     "a4": _A3_A2,
     "letter": {"tabloid": (279.4, 431.8), "ANSI C": (431.8, 558.8)},
 }
-#: Heights of head and foot, and the edge that printers leave blank: the rest is free for a shape.
-HEAD_MM, FOOT_MM, EDGE_MM = 14.0, 12.0, 5.0
+#: Height of a page's head, above the area for shapes.
+HEAD_MM = 14.0
+#: Height of a page's foot, below the area for shapes.
+FOOT_MM = 12.0
+#: The edge that printers leave blank.
+EDGE_MM = 5.0
 
 
 def printable_area(size: Size) -> Size:
@@ -34,7 +39,7 @@ def printable_area(size: Size) -> Size:
 
 def has_room(room: Size, needed: Size) -> bool:
     """Whether the needed size fits, within rounding."""
-    return all(side <= there + 0.001 for side, there in zip(needed, room, strict=True))
+    return needed[0] <= room[0] + 0.001 and needed[1] <= room[1] + 0.001
 
 
 def orientations_of(size: Size) -> tuple[Size, Size]:
@@ -93,7 +98,6 @@ def _best_orientation(needed: Sequence[Size], name: str, refuse: bool = True) ->
 
 
 def _fitting(needed: Sequence[Size], size: Size) -> int:
-    """Count the shapes that fit on a page."""
     return sum(has_room(printable_area(size), needed_mm) for needed_mm in needed)
 
 
@@ -106,17 +110,19 @@ def _too_small(needed: Sequence[Size], name: str) -> str:
         for paper_name in PAPERS
         if any(_fitting(needed, size) for size in orientations_of(PAPERS[paper_name]))
     ]
-    what, which = "the challenge does not", "it"
+    nothing = "the challenge does not"
+    smallest_one = "it"
     if len(needed) > 1:
-        what, which = f"none of {pluralize(len(needed), 'challenge')} does", "the smallest"
+        nothing = f"none of {pluralize(len(needed), 'challenge')} does"
+        smallest_one = "the smallest"
     if enough:
-        do = f"the smallest paper that fits is {enough[0]}"
+        remedy = f"the smallest paper that fits is {enough[0]}"
     elif fold_out_page(smallest, _USUAL[-1], PAPERS[_USUAL[-1]]):
-        do = "omit --paper to get a fold-out page"
+        remedy = "omit --paper to get a fold-out page"
     else:
-        do = "omit --paper to draw it smaller"
-    reason = f"{name} is too small: {what} fit on it at full size (1:1)"
-    return f"{reason}, and {which} needs {wide} x {high}; {do}"
+        remedy = "omit --paper to draw it smaller"
+    reason = f"{name} is too small: {nothing} fit on it at full size (1:1)"
+    return f"{reason}, and {smallest_one} needs {wide} x {high}; {remedy}"
 
 
 def fold_out_page(needed: Size, paper: str, default: Size) -> tuple[Size, str] | None:
@@ -130,12 +136,8 @@ def fold_out_page(needed: Size, paper: str, default: Size) -> tuple[Size, str] |
         >>> fold_out_page((240, 260), "a4", PAPERS["a4"]), fold_out_page((900, 900), "a4", PAPERS["a4"])
         (((297.0, 420.0), 'A3'), None)
     """
-    sizes = [(page, "") for page in orientations_of(default)]
-    sizes += [
-        (page, name)
-        for name, paper_size in _LARGER[paper].items()
-        for page in orientations_of(paper_size)
-    ]
-    return next(
-        (candidate for candidate in sizes if has_room(printable_area(candidate[0]), needed)), None
-    )
+    for name, paper_size in {"": default, **_LARGER[paper]}.items():
+        for page in orientations_of(paper_size):
+            if has_room(printable_area(page), needed):
+                return page, name
+    return None

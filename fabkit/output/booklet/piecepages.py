@@ -33,15 +33,21 @@ from fabkit.output.booklet.paper import (
 from fabkit.output.canvas import break_into_rows
 from fabkit.output.i18n import format_number
 from fabkit.output.pdf import MM, PdfPage
-from fabkit.output.pieces import PieceView, ball_piece_views, draw_piece_view, flat_piece_view
+from fabkit.output.pieces import (
+    BELOW_MM,
+    BESIDE_MM,
+    PieceView,
+    ball_piece_views,
+    draw_piece_view,
+    flat_piece_view,
+)
 from fabkit.output.typeset import text_width_mm
 
-#: The gap between pieces, and the least width of a name.
-_GAP_MM, _LEAST_MM = 6.0, 34.0
-#: Room beside and below a piece for its dimensions; the name is in the lowest part.
-_BESIDE_MM, _BELOW_MM, _NAME_MM = 14.0, 12.0, 3.4
-#: In the overview: the largest scale, and the fraction of a cell that a piece fills.
-_MOST, _FILLED = 0.5, 0.86
+_GAP_MM = 6.0  # the gap between pieces
+_MAX_NAME_MM = 34.0  # the maximum width that a piece gets for its name alone
+_NAME_MM = 3.4  # the text size of a name, which is in the lowest part of the room below a piece
+_MAX_SCALE = 0.5  # the largest scale of the overview
+_FILLED = 0.86  # the fraction of a cell that a piece of the overview fills
 
 
 def piece_overview(spec: BookletSpec) -> list[Flowable]:
@@ -49,15 +55,19 @@ def piece_overview(spec: BookletSpec) -> list[Flowable]:
     messages, puzzle = spec.messages, spec.puzzle
     head = [*_heading(spec), spec.text(messages["pieces_small_text"])]
     high = spec.size[1] - HEAD_MM - FOOT_MM - stacked_height_mm(head, spec.width_mm) - 2
-    lattice, count = puzzle.lattice, len(puzzle.pieces)
-    boxes = [[extent(lattice, form.cells) for form in piece.forms] for piece in puzzle.pieces]
+    count = len(puzzle.pieces)
+    boxes = [
+        [extent(puzzle.lattice, form.cells) for form in piece.forms] for piece in puzzle.pieces
+    ]
     wide = max(sum(box[2] + 0.5 for box in row) - 0.5 for row in boxes)
     tall = max(box[3] for row in boxes for box in row)
     columns = best_column_count(count, spec.width_mm / high * (tall + 2) / wide)
     rows = -(-count // columns)
     cell = spec.width_mm / columns, min(high / rows, 60.0)
     room = cell[0] - 4, cell[1] - 9
-    unit_mm = min(_FILLED * room[0] / wide, (room[1] - 1.5) / tall, _MOST * spec.profile.unit_mm)
+    unit_mm = min(
+        _FILLED * room[0] / wide, (room[1] - 1.5) / tall, _MAX_SCALE * spec.profile.unit_mm
+    )
 
     def draw(piece: Piece, row: list[tuple[float, float, float, float]], page: PdfPage) -> None:
         across = 0.0
@@ -67,14 +77,14 @@ def piece_overview(spec: BookletSpec) -> list[Flowable]:
             board.pieces([(replace(piece, forms=(form,)), form.cells)])
             across += (form_wide + 0.5) * unit_mm
 
-    sketches = list[list[Flowable]]()
+    cells = list[list[Flowable]]()
     for piece, row in zip(puzzle.pieces, boxes, strict=True):
         name = piece.id if piece.label == piece.id else f"{piece.label} · {piece.id}"
         sketch = DrawingFlowable(room, partial(draw, piece, row), spec.missing)
-        sketches.append([sketch, spec.text(name, "small", 60)])
-    sketches += [[]] * (rows * columns - count)
-    cells = [sketches[place : place + columns] for place in range(0, rows * columns, columns)]
-    table = Table(cells, [cell[0] * MM] * columns, [cell[1] * MM] * rows, style=BARE_TABLE)
+        cells.append([sketch, spec.text(name, "small", 60)])
+    cells += [[]] * (rows * columns - count)
+    in_rows = [cells[place : place + columns] for place in range(0, rows * columns, columns)]
+    table = Table(in_rows, [cell[0] * MM] * columns, [cell[1] * MM] * rows, style=BARE_TABLE)
     return [*head, table]
 
 
@@ -99,9 +109,10 @@ def full_size_pieces(
     ]
     for piece in (piece for piece in puzzle.pieces if piece.body):
         for view, form in zip(ball_piece_views(puzzle, piece, profile), piece.forms, strict=True):
-            name = f"{piece.id} ({piece.label})"
-            more = f" · {form_name(messages, form.name)}" if len(piece.forms) > 1 else ""
-            views.append(replace(view, caption=name + more))
+            caption = f"{piece.id} ({piece.label})"
+            if len(piece.forms) > 1:
+                caption += f" · {form_name(messages, form.name)}"
+            views.append(replace(view, caption=caption))
     story = [*_heading(spec), spec.text(text, spaceAfter=5 * MM)]
     room = spec.width_mm, printable_area(spec.size)[1] - 1
     small = [view for view in views if has_room(room, _room(spec, view))]
@@ -134,7 +145,7 @@ def full_size_pieces(
 def _room(spec: BookletSpec, view: PieceView) -> Size:
     """Return the size of a piece with its dimensions and the name below."""
     wide, high = replace(view, caption="").room_mm
-    wide = max(wide, min(text_width_mm(view.caption, _NAME_MM) + 1, _LEAST_MM))
+    wide = max(wide, min(text_width_mm(view.caption, _NAME_MM) + 1, _MAX_NAME_MM))
     return wide, high - _NAME_MM + stacked_height_mm([_name(spec, view)], wide)
 
 
@@ -143,9 +154,9 @@ def _name(spec: BookletSpec, view: PieceView) -> Paragraph:
 
 
 def _captioned_drawing(spec: BookletSpec, view: PieceView, scale: float = 1.0) -> list[Flowable]:
-    """Return a piece with its dimensions, and its name below."""
-    size = view.size_mm[0] + _BESIDE_MM, view.size_mm[1] + _BELOW_MM
-    unnamed, decimal = replace(view, caption=""), spec.messages["decimal"]
+    size = view.size_mm[0] + BESIDE_MM, view.size_mm[1] + BELOW_MM
+    unnamed = replace(view, caption="")
+    decimal = spec.messages["decimal"]
     draw = partial(draw_piece_view, view=unnamed, at_mm=(0.0, -_NAME_MM), decimal=decimal)
     on_page = size[0] / scale, (size[1] - _NAME_MM) / scale
     return [DrawingFlowable(on_page, draw, spec.missing, scale), _name(spec, view)]

@@ -28,17 +28,17 @@ from fabkit.output.render.scene import (
 )
 from fabkit.output.theme import rgb
 
-#: Samples per pixel in each direction, and the rows of pixels that are shaded at a time.
-_FINE, _BAND = 3, 32
-#: Light from the ground on a face that points straight down, the darkness of a full shadow on the
-#: ground, and the plastic's gloss, which is raised to the 32nd power by squaring five times.
-_BOUNCE, _SHADE, _GLOSS, _SQUARINGS = 0.44, 0.7, 0.16, 5
-#: The least margin of a fitted view, as a fraction of its larger side, and how much further the soft rim
-#: of a shadow reaches than the shadow.
-_LEAST_MARGIN, _PENUMBRA = 0.08, 1.3
-#: Outlines run where faces meet at more than an angle (given by its cosine: 32 degrees), and where
-#: depths jump.
-_CREASE, _JUMP = 0.85, 0.004
+_FINE = 3  # samples per pixel in each direction
+_BAND = 32  # rows of pixels that are shaded at a time
+_BOUNCE = 0.44  # light from the ground on a face that points straight down
+_SHADE = 0.7  # the darkness of a full shadow on the ground
+_GLOSS = 0.16  # the plastic's gloss
+_SQUARINGS = 5  # the highlight is raised to the 32nd power by squaring five times
+_MIN_MARGIN = 0.08  # the minimum margin of a fitted view, as a fraction of its larger side
+_PENUMBRA = 1.3  # how much further the soft rim of a shadow reaches than the shadow
+#: Outlines run where faces meet at more than this angle, given by its cosine: 32 degrees.
+_CREASE = 0.85
+_JUMP = 0.004  # outlines run where depths jump by more than this
 
 
 def render(meshes: Sequence[ShadedMesh], view: View) -> bytes:
@@ -64,14 +64,15 @@ def fit_view(meshes: Sequence[ShadedMesh], pixels: int) -> View:
     x, y, z = lamp_direction(square)
     above = (corners[:, 2:] - corners[:, 2].min()) / z
     shadow = corners - above * np.array([x, y, z])
-    ends = [
-        (float(body.min()), float(body.max()), float(shade.min()), float(shade.max()))
-        for body, shade in zip(camera.project(corners)[:2], camera.project(shadow)[:2], strict=True)
-    ]
-    sides = [last - first for first, last, *_ in ends]
-    beyond = max(max(first - left, right - last) for first, last, left, right in ends)
+    sides = list[float]()
+    beyond = 0.0  # how far the shadow reaches beyond the meshes
+    axes = zip(camera.project(corners)[:2], camera.project(shadow)[:2], strict=True)
+    for of_meshes, of_shadow in axes:
+        low, high = float(of_meshes.min()), float(of_meshes.max())
+        sides.append(high - low)
+        beyond = max(beyond, low - float(of_shadow.min()), float(of_shadow.max()) - high)
     share = _PENUMBRA * beyond / max(sides)
-    margin = max(_LEAST_MARGIN, share / (1 + 2 * share))
+    margin = max(_MIN_MARGIN, share / (1 + 2 * share))
     width, height = (
         round(pixels * (1 - (1 - 2 * margin) * (1 - side / max(sides)))) for side in sides
     )
@@ -82,7 +83,8 @@ class _Scene:
     """All triangles together, projected and rasterised."""
 
     def __init__(self, meshes: Sequence[ShadedMesh], view: View) -> None:
-        self.meshes, self.view = meshes, view
+        self.meshes = meshes
+        self.view = view
         self.vertices = np.concatenate([mesh.vertices for mesh in meshes]).astype(np.float64)
         starts = np.cumsum([0, *(len(mesh.vertices) for mesh in meshes)])
         faces = [mesh.faces + start for mesh, start in zip(meshes, starts, strict=False)]
@@ -105,7 +107,8 @@ class _Scene:
 
     def pixels(self) -> Floats:
         """Return red, green, blue (linear, over the background) and coverage of each pixel."""
-        ink, pixels = self._ink(), np.zeros((self.view.height, self.view.width, 4))
+        ink = self._ink()
+        pixels = np.zeros((self.view.height, self.view.width, 4))
         for group, shadows in enumerate(shadow_maps(self.meshes, self.faces, self.view, _FINE**2)):
             down, across = divmod(group, _FINE)
             for top in range(0, self.view.height, _BAND):
@@ -122,8 +125,10 @@ class _Scene:
         origin: tuple[int, int],
         shadows: Sequence[ShadowMap],
     ) -> Floats:
-        """Return colour and coverage of one sample of each pixel of a band of rows; the first is `at`."""
-        pixels, bare, covered = np.zeros((*face.shape, 4)), face < 0, face >= 0
+        """Return colour and coverage of one sample of each pixel of a band of rows; the first is `origin`."""
+        pixels = np.zeros((*face.shape, 4))
+        bare = face < 0
+        covered = face >= 0
         if self.ground:
             ground_mm = float(self.vertices[:, 2].min())
             light = self.ground(*self.fine.intersect_ground(*_middles(bare, origin), ground_mm))
@@ -183,7 +188,7 @@ class _Scene:
 
 
 def _middles(mask: NDArray[np.bool_], origin: tuple[int, int]) -> tuple[Floats, Floats]:
-    """Return the centres of one sample in each masked pixel, in samples; the first pixel's is `at`."""
+    """Return the centres of one sample in each masked pixel, in samples; the first pixel's is `origin`."""
     row, column = (indices.astype(np.float64) for indices in np.nonzero(mask))
     return column * _FINE + (origin[0] + 0.5), row * _FINE + (origin[1] + 0.5)
 
@@ -206,7 +211,6 @@ def _linear(colour: str) -> tuple[float, float, float]:
 
 
 def _png(pixels: Floats, transparent: bool) -> bytes:
-    """Encode linear light and coverage as PNG."""
     from PIL import Image
 
     colour, alpha = pixels[..., :3], pixels[..., 3:]

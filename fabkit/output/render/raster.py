@@ -32,21 +32,24 @@ _Mask = NDArray[np.bool_]
 _Meshes = Sequence[ShadedMesh]
 #: The fraction of light that reaches points.
 _Light = Callable[[Floats, Floats], Floats]
-#: Samples processed at a time; steps of depth.
-_AT_A_TIME, _DEPTHS = 1 << 16, (1 << 31) - 1
-#: Direction of the lamp relative to the viewer, and its angular radius.
-_LAMP_TURN_DEGREES, _LAMP_HEIGHT_DEGREES, _LAMP_DEGREES = -118.0, 47.0, 4.0
-#: The lamp's fraction of the light on an unshaded level face, the sky gives the rest; the sky's
-#: directions for each sample of a pixel, and the lowest elevation (a sine).
-_LAMP_PART, _SKY_EACH, _SKY_LEAST = 0.55, 3, 0.22
-#: Size of a shadow map in samples; the offset of a surface in samples, against self-shadowing.
-_SHADOW_SIZE, _LIFTED = 900, 1.8
-#: On the ground, for lamp and sky: directions, cell size of their shadows in pixels, and the maximum
-#: number of cells along the longer side of the meshes.
-_GROUND_LAMP, _GROUND_SKY = (64, 1.0, 1000), (400, 2.5, 400)
-#: The number of layers for that, and the maximum shift of a layer at once, in cells.
-_LAYERS, _MOVED = 32, 1.5
-_GOLDEN_DEGREES = 137.50776405
+_AT_A_TIME = 1 << 16  # samples processed at a time
+_DEPTHS = (1 << 31) - 1  # steps of depth
+_LAMP_TURN_DEGREES = -118.0  # azimuth of the lamp relative to the viewer
+_LAMP_HEIGHT_DEGREES = 47.0  # elevation of the lamp
+_LAMP_DEGREES = 4.0  # angular radius of the lamp
+#: The lamp's fraction of the light on an unshaded level face; the sky gives the rest.
+_LAMP_PART = 0.55
+_SKY_EACH = 3  # the sky's directions for each sample of a pixel
+_MIN_SKY_SINE = 0.22  # the sine of the lowest elevation of these directions
+_SHADOW_SIZE = 900  # size of a shadow map in samples
+_LIFTED = 1.8  # offset of a surface against self-shadowing, in samples of the shadow map
+#: For the lamp's shadow on the ground: directions, cell size in pixels, and the maximum number of
+#: cells along the longer side of the meshes.
+_GROUND_LAMP = (64, 1.0, 1000)
+_GROUND_SKY = (400, 2.5, 400)  # the same for the sky's shadow
+_LAYERS = 32  # the number of layers into which meshes are sliced for these shadows
+_MAX_SHIFT = 1.5  # the maximum shift of a layer at once, in cells
+_GOLDEN_DEGREES = 137.50776405  # the golden angle, which spreads directions evenly
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,8 +70,8 @@ def rasterise(
     the triangle with the lower index is visible; two that share an edge leave no sample out."""
     depth = normalize_depth(near, float(near.min()), float(near.max())) if len(near) else near
     best = np.zeros(width * height, dtype=np.uint64)
-    for place, value, face in _samples(x, y, depth, faces, width, height):
-        steps = (value * _DEPTHS).astype(np.uint64)
+    for place, nearness, face in _samples(x, y, depth, faces, width, height):
+        steps = (nearness * _DEPTHS).astype(np.uint64)
         key = (steps << np.uint64(32)) | (np.uint64(0xFFFFFFFF) - face.astype(np.uint64))
         np.maximum.at(best, place, key)
     steps = best >> np.uint64(32)
@@ -103,24 +106,24 @@ def _samples(
         for a, b in ((top, bottom), (start, stop)):
             fall = y[b] - y[a]
             share = np.where(fall > 0, (row + 0.5 - y[a]) / np.where(fall > 0, fall, 1.0), 0.0)
-            ends.append([value[a] + (value[b] - value[a]) * share for value in (x, depth)])
+            ends.append((x[a] + (x[b] - x[a]) * share, depth[a] + (depth[b] - depth[a]) * share))
         (x1, z1), (x2, z2) = ends
-        left, right, z_left = np.minimum(x1, x2), np.maximum(x1, x2), np.where(x2 < x1, z2, z1)
+        left, right = np.minimum(x1, x2), np.maximum(x1, x2)
+        z_left = np.where(x2 < x1, z2, z1)
         begin, count = _first(left, width), _first(right, width)
         count = np.maximum(count - begin, 0)
         slope = np.where(x2 < x1, z1 - z2, z2 - z1) / np.where(right > left, right - left, 1.0)
         z_begin = z_left + (begin + 0.5 - left) * slope
         for bit in chunks(count, _AT_A_TIME):
-            n = count[bit]
-            values = row * width + begin, z_begin, slope, facing[owner_row]
-            place, value, rise, owner = (
-                np.repeat(values_of_row[bit], n) for values_of_row in values
-            )
-            yield place + ranges(n), value + ranges(n) * rise, owner
+            samples = count[bit]
+            offset = ranges(samples)
+            place = np.repeat((row * width + begin)[bit], samples) + offset
+            z = np.repeat(z_begin[bit], samples) + offset * np.repeat(slope[bit], samples)
+            yield place, z, np.repeat(facing[owner_row][bit], samples)
 
 
 def _first(values: Floats, maximum: int) -> NDArray[np.int64]:
-    """Return the first of `most` samples whose centre is not before a value."""
+    """Return the first of `maximum` samples whose centre is not before a value."""
     return np.clip(np.ceil(values - 0.5), 0, maximum).astype(np.int64)
 
 
@@ -150,11 +153,10 @@ class ShadowMap:
 def _around(table: Floats, x: Floats, y: Floats) -> Iterator[tuple[Floats, _Mask, Floats]]:
     """Yield the four cells of a table around places, for bilinear interpolation: values, whether they
     are inside the table, and weights."""
-    (rows, columns), values = table.shape, table.ravel()
+    rows, columns = table.shape
+    values = table.ravel()
     left, top = np.floor(x - 0.5), np.floor(y - 0.5)
-    across, down = (
-        np.nan_to_num(coordinates - 0.5 - low) for coordinates, low in ((x, left), (y, top))
-    )
+    across, down = np.nan_to_num(x - 0.5 - left), np.nan_to_num(y - 0.5 - top)
     for column, wide in ((left, 1.0 - across), (left + 1.0, across)):
         for row, high in ((top, 1.0 - down), (top + 1.0, down)):
             inside = (column >= 0) & (column < columns) & (row >= 0) & (row < rows)
@@ -192,8 +194,7 @@ def _lamp(view: View, count: int) -> list[tuple[float, float]]:
 
 
 def _sky(count: int) -> list[tuple[float, float]]:
-    """Return directions spread evenly over the sky."""
-    sines = [_SKY_LEAST + (1 - _SKY_LEAST) * (i + 0.5) / count for i in range(count)]
+    sines = [_MIN_SKY_SINE + (1 - _MIN_SKY_SINE) * (i + 0.5) / count for i in range(count)]
     return [(_GOLDEN_DEGREES * i, math.degrees(math.asin(sine))) for i, sine in enumerate(sines)]
 
 
@@ -232,7 +233,7 @@ def _lit(vertices: Floats, faces: Faces, cell_mm: float, towards: Sequence[Vecto
     dark = np.zeros((rows + 2 * up, columns + 2 * right))
     full = math.fsum(z for *_, z in towards)
     for (across, deep), (*_, power) in zip(slants, towards, strict=True):
-        moves = math.ceil(max(abs(across), abs(deep)) * layer_mm / _MOVED) or 1
+        moves = math.ceil(max(abs(across), abs(deep)) * layer_mm / _MAX_SHIFT) or 1
         shadow = np.zeros(dark.shape, dtype=bool)
         for i in range(_LAYERS * moves):
             height_mm = (i + 0.5) / moves * layer_mm
@@ -244,14 +245,14 @@ def _lit(vertices: Floats, faces: Faces, cell_mm: float, towards: Sequence[Vecto
     share = 1.0 - dark
     left, bottom = (vertices[:, :2].min(axis=0) - np.array([right, up]) * cell_mm).tolist()
 
-    def at(x_mm: Floats, y_mm: Floats) -> Floats:
+    def light_at(x_mm: Floats, y_mm: Floats) -> Floats:
         light = np.zeros(x_mm.shape)
         x, y = (x_mm - left) / cell_mm, (y_mm - bottom) / cell_mm
-        for value, inside, part in _around(share, x, y):
-            light += np.where(inside, value, 1.0) * part
+        for cell_light, inside, weight in _around(share, x, y):
+            light += np.where(inside, cell_light, 1.0) * weight
         return light
 
-    return at
+    return light_at
 
 
 def _layers(vertices: Floats, faces: Faces, cell_mm: float) -> tuple[_Mask, float]:
@@ -259,7 +260,7 @@ def _layers(vertices: Floats, faces: Faces, cell_mm: float) -> tuple[_Mask, floa
     low, high = vertices.min(axis=0), vertices.max(axis=0)
     columns, rows, _ = (np.ceil((high - low) / cell_mm).astype(int) + 1).tolist()
     layer_mm = max(float(high[2] - low[2]) / _LAYERS, 1e-9)
-    x, y = ((vertices[:, axis] - low[axis]) / cell_mm for axis in (0, 1))
+    x, y = ((vertices[:, :2] - low[:2]) / cell_mm).T
     height = (vertices[:, 2] - low[2]) / layer_mm
     # Inside: more tops than bottoms above. y points up here, so tops are back faces.
     above = np.zeros((_LAYERS + 1) * rows * columns, dtype=np.int8)

@@ -15,16 +15,15 @@ Floats = NDArray[np.float64]
 Faces = NDArray[np.int64]
 Vector = tuple[float, float, float]
 
-#: Directions are rounded because machines differ in the last digit of a sine. So are corners and
-#: lengths, to 0.1 µm, because the CAD kernel uses sines, too.
-_DIGITS, _DIGITS_MM = 9, 4
-#: Distance of the viewer in diagonals of the bounding box: a mild perspective.
-_FAR = 2.6
-#: Limits of the sides of an image, in pixels.
-LEAST_PIXELS, MOST_PIXELS = 16, 8192
+#: Decimals of directions, which are rounded because machines differ in the last digit of a sine.
+_DIGITS = 9
+_DIGITS_MM = 4  # decimals of corners and lengths in mm, because the CAD kernel uses sines, too
+_FAR = 2.6  # distance of the viewer in diagonals of the bounding box: a mild perspective
+MIN_PIXELS = 16  # the minimum side of an image, in pixels
+MAX_PIXELS = 8192  # the maximum side of an image, in pixels
 #: Faces that meet at less than this angle (given by its cosine: 29 degrees) are shaded smoothly.
 _SMOOTH = 0.875
-_CORNERS_AT_A_TIME = 1 << 21
+_CORNERS_AT_A_TIME = 1 << 21  # pairs of corners processed at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,8 +93,13 @@ class Camera:
         near = (ground_mm - self.target[2] - rise) / np.where(falls > 0, falls, np.nan)
         weight = 1.0 - near / self.far_mm
         across, high = across * weight, high * weight
-        axes = zip(self.target, self.right, self.up, self.near, strict=True)
-        on_x, on_y, _ = (t + across * r + high * u + near * n for t, r, u, n in axes)
+        on_x, on_y = (
+            self.target[axis]
+            + across * self.right[axis]
+            + high * self.up[axis]
+            + near * self.near[axis]
+            for axis in (0, 1)
+        )
         return on_x, on_y
 
 
@@ -151,8 +155,9 @@ def normalize(vectors: Floats) -> Floats:
 
 
 def chunks(counts: NDArray[np.int64], limit: int) -> Iterator[slice]:
-    """Yield slices of counts that add up to at most `most`, or are a single count."""
-    begin, ends = 0, np.cumsum(counts)
+    """Yield slices of counts that add up to at most `limit`, or are a single count."""
+    begin = 0
+    ends = np.cumsum(counts)
     while begin < len(counts):
         done = int(ends[begin - 1]) if begin else 0
         end = max(begin + 1, int(np.searchsorted(ends, done + limit, side="right")))
@@ -168,8 +173,7 @@ def ranges(counts: NDArray[np.int64]) -> NDArray[np.int64]:
 def face_normals(vertices: Floats, faces: Faces) -> tuple[Floats, Floats]:
     """Return unit normals of triangles, shape (m, 3), zero for degenerate ones, and areas."""
     a, b, c = (vertices[faces[:, i]] for i in range(3))
-    (ux, uy, uz), (vx, vy, vz) = (b - a).T, (c - a).T
-    normals = np.stack([uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx], axis=1)
+    normals = np.cross(b - a, c - a)
     return normalize(normals), np.sqrt(dot(normals, normals)) / 2
 
 

@@ -59,9 +59,13 @@ def play_data(
     pieces = {piece.id: PieceOrientations(puzzle.lattice, piece, flips) for piece in puzzle.pieces}
     if language:
         load_messages("page", language)
-    items = {
+    numbered = {
         language: number_challenges(puzzle, entries, load_messages("booklet", language))
         for language in LANGUAGES
+    }
+    titles = {
+        language: [escape(challenge.title) for challenge in challenges]
+        for language, challenges in numbered.items()
     }
     return {
         "schema": SCHEMA_VERSION,
@@ -73,10 +77,8 @@ def play_data(
         "lattice": _lattice(puzzle.lattice, {1, *(entry.halves for entry in entries)}),
         "levels": list(LEVELS),
         "pieces": [piece.document() for piece in pieces.values()],
-        "entries": [_entry(puzzle, item, pieces) for item in items[LANGUAGES[0]]],
-        "titles": {
-            language: [escape(item.title) for item in items[language]] for language in LANGUAGES
-        },
+        "entries": [_entry(puzzle, challenge, pieces) for challenge in numbered[LANGUAGES[0]]],
+        "titles": titles,
         "translations": {language: load_messages("page", language) for language in LANGUAGES},
     }
 
@@ -118,61 +120,53 @@ def _lattice(lattice: Lattice, halves: Iterable[int]) -> dict[str, Any]:
 
 
 def _entry(
-    puzzle: PuzzleSet, item: NumberedChallenge, pieces: Mapping[str, PieceOrientations]
+    puzzle: PuzzleSet, numbered: NumberedChallenge, pieces: Mapping[str, PieceOrientations]
 ) -> dict[str, Any]:
-    entry, lattice, places = item.entry, puzzle.lattice, list(pieces)
+    entry = numbered.entry
+    challenge = entry.challenge
+    lattice = puzzle.lattice
+    indices = {piece_id: index for index, piece_id in enumerate(pieces)}
 
     def placements(layout: Mapping[str, frozenset[Cell]]) -> list[list[int]]:
         """Return placements in the set's order."""
         placed_pieces = []
-        for place, (piece_id, piece) in enumerate(pieces.items()):
+        for piece_id, index in indices.items():
             if piece_id in layout:
-                placed = piece.place(layout[piece_id], entry.halves)
+                placed = pieces[piece_id].place(layout[piece_id], entry.halves)
                 if placed is None:
-                    raise ValueError(
-                        f"{entry.challenge.id}: piece {piece_id} does not cover its cells"
-                    )
-                placed_pieces.append([place, *placed])
+                    raise ValueError(f"{challenge.id}: piece {piece_id} does not cover its cells")
+                placed_pieces.append([index, *placed])
         return placed_pieces
 
     shapes = {
         piece_id: [sorted(form.cells) for form in pieces[piece_id].piece.forms]
-        for piece_id in entry.challenge.pieces
+        for piece_id in challenge.pieces
     }
-    given = {placed.piece: sorted(placed.cells) for placed in entry.challenge.given}
-    identity = [
-        lattice.name,
-        shapes,
-        sorted(entry.challenge.region),
-        given,
-        entry.challenge.flips,
-        entry.halves,
-    ]
-    count = (
-        [entry.challenge.pieces_count] if entry.challenge.pieces_count else []
-    )  # of the pieces; else all
+    given = {placed.piece: sorted(placed.cells) for placed in challenge.given}
+    region = sorted(challenge.region)
+    identity = [lattice.name, shapes, region, given, challenge.flips, entry.halves]
+    if challenge.pieces_count:  # else all pieces
+        identity.append(challenge.pieces_count)
     document: dict[str, Any] = {
-        "id": entry.challenge.id,
+        "id": challenge.id,
         # Distinguishes it from challenges of the same name in another or a changed set.
-        "mark": json_sha256(identity + count)[:8],
-        "number": item.number,
+        "mark": json_sha256(identity)[:8],
+        "number": numbered.number,
         "kind": entry.kind,
         "status": entry.result.status,
-        "level": item.level,
-        "stars": item.stars,
-        "flips": entry.challenge.flips,
+        "level": numbered.level,
+        "stars": numbered.stars,
+        "flips": challenge.flips,
         "halves": entry.halves,
-        "pieces": [
-            place for place, piece_id in enumerate(pieces) if piece_id in entry.challenge.pieces
-        ],
-        "count": entry.challenge.pieces_used,
-        "cells": _flat(sorted(entry.challenge.region)),
-        "rings": [_flat(ring) for ring in rings_of_cells(lattice, entry.challenge.region)],
-        "given": placements({placed.piece: placed.cells for placed in entry.challenge.given}),
+        "pieces": sorted(indices[piece_id] for piece_id in challenge.pieces),
+        "count": challenge.pieces_used,
+        "cells": _flat(region),
+        "rings": [_flat(ring) for ring in rings_of_cells(lattice, challenge.region)],
+        "given": placements({placed.piece: placed.cells for placed in challenge.given}),
     }
     if entry.solution:
         document["solution"] = placements(entry.solution)
-        document["order"] = [places.index(step.piece) for step in solving_order(puzzle, entry)]
+        document["order"] = [indices[step.piece] for step in solving_order(puzzle, entry)]
     return document
 
 
@@ -183,8 +177,8 @@ def _faint_ink(piece: Piece, below: str, theme: Theme) -> str:
         layers = [(theme.silhouette, _GIVEN), (piece.colour, 0.35 * _GIVEN), *layers]
     ground = _channels(theme.socket)
     for colour, opacity in layers:
-        both = zip(_channels(colour), ground, strict=True)
-        ground = tuple(opacity * over + (1 - opacity) * under for over, under in both)
+        channels = zip(_channels(colour), ground, strict=True)
+        ground = tuple(opacity * over + (1 - opacity) * under for over, under in channels)
     return ink_on("#" + "".join(f"{round(channel):02x}" for channel in ground))
 
 
@@ -205,19 +199,22 @@ class PieceOrientations:
     """The distinct orientations of a piece, ``all``; with `flips`, mirror images come last."""
 
     def __init__(self, lattice: Lattice, piece: Piece, flips: bool) -> None:
-        self.piece, self._lattice, self._flips = piece, lattice, flips
+        self.piece = piece
+        self._lattice = lattice
+        self._flips = flips
         plain = orientations(lattice, piece, flips=False)
         by_cells = {orientation.cells: orientation for orientation in plain}
         for orientation in orientations(lattice, piece, flips=True) if flips else ():
             by_cells.setdefault(orientation.cells, orientation)
-        self.all, self._plain = tuple(by_cells.values()), len(plain)
+        self.all = tuple(by_cells.values())
+        self._plain = len(plain)
         self._places = {cells: place for place, cells in enumerate(by_cells)}
         # The rotations of each form, then those of its mirror image if it differs; for symmetric
         # pieces they repeat.
         self._sides = self._turns_of_forms(flipped=False)
         if flips:
-            more = self._turns_of_forms(flipped=True)
-            self._sides += [side for side in more if side[0] >= self._plain]
+            mirrored = self._turns_of_forms(flipped=True)
+            self._sides += [side for side in mirrored if side[0] >= self._plain]
 
     def _turns_of_forms(self, flipped: bool) -> list[list[int]]:
         moves = [symmetry for symmetry in self._lattice.symmetries if symmetry.flipped == flipped]
@@ -291,8 +288,8 @@ class PieceOrientations:
             image = normalize_cells(self._lattice, map(mirror, self.all[orientation].cells))
             return self._places[image] if flips else orientation
         sides = self._sides if flips else self._sides[:forms]
-        now = next(place for place, side in enumerate(sides) if orientation in side)
-        return sides[(now + 1) % len(sides)][sides[now].index(orientation)]
+        current = next(place for place, side in enumerate(sides) if orientation in side)
+        return sides[(current + 1) % len(sides)][sides[current].index(orientation)]
 
     def _label(self, form: Form) -> tuple[tuple[float, float], float]:
         """Return the centre of a form's label in frame steps, and the height of its capitals in grid

@@ -90,7 +90,6 @@ def file_name(graded: GradedChallenge) -> str:
 
 
 def _statement(generated: GeneratedChallenges, graded: GradedChallenge) -> dict[str, Any]:
-    """Return the contents of a challenge file."""
     encoded = graded.encoded
     return challenge_record(generated.puzzle, encoded.challenge, encoded.cells_or_outline)
 

@@ -88,7 +88,7 @@ def bound(lattice: Lattice, pieces: Sequence[Piece]) -> Bound:
     for piece in pieces:
         corners = [corner for ring in piece.forms[0].rings for corner in ring]
         for corner in corners:
-            if any(value % lattice.per_unit for value in corner):
+            if any(coordinate % lattice.per_unit for coordinate in corner):
                 raise InputError.of(
                     f"piece {piece.id}",
                     f"has a corner at {format_point(lattice, corner)}; snowflakes need "

@@ -64,8 +64,8 @@ def _spread(sources, near, spread):  # type: ignore[no-untyped-def]
         while bits != ZERO:
             orbit = word * 64 + np.int64(trailing_zeros(bits))
             bits &= bits - ONE
-            for to in range(spread.shape[0]):
-                spread[to] |= near[orbit, to]
+            for near_word in range(spread.shape[0]):
+                spread[near_word] |= near[orbit, near_word]
 
 
 @kernel

@@ -158,7 +158,9 @@ class Field:
     def orbits(self) -> tuple[tuple[int, ...], ...]:
         """The orbits as cell numbers, from the centre outwards."""
         orbits = {tuple(sorted(set(images))) for images in zip(*self.images, strict=True)}
-        return tuple(sorted(orbits, key=self._outwards))
+        return tuple(
+            sorted(orbits, key=lambda orbit: (self.cells[orbit[0]][0], self._reach(orbit), orbit))
+        )
 
     @cached_property
     def orbit_of(self) -> tuple[int, ...]:
@@ -179,9 +181,6 @@ class Field:
         """Return a cell's centroid relative to the centre, in half frame steps."""
         board_number, where = self.cells[cell]
         return self.boards[board_number].from_centre(where)
-
-    def _outwards(self, orbit: Sequence[int]) -> tuple[int, int, Sequence[int]]:
-        return self.cells[orbit[0]][0], self._reach(orbit), orbit
 
     def _reach(self, orbit: Sequence[int]) -> int:
         """Return the greatest distance of an orbit from the centre, in half frame steps."""

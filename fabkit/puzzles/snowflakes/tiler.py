@@ -37,8 +37,8 @@ def _fitting(orbits, candidate, orbits_of, by_orbit, orbit_start, fitting):  # t
         for place in range(orbit_start[orbit], orbit_start[orbit + 1]):
             placement = by_orbit[place]
             inside = True
-            for to in range(candidate.shape[0]):
-                if orbits_of[placement, to] & ~candidate[to] != ZERO:
+            for word in range(candidate.shape[0]):
+                if orbits_of[placement, word] & ~candidate[word] != ZERO:
                     inside = False
                     break
             if inside:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from fabkit.core.errors import ExternalError, install_hint
+from fabkit.core.errors import ExternalError, install_hint, require_library
 from fabkit.solve.engines.engine import Solution
-from fabkit.solve.engines.subprocess_engine import SubprocessEngine, require_library
+from fabkit.solve.engines.subprocess_engine import SubprocessEngine
 from fabkit.solve.exact_cover import ExactCoverProblem
 
 _SEED = 1
@@ -31,7 +31,7 @@ class CpSat(SubprocessEngine):
         Raises:
             ExternalError: when OR-Tools is missing or gives up.
         """
-        with require_library("cp-sat", "OR-Tools", install_hint("engines")):
+        with require_library("the engine cp-sat", "OR-Tools", install_hint("engines")):
             from ortools.sat.python import cp_model
 
         model = cp_model.CpModel()

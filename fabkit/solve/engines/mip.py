@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from fabkit.core.errors import ExternalError, install_hint
+from fabkit.core.errors import ExternalError, install_hint, require_library
 from fabkit.solve.engines.engine import Solution
-from fabkit.solve.engines.subprocess_engine import SubprocessEngine, require_library
+from fabkit.solve.engines.subprocess_engine import SubprocessEngine
 from fabkit.solve.exact_cover import ExactCoverProblem
 
 _SEED = 1
@@ -32,7 +32,7 @@ class Mip(SubprocessEngine):
         Raises:
             ExternalError: when HiGHS is missing or gives up.
         """
-        with require_library("mip", "HiGHS", install_hint("engines")):
+        with require_library("the engine mip", "HiGHS", install_hint("engines")):
             import highspy
 
         solver = highspy.Highs()

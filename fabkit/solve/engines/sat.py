@@ -11,12 +11,9 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
+from fabkit.core.errors import require_library
 from fabkit.solve.engines.engine import Budget, Solution
-from fabkit.solve.engines.subprocess_engine import (
-    SubprocessEngine,
-    require_library,
-    run_in_subprocess,
-)
+from fabkit.solve.engines.subprocess_engine import SubprocessEngine, run_in_subprocess
 from fabkit.solve.exact_cover import ExactCoverProblem
 
 #: Literals: the number of a variable, negative if negated.
@@ -175,7 +172,7 @@ def refutation(formula: Formula, budget: Budget) -> str | None:
 
 
 def _refute(clauses: Any, answer: Callable[[Any], None]) -> None:
-    with require_library("sat", "PySAT", "with: pip install python-sat"):
+    with require_library("the engine sat", "PySAT", "with: pip install python-sat"):
         from pysat.solvers import Solver
     with Solver(_CADICAL, bootstrap_with=clauses, with_proof=True) as solver:
         answer(None if solver.solve() else "\n".join(solver.get_proof()) + "\n")
@@ -198,7 +195,7 @@ class Sat(SubprocessEngine):
         Raises:
             ExternalError: when PySAT is missing.
         """
-        with require_library("sat", "PySAT", "with: pip install python-sat"):
+        with require_library("the engine sat", "PySAT", "with: pip install python-sat"):
             from pysat.solvers import Solver
         clauses = [list(clause) for clause in to_cnf(problem).clauses]
         if [] in clauses:  # which PySAT ignores

@@ -60,23 +60,20 @@ class Search(Engine):
         self, problem: ExactCoverProblem, budget: Budget, limit: int | None = None
     ) -> Outcome:
         """See `Engine.enumerate`."""
-        return self._run(
-            start_search(problem, break_symmetry=False, keep_solutions=True), budget, limit
-        )
+        search = start_search(problem, break_symmetry=False, keep_solutions=True)
+        return self._run(search, budget, limit)
 
     def first(self, problem: ExactCoverProblem, budget: Budget) -> Outcome:
         """See `Engine.first`."""
-        outcome = self._run(
-            start_search(problem, break_symmetry=True, keep_solutions=True), budget, 1
-        )
+        search = start_search(problem, break_symmetry=True, keep_solutions=True)
+        outcome = self._run(search, budget, 1)
         solutions = outcome.solutions[:1]
         return Outcome(len(solutions), outcome.complete, solutions, outcome.nodes)
 
     def count(self, problem: ExactCoverProblem, budget: Budget) -> Outcome:
         """See `Engine.count`."""
-        return self._run(
-            start_search(problem, break_symmetry=True, keep_solutions=False), budget, None
-        )
+        search = start_search(problem, break_symmetry=True, keep_solutions=False)
+        return self._run(search, budget, None)
 
     def _run(self, search: TreeSearch, budget: Budget, limit: int | None) -> Outcome:
         """Run until the search is over, the limit is reached, or nodes or time are spent."""

@@ -15,7 +15,7 @@ import signal
 import sys
 import tempfile
 from abc import abstractmethod
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import replace
 from typing import IO, Any
 
@@ -87,23 +87,6 @@ def _run_library(
     """Run an engine's library in the child: the answers are solutions, and finally the nodes."""
     engine, problem, limit = job
     answer(engine.run_library(problem, limit, answer))
-
-
-@contextlib.contextmanager
-def require_library(engine: str, name: str, how: str) -> Iterator[None]:
-    """Turn a failed import inside into an error that says what to install.
-
-    Raises:
-        ExternalError: if the import fails.
-    """
-    try:
-        yield
-    except ModuleNotFoundError:
-        message = f"the engine {engine} needs {name}; install it {how}"
-        raise ExternalError(message) from None
-    except ImportError as error:
-        reason = escape(str(error))
-        raise ExternalError(f"the engine {engine} cannot load {name}: {reason}") from None
 
 
 def run_in_subprocess(work: Work, task: Any, budget: Budget) -> Generator[Any, None, None]:
