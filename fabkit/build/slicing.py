@@ -19,7 +19,6 @@ from fabkit.core.files import json_text
 from fabkit.core.progress import Progress, counted, no_progress
 from fabkit.drawing.draft import draft_all, draft_printable, tone_area
 from fabkit.drawing.part import PartDrawing
-from fabkit.mesh.topology import signed_volume
 from fabkit.model.accessory import printables
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
@@ -137,7 +136,7 @@ def _document(
 def write_bom(folder: Path, puzzle: PuzzleSet, profile: Profile, force: bool = False) -> Bom:
     """Write the bill of materials as ``bom.csv`` and ``bom.json``.
 
-    Volumes are those of the meshes, which are built unless the folder has them.
+    Volumes and surfaces are those of the meshes, which are built unless the folder has them.
 
     Raises:
         InputError: when the profile does not suit the pieces, or a file is not fabkit's.
@@ -147,17 +146,14 @@ def write_bom(folder: Path, puzzle: PuzzleSet, profile: Profile, force: bool = F
     artifacts = Artifacts(puzzle, printables(puzzle, profile), profile, find_stl)
     drawings = list(artifacts.drawings.values())
     with library_failures("the bill of materials"):
-        volumes_mm3 = {
-            printable.id: signed_volume(artifacts.mesh(printable))
-            for printable in artifacts.printables
-        }
+        meshes = {printable.id: artifacts.mesh(printable) for printable in artifacts.printables}
     report = sliced_before(folder, puzzle, profile)
     sliced = None
     if report and report["printable"]:
         grams = tuple(report["extruder_grams"]) if report["extruder_grams"] else None
         sliced = SliceTotals(report["slicer"], report["seconds"], grams, len(report["plates"]))
     colours = _second_colours(puzzle, drawings, profile)
-    bom = make_bom(puzzle.name, drawings, volumes_mm3, profile, sliced, colours)
+    bom = make_bom(puzzle.name, drawings, meshes, profile, sliced, colours)
     texts = {"bom.csv": bom_csv(bom), "bom.json": json_text(bom.document())}
     write_reports(folder, puzzle.name, texts, force=force)
     return bom

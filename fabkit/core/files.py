@@ -56,6 +56,17 @@ def json_text(document: dict[str, Any], indent: int | None = 2) -> str:
     )
 
 
+def shipped_file(path: Path) -> Path:
+    """Return the path of a file that comes with fabkit.
+
+    Raises:
+        ExternalError: if it is missing.
+    """
+    if path.is_file():
+        return path
+    raise ExternalError(f"there is no {escape(str(path))}, which comes with fabkit; reinstall it")
+
+
 def read_bytes(path: Path, source: str, expected: str, max_bytes: int) -> bytes:
     """Read an untrusted file; ``source`` and ``expected`` are for messages.
 

@@ -13,10 +13,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from dataclasses import dataclass
 
-import numpy as np
 from shapely import LineString, Point, Polygon, union_all
 
 from fabkit.core.units import format_degrees, format_mm
@@ -32,13 +30,6 @@ Point3Mm = tuple[float, float, float]
 
 #: Chords per quarter circle: they are 0.0005 mm off on a 12 mm ball.
 _ARC_SEGMENTS = 32
-#: Factor on the radius that gives such a polygon the area of its circle.
-_FULL_AREA = math.sqrt(math.pi / (2 * _ARC_SEGMENTS * math.sin(math.pi / (2 * _ARC_SEGMENTS))))
-#: Points and weights of the Gauss-Legendre quadrature that gives the volume between two heights at
-#: which the kind of shape changes.
-_QUADRATURE = tuple(zip(*map(np.ndarray.tolist, np.polynomial.legendre.leggauss(6)), strict=True))
-#: Step of the finite difference that gives the surface area as the derivative of the volume.
-_GROWTH_MM = 0.05
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,57 +73,25 @@ class BallShape:
             return math.sqrt(max(0.0, radius**2 - above_mm**2))
         return max(0.0, (self.ridge_mm + above_mm) * math.tan(lean))
 
-    def section(self, height_mm: float, widened: float = 1.0) -> Polygon:
+    def section(self, height_mm: float) -> Polygon:
         """Return the section at a height above the bed, from 0 to `top_mm`.
 
-        It is one polygon, or several where prongs are separate. Circles are inscribed polygons, their
-        radii multiplied by a factor.
+        It is one polygon, or several where prongs are separate. Circles are inscribed polygons.
         """
         areas = self._bars(self.half_link_mm(height_mm - self.flat_mm))
         for x, y, z in self.balls_mm:
             squared = (self.ball_mm / 2) ** 2 - (height_mm - z) ** 2
             if squared > 0:
-                areas.append(_disc(x, y, widened * math.sqrt(squared)))
+                areas.append(_disc(x, y, math.sqrt(squared)))
         for (x, y, low), (_, _, high) in self.bonds_mm():
             if low < height_mm < high:
-                areas.append(_disc(x, y, widened * self.link_mm / 2))
+                areas.append(_disc(x, y, self.link_mm / 2))
         return union_all(areas)
 
     def silhouette(self) -> Polygon:
         """Return the silhouette from above."""
         discs = [_disc(x, y, self.ball_mm / 2) for x, y, _ in self.balls_mm]
         return union_all([*discs, *self._bars(self.link_mm / 2)])
-
-    def volume_mm3(self) -> float:
-        """Return the volume, accurate to 0.03 %: the integral of the sections over the height."""
-        ball, link = self.ball_mm / 2, self.link_mm / 2
-        turning = self.flat_mm - link * math.sin(math.radians(self.lean_degrees))
-        heights = {0.0, turning, self.flat_mm + link}
-        for middle in {z for _, _, z in self.balls_mm}:
-            # Where an upright link leaves a ball, and where a ball begins and ends.
-            waist = math.sqrt(ball**2 - link**2)
-            heights |= {middle + offset for offset in (-ball, -waist, 0.0, waist, ball)}
-        volumes = []
-        for low, high in pairwise(sorted(height for height in heights if height >= 0)):
-            for node, weight in _QUADRATURE:
-                section = self.section((low + high + node * (high - low)) / 2, _FULL_AREA)
-                volumes.append((high - low) / 2 * weight * section.area)
-        return math.fsum(volumes)
-
-    def area_mm2(self) -> float:
-        """Return the surface area: the derivative of the volume when everything is offset."""
-        larger_mm3 = self._offset_by(_GROWTH_MM).volume_mm3()
-        smaller_mm3 = self._offset_by(-_GROWTH_MM).volume_mm3()
-        return (larger_mm3 - smaller_mm3) / (2 * _GROWTH_MM)
-
-    def _offset_by(self, by_mm: float) -> BallShape:
-        return replace(
-            self,
-            balls_mm=tuple((x, y, z + by_mm) for x, y, z in self.balls_mm),
-            ball_mm=self.ball_mm + 2 * by_mm,
-            link_mm=self.link_mm + 2 * by_mm,
-            flat_mm=self.flat_mm + by_mm,
-        )
 
     def _bars(self, half_mm: float) -> list[Polygon]:
         """Return the horizontal links as bars of some width, seen from above."""
@@ -235,7 +194,6 @@ class BallDrawing(BallShape, PartDrawing):
 
     pitch_mm: float
     pose: Rotation
-    surface_mm2: float
 
 
 def draft_ball_piece(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> BallDrawing:
@@ -278,7 +236,6 @@ def draft_ball_piece(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> BallD
         outline=shape.silhouette(),
         foot=shape.section(0.0),
         thickness_mm=round(shape.top_mm, 6),
-        surface_mm2=shape.area_mm2(),
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import shapely
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.mesh.mesh import Mesh
+from fabkit.mesh.mesh import Mesh, Points
 from fabkit.mesh.section import polygons_by_size, to_shapely
 
 
@@ -25,6 +25,15 @@ def crop(solid: Any, box: Sequence[float]) -> Any:
     start = np.maximum([*box[:2], -math.inf], np.minimum(low, [*box[2:], math.inf]) - 1.0)
     end = np.minimum([*box[2:], math.inf], np.maximum(high, start) + 1.0)
     return solid ^ manifold3d.Manifold.cube((end - start).tolist()).translate(start.tolist())
+
+
+def capsules(places: Points, bonds: Sequence[tuple[int, int]], radius_mm: float) -> list[Any]:
+    """The solids within a radius of the line between the two places of each bond."""
+    import manifold3d
+
+    sphere = manifold3d.Manifold.sphere(radius_mm, 16)
+    balls = [sphere.translate(place) for place in places.tolist()]
+    return [manifold3d.Manifold.batch_hull([balls[i] for i in bond]) for bond in bonds]
 
 
 def trim_between(solid: Any, low_mm: float, high_mm: float) -> Any:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from functools import lru_cache
 from pathlib import Path
 
 from fabkit.core.errors import InputError, no_such
+from fabkit.core.files import shipped_file
 
 #: The supported languages by their two-letter codes; the first is the default.
 LANGUAGES = ("en", "de", "it", "fr")
@@ -21,7 +21,8 @@ def load_messages(part: str, language: str) -> dict[str, str]:
     """
     if language not in LANGUAGES:
         raise InputError.of("--language", no_such("language", language, LANGUAGES))
-    return dict(_read_messages(part, language))
+    path = shipped_file(Path(__file__).parent / "messages" / f"{part}.{language}.toml")
+    return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
 def format_count(messages: Mapping[str, str], key: str, count: int) -> str:
@@ -52,9 +53,3 @@ def format_number(messages: Mapping[str, str], value: float) -> str:
     whole, _, rest = f"{value:,.3f}".partition(".")
     rest = rest.rstrip("0")
     return whole.replace(",", messages["thousands"]) + (messages["decimal"] + rest if rest else "")
-
-
-@lru_cache(maxsize=16)
-def _read_messages(part: str, language: str) -> dict[str, str]:
-    path = Path(__file__).parent / "messages" / f"{part}.{language}.toml"
-    return tomllib.loads(path.read_text(encoding="utf-8"))

@@ -17,6 +17,7 @@ from shapely.geometry.base import BaseGeometry
 from shapely.ops import nearest_points
 
 from fabkit.core.errors import escape, pluralize
+from fabkit.core.files import shipped_file
 from fabkit.core.units import format_mm
 from fabkit.drawing.outline import PointMm, rings_mm
 from fabkit.output.svg import Drawing
@@ -43,7 +44,7 @@ RULES_HEAD = ("Rule", "Finding", "Value", "Limit")  # the columns of a table of 
 
 def render_html(template: str, **values: Any) -> str:
     """Render a template. Text is escaped, ``markupsafe.Markup`` is not."""
-    return _environment().get_template(template).render(values)
+    return _environment().get_template(shipped_file(TEMPLATES / template).name).render(values)
 
 
 @cache

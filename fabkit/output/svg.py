@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from xml.etree import ElementTree
 
 from fabkit.core.units import format_number
@@ -16,6 +17,8 @@ _FAMILIES = f"'{FAMILY}', system-ui, 'Segoe UI', 'Helvetica Neue', Arial, sans-s
 _CLASS = "fabkit"
 #: The namespace of layer names in drawing programs.
 _INKSCAPE = "http://www.inkscape.org/namespaces/inkscape"
+#: Formats a length in mm or a coordinate, with at most three decimals.
+number = partial(format_number, digits=3)
 
 
 class Drawing:
@@ -133,16 +136,6 @@ def add_element(parent: ElementTree.Element, tag: str, **attributes: str) -> Ele
     """Add an element; attributes are spelled as in Python: ``class_``, ``stroke_width``."""
     named = {name.rstrip("_").replace("_", "-"): value for name, value in attributes.items()}
     return ElementTree.SubElement(parent, tag, named)
-
-
-def number(value: float) -> str:
-    """Format a number with at most three decimals.
-
-    Example:
-        >>> number(1.25), number(100.0), number(-0.0001)
-        ('1.25', '100', '0')
-    """
-    return format_number(value, 3)
 
 
 def xml_text(text: str) -> str:

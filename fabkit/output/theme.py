@@ -15,6 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from fabkit.core.errors import join_names
+from fabkit.core.files import shipped_file
 
 #: The shipped font family.
 FAMILY = "Open Sans"
@@ -70,7 +71,8 @@ ROLES = tuple(field.name for field in fields(Theme))[1:]
 
 def font_path(bold: bool = False) -> Path:
     """Return the path of the shipped font."""
-    return Path(__file__).parent / "fonts" / f"OpenSans-{'Bold' if bold else 'Regular'}.ttf"
+    name = f"OpenSans-{'Bold' if bold else 'Regular'}.ttf"
+    return shipped_file(Path(__file__).parent / "fonts" / name)
 
 
 def font_faces(regular: str, bold: str) -> list[str]:

@@ -107,7 +107,6 @@ def _package(
     pause_mm: float | None,
     profile: Profile,
 ) -> Package3mf:
-    """Return the package of some pieces, each at its place."""
     metadata = {
         "Title": info.title,
         "Description": f"{info.title}: {pluralize(info.pieces, 'piece')}. Shapes: {info.credit}",

@@ -93,7 +93,6 @@ def _assemblies(assemblies: tuple[Assembly, ...], challenges: int) -> Section:
 
 
 def _odds(report: ToleranceReport) -> Section:
-    """The odds of each challenge and each board with sockets."""
     rows = [
         Row(
             (

@@ -64,7 +64,7 @@ def test_the_same_results_as_here(address: str, tmp_path: Path) -> None:
         with ClusterPool(address) as pool, Checkpoint(tmp_path / "run", PROBLEM) as checkpoint:
             assert pool.max_pending < len(tasks)
             run_tasks(tasks[:100], checkpoint, pool)
-            return run_tasks(tasks, checkpoint, pool, progress.append)
+            return run_tasks(tasks, checkpoint, pool, lambda share, _: progress.append(share))
 
     results = asyncio.run(cell())
     assert sorted(logged(tmp_path / "log")) == list(range(400))
@@ -151,7 +151,7 @@ from fabkit.jobs.cluster import ClusterPool
 exit_on_signals()
 kept = open({kept!r}, "a", buffering=1)
 with ClusterPool({address!r}) as pool, Checkpoint(Path({folder!r}), PROBLEM) as checkpoint:
-    try: run_tasks(hashing(Path({log!r}), 4000, 0.02), checkpoint, pool, lambda _: print(1, file=kept))
+    try: run_tasks(hashing(Path({log!r}), 4000, 0.02), checkpoint, pool, lambda *_: print(1, file=kept))
     except ExternalError as error: print(error)
 """
 

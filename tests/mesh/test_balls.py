@@ -265,6 +265,10 @@ def with_box(low: tuple[float, float, float], high: tuple[float, float, float]) 
     return body_of_solid(solid(PINK, USUAL) + block(low, high))
 
 
+def with_slit(low: tuple[float, float, float], high: tuple[float, float, float]) -> Mesh:
+    return body_of_solid(solid(PINK, USUAL) - block(low, high))
+
+
 def with_faces(change: Callable[[np.ndarray], np.ndarray]) -> Mesh:
     return replace(body := pink(), faces=change(body.faces))
 
@@ -303,6 +307,8 @@ FAULTS: list[tuple[Callable[[], Mesh], str, str]] = [
     (lambda: with_faces(lambda f: np.vstack([f[:40, ::-1], f[40:]])), "winding", ""),
     (lambda: with_box((-7.8, -2, -4.2), (-4, 2, 0)), "ball-stray ball-cells", ""),
     (lambda: with_box((0, 17, -4.2), (15, 18.5, 4.2)), "ball-gap", "is 0 mm"),
+    (lambda: with_slit((7.4, -9, -3), (7.5, 3, 9)), "ball-slit ball-link", "middle of a link is"),
+    (lambda: with_slit((-9, 1, -3), (4, 1.1, 9)), "ball-slit", "middle of a link is"),
 ]
 
 

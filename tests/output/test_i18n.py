@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from fontTools.ttLib import TTFont
 
-from fabkit.core.errors import InputError
+from fabkit.core.errors import ExternalError, InputError
 from fabkit.output import i18n as module
 from fabkit.output.i18n import LANGUAGES, format_count, format_number, load_messages
 from fabkit.output.theme import font_path
@@ -61,3 +61,9 @@ def test_numbers_are_written_as_in_the_language() -> None:
             )
         messages["page"] = "changed"
         assert load_messages("booklet", language)["page"] != "changed"
+
+
+def test_missing_messages_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "__file__", str(tmp_path / "i18n.py"))
+    with pytest.raises(ExternalError, match=r"no .*booklet\.it\.toml.*reinstall it$"):
+        load_messages("booklet", "it")

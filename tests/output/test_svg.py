@@ -12,9 +12,10 @@ import pytest
 from fontTools.ttLib import TTFont
 from PIL import Image
 
-from fabkit.core.errors import InputError
+from fabkit.core.errors import ExternalError, InputError
 from fabkit.model.library import load_set
 from fabkit.model.profile_file import load_profile
+from fabkit.output import theme as theme_module
 from fabkit.output.challenge import challenge_sheet, steps_sheet
 from fabkit.output.pieces import piece_sheet
 from fabkit.output.png import svg_to_png
@@ -158,3 +159,14 @@ def test_chromium_shows_the_shipped_letters_and_the_reader_s_theme(tmp_path: Pat
         advances = [font["hmtx"][font.getBestCmap()[ord(c)]][0] for c in text.text or ""]
         size = float(text.get("font-size", ""))
         assert width == pytest.approx(sum(advances) / 2048 * size, abs=0.02 * size)
+
+
+def test_a_missing_font_is_reported_in_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    theme_module.subset_font.cache_clear()
+    monkeypatch.setattr(theme_module, "__file__", str(tmp_path / "theme.py"))
+    drawing = Drawing(100, 20, "letters")
+    drawing.text(5, 5, "A", 5)
+    with pytest.raises(ExternalError, match=r"no .*OpenSans-Regular.ttf.*reinstall it$"):
+        drawing.source()

@@ -16,7 +16,7 @@ import pytest
 
 from fabkit.build.artifacts import Artifacts
 from fabkit.drawing.draft import FlatDrawing, draft_all, draft_flat_piece
-from fabkit.mesh.topology import signed_volume
+from fabkit.mesh.mesh import Mesh
 from fabkit.model.library import load_set
 from fabkit.model.profile import Profile
 from fabkit.model.profile_file import load_profile
@@ -41,13 +41,13 @@ def drafted(profile: Profile) -> list[FlatDrawing]:
 
 
 @cache
-def volumes_mm3(profile: Profile) -> dict[str, float]:
+def meshes(profile: Profile) -> dict[str, Mesh]:
     artifacts = Artifacts(FRIDGEIQ, FRIDGEIQ.pieces, profile)
-    return {piece.id: signed_volume(artifacts.mesh(piece)) for piece in FRIDGEIQ.pieces}
+    return {piece.id: artifacts.mesh(piece) for piece in FRIDGEIQ.pieces}
 
 
 def bom_of(profile: Profile, sliced: SliceTotals | None = None) -> Bom:
-    return make_bom("fridgeiq", drafted(profile), volumes_mm3(load_profile()), profile, sliced)
+    return make_bom("fridgeiq", drafted(profile), meshes(load_profile()), profile, sliced)
 
 
 def rows(found: Bom) -> list[dict[str, str]]:
@@ -59,8 +59,9 @@ def test_a_piece_is_partly_hollow(settings: tuple[str, ...], tmp_path: Path) -> 
     profile = load_profile((), settings)
     share = infill_for(profile).share
     for drawing in drafted(profile)[::7]:
-        solid_mm3 = print_one(drawing, tmp_path / "one.stl").volume
-        assert share < printed_mm3(drawing, solid_mm3, profile) / solid_mm3 < 1
+        solid = print_one(drawing, tmp_path / "one.stl")
+        mesh = Mesh("one", solid.vertices, solid.faces)
+        assert share < printed_mm3(drawing, mesh, profile) / solid.volume < 1
 
 
 def test_counts_and_sums() -> None:
@@ -100,7 +101,7 @@ def test_filament_is_bought_by_the_names_of_colours() -> None:
     drawings = drafted(load_profile())
     twins = [replace(one, colour=("#0077ee", "#1078e8")[i % 2]) for i, one in enumerate(drawings)]
     twins[0] = replace(twins[0], colour="#dd0033")
-    found = make_bom("fridgeiq", twins, volumes_mm3(load_profile()), load_profile())
+    found = make_bom("fridgeiq", twins, meshes(load_profile()), load_profile())
     assert [(one.name, one.spools) for one in found.filament] == [("red", 1), ("blue", 1)]
     assert len(found.filament[1].pieces) == 15
     assert found.spools_text == "at least 2 spools of 1 kg: red, blue"
@@ -119,14 +120,14 @@ def test_filament_is_bought_by_the_names_of_colours() -> None:
     heavy = make_bom(
         "fridgeiq",
         twins,
-        volumes_mm3(load_profile()),
+        meshes(load_profile()),
         load_profile(),
         SliceTotals("PrusaSlicer", 1.0, (1500.0,), 9),
     )
     assert [one.spools for one in heavy.filament] == [1, 2]
     # Letters share the spool of what has their colour; pieces in two colours are noted.
     white = [replace(one, colour="#fefefe") for one in drafted(load_profile((), [INLAY]))]
-    inlaid = make_bom("fridgeiq", white, volumes_mm3(load_profile()), load_profile((), [INLAY]))
+    inlaid = make_bom("fridgeiq", white, meshes(load_profile()), load_profile((), [INLAY]))
     assert [(one.name, one.pieces[-1]) for one in inlaid.filament] == [("white", "letters")]
     assert any("16 pieces in two colours" in note for note in inlaid.notes)
 

@@ -1,5 +1,5 @@
 """The drawing of a board or lid as constructive solid geometry: prisms and cylinders, added and cut in
-order; and its sections, volume and surface."""
+order; and its sections."""
 
 from __future__ import annotations
 
@@ -104,14 +104,12 @@ class BoardDrawing(PartDrawing):
         kind: ``tray``, ``holes``, ``sockets`` or ``lid``.
         rest_mm: height at which pieces rest: a tray's floor, the plate around sockets, or the
             centres of inserted balls; 0 for a lid.
-        surface_mm2: surface area, with sloped faces counted as if they were upright.
         label_low_mm: height of the lower end of the title's engraving.
     """
 
     kind: str
     steps: tuple[Step, ...]
     rest_mm: float
-    surface_mm2: float
     label_low_mm: float = 0.0
 
 
@@ -133,9 +131,8 @@ def section_at(steps: Sequence[Step], height_mm: float) -> BaseGeometry:
 
 @dataclass(frozen=True)
 class _Slab:
-    """A slab of material between two heights, with its sections at both ends and in the middle."""
+    """A slab of material up to a height, with its sections at both ends and in the middle."""
 
-    low_mm: float
     high_mm: float
     bottom: BaseGeometry
     middle: BaseGeometry
@@ -151,26 +148,22 @@ def board_drawing(
 ) -> BoardDrawing:
     """Make the drawing of a board or lid from its steps, its lowest point at height 0.
 
-    The volume is exact: between two edges the area is a quadratic function of the height
-    (Simpson's rule).
-
     Example:
         >>> from fabkit.model.puzzle import Board
         >>> accessory = Accessory("box-lid", "lid", Board("box", frozenset()), "#ffffff")
         >>> plate = Step(False, (Prism(shapely.box(0, 0, 30, 20), 0, 2),))
         >>> drawn = board_drawing(accessory, (plate,), 0.0)
-        >>> drawn.thickness_mm, drawn.surface_mm2
-        (2, 1400.0)
+        >>> drawn.thickness_mm, drawn.foot.area
+        (2, 600.0)
     """
     edges = sorted(
         {edge for step in steps for shape in step.shapes for edge in shape.edge_heights_mm()}
     )
-    # From low to high, slabs of material in which no surface begins or ends.
+    # The material from low to high, in slabs in which no surface begins or ends.
     slabs = []
     for low, high in itertools.pairwise(edges):
         if high - low > 4 * _INSIDE_MM:
             slab = _Slab(
-                low,
                 high,
                 bottom=section_at(steps, low + _INSIDE_MM),
                 middle=section_at(steps, (low + high) / 2),
@@ -178,25 +171,18 @@ def board_drawing(
             )
             if slab.middle.area > 0:
                 slabs.append(slab)
-    foot = slabs[0].bottom
-    face = slabs[-1].top
-    upright_mm2 = sum((slab.high_mm - slab.low_mm) * slab.middle.length for slab in slabs)
-    level_mm2 = foot.area + face.area
-    for below, above in itertools.pairwise(slabs):
-        level_mm2 += below.top.symmetric_difference(above.bottom).area
     silhouette = shapely.union_all([slab.middle for slab in slabs])
     return BoardDrawing(
         piece=accessory.id,
         kind=accessory.kind,
         colour=accessory.colour,
         outline=Polygon(_largest(silhouette).exterior),
-        face=_largest(face),
-        foot=_largest(foot),
+        face=_largest(slabs[-1].top),
+        foot=_largest(slabs[0].bottom),
         thickness_mm=round(slabs[-1].high_mm, 6),
         steps=steps,
         label=label,
         rest_mm=rest_mm,
-        surface_mm2=float(upright_mm2 + level_mm2),
         label_low_mm=label_low_mm,
     )
 

@@ -81,7 +81,6 @@ def write_3mf(package: Package3mf) -> bytes:
 
 
 def _fill(model: Any, wrapper: Any, library: Any, package: Package3mf) -> None:
-    """Fill an empty model."""
     from trimesh.util import append_faces
 
     numbers = itertools.count(1)

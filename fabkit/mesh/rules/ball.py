@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.mesh.ball_fit import adjacent_pairs, cross_sections, distance_to_skeleton
-from fabkit.mesh.finding import Finding, check_limits
+from fabkit.mesh.finding import TINY_MM3, Finding, check_limits
 from fabkit.mesh.identity import ScannedPart, ambiguity_finding
+from fabkit.mesh.manifold import capsules
 from fabkit.mesh.mesh import Faces, Mesh, Points
 from fabkit.mesh.part import Balls, Part, inside_mm, silhouette
 from fabkit.mesh.rules.outline import TOLERANCE_MM, UNIT_TOLERANCE, near
@@ -76,7 +77,7 @@ def _shape(
 
 
 def _sizes(part: Part, balls: Balls, on_bed: _OnBed, profile: Profile) -> Iterator[Finding]:
-    """Findings on pitch, balls, links, gaps, what is neither ball nor link, and the flat."""
+    """Findings on pitch, balls, links, gaps, what is neither ball nor link, slits, and the flat."""
     ball_mm, unit_mm = profile.ball_mm, profile.unit_mm
     shape = balls.shape
     places = np.array(shape.balls, float) * balls.pitch_mm
@@ -104,6 +105,14 @@ def _sizes(part: Part, balls: Balls, on_bed: _OnBed, profile: Profile) -> Iterat
     what = "the largest distance of the surface from the middles of balls and links"
     most_mm = ball_mm / 2 + 2 * TOLERANCE_MM
     yield from check_limits("ball-stray", stray_mm, maximum=most_mm, what=what)
+    if part.aligned.is_solid:
+        # Half as thick as links, or as what the flat leaves of those on the bed.
+        core_mm = min(profile.link_mm, 2 * profile.ball_flat_mm) / 4 * balls.pitch_mm / unit_mm
+        cores = capsules(places, shape.bonds, core_mm)
+        missing_mm3 = [(core - part.aligned.manifold).volume() for core in cores]
+        marks = map(on_bed.mark, shape.bonds)
+        missing = zip(missing_mm3, marks, strict=True)
+        yield from check_limits("ball-slit", missing, maximum=TINY_MM3, unit="mm3")
     flats = []
     for i in on_bed.lowest:
         middle = shapely.Point(on_bed.middles[i, :2])

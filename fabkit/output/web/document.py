@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 from fabkit.core.errors import escape
+from fabkit.core.files import shipped_file
 from fabkit.model.puzzle import Entry, PuzzleSet
 from fabkit.output.i18n import LANGUAGES, load_messages, plural_form
 from fabkit.output.report import render_html
@@ -176,4 +177,4 @@ def style_sheet() -> str:
 
 def static_file(name: str) -> bytes:
     """Read a static file of the page."""
-    return (_STATIC / name).read_bytes()
+    return shipped_file(_STATIC / name).read_bytes()

@@ -97,11 +97,13 @@ class SubsetChallenges:
         """Return sources of candidates by shape; equal seeds give equal candidates."""
         lattice = self._puzzle.lattice
         max_area = min(self._puzzle.area, _MAX_CELLS / lattice.cells_per_unit)
-        return {
-            name: self._candidates(name, region, random.Random(f"{seed} {name}"))  # noqa: S311
-            for name, corners in basic_shapes(lattice, max_area).items()
-            if self._combinations[0].get(len(region := shape_cells(lattice, corners)))
-        }
+        sources: dict[Hashable, CandidateSource] = {}
+        for name, corners in basic_shapes(lattice, max_area).items():
+            region = shape_cells(lattice, corners)
+            if self._combinations[0].get(len(region)):
+                rng = random.Random(f"{seed} {name}")  # noqa: S311
+                sources[name] = self._candidates(name, region, rng)
+        return sources
 
     def _candidates(
         self, name: str, region: frozenset[Cell], rng: random.Random
