@@ -1,8 +1,9 @@
 """Validate TOML and JSON documents: unknown keys are refused, all errors are reported at once.
 
-A `Table` is a pydantic model of one table of a file; its fields are annotated with a `Validator`,
-which also provides the JSON schema for editors (`json_schema`). `read_document` validates a file and
-records pydantic's errors, in the words of fabkit, in an `ErrorList`; later checks add theirs.
+A `Table` is a pydantic model of one table of a file. Its fields have pydantic's types, a `Validator`
+for values that fabkit parses, such as lengths, or a `Shape`; all of them also make the JSON schema for
+editors (`json_schema`). `read_document` validates a file and records pydantic's errors, in the words of
+fabkit, in an `ErrorList`; later checks add theirs.
 
 Only reading needs pydantic, so this module is imported where files are read.
 """
@@ -14,6 +15,7 @@ import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import count
 from types import MappingProxyType
 from typing import Annotated, Any, TypeVar, get_args
 
@@ -276,14 +278,19 @@ def read_document(
             )
         except ValidationError:
             return None
-    for key in file.model_fields_set:
-        rows = getattr(file, key)
-        if isinstance(rows, list) and rows and isinstance(rows[0], Table):
-            places = [(key, index) for index in range(len(document[key]))]
-            sound_places = [place for place in places if place not in unsound]
-            for row, (_, index) in zip(rows, sound_places, strict=True):
-                row._place = f"{key}[{index}]"
+    _set_places(file, unsound)
     return file
+
+
+def _set_places(table: Table, unsound: Container[tuple[int | str, ...]] = ()) -> None:
+    """Set the places of tables in the lists of a table, without those at unsound places."""
+    for key in table.model_fields_set:
+        rows = getattr(table, key)
+        if isinstance(rows, list) and rows and isinstance(rows[0], Table):
+            indices = (index for index in count() if (key, index) not in unsound)
+            for row, index in zip(rows, indices, strict=False):
+                row._place = f"{table.key(key)}[{index}]"
+                _set_places(row)
 
 
 def _sound_part(key: str, value: Any, unsound: Container[tuple[int | str, ...]]) -> Any:
@@ -416,17 +423,15 @@ def _below(place: str, key: str) -> str:
     return place + ("." if place else "") + truncate(escape(key))
 
 
-def exactly_one(
-    errors: ErrorList, place: str, table: Table, names: Sequence[str], required: bool
-) -> str:
+def exactly_one(errors: ErrorList, table: Table, names: Sequence[str], required: bool) -> str:
     """Return which of several exclusive keys a table has; empty after an error."""
     stated = [name for name in names if name in table.model_fields_set]
     expected = f"expected one of {', '.join(names)}; found"
     if len(stated) > 1:
-        errors.add(_below(place, stated[-1]), f"{expected} {' and '.join(stated)}")
+        errors.add(table.key(stated[-1]), f"{expected} {' and '.join(stated)}")
         return ""
     if required and not stated:
-        errors.add(place, f"{expected} none")
+        errors.add(table.place, f"{expected} none")
     return stated[0] if stated else ""
 
 

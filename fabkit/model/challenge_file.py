@@ -309,7 +309,7 @@ class ChallengeReader:
         """
         errors = self._errors
         errors_before = errors.count
-        key = exactly_one(errors, table.place, table, _REGION_KEYS, required=False)
+        key = exactly_one(errors, table, _REGION_KEYS, required=False)
         if errors.count > errors_before:
             return frozenset(), CellNumbering(self._lattice)
         where = table.key(key)
@@ -402,10 +402,9 @@ class ChallengeReader:
             return ()
         given: dict[str, Given] = {}
         covered: set[Cell] = set()
-        for index, row in enumerate(table.given):
-            place = f"{table.key('given')}[{index}]"
-            key = exactly_one(errors, place, row, ("cells", "outline", "frame"), required=True)
-            where = f"{place}.{key}"
+        for row in table.given:
+            key = exactly_one(errors, row, ("cells", "outline", "frame"), required=True)
+            where = row.key(key)
             drawing = getattr(row, key) if key else None
             cells = self._cells(key, drawing, where, numbering) if key else frozenset()
             if not cells:
@@ -413,9 +412,9 @@ class ChallengeReader:
             name = quote(row.piece)
             piece = self._pieces.get(row.piece)
             if row.piece not in pieces or piece is None:
-                errors.add(f"{place}.piece", f"{name} is not among the challenge's pieces")
+                errors.add(row.key("piece"), f"{name} is not among the challenge's pieces")
             elif row.piece in given:
-                errors.add(f"{place}.piece", f"{name} is given twice")
+                errors.add(row.key("piece"), f"{name} is given twice")
             elif not self._proved and piece.forms and not is_image(lattice, piece, cells, flips):
                 message = f"is not the shape of {name} under the allowed moves ({MOVES[flips]})"
                 errors.add(where, message)
@@ -489,7 +488,7 @@ def _read_entries(
     )
     entries = list[Entry]()
     if file:
-        exactly_one(errors, "", file, ("challenge", "challenges"), required=True)
+        exactly_one(errors, file, ("challenge", "challenges"), required=True)
         reader = _reader(puzzle, errors, proved)
         ids = set[str]()
         for table in file.challenge or file.challenges:

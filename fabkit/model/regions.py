@@ -413,13 +413,8 @@ def _bonds(
 def _refuse_loose_ball(balls: list[Ball], bonds: list[tuple[int, int]]) -> None:
     """Raise `BallError` when the bonds do not connect all balls."""
     joined = {0}
-    frontier = [0]
-    while frontier:
-        i = frontier.pop()
-        for bond in bonds:
-            if i in bond and (j := sum(bond) - i) not in joined:
-                joined.add(j)
-                frontier.append(j)
+    while new := {end for bond in bonds if not joined.isdisjoint(bond) for end in bond} - joined:
+        joined |= new
     unbonded = sorted(set(range(len(balls))) - joined)
     for i in unbonded:
         if not any(_are_near(balls[i], other) for other in balls):

@@ -277,7 +277,7 @@ class _SetReader:
         is_short = len(table.id) <= _LONGEST_DEFAULT_LABEL
         label = table.label or (table.id if is_short else table.id[:1].upper())
         piece = Piece(table.id, label, table.colour or PALETTE[index % len(PALETTE)], ())
-        key = exactly_one(errors, table.place, table, _PIECE_KEYS, required=True)
+        key = exactly_one(errors, table, _PIECE_KEYS, required=True)
         if key == "balls":
             piece = self._ball_piece(table, piece)
         elif key:
@@ -326,7 +326,7 @@ class _SetReader:
         return replace(piece, tones=tones, tone=colour)
 
     def _board(self, table: BoardTable, pieces: Sequence[Piece]) -> Board:
-        key = exactly_one(self.errors, table.place, table, _BOARD_KEYS, required=True)
+        key = exactly_one(self.errors, table, _BOARD_KEYS, required=True)
         where = table.key(key)
         cells = self.regions.read(key, getattr(table, key), where) if key else frozenset()
         board = Board(table.id, cells, table.optional)

@@ -11,8 +11,13 @@ from fabkit.core.documents import Table, Text, choice, read_document
 from fabkit.core.errors import ErrorList, InputError
 
 
+class Part(Table):
+    name: Text
+
+
 class Row(Table):
     name: Text = Field(max_length=5)
+    part: list[Part] = Field([])
     count: StrictInt = Field(1, ge=1, le=9)
 
 
@@ -45,6 +50,14 @@ def test_all_errors_of_a_file_are_reported() -> None:
         "  row[1]: expected a table [[row]], found 7",
         "  row[2].count: is 99; expected 1 to 9",
     ]
+
+
+def test_a_table_in_a_table_has_its_place() -> None:
+    file = read({"kind": "round", "row": [{"name": "a"}, {"name": "b", "part": [{"name": "c"}]}]})[
+        0
+    ]
+    assert file
+    assert [part.key("name") for part in file.row[1].part] == ["row[1].part[0].name"]
 
 
 def test_tables_without_an_error_are_read_beside_others() -> None:
