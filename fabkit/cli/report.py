@@ -82,6 +82,7 @@ class Report:
 
     @contextmanager
     def _showing(self) -> Iterator[Progress]:
+        """Yield a function that shows a text and a share, from 0 to 1."""
         if self.quiet:
             yield no_progress
         elif sys.stderr is None or not sys.stderr.isatty():

@@ -284,6 +284,7 @@ def _side_lengths_mm(outline: Polygon) -> set[float]:
 
 
 def _frame(piece: FlatDrawing, wide_mm: float) -> FlatDrawing:
+    """Return a piece without its inside."""
     inside = mitre_offset(piece.outline, -wide_mm)
     if inside.geom_type != "Polygon" or inside.is_empty:
         return piece

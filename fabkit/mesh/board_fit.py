@@ -81,6 +81,7 @@ def fit_boards(
 
 
 def _identity(part: Part) -> tuple[str, bool]:
+    """The id of the board, and whether it is the lid."""
     assert part.board is not None
     return part.board.id, part.kind == LID
 
@@ -304,6 +305,7 @@ def post_heights_mm(part: Part, lattice: Lattice) -> Points:
 
 
 def _fit_holes(standing: Part, puzzle: PuzzleSet, _: Sequence[_Region]) -> Iterator[Part]:
+    """Fit a board of holes or sockets, if it is the right way up."""
     lattice, levels = puzzle.lattice, z_ranges(standing.sections)
     for slab in levels:
         circles = round_holes(standing.sections.at(slab.middle_mm))

@@ -273,6 +273,7 @@ def _shape(scanned: ScannedPart) -> Finding:
 
 
 def _letter(rule: str, letter: Letter | None, scanned: ScannedPart) -> Finding:
+    """The finding on which letter is on one side."""
     face = scanned.letter
     recognised = letter or (scanned.unknown_letter if rule == "letter" else None)
     ok = False

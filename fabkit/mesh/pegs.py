@@ -166,5 +166,6 @@ def peg_findings(part: PeggedPart | None, lattice: Lattice, profile: Profile) ->
 
 
 def _marks(pegs: Sequence[FittedCircle]) -> BaseGeometry:
+    """The areas of pegs, for a drawing."""
     places = shapely.points([(peg.x_mm, peg.y_mm) for peg in pegs])
     return shapely.union_all(shapely.buffer(places, [peg.diameter_mm / 2 for peg in pegs]))

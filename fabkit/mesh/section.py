@@ -133,6 +133,7 @@ class Sections:
         return [height for _, height in itertools.islice(levels, 300)]
 
     def _at_level(self, height: float) -> NDArray[np.bool_]:
+        """A mask of the faces at a height."""
         return np.asarray(np.abs(self._corners - height).max(axis=1) < self.scatter_mm)
 
     @cached_property

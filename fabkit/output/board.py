@@ -147,6 +147,7 @@ class BoardPainter:
             self.canvas.circle(x, y, BALL_DIAMETER_IN_PITCHES * self.unit_mm / 2, **style)
 
     def _toned(self, piece: Piece, cells: frozenset[Cell]) -> frozenset[Cell]:
+        """Return the cells in the piece's second colour."""
         if piece.tones and self.halves > 1:
             form = piece.forms[0]
             form = replace(form, cells=subdivide(self.puzzle.lattice, form.cells))
@@ -155,6 +156,7 @@ class BoardPainter:
         return tones_at(self.puzzle.lattice, piece, cells)
 
     def _stroke(self, rings: Sequence[Points], role: str, units: float) -> None:
+        """Draw lines around or between areas."""
         width = {"stroke_width": f"{min(units * self.unit_mm, _MAX_LINE_MM):.2f}"}
         round_line = {"fill": "none", **self.theme.lined(role), **width, "stroke_linejoin": "round"}
         self.canvas.polygon(rings, **round_line)

@@ -121,6 +121,7 @@ def _numbers(canvas: Canvas, part: CouponPart, by_mm: PointMm) -> None:
 
 
 def _rows(canvas: Canvas, places: Sequence[CouponPlace], x: float, top: float) -> None:
+    """Draw a table with room to write in."""
     for offset, heading in ((0, "No."), (11, "feature"), (48, "nominal"), (63, "measured, mm")):
         canvas.text(x + offset, top, heading, 3.0, class_="quiet")
     for row, place in enumerate(places, start=1):

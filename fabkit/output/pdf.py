@@ -223,6 +223,7 @@ class PdfPage:
         self._pdf.setFillAlpha(float(style.get("fill_opacity", "1")))
 
     def _path(self, rings: Sequence[Points], closed: bool = False) -> Any:
+        """Return a path of rings or polylines."""
         path = self._pdf.beginPath()
         for ring in rings:
             for place, (x, y) in enumerate(ring):

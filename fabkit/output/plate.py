@@ -147,5 +147,6 @@ def _draw_lines(drawing: Drawing, lines: list[_Line], inside: Polygon, **style: 
 
 
 def _draw_border(drawing: Drawing, area: Polygon) -> None:
+    """Draw the border of an area to keep free."""
     dashes = {"stroke_width": "0.3", "stroke_dasharray": "2 1.4"}
     draw_area(drawing, area, _BY_MM, fill="none", **drawing.theme.lined("quiet"), **dashes)

@@ -191,6 +191,7 @@ def describe_deviations(
 
 
 def _changes(answers: Sequence[ChallengeResult]) -> str:
+    """The changes in the answers to challenges, in words."""
     ids = defaultdict[tuple[str, str], list[str]](list)
     for result in answers:
         ids[result.status_as_drawn, result.status].append(result.challenge.id)

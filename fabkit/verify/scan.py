@@ -179,6 +179,7 @@ class ScannedSet:
         return tuple(inspected)
 
     def _insertion_findings(self, profile: Profile, progress: Progress) -> dict[str, list[Finding]]:
+        """Findings on each piece that is inserted into a board, by the piece's id."""
         findings = defaultdict[str, list[Finding]](list)
         known = {piece.id for piece in self.as_scanned.pieces}
         boards = [board for board in self.boards if board.part.kind in (HOLES, SOCKETS)]

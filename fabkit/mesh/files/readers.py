@@ -210,6 +210,7 @@ def _read_stl(content: bytes) -> Iterator[Mesh]:
 
 
 def _ascii_corners(content: bytes) -> Points:
+    """The corners of all facets of a complete ASCII STL."""
     numbers = array("d")
     step = -1  # the position in a facet, or outside a solid
     lines = _lines(re.sub(b"(?i)end solid", b"endsolid", content))
@@ -227,6 +228,7 @@ def _ascii_corners(content: bytes) -> Points:
 
 
 def _numbers(line: int, words: Sequence[str], how: Callable[[str], Any] = float) -> list[Any]:
+    """The numbers after the first word of a line."""
     try:
         return [how(word) for word in words[1:]]
     except ValueError:

@@ -143,6 +143,7 @@ def assemble(
 def _pair_problems(
     both: str, overlap_mm3: float, gap_mm: float, edge_mm: float, profile: Profile
 ) -> Iterator[str]:
+    """What is wrong between two parts, or a part and the board."""
     least_mm, most_mm = profile.gap_min_mm, profile.gap_max_mm
     if overlap_mm3 > TINY_MM3:
         yield f"{both} overlap by {overlap_mm3:.3f} mm3"

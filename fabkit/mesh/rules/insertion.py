@@ -353,6 +353,7 @@ def _common_mm3(silhouettes: Any, areas: Any, high_mm: Any) -> float:
 
 
 def _intersect(solid: Any, other: Any) -> bool:
+    """Whether two solids overlap."""
     return float((solid ^ other).volume()) > TINY_MM3
 
 

@@ -149,6 +149,7 @@ def _check_entries(puzzle: PuzzleSet, entries: Sequence[Entry]) -> None:
 def _play_pages(
     spec: BookletSpec, book: BookletDocument, picture: bytes | None
 ) -> tuple[list[Flowable], list[str]]:
+    """Return the pages of the edition ``play``, and the notes."""
     grid = ChallengeGrid(spec)
     story = [
         *cover_page(spec, picture),
@@ -164,6 +165,7 @@ def _play_pages(
 def _full_size_pages(
     spec: BookletSpec, book: BookletDocument, picture: bytes | None
 ) -> tuple[list[Flowable], list[str]]:
+    """Return the pages of the edition ``full-size``, and the notes."""
     book.add_page_size("pieces", spec.size, side_mm=MARGIN_MM)
     challenges, sizes, smaller = full_size_challenges(spec, book)
     pieces, piece_sizes, smaller_pieces = full_size_pieces(spec, book)

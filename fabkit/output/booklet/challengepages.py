@@ -107,6 +107,7 @@ class ChallengeGrid:
                 key = f"page-of-{part[-1].number + 1}-{name}"
 
     def _scale(self, grid: tuple[int, int]) -> float:
+        """Return the common scale for a grid of columns and rows."""
         challenges = self._spec.challenges
 
         def is_shared(scale: float) -> bool:
@@ -227,6 +228,7 @@ def format_solution_count(spec: BookletSpec, challenge: NumberedChallenge) -> st
 
 
 def _page_for(spec: BookletSpec, challenge: NumberedChallenge) -> tuple[tuple[Size, str], float]:
+    """Return the page of a challenge at full size, and its scale there."""
     needed = required_size_mm(spec, challenge)
     if page := fold_out_page((needed[0], needed[1] + 1), spec.paper, spec.size):
         return page, 1.0
@@ -328,6 +330,7 @@ def _linked_title(
 
 
 def _cell(spec: BookletSpec, grid: tuple[int, int]) -> Size:
+    """Return the size in mm of a grid cell."""
     wide, high = spec.width_mm, spec.size[1] - MARGIN_MM - FOOT_MM - _HEAD_MM - 1
     return (wide + _GAP_MM) / grid[0] - _GAP_MM, high / grid[1] - _GAP_MM
 

@@ -211,6 +211,7 @@ def _linear(colour: str) -> tuple[float, float, float]:
 
 
 def _png(pixels: Floats, transparent: bool) -> bytes:
+    """Encode linear light and coverage as PNG."""
     from PIL import Image
 
     colour, alpha = pixels[..., :3], pixels[..., 3:]

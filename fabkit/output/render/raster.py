@@ -194,6 +194,7 @@ def _lamp(view: View, count: int) -> list[tuple[float, float]]:
 
 
 def _sky(count: int) -> list[tuple[float, float]]:
+    """Return directions spread evenly over the sky."""
     sines = [_MIN_SKY_SINE + (1 - _MIN_SKY_SINE) * (i + 0.5) / count for i in range(count)]
     return [(_GOLDEN_DEGREES * i, math.degrees(math.asin(sine))) for i, sine in enumerate(sines)]
 

@@ -102,6 +102,7 @@ def nest_compactly(
 
 
 def _diagonal_mm(shapes: Mapping[str, Polygon], placements: Sequence[Placement]) -> float:
+    """The diagonal of the bounding box of placed shapes."""
     left, bottom, right, top = total_bounds(
         [placement.place(shapes[placement.name]) for placement in placements]
     )

@@ -153,6 +153,7 @@ class SubsetChallenges:
 
     @cached_property
     def _combinations(self) -> list[dict[int, int]]:
+        """The number of selections from each kind onwards that have each area."""
         sums_by_kind = [{0: 1}]
         for kind, area in zip(reversed(self._kinds), reversed(self._areas), strict=True):
             sums: dict[int, int] = {}

@@ -153,6 +153,7 @@ def _complete(query: SnowflakeQuery, result: ParityResult) -> dict[str, Any]:
 
 
 def _head(query: SnowflakeQuery, shape: CandidateResult) -> dict[str, Any]:
+    """Return the entries that every candidate has."""
     field = shape.field
     numbers = [number for orbit in shape.orbits for number in field.orbits[orbit]]
     challenge = Challenge(

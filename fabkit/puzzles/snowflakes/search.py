@@ -357,4 +357,5 @@ def _grouped(
 
 
 def _place(field: Field) -> str:
+    """Return the prefix of the keys of a field's tasks."""
     return f"{field.parity}/{format_half_width(field.half_width)}"
