@@ -26,9 +26,9 @@ from fabkit.output.render.scene import ShadedMesh, Vector, dot
 #: A solution: the cells of each piece.
 Layout = Mapping[str, frozenset[Cell]]
 
-#: In an exploded view, pieces move outwards by this fraction of their distance from the centre …
+#: In an exploded view, pieces move outwards by this fraction of their distance from the centre.
 _SPREAD = 0.30
-#: … and up by this fraction of the region's size.
+#: In an exploded view, pieces move up by this fraction of the region's size.
 _RAISED = 0.22
 #: The gap between a board and its lid, as a fraction of the board's width.
 _BESIDE = 0.08

@@ -136,7 +136,12 @@ def write_booklet(
         "look": [options.paper, options.picture, options.edition, options.fold],
     }
     recipe = report_recipe(
-        puzzle, profile, json_text(inputs), packages=_PACKAGES, libraries=_LIBRARIES, but=NOT_SHOWN
+        puzzle,
+        profile,
+        json_text(inputs),
+        packages=_PACKAGES,
+        libraries=_LIBRARIES,
+        exclude_keys=NOT_SHOWN,
     )
     target = Target((options.file_name,), recipe, write, always=always)
     build(folder, puzzle.name, [target], force)

@@ -413,7 +413,7 @@ def leftovers(
     old = [
         name
         for name, entry in sorted(here.items())
-        if entry.about and entry.about != manifest.about(entry.about.partition("/")[0])
+        if entry.about and entry.about != manifest.digest_of(entry.about.partition("/")[0])
     ]
     if old:
         yield f"out of date: {', '.join(old)}; run the commands again"

@@ -100,7 +100,7 @@ class Manifest(BaseModel):
         }
         return json_text({**self.model_dump(exclude={"files"}), "files": files})
 
-    def about(self, folder: str) -> str:
+    def digest_of(self, folder: str) -> str:
         """The `ManifestEntry.about` of a report on the files in a folder; empty for none."""
         names = sorted(name for name in self.files if folder and name.startswith(f"{folder}/"))
         parts = [part for name in names for part in (name, self.files[name].sha256)]
@@ -148,19 +148,18 @@ def input_digests(puzzle: PuzzleSet, profile: Profile) -> dict[str, Any]:
     return {"fabkit": __version__, "inputs": digests}
 
 
-def profile_digest(profile: Profile, reads: Sequence[str] = ()) -> str:
-    """A hash of the numbers that shape the pieces, and of those whose keys begin with one of
-    `reads`."""
-    counted = [
+def profile_digest(profile: Profile, key_prefixes: Sequence[str] = ()) -> str:
+    """A hash of the numbers that shape the pieces, and of those whose keys have one of the prefixes."""
+    settings = [
         setting
         for setting in SETTINGS
-        if setting.affects_shape or setting.key.startswith(tuple(reads))
+        if setting.affects_shape or setting.key.startswith(tuple(key_prefixes))
     ]
-    return digest(*_numbers(profile, counted))
+    return digest(*_numbers(profile, settings))
 
 
-def _numbers(profile: Profile, counted: Sequence[Setting]) -> list[str]:
-    return [f"{setting.key}={getattr(profile, setting.attribute)}" for setting in counted]
+def _numbers(profile: Profile, settings: Sequence[Setting]) -> list[str]:
+    return [f"{setting.key}={getattr(profile, setting.attribute)}" for setting in settings]
 
 
 @cache
@@ -194,17 +193,17 @@ def report_recipe(
     *more: str,
     packages: tuple[str, ...] = (),
     libraries: tuple[str, ...] = (),
-    but: tuple[str, ...] = (),
+    exclude_keys: tuple[str, ...] = (),
 ) -> str:
     """The recipe of a report: a hash of its inputs besides the files it covers.
 
     Args:
         more: further inputs, such as a budget.
         packages, libraries: in addition to those of all reports.
-        but: prefixes of the profile's keys that do not matter.
+        exclude_keys: prefixes of the profile's keys that do not matter.
     """
     numbers = _numbers(
-        profile, [setting for setting in SETTINGS if not setting.key.startswith(but)]
+        profile, [setting for setting in SETTINGS if not setting.key.startswith(exclude_keys)]
     )
     code = generator_digest((*_PACKAGES, *packages), (*_LIBRARIES, *libraries))
     return digest(puzzle.digest, code, profile.name, *numbers, *more)

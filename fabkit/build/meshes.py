@@ -108,7 +108,9 @@ def check_and_verify(
         reports.append((checked, verified))
         write_contents(check_contents(checked) | verify_contents(verified), output_path)
 
-    recipe = report_recipe(puzzle, profile, f"{budget_s}", but=("price.", "laser.", "filament."))
+    recipe = report_recipe(
+        puzzle, profile, f"{budget_s}", exclude_keys=("price.", "laser.", "filament.")
+    )
     target = Target(("check.json", "check.html", "verify.json"), recipe, write, about="stl")
     build(folder, puzzle.name, [target], force)
     return reports[0] if reports else None

@@ -131,7 +131,12 @@ class _PageBuilder:
         """The recipe of files; see `fabkit.build.manifest.ManifestEntry`."""
         text = json_text({"said": selected, "large": self.large})
         return report_recipe(
-            self.puzzle, self.profile, text, packages=_PACKAGES, libraries=_LIBRARIES, but=NOT_SHOWN
+            self.puzzle,
+            self.profile,
+            text,
+            packages=_PACKAGES,
+            libraries=_LIBRARIES,
+            exclude_keys=NOT_SHOWN,
         )
 
     def _files(self) -> list[Target]:

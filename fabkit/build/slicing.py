@@ -33,7 +33,7 @@ REPORT = "slice.json"
 
 def _target(puzzle: PuzzleSet, profile: Profile) -> Target:
     """The target, which does not depend on prices and cutting."""
-    recipe = report_recipe(puzzle, profile, "slice", but=("price.", "laser.", "gap."))
+    recipe = report_recipe(puzzle, profile, "slice", exclude_keys=("price.", "laser.", "gap."))
     return Target((REPORT, "gcode/"), recipe, lambda output_path: None, about="plates")
 
 

@@ -86,7 +86,7 @@ class Target:
 
     def files(self, manifest: Manifest) -> dict[str, ManifestEntry]:
         """The files made by this recipe, about the current files."""
-        about = manifest.about(self.about)
+        about = manifest.digest_of(self.about)
         return {
             name: entry
             for name, entry in manifest.files.items()
@@ -227,7 +227,7 @@ def _make(
             recipe=target.recipe,
             kind=target.kind,
             files=len(staged),
-            about=manifest.about(target.about),
+            about=manifest.digest_of(target.about),
             **more,
         )
         for name, (path, more) in staged.items()

@@ -24,7 +24,10 @@ from fabkit.core.errors import ErrorList, InputError, escape, quote, truncate
 from fabkit.core.files import SCHEMA_VERSION, json_sha256
 from fabkit.core.parsing import read_text, strict_json
 
-KIND, SHAPES_KIND = "fabkit certificate", "fabkit impossible shapes"
+#: The key ``kind`` of a certificate.
+KIND = "fabkit certificate"
+#: The key ``kind`` of a file of impossible shapes.
+SHAPES_KIND = "fabkit impossible shapes"
 MAX_BYTES = 256 * 1024 * 1024
 #: In frame points: beyond the limits of set files.
 MAX_COORDINATE = 100_000

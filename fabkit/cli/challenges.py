@@ -64,7 +64,8 @@ def challenges(
     from fabkit.puzzles.graded.generate import ChallengeQuery, find_board, generate
     from fabkit.solve.engines.engine import Budget
 
-    report, puzzle, folder, begin = context.report, context.puzzle, context.folder, context.begin
+    report, puzzle, folder = context.report, context.puzzle, context.folder
+    begin = context.begin
     place = find_board(puzzle, board)
     levels = tuple(difficulty or LEVELS)
     if of and board:

@@ -353,11 +353,11 @@ def calibrate(
     for n in sorted({place.nominal_mm for place in places.values() if place.kind == "hole"}):
         if "hole_constant" in machine.values:
             rows[f"holes of {format_mm(n)} shrink by"] = machine.hole_shrinkage(n), 1, "mm"
-    values = [
-        [label, *(f"{times * x:.3f}" for x in (what.value, *what.interval)), unit]
-        for label, (what, times, unit) in rows.items()
-    ]
-    report.table(["error", "value", "from", "to", "unit"], values)
+    table = []
+    for label, (estimate, factor, unit) in rows.items():
+        numbers = (estimate.value, *estimate.interval)
+        table.append([label, *(f"{factor * number:.3f}" for number in numbers), unit])
+    report.table(["error", "value", "from", "to", "unit"], table)
     report.info(
         f"{pluralize(len(readings), 'value')}; 95 % intervals; lengths scatter by "
         f"{format_mm(machine.scatter_mm)} (standard deviation)"

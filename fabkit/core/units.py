@@ -14,8 +14,8 @@ MM_PER_UNIT = {
     "mm": Fraction(1),
     "cm": Fraction(10),
     "um": Fraction(1, 1000),
-    "µm": Fraction(1, 1000),  # the micro sign …
-    "μm": Fraction(1, 1000),  # … and the Greek letter, which look the same
+    "µm": Fraction(1, 1000),  # the micro sign
+    "μm": Fraction(1, 1000),  # the Greek letter mu, which looks the same
     "in": Fraction(254, 10),
 }
 _NUMBER = r"\s*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))\s*"

@@ -184,7 +184,8 @@ class Pool:
                         moved = True
                         yield task, result
                 if lost and not futures:  # all workers are idle: start over
-                    idle, moved = 0 if moved else idle + 1, False
+                    idle = 0 if moved else idle + 1
+                    moved = False
                     if idle == 2:
                         several = f"one of {pluralize(len(lost), 'task')}"
                         where = f"the task {quote(lost[0].key)}" if len(lost) == 1 else several

@@ -20,11 +20,11 @@ from fabkit.model.accessory import has_pegs
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 
-#: Rules on any mesh …
+#: Rules on any mesh.
 MESH_RULES = (
     "watertight", "winding", "degenerate", "self-intersection", "shells", "cavities", "volume",
 )  # fmt: skip
-#: … and rules on whether it is a part of the set.
+#: Rules on whether a mesh is a part of the set.
 _RECOGNITION_RULES = "read-back", "shape", "cut-through", "ball-read", "ball-shape", "board-read"
 
 

@@ -378,6 +378,7 @@ def socket_odds(
     """
     if part.board is None or part.kind not in (HOLES, SOCKETS):
         return []
+    board_id = part.board.id
     middles = cell_centres_mm(lattice, part.board, part.unit_mm)
     cuts = [
         round_holes(part.sections.at(slab.middle_mm))
@@ -388,21 +389,28 @@ def socket_odds(
     holes_mm = [hole.inner_mm for hole in holes if hole is not None]
     # Two sides of the peg or ball and two of the hole, unless the error of holes is calibrated.
     sides = 2 if error.side_sd_mm else 4
-    of_holes = sides, error.hole_mm, error.hole_sd_mm
-    kinds = [("peg", holes_mm, peg_mm, *of_holes)]
-    if part.kind == HOLES:
-        kinds = [("ball", holes_mm, ball_mm, *of_holes)]
-        kinds += [("link", channel_widths_mm(part, lattice), link_mm, 4, 0.0, 0.0)]
-    odds = []
-    for what, rooms_mm, thick_mm, sides, hole_mm, hole_sd_mm in kinds:
-        if rooms_mm:
-            name, spare_mm = f"{part.board.id} {what}", min(rooms_mm) - thick_mm - hole_mm
-            sets_mm = spare_mm - error.sample(name, sides).sum(axis=0)
-            sets_mm -= np.random.default_rng(SEED).normal(0, hole_sd_mm, DRAWS)
-            worst_mm = spare_mm - sides * error.worst_side_mm - WORST_CASE_SD * hole_sd_mm
-            rss_mm = error.rss_mm(spare_mm, np.ones(sides), hole_sd_mm)
-            odds.append(Odds(name, sets_mm, spare_mm, worst_mm, rss_mm))
-    return odds
+
+    def fit_odds(
+        what: str, rooms_mm: Sequence[float], thick_mm: float, sides: int, of_hole: PrinterError
+    ) -> list[Odds]:
+        if not rooms_mm:
+            return []
+        name = f"{board_id} {what}"
+        spare_mm = min(rooms_mm) - thick_mm - of_hole.hole_mm
+        sets_mm = spare_mm - error.sample(name, sides).sum(axis=0)
+        sets_mm -= np.random.default_rng(SEED).normal(0, of_hole.hole_sd_mm, DRAWS)
+        worst_mm = spare_mm - sides * error.worst_side_mm - WORST_CASE_SD * of_hole.hole_sd_mm
+        rss_mm = error.rss_mm(spare_mm, np.ones(sides), of_hole.hole_sd_mm)
+        return [Odds(name, sets_mm, spare_mm, worst_mm, rss_mm)]
+
+    if part.kind == SOCKETS:
+        return fit_odds("peg", holes_mm, peg_mm, sides, error)
+    # A channel's two sides are no hole.
+    of_channel = replace(error, hole_mm=0.0, hole_sd_mm=0.0)
+    return [
+        *fit_odds("ball", holes_mm, ball_mm, sides, error),
+        *fit_odds("link", channel_widths_mm(part, lattice), link_mm, 4, of_channel),
+    ]
 
 
 # --- magnets ------------------------------------------------------------------------------

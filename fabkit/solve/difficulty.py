@@ -239,19 +239,22 @@ class _SolvingState:
         The last step places the last piece.
         """
         while self._left:
-            options, forced = self._options(np.ones_like(self._good)), ""
-            if options.min() > 1:
-                options, forced = self._look_ahead(), "hole"
+            options = self._options(np.ones_like(self._good))
+            looks_ahead = options.min() > 1
+            if looks_ahead:
+                options = self._look_ahead()
             fewest = int(options.min())
-            of_cell, _, row, item = max(
-                (item < self._cell_count, len(items), -row, item)
-                for row, items in self._left.items()
+            # Cells before pieces, large pieces before small ones.
+            is_cell, _, earlier, item = max(
+                (item < self._cell_count, len(items), -placement, item)
+                for placement, items in self._left.items()
                 for item in items
                 if options[item] == fewest
             )
-            why = "fewest" if fewest > 1 else forced or ("cell" if of_cell else "piece")
-            yield -row, why, item, fewest
-            self._place(-row)
+            placement = -earlier
+            reason = "hole" if looks_ahead else "cell" if is_cell else "piece"
+            yield placement, "fewest" if fewest > 1 else reason, item, fewest
+            self._place(placement)
 
     def _options(self, wanted: BoolArray) -> IntArray:
         """Count the wanted placements that cover each item; `_UNCONSTRAINED` for secondary items.
@@ -267,8 +270,8 @@ class _SolvingState:
         """Count the options without placements that lead to a dead end at once."""
         options = self._options(self._good)
         while options.min() > 1:
-            of = np.repeat(np.arange(len(self._good)), self._lengths)
-            tried = np.unique(of[options[self._items] <= self._lookahead_options])
+            placement_of_item = np.repeat(np.arange(len(self._good)), self._lengths)
+            tried = np.unique(placement_of_item[options[self._items] <= self._lookahead_options])
             bad = [row for row in tried[self._good[tried]] if self._is_dead_end(row)]
             if not bad:
                 break

@@ -324,12 +324,13 @@ def _triangles(
     _check_corners(corners, vertices, np.repeat(lines, sizes) if lines else None)
     # The offsets of the corners and triangles of each polygon.
     starts, first = np.cumsum(sizes) - sizes, np.cumsum(sizes - 2) - (sizes - 2)
-    of = np.repeat(np.arange(len(sizes)), sizes - 2)
-    second = starts[of] + 1 + np.arange(len(of)) - first[of]
-    faces: Faces = corners[np.column_stack([starts[of], second, second + 1])]
+    polygon_of = np.repeat(np.arange(len(sizes)), sizes - 2)  # of each triangle
+    second = starts[polygon_of] + 1 + np.arange(len(polygon_of)) - first[polygon_of]
+    faces: Faces = corners[np.column_stack([starts[polygon_of], second, second + 1])]
     normals = area_vectors(vertices, faces)
     whole = np.add.reduceat(normals, first) if len(first) else normals
-    folded = of[~(np.einsum("ij,ij->i", normals, whole[of]) > 0) & (sizes[of] > 3)]
+    faces_away = ~(np.einsum("ij,ij->i", normals, whole[polygon_of]) > 0)
+    folded = polygon_of[faces_away & (sizes[polygon_of] > 3)]
     for row in np.unique(folded[np.isfinite(whole[folded]).all(axis=1)]):
         polygon = corners[starts[row] :][: sizes[row]]
         cut_up = _cut_up(vertices[polygon], whole[row])

@@ -368,8 +368,10 @@ class _LidMotion:
         x, y = min(sides, key=lambda side: self.overlap_mm3(5 * side[0], 5 * side[1]))
         far = float(np.ptp(self.board.vertices[:, 0 if x else 1]))
         steps = np.arange(_STEP_MM, far + _STEP_MM, _STEP_MM).tolist()
-        worst_mm3, out = max((self.overlap_mm3(x * out, y * out), -out) for out in steps)
-        what = f"the overlap of lid and board along its path, {-out:g} mm before its end,"
+        overlaps_mm3 = {out_mm: self.overlap_mm3(x * out_mm, y * out_mm) for out_mm in steps}
+        worst_mm = max(overlaps_mm3, key=overlaps_mm3.__getitem__)
+        worst_mm3 = overlaps_mm3[worst_mm]
+        what = f"the overlap of lid and board along its path, {worst_mm:g} mm before its end,"
         yield from check_limits("lid-path", worst_mm3, maximum=_TINY_MM3, unit="mm3", what=what)
 
     def snap_findings(self, profile: Profile) -> Iterator[Finding]:

@@ -177,7 +177,7 @@ class _Reader:
             if times is None or not any(times.groups()):
                 raise ValueError(f'expected a time such as "1h 2m 3s", found {quote(value)}')
             counts = zip(times.groups(), _SECONDS, strict=True)
-            gcode.seconds = sum(int(count or 0) * of for count, of in counts)
+            gcode.seconds = sum(int(count or 0) * seconds for count, seconds in counts)
         elif key == "; filament used [mm]":
             gcode.metres = tuple(millimetres / 1000 for millimetres in _amounts(value))
         elif key == "; filament used [g]":

@@ -235,7 +235,7 @@ def _bitmask_search(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """Continue the search until it is over or a limit is reached.
 
-    The state is ``covered``, ``left`` and ``cursor``, with one entry per depth. If ``found`` has
+    The state is ``covered``, ``left`` and ``cursor``, with one entry per depth. If ``listed`` has
     rows, each receives the positions of a solution's options.
 
     Returns:

@@ -50,7 +50,7 @@ class SubprocessEngine(Engine):
 
         Args:
             limit: maximum number of solutions; None for all. Fewer found means that these are all.
-            found: called once with each solution, as soon as it is found.
+            report: called once with each solution, as soon as it is found.
 
         Returns:
             The library's measure of work.
