@@ -96,11 +96,13 @@ class CoverProblem:
 
     def orbits(self, images: Sequence[Sequence[int]]) -> list[frozenset[int]]:
         """Return the orbits of options under symmetries, as sets of option numbers."""
-        orbits, seen = [], set[int]()
+        orbits = []
+        seen = set[int]()
         for start in range(len(self.options)):
             if start in seen:
                 continue
-            orbit, waiting = {start}, [start]
+            orbit = {start}
+            waiting = [start]
             while waiting:
                 here = waiting.pop()
                 new = {image[here] for image in images} - orbit

@@ -270,7 +270,8 @@ class ImpossibleShapes(_File):
             self._fail("centres", f"expected {known}, found {stated}")
         self._check_ids("pieces", self.pieces)
         for index, shape in enumerate(self.shapes):
-            key, parts = f"shapes[{index}].cells", len(self.centres)
+            key = f"shapes[{index}].cells"
+            parts = len(self.centres)
             if len(shape.cells) != parts:
                 count = f"has {len(shape.cells)} lists of cells"
                 self._fail(key, f"{count}; expected {parts}, one for each centre")

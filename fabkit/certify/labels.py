@@ -33,7 +33,8 @@ def compare_labels(file: Proofs, set_name: str | None) -> str:
         _compare_pieces(puzzle, file.lattice, file.pieces)
         return ""
     meant = _named(puzzle, file.challenge)
-    stated, leftover = file.problem.raw, file.problem.leftover
+    stated = file.problem.raw
+    leftover = file.problem.leftover
     if any(problem_document(puzzle, challenge, leftover) == stated for challenge in meant):
         return ""
     if meant:

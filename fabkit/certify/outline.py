@@ -34,7 +34,8 @@ def cells_inside(tiling: Tiling, rings: Rings, key: str) -> Keys:
     keys = tiling.cells_in_box(box, MAX_AROUND)
     if keys is None:
         raise InputError.of("", "is too large or too thin to check", key)
-    centroids, odd = tiling.centroids(keys), np.zeros(len(keys), dtype=bool)
+    centroids = tiling.centroids(keys)
+    odd = np.zeros(len(keys), dtype=bool)
     for line in lines:
         odd ^= shapely.contains_xy(shapely.Polygon(line), centroids)
     keys = keys[odd]

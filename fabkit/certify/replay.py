@@ -161,7 +161,8 @@ class Replay:
     def _refuse_item(self, item: int, state: _State, place: str) -> None:
         """Refuse an item that cannot be branched on, or proves nothing."""
         cells, last = self._cells, self._cells + len(self._copies) - 1
-        is_cell, why = item < cells, ""
+        is_cell = item < cells
+        why = ""
         if item > last:
             known = f"cells are 0 to {cells - 1}, kinds {cells} to {last}"
             raise ProofError(f"{place}: there is no item {quote(item)}; {known}")
@@ -203,7 +204,9 @@ class Replay:
         if not self._counts:
             blocked = state.blocked | self._masks[number]
             return _State(blocked, state.todo - 1, state.left, state.floors, state.weight)
-        kind, left, floors = self._kinds[number], state.left, state.floors
+        kind = self._kinds[number]
+        left = state.left
+        floors = state.floors
         copies = left[kind] - self._copies_used[number]
         # The kind's bit is set once its last copy is placed.
         mask = self._masks[number] if not copies else self._masks[number] & self._all_cells

@@ -117,11 +117,13 @@ class _TranscriptCounter:
 
 
 def _check_certificate(certificate: Certificate, counter: _TranscriptCounter) -> None:
-    problem_hash, stated = json_sha256(certificate.problem.raw), certificate.problem_sha256
+    problem_hash = json_sha256(certificate.problem.raw)
+    stated = certificate.problem_sha256
     if stated != problem_hash:
         stated = stated if len(stated) == len(problem_hash) else quote(stated)
         raise ProofError(f"problem_sha256 is {stated}, but the problem's hash is {problem_hash}")
-    cover, argument = derive_problem(certificate.problem), certificate.argument
+    cover = derive_problem(certificate.problem)
+    argument = certificate.argument
     if isinstance(argument, AreaArgument):
         check_area(cover)
     elif isinstance(argument, ColouringArgument):
@@ -139,7 +141,8 @@ def _check_transcript(
     symmetries = cover.group[1:]  # the group is sorted, so the identity comes first
     claim = certificate.claim
     if argument.fixed is not None and len(argument.fixed) != len(symmetries):
-        transcripts, expected = pluralize(len(argument.fixed), "transcript"), len(symmetries)
+        transcripts = pluralize(len(argument.fixed), "transcript")
+        expected = len(symmetries)
         message = f"has {transcripts}; expected {expected}, one for each symmetry but the identity"
         raise InputError.of("", message, "argument.fixed")
     at_root = _representatives(argument, cover)

@@ -319,7 +319,8 @@ def _without_outliers(
         solution = cross @ rows.T @ weights @ values
         # Without a value, the sum of squares is less by its pull squared over its own part.
         rest = weights - weights @ rows @ cross @ rows.T @ weights
-        pulls, own = rest @ values, np.maximum(np.diag(rest), 1e-9)
+        pulls = rest @ values
+        own = np.maximum(np.diag(rest), 1e-9)
         variance = max(0.0, float(values @ pulls)) / spare
         without = np.maximum(variance * spare - pulls**2 / own, 1e-12) / (spare - 1)
         studentised = np.abs(pulls) / np.sqrt(own * without)
@@ -351,7 +352,8 @@ def _design(readings: Sequence[Measurement]) -> tuple[list[str], Vector]:
 
 def _terms(place: CouponPlace) -> dict[str, float]:
     """Return the factor of each parameter in the deviation from nominal at a place."""
-    n, scale = place.nominal_mm, f"scale_{place.axis}"
+    n = place.nominal_mm
+    scale = f"scale_{place.axis}"
     return {
         "step": {scale: n, "offset": 2.0},
         "slot": {scale: n, "offset": -2.0},
@@ -436,7 +438,8 @@ def _for_cutter(profile: Profile, fit: MachineFit) -> tuple[Profile, list[str]]:
 
 
 def _for_printer(profile: Profile, fit: MachineFit) -> tuple[Profile, list[str]]:
-    out_mm, notes = fit.values["offset"].value, _scale_notes(fit, "the slicer")
+    out_mm = fit.values["offset"].value
+    notes = _scale_notes(fit, "the slicer")
     has_holes = "hole_constant" in fit.values
     if profile.inset_mm + out_mm < 0:
         notes.append(

@@ -112,7 +112,8 @@ class PrinterError:
 
     def sample(self, name: str, sides: int) -> _Floats:
         """Sample how far out the sides of something are, shape (sides, `DRAWS`)."""
-        rng, shape = np.random.default_rng([SEED, *name.encode()]), (sides, DRAWS)
+        rng = np.random.default_rng([SEED, *name.encode()])
+        shape = (sides, DRAWS)
         if not self.side_sd_mm:
             return rng.uniform(-self.side_mm, self.side_mm, shape)
         common = np.random.default_rng(SEED).normal(self.offset_mm, self.offset_sd_mm, DRAWS)
@@ -271,7 +272,8 @@ def _spare_insets(
     rooms = np.hstack([rooms_mm.T, np.full((rooms_mm.shape[1], size), _FAR_MM)])
     rooms[:, -1] = _MAX_INSET_MM
     basis = np.arange(len(touching), len(rooms[0]))
-    spare, weights = np.empty(len(rooms)), np.zeros(rooms.shape)
+    spare = np.empty(len(rooms))
+    weights = np.zeros(rooms.shape)
     _solve(places, factors, rooms, np.eye(size), aim, basis, spare, weights)
     return spare, weights[:, : len(touching)]
 
@@ -290,7 +292,8 @@ def _dual_simplex(
         basis: the indices of these rows.
         x: their intersection.
     """
-    size, width = len(x), places.shape[1]
+    size = len(x)
+    width = places.shape[1]
     step = np.empty(size)
     for _ in range(100 * len(room)):
         into = -1
@@ -303,13 +306,15 @@ def _dual_simplex(
                 into, violation = row, rest
         if into < 0:
             return
-        out, ratio = 0, np.inf
+        out = 0
+        ratio = np.inf
         for i in range(size):
             step[i] = 0.0
             for part in range(width):
                 step[i] += factors[into, part] * inverse[i, places[into, part]]
             if step[i] > 1e-9 and weights[i] < ratio * step[i]:
-                out, ratio = i, weights[i] / step[i]
+                out = i
+                ratio = weights[i] / step[i]
         inverse[out] /= step[out]
         for i in range(size):
             if i != out and step[i] != 0.0:

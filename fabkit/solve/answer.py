@@ -127,7 +127,8 @@ def _answer_question(
         used, outcome = _run_best_engine(problem, question, budget, limit)
     else:
         named = get_engine(name)
-        used, outcome = name, _run_engine(named, problem, question, budget, limit)
+        used = name
+        outcome = _run_engine(named, problem, question, budget, limit)
         if outcome.complete and not named.trusted:  # confirmed, or corrected
             second = _run_engine(get_engine("search"), problem, question, budget, limit)
             if not second.complete:
@@ -135,7 +136,8 @@ def _answer_question(
             elif outcome.count == second.count:
                 used = f"{name}, confirmed by search"
             else:
-                used, outcome = "search", second
+                used = "search"
+                outcome = second
     if question == "unique" and outcome.count and not outcome.solutions:  # it cannot list
         _, listed = _run_best_engine(problem, "first", budget, None)
         outcome = replace(outcome, solutions=listed.solutions)

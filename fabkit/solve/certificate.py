@@ -84,7 +84,8 @@ def _by_transcript(
     }
     if claim != "count":
         return argument, search.count, None
-    counts, argument["fixed"] = [], []
+    counts = []
+    argument["fixed"] = []
     for symmetry in range(1, parts):
         # The symmetries are sorted, so the identity comes first.
         fixed = MrvSearch(fixed_problem(problem, symmetry), record_items=True)
@@ -103,7 +104,8 @@ def _run_search(
         InputError: if it takes too many nodes; the message estimates the size of the tree.
         BudgetSpentError: if the time is up.
     """
-    counting, over = claim == "count", False
+    counting = claim == "count"
+    over = False
     maximum = MAX_COUNT_NODES if counting else MAX_NODES
     for ended in run_in_slices(search, limit, maximum + 1):
         over = ended

@@ -100,7 +100,8 @@ def difficulty(
                 free_moves[-1] += 0.5 if why == "hole" else 1.0
     except BudgetSpentError:
         return None
-    tries, first = fmean(tries for tries, _ in probes), next(iter(layouts), None)
+    tries = fmean(tries for tries, _ in probes)
+    first = next(iter(layouts), None)
     moves = fmean(free_moves or [problem.pieces_used])
     return Difficulty(tries, moves, max(solutions, 1), complete, first)
 
@@ -224,13 +225,16 @@ class _SolvingState:
         self._lookahead_options = (
             _MAX_LOOKAHEAD_OPTIONS if problem.pieces_used <= _MAX_LOOKAHEAD_PIECES else 0
         )
-        self._cell_count, self._left = cells, {place: rows[place] for place in solution}
+        self._cell_count = cells
+        self._left = {place: rows[place] for place in solution}
         # How often each item is still to be covered, and which items need not be.
         self._copies = np.array([1] * cells + list(problem.copies))
         self._done = np.repeat([problem.leftover, problem.pieces_count is not None], [cells, kinds])
-        self._rows, self._good = np.arange(len(rows)), np.ones(len(rows), dtype=bool)
+        self._rows = np.arange(len(rows))
+        self._good = np.ones(len(rows), dtype=bool)
         self._items, starts = to_csr(rows)
-        self._lengths, self._masks = np.diff(starts), bitmasks(self._items, starts, cells + kinds)
+        self._lengths = np.diff(starts)
+        self._masks = bitmasks(self._items, starts, cells + kinds)
         self._update_masks()
 
     def steps(self) -> Iterator[tuple[int, str, int, int]]:

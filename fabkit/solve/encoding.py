@@ -195,7 +195,8 @@ def _order(
     if not sample:
         return tuple(sorted(region))
     cells = list(region)
-    places, index_of = np.array(cells), {cell: index for index, cell in enumerate(cells)}
+    places = np.array(cells)
+    index_of = {cell: index for index, cell in enumerate(cells)}
     covered = np.array([index_of[cell] for cover in sample for cell in cover])
     starts = np.cumsum([0, *map(len, sample[:-1])])
     best: tuple[int, list[int]] | None = None

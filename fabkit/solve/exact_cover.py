@@ -185,7 +185,8 @@ class ExactCoverProblem:
 
     def is_solved_by(self, solution: Iterable[int]) -> bool:
         """Return whether the options cover all that must be covered, and nothing twice."""
-        left, covered = list(self.copies), set[int]()
+        left = list(self.copies)
+        covered = set[int]()
         for position in solution:
             option = self.options[position]
             left[option.kind] -= option.copies
@@ -220,10 +221,12 @@ def fixed_problem(problem: ExactCoverProblem, symmetry: int) -> ExactCoverProble
     disjoint options becomes one option that uses as many copies. If a reflection maps one kind to
     another, the first of the two gets the copies of both.
     """
-    image, copies_of = problem.images[symmetry], [0] * problem.kind_count
+    image = problem.images[symmetry]
+    copies_of = [0] * problem.kind_count
     for kind, item in enumerate(problem.symmetries[symmetry][problem.cell_count :]):
         copies_of[min(kind, item - problem.cell_count)] += problem.copies[kind]
-    options, seen = [], set()
+    options = []
+    seen = set()
     for start in range(len(problem.options)):
         if start in seen:
             continue

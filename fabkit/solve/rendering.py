@@ -35,7 +35,8 @@ def _uniqueness(encoded: EncodedChallenge, answer: Answer) -> str:
     if answer.unique is None:
         return "unknown: time limit reached before a second solution was found or ruled out"
     if len(answer.solutions) == 2 and encoded.problem.are_images(*answer.solutions):
-        cells, symmetries = encoded.problem.cell_count, encoded.problem.symmetries
+        cells = encoded.problem.cell_count
+        symmetries = encoded.problem.symmetries
         mirrors = len({symmetry[cells:] for symmetry in symmetries}) > 1  # they swap kinds
         moves = "rotation or reflection" if encoded.challenge.flips or mirrors else "rotation"
         within = ", within the free cells" if encoded.challenge.given else ""
@@ -90,7 +91,8 @@ def text_picture(encoded: EncodedChallenge, layout: Layout) -> list[str]:
 
     Uncovered cells are dots. A legend follows if a letter is neither a piece's label nor its id.
     """
-    lattice, letters = encoded.puzzle.lattice, _letters(encoded, layout)
+    lattice = encoded.puzzle.lattice
+    letters = _letters(encoded, layout)
     picture = dict.fromkeys(encoded.challenge.region, "·")
     picture |= {cell: letters[piece] for piece, cells in layout.items() for cell in cells}
     lines = (_quarters if lattice.cells_per_unit > 1 else _rows)(lattice, picture)

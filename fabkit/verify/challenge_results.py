@@ -79,7 +79,8 @@ class ChallengeResult:
     @property
     def message(self) -> str:
         """The result in a phrase."""
-        status, claimed = self.status, self.challenge.answer
+        status = self.status
+        claimed = self.challenge.answer
         if self.missing:
             return f"no answer: {', '.join(self.missing)} missing"
         if not self.as_expected:

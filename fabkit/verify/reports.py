@@ -129,7 +129,8 @@ def check(
     The odds of challenges are computed from the given printer error, or else from that of a
     calibrated profile.
     """
-    puzzle, limits = scan.puzzle, scan.limits(profile)
+    puzzle = scan.puzzle
+    limits = scan.limits(profile)
     answers = scan.solve_and_assemble(limits, budget_s, progress, answers)
     left = [result.challenge.id for result in answers if not result.as_expected]
     named = f" ({', '.join(left)})" if left else ""
@@ -377,7 +378,8 @@ def _turned_over(
 def challenge_problems(report: VerifyReport) -> list[str]:
     """The problems found by `verify`, with challenges and with pieces that are not as drawn: one line
     for each cause, grouped by message."""
-    problems, answers = describe_deviations(report.scan.parts, report.challenges), report.challenges
+    problems = describe_deviations(report.scan.parts, report.challenges)
+    answers = report.challenges
     if files := sorted(part.name for part in report.scan.parts if not part.piece):
         problems.append(f"{join_names(files, _NAMED)}: not a piece of the set")
     if gone := {name for result in answers for name in result.missing}:

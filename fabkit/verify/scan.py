@@ -405,14 +405,16 @@ def _matches(scan: ScannedSet, profile: Profile) -> bool:
     balls_mm = [mm for balls in scan.balls for mm in balls.diameters_mm]
     links_mm = [mm for balls in scan.balls for mm in balls.links_mm]
     if balls_mm and links_mm:
-        unit_mm, link_mm = median(balls.pitch_mm for balls in scan.balls), median(links_mm)
+        unit_mm = median(balls.pitch_mm for balls in scan.balls)
+        link_mm = median(links_mm)
         widths_mm = profile.link_mm, height_on_bed_mm(profile)
         measures = [
             (median(balls_mm), profile.ball_mm, TOLERANCE_MM),
             (link_mm, min(widths_mm, key=lambda mm: abs(link_mm - mm)), TOLERANCE_MM),
         ]
     elif (common := scan.common) and bool(recesses) == profile.has_recesses:
-        unit_mm, is_open = common.unit_mm, cells_leave_gaps(scan.puzzle, profile)
+        unit_mm = common.unit_mm
+        is_open = cells_leave_gaps(scan.puzzle, profile)
         measures = [
             (common.inset_mm, common.inset_mm if is_open else profile.inset_mm, 0.01),
             (common.thickness_mm, profile.thickness_mm, TOLERANCE_MM),

@@ -73,7 +73,8 @@ def nest_compactly(
     """
     shapes = {placement.name: Polygon(shapes[placement.name].exterior) for placement in placements}
     area_mm2 = sum(outline.buffer(bin_.gap_mm / 2).area for outline in shapes.values())
-    gap_mm, (widest_mm, deepest_mm) = bin_.gap_mm, bin_.usable_mm
+    gap_mm = bin_.gap_mm
+    widest_mm, deepest_mm = bin_.usable_mm
     now_mm = _diagonal_mm(shapes, placements)
     # Outlines a little too large, but with fewer vertices: balls have very many.
     coarse = {

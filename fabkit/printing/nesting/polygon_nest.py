@@ -145,7 +145,8 @@ def _search(task: dict[str, Any]) -> list[_Pose] | None:
     if corner:
         # The corner's square with a wall to its right, from the top to the bottom of the strip.
         high, right = height - 2 * _SPARE_MM, corner + _WALL_MM
-        foot, square = high - corner, [(corner, 0), (right, 0), (right, high), (0, high)]
+        foot = high - corner
+        square = [(corner, 0), (right, 0), (right, high), (0, high)]
         wall = [*square, (0, foot), (corner, foot)]
         items.append(spyrrow.Item(_WALL, wall, 1, [0.0]))
     config = spyrrow.StripPackingConfig(
@@ -194,7 +195,8 @@ def _strip_to_bin(task: dict[str, Any], placed: dict[str, _Pose]) -> list[_Pose]
     left_end, right_end = _SPARE_MM / 2, width - _SPARE_MM / 2
     before = [span for span in spans if span[0] < wall]
     beyond = [span for span in spans if span[0] >= wall]
-    first, first_move = left_end, 0.0
+    first = left_end
+    first_move = 0.0
     if beyond:  # comes first in the room
         first_move = left_end - min(left for left, _ in beyond)
         first = max(right for _, right in beyond) + first_move + gap

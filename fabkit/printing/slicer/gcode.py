@@ -101,7 +101,8 @@ def read_gcode(path: Path, source: str) -> Gcode:
     Raises:
         ExternalError: when it cannot be read or is not a slicer's output, with the line number.
     """
-    reader, count = _Reader(), 0
+    reader = _Reader()
+    count = 0
     with external_errors(f"cannot read the G-code of {source}"):
         try:
             with path.open(encoding="utf-8", errors="replace", newline="\n") as file:
@@ -199,7 +200,8 @@ class _Reader:
     def _command(self, words: list[str]) -> None:
         command = words[0] if words else ""
         if command in ("G0", "G1", "G2", "G3"):
-            axes, before = _axes(words), self._position
+            axes = _axes(words)
+            before = self._position
             self._position = before | axes
             start = 0.0 if self._relative else before["E"]
             if axes.get("E", start) > start and ("X" in axes or "Y" in axes):
@@ -230,8 +232,10 @@ class _Reader:
             printed.box = _around(printed.box, before, self._position)
             if printed.last_layer != len(layers):
                 if not printed.layers:
-                    printed.first_layer, printed.low_mm = len(layers), layers[-1].low_mm
-                printed.last_layer, printed.high_mm = len(layers), layers[-1].top_mm
+                    printed.first_layer = len(layers)
+                    printed.low_mm = layers[-1].low_mm
+                printed.last_layer = len(layers)
+                printed.high_mm = layers[-1].top_mm
                 printed.layers += 1
 
     def _stop(self) -> None:

@@ -317,7 +317,8 @@ class Frontier:
         Raises:
             UnsupportedProblemError: if the tables outgrow `MAX_BYTES`.
         """
-        target, count = cell + step, int(self._fill[step])
+        target = cell + step
+        count = int(self._fill[step])
         table = self._tables.get(target)
         if table is None:
             table = np.zeros((_FIRST_SLOTS, 3), dtype=np.uint64)

@@ -342,7 +342,8 @@ class BitmaskSearch(TreeSearch):
 
     def _level(self, depth: int) -> tuple[npt.NDArray[np.bool_], int]:
         index = int(_list_from(self._covered[depth]))
-        begin, guard = int(self._start[index]), Word(self._counter.guard)
+        begin = int(self._start[index])
+        guard = Word(self._counter.guard)
         rows = self._table[begin : self._start[index + 1]]
         free = (rows[:, 0] & self._covered[depth]) == ZERO
         there = (self._left[depth] - rows[:, 1]) & guard == guard
@@ -638,7 +639,8 @@ class MrvSearch(TreeSearch):
     ) -> None:
         super().__init__(problem)
         self.items: list[int] = []
-        self._keep_solutions, self._over = keep_solutions, False
+        self._keep_solutions = keep_solutions
+        self._over = False
         self._first = -1 if first_kind is None else problem.cell_count + first_kind
         cells, cell_start = to_csr([option.cells for option in problem.options])
         self._masks = bitmasks(cells, cell_start, problem.cell_count)

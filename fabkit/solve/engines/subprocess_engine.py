@@ -102,8 +102,10 @@ def run_in_subprocess(work: Work, task: Any, budget: Budget) -> Generator[Any, N
     budget.report(0.0)
     command = [sys.executable, "-I", "-c", _START]
     begin = json.dumps({"path": sys.path, "parent": os.getpid()}).encode()
-    sent, doing = begin + b"\n" + pickle.dumps((work, task)), "cannot start the engine's process"
-    finished, spent = False, None
+    sent = begin + b"\n" + pickle.dumps((work, task))
+    doing = "cannot start the engine's process"
+    finished = False
+    spent = None
     with (
         tempfile.TemporaryFile() as complaints,
         ChildProcess(command, doing, sent, stderr=complaints) as running,
