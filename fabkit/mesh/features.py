@@ -96,7 +96,7 @@ class Features:
         through: holes from face to back that are not in the outline.
         marks: dimples that mark south poles, in the back or in the ends of closed recesses.
         hollows: other wide cavities.
-        slits: other spaces that open neither at the back nor at the face, but may at a chamfer.
+        slits: narrow spaces that open neither at the back nor at the face, but may at a chamfer.
         protrusions_mm: the height of protrusions from the back and from the face.
         level: the part without these, its back at height 0; all heights here refer to it.
     """
@@ -172,7 +172,9 @@ def _classified(part: Part, open_: _Open, space: _Positions) -> Iterator[tuple[s
             yield "recesses", cavity
         elif not cavity.in_side:
             is_deep = cavity.depth_mm > part.thickness_mm / 2  # unlike a letter
-            yield "slits" if is_closed else "hollows" if is_deep else "labels", cavity
+            # Wide closed ones are not among the features; a rule on the mesh reports them.
+            closed = "slits" if _disc_mm(cavity.middle) < _NOTCH_MM else "cavities"
+            yield closed if is_closed else "hollows" if is_deep else "labels", cavity
     for hollow in hollows:
         if _is_pocket(hollow) and (letter := _raised_letter(hollow)):
             yield from (("pockets", hollow), ("letters", letter))
