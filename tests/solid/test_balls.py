@@ -312,7 +312,6 @@ IN_THE_AIR = [
         "the link between balls [0, 0, 1] and [1, 0, 1] would hang in the air",
     ),
     (drawn(((0, 0, 0), (1, 0, 0), (1, 1, 0)), ((0, 1), (1, 2))), "it has no single longest"),
-    (Piece("p", "p", "#808080", ()), "expected one that is made of balls"),
 ]
 
 
