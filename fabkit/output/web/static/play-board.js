@@ -121,7 +121,7 @@
         const { at } = placements.get(piece); // null for a piece that the solution leaves in the tray
         return at ? [{ piece, across: this.game.shape(piece).middle[0] + at[0] }] : [];
       });
-      const row = placed.sort((one, other) => one.across - other.across).map(({ piece }) => piece);
+      const row = placed.sort((left, right) => left.across - right.across).map(({ piece }) => piece);
       row.forEach((piece, i) =>
         this.groups.get(piece).animate(hop, { duration: 700, delay: 60 * i, easing: "ease-in-out" }),
       );
@@ -185,7 +185,7 @@
     open(game) {
       this.game = game;
       const pieces = [...game.placements.keys()].filter((piece) => !game.fixed.has(piece));
-      pieces.sort((one, other) => this.reach(other) - this.reach(one)); // so that rows have similar heights
+      pieces.sort((first, second) => this.reach(second) - this.reach(first)); // so that rows have similar heights
       this.slots = /** @type {typeof this.slots} */ (new Map(pieces.map((piece) => [piece, this.slot(piece)])));
       const items = [...this.slots].map(([piece, { button, trace }]) => {
         const item = html("li", {}, trace, button);

@@ -44,8 +44,8 @@
     get counts() {
       const counts = Object.entries(this.totals).map(([name, count]) =>
         [name, count - this.baseline[/** @type {keyof Fabkit.Counts} */ (name)]]);
-      const found = /** @type {Fabkit.Counts} */ (Object.fromEntries(counts));
-      return { ...found, moves: found.moves + Number(this.isMove) };
+      const differences = /** @type {Fabkit.Counts} */ (Object.fromEntries(counts));
+      return { ...differences, moves: differences.moves + Number(this.isMove) };
     }
 
     /** Whether the current step moves a piece. */
@@ -188,10 +188,10 @@
     computeField(wide = 1) {
       const [unit, margin] = [1, MARGIN].map((room) => this.grid.fromDrawing(room * UNIT, -room * UNIT));
       const free = this.entry.pieces.filter((piece) => !this.fixed.has(piece));
-      const each = free.map((piece) =>
+      const boxesByPiece = free.map((piece) =>
         this.orientations(piece).slice(0, this.count(piece)).map((_, orientation) => this.shape(piece, orientation).box),
       );
-      const boxes = each.flat();
+      const boxes = boxesByPiece.flat();
       const room = [this.grid.ux, this.grid.vy].map((step, axis) => {
         const longest = Math.max(...boxes.map((box) => box[axis + 2] - box[axis]));
         const side = this.box[axis + 2] - this.box[axis];
@@ -200,7 +200,7 @@
       const [left, bottom, right, top] = this.box;
       /** @type {(side: number) => Fabkit.Box} */
       const parkedAt = (side) => {
-        const narrowest = each.map((some) => Math.min(...some.map((box) => box[side + 2] - box[side])));
+        const narrowest = boxesByPiece.map((ofPiece) => Math.min(...ofPiece.map((box) => box[side + 2] - box[side])));
         const more = [0, 0];
         more[side] = Math.max(0, Math.max(...narrowest) + unit[side] - room[side]);
         return [left - room[0], bottom - room[1] - more[1], right + room[0] + more[0], top + room[1]];
@@ -269,15 +269,15 @@
     }
   }
 
-  /** @type {(one: Fabkit.Placement | undefined, other: Fabkit.Placement) => boolean} */
-  const samePlacement = (one, other) => one?.orientation === other.orientation && String(one.at) === String(other.at);
+  /** @type {(before: Fabkit.Placement | undefined, now: Fabkit.Placement) => boolean} */
+  const samePlacement = (before, now) => before?.orientation === now.orientation && String(before.at) === String(now.at);
 
   /** The next hint: pieces placed elsewhere than in the solution, or else the next piece and its
    * placement. A piece in the place of an identical one is right.
    * @type {Fabkit.Play["nextHint"]} */
   function nextHint(game) {
     const given = new Set([...game.fixed].map((piece) => cellsKey(game.cells(piece))));
-    const places = (game.entry.solution ?? []).filter((one) => !given.has(cellsKey(cellsOf(game, one))));
+    const places = (game.entry.solution ?? []).filter((place) => !given.has(cellsKey(cellsOf(game, place))));
     const settled = new Set(game.fixed);
     /** @type {Fabkit.Lying[]} */
     const open = [];
@@ -316,8 +316,8 @@
     const orientations = game.orientations(piece).slice(0, game.count(piece));
     return orientations.map((orientation) => cellsKey(game.grid.shape(orientation).cells)).sort().join("|");
   }
-  /** @type {(game: Fabkit.Game, one: number, other: number) => boolean} */
-  const interchangeable = (game, one, other) => one === other || shapes(game, one) === shapes(game, other);
+  /** @type {(game: Fabkit.Game, piece: number, other: number) => boolean} */
+  const interchangeable = (game, piece, other) => piece === other || shapes(game, piece) === shapes(game, other);
 
   /** The piece that correctly fills a place of the solution, or null.
    * @type {(game: Fabkit.Game, place: Fabkit.Lying, settled: Set<number>) => number | null} */
@@ -335,8 +335,8 @@
     const [own, orientation, x, y] = place;
     const wanted = cellsKey(game.shape(own, orientation).cells);
     const piece = /** @type {number} */ (
-      [own, ...game.placements.keys()].find((one) => !settled.has(one) && interchangeable(game, one, own)));
-    const same = game.orientations(piece).findIndex((one) => cellsKey(game.grid.shape(one).cells) === wanted);
+      [own, ...game.placements.keys()].find((candidate) => !settled.has(candidate) && interchangeable(game, candidate, own)));
+    const same = game.orientations(piece).findIndex((turned) => cellsKey(game.grid.shape(turned).cells) === wanted);
     return [piece, { orientation: same, at: [x, y] }];
   }
 

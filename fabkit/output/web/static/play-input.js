@@ -47,7 +47,7 @@
       if (this.held) return this.held.piece;
       const element = /** @type {Element} */ (target);
       const id = /** @type {HTMLElement | null} */ (element.closest?.("#play-game [data-piece]"))?.dataset.piece;
-      const piece = data.pieces.findIndex((one) => one.id === id);
+      const piece = data.pieces.findIndex((known) => known.id === id);
       if (piece >= 0) return game.fixed.has(piece) ? null : piece;
       // A piece that was rotated away from the pointer still counts.
       if (selected === null || !game.placements.get(selected).at) return null;

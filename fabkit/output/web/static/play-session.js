@@ -142,9 +142,9 @@
     /** The problems of a placement, as messages.
      * @type {(piece: number, verdict: Fabkit.Verdict) => string[]} */
     problems(piece, { overlaps, outside, parked }) {
-      const others = [...(overlaps.get(piece) ?? [])].map((one) => this.data.pieces[one].id);
-      const found = others.length ? [formatMessage(this.messages.overlaps, { others: others.join(", ") })] : [];
-      return outside.has(piece) && !parked.has(piece) ? [...found, this.messages.outside] : found;
+      const others = [...(overlaps.get(piece) ?? [])].map((other) => this.data.pieces[other].id);
+      const messages = others.length ? [formatMessage(this.messages.overlaps, { others: others.join(", ") })] : [];
+      return outside.has(piece) && !parked.has(piece) ? [...messages, this.messages.outside] : messages;
     }
 
     /** Updates, and announces what was done and the problems of a piece.

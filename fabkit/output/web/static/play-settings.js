@@ -40,13 +40,13 @@
     /** The chosen language; else the page's default; else the browser's, if supported.
      * @returns {string} */
     get language() {
-      const own = (navigator.languages ?? []).map((one) => one.slice(0, 2));
+      const own = (navigator.languages ?? []).map((language) => language.slice(0, 2));
       return /** @type {string} */ (
-        [this.values.language, data.defaultLanguage, ...own, "en"].find((one) => Object.hasOwn(data.translations, String(one))));
+        [this.values.language, data.defaultLanguage, ...own, "en"].find((language) => Object.hasOwn(data.translations, String(language))));
     }
 
     apply() {
-      const theme = ["light", "dark"].find((one) => one === this.values.theme) ?? "auto";
+      const theme = ["light", "dark"].find((name) => name === this.values.theme) ?? "auto";
       root.dataset.theme = find("theme").value = theme;
       find("language").value = this.language;
       if (data.language !== this.language) localize(this.language);
@@ -61,17 +61,17 @@
     data.entries.forEach((entry, place) => (entry.title = data.titles[language][place] ?? entry.title));
     /** @param {string} key */
     const text = (key) => formatMessage(data.messages[key], { unit: data.unitMm });
-    for (const one of document.querySelectorAll("[data-text]")) {
-      one.textContent = text(one.dataset.text);
-      if (one.parentElement?.title) one.parentElement.title = one.textContent;
+    for (const labelled of document.querySelectorAll("[data-text]")) {
+      labelled.textContent = text(labelled.dataset.text);
+      if (labelled.parentElement?.title) labelled.parentElement.title = labelled.textContent;
     }
-    for (const one of document.querySelectorAll("[data-label]")) {
-      one.setAttribute("aria-label", text(one.dataset.label));
-      if (one.title) one.title = text(one.dataset.label);
+    for (const labelled of document.querySelectorAll("[data-label]")) {
+      labelled.setAttribute("aria-label", text(labelled.dataset.label));
+      if (labelled.title) labelled.title = text(labelled.dataset.label);
     }
-    for (const one of document.querySelectorAll("[data-around]")) {
-      const [before, after] = data.messages[one.dataset.around].split(/\{\w+\}/);
-      one.replaceChildren(before, /** @type {HTMLElement} */ (one.querySelector("bdi")), after);
+    for (const labelled of document.querySelectorAll("[data-around]")) {
+      const [before, after] = data.messages[labelled.dataset.around].split(/\{\w+\}/);
+      labelled.replaceChildren(before, /** @type {HTMLElement} */ (labelled.querySelector("bdi")), after);
     }
     document.dispatchEvent(new CustomEvent("fabkit:language"));
   }
@@ -199,7 +199,7 @@
     // The piece with the most orientations shows rotations best; of those the most compact.
     const [[piece]] = data.pieces
       .map(({ orientations }, place) => [place, orientations.length, framed(place, 0).scale])
-      .sort((one, other) => other[1] - one[1] || other[2] - one[2]);
+      .sort((first, second) => second[1] - first[1] || second[2] - first[2]);
     const { orientations } = data.pieces[piece];
     const over = orientations[0].flip ?? orientations[0].over ?? 0;
     const { middle: [x, y], scale } = framed(piece, 0);

@@ -25,13 +25,13 @@
     const packed = new Blob([Uint8Array.from(bytes, (letter) => letter.charCodeAt(0))]).stream();
     const reader = packed.pipeThrough(new DecompressionStream("deflate-raw")).getReader();
     const decoder = new TextDecoder();
-    let found = "";
+    let unpacked = "";
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
-      found += decoder.decode(part.value, { stream: true });
-      if (found.length > MOST_TEXT) reader.cancel();
-      ensure(found.length <= MOST_TEXT);
+      unpacked += decoder.decode(part.value, { stream: true });
+      if (unpacked.length > MOST_TEXT) reader.cancel();
+      ensure(unpacked.length <= MOST_TEXT);
     }
-    return JSON.parse(found);
+    return JSON.parse(unpacked);
   }
 
   /** @type {(condition: unknown) => asserts condition} */
@@ -47,7 +47,7 @@
     const id = decodeURIComponent(name);
     const document = packed === undefined ? null : await unpack(packed);
     ensure(!document || (document.schema === SCHEMA && document.set === data.name));
-    const entry = id ? data.entries.find((one) => one.id === id) : customEntry(data, document);
+    const entry = id ? data.entries.find((known) => known.id === id) : customEntry(data, document);
     ensure(entry);
     return { entry, placements: play.lists(document?.lying), hash: await linkHash(data, entry) };
   }
@@ -69,7 +69,7 @@
     ensure(data.lattice.kinds.every((kind) => kind.parts[halves]) && typeof flips === "boolean");
     ensure(!flips || data.pieces.every((piece) => "flip" in piece.orientations[0]));
     ensure(Array.isArray(pieces) && Array.isArray(cells) && cells.length <= 2 * MOST_CELLS);
-    ensure(cells.every((one) => Number.isInteger(one) && Math.abs(one) <= FARTHEST));
+    ensure(cells.every((coordinate) => Number.isInteger(coordinate) && Math.abs(coordinate) <= FARTHEST));
     const places = data.pieces.map((_, place) => place).filter((place) => pieces.includes(data.pieces[place].id));
     ensure(places.length === pieces.length && cells.length && cells.length % 2 === 0);
     const grid = new play.Grid(data.lattice, halves);
@@ -87,12 +87,12 @@
     const { doublyCovered, outside } = game.evaluate();
     entry.given = [...game.placements].flatMap(([piece, { orientation, at }]) => (at ? [[piece, orientation, ...at]] : []));
     ensure(entry.given.length === given?.length && !doublyCovered.length && !outside.size);
-    const source = data.entries.find((one) => one.id === of);
+    const source = data.entries.find((known) => known.id === of);
     entry.title = source ? formatMessage(data.messages.own_of, { title: source.title }) : data.messages.own;
     const isSameProblem =
       source && String([source.cells, source.pieces, source.count]) === String([cells, places, count]);
     const known = new Set((isSameProblem && source.solution ? source.solution : []).map(String));
-    if (source && known.size && entry.given.every((one) => known.has(String(one)))) {
+    if (source && known.size && entry.given.every((place) => known.has(String(place)))) {
       Object.assign(entry, { solution: source.solution, order: source.order });
     }
     return entry;
@@ -113,12 +113,12 @@
   /** A short hash of a text, to distinguish challenges.
    * @param {string} text */
   function digest(text) {
-    let [one, two] = [0xdeadbeef, 0x41c6ce57];
+    let [low, high] = [0xdeadbeef, 0x41c6ce57];
     for (const letter of text) {
-      one = Math.imul(one ^ letter.charCodeAt(0), 2654435761);
-      two = Math.imul(two ^ letter.charCodeAt(0), 1597334677);
+      low = Math.imul(low ^ letter.charCodeAt(0), 2654435761);
+      high = Math.imul(high ^ letter.charCodeAt(0), 1597334677);
     }
-    return ((two >>> 0) * 2 ** 20 + ((one >>> 0) % 2 ** 20)).toString(36);
+    return ((high >>> 0) * 2 ** 20 + ((low >>> 0) % 2 ** 20)).toString(36);
   }
 
   /** The outlines of cells: the edges that belong to one cell only, joined to rings.
@@ -133,12 +133,12 @@
     for (const [name, [start, second]] of edges) {
       edges.delete(name);
       const ring = [start];
-      for (let at = second; String(at) !== String(start); ) {
-        ring.push(at);
+      for (let corner = second; String(corner) !== String(start); ) {
+        ring.push(corner);
         const [next, [, to]] = /** @type {[string, Fabkit.Point[]]} */ (
-          [...edges].find(([, [from]]) => String(from) === String(at)));
+          [...edges].find(([, [from]]) => String(from) === String(corner)));
         edges.delete(next);
-        at = to;
+        corner = to;
       }
       rings.push(ring.flat());
     }
@@ -171,7 +171,7 @@
     const { data, entry } = game;
     const placements = play.serializePlacements(game);
     const { doublyCovered, outside, solved } = game.evaluate();
-    const isStart = placements.some((one) => one.length > 2) && !solved && !doublyCovered.length && !outside.size;
+    const isStart = placements.some((placement) => placement.length > 2) && !solved && !doublyCovered.length && !outside.size;
     /** @type {Fabkit.Choices} */
     const choices = [["plain", messages.share_plain]];
     if (placements.length) choices.push(["lying", messages.share_lying]);

@@ -89,17 +89,17 @@
 
     /** All progress as a document. */
     get document() {
-      const [boards, best] = [this.boards, this.best].map((all) => [...all].map(([name, one]) => [name, ...one]));
+      const [boards, best] = [this.boards, this.best].map((all) => [...all].map(([name, numbers]) => [name, ...numbers]));
       return { schema: SCHEMA, open: this.open, solved: [...this.solved], best, boards };
     }
 
     /** Merges the progress of a file; returns the key of the message to announce.
      * @type {Fabkit.Store["importProgress"]} */
     importProgress(text, game) {
-      const found = parseJson(text);
-      if (found?.schema > SCHEMA) return "say_import_newer";
-      if (found?.schema !== SCHEMA || `fabkit/${found.set}` !== this.key) return "say_import_bad";
-      this.write(game, found);
+      const imported = parseJson(text);
+      if (imported?.schema > SCHEMA) return "say_import_newer";
+      if (imported?.schema !== SCHEMA || `fabkit/${imported.set}` !== this.key) return "say_import_bad";
+      this.write(game, imported);
       return "say_imported";
     }
 
@@ -173,7 +173,7 @@
    * @type {Fabkit.Play["restorePlacements"]} */
   function restorePlacements(game, pieces) {
     for (const [id, orientation, x, y] of pieces) {
-      const piece = game.data.pieces.findIndex((one) => one.id === id);
+      const piece = game.data.pieces.findIndex((known) => known.id === id);
       const known = game.placements.has(piece) && !game.fixed.has(piece) && isCount(orientation);
       if (!known || orientation >= game.count(piece)) continue;
       const at = /** @type {Fabkit.Point} */ ([x, y]);

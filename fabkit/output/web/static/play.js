@@ -155,7 +155,7 @@
     importProgress(text) {
       const { game } = this.session;
       this.announce(this.messages[this.store.importProgress(text, game)]);
-      if (!game.past.length && ![...game.placements].some(([one, { at }]) => at && !game.fixed.has(one))) {
+      if (!game.past.length && ![...game.placements].some(([piece, { at }]) => at && !game.fixed.has(piece))) {
         this.session.open(this.entry);
       }
       this.challenges.update(this.entry);
@@ -167,10 +167,10 @@
       const { entry, store } = this;
       const here = entries.indexOf(entry) + 1;
       const left = [...entries.slice(here), ...entries.slice(0, here)].filter(
-        (one) => one !== entry && one.status !== "impossible" && !store.isSolved(one),
+        (other) => other !== entry && other.status !== "impossible" && !store.isSolved(other),
       );
-      const onLevel = left.filter((one) => one.level === entry.level);
-      return onLevel.find((one) => one.kind === entry.kind) ?? onLevel[0] ?? left[0] ?? this.challenges.neighbour(entry, 1);
+      const onLevel = left.filter((other) => other.level === entry.level);
+      return onLevel.find((other) => other.kind === entry.kind) ?? onLevel[0] ?? left[0] ?? this.challenges.neighbour(entry, 1);
     }
 
     /** Shows moves and time, if enabled. */

@@ -30,15 +30,15 @@
    * @param {Fabkit.Model} model
    * @param {Uint8Array<ArrayBuffer>} bytes */
   function decodeMesh({ corners, triangles }, bytes) {
-    let at = 0;
+    let offset = 0;
     /** Integers: first the lowest bytes of all, then the next.
      * @param {number} count */
     const whole = (count) => {
-      const found = new Int32Array(count);
+      const numbers = new Int32Array(count);
       for (let place = 0; place < BYTES; place++) {
-        for (let i = 0; i < count; i++) found[i] |= bytes[at++] << (8 * place);
+        for (let i = 0; i < count; i++) numbers[i] |= bytes[offset++] << (8 * place);
       }
-      return found.map((one) => (one >>> 1) ^ -(one & 1));
+      return numbers.map((number) => (number >>> 1) ^ -(number & 1));
     };
     /** @type {(count: number, faces: number) => Fabkit.BufferGeometry} */
     const part = (count, faces) => {
@@ -47,9 +47,9 @@
         let step = 0;
         whole(count).forEach((more, i) => (places[3 * i + axis] = (step += more) / STEPS));
       }
-      for (let axis = 0; axis < 3; axis++, at += count) {
-        const small = new Int8Array(bytes.buffer, at, count);
-        small.forEach((one, i) => (normals[3 * i + axis] = one / NORMAL));
+      for (let axis = 0; axis < 3; axis++, offset += count) {
+        const small = new Int8Array(bytes.buffer, offset, count);
+        small.forEach((step, i) => (normals[3 * i + axis] = step / NORMAL));
       }
       let next = 0;
       const index = Uint32Array.from(whole(3 * faces), (below) => {
@@ -57,10 +57,10 @@
         next = Math.max(next, corner + 1);
         return corner;
       });
-      const found = new three.BufferGeometry();
-      found.setAttribute("position", new three.BufferAttribute(places, 3));
-      found.setAttribute("normal", new three.BufferAttribute(normals, 3));
-      return found.setIndex(new three.BufferAttribute(index, 1));
+      const geometry = new three.BufferGeometry();
+      geometry.setAttribute("position", new three.BufferAttribute(places, 3));
+      geometry.setAttribute("normal", new three.BufferAttribute(normals, 3));
+      return geometry.setIndex(new three.BufferAttribute(index, 1));
     };
     return corners.map((count, i) => part(count, triangles[i]));
   }
@@ -229,8 +229,8 @@
     get proportion() {
       const [sine, cosine] = [Math.abs(Math.sin(radians(AZIMUTH))), Math.cos(radians(AZIMUTH))];
       const aspect = this._camera.aspect * Math.sin(radians(ELEVATION));
-      const least = Math.max(aspect * cosine - sine, LEAST_PROPORTION * cosine);
-      return least / Math.max(cosine - aspect * sine, sine);
+      const minimum = Math.max(aspect * cosine - sine, LEAST_PROPORTION * cosine);
+      return minimum / Math.max(cosine - aspect * sine, sine);
     }
 
     /** Lays out pieces in rows, and others beside or before them, all with their lowest points at 0.
