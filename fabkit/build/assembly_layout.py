@@ -219,7 +219,7 @@ def boards_for_region(
 
 
 def _lid_shift_mm(board: Polygon, lid: Polygon) -> tuple[float, float]:
-    """The way of a lid: to the right of its board, or behind a wide one."""
+    """The shift, in x and y, that puts a lid to the right of its board, or behind a wide one."""
     left, front, right, back = board.bounds
     lid_left, lid_front, lid_right, lid_back = lid.bounds
     wide, deep = right - left, back - front

@@ -363,7 +363,8 @@ def face_down(puzzle: PuzzleSet, profile: Profile, built: BuildResult) -> list[s
     """
     if puzzle.made_of_balls or profile_as_made(puzzle, profile).facing != "down":
         return []
-    ids = [piece.id for piece in puzzle.pieces if piece.id in built.pieces]
+    made = built.pieces
+    ids = [piece.id for piece in puzzle.pieces if piece.id in made]
     names = {f"{kind}/{piece_id}.{kind}" for kind in ("stl", "step") for piece_id in ids}
     return ids if names & built.files.keys() else []
 

@@ -143,7 +143,7 @@ def read_manifest(folder: Path, owner: str, force: bool = False) -> Manifest:
 
 
 def input_digests(puzzle: PuzzleSet, profile: Profile) -> dict[str, Any]:
-    """What a manifest records of its inputs: hashes of the set's file and the profile, fabkit's version."""
+    """What a manifest records of its inputs: hashes of set and profile, and fabkit's version."""
     digests = {"set": puzzle.digest, "profile": profile_digest(profile)}
     return {"fabkit": __version__, "inputs": digests}
 

@@ -26,7 +26,7 @@ _SQUARE = LATTICES["square"]
 def pose_matrix(lattice: Lattice, pose: Pose, unit_mm: float, height_mm: float = 0.0) -> Matrix:
     """Return the matrix of a pose on the lattice; `height_mm` is the new height of 0."""
     move, vector = pose
-    a, b, c, d = (value / 2 for value in move.doubled)
+    a, b, c, d = (coefficient / 2 for coefficient in move.doubled)
     step_x, step_y = (math.sqrt(squared) for squared in lattice.step_squared)
     ((x, y),) = to_units(lattice, [vector])
     up = -1.0 if move.flipped else 1.0
