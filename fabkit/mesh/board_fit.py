@@ -21,8 +21,7 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.outline import region_mm
 from fabkit.mesh.features import FittedCircle, fit_circle
-from fabkit.mesh.lattice_fit import candidate_orientations
-from fabkit.mesh.mesh import Mesh, Points, area_vectors, moved
+from fabkit.mesh.mesh import Mesh, Points, aligned_to_axes, area_vectors, moved
 from fabkit.mesh.part import Part
 from fabkit.mesh.section import DOWN, UP, Sections, holes_in, polygons_by_size
 from fabkit.model.accessory import HOLES, LID, SOCKETS, TRAY
@@ -55,9 +54,8 @@ def fit_boards(
     """
     parts: list[Part] = []
     for mesh in meshes:
-        in_mm = Mesh(mesh.name, mesh.vertices * length_mm, mesh.faces)
         explained: list[Part] = []
-        standing = _upright_vertices(in_mm)
+        standing = [vertices * length_mm for vertices in mesh.orientations.upright]
         candidates = [
             (Part(mesh, vertices), _covered_regions(vertices, puzzle, units_mm))
             for vertices in standing
@@ -76,7 +74,7 @@ def fit_boards(
             "neither its round holes, nor its floor within walls, nor its plate as a lid match a board "
             f"of {puzzle.name} ({names}) with a unit of {units}"
         )
-        parts.append(Part(mesh, in_mm.vertices, "", reason=why))
+        parts.append(Part(mesh, mesh.vertices * length_mm, "", reason=why))
     return parts
 
 
@@ -120,18 +118,19 @@ def is_board_sized(mesh: Mesh, puzzle: PuzzleSet, *units_mm: float, length_mm: f
     unit has several candidates, a piece can be as large as a board with a smaller unit. `length_mm`
     is the unit of length of the mesh's file.
     """
-    in_mm = Mesh(mesh.name, mesh.vertices * length_mm, mesh.faces)
     regions = [region_mm(puzzle.lattice, board.cells, min(units_mm)) for board in puzzle.boards]
     # Nothing covers more than the square of the diagonal of its bounding box.
-    most_mm2 = np.square(np.ptp(in_mm.vertices, axis=0)).sum() if len(mesh.faces) else 0.0
+    size_mm = np.ptp(mesh.vertices, axis=0) * length_mm if len(mesh.faces) else np.zeros(3)
+    most_mm2 = np.square(size_mm).sum()
     if all(region.area > most_mm2 for region in regions):
         return False
     rings = [form.rings[:1] for piece in puzzle.pieces for form in piece.forms]
     outlines = [np.array(rings_to_units(puzzle.lattice, outer)[0]) for outer in rings]
-    pieces = np.array([_sides(_aligned_to_axes(outline)) for outline in outlines])
+    pieces = np.array([_sides(aligned_to_axes(outline)) for outline in outlines])
     units = np.reshape(units_mm, (-1, 1, 1))
     # A small board with deep holes has its largest face on a side.
-    for standing in _upright_vertices(in_mm)[::2]:
+    for vertices in mesh.orientations.upright[::2]:
+        standing = vertices * length_mm
         smaller_mm = pieces * units - _sides(standing)
         # Balls and discs do not fill their cells.
         fits = (smaller_mm > -0.5) & (smaller_mm < 0.3 * units)
@@ -151,7 +150,7 @@ def _covered_regions(
     regions = []
     for board, unit_mm in itertools.product(puzzle.boards, dict.fromkeys(units_mm)):
         region = region_mm(puzzle.lattice, board.cells, unit_mm)
-        outline = Polygon(_aligned_to_axes(shapely.get_coordinates(region.convex_hull)))
+        outline = Polygon(aligned_to_axes(shapely.get_coordinates(region.convex_hull)))
         if shapely.area(shapely.intersection(hulls, outline)).max() > 0.97 * outline.area:
             regions.append((board, unit_mm, region))
     return regions
@@ -160,28 +159,6 @@ def _covered_regions(
 def _sides(points: Points) -> Points:
     """The longer and the shorter side of the rectangle around points, seen from above."""
     return np.sort(np.ptp(points[:, :2], axis=0))[::-1]
-
-
-def _upright_vertices(mesh: Mesh) -> list[Points]:
-    """The vertices with each large face up and down, the likeliest and the file's way first."""
-    oriented = candidate_orientations(mesh) if len(mesh.faces) else []
-    over = np.array([1, -1, -1])
-    both_ways = [points for part in oriented for points in (part.vertices, part.vertices * over)]
-    return list(map(_aligned_to_axes, both_ways))
-
-
-def _aligned_to_axes(points: Points) -> Points:
-    """Align points with the axes: the longer side of their bounding rectangle along x, its centre at
-    the origin, the lowest at height 0."""
-    box = shapely.minimum_rotated_rectangle(shapely.multipoints(points[:, :2]))
-    ring = shapely.get_coordinates(box) @ [1, 1j]
-    if len(ring) > 3:
-        along = max(np.diff(ring[:3]), key=abs)
-        # Of two opposite rotations take the smaller, so that an aligned mesh stays unchanged.
-        along = along if (along.real, along.imag) >= (0, 0) else -along
-        points = moved(points, abs(along) / along)
-    low, high = points.min(axis=0), points.max(axis=0)
-    return np.asarray(points - [*((low + high) / 2)[:2], *low[2:]])
 
 
 # --- levels and lines ---------------------------------------------------------------------

@@ -56,8 +56,10 @@ class Sections:
 
     def _open_at(self, height: float) -> BaseGeometry:
         """The areas that closed lines bound in an open mesh; two edges of each cut face are crossed."""
+        above = self._corners > height
+        is_cut = above.any(axis=1) & ~above.all(axis=1)
         # Each edge from its first corner in the list, so that neighbours meet in the same place.
-        edges = np.sort(self.faces[:, [[0, 1], [1, 2], [2, 0]]], axis=2)
+        edges = np.sort(self.faces[is_cut][:, [[0, 1], [1, 2], [2, 0]]], axis=2)
         edges = edges[np.diff(self.vertices[edges, 2] > height, axis=2)[..., 0]]
         start, end = self.vertices[edges[:, 0]], self.vertices[edges[:, 1]]
         along = (height - start[:, 2:]) / (end - start)[:, 2:]

@@ -22,7 +22,7 @@ from shapely import affinity
 from fabkit.core.progress import no_progress
 from fabkit.drawing.ball import draft_ball_piece
 from fabkit.drawing.draft import draft_printable
-from fabkit.mesh.ball_fit import fit_ball_pieces
+from fabkit.mesh.ball_fit import BallFitter
 from fabkit.mesh.board_fit import fit_boards, is_board_sized
 from fabkit.mesh.finding import Finding
 from fabkit.mesh.mesh import Mesh
@@ -37,7 +37,7 @@ from fabkit.model.puzzle import PuzzleSet
 from fabkit.printing.odds import PrinterError, simulate_tolerances, socket_odds, tray_clearance_mm
 from fabkit.solid.builder import build_solid
 from fabkit.verify.reports import causes, check
-from fabkit.verify.scan import match_profile, scan_set
+from fabkit.verify.scan import Scanner, match_profile
 from tests.support.ballmeshes import BODIES, IQFIT, Sizes, made, thrown
 from tests.support.ballmeshes import body_of_solid as body_of
 from tests.support.boardmeshes import (
@@ -435,7 +435,7 @@ def test_boards_of_one_shape_become_one_each() -> None:
     for part in parts:
         found = inspect_board(part, parts, puzzle, profile)
         assert [one.message for one in found if not one.ok] == []
-    inspected = scan_set(bodies, puzzle, 20.0).inspect(profile, no_progress)
+    inspected = Scanner(bodies, puzzle).scan(20.0).inspect(profile, no_progress)
     named = [find for one in inspected for find in one.findings if find.rule == "file-name"]
     assert [one.ok for one in named] == [True] * 4, "each file holds either board, or either lid"
 
@@ -448,7 +448,7 @@ def test_findings_on_insertion_name_the_board_of_several() -> None:
     for name, columns in (("bd", 4), ("other", 3)):
         cells = [*itertools.product(range(columns), range(-3, 0))]
         bodies.append(body_of(holes_board(cells)[0], f"{name}.stl"))
-    report = check(scan_set(bodies, puzzle, 15.0), profile, answers=[])
+    report = check(Scanner(bodies, puzzle).scan(15.0), profile, answers=[])
     play = [str(one) for one in causes(report) if one.rule == "socket-play"]
     starts = [f"a.stl: socket-play: in {name}, the largest play" for name in ("other", "bd")]
     assert [line[: len(start)] for line, start in zip(play, starts, strict=True)] == starts
@@ -479,7 +479,7 @@ def test_boards_in_files_of_another_unit_of_length(length_mm: float) -> None:
     assert shape is not None
     named = {"board.stl": body_of(board), "lid.stl": body_of(frame.lid()), "a": made(shape)}
     bodies = [Mesh(name, one.vertices / length_mm, one.faces) for name, one in named.items()]
-    scanned = scan_set(bodies, puzzle, 15.0)
+    scanned = Scanner(bodies, puzzle).scan(15.0)
     assert scanned.length_mm == length_mm
     assert [one.piece for one in scanned.parts] == ["a"]
     assert sorted(one.part.kind for one in scanned.boards) == ["holes", "lid"]
@@ -494,7 +494,7 @@ def test_a_ball_piece_may_rest_on_its_printing_flat() -> None:
     puzzle, profile = odd(PLANAR)
     (piece,) = puzzle.pieces
     body = written(build_solid(draft_ball_piece(puzzle, piece, profile)))
-    (part,), _ = fit_ball_pieces([body], puzzle, 15.0)
+    (part,), _ = BallFitter(puzzle).fit([body], 15.0)
     over, under = sorted(one.solid.bounding_box()[2] for one in ball_orientations("a", part, 15.0))[
         -2:
     ]
@@ -508,7 +508,7 @@ def test_a_ball_piece_may_rest_on_its_printing_flat() -> None:
 def test_the_profile_of_ball_pieces_is_recognised() -> None:
     """Most links lie on the bed, and the flat has cut them."""
     candidates = [load_profile(["petg"], ["ball.link=8 mm"], 15.0), load_profile((), (), 15.0)]
-    scanned = scan_set([made(BODIES["blue"]), made(BODIES["lime"])], IQFIT, 15.0)
+    scanned = Scanner([made(BODIES["blue"]), made(BODIES["lime"])], IQFIT).scan(15.0)
     assert match_profile(scanned, candidates) is candidates[1]
 
 
