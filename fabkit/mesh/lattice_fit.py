@@ -189,6 +189,14 @@ class _Stand:
         """The candidate rotations (radians) from the lattice."""
         return _turns(self.part.sides, self._lattice)
 
+    @cached_property
+    def turned(self) -> list[Polygon]:
+        """The silhouette in each of these rotations."""
+        return [
+            affinity.rotate(self.part.sides, -turn, origin=(0, 0), use_radians=True)
+            for turn in self.turns
+        ]
+
     def hypotheses(self, shapes: Sequence[_TargetShape]) -> Iterator[_Fit]:
         """All likely hypotheses on which piece it is."""
         sides = self.part.sides
@@ -216,8 +224,8 @@ class _Candidate:
         hypotheses: on which piece it is.
     """
 
-    def __init__(self, mesh: Mesh, lattice: Lattice, shapes: Sequence[_TargetShape]) -> None:
-        self._lattice = lattice
+    def __init__(self, mesh: Mesh, grid: _CellGrid, shapes: Sequence[_TargetShape]) -> None:
+        self._grid = grid
         self._by_cells: dict[float, _Fit | None] = {}
         stands: dict[Orientation, _Stand] = {}
         hypotheses: dict[Orientation, list[_Fit]] = {}
@@ -225,7 +233,7 @@ class _Candidate:
             orientations = mesh.orientations.likely(count)
             for way in (way for way in orientations if way not in stands):
                 part = Part(mesh, way.vertices, tilt_degrees=way.tilt_degrees, score=way.weight)
-                stands[way] = _Stand(part, lattice)
+                stands[way] = _Stand(part, grid.lattice)
                 hypotheses[way] = list(stands[way].hypotheses(shapes))
             if any(fit.score > _ALIKE for fits in hypotheses.values() for fit in fits):
                 break
@@ -235,7 +243,7 @@ class _Candidate:
     def fit_by_cells(self, unit: float) -> _Fit | None:
         """The fit as a shape that is not in the set, with a grid unit; None if it fills no cells."""
         if unit not in self._by_cells:
-            fits = (_fit_unknown(stand, self._lattice, unit) for stand in self.stands)
+            fits = (_fit_unknown(stand, self._grid, unit) for stand in self.stands)
             self._by_cells[unit] = next(filter(None, fits), None)
         return self._by_cells[unit]
 
@@ -423,29 +431,58 @@ def _exact_unit(fits: Sequence[_Fit], lattice: Lattice, expected: Sequence[float
 # --- meshes that are not in the set ----------------------------------------------------------------
 
 
+class _CellGrid:
+    """The cells of a lattice as polygons, in grid units.
+
+    Attributes:
+        places: where corners of cells can be, modulo the lattice's translations.
+        cell_area: of any cell.
+    """
+
+    def __init__(self, lattice: Lattice) -> None:
+        self.lattice = lattice
+        (ux, _), (_, vy) = lattice.basis
+        corners = [point for cell in lattice.first for point in lattice.ring(cell)]
+        step = int(np.gcd.reduce(np.ravel(corners)))
+        self.places = np.array(
+            to_units(lattice, itertools.product(range(0, ux, step), range(0, vy, step)))
+        )
+        self._first = np.array(lattice.cells_at(0, 0))
+        self._rings = np.array([to_units(lattice, lattice.ring(cell)) for cell in self._first])
+        self.cell_area = Polygon(self._rings[0]).area
+        (self._step,) = np.array(to_units(lattice, [(1, 1)]))
+        self._blocks: dict[tuple[range, range], tuple[list[Cell], NDArray[np.object_]]] = {}
+
+    def around(self, bounds: Sequence[float]) -> tuple[list[Cell], NDArray[np.object_]]:
+        """The cells that may meet a box, and their polygons."""
+        left, low, right, high = bounds
+        tall = self.lattice.basis[1][1] * self._step[1]
+        rows = range(math.floor(-high / tall) - 1, math.ceil(-low / tall) + 2)
+        columns = range(math.floor(left) - 1, math.ceil(right) + 2)
+        if (rows, columns) not in self._blocks:
+            places = itertools.product(rows, columns)
+            cells = [cell for place in places for cell in self.lattice.cells_at(*place)]
+            away = np.reshape(cells, (-1, *self._first.shape)) - self._first
+            rings = self._rings + (away * self._step)[:, :, None]
+            shapes = shapely.polygons(rings.reshape(-1, *self._rings.shape[1:]))
+            self._blocks[rows, columns] = cells, shapes
+        return self._blocks[rows, columns]
+
+
 def _covered_cells(
-    fit: _Fit, lattice: Lattice, minimum: float
+    fit: _Fit, grid: _CellGrid, minimum: float
 ) -> tuple[frozenset[Cell], float] | None:
     """The cells that a mesh fills by more than half, and the smallest share that is full or empty.
 
     None as soon as a cell has a share that is at most `minimum`.
     """
     outline = affinity.scale(fit.aligned, 1 / fit.unit, 1 / fit.unit, origin=(0, 0))
-    (step,) = np.array(to_units(lattice, [(1, 1)]))
-    tall = lattice.basis[1][1] * step[1]
-    left, low, right, high = outline.bounds
-    rows = range(math.floor(-high / tall) - 1, math.ceil(-low / tall) + 2)
-    columns = range(math.floor(left) - 1, math.ceil(right) + 2)
-    cells = [cell for row in rows for column in columns for cell in lattice.cells_at(row, column)]
-    first = list(lattice.cells_at(0, 0))
-    rings = np.array([to_units(lattice, lattice.ring(cell)) for cell in first])
-    away = np.reshape(cells, (-1, len(first), 2)) - np.array(first)
-    shapes = shapely.polygons((rings + (away * step)[:, :, None]).reshape(-1, *rings.shape[1:]))
+    cells, shapes = grid.around(outline.bounds)
     shapely.prepare(outline)
     is_full = shapely.contains_properly(outline, shapes)
     smallest = 1.0
     for index in np.flatnonzero(shapely.intersects(outline, shapes) & ~is_full).tolist():
-        share = shapes[index].intersection(outline).area / shapes[index].area
+        share = shapes[index].intersection(outline).area / grid.cell_area
         is_full[index] = share > 0.5
         smallest = min(smallest, max(share, 1 - share))
         if smallest <= minimum:
@@ -453,27 +490,21 @@ def _covered_cells(
     return frozenset(itertools.compress(cells, is_full.tolist())), smallest
 
 
-def _fit_unknown(stand: _Stand, lattice: Lattice, unit: float) -> _Fit | None:
+def _fit_unknown(stand: _Stand, grid: _CellGrid, unit: float) -> _Fit | None:
     """Fit a mesh that is not a piece of the set, so that it fills its cells best.
 
     The lines of its two longest edges intersect where lines of the lattice do, so there are few
     candidates.
     """
-    part = stand.part
-    extent = np.ptp(np.reshape(part.sides.bounds, (2, 2)), axis=0)
-    first_cells = [to_units(lattice, lattice.ring(cell)) for cell in lattice.cells_at(0, 0)]
-    half = min(Polygon(ring).area for ring in first_cells) / 2
-    # It fills half a cell at least, and no piece extends that far.
-    if part.sides.area < half * unit**2 or np.hypot(*extent) > 16 * unit:
+    sides = stand.part.sides
+    left, low, right, high = sides.bounds
+    # It fills more than half a cell, and no piece extends that far.
+    is_large = sides.area > grid.cell_area * unit**2 / 2
+    if not is_large or math.hypot(right - left, high - low) > 16 * unit:
         return None
-    (ux, _), (_, vy) = lattice.basis
-    corners = [point for cell in lattice.first for point in lattice.ring(cell)]
-    step = int(np.gcd.reduce(np.ravel(corners)))
-    places = to_units(lattice, itertools.product(range(0, ux, step), range(0, vy, step)))
     best: _Fit | None = None
     best_share = 0.6  # the share from which a cell counts as full, or empty
-    for turn in stand.turns:
-        turned = affinity.rotate(part.sides, -turn, origin=(0, 0), use_radians=True)
+    for turn, turned in zip(stand.turns, stand.turned, strict=True):
         ring = np.asarray(turned.simplify(0.01 * unit).exterior.coords)
         edges = np.diff(ring, axis=0)
         lengths = np.linalg.norm(edges, axis=1)
@@ -483,16 +514,16 @@ def _fit_unknown(stand: _Stand, lattice: Lattice, unit: float) -> _Fit | None:
         both = [first, (lengths * leans).argmax()]
         offsets = (ring[both] * normals[both]).sum(axis=1)
         corner = np.linalg.lstsq(normals[both], offsets, rcond=None)[0]
-        for place in places:
-            fit = _Fit(part, turn, corner - unit * np.array(place), unit, frozenset())
-            covered = _covered_cells(fit, lattice, best_share + 1e-3)
-            if covered and covered[0] and len(parts_of_cells(lattice, covered[0])) == 1:
+        for place in grid.places:
+            fit = _Fit(stand.part, turn, corner - unit * place, unit, frozenset())
+            covered = _covered_cells(fit, grid, best_share + 1e-3)
+            if covered and covered[0] and len(parts_of_cells(grid.lattice, covered[0])) == 1:
                 best, best_share = replace(fit, cells=covered[0]), covered[1]
     if best is None:
         return None
-    fit = _refined(best, lattice)
-    outline = canonical_outline(lattice, rings_of_cells(lattice, fit.cells), fit.unit)
-    fit = replace(fit, score=_overlap_ratio(fit, lattice))
+    fit = _refined(best, grid.lattice)
+    outline = canonical_outline(grid.lattice, rings_of_cells(grid.lattice, fit.cells), fit.unit)
+    fit = replace(fit, score=_overlap_ratio(fit, grid.lattice))
     is_near = fit.aligned.hausdorff_distance(outline) < 0.2 * fit.unit
     return fit if is_near and fit.score > _ALIKE else None
 
@@ -507,7 +538,7 @@ class FlatFitter:
     """
 
     def __init__(self, puzzle: PuzzleSet) -> None:
-        self._lattice = puzzle.lattice
+        self._grid = _CellGrid(puzzle.lattice)
         self._shapes = _target_shapes(puzzle)
         self._candidates: dict[Mesh, _Candidate] = {}
 
@@ -520,11 +551,11 @@ class FlatFitter:
         Returns:
             A part for each mesh, and the files' unit of length in mm.
         """
-        lattice, shapes = self._lattice, self._shapes
+        lattice, shapes = self._grid.lattice, self._shapes
         expected = [unit_mm / length for length in LENGTH_UNITS_MM.values() for unit_mm in units_mm]
         for mesh in meshes:
             if mesh not in self._candidates:
-                self._candidates[mesh] = _Candidate(mesh, lattice, shapes)
+                self._candidates[mesh] = _Candidate(mesh, self._grid, shapes)
         candidates = [self._candidates[mesh] for mesh in meshes]
         explained = [candidate.hypotheses for candidate in candidates]
         unit = _common_unit(explained, expected)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import shapely
 from numpy.typing import NDArray
+from shapely.geometry.base import BaseGeometry
 
 #: Points in space, one per row.
 Points = NDArray[np.float64]
@@ -161,14 +162,15 @@ class Orientations:
         return [*self._faced, *([thin] if is_new else [])]
 
     @cached_property
-    def upright(self) -> list[Points]:
-        """The vertices with each large face up and down, aligned with the axes: the likeliest, and the
-        file's way, first."""
+    def upright(self) -> list[tuple[Points, BaseGeometry]]:
+        """The vertices with each large face up and down, aligned with the axes, and their convex hull
+        seen from above: the likeliest, and the file's way, first."""
         over = np.array([1, -1, -1])
         both_ways = [
             points for way in self.likely() for points in (way.vertices, way.vertices * over)
         ]
-        return [aligned_to_axes(points) for points in both_ways if len(points)]
+        aligned = [aligned_to_axes(points) for points in both_ways if len(points)]
+        return [(points, shapely.multipoints(points[:, :2]).convex_hull) for points in aligned]
 
     def _turned(self, up: Points, weight: float) -> Orientation:
         up = up if up[2] >= -1e-9 else -up

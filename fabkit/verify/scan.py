@@ -15,7 +15,7 @@ from statistics import median, mode
 from fabkit.core.progress import Progress, counted
 from fabkit.drawing.magnets import recess_diameters
 from fabkit.mesh.ball_fit import BallFitter
-from fabkit.mesh.board_fit import fit_boards, is_board_sized
+from fabkit.mesh.board_fit import BoardFitter
 from fabkit.mesh.features import Features, find_features, fit_circle
 from fabkit.mesh.finding import Finding
 from fabkit.mesh.fitting.assembly import BallSetup, assemble, ball_setup
@@ -326,6 +326,7 @@ class Scanner:
         )
         self._puzzle = puzzle
         self._fitter = BallFitter(puzzle) if puzzle.made_of_balls else FlatFitter(puzzle)
+        self._boards = BoardFitter(puzzle)
         self._features: dict[Part, Features] = {}
 
     def scan(self, *units_mm: float) -> ScannedSet:
@@ -338,7 +339,7 @@ class Scanner:
             large = [
                 mesh
                 for mesh in self._meshes
-                if is_board_sized(mesh, puzzle, *units_mm, length_mm=boards_mm)
+                if self._boards.is_board_sized(mesh, *units_mm, length_mm=boards_mm)
             ]
             small = tuple(mesh for mesh in self._meshes if mesh not in large)
             if small not in fitted:
@@ -354,7 +355,7 @@ class Scanner:
             replace(piece, pegs=under)
             for piece, under in zip(identify(plates, features, puzzle), pegs, strict=True)
         ]
-        boards = fit_boards(large, puzzle, *units_mm, length_mm=boards_mm)
+        boards = self._boards.fit(large, *units_mm, length_mm=boards_mm)
         return ScannedSet(
             puzzle, tuple(pieces), tuple(_named_boards(boards, puzzle)), length_mm, self._copies
         )
