@@ -45,14 +45,14 @@ class BoardFitter:
 
     def __init__(self, puzzle: PuzzleSet) -> None:
         self._puzzle = puzzle
-        self._regions: dict[tuple[str, float], tuple[BaseGeometry, Polygon]] = {}
+        self._regions: dict[tuple[str, float], tuple[BaseGeometry, BaseGeometry]] = {}
 
     @cached_property
     def _pieces(self) -> Points:
         """The sides of the rectangles around the pieces, in grid units."""
         outer = [form.rings[:1] for piece in self._puzzle.pieces for form in piece.forms]
         outlines = [np.array(rings_to_units(self._puzzle.lattice, rings)[0]) for rings in outer]
-        return np.array([_sides(aligned_to_axes(outline)) for outline in outlines])
+        return np.array([_sides(aligned_to_axes(outline)[0]) for outline in outlines])
 
     def fit(self, meshes: Sequence[Mesh], *units_mm: float, length_mm: float = 1.0) -> list[Part]:
         """Fit each mesh to a board or lid: one part for each, in the given order.
@@ -69,9 +69,11 @@ class BoardFitter:
         parts: list[Part] = []
         for mesh in meshes:
             explained: list[Part] = []
+            ways = mesh.orientations
+            both_ways = itertools.chain(*zip(ways.upright, ways.upside_down, strict=True))
             candidates = [
                 (Part(mesh, points * length_mm), self._covered_regions(hull, units_mm, length_mm))
-                for points, hull in mesh.orientations.upright
+                for points, hull in both_ways
             ]
             for (part, regions), explain in itertools.product(candidates, (_fit_holes, _fit_trays)):
                 is_certain = any(explanation.score > 0.9 for explanation in explained)
@@ -106,7 +108,7 @@ class BoardFitter:
             return False
         units = np.reshape(units_mm, (-1, 1, 1))
         # A small board with deep holes has its largest face on a side.
-        for _, hull in mesh.orientations.upright[::2]:
+        for _, hull in mesh.orientations.upright:
             smaller_mm = self._pieces * units - _sides(shapely.get_coordinates(hull) * length_mm)
             # Balls and discs do not fill their cells.
             fits = (smaller_mm > -0.5) & (smaller_mm < 0.3 * units)
@@ -130,11 +132,11 @@ class BoardFitter:
                 regions.append((board, unit_mm, region))
         return regions
 
-    def _region(self, board: Board, unit_mm: float) -> tuple[BaseGeometry, Polygon]:
+    def _region(self, board: Board, unit_mm: float) -> tuple[BaseGeometry, BaseGeometry]:
         """A board's region with a grid unit, and its convex hull, centred."""
         if (board.id, unit_mm) not in self._regions:
             region = region_mm(self._puzzle.lattice, board.cells, unit_mm)
-            hull = Polygon(aligned_to_axes(shapely.get_coordinates(region.convex_hull)))
+            _, hull = aligned_to_axes(shapely.get_coordinates(region.convex_hull))
             self._regions[board.id, unit_mm] = region, hull
         return self._regions[board.id, unit_mm]
 

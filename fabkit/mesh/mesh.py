@@ -157,20 +157,21 @@ class Orientations:
             return [Orientation(np.array([0.0, 0.0, 1.0]), self._vertices, 1.0)]
         while self._unassigned.any() and len(self._faced) < count:
             self._faced.append(self._next_faced())
-        thin = self._thinnest
-        is_new = all(abs(thin.up @ faced.up) < 1 - _ONE_DIRECTION**2 for faced in self._faced)
-        return [*self._faced, *([thin] if is_new else [])]
+        likely, thin = self._faced[:count], self._thinnest
+        is_new = all(abs(thin.up @ faced.up) < 1 - _ONE_DIRECTION**2 for faced in likely)
+        return [*likely, *([thin] if is_new else [])]
 
     @cached_property
     def upright(self) -> list[tuple[Points, BaseGeometry]]:
-        """The vertices with each large face up and down, aligned with the axes, and their convex hull
-        seen from above: the likeliest, and the file's way, first."""
+        """The vertices with each large face up, aligned with the axes, and their convex hull seen from
+        above: the likeliest first."""
+        return [aligned_to_axes(way.vertices) for way in self.likely() if len(way.vertices)]
+
+    @cached_property
+    def upside_down(self) -> list[tuple[Points, BaseGeometry]]:
+        """As `upright`, each turned over."""
         over = np.array([1, -1, -1])
-        both_ways = [
-            points for way in self.likely() for points in (way.vertices, way.vertices * over)
-        ]
-        aligned = [aligned_to_axes(points) for points in both_ways if len(points)]
-        return [(points, shapely.multipoints(points[:, :2]).convex_hull) for points in aligned]
+        return [aligned_to_axes(way.vertices * over) for way in self.likely() if len(way.vertices)]
 
     def _turned(self, up: Points, weight: float) -> Orientation:
         up = up if up[2] >= -1e-9 else -up
@@ -238,15 +239,18 @@ def _plane_normal(corners: Points, normals: Points, areas: NDArray[np.float64]) 
     return np.asarray(up if is_flat else mean)
 
 
-def aligned_to_axes(points: Points) -> Points:
+def aligned_to_axes(points: Points) -> tuple[Points, BaseGeometry]:
     """Align points with the axes: the longer side of their bounding rectangle along x, its centre at
-    the origin, the lowest at height 0."""
-    box = shapely.minimum_rotated_rectangle(shapely.multipoints(points[:, :2]))
-    ring = shapely.get_coordinates(box) @ [1, 1j]
+    the origin, the lowest at height 0. Also return their convex hull seen from above."""
+    hull = shapely.multipoints(points[:, :2]).convex_hull
+    ring = shapely.get_coordinates(shapely.minimum_rotated_rectangle(hull)) @ [1, 1j]
+    outline = shapely.get_coordinates(hull)
     if len(ring) > 3:
         along = max(np.diff(ring[:3]), key=abs)
         # Of two opposite rotations take the smaller, so that an aligned mesh stays unchanged.
         along = along if (along.real, along.imag) >= (0, 0) else -along
-        points = moved(points, abs(along) / along)
+        points, outline = (moved(array, abs(along) / along) for array in (points, outline))
     low, high = points.min(axis=0), points.max(axis=0)
-    return np.asarray(points - [*((low + high) / 2)[:2], *low[2:]])
+    middle = (low + high)[:2] / 2
+    hull = shapely.set_coordinates(hull, outline - middle)
+    return np.asarray(points - [*middle, *low[2:]]), hull

@@ -113,11 +113,11 @@ def test_an_ambiguous_part_is_reported(bodies: dict[str, Mesh]) -> None:
 def test_a_piece_in_two_formats_is_one(bodies: dict[str, Mesh]) -> None:
     made = kit(BARE, "MYI", solved=False)
     copies = [replace(one, name=f"all.3mf: {key}") for key, one in bodies.items()]
-    found = Scanner([*bodies.values(), *copies]).scan(made.puzzle, 20.0)
+    found = Scanner([*bodies.values(), *copies], made.puzzle).scan(20.0)
     assert sorted(found.copies) == sorted(one.name for one in copies)
     assert len(found.parts) == 3
     again = replace(bodies["Y"], name="again.stl")
-    assert Scanner([*bodies.values(), again]).scan(made.puzzle, 20.0).copies == ()
+    assert Scanner([*bodies.values(), again], made.puzzle).scan(20.0).copies == ()
 
 
 def test_a_mirrored_piece_is_one_sentence() -> None:
