@@ -192,6 +192,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # Large libraries create hundreds of thousands of long-lived objects: collecting garbage among
     # them takes a tenth of the time of a short command.
     gc.set_threshold(100_000)
+    # Pydantic would look for plugins in every installed package.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")
     if arguments is None:  # else another program calls this, with its own handlers
         exit_on_signals()
     if isinstance(sys.stdout, io.TextIOWrapper):  # for titles that the terminal cannot show
