@@ -53,7 +53,11 @@ COMMANDS: dict[str, dict[str, str]] = {
         "profiles": "shipped:profiles",
     },
     "Check": {"check": "check:check", "verify": "check:verify"},
-    "Solve": {"solve": "solve:solve", "certify": "certify:certify"},
+    "Solve": {
+        "solve": "solve:solve",
+        "certify": "certify:certify",
+        "warm-up": "warm_up:warm_up",
+    },
     "Challenges": {
         "challenges": "challenges:challenges",
         "snowflakes": "snowflakes:snowflakes",

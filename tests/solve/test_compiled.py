@@ -110,7 +110,7 @@ def test_every_kernel_works_without_a_place(installed: Path, engine: str) -> Non
 KERNEL = """
 from fabkit.solve.engines.compiled import ONE, kernel, trailing_zeros
 
-@kernel
+@kernel("u8,")
 def lowest(word):
     return trailing_zeros(word | ONE << ONE)
 """
