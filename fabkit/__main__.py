@@ -7,7 +7,9 @@ def main() -> int:
     """Run one command and return its exit code."""
     exit_on_signals()
     from fabkit.cli import main as run
+    from fabkit.solid.without_vtk import leave_out_vtk
 
+    leave_out_vtk()
     code = run()
     ignore_signals()
     return code
