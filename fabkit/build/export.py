@@ -215,6 +215,9 @@ _CUT = (
     ("model", "drawing", "printing", "output"),
     ("shapely", "fonttools", "ezdxf", "spyrrow", "rectpack"),
 )
+#: The packages and the libraries that make a coupon or jig, besides those of all reports.
+PRINT_PACKAGES = ("build", "solid", "core")
+PRINT_LIBRARIES = (*_PRINT[1], "reportlab", "ezdxf")
 #: Keys that matter to plates in addition.
 _LAYOUT = ("label.", "plate.", "printer.", "cell.")
 #: Keys that shape boards and lids in addition.

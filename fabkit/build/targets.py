@@ -34,9 +34,9 @@ _MAX_NAMED = 5
 
 
 def with_json_report(
-    report: str, document: dict[str, Any], write: Callable[[OutputPath], object]
+    report: str, write: Callable[[OutputPath], dict[str, Any]]
 ) -> Callable[[OutputPath], None]:
-    """A function that writes files, and a JSON report with their SHA-256."""
+    """A function that writes files, and the JSON report that `write` returns, with their SHA-256."""
 
     def make(output_path: OutputPath) -> None:
         files: dict[str, Path] = {}
@@ -45,7 +45,7 @@ def with_json_report(
             files[name] = output_path(name)
             return files[name]
 
-        write(keep)
+        document = write(keep)
         document["files"] = {name: sha256(path) for name, path in files.items()}
         output_path(report).write_bytes(json_text(document).encode())
 
