@@ -7,6 +7,7 @@ A worker imports the main module again, and not every script and notebook is wri
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -87,35 +88,45 @@ class Calls(Generic[Result]):
         return Task(self._names[index], self._call, self._arguments[index])
 
     def results(self, progress: Progress = no_progress) -> list[Result]:
-        """Return all results in order, and help with the calls that no worker has begun.
+        """Return all results; see `in_order`."""
+        return list(self.in_order(progress))
+
+    def in_order(
+        self, progress: Progress = no_progress, ahead: int = sys.maxsize
+    ) -> Iterator[Result]:
+        """Yield the results in order, and help with the calls that no worker has begun.
 
         A call whose worker broke down is repeated here.
+
+        Args:
+            ahead: how many results may be held here before their turn; fewer for large ones.
 
         Raises:
             BaseException: whatever a call raises; the others are given up.
         """
-        results: dict[int, Result] = {}
+        own: dict[int, Result] = {}
         total = len(self._arguments)
         try:
-            while self._waiting:
-                # Workers take the first ones.
-                take = self._waiting.pop if self._futures else self._waiting.popleft
-                with suppress(IndexError):  # a worker was faster
-                    index = take()
-                    done = len(results) + sum(map(Future.done, [*self._futures.values()]))
-                    counted(progress, done, total, self._names[index])
-                    results[index] = self._call(*self._arguments[index])
-            with self._lock:
-                futures = dict(self._futures)
-            for index, future in futures.items():
-                while not future.done():
-                    counted(progress, len(results), total, self._names[index])
-                    wait([future], _POLL_S)
-                results[index] = self._result(index, future)
+            for index in range(total):
+                while index not in own:
+                    with self._lock:
+                        futures = dict(self._futures)
+                        is_done = index in futures and futures[index].done()
+                        helps = self._waiting and not is_done and len(own) < ahead
+                        mine = self._waiting.popleft() if helps else None
+                    if is_done:
+                        own[index] = self._result(index, self._futures.pop(index))
+                        break
+                    done = index + len(own) + sum(future.done() for future in futures.values())
+                    counted(progress, done, total, self._names[index if mine is None else mine])
+                    if mine is None:
+                        wait([futures[index]], _POLL_S)
+                    else:
+                        own[mine] = self._call(*self._arguments[mine])
+                yield own.pop(index)
         finally:
             self._waiting.clear()
         progress(1.0, "")
-        return [results[index] for index in range(total)]
 
     def _result(self, index: int, future: Future[Any]) -> Result:
         assert self._pool is not None
