@@ -12,8 +12,8 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, wait
-from contextlib import contextmanager, suppress
-from typing import Any, Generic, TypeVar, cast
+from contextlib import contextmanager, nullcontext, suppress
+from typing import Any, Generic, TypeVar
 
 from fabkit.core.progress import Progress, counted, no_progress
 from fabkit.jobs.run import Processes, Task, WorkerLostError
@@ -24,7 +24,52 @@ _MAX_PROCESSES = 8
 #: Waiting blocks signal handlers on Windows, so wait in steps of this length.
 _POLL_S = 0.1
 
-_workers: Processes | None = None
+
+class _Crew(Processes):
+    """The workers, and the calls that nobody has begun."""
+
+    def __init__(self, workers: int) -> None:
+        super().__init__(workers)
+        self.lock = threading.RLock()
+        self._idle = workers
+        self._begun: deque[Calls[Any]] = deque()
+
+    def __exit__(self, *error: object) -> None:
+        with self.lock:
+            self._begun.clear()
+        super().__exit__(*error)
+
+    def begin(self, calls: Calls[Any]) -> None:
+        """Hand calls to the workers, after those that were begun before."""
+        with self.lock:
+            self._begun.append(calls)
+            while self._idle and self._hand_out():
+                self._idle -= 1
+
+    def take(self) -> tuple[Calls[Any], int] | None:
+        """Take the first call that nobody has begun."""
+        while self._begun:
+            with suppress(IndexError):
+                return self._begun[0], self._begun[0].waiting.popleft()
+            self._begun.popleft()
+        return None
+
+    def _hand_out(self) -> bool:
+        """Hand the next call to a worker, if there is one."""
+        if taken := self.take():
+            calls, index = taken
+            future = calls.futures[index] = self.submit(calls.task(index))
+            future.add_done_callback(self._go_on)
+        return taken is not None
+
+    def _go_on(self, last: Future[Any]) -> None:
+        """Give the worker that has finished a call another one; none once a worker broke down."""
+        if not last.cancelled() and last.exception() is None:
+            with self.lock:
+                self._idle += not self._hand_out()
+
+
+_crew: _Crew | None = None
 
 
 def core_count() -> int:
@@ -37,17 +82,16 @@ def core_count() -> int:
 @contextmanager
 def all_cores() -> Iterator[None]:
     """Let calls use all cores inside the block; workers start on demand, and end with it."""
-    global _workers  # noqa: PLW0603
+    global _crew  # noqa: PLW0603
     workers = min(core_count(), _MAX_PROCESSES) - 1
-    if not workers or _workers is not None:
+    if not workers or _crew is not None:
         yield
         return
-    with Processes(workers) as pool:
-        _workers = pool
+    with _Crew(workers) as _crew:
         try:
             yield
         finally:
-            _workers = None
+            _crew = None
 
 
 class Calls(Generic[Result]):
@@ -65,27 +109,18 @@ class Calls(Generic[Result]):
         arguments: Sequence[tuple[Any, ...]],
         names: Sequence[str],
     ) -> None:
-        self._call: Callable[..., Any] = call
-        self._arguments, self._names = arguments, names
-        self._waiting = deque(range(len(arguments)))
-        self._futures: dict[int, Future[Any]] = {}
-        self._lock = threading.RLock()
-        self._pool = _workers
-        for _ in range(self._pool.workers if self._pool else 0):
-            self._submit_next()
+        self.call: Callable[..., Any] = call
+        self.arguments, self.names = arguments, names
+        self.waiting = deque(range(len(arguments)))
+        self.futures: dict[int, Future[Any]] = {}
+        self.outcomes: dict[int, Any] = {}
+        self._crew = _crew
+        if self._crew is not None:
+            self._crew.begin(self)
 
-    def _submit_next(self, last: Future[Any] | None = None) -> None:
-        """Hand the first waiting call to a worker; called again when that one is done."""
-        if last is not None and (last.cancelled() or last.exception()):
-            return  # the workers have ended, and are not started again from here
-        with self._lock, suppress(IndexError):  # none is left
-            if self._pool is not None and self._pool is _workers:
-                index = self._waiting.popleft()
-                self._futures[index] = self._pool.submit(self._task(index))
-                self._futures[index].add_done_callback(self._submit_next)
-
-    def _task(self, index: int) -> Task:
-        return Task(self._names[index], self._call, self._arguments[index])
+    def task(self, index: int) -> Task:
+        """A call as the workers take it."""
+        return Task(self.names[index], self.call, self.arguments[index])
 
     def results(self, progress: Progress = no_progress) -> list[Result]:
         """Return all results; see `in_order`."""
@@ -104,39 +139,49 @@ class Calls(Generic[Result]):
         Raises:
             BaseException: whatever a call raises; the others are given up.
         """
-        own: dict[int, Result] = {}
-        total = len(self._arguments)
         try:
-            for index in range(total):
-                while index not in own:
-                    with self._lock:
-                        futures = dict(self._futures)
-                        is_done = index in futures and futures[index].done()
-                        helps = self._waiting and not is_done and len(own) < ahead
-                        mine = self._waiting.popleft() if helps else None
-                    if is_done:
-                        own[index] = self._result(index, self._futures.pop(index))
-                        break
-                    done = index + len(own) + sum(future.done() for future in futures.values())
-                    counted(progress, done, total, self._names[index if mine is None else mine])
-                    if mine is None:
-                        wait([futures[index]], _POLL_S)
-                    else:
-                        own[mine] = self._call(*self._arguments[mine])
-                yield own.pop(index)
+            for index in range(len(self.arguments)):
+                while index not in self.outcomes:
+                    self._advance(index, progress, ahead)
+                outcome = self.outcomes.pop(index)
+                if isinstance(outcome, BaseException):
+                    raise outcome
+                yield outcome
         finally:
-            self._waiting.clear()
+            self.waiting.clear()
         progress(1.0, "")
 
-    def _result(self, index: int, future: Future[Any]) -> Result:
-        assert self._pool is not None
+    def _advance(self, index: int, progress: Progress, ahead: int) -> None:
+        """Take the outcome of a call that a worker has made; else make a call, or wait."""
+        calls: Calls[Any] | None = self
+        with self._crew.lock if self._crew else nullcontext():
+            number = index
+            future = self.futures.get(index)
+            if future is None:
+                self.waiting.remove(index)
+            elif future.done() or len(self.outcomes) >= ahead or self._crew is None:
+                calls = None
+            else:
+                calls, number = self._crew.take() or (None, index)
+            done = index + len(self.outcomes)
+            done += sum(other.done() for other in self.futures.values())
+        counted(progress, done, len(self.arguments), (calls or self).names[number])
+        if calls is not None:
+            try:
+                calls.outcomes[number] = calls.call(*calls.arguments[number])
+            except Exception as error:  # raised when it is its turn
+                calls.outcomes[number] = error
+        elif future is not None and future.done():
+            self.outcomes[index] = self._outcome(index)
+        elif future is not None:
+            wait([future], _POLL_S)
+
+    def _outcome(self, index: int) -> Any:
+        assert self._crew is not None
         try:
-            result: Any = self._pool.result(future, self._task(index))
+            return self._crew.result(self.futures.pop(index), self.task(index))
         except WorkerLostError:
-            result = self._call(*self._arguments[index])
-        if isinstance(result, BaseException):
-            raise result
-        return cast(Result, result)
+            return self.call(*self.arguments[index])
 
 
 def parallel_map(

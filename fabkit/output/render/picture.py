@@ -125,8 +125,9 @@ class _Scene:
         del face, ink
         pixels = np.zeros((self.view.height, self.view.width, 4))
         names = [f"sample {group + 1}" for group in range(len(calls))]
-        for part in Calls(_Scene.samples, calls, names).in_order(ahead=2):
-            pixels += part / _FINE**2
+        for part in Calls(_Scene.samples, calls, names).in_order(ahead=1):
+            part /= _FINE**2  # in place, since it is large
+            pixels += part
         return pixels
 
     def samples(self, group: int, face: NDArray[np.int32], inked: NDArray[np.bool_]) -> Floats:
