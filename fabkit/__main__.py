@@ -9,7 +9,9 @@ def main() -> int:
     """Run one command and return its exit code."""
     exit_on_signals()
     from fabkit.cli import main as run
+    from fabkit.solid.without_vtk import leave_out_vtk
 
+    leave_out_vtk()
     code = run()
     gc.freeze()  # else Python looks for garbage among all objects when it ends
     ignore_signals()

@@ -134,6 +134,16 @@ def test_an_unchanged_export_loads_no_heavy_library(tmp_path: Path) -> None:
     assert loaded([another], "cadquery shapely", tmp_path) == "['shapely']"
 
 
+def test_an_export_loads_no_vtk(tmp_path: Path) -> None:
+    code = (
+        "import sys; from fabkit.__main__ import main; main(); modules = set(sys.modules); "
+        "import vtkmodules.vtkCommonCore as vtk; print('cadquery' in modules, hasattr(vtk, '__file__'))"
+    )
+    command = [sys.executable, "-c", code, "export-stl", "iqblock", "--piece", "1", "-q"]
+    result = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert result.stdout == "True False\n"
+
+
 #: Prints for each command every function of fabkit that it calls, in the order of first calls.
 TRACED = """
 import shlex, sys

@@ -306,14 +306,18 @@ def coupon(
     context.set = for_set
     report = context.report
     with report.progress() as progress:
-        made = write_coupon(context.puzzle, context.profile, folder, laser, context.force, progress)
+        made, is_new = write_coupon(
+            context.puzzle, context.profile, folder, laser, context.force, progress
+        )
     models = [str(folder / name) for name in made["files"] if name.endswith((".3mf", ".dxf"))]
     with_pieces = f", with {' and '.join(made['pieces'])} of {context.puzzle.name}" * bool(
         made["pieces"]
     )
-    report.info(
-        f"Wrote {', '.join(models)}: {pluralize(len(made['places']), 'place')} to measure{with_pieces}"
-    )
+    if is_new:
+        places = pluralize(len(made["places"]), "place")
+        report.info(f"Wrote {', '.join(models)}: {places} to measure{with_pieces}")
+    else:
+        report.info(f"Already up to date: {', '.join(models)}{with_pieces}")
     report.info(f"Print {folder / 'coupon.pdf'} at 100 %: it shows the places to measure")
     calibrate = "fabkit calibrate --laser" if laser else "fabkit calibrate"
     report.info(f"Fill in {folder / TEMPLATE}, then run: {calibrate} --from {folder / TEMPLATE}")
@@ -454,7 +458,7 @@ def jig(
     puzzle = context.puzzle if for_set else None
     folder = context.folder if for_set else context.output or Path("output") / "jig"
     with report.progress() as progress:
-        made = write_jigs(limits, folder, puzzle, context.force, progress)
+        made, is_new = write_jigs(limits, folder, puzzle, context.force, progress)
     for jig_made in made["jigs"]:
         shows = f"{jig_made['pole']} pole outwards" if jig_made["pole"] else "either pole outwards"
         post = "no post, a flat tip"
@@ -465,5 +469,7 @@ def jig(
         )
     for sentence in made["how"]:
         report.info(sentence)
-    report.info(f"Wrote {pluralize(len(made['jigs']), 'jig')} to {folder / 'jig'}")
+    jigs = pluralize(len(made["jigs"]), "jig")
+    path = folder / "jig"
+    report.info(f"Wrote {jigs} to {path}" if is_new else f"Already up to date: {jigs} in {path}")
     report.document({"output": str(folder)} | made)
