@@ -144,7 +144,7 @@ def test_large_box_challenges(name: str) -> None:
     one = encoded("fridgeiq", name)
     frontier = Frontier(one.problem)
     assert frontier.run(Budget()) == LARGE[name]
-    assert frontier.peak_bytes < 2e9
+    assert frontier.peak_bytes < 3e8
 
 
 SAMPLES = [*iqfit_samples(), *iqstars_samples()]
