@@ -211,7 +211,7 @@ def _expand(  # type: ignore[no-untyped-def]
 @kernel
 def _fits(row, low, high, left, guard):  # type: ignore[no-untyped-def]
     """Return whether the cells of an option are bare and copies of it are left."""
-    return row[0] & low == ZERO and row[1] & high == ZERO and (left - row[2]) & guard == guard
+    return (row[0] & low) | (row[1] & high) | (~(left - row[2]) & guard) == ZERO
 
 
 @kernel
