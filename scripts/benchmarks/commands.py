@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from solvers import ONE_THREAD, ROOT, compare
+from solvers import ONE_THREAD, ROOT, TWELVE, compare
 
 #: Runs of each command.
 ROUNDS = 5
@@ -163,9 +163,14 @@ BENCHMARKS: dict[str, Benchmark] = {
             Line("cubimagici, count", "solve cubimagici --count"),
             Line("iqstars, count", "solve iqstars --count"),
             Line("iqfit, count", "solve iqfit --count"),
+            Line("iqfit, count by count", "solve iqfit --count --engine count"),
             Line("iqfit, count by search", "solve iqfit --count --engine search"),
+            Line("twelve, count", f"solve {TWELVE} --count"),
+            Line("twelve, count by count", f"solve {TWELVE} --count --engine count"),
+            Line("twelve, count by search", f"solve {TWELVE} --count --engine search"),
             Line("square_05, first solution", "solve fridgeiq square_05"),
             Line("square_05, count", "solve fridgeiq square_05 --count"),
+            Line("square_05, count by count", "solve fridgeiq square_05 --count --engine count"),
             Line("square_05, count by search", "solve fridgeiq square_05 --count --engine search"),
             Line("square_08, count", "solve fridgeiq square_08 --count", grows=True),
             Line("square_10, first by SAT", "solve fridgeiq square_10 --engine sat"),

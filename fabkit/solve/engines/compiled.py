@@ -232,7 +232,7 @@ def option_lists(
     """List the usable options for kernels, in the order of `list_index`.
 
     If masks are `in_place`, which requires cells to fit into one word, rows hold mask, cost and
-    position; else the mask from the lowest cell on in two words, and the cost.
+    position; else the mask from the lowest cell on in two words, cost and position.
 
     Returns:
         The rows, and the start of each list (and the end of the last).
@@ -243,9 +243,8 @@ def option_lists(
     lowest = cells[starts[:-1]]
     low, high = bitmasks(cells - np.repeat(lowest, np.diff(starts)), starts, 2 * WORD_BITS).T
     cost = np.array([counter.cost(option) for option in options], dtype=np.uint64)
-    columns = (low, high, cost)
-    if in_place:
-        columns = (low << lowest.astype(np.uint64), cost, np.array(positions, dtype=np.uint64))
+    masks = (low << lowest.astype(np.uint64),) if in_place else (low, high)
+    columns = (*masks, cost, np.array(positions, dtype=np.uint64))
     order = np.lexsort((low, high, lowest))
     first = np.searchsorted(lowest[order], range(problem.cell_count + 1)).astype(np.int64)
     rows, ahead = np.stack(columns, axis=1)[order], low[order] >> ONE

@@ -14,6 +14,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -99,6 +100,24 @@ def estimate_nodes(problem: ExactCoverProblem, seconds: float) -> int:
     if BitmaskSearch.fits(problem):
         return int(seconds * 25e6)
     return int(seconds * 1e9 / (500 + len(problem.options)))
+
+
+def count_if_short(problem: ExactCoverProblem, max_nodes: int, budget: Budget) -> Outcome:
+    """Count the solutions, unless that is expected to take more than so many nodes.
+
+    Expected are the nodes so far over the share of the search that is done: first after a sixteenth
+    of the maximum, then whenever they have doubled. The outcome is incomplete if the count is not
+    short or the budget is spent. How long a count is does not depend on the machine or its clock.
+    """
+    search = start_search(problem, break_symmetry=True, keep_solutions=False)
+    over = False
+    with suppress(BudgetSpentError):
+        for part in (16, 8, 4, 2, 1):
+            over = search.step(max_nodes // part - search.nodes, None)
+            budget.report(float(over))
+            if over or search.nodes > max_nodes * search.progress():
+                break
+    return Outcome(search.count, over, (), search.nodes)
 
 
 def run_in_slices(
