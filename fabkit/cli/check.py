@@ -181,6 +181,7 @@ def check(
     profile), or if it cannot be assembled in the worst case (--printer-error).
     """
     from fabkit.build.reports import check_contents
+    from fabkit.jobs.parallel import all_cores
     from fabkit.verify.reports import check as check_parts
     from fabkit.verify.scan import MEASURED
 
@@ -197,11 +198,12 @@ def check(
     if write_profile is not None and write_profile.exists() and not context.force:
         message = "exists already; choose another name, or overwrite it with --force"
         raise InputError.of(escape(str(write_profile)), message)
-    scan, limits = _load_scan(context, files, "FILE")
-    if limits.name == MEASURED or write_profile is not None:
-        _print_measured(context, scan, write_profile)
-    with report.progress() as progress:
-        result = check_parts(scan, limits, context.budget_s, progress, error)
+    with all_cores():
+        scan, limits = _load_scan(context, files, "FILE")
+        if limits.name == MEASURED or write_profile is not None:
+            _print_measured(context, scan, write_profile)
+        with report.progress() as progress:
+            result = check_parts(scan, limits, context.budget_s, progress, error)
     print_check(result, report)
     return _finish(context, result, limits, not files, check_contents(result))
 

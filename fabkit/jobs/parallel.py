@@ -101,6 +101,7 @@ class Calls(Generic[Result]):
         call: a module-level function; its arguments and results are pickled on the way.
         arguments: those of each call.
         names: what each call works on, for the progress.
+        minimum: fewer calls are all made in this process.
     """
 
     def __init__(
@@ -108,13 +109,14 @@ class Calls(Generic[Result]):
         call: Callable[..., Result],
         arguments: Sequence[tuple[Any, ...]],
         names: Sequence[str],
+        minimum: int = 0,
     ) -> None:
         self.call: Callable[..., Any] = call
         self.arguments, self.names = arguments, names
         self.waiting = deque(range(len(arguments)))
         self.futures: dict[int, Future[Any]] = {}
         self.outcomes: dict[int, Any] = {}
-        self._crew = _crew
+        self._crew = _crew if len(arguments) >= minimum else None
         if self._crew is not None:
             self._crew.begin(self)
 
@@ -189,6 +191,7 @@ def parallel_map(
     arguments: Sequence[tuple[Any, ...]],
     names: Sequence[str],
     progress: Progress = no_progress,
+    minimum: int = 0,
 ) -> list[Result]:
     """Return the results of some `Calls` in order.
 
@@ -196,4 +199,4 @@ def parallel_map(
         >>> parallel_map(divmod, [(7, 2), (9, 4)], ["7", "9"])
         [(3, 1), (2, 1)]
     """
-    return Calls(call, arguments, names).results(progress)
+    return Calls(call, arguments, names, minimum).results(progress)

@@ -4,7 +4,7 @@ up."""
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -52,6 +52,10 @@ class Mesh:
     name: str
     vertices: Points
     faces: Faces
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Its fields: other processes find for themselves what is cached."""
+        return {field.name: self.__dict__[field.name] for field in fields(self)}
 
     @cached_property
     def as_trimesh(self) -> Any:

@@ -119,6 +119,8 @@ class Part:
     runner_up: tuple[str, float] | None = None
     alike: tuple[str, ...] = ()
 
+    __getstate__ = Mesh.__getstate__
+
     @property
     def name(self) -> str:
         """The name of its mesh, for messages."""

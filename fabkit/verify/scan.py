@@ -14,6 +14,7 @@ from statistics import median, mode
 
 from fabkit.core.progress import Progress, counted
 from fabkit.drawing.magnets import recess_diameters
+from fabkit.jobs.parallel import parallel_map
 from fabkit.mesh.ball_fit import BallFitter
 from fabkit.mesh.board_fit import BoardFitter
 from fabkit.mesh.features import Features, find_features, fit_circle
@@ -53,6 +54,8 @@ _NAME = re.compile(r"(.*?(\.\w{1,4}))(?:: (.*?))?( \(\d+\))?")
 MEASURED = "measured"
 #: The clearance between two parts up to which they count as having none.
 _MIN_CLEARANCE_MM = 0.01
+#: From so many parts on, they are measured in several processes, whose start takes a second.
+_MANY = 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,13 +173,21 @@ class ScannedSet:
             self.parts, key=lambda part: (order.get(part.piece or "", len(order)), part.key)
         )
         boards = [board.part for board in self.boards]
-        inspected = list[ScannedPart]()
-        for part in (*parts, *self.boards):
-            counted(progress, len(inspected), len(parts) + len(boards), f"inspecting {part.key}")
-            findings = inspect(part, boards, common, self.puzzle, profile)
-            findings += [*inserted[part.piece or ""], _file_name_finding(part, self.puzzle)]
-            inspected.append(replace(part, findings=tuple(findings)))
-        return tuple(inspected)
+        parts += self.boards
+        names = [f"inspecting {part.key}" for part in parts]
+        arguments = [(part, boards, common, self.puzzle, profile) for part in parts]
+        inspected = parallel_map(inspect, arguments, names, progress, minimum=_MANY)
+        return tuple(
+            replace(
+                part,
+                findings=(
+                    *findings,
+                    *inserted[part.piece or ""],
+                    _file_name_finding(part, self.puzzle),
+                ),
+            )
+            for part, findings in zip(parts, inspected, strict=True)
+        )
 
     def _insertion_findings(self, profile: Profile, progress: Progress) -> dict[str, list[Finding]]:
         """Findings on each piece that is inserted into a board, by the piece's id."""
@@ -350,7 +361,12 @@ class Scanner:
         has_pegs = may_have_pegs(puzzle)
         pegs = [on_pegs(part, puzzle.lattice, units_mm[0]) if has_pegs else None for part in parts]
         plates = [under.plate if under else part for under, part in zip(pegs, parts, strict=True)]
-        features = [self._features_of(part) if part.kind == FLAT else None for part in plates]
+        flat = [part for part in plates if part.kind == FLAT]
+        new = [part for part in flat if part not in self._features]
+        names = [f"measuring {part.name}" for part in new]
+        found = parallel_map(find_features, [(part,) for part in new], names, minimum=_MANY)
+        self._features.update(zip(new, found, strict=True))
+        features = [self._features.get(part) for part in plates]
         pieces = [
             replace(piece, pegs=under)
             for piece, under in zip(identify(plates, features, puzzle), pegs, strict=True)
@@ -359,11 +375,6 @@ class Scanner:
         return ScannedSet(
             puzzle, tuple(pieces), tuple(_named_boards(boards, puzzle)), length_mm, self._copies
         )
-
-    def _features_of(self, part: Part) -> Features:
-        if part not in self._features:
-            self._features[part] = find_features(part)
-        return self._features[part]
 
 
 def _named_boards(boards: Iterable[Part], puzzle: PuzzleSet) -> Iterator[ScannedPart]:

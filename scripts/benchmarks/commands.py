@@ -57,6 +57,7 @@ class Benchmark:
         small: the names of the lines that ``--small`` runs; the first two by default.
         rounds: number of rounds; fewer for long commands.
         compiles: whether every round begins without compiled kernels.
+        foreign: whether its lines check `foreign_meshes`.
     """
 
     title: str
@@ -66,6 +67,7 @@ class Benchmark:
     small: tuple[str, ...] = ()
     rounds: int = ROUNDS
     compiles: bool = False
+    foreign: bool = False
 
 
 def _pieces(count: int) -> str:
@@ -140,6 +142,20 @@ BENCHMARKS: dict[str, Benchmark] = {
         ),
         prepare=("export-stl fridgeiq -o stl", "export-stl copies-4.toml -o many"),
         rounds=3,
+    ),
+    "foreign": Benchmark(
+        "check of meshes that are no pieces of fridgeiq",
+        "import sys; from fabkit.cli import main; sys.exit(main(['check', 'fridgeiq', '-o', 'stl']))",
+        (
+            Line("a sphere, 5,120 faces", "check --set fridgeiq sphere.stl", False, 1.5, (1,)),
+            Line("a torn scan, 80,000", "check --set fridgeiq scan.stl", False, 1.5, (1,)),
+            Line("17 gears", "check --set fridgeiq gears.stl", False, 4.0, (1,)),
+            Line("40 chain links", "check --set fridgeiq chain.stl", False, 4.0, (1,)),
+            Line("128 pieces", "check copies-8.toml -o many"),
+        ),
+        prepare=("export-stl fridgeiq -o stl", "export-stl copies-8.toml -o many"),
+        rounds=3,
+        foreign=True,
     ),
     "make": Benchmark(
         "make, from nothing and with nothing changed",
@@ -309,6 +325,8 @@ def measure(
         for folder, checkout in zip(folders, checkouts, strict=True):
             folder.mkdir()
             copies(folder)
+            if bench.foreign:
+                foreign_meshes(folder)
             for first in bench.prepare:
                 run(fabkit(first), folder, checkout, (0,))
         rounds = 1 if small else rounds or bench.rounds
@@ -349,6 +367,39 @@ def copies(folder: Path) -> None:
         copied = pieces.replace("[[piece]]", f"[[piece]]\ncount = {count}")
         copied = copied.replace("\narea = 40\n", "\n")  # that of one copy
         (folder / f"copies-{count}.toml").write_text(copied, encoding="utf-8")
+
+
+def foreign_meshes(folder: Path) -> None:
+    """Meshes as other people's files hold them: a ball, a torn scan, gears and links of a chain."""
+    import numpy as np
+    import trimesh
+    from trimesh.transformations import random_rotation_matrix
+
+    chance = np.random.default_rng(0)
+
+    def scattered(parts: list[trimesh.Trimesh]) -> trimesh.Trimesh:
+        for number, part in enumerate(parts):
+            part.apply_transform(random_rotation_matrix(chance.random(3)))
+            part.apply_translation([number % 6 * 90, number // 6 * 90, 0])
+        return trimesh.util.concatenate(parts)
+
+    def gear(teeth: int) -> trimesh.Trimesh:
+        angles = np.linspace(0, 2 * np.pi, 12 * teeth, endpoint=False)
+        radii = teeth * (1 + 0.12 * np.tanh(4 * np.sin(teeth * angles)))
+        outline = np.column_stack([radii * np.cos(angles), radii * np.sin(angles)])
+        whole = trimesh.path.polygons.Polygon(outline, [outline[::-1] / 4])
+        return trimesh.creation.extrude_polygon(whole, teeth - 2).subdivide()
+
+    trimesh.creation.icosphere(4, 30.0).export(folder / "sphere.stl")
+    scan = trimesh.creation.icosphere(6, 30.0)
+    waves = np.sin(scan.vertices / 5).sum(axis=1, keepdims=True)
+    scan.vertices *= 1 + waves / 10 + chance.normal(0, 1e-4, waves.shape)
+    scan.update_faces(chance.random(len(scan.faces)) > 1e-3)
+    scan.export(folder / "scan.stl")
+    scattered([gear(10 + number) for number in range(17)]).export(folder / "gears.stl")
+    link = trimesh.creation.torus(11, 3, 48, 24)
+    link.vertices *= (1.7, 1, 1)
+    scattered([link.copy() for _ in range(40)]).export(folder / "chain.stl")
 
 
 def table(bench: Benchmark, found: dict[str, Measured], against: bool) -> Iterator[str]:
