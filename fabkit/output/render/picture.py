@@ -126,8 +126,7 @@ class _Scene:
         pixels = np.zeros((self.view.height, self.view.width, 4))
         names = [f"sample {group + 1}" for group in range(len(calls))]
         for part in Calls(_Scene.samples, calls, names).in_order(ahead=1):
-            part /= _FINE**2  # in place, since it is large
-            pixels += part
+            pixels += np.divide(part, _FINE**2, out=part)  # in place, since it is large
         return pixels
 
     def samples(self, group: int, face: NDArray[np.int32], inked: NDArray[np.bool_]) -> Floats:
