@@ -126,7 +126,8 @@ class _Scene:
         pixels = np.zeros((self.view.height, self.view.width, 4))
         names = [f"sample {group + 1}" for group in range(len(calls))]
         for part in Calls(_Scene.samples, calls, names).in_order(ahead=1):
-            pixels += np.divide(part, _FINE**2, out=part)  # in place, since it is large
+            pixels += np.divide(part, _FINE**2, out=part)
+            del part  # it is large
         return pixels
 
     def samples(self, group: int, face: NDArray[np.int32], inked: NDArray[np.bool_]) -> Floats:
