@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from fabkit.core.errors import ExternalError, FabkitError, InputError, escape
 from fabkit.core.files import temporary_folder
+from fabkit.jobs.parallel import Calls
 from fabkit.model.accessory import Printable
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
@@ -46,12 +47,14 @@ class Artifacts:
     ) -> None:
         self.puzzle, self.printables, self.profile = puzzle, tuple(printables), profile
         self._find_stl, self._drafted = find_stl, drawings
+        self._layout: Calls[list[Plate]] | None = None
         self._solids: dict[str, Shape] = {}
         self._meshes: dict[str, Mesh] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         """For another process: without solids, and with the meshes left in their files."""
-        return self.__dict__ | {"stl": self.stl, "_find_stl": dict, "_solids": {}, "_meshes": {}}
+        left = {"_find_stl": dict, "_solids": {}, "_meshes": {}, "_layout": None}
+        return self.__dict__ | {"stl": self.stl} | left
 
     @cached_property
     def drawings(self) -> Mapping[str, PartDrawing]:
@@ -63,12 +66,19 @@ class Artifacts:
         drawings = draft_all(self.puzzle, self.printables, self.profile, draft_printable)
         return {drawing.piece: drawing for drawing in drawings}
 
+    def begin_plates(self) -> Calls[list[Plate]]:
+        """Begin to lay everything out on the printer's bed, on another core."""
+        from fabkit.printing.plate import arrange_plates
+
+        if self._layout is None:
+            arguments = list(self.drawings.values()), self.profile
+            self._layout = Calls(arrange_plates, [arguments], ["the plates"])
+        return self._layout
+
     @cached_property
     def plates(self) -> list[Plate]:
         """The plates: everything laid out on the printer's bed."""
-        from fabkit.printing.plate import arrange_plates
-
-        return arrange_plates(list(self.drawings.values()), self.profile)
+        return self.begin_plates().results()[0]
 
     @cached_property
     def cuts(self) -> dict[str, CutPiece]:

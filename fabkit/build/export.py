@@ -295,18 +295,27 @@ class _File:
     name: str
     _begun: Calls[dict[str, bytes]] | None = None
 
+    @property
+    def _is_laid_out(self) -> bool:
+        return self.name == "plates/" or (self.name.endswith(".3mf") and "/" not in self.name)
+
     def prepare(self) -> None:
-        """Draft and lay out, which may raise an `InputError`."""
-        name, artifacts = self.name, self.artifacts
-        with library_failures(name):
+        """Draft, lay out and load the CAD kernel, which may raise an `InputError`."""
+        artifacts = self.artifacts
+        with library_failures(self.name):
             if self.how.cut:
-                _ = artifacts.sheets if name[-1] == "/" else artifacts.cuts
+                _ = artifacts.sheets if self.name[-1] == "/" else artifacts.cuts
             else:
-                is_laid_out = name == "plates/" or (name.endswith(".3mf") and "/" not in name)
-                _ = artifacts.plates if is_laid_out else artifacts.drawings
+                _ = artifacts.plates if self._is_laid_out else artifacts.drawings
+            if self.how.make is not None:
+                import fabkit.solid.export  # noqa: F401 - while the plates are laid out
 
     def begin(self) -> None:
-        """Begin on another core once the meshes are there, unless it takes the CAD kernel."""
+        """Begin on another core: with the layout, and with what takes no CAD kernel once the meshes
+        are there."""
+        if self._is_laid_out:
+            with library_failures(self.name):
+                self.artifacts.begin_plates()
         is_ready = self.how.cut or self.artifacts.has_meshes(self.printables)
         if self.how.contents is not None and self._begun is None and is_ready:
             arguments = self.how.contents, self.artifacts, self.printables, self.name

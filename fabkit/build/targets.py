@@ -64,7 +64,7 @@ class Target:
             and the folder is not locked.
         prepare: checks that may fail, before anything is made.
         begin: begins to make them on another core, if what they are made from is there; called
-            before every target that is made.
+            first of all, and before every target that is made.
         kind: of a set's files; see `fabkit.build.manifest.ManifestEntry`.
         about: of a report, the folder of the files it covers.
         always: whether they are rebuilt even if up to date.
@@ -185,6 +185,8 @@ def build(
             if not target.edited_as and (name == target.names[0] or name in manifest.files)
         }
         _refuse(folder, names, manifest, force)
+        for target in stale:
+            target.begin()
         for target in stale:
             target.prepare()
         doing = f"cannot write in {escape(str(folder))}"

@@ -195,7 +195,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     # Large libraries create hundreds of thousands of long-lived objects: collecting garbage among
     # them takes a tenth of the time of a short command.
-    gc.set_threshold(100_000)
+    gc.set_threshold(300_000)
     # Pydantic would look for plugins in every installed package.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")
     if arguments is None:  # else another program calls this, with its own handlers

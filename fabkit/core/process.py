@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import queue
 import signal
@@ -136,6 +137,7 @@ def exit_with_parent(parent: int) -> None:
 def return_free_memory() -> None:
     """Give the system back what the C library keeps of freed memory: hundreds of megabytes of a CAD
     kernel's. Only glibc can."""
+    gc.collect()
     if sys.platform == "linux":
         import ctypes
 

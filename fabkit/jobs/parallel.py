@@ -145,10 +145,9 @@ class Calls(Generic[Result]):
             for index in range(len(self.arguments)):
                 while index not in self.outcomes:
                     self._advance(index, progress, ahead)
-                outcome = self.outcomes.pop(index)
-                if isinstance(outcome, BaseException):
-                    raise outcome
-                yield outcome
+                if isinstance(self.outcomes[index], BaseException):
+                    raise self.outcomes[index]
+                yield self.outcomes.pop(index)
         finally:
             self.waiting.clear()
         progress(1.0, "")

@@ -116,7 +116,7 @@ BENCHMARKS: dict[str, Benchmark] = {
         "export-stl fridgeiq",
         "import cadquery",
         (
-            Line("first export", "export-stl fridgeiq --force -o stl", limit=2.2),
+            Line("first export", "export-stl fridgeiq --force -o stl", limit=1.35),
             Line("unchanged", "export-stl fridgeiq -o stl", limit=0.25),
             Line("crush ribs", "export-stl fridgeiq --force -s recess.fit=ribs -o ribs", limit=2.2),
             Line("fabkit --help", "--help"),
@@ -168,6 +168,25 @@ BENCHMARKS: dict[str, Benchmark] = {
                 Line(f"{name}, unchanged", f"make {name} -o {name}"),
             )
         ),
+        rounds=3,
+    ),
+    "pages": Benchmark(
+        "page, coupon and jig, from nothing and with nothing changed",
+        "import cadquery",
+        tuple(
+            line
+            for name, command in (
+                ("page iqblock", "page iqblock -o page"),
+                ("page fridgeiq", "page fridgeiq -o pages"),
+                ("coupon", "coupon -o coupon"),
+                ("jig", "jig -o jig"),
+            )
+            for line in (
+                Line(name, f"{command} --force"),
+                Line(f"{name}, unchanged", command),
+            )
+        ),
+        small=("coupon", "coupon, unchanged"),
         rounds=3,
     ),
     "solve": Benchmark(

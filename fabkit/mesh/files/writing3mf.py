@@ -3,7 +3,6 @@ bytes."""
 
 from __future__ import annotations
 
-import ctypes
 import io
 import itertools
 import uuid
@@ -12,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from xml.etree import ElementTree
+
+import numpy as np
 
 from fabkit.core.errors import ExternalError, escape
 from fabkit.core.files import zip_bytes
@@ -113,10 +114,9 @@ def _fill(model: Any, wrapper: Any, library: Any, package: Package3mf) -> None:
             [solid.mesh.vertices for solid in package_object.solids],
             [solid.mesh.faces for solid in package_object.solids],
         )
-        mesh.SetGeometry(
-            [library.Position((ctypes.c_float * 3)(*row)) for row in vertices.tolist()],
-            [library.Triangle((ctypes.c_uint32 * 3)(*row)) for row in faces.tolist()],
-        )
+        positions = (library.Position * len(vertices)).from_buffer_copy(vertices.astype(np.float32))
+        triangles = (library.Triangle * len(faces)).from_buffer_copy(faces.astype(np.uint32))
+        mesh.SetGeometry(positions, triangles)
         first = colours[package_object.solids[0].colour]
         mesh.SetObjectLevelProperty(first.ResourceID, first.PropertyIDs[0])
         if len(package_object.solids) > 1:

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from fabkit.core.process import return_free_memory
 from fabkit.jobs.parallel import Calls
 from fabkit.output.render.raster import (
     DepthBuffer,
@@ -110,6 +111,7 @@ class _Scene:
 
     def pixels(self) -> Floats:
         """Return red, green, blue (linear, over the background) and coverage of each pixel."""
+        return_free_memory()  # the samples take as much
         size = self.view.width * _FINE, self.view.height * _FINE
         scene = self.vertices, self.faces, self.view, self.pixel_mm
         ground = ground_lighting(*scene) if self.view.ground else None
@@ -123,11 +125,12 @@ class _Scene:
             samples = np.s_[down::_FINE, across::_FINE]
             calls.append((self, group, face[samples].copy(), ink[samples].copy()))
         del face, ink
+        return_free_memory()
         pixels = np.zeros((self.view.height, self.view.width, 4))
         names = [f"sample {group + 1}" for group in range(len(calls))]
         for part in Calls(_Scene.samples, calls, names).in_order(ahead=1):
-            part /= _FINE**2  # in place, since it is large
-            pixels += part
+            pixels += np.divide(part, _FINE**2, out=part)
+            del part  # it is large
         return pixels
 
     def samples(self, group: int, face: NDArray[np.int32], inked: NDArray[np.bool_]) -> Floats:

@@ -15,6 +15,7 @@ import numpy as np
 from llvmlite import ir
 from numba.core.caching import FunctionCache
 from numba.core.registry import CPUDispatcher
+from numba.core.runtime import rtsys
 from numba.core.sigutils import normalize_signature
 from numba.extending import intrinsic
 
@@ -52,10 +53,6 @@ def _no_linear_algebra() -> Iterator[None]:
             del sys.modules[name]
 
 
-with _no_linear_algebra():
-    import numba.np.arraymath
-
-
 class _Cache(FunctionCache):
     """Compiled code in files; failures to read or write them are ignored."""
 
@@ -63,7 +60,10 @@ class _Cache(FunctionCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
-            loaded = super().load_overload(sig, target_context)
+            # Numba's own method first imports what it knows of Python and NumPy, which takes as long as
+            # a small challenge. Only compiling needs that, and imports it.
+            rtsys.initialize(target_context)
+            loaded = self._load_overload(sig, target_context)
         except Exception:  # for instance truncated by a power failure: compile and store it again
             with suppress(Exception):
                 self.flush()
@@ -93,7 +93,7 @@ class Kernel(CPUDispatcher):
     def compile(self, sig: Any) -> Any:
         """Compile for some types of arguments, or read what was kept."""
         # LLVM crashes if interrupted, or loses exceptions raised in its callbacks.
-        with defer_signals():
+        with defer_signals(), _no_linear_algebra():
             return super().compile(sig)
 
     @property
