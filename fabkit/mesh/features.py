@@ -21,6 +21,7 @@ from fabkit.mesh.manifold import trim_mesh
 from fabkit.mesh.mesh import Points, welded
 from fabkit.mesh.part import Part
 from fabkit.mesh.section import DOWN, UP, filled, holes_in, polygons_by_size
+from fabkit.mesh.topology import component_labels
 from fabkit.model.layers import MARK_DIAMETER_MM
 
 #: Kinds of cavities; see `Features`.
@@ -226,7 +227,6 @@ def _without_protrusions(part: Part) -> tuple[Part, tuple[float, float]]:
 
     Back and face are where a quarter of the outline is filled.
     """
-    from scipy.optimize import bisect
 
     def nub_mm(end: float, inwards: int) -> float:
         def more_mm2(away: float) -> float:
@@ -234,8 +234,11 @@ def _without_protrusions(part: Part) -> tuple[Part, tuple[float, float]]:
             return float(section.area - part.silhouette.area / 4)
 
         most_mm = part.thickness_mm / 2
-        is_nub = more_mm2(_NUB_MM) < 0 <= more_mm2(most_mm)
-        return bisect(more_mm2, _NUB_MM, most_mm, xtol=1e-4) + 1e-4 if is_nub else 0.0
+        if not more_mm2(_NUB_MM) < 0 <= more_mm2(most_mm):
+            return 0.0
+        from scipy.optimize import bisect
+
+        return float(bisect(more_mm2, _NUB_MM, most_mm, xtol=1e-4)) + 1e-4
 
     low_mm, high_mm = nub_mm(part.sections.low, 1), nub_mm(part.sections.high, -1)
     if low_mm + high_mm and part.aligned.is_solid:
@@ -288,11 +291,9 @@ class _Open:
 
     def groups(self, positions: _Positions, at_steps: bool = False) -> list[_Positions]:
         """Group connected areas, given in order; split at steps or not."""
-        from trimesh.graph import connected_component_labels
-
         pairs = self.pairs[~self.is_step] if at_steps else self.pairs
         pairs = np.searchsorted(positions, pairs[np.isin(pairs, positions).all(axis=1)])
-        labels = connected_component_labels(pairs, len(positions))
+        labels = component_labels(len(positions), pairs)
         return [positions[labels == label] for label in np.unique(labels)]
 
     def cavity(self, positions: _Positions) -> Cavity:

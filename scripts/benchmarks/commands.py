@@ -391,6 +391,7 @@ def copies(folder: Path) -> None:
 def foreign_meshes(folder: Path) -> None:
     """Meshes as other people's files hold them: a ball, a torn scan, gears and links of a chain."""
     import numpy as np
+    import shapely
     import trimesh
     from trimesh.transformations import random_rotation_matrix
 
@@ -406,7 +407,7 @@ def foreign_meshes(folder: Path) -> None:
         angles = np.linspace(0, 2 * np.pi, 12 * teeth, endpoint=False)
         radii = teeth * (1 + 0.12 * np.tanh(4 * np.sin(teeth * angles)))
         outline = np.column_stack([radii * np.cos(angles), radii * np.sin(angles)])
-        whole = trimesh.path.polygons.Polygon(outline, [outline[::-1] / 4])
+        whole = shapely.Polygon(outline, [outline[::-1] / 4])
         return trimesh.creation.extrude_polygon(whole, teeth - 2).subdivide()
 
     trimesh.creation.icosphere(4, 30.0).export(folder / "sphere.stl")

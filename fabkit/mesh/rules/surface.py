@@ -11,7 +11,7 @@ from shapely import MultiPoint
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.mesh.finding import Finding, check_limits, count_finding
-from fabkit.mesh.mesh import Faces, Points
+from fabkit.mesh.mesh import Faces, Points, area_vectors
 from fabkit.mesh.part import Part
 from fabkit.mesh.section import DOWN, UP, polygons_by_size
 from fabkit.mesh.self_intersection import TOUCHING_MM, self_intersections
@@ -119,9 +119,10 @@ def printing_findings(
 
 def _overhang(part: Part, profile: Profile) -> Iterator[Finding]:
     """The finding on the steepest triangle that is not a ceiling, within the precision of the mesh."""
-    mesh = part.aligned.as_trimesh
-    corners, areas = mesh.triangles, mesh.area_faces
-    downwards = -mesh.face_normals[:, 2]
+    corners = part.vertices[part.mesh.faces]
+    normals = area_vectors(part.vertices, part.mesh.faces)
+    areas = np.linalg.norm(normals, axis=1)
+    downwards = -normals[:, 2] / np.maximum(areas, 1e-12)
     heights = corners[:, :, 2].max(axis=1)
     if profile.facing == "down":
         downwards = -downwards
