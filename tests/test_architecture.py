@@ -99,14 +99,15 @@ def test_light_commands_load_no_heavy_library(tmp_path: Path) -> None:
 
 
 #: How many modules commands import, with a fifth to spare for other versions of libraries.
-MODULES = {"--version": 210, "sets": 375, "show fridgeiq": 375, "solve iqblock --count": 900}
+MODULES = {"--version": 210, "sets": 375, "show fridgeiq": 375, "solve iqblock --count": 780}
 
 
 @pytest.mark.parametrize(("command", "limit"), MODULES.items())
 def test_short_commands_import_few_modules(command: str, limit: int, tmp_path: Path) -> None:
     code = "import sys; from fabkit.cli import main; main(sys.argv[1:]); print(len(sys.modules))"
     program = [sys.executable, "-c", code, *command.split()]
-    done = subprocess.run(program, capture_output=True, text=True, check=True, cwd=tmp_path)
+    for _ in range(2):  # the first run may compile kernels
+        done = subprocess.run(program, capture_output=True, text=True, check=True, cwd=tmp_path)
     assert limit / 2 < int(done.stdout.splitlines()[-1]) < limit
 
 
@@ -123,6 +124,7 @@ def test_only_commands_that_read_files_or_print_help_load_their_libraries(tmp_pa
 def test_solving_loads_no_library_that_was_not_asked_for(tmp_path: Path) -> None:
     others = "cadquery OCP ortools highspy pysat shapely scipy.linalg"
     commands = [f"solve fridgeiq triangle_01 {question}" for question in SOLVING]
+    loaded(commands, others, tmp_path)  # which may compile kernels
     assert loaded(commands, others, tmp_path) == "[]"
     assert loaded(["certify c.json"], "cadquery numba fabkit.solve.exact_cover", tmp_path) == "[]"
 

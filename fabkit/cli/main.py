@@ -53,21 +53,12 @@ COMMANDS: dict[str, dict[str, str]] = {
         "profiles": "shipped:profiles",
     },
     "Check": {"check": "check:check", "verify": "check:verify"},
-    "Solve": {
-        "solve": "solve:solve",
-        "certify": "certify:certify",
-        "warm-up": "warm_up:warm_up",
-    },
-    "Challenges": {
-        "challenges": "challenges:challenges",
-        "snowflakes": "snowflakes:snowflakes",
-    },
+    "Solve": {"solve": "solve:solve", "certify": "certify:certify", "warm-up": "warm_up:warm_up"},
+    "Challenges": {"challenges": "challenges:challenges", "snowflakes": "snowflakes:snowflakes"},
     "Play": {"page": "play:page", "booklet": "play:booklet", "cards": "play:cards"},
 }
 #: The commands that others have, and their functions.
 _SUBCOMMANDS = {"profiles": {"dump": "shipped:dump"}}
-
-
 #: The readers of parameters without one of their own, by type.
 _READERS: dict[Any, Callable[[Any], Any]] = {str: str, list[str]: str, bool: bool}
 

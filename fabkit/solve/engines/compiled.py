@@ -4,9 +4,8 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +14,7 @@ import numpy as np
 from llvmlite import ir
 from numba.core.caching import FunctionCache
 from numba.core.registry import CPUDispatcher
-from numba.core.runtime import rtsys
+from numba.core.runtime.nrt import rtsys
 from numba.core.sigutils import normalize_signature
 from numba.extending import intrinsic
 
@@ -34,23 +33,6 @@ from fabkit.solve.exact_cover import (
 Word = np.uint64
 ONE = np.uint64(1)
 ZERO = np.uint64(0)
-
-
-@contextmanager
-def _no_linear_algebra() -> Iterator[None]:
-    """Hide SciPy's linear algebra from numba, which imports it on its first use.
-
-    That import takes a quarter of the time of a small challenge, and no kernel needs it.
-    """
-    name = "scipy.linalg"
-    hidden = name not in sys.modules
-    if hidden:
-        sys.modules[name] = None  # type: ignore[assignment]
-    try:
-        yield
-    finally:
-        if hidden:
-            del sys.modules[name]
 
 
 class _Cache(FunctionCache):
@@ -93,7 +75,7 @@ class Kernel(CPUDispatcher):
     def compile(self, sig: Any) -> Any:
         """Compile for some types of arguments, or read what was kept."""
         # LLVM crashes if interrupted, or loses exceptions raised in its callbacks.
-        with defer_signals(), _no_linear_algebra():
+        with defer_signals():
             return super().compile(sig)
 
     @property
@@ -134,7 +116,7 @@ def kernel(types: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return decorate
 
 
-def kernel_helper(function: Callable[..., Any]) -> Callable[..., Any]:
+def kernel_helper(function: Callable[..., Any]) -> Any:
     """Compiles a function as a part of each kernel that calls it."""
     return Kernel(function, targetoptions={**_FLAGS, "no_cpython_wrapper": True})
 
@@ -270,7 +252,8 @@ def list_index(cell, window):  # type: ignore[no-untyped-def]
 def _fill(rows, ahead, first, start, table):  # type: ignore[no-untyped-def]
     """Write the start of each list, and the lists themselves if a table is given.
 
-    The caller allocates the arrays, since allocation in a kernel doubles its compile time.
+    The caller allocates the arrays, since allocation in a kernel doubles its compile time; and columns
+    are copied one by one, since rows would take parts of numba that a compiled kernel need not load.
     """
     total = 0
     for index in range(start.shape[0] - 1):
@@ -279,6 +262,7 @@ def _fill(rows, ahead, first, start, table):  # type: ignore[no-untyped-def]
         for row in range(first[cell], first[cell + 1]):
             if ahead[row] & pattern == ZERO:
                 if table.shape[0] > 0:
-                    table[total] = rows[row]
+                    for column in range(rows.shape[1]):
+                        table[total, column] = rows[row, column]
                 total += 1
     start[start.shape[0] - 1] = total

@@ -528,8 +528,12 @@ def _start(kinds, uses, copies, pieces_used, cell_count):  # type: ignore[no-unt
             fitting += 1
     bounds, cursor = np.zeros(depths + 1, dtype=np.int64), np.zeros(depths, dtype=np.int64)
     bounds[1] = fitting
-    item, chosen = np.full(depths, np.int64(_NOT_CHOSEN)), np.zeros(depths, dtype=np.int64)
-    covered, left = np.zeros(cell_count, dtype=np.bool_), np.append(copies, pieces_used)
+    item, chosen = np.zeros(depths, dtype=np.int64), np.zeros(depths, dtype=np.int64)
+    item[:] = _NOT_CHOSEN
+    covered = np.zeros(cell_count, dtype=np.bool_)
+    left = np.zeros(copies.shape[0] + 1, dtype=np.int64)
+    left[:-1] = copies
+    left[-1] = pieces_used
     counts = np.zeros(cell_count + copies.shape[0], dtype=np.int64)
     return live, bounds, cursor, item, chosen, covered, left, counts
 
