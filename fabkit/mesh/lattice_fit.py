@@ -224,8 +224,16 @@ class _Candidate:
         hypotheses: on which piece it is.
     """
 
-    def __init__(self, mesh: Mesh, grid: _CellGrid, shapes: Sequence[_TargetShape]) -> None:
+    def __init__(
+        self,
+        mesh: Mesh,
+        grid: _CellGrid,
+        shapes: Sequence[_TargetShape],
+        twin: _Candidate | None = None,
+    ) -> None:
+        self.mesh = mesh
         self._grid = grid
+        self._twin = twin  # congruent, and like no piece: what it does not fit, this does not
         self._by_cells: dict[float, _Fit | None] = {}
         stands: dict[Orientation, _Stand] = {}
         hypotheses: dict[Orientation, list[_Fit]] = {}
@@ -234,14 +242,19 @@ class _Candidate:
             for way in (way for way in orientations if way not in stands):
                 part = Part(mesh, way.vertices, tilt_degrees=way.tilt_degrees, score=way.weight)
                 stands[way] = _Stand(part, grid.lattice)
-                hypotheses[way] = list(stands[way].hypotheses(shapes))
-            if any(fit.score > _ALIKE for fits in hypotheses.values() for fit in fits):
+                hypotheses[way] = [] if twin else list(stands[way].hypotheses(shapes))
+            self.is_like_a_piece = any(
+                fit.score > _ALIKE for fits in hypotheses.values() for fit in fits
+            )
+            if self.is_like_a_piece:
                 break
         self.stands = [stands[way] for way in orientations]
         self.hypotheses = [fit for way in orientations for fit in hypotheses[way]]
 
     def fit_by_cells(self, unit: float) -> _Fit | None:
         """The fit as a shape that is not in the set, with a grid unit; None if it fills no cells."""
+        if self._twin and self._twin.fit_by_cells(unit) is None:
+            return None
         if unit not in self._by_cells:
             fits = (_fit_unknown(stand, self._grid, unit) for stand in self.stands)
             self._by_cells[unit] = next(filter(None, fits), None)
@@ -542,6 +555,13 @@ class FlatFitter:
         self._shapes = _target_shapes(puzzle)
         self._candidates: dict[Mesh, _Candidate] = {}
 
+    def _candidate(self, mesh: Mesh) -> _Candidate:
+        if mesh not in self._candidates:
+            unlike = [other for other in self._candidates.values() if not other.is_like_a_piece]
+            twin = next((other for other in unlike if _are_congruent(other.mesh, mesh)), None)
+            self._candidates[mesh] = _Candidate(mesh, self._grid, self._shapes, twin)
+        return self._candidates[mesh]
+
     def fit(self, meshes: Sequence[Mesh], *units_mm: float) -> tuple[list[Part], float]:
         """Fit each mesh, with the candidates `units_mm` for the set's grid unit.
 
@@ -553,10 +573,7 @@ class FlatFitter:
         """
         lattice, shapes = self._grid.lattice, self._shapes
         expected = [unit_mm / length for length in LENGTH_UNITS_MM.values() for unit_mm in units_mm]
-        for mesh in meshes:
-            if mesh not in self._candidates:
-                self._candidates[mesh] = _Candidate(mesh, self._grid, shapes)
-        candidates = [self._candidates[mesh] for mesh in meshes]
+        candidates = list(map(self._candidate, meshes))
         explained = [candidate.hypotheses for candidate in candidates]
         unit = _common_unit(explained, expected)
         fits: list[_Fit | None] = [None] * len(meshes)
@@ -611,6 +628,18 @@ def _part(fit: _Fit, lattice: Lattice, unit: float | None, length_mm: float) -> 
     )
     second = ("another piece", fit.runner_up)
     return replace(fit.part, vertices=vertices, outline=outline, score=fit.score, runner_up=second)
+
+
+def _are_congruent(mesh: Mesh, other: Mesh) -> bool:
+    """Whether two meshes have the same faces, and one is a rotated or mirrored copy of the other."""
+    from scipy.linalg import orthogonal_procrustes
+
+    if not (mesh.vertices.size and np.array_equal(mesh.faces, other.faces)):
+        return False
+    first, second = (one.vertices - one.vertices.mean(axis=0) for one in (mesh, other))
+    turn, _ = orthogonal_procrustes(first, second)
+    # STL files have single precision.
+    return bool(np.abs(first @ turn - second).max() < 1e-5 * np.ptp(second))
 
 
 def _in_mm(part: Part, length_mm: float) -> Part:
