@@ -170,7 +170,7 @@ def _expand(  # type: ignore[no-untyped-def]
         copies = table[slot, _HIGH] >> copies_shift
         first = start[list_index(cell, low)]
         end = start[list_index(cell, low) + 1]
-        for row in range(first + next_row, end + (1 if leftover else 0)):
+        for row in range(first + next_row, end + (ONE if leftover else ZERO)):
             if row == end:  # not an option: the cell stays bare
                 after_low, after_high, left, after_ways = low | ONE, high, copies, ways
             elif not _fits(rows[row], low, high, copies, guard):
@@ -203,9 +203,9 @@ def _expand(  # type: ignore[no-untyped-def]
             if over:
                 overflow = overflow or done + after_ways < after_ways
                 done += after_ways
-        next_row = 0
+        next_row = ZERO
         slot += 1
-    return slot, 0, done, overflow, -1
+    return slot, ZERO, done, overflow, -1
 
 
 @kernel
@@ -269,7 +269,8 @@ class Frontier:
         self._copies_shift = WORD_BITS - self._counter.bits
         rows, start = option_lists(self.problem, self._counter, in_place=False)
         rows[:, _WEIGHT] = np.array(list(weights.values()), dtype=np.uint64)[rows[:, _WEIGHT]]
-        self._options = rows, start
+        # Unsigned indices are not checked for counting from the end, a tenth of the time.
+        self._options = rows, start.astype(np.uint64)
         window = _window(problem)
         self._batch = np.zeros((window + 1, _BATCH, 3), dtype=np.uint64)
         self._fill = np.zeros(window + 1, dtype=np.int64)
@@ -311,10 +312,11 @@ class Frontier:
             Word(self._counter.pieces_shift),
         )
         copies_shift = Word(self._copies_shift)
-        slot = row = step = 0
+        slot = step = 0
+        row = ZERO
         while step >= 0:
             slot, row, done, overflow, step = _expand(
-                table, slot, row, cell, self._options, counter, copies_shift, self.problem.areas,
+                table, slot, Word(row), cell, self._options, counter, copies_shift, self.problem.areas,
                 self.problem.leftover, self.problem.cell_count, self._batch, self._fill,
             )  # fmt: skip
             self.count += int(done)
