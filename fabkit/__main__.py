@@ -1,5 +1,7 @@
 """The ``fabkit`` command, also as ``python -m fabkit``. Signals end it without a traceback."""
 
+import gc
+
 from fabkit.core.signals import exit_on_signals, ignore_signals
 
 
@@ -7,8 +9,11 @@ def main() -> int:
     """Run one command and return its exit code."""
     exit_on_signals()
     from fabkit.cli import main as run
+    from fabkit.solid.without_vtk import leave_out_vtk
 
+    leave_out_vtk()
     code = run()
+    gc.freeze()  # else Python looks for garbage among all objects when it ends
     ignore_signals()
     return code
 

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fabkit.core.errors import ExternalError, FabkitError, InputError, escape
 from fabkit.core.files import temporary_folder
@@ -49,6 +49,10 @@ class Artifacts:
         self._solids: dict[str, Shape] = {}
         self._meshes: dict[str, Mesh] = {}
 
+    def __getstate__(self) -> dict[str, Any]:
+        """For another process: without solids, and with the meshes left in their files."""
+        return self.__dict__ | {"stl": self.stl, "_find_stl": dict, "_solids": {}, "_meshes": {}}
+
     @cached_property
     def drawings(self) -> Mapping[str, PartDrawing]:
         """The pieces and accessories in millimetres, by id."""
@@ -87,6 +91,10 @@ class Artifacts:
     def stl(self) -> dict[str, Path]:
         """The STL files, by id; including those written by `write_stl`."""
         return dict(self._find_stl())
+
+    def has_meshes(self, printables: Sequence[Printable]) -> bool:
+        """Whether all meshes are in files, so that none takes the CAD kernel."""
+        return self.profile.inlay == "none" and all(part.id in self.stl for part in printables)
 
     def solid(self, printable: Printable) -> Shape:
         """A printable's solid."""

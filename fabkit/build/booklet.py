@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
 from fabkit.build.cover_image import cover_picture
-from fabkit.build.entries import Selection, gather, select_solved
+from fabkit.build.entries import Selection, begin_gathering, select_solved
 from fabkit.build.export import current_stl_files
-from fabkit.build.manifest import report_recipe
+from fabkit.build.manifest import read_manifest, report_recipe
 from fabkit.build.targets import OutputPath, Target, build
 from fabkit.core.files import json_text
 from fabkit.core.progress import Progress, no_progress
 from fabkit.model.profile import Profile
-from fabkit.model.puzzle import PuzzleSet
+from fabkit.model.puzzle import Entry, PuzzleSet
 from fabkit.output.booklet.book import EDITIONS, Booklet, check_edition, render_booklet
 from fabkit.output.booklet.paper import choose_paper
 from fabkit.output.i18n import LANGUAGES, load_messages
@@ -75,12 +76,14 @@ def make_booklet(
     folder: Path,
     options: BookletOptions | None = None,
     progress: Progress = no_progress,
+    gather_entries: Callable[[Progress], list[Entry]] | None = None,
 ) -> Booklet:
     """Make the booklet of a set.
 
     Args:
         folder: the set's output folder. It may contain a list of challenges; up-to-date meshes are
             reused.
+        gather_entries: returns the challenges, if that has begun already.
 
     Raises:
         InputError: when a requested challenge cannot be shown, or none can, or paper or language
@@ -91,7 +94,8 @@ def make_booklet(
     load_messages("booklet", options.language)  # refuse unknown values before the work
     check_edition(options.edition, options.fold)
     choose_paper([], options.paper, options.fold)
-    all_entries = gather(puzzle, options.selection, folder, progress)
+    gather_entries = gather_entries or begin_gathering(puzzle, options.selection, folder)
+    all_entries = gather_entries(progress)
     entries, notes = select_solved(puzzle, all_entries, options.selection)
     cover = None
     if options.picture:
@@ -106,43 +110,67 @@ def make_booklet(
     return replace(made, notes=(*notes, *made.notes))
 
 
-def write_booklet(
-    puzzle: PuzzleSet,
-    profile: Profile,
-    folder: Path,
-    options: BookletOptions | None = None,
-    always: bool = True,
-    force: bool = False,
-    progress: Progress = no_progress,
-) -> Booklet | None:
-    """Bring a booklet in an output folder up to date; see `make_booklet`.
+@dataclass
+class BookletFile:
+    """The booklet in an output folder; see `make_booklet`.
 
-    Args:
+    Attributes:
         always: rebuild it even if it is up to date.
-
-    Returns:
-        The booklet; None if it is up to date.
+        force: also overwrite a foreign file.
     """
-    options = options or BookletOptions()
-    made: list[Booklet] = []
 
-    def write(output_path: OutputPath) -> None:
-        made.append(make_booklet(puzzle, profile, folder, options, progress))
-        output_path(options.file_name).write_bytes(made[0].pdf)
+    puzzle: PuzzleSet
+    profile: Profile
+    folder: Path
+    options: BookletOptions = field(default_factory=BookletOptions)
+    always: bool = True
+    force: bool = False
+    _gather_entries: Callable[[Progress], list[Entry]] | None = None
 
-    inputs = {
-        "selection": options.selection.fingerprint(puzzle, folder),
-        "words": load_messages("booklet", options.language),
-        "look": [options.paper, options.picture, options.edition, options.fold],
-    }
-    recipe = report_recipe(
-        puzzle,
-        profile,
-        json_text(inputs),
-        packages=_PACKAGES,
-        libraries=_LIBRARIES,
-        exclude_keys=NOT_SHOWN,
-    )
-    target = Target((options.file_name,), recipe, write, always=always)
-    build(folder, puzzle.name, [target], force)
-    return made[0] if made else None
+    def begin(self) -> None:
+        """Begin to solve and rate its challenges on other cores, unless it is up to date.
+
+        Raises:
+            InputError: as `fabkit.build.entries.gather`.
+        """
+        manifest = read_manifest(self.folder, self.puzzle.name, self.force)
+        if not self._target(lambda _: None).is_current(manifest, self.folder):
+            selection = self.options.selection
+            self._gather_entries = begin_gathering(self.puzzle, selection, self.folder)
+
+    def update(self, progress: Progress = no_progress) -> Booklet | None:
+        """Bring it up to date.
+
+        Returns:
+            The booklet; None if it was up to date.
+        """
+        made: list[Booklet] = []
+
+        def write(output_path: OutputPath) -> None:
+            made.append(
+                make_booklet(
+                    self.puzzle, self.profile, self.folder, self.options, progress,
+                    self._gather_entries,
+                )
+            )  # fmt: skip
+            output_path(self.options.file_name).write_bytes(made[0].pdf)
+
+        build(self.folder, self.puzzle.name, [self._target(write)], self.force)
+        return made[0] if made else None
+
+    def _target(self, make: Callable[[OutputPath], object]) -> Target:
+        options = self.options
+        inputs = {
+            "selection": options.selection.fingerprint(self.puzzle, self.folder),
+            "words": load_messages("booklet", options.language),
+            "look": [options.paper, options.picture, options.edition, options.fold],
+        }
+        recipe = report_recipe(
+            self.puzzle,
+            self.profile,
+            json_text(inputs),
+            packages=_PACKAGES,
+            libraries=_LIBRARIES,
+            exclude_keys=NOT_SHOWN,
+        )
+        return Target((options.file_name,), recipe, make, always=self.always)

@@ -7,32 +7,25 @@ import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
-
-from shapely import affinity, total_bounds
+from typing import TYPE_CHECKING, Any
 
 from fabkit.build.artifacts import library_failures
-from fabkit.build.export import write_print
+from fabkit.build.export import PRINT_LIBRARIES, PRINT_PACKAGES, write_print
+from fabkit.build.manifest import report_recipe
+from fabkit.build.reports import read_report
 from fabkit.build.targets import OutputPath, Target, build, with_json_report
 from fabkit.core.errors import InputError, escape
 from fabkit.core.files import write_atomically
 from fabkit.core.progress import Progress, no_progress
-from fabkit.drawing.coupon import (
-    CouponPart,
-    CouponPlace,
-    coupon_parts,
-    fit_test_pieces,
-    places_in_order,
-)
-from fabkit.drawing.draft import FlatDrawing
 from fabkit.model.profile import Profile
 from fabkit.model.profile_file import dump_profile, load_profile
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.output.coupon import coupon_sheet, residual_chart
-from fabkit.printing.calibration import MachineFit
-from fabkit.printing.nesting.bin import Placement
-from fabkit.printing.package3mf import PrintInfo
-from fabkit.printing.plate import Plate, bed_bin
+
+if TYPE_CHECKING:
+    from fabkit.drawing.coupon import CouponPart, CouponPlace
+    from fabkit.drawing.draft import FlatDrawing
+    from fabkit.printing.calibration import MachineFit
+    from fabkit.printing.plate import Plate
 
 #: The owner of its folder, and the stem of its files.
 _OWNER = "coupon"
@@ -53,15 +46,15 @@ def write_coupon(
     laser: bool = False,
     force: bool = False,
     progress: Progress = no_progress,
-) -> dict[str, Any]:
-    """Write a coupon: 3MF and STL files to print, or SVG and DXF files to cut; with ``coupon.pdf``,
-    ``measured.csv`` and ``coupon.json``.
+) -> tuple[dict[str, Any], bool]:
+    """Bring a coupon up to date: 3MF and STL files to print, or SVG and DXF files to cut; with
+    ``coupon.pdf``, ``measured.csv`` and ``coupon.json``.
 
     Args:
         puzzle: the set of the two pieces printed with it.
 
     Returns:
-        ``coupon.json``: also what was written, and the pieces and places on it.
+        ``coupon.json``, with the files, pieces and places; and whether they were made now.
 
     Raises:
         InputError: when the profile does not suit those pieces, the coupon does not fit the bed,
@@ -69,11 +62,46 @@ def write_coupon(
         ExternalError: when the folder is in use or cannot be written; nothing has changed then.
     """
     profile = replace(profile, inlay="none", tones="plain")
+
+    def write(output_path: OutputPath) -> dict[str, Any]:
+        return _write(puzzle, profile, laser, output_path, progress)
+
+    ends = ("3mf", "svg", "dxf", "pdf")
+    names = (TEMPLATE, REPORT, "stl/", *(f"coupon.{suffix}" for suffix in ends))
+    recipe = report_recipe(
+        puzzle,
+        profile,
+        "laser" if laser else "print",
+        packages=PRINT_PACKAGES,
+        libraries=PRINT_LIBRARIES,
+    )
+    built = build(folder, _OWNER, [Target(names, recipe, with_json_report(REPORT, write))], force)
+    return read_report(folder, REPORT), bool(built.made)
+
+
+def _write(
+    puzzle: PuzzleSet, profile: Profile, laser: bool, output_path: OutputPath, progress: Progress
+) -> dict[str, Any]:
+    """Write the files of a coupon, and return its report."""
+    from fabkit.drawing.coupon import coupon_parts, fit_test_pieces, places_in_order
+    from fabkit.output.coupon import coupon_sheet
+    from fabkit.printing.package3mf import PrintInfo
+
     parts = coupon_parts(profile, laser)
     pieces = [] if laser else fit_test_pieces(puzzle, profile)
     places = places_in_order(parts)
     plate = _plate(parts, pieces, profile)
-    document: dict[str, Any] = {
+    with library_failures("the coupon"):
+        if laser:
+            _write_cut(parts[0], output_path)
+        else:
+            drawings = [*(part.drawing() for part in parts), *pieces]
+            info = PrintInfo(_OWNER, "Coupon", len(drawings), puzzle.credit, puzzle.licence)
+            write_print(info, drawings, profile, "stl", _OWNER, output_path, progress, [plate])
+        title = f"{puzzle.title}, profile {profile.name}"
+        output_path("coupon.pdf").write_bytes(coupon_sheet(parts, pieces, title, laser))
+    output_path(TEMPLATE).write_bytes(measurement_csv(places).encode())
+    return {
         "set": puzzle.name,
         "profile": profile.name,
         "kind": "laser" if laser else "print",
@@ -90,24 +118,6 @@ def write_coupon(
         ],
     }
 
-    def write(output_path: OutputPath) -> None:
-        with library_failures("the coupon"):
-            if laser:
-                _write_cut(parts[0], output_path)
-            else:
-                drawings = [*(part.drawing() for part in parts), *pieces]
-                info = PrintInfo(_OWNER, "Coupon", len(drawings), puzzle.credit, puzzle.licence)
-                write_print(info, drawings, profile, "stl", _OWNER, output_path, progress, [plate])
-            title = f"{puzzle.title}, profile {profile.name}"
-            output_path("coupon.pdf").write_bytes(coupon_sheet(parts, pieces, title, laser))
-        output_path(TEMPLATE).write_bytes(measurement_csv(places).encode())
-
-    ends = ("3mf", "svg", "dxf", "pdf")
-    names = (TEMPLATE, REPORT, "stl/", *(f"coupon.{suffix}" for suffix in ends))
-    target = Target(names, "", with_json_report(REPORT, document, write))
-    build(folder, _OWNER, [target], force)
-    return document
-
 
 def _plate(parts: Sequence[CouponPart], pieces: Sequence[FlatDrawing], profile: Profile) -> Plate:
     """The layout of the coupon, centred on the bed and aligned with its axes.
@@ -115,6 +125,11 @@ def _plate(parts: Sequence[CouponPart], pieces: Sequence[FlatDrawing], profile: 
     Raises:
         InputError: when the bed is too small.
     """
+    from shapely import affinity, total_bounds
+
+    from fabkit.printing.nesting.bin import Placement
+    from fabkit.printing.plate import Plate, bed_bin
+
     positions = {part.name: part.origin_mm for part in parts}
     areas = [affinity.translate(part.outline, *part.origin_mm) for part in parts]
     y_mm = 0.0
@@ -181,6 +196,8 @@ def write_calibration(profile: Profile, fit: MachineFit, path: Path, notes: Sequ
     Raises:
         ExternalError: when the folder cannot be written.
     """
+    from fabkit.output.coupon import residual_chart
+
     head = "".join(f"# {note[0].upper()}{note[1:]}.\n" for note in notes)
     title = f"{profile.name}: {len(fit.residuals)} values"
     write_atomically(path.with_name(CHART), residual_chart(fit.residuals, title))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from fabkit.core.process import return_free_memory
 from fabkit.model.entry import KINDS
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import Challenge, Entry, PuzzleSet, default_board, to_units
@@ -94,6 +95,7 @@ def cover_picture(
     layout = solve_face_up(puzzle, challenge) if challenge.flips and entry.halves == 1 else None
     layout = layout or dict(entry.solution)
     meshes = assembled(puzzle, challenge, layout, profile, find_stl, halves=entry.halves)
+    return_free_memory()  # the picture takes as much
     return render(meshes, replace(fit_view(meshes, _COVER_PIXELS), background=background))
 
 

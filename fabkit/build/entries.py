@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -10,7 +10,8 @@ from typing import Any
 
 from fabkit.core.errors import InputError, escape, no_such, quote
 from fabkit.core.files import sha256
-from fabkit.core.progress import Progress, counted, no_progress
+from fabkit.core.progress import Progress, no_progress
+from fabkit.jobs.parallel import Calls
 from fabkit.model.catalog import (
     catalog_path,
     catalog_records,
@@ -100,7 +101,13 @@ def gather(
         >>> starts[6].challenge.id, starts[6].kind, starts[6].result.count, starts[6].level
         ('start-007', 'start', 1, 'starter')
     """
-    selection = selection or Selection()
+    return begin_gathering(puzzle, selection or Selection(), folder)(progress)
+
+
+def begin_gathering(
+    puzzle: PuzzleSet, selection: Selection, folder: Path | None
+) -> Callable[[Progress], list[Entry]]:
+    """Begin to `gather` on other cores; returns what returns the challenges."""
     files = selection.files
     only = [resolve_id(puzzle, name) for name in selection.only]
     all_entries = _of_files(puzzle, files) if files else _of_set(puzzle, folder, only)
@@ -109,8 +116,8 @@ def gather(
         raise NothingToShowError.of(puzzle.name, message)
     refuse_unknown_ids("challenge", only, [entry.challenge.id for entry in all_entries])
     wanted = [entry for entry in all_entries if entry.challenge.id in only or not only]
-    solved = _solved(puzzle, wanted, selection.budget_s, progress)
-    return sorted(solved, key=lambda entry: KINDS.index(entry.kind))
+    finish = _solved(puzzle, wanted, selection.budget_s)
+    return lambda progress: sorted(finish(progress), key=lambda entry: KINDS.index(entry.kind))
 
 
 def _levelled(puzzle: PuzzleSet, entries: Sequence[Entry]) -> list[Entry]:
@@ -149,7 +156,7 @@ def find_entry(
         InputError: when there is none, or several.
     """
     if file is not None:
-        return _solved(puzzle, [challenge_in_file(file, puzzle, name)], budget_s, progress)[0]
+        return _solved(puzzle, [challenge_in_file(file, puzzle, name)], budget_s)(progress)[0]
     only = () if name is None else (name,)
     return gather(puzzle, Selection((), only, budget_s), folder, progress)[0]
 
@@ -233,15 +240,22 @@ def _question(challenge: Challenge) -> tuple[object, ...]:
 
 
 def _solved(
-    puzzle: PuzzleSet, entries: Sequence[Entry], budget_s: float | None, progress: Progress
-) -> list[Entry]:
-    """Return the entries with solutions, as far as there are any, and levels."""
-    solved = []
-    for done, entry in enumerate(entries):
-        counted(progress, done, len(entries), entry.challenge.id)
-        solved.append(entry if entry.solution else _solve(puzzle, entry, budget_s))
-    progress(1.0, "")
-    return _levelled(puzzle, solved)
+    puzzle: PuzzleSet, entries: Sequence[Entry], budget_s: float | None
+) -> Callable[[Progress], list[Entry]]:
+    """Begin to solve entries; return what returns them with solutions, as far as there are any, and
+    levels."""
+    unsolved = [entry for entry in entries if not entry.solution]
+    calls = Calls(
+        _solve,
+        [(puzzle, entry, budget_s) for entry in unsolved],
+        [entry.challenge.id for entry in unsolved],
+    )
+
+    def finish(progress: Progress) -> list[Entry]:
+        solved = iter(calls.results(progress))
+        return _levelled(puzzle, [entry if entry.solution else next(solved) for entry in entries])
+
+    return finish
 
 
 def _solve(puzzle: PuzzleSet, entry: Entry, budget_s: float | None) -> Entry:

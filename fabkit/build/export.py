@@ -16,6 +16,7 @@ from fabkit.build.targets import BuildResult, OutputPath, Target, build
 from fabkit.core.errors import InputError, pluralize
 from fabkit.core.files import digest, json_text
 from fabkit.core.progress import Progress, counted, no_progress
+from fabkit.jobs.parallel import Calls
 from fabkit.model.accessory import Accessory, Printable, printables, profile_as_made
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
@@ -35,8 +36,10 @@ EDITED_PROFILE = "profile.edited.toml"
 #: The contents of each plate, for scripts and for `fabkit slice`.
 PLATES = "plates/plates.json"
 
-#: Makes a file of some printables; called with its name.
+#: Makes a file of some printables with the CAD kernel; called with its name.
 _Maker = Callable[[Artifacts, Sequence[Printable], str, OutputPath], None]
+#: Returns the files of some printables that are made without it.
+_Contents = Callable[[Artifacts, Sequence[Printable], str], dict[str, bytes]]
 
 
 def _stl(
@@ -57,9 +60,7 @@ def _step(
     write_step(parts, artifacts.puzzle.name, output_path(name))
 
 
-def _3mf(
-    artifacts: Artifacts, printables: Sequence[Printable], name: str, output_path: OutputPath
-) -> None:
+def _3mf(artifacts: Artifacts, printables: Sequence[Printable], name: str) -> dict[str, bytes]:
     """All pieces on their plates; or a single one, in the middle of the bed."""
     from fabkit.mesh.files.writing3mf import write_3mf
     from fabkit.printing.package3mf import PrintInfo, piece_package, plates_package
@@ -71,45 +72,42 @@ def _3mf(
         package = piece_package(info, prints[printable.id], drawings[printable.id], profile)
     else:
         package = plates_package(info, artifacts.plates, prints, drawings, profile)
-    output_path(name).write_bytes(write_3mf(package))
+    return {name: write_3mf(package)}
 
 
-def _plates(
-    artifacts: Artifacts, printables: Sequence[Printable], name: str, output_path: OutputPath
-) -> None:
+def _plates(artifacts: Artifacts, printables: Sequence[Printable], name: str) -> dict[str, bytes]:
     from fabkit.printing.package3mf import PrintInfo
     from fabkit.printing.plate import plate_document
 
     puzzle, plates, drawings = artifacts.puzzle, artifacts.plates, artifacts.drawings
     prints = {printable.id: artifacts.print_of(printable) for printable in printables}
-    _write_plates(
-        PrintInfo.of(puzzle), plates, prints, drawings, artifacts.profile, f"{name}plate-{{}}",
-        output_path,
-    )  # fmt: skip
+    info = PrintInfo.of(puzzle)
+    contents = _plate_files(info, plates, prints, drawings, artifacts.profile, f"{name}plate-{{}}")
     document = plate_document(puzzle, plates, drawings, artifacts.profile)
-    output_path(PLATES).write_bytes(json_text(document).encode())
+    return contents | {PLATES: json_text(document).encode()}
 
 
-def _write_plates(
+def _plate_files(
     info: PrintInfo,
     plates: Sequence[Plate],
     prints: Mapping[str, Object3mf],
     drawings: Mapping[str, PartDrawing],
     profile: Profile,
     stem: str,
-    output_path: OutputPath,
-) -> None:
+) -> dict[str, bytes]:
     """A 3MF file and a drawing of each plate; ``{}`` in the stem of their names is its number."""
     from fabkit.mesh.files.writing3mf import write_3mf
     from fabkit.printing.package3mf import plates_package
     from fabkit.printing.plate import plate_drawing
 
+    contents = {}
     for plate in plates:
         name = stem.format(plate.number)
         package = plates_package(info, [plate], prints, drawings, profile)
-        output_path(f"{name}.3mf").write_bytes(write_3mf(package))
+        contents[f"{name}.3mf"] = write_3mf(package)
         drawing = plate_drawing(info.title, plates, plate, drawings, profile)
-        output_path(f"{name}.svg").write_bytes(drawing.encode())
+        contents[f"{name}.svg"] = drawing.encode()
+    return contents
 
 
 def write_print(
@@ -145,24 +143,22 @@ def write_print(
         prints[drawing.piece] = Object3mf(drawing.piece, (solid,))
     plates = plates or arrange_plates(drawings, profile)
     by_name = {drawing.piece: drawing for drawing in drawings}
-    _write_plates(info, plates, prints, by_name, profile, stem, output_path)
+    write_contents(_plate_files(info, plates, prints, by_name, profile, stem), output_path)
 
 
-def _cut(
-    artifacts: Artifacts, printables: Sequence[Printable], name: str, output_path: OutputPath
-) -> None:
+def _cut(artifacts: Artifacts, printables: Sequence[Printable], name: str) -> dict[str, bytes]:
     """One piece as DXF or SVG, or all of them on sheets."""
     from fabkit.output import cutting
 
     kind = name[:3]
     write = cutting.sheet_dxf if kind == "dxf" else cutting.sheet_svg
     if name[-1] != "/":
-        text = write(*artifacts.cuts[printables[0].id].on_own_sheet())
-        output_path(name).write_bytes(text.encode())
-        return
+        return {name: write(*artifacts.cuts[printables[0].id].on_own_sheet()).encode()}
+    contents = {}
     for sheet in artifacts.sheets:
         text = write(sheet.placed, sheet.width_mm, sheet.depth_mm)
-        output_path(f"{name}sheet-{sheet.number}.{kind}").write_bytes(text.encode())
+        contents[f"{name}sheet-{sheet.number}.{kind}"] = text.encode()
+    return contents
 
 
 def _notes(artifacts: Artifacts, printables: Sequence[Printable]) -> dict[str, Any]:
@@ -184,7 +180,8 @@ class Kind:
     """A kind of file.
 
     Attributes:
-        make: how it is made.
+        make: how it is made with the CAD kernel; None for a kind with `contents`.
+        contents: how it is made from drawings and meshes, in any process.
         each: the file of one piece, with ``{}`` for its id; empty if there is none.
         whole: the file of the whole set, with ``{}`` for its name, or a folder of files whose
             number is known only when they are made; empty for neither.
@@ -195,7 +192,8 @@ class Kind:
         cut: whether it is cut from a sheet, so that only flat pieces have one.
     """
 
-    make: _Maker
+    make: _Maker | None
+    contents: _Contents | None
     each: str
     whole: str
     has_metadata: bool
@@ -215,6 +213,9 @@ _CUT = (
     ("model", "drawing", "printing", "output"),
     ("shapely", "fonttools", "ezdxf", "spyrrow", "rectpack"),
 )
+#: The packages and the libraries that make a coupon or jig, besides those of all reports.
+PRINT_PACKAGES = ("build", "solid", "core")
+PRINT_LIBRARIES = (*_PRINT[1], "reportlab", "ezdxf")
 #: Keys that matter to plates in addition.
 _LAYOUT = ("label.", "plate.", "printer.", "cell.")
 #: Keys that shape boards and lids in addition.
@@ -223,12 +224,12 @@ _OF_BOARDS = ("board.", "lid.")
 #: All kinds by name, in the order in which they are made: STL files first, since others share their
 #: triangles.
 KINDS: dict[str, Kind] = {
-    "stl": Kind(_stl, "stl/{}.stl", "", False, (), *_SOLID),
-    "step": Kind(_step, "step/{}.step", "{}.step", True, (), *_SOLID),
-    "3mf": Kind(_3mf, "3mf/{}.3mf", "{}.3mf", True, _LAYOUT, *_PRINT),
-    "plates": Kind(_plates, "", "plates/", True, _LAYOUT, *_PRINT),
-    "dxf": Kind(_cut, "dxf/{}.dxf", "dxf-sheets/", False, ("laser.",), *_CUT, cut=True),
-    "svg": Kind(_cut, "svg/{}.svg", "svg-sheets/", False, ("laser.",), *_CUT, cut=True),
+    "stl": Kind(_stl, None, "stl/{}.stl", "", False, (), *_SOLID),
+    "step": Kind(_step, None, "step/{}.step", "{}.step", True, (), *_SOLID),
+    "3mf": Kind(None, _3mf, "3mf/{}.3mf", "{}.3mf", True, _LAYOUT, *_PRINT),
+    "plates": Kind(None, _plates, "", "plates/", True, _LAYOUT, *_PRINT),
+    "dxf": Kind(None, _cut, "dxf/{}.dxf", "dxf-sheets/", False, ("laser.",), *_CUT, cut=True),
+    "svg": Kind(None, _cut, "svg/{}.svg", "svg-sheets/", False, ("laser.",), *_CUT, cut=True),
 }
 
 
@@ -279,33 +280,59 @@ def targets_for(artifacts: Artifacts, kinds: Sequence[str]) -> list[Target]:
             title = [puzzle.title] if boards else []  # the title is engraved
             drawings = json.dumps([_drawing(printable, how.has_metadata) for printable in inside])
             recipe = digest(*head, profiles[boards], *title, name, drawings)
-            make = partial(_make, how, artifacts, inside, name)
-            prepare = partial(_prepare, artifacts, name, how.cut)
-            targets.append(Target((name,), recipe, make, prepare, kind))
+            file = _File(how, artifacts, inside, name)
+            targets.append(Target((name,), recipe, file.make, file.prepare, file.begin, kind))
     return targets
 
 
-def _make(
-    how: Kind,
-    artifacts: Artifacts,
-    printables: Sequence[Printable],
-    name: str,
-    output_path: OutputPath,
-) -> None:
-    with library_failures(name):
-        if not how.cut:
-            output_path = partial(output_path, pieces=_notes(artifacts, printables))
-        how.make(artifacts, printables, name, output_path)
+@dataclass
+class _File:
+    """How a file is made, or a folder of files."""
+
+    how: Kind
+    artifacts: Artifacts
+    printables: Sequence[Printable]
+    name: str
+    _begun: Calls[dict[str, bytes]] | None = None
+
+    def prepare(self) -> None:
+        """Draft and lay out, which may raise an `InputError`."""
+        name, artifacts = self.name, self.artifacts
+        with library_failures(name):
+            if self.how.cut:
+                _ = artifacts.sheets if name[-1] == "/" else artifacts.cuts
+            else:
+                is_laid_out = name == "plates/" or (name.endswith(".3mf") and "/" not in name)
+                _ = artifacts.plates if is_laid_out else artifacts.drawings
+
+    def begin(self) -> None:
+        """Begin on another core once the meshes are there, unless it takes the CAD kernel."""
+        is_ready = self.how.cut or self.artifacts.has_meshes(self.printables)
+        if self.how.contents is not None and self._begun is None and is_ready:
+            arguments = self.how.contents, self.artifacts, self.printables, self.name
+            self._begun = Calls(_contents, [arguments], [self.name])
+
+    def make(self, output_path: OutputPath) -> None:
+        """Write it."""
+        if not self.how.cut:
+            output_path = partial(output_path, pieces=_notes(self.artifacts, self.printables))
+        if self.how.make is not None:
+            with library_failures(self.name):
+                self.how.make(self.artifacts, self.printables, self.name, output_path)
+        elif self._begun is not None:
+            write_contents(self._begun.results()[0], output_path)
+        elif self.how.contents is not None:
+            write_contents(
+                _contents(self.how.contents, self.artifacts, self.printables, self.name),
+                output_path,
+            )
 
 
-def _prepare(artifacts: Artifacts, name: str, cut: bool) -> None:
-    """Draft and lay out, which may raise an `InputError`."""
+def _contents(
+    how: _Contents, artifacts: Artifacts, printables: Sequence[Printable], name: str
+) -> dict[str, bytes]:
     with library_failures(name):
-        if cut:
-            _ = artifacts.sheets if name[-1] == "/" else artifacts.cuts
-        else:
-            is_laid_out = name == "plates/" or (name.endswith(".3mf") and "/" not in name)
-            _ = artifacts.plates if is_laid_out else artifacts.drawings
+        return how(artifacts, printables, name)
 
 
 def _drawing(printable: Printable, has_metadata: bool) -> list[object]:

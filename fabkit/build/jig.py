@@ -5,21 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fabkit.build.artifacts import Artifacts, library_failures
-from fabkit.build.export import write_print
+from fabkit.build.export import PRINT_LIBRARIES, PRINT_PACKAGES, write_print
+from fabkit.build.manifest import report_recipe
+from fabkit.build.reports import read_report
 from fabkit.build.targets import OutputPath, Target, build, with_json_report
 from fabkit.core.errors import InputError
 from fabkit.core.progress import Progress, no_progress
-from fabkit.drawing.jig import JIG, Jig, draft_jigs
-from fabkit.drawing.outline import DrawingError
 from fabkit.model.accessory import profile_as_made
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.output.jig import jig_sheet
-from fabkit.printing.package3mf import PrintInfo
 
+if TYPE_CHECKING:
+    from fabkit.drawing.jig import Jig
+
+#: The folder of the files, and the owner of those for any set.
+JIG = "jig"
 #: The report with instructions.
 REPORT = "jig.json"
 _PRESS = "Press it into a recess until the collar rests on the back"
@@ -39,38 +42,44 @@ def write_jigs(
     puzzle: PuzzleSet | None = None,
     force: bool = False,
     progress: Progress = no_progress,
-) -> dict[str, Any]:
-    """Write a jig for each outward pole: STL files, a plate, and a drawing of their use.
+) -> tuple[dict[str, Any], bool]:
+    """Bring a jig for each outward pole up to date: STL files, a plate, a drawing of their use.
 
     Args:
         puzzle: the set whose magnets they press in; None for any with this profile.
 
     Returns:
-        ``jig.json``: see `jig_document`, and what was written.
+        ``jig.json``, see `jig_document`, with the files; and whether they were made now.
 
     Raises:
         InputError: when there is no magnet to press in, or no jig for it.
         ExternalError: when the folder is in use or cannot be written; nothing has changed then.
     """
-    jigs = _draft_for(profile, puzzle)
-    single = replace(profile, inlay="none")  # the name is not printed in a second colour
-    drawings = [jig.drawing for jig in jigs]
-    info = PrintInfo(JIG, "Magnet jig", len(jigs))
-    document = jig_document(jigs, profile, puzzle)
 
-    def write(output_path: OutputPath) -> None:
+    def write(output_path: OutputPath) -> dict[str, Any]:
+        from fabkit.output.jig import jig_sheet
+        from fabkit.printing.package3mf import PrintInfo
+
+        jigs = _draft_for(profile, puzzle)
+        single = replace(profile, inlay="none")  # the name is not printed in a second colour
+        drawings = [jig.drawing for jig in jigs]
+        info = PrintInfo(JIG, "Magnet jig", len(jigs))
         with library_failures("the jigs"):
             write_print(info, drawings, single, JIG, f"{JIG}/plate", output_path, progress)
         output_path(f"{JIG}/{JIG}.svg").write_bytes(jig_sheet(jigs, profile).encode())
+        return jig_document(jigs, profile, puzzle)
 
-    make = with_json_report(REPORT, document, write)
-    owner = puzzle.name if puzzle else JIG
-    build(folder, owner, [Target((REPORT, f"{JIG}/"), "", make)], force)
-    return document
+    recipe = report_recipe(puzzle, profile, JIG, packages=PRINT_PACKAGES, libraries=PRINT_LIBRARIES)
+    target = Target((REPORT, f"{JIG}/"), recipe, with_json_report(REPORT, write))
+    built = build(folder, puzzle.name if puzzle else JIG, [target], force)
+    return read_report(folder, REPORT), bool(built.made)
 
 
 def _draft_for(profile: Profile, puzzle: PuzzleSet | None) -> list[Jig]:
     """Draft the jigs for a set, or for any."""
+    from fabkit.drawing.jig import draft_jigs
+    from fabkit.drawing.outline import DrawingError
+
     source = f"jig with profile {profile.name}"
     in_turn = ["N", "S"] if profile.polarity == "alternating" else ["N"]
     poles = [""] if profile.polarity == "free" else in_turn

@@ -188,7 +188,7 @@ def _version(library: str) -> str:
 
 
 def report_recipe(
-    puzzle: PuzzleSet,
+    puzzle: PuzzleSet | None,
     profile: Profile,
     *more: str,
     packages: tuple[str, ...] = (),
@@ -198,6 +198,7 @@ def report_recipe(
     """The recipe of a report: a hash of its inputs besides the files it covers.
 
     Args:
+        puzzle: the set; None for what is made for any.
         more: further inputs, such as a budget.
         packages, libraries: in addition to those of all reports.
         exclude_keys: prefixes of the profile's keys that do not matter.
@@ -206,7 +207,7 @@ def report_recipe(
         profile, [setting for setting in SETTINGS if not setting.key.startswith(exclude_keys)]
     )
     code = generator_digest((*_PACKAGES, *packages), (*_LIBRARIES, *libraries))
-    return digest(puzzle.digest, code, profile.name, *numbers, *more)
+    return digest(puzzle.digest if puzzle else "", code, profile.name, *numbers, *more)
 
 
 def pieces_in(entries: Mapping[str, ManifestEntry]) -> dict[str, dict[str, Any]]:

@@ -184,7 +184,7 @@ class _PageBuilder:
             self.printable, self.entries[0], self.profile, lambda: self.meshes, background=None
         )
         with Image.open(io.BytesIO(picture)) as image:
-            image.save(output_path(STILL), "WEBP", quality=_QUALITY, method=6)
+            image.save(output_path(STILL), "WEBP", quality=_QUALITY)
 
     def _write_page(self, output_path: OutputPath) -> None:
         entries, notes = self.entries

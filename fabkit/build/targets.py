@@ -34,9 +34,9 @@ _MAX_NAMED = 5
 
 
 def with_json_report(
-    report: str, document: dict[str, Any], write: Callable[[OutputPath], object]
+    report: str, write: Callable[[OutputPath], dict[str, Any]]
 ) -> Callable[[OutputPath], None]:
-    """A function that writes files, and a JSON report with their SHA-256."""
+    """A function that writes files, and the JSON report that `write` returns, with their SHA-256."""
 
     def make(output_path: OutputPath) -> None:
         files: dict[str, Path] = {}
@@ -45,7 +45,7 @@ def with_json_report(
             files[name] = output_path(name)
             return files[name]
 
-        write(keep)
+        document = write(keep)
         document["files"] = {name: sha256(path) for name, path in files.items()}
         output_path(report).write_bytes(json_text(document).encode())
 
@@ -63,6 +63,8 @@ class Target:
         make: writes them to the paths that it requests. Until its first request nothing is touched,
             and the folder is not locked.
         prepare: checks that may fail, before anything is made.
+        begin: begins to make them on another core, if what they are made from is there; called
+            before every target that is made.
         kind: of a set's files; see `fabkit.build.manifest.ManifestEntry`.
         about: of a report, the folder of the files it covers.
         always: whether they are rebuilt even if up to date.
@@ -73,6 +75,7 @@ class Target:
     recipe: str
     make: Callable[[OutputPath], object]
     prepare: Callable[[], object] = lambda: None
+    begin: Callable[[], object] = lambda: None
     kind: str = ""
     about: str = ""
     always: bool = False
@@ -198,6 +201,8 @@ def build(
                 return held.enter_context(Staging(folder))
 
             for done, target in enumerate(stale):
+                for later in stale[done:]:
+                    later.begin()
                 counted(progress, done, len(stale), target.names[0])
                 built.made |= _make(target, manifest, staging)
                 if target.edited_as:

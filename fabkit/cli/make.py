@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,10 +17,11 @@ from fabkit.cli.printing import (
     print_slices,
 )
 from fabkit.cli.report import Report
-from fabkit.core.errors import pluralize
+from fabkit.core.errors import InputError, pluralize
 from fabkit.core.units import format_duration
 
 if TYPE_CHECKING:
+    from fabkit.build.booklet import BookletFile
     from fabkit.build.targets import BuildResult
     from fabkit.printing.bom import Bom
 
@@ -37,26 +39,29 @@ def make(
     """
     from fabkit.build.export import kinds_for, leftovers
     from fabkit.build.slicing import slice_set, write_bom
+    from fabkit.jobs.parallel import all_cores
     from fabkit.printing.slicer.program import find_slicer
 
     report, puzzle, limits = context.report, context.puzzle, context.profile
     folder, force = context.folder, context.force
     program = find_slicer(slicer) if slice_too or slicer is not None else None
     kinds = kinds_for(puzzle)
-    done = export_of(context, kinds)
-    print_export(done, "output", context)
-    report.warn(*(f"{folder}: {warning}" for warning in done.warnings))
-    with context.resumable():
-        checked, verified = _reports(context, done)
-        sliced: dict[str, Any] | None = None
-        if program is not None:
-            with report.progress() as progress:
-                sliced, is_new = slice_set(
-                    folder, puzzle, limits, program, limit_s, force, progress
-                )
-            print_slices(sliced, is_new, report)
-        bom = write_bom(folder, puzzle, limits, force)
-        booklet, notes = _booklet(context)
+    with all_cores():
+        booklet_file = _begin_booklet(context)
+        done = export_of(context, kinds)
+        print_export(done, "output", context)
+        report.warn(*(f"{folder}: {warning}" for warning in done.warnings))
+        with context.resumable():
+            checked, verified = _reports(context, done)
+            sliced: dict[str, Any] | None = None
+            if program is not None:
+                with report.progress() as progress:
+                    sliced, is_new = slice_set(
+                        folder, puzzle, limits, program, limit_s, force, progress
+                    )
+                print_slices(sliced, is_new, report)
+            bom = write_bom(folder, puzzle, limits, force)
+            booklet, notes = _booklet(booklet_file, report)
     for note in bom.notes:
         report.info(note)
     # Those on the folder's other files come at the end, when these are up to date.
@@ -103,26 +108,35 @@ def _reports(context: Context, done: BuildResult) -> list[dict[str, Any]]:
     return [read_report(folder, name) for name in ("check.json", "verify.json")]
 
 
-def _booklet(context: Context) -> tuple[dict[str, Any] | None, list[str]]:
+def _begin_booklet(context: Context) -> BookletFile:
+    """Begin with the booklet while other files are made."""
+    from fabkit.build.booklet import BookletFile, BookletOptions
+    from fabkit.build.entries import Selection
+
+    options = BookletOptions(Selection(budget_s=context.budget_s))
+    force = context.force
+    file = BookletFile(context.puzzle, context.profile, context.folder, options, force, force)
+    with suppress(InputError):  # reported when it is the booklet's turn
+        file.begin()
+    return file
+
+
+def _booklet(file: BookletFile, report: Report) -> tuple[dict[str, Any] | None, list[str]]:
     """Bring the booklet up to date.
 
     Returns:
         Its file and whether it was written now, or None if the set has nothing to show; and
         warnings.
     """
-    from fabkit.build.booklet import BOOKLET, BookletOptions, write_booklet
-    from fabkit.build.entries import NothingToShowError, Selection
+    from fabkit.build.booklet import BOOKLET
+    from fabkit.build.entries import NothingToShowError
 
-    report, folder, force = context.report, context.folder, context.force
-    wanted = BookletOptions(Selection(budget_s=context.budget_s))
     try:
         with report.progress() as progress:
-            made = write_booklet(
-                context.puzzle, context.profile, folder, wanted, force, force, progress
-            )
+            made = file.update(progress)
     except NothingToShowError as error:
         report.info(f"No booklet: {error}")
-        old = (folder / BOOKLET).exists()
+        old = (file.folder / BOOKLET).exists()
         return None, [f"{BOOKLET} is out of date"] if old else []
     if made is None:
         report.info("Already up to date: booklet")

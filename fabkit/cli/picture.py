@@ -56,6 +56,7 @@ def picture(
     """
     from fabkit.build.assembly_layout import assembled, lay_out_in_front
     from fabkit.build.cover_image import default_challenge
+    from fabkit.jobs.parallel import all_cores
     from fabkit.output.render.picture import render
     from fabkit.output.render.scene import View
 
@@ -74,7 +75,8 @@ def picture(
         warn=report.warn,
     )
     view = View(width, height, background=None if transparent else "#ffffff")
-    write_atomically(path, render(meshes, view))
+    with all_cores():
+        write_atomically(path, render(meshes, view))
     report.info(f"Wrote {path}: {chosen.id} of {puzzle.title}")
     report.document(
         {

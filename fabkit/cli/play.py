@@ -59,6 +59,7 @@ def booklet(
     """
     from fabkit.build import booklet as making
     from fabkit.build.entries import Selection
+    from fabkit.jobs.parallel import all_cores
 
     selection = Selection(tuple(challenges), tuple(only), context.budget_s)
     report, puzzle, effective = context.report, context.puzzle, context.profile
@@ -67,11 +68,11 @@ def booklet(
         selection, language, paper and paper.lower(), not no_picture, edition, fold
     )
     own = folder / wanted.file_name
-    with report.progress() as progress:
+    with all_cores(), report.progress() as progress:
         if path is None or path.resolve() == own.resolve():
             path = own
-            write = making.write_booklet
-            made = write(puzzle, effective, folder, wanted, True, context.force, progress)
+            file = making.BookletFile(puzzle, effective, folder, wanted, force=context.force)
+            made = file.update(progress)
             assert made is not None
         else:
             made = making.make_booklet(puzzle, effective, folder, wanted, progress)
@@ -132,6 +133,7 @@ def page(
     """
     from fabkit.build import page as making
     from fabkit.build.entries import Selection
+    from fabkit.jobs.parallel import all_cores
 
     options.exclusive({"SET": sets, "--all": all_sets})
     names = list(shipped_names()) if all_sets else sets or []
@@ -152,7 +154,7 @@ def page(
         folder = options.folder(str(own / making.PAGE), "the output folder")
     else:
         folder = making.page_folder(output)
-    with report.progress() as progress:
+    with all_cores(), report.progress() as progress:
         made = making.make_page(
             puzzle, effective, folder, selection, language or "", own, context.force, progress
         )
@@ -177,6 +179,7 @@ def _site(context: Context, names: list[str], output: Path | None, language: str
     """Write the pages of several sets into one folder."""
     from fabkit.build import site as making
     from fabkit.build.page import INDEX, page_folder
+    from fabkit.jobs.parallel import all_cores
 
     report = context.report
     puzzles = [replace(context, set=name) for name in names]
@@ -184,7 +187,7 @@ def _site(context: Context, names: list[str], output: Path | None, language: str
         output or options.folder(str(Path("output") / making.SITE), "the output folder"),
         making.SITE,
     )
-    with report.progress() as progress:
+    with all_cores(), report.progress() as progress:
         made, pages = making.make_site(
             [(of_set.puzzle, of_set.profile) for of_set in puzzles],
             folder,

@@ -23,28 +23,39 @@ if TYPE_CHECKING:
     from fabkit.printing.calibration import Estimate, Measurement
 
 
-#: The help of each export command.
-EXPORTS = {
-    "stl": "Write an STL file of each piece.\n\nWrites stl/ID.stl, with the back on the bed.",
-    "step": "Write STEP files for CAD.\n\nWrites step/ID.step for each piece, and SET.step with all "
-    "pieces, named and coloured.",
-    "3mf": "Write 3MF files for slicers.\n\nWrites SET.3mf with all pieces laid out on the bed, "
-    "named and coloured, and 3mf/ID.3mf for each piece.",
-    "dxf": "Write DXF files for laser cutters.\n\nWrites dxf/ID.dxf for each piece, and all pieces "
-    "nested on sheets to dxf-sheets/.",
-    "svg": "Write SVG files for cutting plotters.\n\nWrites svg/ID.svg for each piece at 1:1, and "
-    "all pieces nested on sheets to svg-sheets/.",
-}
-
-
-def export_command(kind: str) -> Callable[..., int | None]:
+def _export_command(kind: str, help: str) -> Callable[..., int | None]:
     """The command that writes one kind of file."""
 
     def command(context: Context) -> None:
         _export(kind, context)
 
-    command.__doc__ = EXPORTS[kind]
+    command.__doc__ = help
     return with_options(*PRINT_OPTIONS, "pieces", "force")(command)
+
+
+export_stl = _export_command(
+    "stl", "Write an STL file of each piece.\n\nWrites stl/ID.stl, with the back on the bed."
+)
+export_step = _export_command(
+    "step",
+    "Write STEP files for CAD.\n\nWrites step/ID.step for each piece, and SET.step with all "
+    "pieces, named and coloured.",
+)
+export_3mf = _export_command(
+    "3mf",
+    "Write 3MF files for slicers.\n\nWrites SET.3mf with all pieces laid out on the bed, "
+    "named and coloured, and 3mf/ID.3mf for each piece.",
+)
+export_dxf = _export_command(
+    "dxf",
+    "Write DXF files for laser cutters.\n\nWrites dxf/ID.dxf for each piece, and all pieces "
+    "nested on sheets to dxf-sheets/.",
+)
+export_svg = _export_command(
+    "svg",
+    "Write SVG files for cutting plotters.\n\nWrites svg/ID.svg for each piece at 1:1, and "
+    "all pieces nested on sheets to svg-sheets/.",
+)
 
 
 def export_of(context: Context, kinds: Sequence[str]) -> BuildResult:
@@ -295,14 +306,18 @@ def coupon(
     context.set = for_set
     report = context.report
     with report.progress() as progress:
-        made = write_coupon(context.puzzle, context.profile, folder, laser, context.force, progress)
+        made, is_new = write_coupon(
+            context.puzzle, context.profile, folder, laser, context.force, progress
+        )
     models = [str(folder / name) for name in made["files"] if name.endswith((".3mf", ".dxf"))]
     with_pieces = f", with {' and '.join(made['pieces'])} of {context.puzzle.name}" * bool(
         made["pieces"]
     )
-    report.info(
-        f"Wrote {', '.join(models)}: {pluralize(len(made['places']), 'place')} to measure{with_pieces}"
-    )
+    if is_new:
+        places = pluralize(len(made["places"]), "place")
+        report.info(f"Wrote {', '.join(models)}: {places} to measure{with_pieces}")
+    else:
+        report.info(f"Already up to date: {', '.join(models)}{with_pieces}")
     report.info(f"Print {folder / 'coupon.pdf'} at 100 %: it shows the places to measure")
     calibrate = "fabkit calibrate --laser" if laser else "fabkit calibrate"
     report.info(f"Fill in {folder / TEMPLATE}, then run: {calibrate} --from {folder / TEMPLATE}")
@@ -443,7 +458,7 @@ def jig(
     puzzle = context.puzzle if for_set else None
     folder = context.folder if for_set else context.output or Path("output") / "jig"
     with report.progress() as progress:
-        made = write_jigs(limits, folder, puzzle, context.force, progress)
+        made, is_new = write_jigs(limits, folder, puzzle, context.force, progress)
     for jig_made in made["jigs"]:
         shows = f"{jig_made['pole']} pole outwards" if jig_made["pole"] else "either pole outwards"
         post = "no post, a flat tip"
@@ -454,5 +469,7 @@ def jig(
         )
     for sentence in made["how"]:
         report.info(sentence)
-    report.info(f"Wrote {pluralize(len(made['jigs']), 'jig')} to {folder / 'jig'}")
+    jigs = pluralize(len(made["jigs"]), "jig")
+    path = folder / "jig"
+    report.info(f"Wrote {jigs} to {path}" if is_new else f"Already up to date: {jigs} in {path}")
     report.document({"output": str(folder)} | made)

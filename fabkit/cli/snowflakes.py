@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import time
 from contextlib import suppress
@@ -192,10 +191,10 @@ def _pool(workers: int | None, cluster: str | None) -> Pool:
                 "--workers", "a cluster has its own workers; omit --workers or --cluster"
             )
         return ClusterPool(cluster)
+    from fabkit.jobs.parallel import core_count
     from fabkit.jobs.run import local_pool
 
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return local_pool(workers or cores or 1)
+    return local_pool(workers or core_count())
 
 
 def _pieces(puzzle: PuzzleSet, given: str | None) -> tuple[str, ...]:

@@ -220,10 +220,10 @@ def call_outcome(call: Callable[..., bytes], arguments: tuple[Any, ...]) -> byte
 
 def local_pool(workers: int) -> Pool:
     """Return a pool of ``workers`` local processes; with one worker, this process itself."""
-    return Pool() if workers == 1 else _Processes(workers)
+    return Pool() if workers == 1 else Processes(workers)
 
 
-class _Processes(Pool):
+class Processes(Pool):
     """Runs several tasks at a time, in processes that start on demand and stay.
 
     They are spawned, not forked: forks would inherit the lock of the checkpoint's folder, and locks
@@ -232,7 +232,7 @@ class _Processes(Pool):
 
     def __init__(self, workers: int) -> None:
         super().__init__()
-        self.max_pending, self._workers = 2 * workers + 1, workers
+        self.max_pending, self.workers = 2 * workers + 1, workers
         self._executor: ProcessPoolExecutor | None = None
         self._processes: set[Any] = set()
         self._stack.enter_context(cleanup_on_signal(self._kill))
@@ -244,7 +244,7 @@ class _Processes(Pool):
             if _SILENT not in sys.warnoptions:
                 sys.warnoptions.append(_SILENT)
             self._executor = ProcessPoolExecutor(
-                self._workers, multiprocessing.get_context("spawn"), _begin, (os.getpid(),)
+                self.workers, multiprocessing.get_context("spawn"), _begin, (os.getpid(),)
             )
         with defer_signals(), _children_without_ctrl_c():
             try:

@@ -94,7 +94,7 @@ def test_samples_show_the_triangle_that_they_lie_in() -> None:
     assert shapely.distance(np.array(shapes)[seen.face[inside]], middles).max() < 1e-9
     # Depth is that of the plane, as far as 31 bits tell.
     wanted = raster.normalize_depth(0.3 * column - 0.2 * (60 - row), near.min(), near.max())
-    assert np.abs(seen.depth - wanted)[inside].max() < 1e-8
+    assert np.abs(raster.to_depth(seen.steps) - wanted)[inside].max() < 1e-8
     # Backs of triangles are not seen.
     assert (raster.rasterise(x, y, near, faces[:, ::-1], 60, 60).face == -1).all()
 

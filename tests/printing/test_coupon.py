@@ -207,3 +207,24 @@ def test_values_are_asked_for(
     assert json.loads(capsys.readouterr().out)["values"] == document["values"]
     assert main(["calibrate", "-o", "found.toml"]) == 2
     assert "exist already; overwrite with --force" in capsys.readouterr().err
+
+
+def test_a_coupon_and_a_jig_are_made_again_only_when_something_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    commands = {
+        "coupon --laser -o cut": "cut/coupon.dxf",
+        "coupon --laser -o cut -s laser.kerf=0.3mm": "cut/coupon.dxf",
+        "jig -o tool": "tool/jig/jig-N.stl",
+        "jig -o tool -s magnet.diameter=8mm": "tool/jig/jig-N.stl",
+    }
+    for command, file in commands.items():
+        outputs, times = [], []
+        for _ in range(2):
+            assert main(command.split()) == 0
+            outputs.append(capsys.readouterr().out)
+            times.append(Path(file).stat().st_mtime_ns)
+        assert "Wrote" in outputs[0], command
+        assert "Already up to date: " in outputs[1], command
+        assert times[0] == times[1]

@@ -9,12 +9,17 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from fabkit.jobs.parallel import Calls
 from fabkit.output.render.raster import (
+    DepthBuffer,
+    GroundLight,
     ShadowMap,
     ground_lighting,
     lamp_direction,
+    light_on_ground,
     rasterise,
     shadow_maps,
+    to_depth,
 )
 from fabkit.output.render.scene import (
     Floats,
@@ -80,7 +85,7 @@ def fit_view(meshes: Sequence[ShadedMesh], pixels: int) -> View:
 
 
 class _Scene:
-    """All triangles together, projected and rasterised."""
+    """All triangles together, projected."""
 
     def __init__(self, meshes: Sequence[ShadedMesh], view: View) -> None:
         self.meshes = meshes
@@ -100,27 +105,45 @@ class _Scene:
         # The camera, in samples.
         self.fine = replace(camera, scale=camera.scale * _FINE, shift=(x * _FINE, y * _FINE))
         self.projected = self.fine.project(self.vertices)
-        size = view.width * _FINE, view.height * _FINE
-        self.buffer = rasterise(*self.projected[:3], self.faces, *size)
-        ground = self.vertices, self.faces, view, 1 / camera.scale
-        self.ground = ground_lighting(*ground) if view.ground else None
+        self.pixel_mm = 1 / camera.scale
+        self.ground: list[GroundLight] = []
 
     def pixels(self) -> Floats:
         """Return red, green, blue (linear, over the background) and coverage of each pixel."""
-        ink = self._ink()
-        pixels = np.zeros((self.view.height, self.view.width, 4))
-        for group, shadows in enumerate(shadow_maps(self.meshes, self.faces, self.view, _FINE**2)):
+        size = self.view.width * _FINE, self.view.height * _FINE
+        scene = self.vertices, self.faces, self.view, self.pixel_mm
+        ground = ground_lighting(*scene) if self.view.ground else None
+        buffer = rasterise(*self.projected[:3], self.faces, *size)
+        face, ink = buffer.face, self._ink(buffer)
+        del buffer
+        self.ground = ground.results() if ground else []
+        calls = []
+        for group in range(_FINE**2):
             down, across = divmod(group, _FINE)
-            for top in range(0, self.view.height, _BAND):
-                first = top * _FINE + down
-                band = np.s_[first : first + _BAND * _FINE : _FINE, across::_FINE]
-                part = self._band(self.buffer.face[band], ink[band], (across, first), shadows)
-                pixels[top : top + _BAND] += part / _FINE**2
+            samples = np.s_[down::_FINE, across::_FINE]
+            calls.append((self, group, face[samples].copy(), ink[samples].copy()))
+        del face, ink
+        pixels = np.zeros((self.view.height, self.view.width, 4))
+        names = [f"sample {group + 1}" for group in range(len(calls))]
+        for part in Calls(_Scene.samples, calls, names).in_order(ahead=1):
+            part /= _FINE**2  # in place, since it is large
+            pixels += part
+        return pixels
+
+    def samples(self, group: int, face: NDArray[np.int32], inked: NDArray[np.bool_]) -> Floats:
+        """Return colour and coverage of one sample of each pixel."""
+        shadows = shadow_maps(self.meshes, self.faces, self.view, group, _FINE**2)
+        down, across = divmod(group, _FINE)
+        pixels = np.zeros((*face.shape, 4))
+        for top in range(0, self.view.height, _BAND):
+            band = np.s_[top : top + _BAND]
+            origin = across, top * _FINE + down
+            pixels[band] = self._band(face[band], inked[band], origin, shadows)
         return pixels
 
     def _band(
         self,
-        face: NDArray[np.int64],
+        face: NDArray[np.int32],
         inked: NDArray[np.bool_],
         origin: tuple[int, int],
         shadows: Sequence[ShadowMap],
@@ -131,7 +154,8 @@ class _Scene:
         covered = face >= 0
         if self.ground:
             ground_mm = float(self.vertices[:, 2].min())
-            light = self.ground(*self.fine.intersect_ground(*_middles(bare, origin), ground_mm))
+            places = self.fine.intersect_ground(*_middles(bare, origin), ground_mm)
+            light = light_on_ground(self.ground, *places)
             pixels[bare, 3] = _SHADE * (1.0 - light)
         behind = np.array(_linear(self.view.background or "#000000"))
         pixels[..., :3] = behind * (1.0 - pixels[..., 3:])
@@ -149,7 +173,7 @@ class _Scene:
         pixels[covered, 3] = 1.0
         return pixels
 
-    def _surface(self, face: NDArray[np.int64], x: Floats, y: Floats) -> tuple[Floats, Floats]:
+    def _surface(self, face: NDArray[np.int32], x: Floats, y: Floats) -> tuple[Floats, Floats]:
         """Return the visible surface points at samples, and the normals there."""
         corners = self.faces[face]
         px, py, _, weight = self.projected
@@ -167,9 +191,9 @@ class _Scene:
             normals += part * self.smooth[face, i]
         return points, normalize(normals)
 
-    def _ink(self) -> NDArray[np.bool_]:
+    def _ink(self, buffer: DepthBuffer) -> NDArray[np.bool_]:
         """Return the samples on outlines: between meshes, at creases, and at jumps in depth."""
-        face = self.buffer.face
+        face = buffer.face
         inked = np.zeros(face.shape, dtype=bool)
         if not self.view.ink:
             return inked
@@ -180,7 +204,8 @@ class _Scene:
             first, second = face[here], face[there]
             rows, columns = np.nonzero(first != second)
             a, b = first[rows, columns], second[rows, columns]
-            jump = np.abs(self.buffer.depth[here] - self.buffer.depth[there])[rows, columns]
+            depths = [to_depth(buffer.steps[side][rows, columns]) for side in (here, there)]
+            jump = np.abs(depths[0] - depths[1])
             edge = (mesh[a] != mesh[b]) | (dot(table[a], table[b]) < _CREASE) | (jump > _JUMP)
             for side in (here, there):
                 inked[side][rows[edge], columns[edge]] = True

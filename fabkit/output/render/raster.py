@@ -9,12 +9,13 @@ are added up: there the meshes are sliced into layers, and a layer's shadow is t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fabkit.jobs.parallel import Calls
 from fabkit.output.render.scene import (
     Camera,
     Faces,
@@ -30,8 +31,6 @@ from fabkit.output.render.scene import (
 
 _Mask = NDArray[np.bool_]
 _Meshes = Sequence[ShadedMesh]
-#: The fraction of light that reaches points.
-_Light = Callable[[Floats, Floats], Floats]
 _AT_A_TIME = 1 << 16  # samples processed at a time
 _DEPTHS = (1 << 31) - 1  # steps of depth
 _LAMP_TURN_DEGREES = -118.0  # azimuth of the lamp relative to the viewer
@@ -54,11 +53,11 @@ _GOLDEN_DEGREES = 137.50776405  # the golden angle, which spreads directions eve
 
 @dataclass(frozen=True, eq=False)
 class DepthBuffer:
-    """The visible triangle at each sample, -1 for none, and its nearness from 0 to 1, 0 for none.
+    """The visible triangle at each sample, -1 for none, and its nearness in steps, 0 for none.
     Both have the shape (height, width)."""
 
-    face: NDArray[np.int64]
-    depth: Floats
+    face: NDArray[np.int32]
+    steps: NDArray[np.uint32]
 
 
 def rasterise(
@@ -74,10 +73,16 @@ def rasterise(
         steps = (nearness * _DEPTHS).astype(np.uint64)
         key = (steps << np.uint64(32)) | (np.uint64(0xFFFFFFFF) - face.astype(np.uint64))
         np.maximum.at(best, place, key)
-    steps = best >> np.uint64(32)
-    face = np.int64(0xFFFFFFFF) - (best & np.uint64(0xFFFFFFFF)).astype(np.int64)
-    faces_seen = np.where(steps > 0, face, -1).reshape(height, width)
-    return DepthBuffer(faces_seen, (steps.astype(np.float64) / _DEPTHS).reshape(height, width))
+    # The lower half: without a triangle it is 0, and -1 after this. In place, since both are large.
+    seen = (np.uint32(0xFFFFFFFF) - best.astype(np.uint32)).view(np.int32)
+    best >>= np.uint64(32)
+    nearest = best.astype(np.uint32)
+    return DepthBuffer(seen.reshape(height, width), nearest.reshape(height, width))
+
+
+def to_depth(steps: NDArray[np.uint32]) -> Floats:
+    """Convert the steps of a depth buffer to nearness, from 0 to 1."""
+    return np.asarray(steps / _DEPTHS)
 
 
 def normalize_depth(near: Floats, low: float, high: float) -> Floats:
@@ -164,16 +169,17 @@ def _around(table: Floats, x: Floats, y: Floats) -> Iterator[tuple[Floats, _Mask
             yield values[place], inside, wide * high
 
 
-def shadow_maps(meshes: _Meshes, faces: Faces, view: View, groups: int) -> list[list[ShadowMap]]:
-    """Return the shadow maps for each sample of a pixel, the lamp's first. On an unshaded level face
-    the mean of all samples is 1."""
+def shadow_maps(
+    meshes: _Meshes, faces: Faces, view: View, group: int, groups: int
+) -> list[ShadowMap]:
+    """Return the shadow maps for one of the samples of a pixel, the lamp's first. On an unshaded level
+    face the mean of all samples is 1."""
     lamp, sky = _lamp(view, groups), _sky(groups * _SKY_EACH)
     # Exact sums: the result of `sum` depends on Python's version.
     lamp_power = _LAMP_PART / (math.fsum(direction(*angles)[2] for angles in lamp) / groups)
     sky_power = (1 - _LAMP_PART) / (math.fsum(direction(*angles)[2] for angles in sky) / groups)
-    shadows = [_shadow_map(meshes, faces, angles, lamp_power) for angles in lamp]
-    high = [_shadow_map(meshes, faces, angles, sky_power) for angles in sky]
-    return [[shadows[i], *high[i::groups]] for i in range(groups)]
+    high = [_shadow_map(meshes, faces, angles, sky_power) for angles in sky[group::groups]]
+    return [_shadow_map(meshes, faces, lamp[group], lamp_power), *high]
 
 
 def lamp_direction(view: View) -> Vector:
@@ -204,28 +210,61 @@ def _shadow_map(
 ) -> ShadowMap:
     camera = fit_camera(meshes, View(_SHADOW_SIZE, _SHADOW_SIZE, *towards, orthographic=True))
     x, y, near, _ = camera.project(np.concatenate([mesh.vertices for mesh in meshes]))
-    depth = rasterise(x, y, near, faces, _SHADOW_SIZE, _SHADOW_SIZE).depth
+    depth = to_depth(rasterise(x, y, near, faces, _SHADOW_SIZE, _SHADOW_SIZE).steps)
     return ShadowMap(
         direction(*towards), power, camera, depth, (float(near.min()), float(near.max()))
     )
 
 
-def ground_lighting(vertices: Floats, faces: Faces, view: View, pixel_mm: float) -> _Light:
-    """Return a function for the fraction of light, from 0 to 1, that reaches points (x and y in mm) of
-    the ground below closed meshes; `pixel_mm` is the size of a pixel."""
+@dataclass(frozen=True, eq=False)
+class GroundLight:
+    """The fraction of light that reaches the ground below closed meshes, from some directions.
+
+    Attributes:
+        shares: the fraction in each cell; 1 outside.
+        cell_mm: the size of a cell.
+        corner_mm: the lower left corner of the cells.
+    """
+
+    shares: Floats
+    cell_mm: float
+    corner_mm: tuple[float, float]
+
+    def at(self, x_mm: Floats, y_mm: Floats) -> Floats:
+        """Return the fraction at points."""
+        light = np.zeros(x_mm.shape)
+        left, bottom = self.corner_mm
+        x, y = (x_mm - left) / self.cell_mm, (y_mm - bottom) / self.cell_mm
+        for cell_light, inside, weight in _around(self.shares, x, y):
+            light += np.where(inside, cell_light, 1.0) * weight
+        return light
+
+
+def ground_lighting(
+    vertices: Floats, faces: Faces, view: View, pixel_mm: float
+) -> Calls[GroundLight]:
+    """Begin to compute the lamp's and the sky's light on the ground; see `light_on_ground`."""
     wide_mm = float(np.ptp(vertices[:, :2], axis=0).max())
 
-    def lit(angles: list[tuple[float, float]], pixels: float, max_cells: int) -> _Light:
+    def of_lamp(
+        angles: list[tuple[float, float]], pixels: float, max_cells: int
+    ) -> tuple[Floats, Faces, float, list[Vector]]:
         cell_mm = max(pixels * pixel_mm, wide_mm / max_cells, 1e-6)
-        return _lit(vertices, faces, cell_mm, [direction(*angle) for angle in angles])
+        return vertices, faces, cell_mm, [direction(*angle) for angle in angles]
 
-    lamp = lit(_lamp(view, _GROUND_LAMP[0]), *_GROUND_LAMP[1:])
-    sky = lit(_sky(_GROUND_SKY[0]), *_GROUND_SKY[1:])
-    return lambda x_mm, y_mm: _LAMP_PART * lamp(x_mm, y_mm) + (1 - _LAMP_PART) * sky(x_mm, y_mm)
+    lamp = of_lamp(_lamp(view, _GROUND_LAMP[0]), *_GROUND_LAMP[1:])
+    sky = of_lamp(_sky(_GROUND_SKY[0]), *_GROUND_SKY[1:])
+    return Calls(_lit, [lamp, sky], ["the lamp's shadow", "the sky's shadow"])
 
 
-def _lit(vertices: Floats, faces: Faces, cell_mm: float, towards: Sequence[Vector]) -> _Light:
-    """Sum up the shadows from some directions, slightly blurred; 1 outside."""
+def light_on_ground(lights: Sequence[GroundLight], x_mm: Floats, y_mm: Floats) -> Floats:
+    """Return the fraction of the light of lamp and sky, from 0 to 1, that reaches points of the ground."""
+    lamp, sky = lights
+    return _LAMP_PART * lamp.at(x_mm, y_mm) + (1 - _LAMP_PART) * sky.at(x_mm, y_mm)
+
+
+def _lit(vertices: Floats, faces: Faces, cell_mm: float, towards: Sequence[Vector]) -> GroundLight:
+    """Sum up the shadows from some directions, slightly blurred."""
     layers, layer_mm = _layers(vertices, faces, cell_mm)
     rows, columns = layers.shape[1:]
     slants = [(x / z / cell_mm, y / z / cell_mm) for x, y, z in towards]
@@ -243,17 +282,8 @@ def _lit(vertices: Floats, faces: Faces, cell_mm: float, towards: Sequence[Vecto
         dark += shadow * (power / full)
     for rows in (dark, dark.T):  # once down, once across
         rows[1:-1] = rows[:-2] / 4 + rows[1:-1] / 2 + rows[2:] / 4
-    share = 1.0 - dark
     left, bottom = (vertices[:, :2].min(axis=0) - np.array([right, up]) * cell_mm).tolist()
-
-    def light_at(x_mm: Floats, y_mm: Floats) -> Floats:
-        light = np.zeros(x_mm.shape)
-        x, y = (x_mm - left) / cell_mm, (y_mm - bottom) / cell_mm
-        for cell_light, inside, weight in _around(share, x, y):
-            light += np.where(inside, cell_light, 1.0) * weight
-        return light
-
-    return light_at
+    return GroundLight(1.0 - dark, cell_mm, (left, bottom))
 
 
 def _layers(vertices: Floats, faces: Faces, cell_mm: float) -> tuple[_Mask, float]:

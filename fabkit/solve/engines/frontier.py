@@ -21,6 +21,7 @@ from fabkit.solve.engines.compiled import (
     CopyCounter,
     Word,
     kernel,
+    kernel_helper,
     list_index,
     option_lists,
     pieces_fit,
@@ -85,7 +86,7 @@ class CountOverflowError(Exception):
     """A number of partial solutions exceeds 64 bits."""
 
 
-@kernel
+@kernel_helper
 def _slot(low, high, slots):  # type: ignore[no-untyped-def]
     """Return the home slot of a state in a hash table."""
     value = low * Word(0x9E3779B97F4A7C15)
@@ -95,7 +96,7 @@ def _slot(low, high, slots):  # type: ignore[no-untyped-def]
     return ((value >> Word(32)) * Word(slots)) >> Word(32)
 
 
-@kernel
+@kernel("u8[:, ::1], u8[:, ::1], i8")
 def _merge(table, batch, count):  # type: ignore[no-untyped-def]
     """Add states to a table; return how many were new, and whether a number overflowed."""
     slots, new, overflow = table.shape[0], 0, False
@@ -120,7 +121,7 @@ def _merge(table, batch, count):  # type: ignore[no-untyped-def]
     return new, overflow
 
 
-@kernel
+@kernel_helper
 def _from_lowest_bare(low, high):  # type: ignore[no-untyped-def]
     """Shift a window to its lowest bare cell; return it and the number of cells."""
     step = np.int64(0)
@@ -135,7 +136,10 @@ def _from_lowest_bare(low, high):  # type: ignore[no-untyped-def]
     return low, high, step + np.int64(ones)
 
 
-@kernel
+@kernel(
+    "u8[:, ::1], i8, i8, i8, Tuple([u8[:, ::1], i8[::1]]), UniTuple(u8, 3), u8, b1[:, ::1], b1, i8, "
+    "u8[:, :, ::1], i8[::1]"
+)
 def _expand(  # type: ignore[no-untyped-def]
     table, slot, next_row, cell, options, counter, copies_shift, areas, leftover, cells, batch, fill
 ):
@@ -208,13 +212,13 @@ def _expand(  # type: ignore[no-untyped-def]
     return slot, ZERO, done, overflow, -1
 
 
-@kernel
+@kernel_helper
 def _fits(row, low, high, left, guard):  # type: ignore[no-untyped-def]
     """Return whether the cells of an option are bare and copies of it are left."""
     return (row[0] & low) | (row[1] & high) | (~(left - row[2]) & guard) == ZERO
 
 
-@kernel
+@kernel_helper
 def _is_dead(low, high, left, cell, options, counter, cells):  # type: ignore[no-untyped-def]
     """Return whether a state is stuck, or is so after every option on its lowest bare cell.
 
@@ -236,7 +240,7 @@ def _is_dead(low, high, left, cell, options, counter, cells):  # type: ignore[no
     return True
 
 
-@kernel
+@kernel_helper
 def _is_stuck(low, high, left, cell, options, guard):  # type: ignore[no-untyped-def]
     """Return whether no option fits on the lowest bare cell of a state."""
     rows, start = options

@@ -1,0 +1,70 @@
+"""Calls side by side: the same results in the same order, whatever workers there are."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+import pytest
+
+from fabkit.core.errors import InputError
+from fabkit.jobs.parallel import Calls, all_cores, parallel_map
+
+NAMES = [str(number) for number in range(12)]
+
+
+@pytest.fixture
+def two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fabkit.jobs.parallel.core_count", lambda: 2)
+
+
+def square(number: int) -> tuple[int, int]:
+    time.sleep(0.02)
+    return number * number, os.getpid()
+
+
+def fail_at(number: int, wrong: int) -> int:
+    if number == wrong:
+        raise InputError.of(str(number), "is wrong")
+    return number
+
+
+def die_in_worker(number: int, parent: int) -> int:
+    if os.getpid() != parent:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+def test_results_come_in_order_from_both_processes(two_cores: None) -> None:
+    shares = []
+    with all_cores():
+        Calls(square, [(0,)], ["start"]).results()  # the worker has started
+        calls = [(number,) for number in range(12)]
+        results = parallel_map(square, calls, NAMES, lambda share, _: shares.append(share))
+    assert [number for number, _ in results] == [number * number for number in range(12)]
+    assert len({process for _, process in results}) == 2
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+
+
+def test_without_workers_all_calls_are_made_here_in_order() -> None:
+    texts: list[str] = []
+    results = parallel_map(square, [(1,), (2,)], NAMES, lambda _, text: texts.append(text))
+    assert results == [(1, os.getpid()), (4, os.getpid())]
+    assert texts == ["0/2 0", "1/2 1", ""]
+
+
+@pytest.mark.parametrize("wrong", [0, 11])
+def test_an_error_is_raised_once_and_the_workers_go_on(two_cores: None, wrong: int) -> None:
+    with all_cores():
+        with pytest.raises(InputError, match=f"{wrong}: is wrong"):
+            parallel_map(fail_at, [(number, wrong) for number in range(12)], NAMES)
+        assert parallel_map(fail_at, [(number, 12) for number in range(12)], NAMES)[11] == 11
+
+
+def test_what_a_lost_worker_had_begun_is_repeated_here(two_cores: None) -> None:
+    with all_cores():
+        calls = Calls(die_in_worker, [(number, os.getpid()) for number in range(3)], NAMES)
+        time.sleep(0.5)
+        assert calls.results() == [0, 1, 2]
