@@ -137,7 +137,7 @@ def _from_lowest_bare(low, high):  # type: ignore[no-untyped-def]
 
 
 @kernel(
-    "u8[:, ::1], i8, i8, i8, Tuple([u8[:, ::1], i8[::1]]), UniTuple(u8, 3), u8, b1[:, ::1], b1, i8, "
+    "u8[:, ::1], i8, u8, i8, Tuple([u8[:, ::1], u8[::1]]), UniTuple(u8, 3), u8, b1[:, ::1], b1, i8, "
     "u8[:, :, ::1], i8[::1]"
 )
 def _expand(  # type: ignore[no-untyped-def]
