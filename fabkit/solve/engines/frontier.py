@@ -377,12 +377,8 @@ def _weights(problem: ExactCoverProblem) -> dict[int, int]:
     if len(problem.symmetries) == 1 or problem.pieces_count is not None or not singles:
         return weights
     orbits = {kind: problem.orbits(kind, max) for kind in singles}
-
-    def rank(kind: int) -> tuple[int, int]:
-        size = max((len(problem.options[position].cells) for position in orbits[kind]), default=0)
-        return len(problem.by_kind[kind]) - len(orbits[kind]), size
-
-    reduced = max(singles, key=rank)
+    spared = {kind: len(problem.by_kind[kind]) - len(orbits[kind]) for kind in singles}
+    reduced = max(singles, key=lambda kind: (spared[kind], problem.size(kind)))
     for position in problem.by_kind[reduced]:
         del weights[position]
     return dict(sorted((weights | orbits[reduced]).items()))
