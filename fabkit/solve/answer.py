@@ -41,6 +41,8 @@ UNKNOWN = "unknown"
 _SEARCH_FIRST_S = 10.0
 #: The same before a count: what takes longer by search is counted faster along the frontier.
 _SEARCH_BEFORE_COUNT_S = 0.02
+#: The same where time is limited: the search has a lower bound if the frontier does not get to the end.
+_SEARCH_BEFORE_LIMITED_COUNT_S = 0.3
 #: Time limit for counting up to symmetry, which comes last and must not delay the other results.
 _SYMMETRY_S = 60.0
 #: At most this many of the listed solutions are checked again.
@@ -169,16 +171,25 @@ def _answer_question(
 
 
 def _run_best_engine(
-    problem: ExactCoverProblem, question: str, budget: Budget, limit: int | None
+    problem: ExactCoverProblem,
+    question: str,
+    budget: Budget,
+    limit: int | None,
+    wants_bound: bool = True,
 ) -> tuple[str, Outcome]:
-    """Try the engines, the one likely to be fastest first."""
+    """Try the engines, the one likely to be fastest first.
+
+    Args:
+        wants_bound: whether a count that the budget ends is of use.
+    """
     if question == "all":
         return "search", _run_engine(get_engine("search"), problem, question, budget, limit)
     counting = question == "count"
-    if counting:
+    if counting and (budget.limit_s is None or not wants_bound):
         outcome = count_if_short(problem, estimate_nodes(problem, _SEARCH_BEFORE_COUNT_S), budget)
     else:
-        alone = Search(estimate_nodes(problem, _SEARCH_FIRST_S))
+        seconds = _SEARCH_BEFORE_LIMITED_COUNT_S if counting else _SEARCH_FIRST_S
+        alone = Search(estimate_nodes(problem, seconds))
         outcome = _run_engine(alone, problem, question, budget, limit)
     enough = 2 if question == "unique" else 1
     if outcome.complete or (outcome.count >= enough and not counting) or budget.left_s == 0:
@@ -224,7 +235,8 @@ def _count_up_to_symmetry(problem: ExactCoverProblem, count: int, budget: Budget
     rest = Budget(left_s)
     fixed = []
     for symmetry in range(1, len(problem.symmetries)) if count else ():
-        _, outcome = _run_best_engine(fixed_problem(problem, symmetry), "count", rest, None)
+        fixed_by = fixed_problem(problem, symmetry)
+        _, outcome = _run_best_engine(fixed_by, "count", rest, None, wants_bound=False)
         if not outcome.complete:
             return None
         fixed.append(outcome.count)

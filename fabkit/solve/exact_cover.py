@@ -92,6 +92,12 @@ class ExactCoverProblem:
             positions[option.kind].append(position)
         return tuple(map(tuple, positions))
 
+    def size(self, kind: int) -> int:
+        """Return the number of cells of a kind's largest option; 0 if it has none."""
+        return max(
+            (len(self.options[position].cells) for position in self.by_kind[kind]), default=0
+        )
+
     @cached_property
     def by_cell(self) -> tuple[tuple[int, ...], ...]:
         """The positions of the options that cover each cell."""

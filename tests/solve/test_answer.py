@@ -109,6 +109,13 @@ def test_the_faster_engine_counts(name: str, challenge: str | None, engine: str)
     assert outcome.complete or outcome.nodes <= maximum / 4
 
 
+def test_a_time_limit_leaves_a_lower_bound() -> None:
+    """The frontier of `square_10` takes seconds, and counts nothing before its end."""
+    answer = solve(encoded("fridgeiq", "square_10"), "count", budget=Budget(limit_s=1.0))
+    assert (answer.status, answer.count) == ("solved", None)
+    assert answer.count_at_least
+
+
 def test_mirrors_count_only_where_pieces_hold_each_other_s_images() -> None:
     """Of the one-sided pentominoes in 3 x 30 the mirrors make half as many; not without one."""
     one = encoded(ONESIDED)

@@ -172,16 +172,13 @@ def symmetry_breaking_kind(problem: ExactCoverProblem) -> tuple[int | None, dict
     It has a single copy and the fewest orbits of options; ties go to the largest piece. Also return
     its orbits, as from `ExactCoverProblem.orbits`. The result is (None, {}) without symmetries.
     """
-    if len(problem.symmetries) == 1 or sum(problem.copies) < 2 or problem.pieces_count is not None:
+    singles = [kind for kind, copies in enumerate(problem.copies) if copies == 1]
+    has_symmetries = len(problem.symmetries) > 1 and problem.pieces_count is None
+    if not has_symmetries or not singles or sum(problem.copies) < 2:
         return None, {}
-    best: tuple[tuple[int, int, int], dict[int, int]] | None = None
-    for kind in [kind for kind, copies in enumerate(problem.copies) if copies == 1]:
-        orbits = problem.orbits(kind)
-        size = max((len(problem.options[p].cells) for p in orbits), default=0)
-        rank = (len(orbits), -size, kind)
-        if best is None or rank < best[0]:
-            best = rank, orbits
-    return (best[0][2], best[1]) if best else (None, {})
+    orbits = {kind: problem.orbits(kind) for kind in singles}
+    kind = min(singles, key=lambda kind: (len(orbits[kind]), -problem.size(kind)))
+    return kind, orbits[kind]
 
 
 def start_search(
