@@ -1,5 +1,7 @@
 """The ``fabkit`` command, also as ``python -m fabkit``. Signals end it without a traceback."""
 
+import gc
+
 from fabkit.core.signals import exit_on_signals, ignore_signals
 
 
@@ -11,6 +13,7 @@ def main() -> int:
 
     leave_out_vtk()
     code = run()
+    gc.freeze()  # else Python looks for garbage among all objects when it ends
     ignore_signals()
     return code
 

@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Any, get_args
 
 from pydantic.fields import FieldInfo
-from typer.main import get_command
 
 from fabkit.cli.context import FAILURE_EXIT
-from fabkit.cli.main import COMMANDS, INTERRUPTED_EXIT, OUTSIDE_EXIT, app
+from fabkit.cli.main import COMMANDS, INTERRUPTED_EXIT, OUTSIDE_EXIT, parser
 from fabkit.core.documents import Table, expected_value
 from fabkit.core.errors import InputError
 from fabkit.core.units import format_degrees, format_mm
@@ -78,7 +77,7 @@ def _cell(text: str | None) -> str:
 
 
 def _commands() -> Iterator[str]:
-    program: Any = get_command(app)
+    program: Any = parser()
     yield "# Commands\n"
     yield "Run any command with `--help` to list its options. In a clone of the repository run"
     yield "`scripts/fabkit` instead of `fabkit`.\n"

@@ -52,5 +52,6 @@ make_venv() {
         echo "fabkit: the installation failed (see above); run the command again to continue" >&2
         return 3
     fi
+    "$venv/bin/python" -m fabkit warm-up >&2 || true # else the first commands compile the kernels
     wanted_stamp "$venv" "$constraints" >"$venv/.installed$extras"
 }

@@ -98,6 +98,28 @@ def test_light_commands_load_no_heavy_library(tmp_path: Path) -> None:
     assert loaded([], heavy, tmp_path, "fabkit.notebook") == "[]"
 
 
+#: How many modules commands import, with a fifth to spare for other versions of libraries.
+MODULES = {"--version": 210, "sets": 375, "show fridgeiq": 375, "solve iqblock --count": 900}
+
+
+@pytest.mark.parametrize(("command", "limit"), MODULES.items())
+def test_short_commands_import_few_modules(command: str, limit: int, tmp_path: Path) -> None:
+    code = "import sys; from fabkit.cli import main; main(sys.argv[1:]); print(len(sys.modules))"
+    program = [sys.executable, "-c", code, *command.split()]
+    done = subprocess.run(program, capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert limit / 2 < int(done.stdout.splitlines()[-1]) < limit
+
+
+def test_only_commands_that_read_files_or_print_help_load_their_libraries(tmp_path: Path) -> None:
+    slow = "pydantic rich filelock fabkit.model.puzzle typer._adapters"
+    assert loaded(["--version"], slow, tmp_path) == "[]"
+    assert (
+        loaded(["show fridgeiq -p compact", "sets"], "rich filelock typer._adapters", tmp_path)
+        == "[]"
+    )
+    assert loaded(["--help"], "pydantic rich filelock", tmp_path) == "['rich']"
+
+
 def test_solving_loads_no_library_that_was_not_asked_for(tmp_path: Path) -> None:
     others = "cadquery OCP ortools highspy pysat shapely scipy.linalg"
     commands = [f"solve fridgeiq triangle_01 {question}" for question in SOLVING]

@@ -19,10 +19,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.main import get_command
 
 from fabkit.cli import main
-from fabkit.cli.main import app
+from fabkit.cli.main import parser
 from fabkit.core.errors import install_hint
 from fabkit.model.catalog import catalog_records
 from fabkit.model.library import load_set, shipped_names
@@ -44,10 +43,10 @@ def names_in(table: str) -> list[str]:
 #: Every command that there is, with its options.
 OPTIONS = {
     name: {option for one in command.params for option in (*one.opts, *one.secondary_opts)}
-    for name, command in get_command(app).commands.items()
+    for name, command in parser().commands.items()
 }
 #: The options of the program itself.
-PROGRAM_OPTIONS = {option for one in get_command(app).params for option in one.opts}
+PROGRAM_OPTIONS = {option for one in parser().params for option in one.opts}
 #: Results that one command counts: what a table says, and the command.
 COUNTED = sorted(
     set(

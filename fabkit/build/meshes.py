@@ -18,7 +18,7 @@ from fabkit.model.profile import Profile
 from fabkit.model.profile_file import load_profile, preset_names
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.verify.reports import CheckReport, VerifyReport, check, verify
-from fabkit.verify.scan import ScannedSet, match_profile, scan_set
+from fabkit.verify.scan import ScannedSet, Scanner, match_profile
 
 
 def load_scan(
@@ -46,21 +46,20 @@ def load_scan(
     for done, path in enumerate(files):
         counted(progress, done, len(files), f"reading {escape(path.name)}")
         meshes += read_meshes(path)
+    scanner = Scanner(meshes, puzzle)
     if known:
-        return scan_set(meshes, puzzle, requested.unit_mm), requested
+        return scanner.scan(requested.unit_mm), requested
     candidates = [requested, *(load_profile([name], (), puzzle.unit_mm) for name in preset_names())]
     candidates = [*_nearby_profiles(files, candidates), *candidates]
     likely_mm = candidates[0].unit_mm
-    scan = scan_set(meshes, puzzle, likely_mm)
+    scan = scanner.scan(likely_mm)
     matched = match_profile(scan, candidates)
     is_sure = matched.unit_mm == likely_mm if matched else scan.agrees_with(likely_mm)
     if not is_sure:
-        scan = scan_set(
-            meshes, puzzle, *dict.fromkeys(candidate.unit_mm for candidate in candidates)
-        )
+        scan = scanner.scan(*dict.fromkeys(candidate.unit_mm for candidate in candidates))
         matched = match_profile(scan, candidates)
         if matched is not None and puzzle.boards:
-            scan = scan_set(meshes, puzzle, matched.unit_mm)
+            scan = scanner.scan(matched.unit_mm)
     return scan, matched or scan.measured_profile(requested)
 
 

@@ -9,36 +9,16 @@ import io
 import os
 import re
 import sys
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, partial
+from pkgutil import resolve_name
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from fabkit import __version__
-from fabkit.cli.certify import certify
-from fabkit.cli.challenges import challenges
-from fabkit.cli.check import check, verify
-from fabkit.cli.context import Command
-from fabkit.cli.make import make
-from fabkit.cli.picture import picture
-from fabkit.cli.play import booklet, cards, page
-from fabkit.cli.printing import (
-    EXPORTS,
-    bom,
-    calibrate,
-    coupon,
-    export_command,
-    jig,
-    plate,
-    slice_plates,
-)
 from fabkit.cli.report import to_stderr
-from fabkit.cli.shipped import docs, dump, profiles, schema, sets
-from fabkit.cli.show import show
-from fabkit.cli.snowflakes import snowflakes
-from fabkit.cli.solve import solve
 from fabkit.core.errors import FabkitError, InputError, did_you_mean, quote
 from fabkit.core.signals import STOPPED, exit_on_signals
 
@@ -46,23 +26,63 @@ USAGE_EXIT = 2
 OUTSIDE_EXIT = 3
 INTERRUPTED_EXIT = 130
 
-#: The commands, as `fabkit --help` groups them.
-COMMANDS: dict[str, dict[str, Command]] = {
-    "Look": {"sets": sets, "show": show, "picture": picture, "schema": schema, "docs": docs},
-    "Make": {"make": make} | {f"export-{kind}": export_command(kind) for kind in EXPORTS},
-    "Print": {
-        "coupon": coupon,
-        "calibrate": calibrate,
-        "plate": plate,
-        "slice": slice_plates,
-        "bom": bom,
-        "jig": jig,
+#: The commands, as `fabkit --help` groups them, and the function of each in `fabkit.cli`.
+COMMANDS: dict[str, dict[str, str]] = {
+    "Look": {
+        "sets": "shipped:sets",
+        "show": "show:show",
+        "picture": "picture:picture",
+        "schema": "shipped:schema",
+        "docs": "shipped:docs",
     },
-    "Check": {"check": check, "verify": verify},
-    "Solve": {"solve": solve, "certify": certify},
-    "Challenges": {"challenges": challenges, "snowflakes": snowflakes},
-    "Play": {"page": page, "booklet": booklet, "cards": cards},
+    "Make": {
+        "make": "make:make",
+        "export-stl": "printing:export_stl",
+        "export-step": "printing:export_step",
+        "export-3mf": "printing:export_3mf",
+        "export-dxf": "printing:export_dxf",
+        "export-svg": "printing:export_svg",
+    },
+    "Print": {
+        "coupon": "printing:coupon",
+        "calibrate": "printing:calibrate",
+        "plate": "printing:plate",
+        "slice": "printing:slice_plates",
+        "bom": "printing:bom",
+        "jig": "printing:jig",
+        "profiles": "shipped:profiles",
+    },
+    "Check": {"check": "check:check", "verify": "check:verify"},
+    "Solve": {
+        "solve": "solve:solve",
+        "certify": "certify:certify",
+        "warm-up": "warm_up:warm_up",
+    },
+    "Challenges": {
+        "challenges": "challenges:challenges",
+        "snowflakes": "snowflakes:snowflakes",
+    },
+    "Play": {"page": "play:page", "booklet": "play:booklet", "cards": "play:cards"},
 }
+#: The commands that others have, and their functions.
+_SUBCOMMANDS = {"profiles": {"dump": "shipped:dump"}}
+
+
+#: The readers of parameters without one of their own, by type.
+_READERS: dict[Any, Callable[[Any], Any]] = {str: str, list[str]: str, bool: bool}
+
+
+class _Reader:
+    """Reads the values of a parameter as declared; typer would import pydantic and build a validator."""
+
+    def __init__(self, read: Callable[[Any], Any]) -> None:
+        self._read = read
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Return what the command is called with; called by typer."""
+        if param.multiple or param.nargs == -1:
+            return [self._read(text) for text in value or ()]
+        return None if value is None else self._read(value)
 
 
 class _PlainHelp:
@@ -75,6 +95,9 @@ class _PlainHelp:
                 parameter.display_type_rich = lambda ctx: None
             elif parameter.is_flag:
                 parameter.metavar = ""
+            kind = parameter.type_descriptor
+            read = kind.parameter_info.parser or _READERS[kind.annotation]
+            parameter.get_runtime_param = partial(_Reader, read)
         return parameters
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
@@ -96,21 +119,51 @@ def _app(**options: Any) -> typer.Typer:
     return typer.Typer(cls=_PlainGroup, context_settings=settings, **options)
 
 
-def _add(app: typer.Typer, name: str, command: Command, panel: str | None = None) -> None:
+class _Commands(Mapping[str, Any]):
+    """The commands by name; each is imported and built when it is looked up."""
+
+    def __init__(self) -> None:
+        self._panels = {name: panel for panel, names in COMMANDS.items() for name in names}
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._panels)
+
+    def __len__(self) -> int:
+        return len(self._panels)
+
+    def __getitem__(self, name: str) -> Any:
+        return _command(name, self._panels[name])
+
+
+@cache
+def _command(name: str, panel: str) -> Any:
+    """Import and build a command."""
+    function = _function(COMMANDS[panel][name])
+    subcommands = _SUBCOMMANDS.get(name)
+    if subcommands is None:
+        app = _app(add_completion=False)
+        _add(app, name, function)
+    else:
+        app = _app(name=name, add_completion=False, invoke_without_command=True)
+        app.callback()(function)
+        for subcommand, place in subcommands.items():
+            _add(app, subcommand, _function(place))
+    command: Any = typer.main.get_command(app)
+    command.rich_help_panel = panel
+    return command
+
+
+def _function(place: str) -> Callable[..., Any]:
+    """Import a command's function, which is named as in `COMMANDS`."""
+    function: Callable[..., Any] = resolve_name(f"fabkit.cli.{place}")
+    return function
+
+
+def _add(app: typer.Typer, name: str, command: Callable[..., Any]) -> None:
     """Add a command; its docstring becomes its help, each paragraph on one line."""
     paragraphs = (inspect.getdoc(command) or "").split("\n\n")
     text = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
-    app.command(name, cls=_PlainCommand, help=text, rich_help_panel=panel)(command)
-
-
-app = _app(name="fabkit", no_args_is_help=True)
-for _panel, _commands in COMMANDS.items():
-    for _name, _command in _commands.items():
-        _add(app, _name, _command, _panel)
-_profiles = _app(invoke_without_command=True)
-_profiles.callback()(profiles)
-_add(_profiles, "dump", dump)
-app.add_typer(_profiles, name="profiles", rich_help_panel="Print")
+    app.command(name, cls=_PlainCommand, help=text)(command)
 
 
 def _print_version(wanted: bool) -> None:
@@ -119,7 +172,6 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _fabkit(
     version: Annotated[
         bool,
@@ -144,6 +196,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # Large libraries create hundreds of thousands of long-lived objects: collecting garbage among
     # them takes a tenth of the time of a short command.
     gc.set_threshold(100_000)
+    # Pydantic would look for plugins in every installed package.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")
     if arguments is None:  # else another program calls this, with its own handlers
         exit_on_signals()
     if isinstance(sys.stdout, io.TextIOWrapper):  # for titles that the terminal cannot show
@@ -183,14 +237,18 @@ def _give_up_stdout() -> None:
 
 
 @cache
-def _parser() -> Any:
-    """The command line parser, which takes longer to build than many commands to run."""
-    return typer.main.get_command(app)
+def parser() -> Any:
+    """The command line parser; its commands are built when they are looked up."""
+    app = _app(name="fabkit", no_args_is_help=True)
+    app.callback()(_fabkit)
+    program: Any = typer.main.get_command(app)
+    program.commands = _Commands()
+    return program
 
 
 def _run(arguments: list[str]) -> int:
     """Run the parser and the command, and report usage errors."""
-    command = _parser()
+    command = parser()
     usage_error: Any = typer.BadParameter.__mro__[1]
     try:
         result = command.main(args=arguments, prog_name="fabkit", standalone_mode=False)

@@ -23,28 +23,39 @@ if TYPE_CHECKING:
     from fabkit.printing.calibration import Estimate, Measurement
 
 
-#: The help of each export command.
-EXPORTS = {
-    "stl": "Write an STL file of each piece.\n\nWrites stl/ID.stl, with the back on the bed.",
-    "step": "Write STEP files for CAD.\n\nWrites step/ID.step for each piece, and SET.step with all "
-    "pieces, named and coloured.",
-    "3mf": "Write 3MF files for slicers.\n\nWrites SET.3mf with all pieces laid out on the bed, "
-    "named and coloured, and 3mf/ID.3mf for each piece.",
-    "dxf": "Write DXF files for laser cutters.\n\nWrites dxf/ID.dxf for each piece, and all pieces "
-    "nested on sheets to dxf-sheets/.",
-    "svg": "Write SVG files for cutting plotters.\n\nWrites svg/ID.svg for each piece at 1:1, and "
-    "all pieces nested on sheets to svg-sheets/.",
-}
-
-
-def export_command(kind: str) -> Callable[..., int | None]:
+def _export_command(kind: str, help: str) -> Callable[..., int | None]:
     """The command that writes one kind of file."""
 
     def command(context: Context) -> None:
         _export(kind, context)
 
-    command.__doc__ = EXPORTS[kind]
+    command.__doc__ = help
     return with_options(*PRINT_OPTIONS, "pieces", "force")(command)
+
+
+export_stl = _export_command(
+    "stl", "Write an STL file of each piece.\n\nWrites stl/ID.stl, with the back on the bed."
+)
+export_step = _export_command(
+    "step",
+    "Write STEP files for CAD.\n\nWrites step/ID.step for each piece, and SET.step with all "
+    "pieces, named and coloured.",
+)
+export_3mf = _export_command(
+    "3mf",
+    "Write 3MF files for slicers.\n\nWrites SET.3mf with all pieces laid out on the bed, "
+    "named and coloured, and 3mf/ID.3mf for each piece.",
+)
+export_dxf = _export_command(
+    "dxf",
+    "Write DXF files for laser cutters.\n\nWrites dxf/ID.dxf for each piece, and all pieces "
+    "nested on sheets to dxf-sheets/.",
+)
+export_svg = _export_command(
+    "svg",
+    "Write SVG files for cutting plotters.\n\nWrites svg/ID.svg for each piece at 1:1, and "
+    "all pieces nested on sheets to svg-sheets/.",
+)
 
 
 def export_of(context: Context, kinds: Sequence[str]) -> BuildResult:

@@ -51,7 +51,8 @@ def sets(context: Context) -> None:
             for puzzle in puzzles
         ],
     )
-    report.document({"sets": [describe_set(puzzle) for puzzle in puzzles]})
+    if report.json:  # else no catalog need be read again
+        report.document({"sets": [describe_set(puzzle) for puzzle in puzzles]})
 
 
 def describe_set(puzzle: PuzzleSet) -> dict[str, Any]:

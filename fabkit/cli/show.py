@@ -117,7 +117,8 @@ def _show_pieces(context: Context, target: drawings.DrawingFile | None) -> int:
     alike = _shared_labels(pieces)
     if alike:
         report.warn(f"different pieces share a label: {alike}; change them in {puzzle.source}")
-    report.document({**describe_set(puzzle), "pieces": rows})
+    if report.json:  # else the catalog need not be read
+        report.document({**describe_set(puzzle), "pieces": rows})
     return 0
 
 

@@ -16,8 +16,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from filelock import FileLock, Timeout
-
 from fabkit.core.errors import ExternalError, InputError, escape, truncate
 from fabkit.core.signals import cleanup_on_signal, defer_signals
 
@@ -153,6 +151,8 @@ def folder_lock(
     Raises:
         ExternalError: immediately, when another process holds the lock or the folder cannot be created.
     """
+    from filelock import FileLock, Timeout
+
     with external_errors(f"cannot use the folder {escape(str(folder))}"):
         folder.mkdir(parents=True, exist_ok=True)
         lock = FileLock(folder / LOCK_NAME, timeout=0)

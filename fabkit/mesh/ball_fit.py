@@ -58,22 +58,30 @@ class _Pose(NamedTuple):
     off: float = 0.0  # distance of the worst ball's centre from its place
 
 
-def fit_ball_pieces(
-    meshes: Sequence[Mesh], puzzle: PuzzleSet, *pitches_mm: float
-) -> tuple[list[Part], float]:
-    """Fit meshes to the ball pieces of a set, in any orientation, and measure them.
+class BallFitter:
+    """Fits meshes to the ball pieces of a set, in any orientation, and measures them; each once."""
 
-    The candidates `pitches_mm` for the distance of neighbouring balls only determine the files' unit
-    of length.
+    def __init__(self, puzzle: PuzzleSet) -> None:
+        bodies = [(piece.id, piece.body) for piece in puzzle.pieces if piece.body]
+        self._shapes = _target_shapes(tuple(bodies))
+        self._poses: dict[Mesh, tuple[Part, _Pose | None]] = {}
 
-    Returns:
-        A part for each mesh, and the files' unit of length in mm.
-    """
-    shapes = _target_shapes(tuple((piece.id, piece.body) for piece in puzzle.pieces if piece.body))
-    fits = [_best_pose(mesh, shapes) for mesh in meshes]
-    pitches = [pose.pitch for _, pose in fits if pose]
-    length_mm = length_unit_mm(median(pitches), pitches_mm) if pitches else 1.0
-    return [_part(part, pose, shapes, length_mm) for part, pose in fits], length_mm
+    def fit(self, meshes: Sequence[Mesh], *pitches_mm: float) -> tuple[list[Part], float]:
+        """Fit each mesh.
+
+        The candidates `pitches_mm` for the distance of neighbouring balls only determine the files'
+        unit of length.
+
+        Returns:
+            A part for each mesh, and the files' unit of length in mm.
+        """
+        for mesh in meshes:
+            if mesh not in self._poses:
+                self._poses[mesh] = _best_pose(mesh, self._shapes)
+        fits = [self._poses[mesh] for mesh in meshes]
+        pitches = [pose.pitch for _, pose in fits if pose]
+        length_mm = length_unit_mm(median(pitches), pitches_mm) if pitches else 1.0
+        return [_part(part, pose, self._shapes, length_mm) for part, pose in fits], length_mm
 
 
 @lru_cache

@@ -11,6 +11,7 @@ import itertools
 import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,8 +22,7 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.outline import region_mm
 from fabkit.mesh.features import FittedCircle, fit_circle
-from fabkit.mesh.lattice_fit import candidate_orientations
-from fabkit.mesh.mesh import Mesh, Points, area_vectors, moved
+from fabkit.mesh.mesh import Mesh, Points, aligned_to_axes, area_vectors, moved
 from fabkit.mesh.part import Part
 from fabkit.mesh.section import DOWN, UP, Sections, holes_in, polygons_by_size
 from fabkit.model.accessory import HOLES, LID, SOCKETS, TRAY
@@ -40,44 +40,105 @@ _REACH_MM = 3.2
 _Region = tuple[Board, float, BaseGeometry]
 
 
-def fit_boards(
-    meshes: Sequence[Mesh], puzzle: PuzzleSet, *units_mm: float, length_mm: float = 1.0
-) -> list[Part]:
-    """Fit each mesh to a board or lid of the set: one part for each, in the given order.
+class BoardFitter:
+    """Fits meshes to the boards and lids of a set."""
 
-    A symmetric board is oriented so that more of it is at the back (y up), then to the right, so
-    that its orientation does not depend on the file. Boards of one shape are indistinguishable:
-    several meshes are assigned to different ones, as long as there are any.
+    def __init__(self, puzzle: PuzzleSet) -> None:
+        self._puzzle = puzzle
+        self._regions: dict[tuple[str, float], tuple[BaseGeometry, BaseGeometry]] = {}
 
-    The set's grid unit may be any of `units_mm`, the likeliest first; round holes determine it by
-    themselves. `length_mm` is the unit of length of the meshes' files. A part that is not a board
-    has a `reason`.
-    """
-    parts: list[Part] = []
-    for mesh in meshes:
-        in_mm = Mesh(mesh.name, mesh.vertices * length_mm, mesh.faces)
-        explained: list[Part] = []
-        standing = _upright_vertices(in_mm)
-        candidates = [
-            (Part(mesh, vertices), _covered_regions(vertices, puzzle, units_mm))
-            for vertices in standing
-        ]
-        for (part, regions), explain in itertools.product(candidates, (_fit_holes, _fit_trays)):
-            is_certain = any(explanation.score > 0.9 for explanation in explained)
-            if regions and not is_certain:
-                explained += explain(part, puzzle, regions)
-        explained = explained or list(_fit_lids(candidates[:2]))
-        if explained:
-            parts.append(_best(explained, {_identity(part) for part in parts if part.board}))
-            continue
-        names = ", ".join(board.id for board in puzzle.boards)
-        units = " or ".join(f"{unit_mm:g} mm" for unit_mm in dict.fromkeys(units_mm))
-        why = (
-            "neither its round holes, nor its floor within walls, nor its plate as a lid match a board "
-            f"of {puzzle.name} ({names}) with a unit of {units}"
-        )
-        parts.append(Part(mesh, in_mm.vertices, "", reason=why))
-    return parts
+    @cached_property
+    def _pieces(self) -> Points:
+        """The sides of the rectangles around the pieces, in grid units."""
+        outer = [form.rings[:1] for piece in self._puzzle.pieces for form in piece.forms]
+        outlines = [np.array(rings_to_units(self._puzzle.lattice, rings)[0]) for rings in outer]
+        return np.array([_sides(aligned_to_axes(outline)[0]) for outline in outlines])
+
+    def fit(self, meshes: Sequence[Mesh], *units_mm: float, length_mm: float = 1.0) -> list[Part]:
+        """Fit each mesh to a board or lid: one part for each, in the given order.
+
+        A symmetric board is oriented so that more of it is at the back (y up), then to the right, so
+        that its orientation does not depend on the file. Boards of one shape are indistinguishable:
+        several meshes are assigned to different ones, as long as there are any.
+
+        The set's grid unit may be any of `units_mm`, the likeliest first; round holes determine it by
+        themselves. `length_mm` is the unit of length of the meshes' files. A part that is not a board
+        has a `reason`.
+        """
+        puzzle = self._puzzle
+        parts: list[Part] = []
+        for mesh in meshes:
+            explained: list[Part] = []
+            ways = mesh.orientations
+            both_ways = itertools.chain(*zip(ways.upright, ways.upside_down, strict=True))
+            candidates = [
+                (Part(mesh, points * length_mm), self._covered_regions(hull, units_mm, length_mm))
+                for points, hull in both_ways
+            ]
+            for (part, regions), explain in itertools.product(candidates, (_fit_holes, _fit_trays)):
+                is_certain = any(explanation.score > 0.9 for explanation in explained)
+                if regions and not is_certain:
+                    explained += explain(part, puzzle, regions)
+            explained = explained or list(_fit_lids(candidates[:2]))
+            if explained:
+                parts.append(_best(explained, {_identity(part) for part in parts if part.board}))
+                continue
+            names = ", ".join(board.id for board in puzzle.boards)
+            units = " or ".join(f"{unit_mm:g} mm" for unit_mm in dict.fromkeys(units_mm))
+            why = (
+                "neither its round holes, nor its floor within walls, nor its plate as a lid match a "
+                f"board of {puzzle.name} ({names}) with a unit of {units}"
+            )
+            parts.append(Part(mesh, mesh.vertices * length_mm, "", reason=why))
+        return parts
+
+    def is_board_sized(self, mesh: Mesh, *units_mm: float, length_mm: float = 1.0) -> bool:
+        """Whether a mesh, in any orientation, is too large to be anything but a board or lid.
+
+        As a plate it covers a board's region, and its bounding box is not that of a piece: if the
+        grid unit has several candidates, a piece can be as large as a board with a smaller unit.
+        `length_mm` is the unit of length of the mesh's file.
+        """
+        if not len(mesh.faces):
+            return False
+        regions = [self._region(board, min(units_mm))[0] for board in self._puzzle.boards]
+        # Nothing covers more than the square of the diagonal of its bounding box.
+        most_mm2 = np.square(np.ptp(mesh.vertices, axis=0) * length_mm).sum()
+        if all(region.area > most_mm2 for region in regions):
+            return False
+        units = np.reshape(units_mm, (-1, 1, 1))
+        # A small board with deep holes has its largest face on a side.
+        for _, hull in mesh.orientations.upright:
+            smaller_mm = self._pieces * units - _sides(shapely.get_coordinates(hull) * length_mm)
+            # Balls and discs do not fill their cells.
+            fits = (smaller_mm > -0.5) & (smaller_mm < 0.3 * units)
+            if not fits.all(axis=2).any() and self._covered_regions(hull, units_mm, length_mm):
+                return True
+        return False
+
+    def _covered_regions(
+        self, hull: BaseGeometry, units_mm: Sequence[float], length_mm: float
+    ) -> list[_Region]:
+        """The regions that the convex hull of a mesh in its file covers, centred, in any quarter
+        turn."""
+        # Not the bounding box: a triangle covers half of a square. A lid may be printed smaller, by
+        # 2 mm.
+        wider = affinity.scale(hull, length_mm, length_mm, origin=(0, 0)).buffer(1.0)
+        hulls = [affinity.rotate(wider, 90 * turns, origin=(0, 0)) for turns in range(4)]
+        regions = []
+        for board, unit_mm in itertools.product(self._puzzle.boards, dict.fromkeys(units_mm)):
+            region, outline = self._region(board, unit_mm)
+            if shapely.area(shapely.intersection(hulls, outline)).max() > 0.97 * outline.area:
+                regions.append((board, unit_mm, region))
+        return regions
+
+    def _region(self, board: Board, unit_mm: float) -> tuple[BaseGeometry, BaseGeometry]:
+        """A board's region with a grid unit, and its convex hull, centred."""
+        if (board.id, unit_mm) not in self._regions:
+            region = region_mm(self._puzzle.lattice, board.cells, unit_mm)
+            _, hull = aligned_to_axes(shapely.get_coordinates(region.convex_hull))
+            self._regions[board.id, unit_mm] = region, hull
+        return self._regions[board.id, unit_mm]
 
 
 def _identity(part: Part) -> tuple[str, bool]:
@@ -110,78 +171,9 @@ def _best(explanations: Sequence[Part], used: Collection[tuple[str, bool]]) -> P
     return replace(chosen, score=best.score, runner_up=runner_up, alike=names)
 
 
-# --- size and orientation ------------------------------------------------------------------
-
-
-def is_board_sized(mesh: Mesh, puzzle: PuzzleSet, *units_mm: float, length_mm: float = 1.0) -> bool:
-    """Whether a mesh, in any orientation, is too large to be anything but a board or lid.
-
-    As a plate it covers a board's region, and its bounding box is not that of a piece: if the grid
-    unit has several candidates, a piece can be as large as a board with a smaller unit. `length_mm`
-    is the unit of length of the mesh's file.
-    """
-    in_mm = Mesh(mesh.name, mesh.vertices * length_mm, mesh.faces)
-    regions = [region_mm(puzzle.lattice, board.cells, min(units_mm)) for board in puzzle.boards]
-    # Nothing covers more than the square of the diagonal of its bounding box.
-    most_mm2 = np.square(np.ptp(in_mm.vertices, axis=0)).sum() if len(mesh.faces) else 0.0
-    if all(region.area > most_mm2 for region in regions):
-        return False
-    rings = [form.rings[:1] for piece in puzzle.pieces for form in piece.forms]
-    outlines = [np.array(rings_to_units(puzzle.lattice, outer)[0]) for outer in rings]
-    pieces = np.array([_sides(_aligned_to_axes(outline)) for outline in outlines])
-    units = np.reshape(units_mm, (-1, 1, 1))
-    # A small board with deep holes has its largest face on a side.
-    for standing in _upright_vertices(in_mm)[::2]:
-        smaller_mm = pieces * units - _sides(standing)
-        # Balls and discs do not fill their cells.
-        fits = (smaller_mm > -0.5) & (smaller_mm < 0.3 * units)
-        if not fits.all(axis=2).any() and _covered_regions(standing, puzzle, units_mm):
-            return True
-    return False
-
-
-def _covered_regions(
-    standing: Points, puzzle: PuzzleSet, units_mm: Sequence[float]
-) -> list[_Region]:
-    """The regions that the convex hull covers, centred, in any quarter turn."""
-    # Not the bounding box: a triangle covers half of a square. A lid may be printed smaller, by 2
-    # mm.
-    hull = shapely.multipoints(standing[:, :2]).convex_hull.buffer(1.0)
-    hulls = [affinity.rotate(hull, 90 * turns, origin=(0, 0)) for turns in range(4)]
-    regions = []
-    for board, unit_mm in itertools.product(puzzle.boards, dict.fromkeys(units_mm)):
-        region = region_mm(puzzle.lattice, board.cells, unit_mm)
-        outline = Polygon(_aligned_to_axes(shapely.get_coordinates(region.convex_hull)))
-        if shapely.area(shapely.intersection(hulls, outline)).max() > 0.97 * outline.area:
-            regions.append((board, unit_mm, region))
-    return regions
-
-
 def _sides(points: Points) -> Points:
     """The longer and the shorter side of the rectangle around points, seen from above."""
     return np.sort(np.ptp(points[:, :2], axis=0))[::-1]
-
-
-def _upright_vertices(mesh: Mesh) -> list[Points]:
-    """The vertices with each large face up and down, the likeliest and the file's way first."""
-    oriented = candidate_orientations(mesh) if len(mesh.faces) else []
-    over = np.array([1, -1, -1])
-    both_ways = [points for part in oriented for points in (part.vertices, part.vertices * over)]
-    return list(map(_aligned_to_axes, both_ways))
-
-
-def _aligned_to_axes(points: Points) -> Points:
-    """Align points with the axes: the longer side of their bounding rectangle along x, its centre at
-    the origin, the lowest at height 0."""
-    box = shapely.minimum_rotated_rectangle(shapely.multipoints(points[:, :2]))
-    ring = shapely.get_coordinates(box) @ [1, 1j]
-    if len(ring) > 3:
-        along = max(np.diff(ring[:3]), key=abs)
-        # Of two opposite rotations take the smaller, so that an aligned mesh stays unchanged.
-        along = along if (along.real, along.imag) >= (0, 0) else -along
-        points = moved(points, abs(along) / along)
-    low, high = points.min(axis=0), points.max(axis=0)
-    return np.asarray(points - [*((low + high) / 2)[:2], *low[2:]])
 
 
 # --- levels and lines ---------------------------------------------------------------------

@@ -71,11 +71,16 @@ def _inspect_flat(
         *(features.recesses if profile.embedded else ()),
         *(features.hollows if common.measured else ()),  # its intended sizes are unknown
     ]
-    return [
+    findings = [
         *mesh_findings(whole, sum(not cavity.below and not cavity.above for cavity in closed)),
         *identity_findings(scanned, profile),
-        *outline_findings(flat),
+        *(outline_findings(flat) if scanned.piece else ()),
         count_finding("cut-through", len(features.through), 0, what, through),
+    ]
+    if not scanned.piece:
+        return findings
+    return [
+        *findings,
         *recess_findings(flat),
         *mark_findings(flat),
         *label_findings(flat),

@@ -14,6 +14,7 @@ import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from statistics import median
 
 import numpy as np
@@ -23,7 +24,7 @@ from shapely import LineString, Polygon, affinity, union_all
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.outline import canonical_outline
-from fabkit.mesh.mesh import Mesh, Points, area_vectors
+from fabkit.mesh.mesh import Mesh, Orientation, Points
 from fabkit.mesh.part import LENGTH_UNITS_MM, Outline, Part, length_unit_mm
 from fabkit.mesh.section import holes_in
 from fabkit.model.lattice import Cell, Lattice
@@ -31,12 +32,8 @@ from fabkit.model.piece import canonical_turn, orientations
 from fabkit.model.polygon import parts_of_cells, rings_of_cells
 from fabkit.model.puzzle import PuzzleSet, to_units
 
-#: Faces with normals this close (radians) share a direction.
-_ONE_DIRECTION = 0.03
-#: So many directions are tried, those with the largest faces first, and the thinnest one.
-_DIRECTIONS = 3
-#: The weight of the thinnest direction, and of those with level faces at many heights.
-_NO_FACE = 0.95
+#: So many directions are tried, the second number as of a tower.
+_DIRECTIONS = 3, 12
 #: A mesh this close (degrees) to upright or upside down in its file is so on purpose.
 _UPRIGHT_DEGREES = 3.0
 #: An outline is that of a piece if the overlap is at least this (cut tips, discs).
@@ -102,92 +99,6 @@ def _rotation(angle: float) -> Points:
     """The matrix that rotates points back by an angle."""
     cos, sin = math.cos(angle), math.sin(angle)
     return np.array([[cos, sin], [-sin, cos]])
-
-
-# --- candidate orientations -------------------------------------------------------------
-
-
-def candidate_orientations(mesh: Mesh, maximum: int = _DIRECTIONS) -> list[Part]:
-    """The likely orientations of a mesh, upwards in its file, the best first.
-
-    They are the `maximum` directions that most of its surface faces, and that in which it is
-    thinnest. The score of each part is its weight.
-    """
-    corners, normals = mesh.vertices[mesh.faces], area_vectors(mesh.vertices, mesh.faces)
-    areas = np.linalg.norm(normals, axis=1)
-    solid = areas > 0
-    if not solid.any():
-        return [Part(mesh, mesh.vertices, score=1.0)]
-    normals, areas, corners = normals[solid] / areas[solid, None], areas[solid], corners[solid]
-    # A coarse grid of directions; opposite ones count as one.
-    cells = np.rint(normals / _ONE_DIRECTION) @ [1, 100, 10_000]
-    normals *= np.sign(cells)[:, None]
-    cells = np.abs(cells).astype(np.int64)
-    directions: list[tuple[Points, float]] = []
-    unassigned = np.ones(len(areas), dtype=bool)
-    while unassigned.any() and len(directions) < maximum:
-        fullest = unassigned & (cells == np.bincount(cells, areas * unassigned).argmax())
-        first = areas[fullest] @ normals[fullest]
-        reach = np.abs(normals @ first)
-        near = fullest | (unassigned & (reach > math.cos(_ONE_DIRECTION) * np.linalg.norm(first)))
-        unassigned &= ~near
-        # Most of a flat face points exactly one way; the rest belongs to a fillet.
-        along = normals @ normals[near][areas[near].argmax()]
-        level = near & (np.abs(along) > math.cos(_ONE_DIRECTION / 10))
-        level = level if areas[level].sum() > areas[near].sum() / 2 else near
-        up = _plane_normal(
-            corners[level], normals[level] * np.sign(along[level])[:, None], areas[level]
-        )
-        # A piece is level at its ends; on its side it is level at many heights. (Pockets are
-        # small.)
-        heights, all_heights = corners[near] @ up, corners @ up
-        low, high = float(all_heights.min()), float(all_heights.max())
-        inner = np.minimum(heights - low, high - heights).min(axis=1) > 0.04 * (high - low)
-        is_on_side = areas[near][inner].sum() > 0.3 * areas[near].sum()
-        directions.append((up, _NO_FACE if is_on_side else 1.0))
-    middles = corners.mean(axis=1)
-    spread = (middles - np.average(middles, axis=0, weights=areas)) * np.sqrt(areas)[:, None]
-    thin = np.linalg.eigh(spread.T @ spread)[1][:, 0]
-    if all(abs(thin @ up) < 1 - _ONE_DIRECTION**2 for up, _ in directions):
-        directions.append((thin, _NO_FACE))
-    return [_turned_up(mesh, up if up[2] >= -1e-9 else -up, score) for up, score in directions]
-
-
-def _plane_normal(corners: Points, normals: Points, areas: NDArray[np.float64]) -> Points:
-    """The unit vector normal to level faces, such that each face has a single height.
-
-    The mean of their normals is as good if corners are exact; but noise tilts small faces, whereas
-    it changes heights only by its own amount.
-    """
-    same = normals @ normals[areas.argmax()] > 1 - 1e-9
-    is_exact = areas[same].sum() > areas.sum() / 2
-    mean = areas[same] @ normals[same] if is_exact else areas @ normals
-    mean /= np.linalg.norm(mean)
-    if is_exact:
-        return np.asarray(mean)
-    # Those at nearly the same height belong to one level.
-    heights = (corners @ mean).mean(axis=1) / np.ptp(corners, axis=(0, 1)).max()
-    _, floor = np.unique(np.rint(heights / 0.004), return_inverse=True)
-    points, weights, floors = corners.reshape(-1, 3), np.repeat(areas, 3), np.repeat(floor, 3)
-    sums = np.column_stack([np.bincount(floors, weights * axis) for axis in points.T])
-    middles = sums / np.bincount(floors, weights)[:, None]
-    off = (points - middles[floors]) * np.sqrt(weights)[:, None]
-    _, sizes, axes = np.linalg.svd(off, full_matrices=False)
-    up = axes[2] * np.sign(axes[2] @ mean)
-    is_flat = sizes[2] < 0.01 * sizes[1] and up @ mean > math.cos(_ONE_DIRECTION)
-    return np.asarray(up if is_flat else mean)
-
-
-def _turned_up(mesh: Mesh, up: Points, score: float) -> Part:
-    """Rotate a mesh the shortest way so that a unit vector points up, its lowest corner at height
-    0."""
-    vertical = np.array([0.0, 0.0, 1.0])
-    middle = up + vertical
-    turn = np.eye(3) + 2 * np.outer(vertical, up) - np.outer(middle, middle) / middle[2]
-    vertices = mesh.vertices @ turn.T
-    vertices[:, 2] -= vertices[:, 2].min()
-    tilt = math.degrees(math.acos(min(1.0, max(-1.0, float(up[2])))))
-    return Part(mesh, vertices, tilt_degrees=tilt, score=score)
 
 
 def _back_is_below(part: Part) -> bool | None:
@@ -266,20 +177,83 @@ class _Fit:
         )
 
 
-def _hypotheses(part: Part, lattice: Lattice, shapes: Sequence[_TargetShape]) -> Iterator[_Fit]:
-    """All likely hypotheses for an oriented mesh, whatever its size."""
-    if part.sides.is_empty:
-        return
-    # Recesses and letters may be cut through; then they are holes, but not part of the outline.
-    areas = [part.sides, Polygon(part.sides.exterior)][: 1 + len(part.sides.interiors)]
-    normals = np.array([shape.normal for shape in shapes])
-    for turn, area in itertools.product(_turns(part.sides, lattice), areas):
-        middle = _rotation(turn) @ area.centroid.coords[0]
-        for shape, score in zip(shapes, similarities(normalized(area, turn), normals), strict=True):
-            if score > 0.8:
-                unit = math.sqrt(area.area / shape.outline.area)
-                origin = middle - unit * np.array(shape.outline.centroid.coords[0])
-                yield _Fit(part, turn, origin, unit, shape.cells, score * part.score, shape)
+class _Stand:
+    """A mesh in one of its orientations, and what it shows there, whatever its size."""
+
+    def __init__(self, part: Part, lattice: Lattice) -> None:
+        self.part = part
+        self._lattice = lattice
+
+    @cached_property
+    def turns(self) -> list[float]:
+        """The candidate rotations (radians) from the lattice."""
+        return _turns(self.part.sides, self._lattice)
+
+    @cached_property
+    def turned(self) -> list[Polygon]:
+        """The silhouette in each of these rotations."""
+        return [
+            affinity.rotate(self.part.sides, -turn, origin=(0, 0), use_radians=True)
+            for turn in self.turns
+        ]
+
+    def hypotheses(self, shapes: Sequence[_TargetShape]) -> Iterator[_Fit]:
+        """All likely hypotheses on which piece it is."""
+        sides = self.part.sides
+        if sides.is_empty:
+            return
+        # Recesses and letters may be cut through; then they are holes, but not part of the outline.
+        areas = [sides, Polygon(sides.exterior)][: 1 + len(sides.interiors)]
+        normals = np.array([shape.normal for shape in shapes])
+        for turn, area in itertools.product(self.turns, areas):
+            middle = _rotation(turn) @ area.centroid.coords[0]
+            alike = similarities(normalized(area, turn), normals)
+            for shape, score in zip(shapes, alike, strict=True):
+                if score > 0.8:
+                    unit = math.sqrt(area.area / shape.outline.area)
+                    origin = middle - unit * np.array(shape.outline.centroid.coords[0])
+                    weighted = score * self.part.score
+                    yield _Fit(self.part, turn, origin, unit, shape.cells, weighted, shape)
+
+
+class _Candidate:
+    """A mesh that may be a piece: what it shows, whatever the grid unit and the unit of length.
+
+    Attributes:
+        stands: its likely orientations.
+        hypotheses: on which piece it is.
+    """
+
+    def __init__(self, mesh: Mesh, grid: _CellGrid, shapes: Sequence[_TargetShape]) -> None:
+        self._grid = grid
+        self._by_cells: dict[float, _Fit | None] = {}
+        stands: dict[Orientation, _Stand] = {}
+        hypotheses: dict[Orientation, list[_Fit]] = {}
+        for count in _DIRECTIONS:
+            orientations = mesh.orientations.likely(count)
+            for way in (way for way in orientations if way not in stands):
+                part = Part(mesh, way.vertices, tilt_degrees=way.tilt_degrees, score=way.weight)
+                stands[way] = _Stand(part, grid.lattice)
+                hypotheses[way] = list(stands[way].hypotheses(shapes))
+            if any(fit.score > _ALIKE for fits in hypotheses.values() for fit in fits):
+                break
+        self.stands = [stands[way] for way in orientations]
+        self.hypotheses = [fit for way in orientations for fit in hypotheses[way]]
+
+    def fit_by_cells(self, unit: float) -> _Fit | None:
+        """The fit as a shape that is not in the set, with a grid unit; None if it fills no cells."""
+        if unit not in self._by_cells:
+            fits = (_fit_unknown(stand, self._grid, unit) for stand in self.stands)
+            self._by_cells[unit] = next(filter(None, fits), None)
+        return self._by_cells[unit]
+
+    @cached_property
+    def unfitted(self) -> Part:
+        """The part of an unknown mesh: as in its file if it is upright, else on its largest face."""
+        parts = [stand.part for stand in self.stands]
+        upright = [part for part in parts if part.tilt_degrees < _UPRIGHT_DEGREES]
+        part = (upright or parts)[0]
+        return replace(part.turned_over() if _back_is_below(part) is False else part, score=0.0)
 
 
 def _common_unit(fits: Sequence[Sequence[_Fit]], expected: Sequence[float]) -> float | None:
@@ -325,7 +299,7 @@ def _best_fit(
         is_back = not best.shape.mirrored  # not oriented on purpose: orient it as drawn
     if is_back is False:
         over = replace(best.part.turned_over(), score=1.0)
-        again = near_unit(_hypotheses(over, lattice, shapes))
+        again = near_unit(_Stand(over, lattice).hypotheses(shapes))
         near = [fit for fit in near if fit.part is not best.part] + again
         best = max(again, key=lambda fit: fit.score, default=best)
     kind = best.shape and best.shape.kind
@@ -457,43 +431,80 @@ def _exact_unit(fits: Sequence[_Fit], lattice: Lattice, expected: Sequence[float
 # --- meshes that are not in the set ----------------------------------------------------------------
 
 
-def _covered_cells(fit: _Fit, lattice: Lattice) -> tuple[frozenset[Cell], float]:
-    """The cells that a mesh fills by more than half, and the smallest share that is full or
-    empty."""
+class _CellGrid:
+    """The cells of a lattice as polygons, in grid units.
+
+    Attributes:
+        places: where corners of cells can be, modulo the lattice's translations.
+        cell_area: of any cell.
+    """
+
+    def __init__(self, lattice: Lattice) -> None:
+        self.lattice = lattice
+        (ux, _), (_, vy) = lattice.basis
+        corners = [point for cell in lattice.first for point in lattice.ring(cell)]
+        step = int(np.gcd.reduce(np.ravel(corners)))
+        self.places = np.array(
+            to_units(lattice, itertools.product(range(0, ux, step), range(0, vy, step)))
+        )
+        self._first = np.array(lattice.cells_at(0, 0))
+        self._rings = np.array([to_units(lattice, lattice.ring(cell)) for cell in self._first])
+        self.cell_area = Polygon(self._rings[0]).area
+        (self._step,) = np.array(to_units(lattice, [(1, 1)]))
+        self._blocks: dict[tuple[range, range], tuple[list[Cell], NDArray[np.object_]]] = {}
+
+    def around(self, bounds: Sequence[float]) -> tuple[list[Cell], NDArray[np.object_]]:
+        """The cells that may meet a box, and their polygons."""
+        left, low, right, high = bounds
+        tall = self.lattice.basis[1][1] * self._step[1]
+        rows = range(math.floor(-high / tall) - 1, math.ceil(-low / tall) + 2)
+        columns = range(math.floor(left) - 1, math.ceil(right) + 2)
+        if (rows, columns) not in self._blocks:
+            places = itertools.product(rows, columns)
+            cells = [cell for place in places for cell in self.lattice.cells_at(*place)]
+            away = np.reshape(cells, (-1, *self._first.shape)) - self._first
+            rings = self._rings + (away * self._step)[:, :, None]
+            shapes = shapely.polygons(rings.reshape(-1, *self._rings.shape[1:]))
+            self._blocks[rows, columns] = cells, shapes
+        return self._blocks[rows, columns]
+
+
+def _covered_cells(
+    fit: _Fit, grid: _CellGrid, minimum: float
+) -> tuple[frozenset[Cell], float] | None:
+    """The cells that a mesh fills by more than half, and the smallest share that is full or empty.
+
+    None as soon as a cell has a share that is at most `minimum`.
+    """
     outline = affinity.scale(fit.aligned, 1 / fit.unit, 1 / fit.unit, origin=(0, 0))
-    (step,) = np.array(to_units(lattice, [(1, 1)]))
-    tall = lattice.basis[1][1] * step[1]
-    left, low, right, high = outline.bounds
-    rows = range(math.floor(-high / tall) - 1, math.ceil(-low / tall) + 2)
-    columns = range(math.floor(left) - 1, math.ceil(right) + 2)
-    cells = [cell for row in rows for column in columns for cell in lattice.cells_at(row, column)]
-    first = list(lattice.cells_at(0, 0))
-    rings = np.array([to_units(lattice, lattice.ring(cell)) for cell in first])
-    away = np.reshape(cells, (-1, len(first), 2)) - np.array(first)
-    shapes = shapely.polygons((rings + (away * step)[:, :, None]).reshape(-1, *rings.shape[1:]))
+    cells, shapes = grid.around(outline.bounds)
     shapely.prepare(outline)
-    share = shapely.area(shapely.intersection(shapes, outline)) / shapely.area(shapes)
-    full = frozenset(cell for cell, part in zip(cells, share, strict=True) if part > 0.5)
-    return full, float(np.maximum(share, 1 - share).min())
+    is_full = shapely.contains_properly(outline, shapes)
+    smallest = 1.0
+    for index in np.flatnonzero(shapely.intersects(outline, shapes) & ~is_full).tolist():
+        share = shapes[index].intersection(outline).area / grid.cell_area
+        is_full[index] = share > 0.5
+        smallest = min(smallest, max(share, 1 - share))
+        if smallest <= minimum:
+            return None
+    return frozenset(itertools.compress(cells, is_full.tolist())), smallest
 
 
-def _fit_unknown(part: Part, lattice: Lattice, unit: float) -> _Fit | None:
+def _fit_unknown(stand: _Stand, grid: _CellGrid, unit: float) -> _Fit | None:
     """Fit a mesh that is not a piece of the set, so that it fills its cells best.
 
     The lines of its two longest edges intersect where lines of the lattice do, so there are few
     candidates.
     """
-    extent = np.ptp(np.reshape(part.sides.bounds, (2, 2)), axis=0)
-    if not part.sides.area or np.hypot(*extent) > 16 * unit:  # no piece extends that far
+    sides = stand.part.sides
+    left, low, right, high = sides.bounds
+    # It fills more than half a cell, and no piece extends that far.
+    is_large = sides.area > grid.cell_area * unit**2 / 2
+    if not is_large or math.hypot(right - left, high - low) > 16 * unit:
         return None
-    (ux, _), (_, vy) = lattice.basis
-    corners = [point for cell in lattice.first for point in lattice.ring(cell)]
-    step = int(np.gcd.reduce(np.ravel(corners)))
-    places = to_units(lattice, itertools.product(range(0, ux, step), range(0, vy, step)))
     best: _Fit | None = None
     best_share = 0.6  # the share from which a cell counts as full, or empty
-    for turn in _turns(part.sides, lattice):
-        turned = affinity.rotate(part.sides, -turn, origin=(0, 0), use_radians=True)
+    for turn, turned in zip(stand.turns, stand.turned, strict=True):
         ring = np.asarray(turned.simplify(0.01 * unit).exterior.coords)
         edges = np.diff(ring, axis=0)
         lengths = np.linalg.norm(edges, axis=1)
@@ -503,16 +514,16 @@ def _fit_unknown(part: Part, lattice: Lattice, unit: float) -> _Fit | None:
         both = [first, (lengths * leans).argmax()]
         offsets = (ring[both] * normals[both]).sum(axis=1)
         corner = np.linalg.lstsq(normals[both], offsets, rcond=None)[0]
-        for place in places:
-            fit = _Fit(part, turn, corner - unit * np.array(place), unit, frozenset())
-            cells, clear = _covered_cells(fit, lattice)
-            if cells and clear > best_share + 1e-3 and len(parts_of_cells(lattice, cells)) == 1:
-                best, best_share = replace(fit, cells=cells), clear
+        for place in grid.places:
+            fit = _Fit(stand.part, turn, corner - unit * place, unit, frozenset())
+            covered = _covered_cells(fit, grid, best_share + 1e-3)
+            if covered and covered[0] and len(parts_of_cells(grid.lattice, covered[0])) == 1:
+                best, best_share = replace(fit, cells=covered[0]), covered[1]
     if best is None:
         return None
-    fit = _refined(best, lattice)
-    outline = canonical_outline(lattice, rings_of_cells(lattice, fit.cells), fit.unit)
-    fit = replace(fit, score=_overlap_ratio(fit, lattice))
+    fit = _refined(best, grid.lattice)
+    outline = canonical_outline(grid.lattice, rings_of_cells(grid.lattice, fit.cells), fit.unit)
+    fit = replace(fit, score=_overlap_ratio(fit, grid.lattice))
     is_near = fit.aligned.hausdorff_distance(outline) < 0.2 * fit.unit
     return fit if is_near and fit.score > _ALIKE else None
 
@@ -520,54 +531,57 @@ def _fit_unknown(part: Part, lattice: Lattice, unit: float) -> _Fit | None:
 # --- all meshes ----------------------------------------------------------------------
 
 
-def fit_flat_pieces(
-    meshes: Sequence[Mesh], puzzle: PuzzleSet, *units_mm: float
-) -> tuple[list[Part], float]:
-    """Fit flat meshes to the lattice: orientation, cells, grid unit and unit of length.
+class FlatFitter:
+    """Fits flat meshes to the lattice of a set: orientation, cells, grid unit and unit of length.
 
-    The candidates `units_mm` for the set's grid unit determine the files' unit of length, and the grid
-    unit of shapes that do not distinguish it from the clearance.
-
-    Returns:
-        A part for each mesh, and the files' unit of length in mm.
+    What a mesh shows is found once, and compared with every grid unit that is tried.
     """
-    lattice, shapes = puzzle.lattice, _target_shapes(puzzle)
-    candidates: list[list[Part]] = []
-    explained: list[list[_Fit]] = []
-    for mesh in meshes:
-        for direction_count in (_DIRECTIONS, 4 * _DIRECTIONS):  # the second as of a tower
-            oriented = candidate_orientations(mesh, direction_count)
-            hypotheses = [fit for part in oriented for fit in _hypotheses(part, lattice, shapes)]
-            if any(fit.score > _ALIKE for fit in hypotheses):
+
+    def __init__(self, puzzle: PuzzleSet) -> None:
+        self._grid = _CellGrid(puzzle.lattice)
+        self._shapes = _target_shapes(puzzle)
+        self._candidates: dict[Mesh, _Candidate] = {}
+
+    def fit(self, meshes: Sequence[Mesh], *units_mm: float) -> tuple[list[Part], float]:
+        """Fit each mesh, with the candidates `units_mm` for the set's grid unit.
+
+        They determine the files' unit of length, and the grid unit of shapes that do not distinguish
+        it from the clearance.
+
+        Returns:
+            A part for each mesh, and the files' unit of length in mm.
+        """
+        lattice, shapes = self._grid.lattice, self._shapes
+        expected = [unit_mm / length for length in LENGTH_UNITS_MM.values() for unit_mm in units_mm]
+        for mesh in meshes:
+            if mesh not in self._candidates:
+                self._candidates[mesh] = _Candidate(mesh, self._grid, shapes)
+        candidates = [self._candidates[mesh] for mesh in meshes]
+        explained = [candidate.hypotheses for candidate in candidates]
+        unit = _common_unit(explained, expected)
+        fits: list[_Fit | None] = [None] * len(meshes)
+        if unit is not None:
+            fits = [_best_fit(hypotheses, lattice, shapes, unit) for hypotheses in explained]
+        # A mesh that is not a piece of the set may still be on its lattice, with a candidate unit.
+        read = [fit for fit in fits if fit]
+        units = [median(fit.unit for fit in read)] if read else expected
+        if read and median(fit.score for fit in read) < _SURE and not _is_near(units[0], *expected):
+            fits, units = [None] * len(meshes), expected
+        for other in units:
+            again = [
+                fit or candidate.fit_by_cells(other)
+                for fit, candidate in zip(fits, candidates, strict=True)
+            ]
+            if sum(fit is not None for fit in again) > len(read) / 2:
+                fits = again
                 break
-        candidates.append(oriented)
-        explained.append(hypotheses)
-    expected = [unit_mm / length for length in LENGTH_UNITS_MM.values() for unit_mm in units_mm]
-    unit = _common_unit(explained, expected)
-    fits: list[_Fit | None] = [None] * len(meshes)
-    if unit is not None:
-        fits = [_best_fit(hypotheses, lattice, shapes, unit) for hypotheses in explained]
-    # A mesh that is not a piece of the set may still be on its lattice, with a candidate unit.
-    read = [fit for fit in fits if fit]
-    units = [median(fit.unit for fit in read)] if read else expected
-    if read and median(fit.score for fit in read) < _SURE and not _is_near(units[0], *expected):
-        fits, units = [None] * len(meshes), expected
-    for other in units:
-        again = [
-            fit
-            or next(filter(None, (_fit_unknown(part, lattice, other) for part in oriented)), None)
-            for fit, oriented in zip(fits, candidates, strict=True)
+        exact = _exact_unit([fit for fit in fits if fit], lattice, expected)
+        length_mm = length_unit_mm(exact, units_mm) if exact else 1.0
+        parts = [
+            (fit and _part(fit, lattice, exact, length_mm)) or _in_mm(candidate.unfitted, length_mm)
+            for fit, candidate in zip(fits, candidates, strict=True)
         ]
-        if sum(fit is not None for fit in again) > len(read) / 2:
-            fits = again
-            break
-    exact = _exact_unit([fit for fit in fits if fit], lattice, expected)
-    length_mm = length_unit_mm(exact, units_mm) if exact else 1.0
-    parts = [
-        (fit and _part(fit, lattice, exact, length_mm)) or _unfitted(oriented, length_mm)
-        for fit, oriented in zip(fits, candidates, strict=True)
-    ]
-    return parts, length_mm
+        return parts, length_mm
 
 
 def _part(fit: _Fit, lattice: Lattice, unit: float | None, length_mm: float) -> Part | None:
@@ -599,9 +613,6 @@ def _part(fit: _Fit, lattice: Lattice, unit: float | None, length_mm: float) -> 
     return replace(fit.part, vertices=vertices, outline=outline, score=fit.score, runner_up=second)
 
 
-def _unfitted(candidates: Sequence[Part], length_mm: float) -> Part:
-    """The part of an unknown mesh: as in its file if it is upright, else on its largest face."""
-    upright = [part for part in candidates if part.tilt_degrees < _UPRIGHT_DEGREES]
-    part = (upright or candidates)[0]
-    part = part.turned_over() if _back_is_below(part) is False else part
-    return replace(part, vertices=part.vertices * length_mm, score=0.0)
+def _in_mm(part: Part, length_mm: float) -> Part:
+    """A part in mm, itself if it is already."""
+    return part if length_mm == 1.0 else replace(part, vertices=part.vertices * length_mm)

@@ -15,9 +15,8 @@ from fabkit.drawing.outline import region_mm
 from fabkit.mesh.features import FittedCircle, fit_circle
 from fabkit.mesh.finding import Finding, check_limits, count_finding
 from fabkit.mesh.identity import PeggedPart
-from fabkit.mesh.lattice_fit import fit_flat_pieces
 from fabkit.mesh.manifold import trim_mesh
-from fabkit.mesh.mesh import Mesh, moved
+from fabkit.mesh.mesh import moved
 from fabkit.mesh.part import Outline, Part, inside_mm
 from fabkit.mesh.rules.outline import near
 from fabkit.mesh.section import DOWN, filled, polygons_by_size
@@ -25,7 +24,7 @@ from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.piece import canonical_turn
 from fabkit.model.polygon import parts_of_cells, rings_of_cells
 from fabkit.model.profile import Profile
-from fabkit.model.puzzle import PuzzleSet, to_units
+from fabkit.model.puzzle import to_units
 
 #: A peg is on a lattice point if it is closer to it than this part of a grid unit.
 _NEAR_UNITS = 0.1
@@ -33,28 +32,13 @@ _NEAR_UNITS = 0.1
 PLACE_MM = 0.1
 
 
-def fit_pieces_on_pegs(
-    meshes: Sequence[Mesh], puzzle: PuzzleSet, *units_mm: float
-) -> tuple[list[Part], float, list[PeggedPart | None]]:
-    """Fit meshes that may have pegs; see `fabkit.mesh.lattice_fit.fit_flat_pieces`.
+def on_pegs(part: Part, lattice: Lattice, unit_mm: float) -> PeggedPart | None:
+    """Separate the pegs of a part from its plate; None if it has no pegs or bounds no volume.
 
     Discs and stars are fitted by their pegs alone. Pieces that fill their hexagons, and those without
     pegs, are fitted by their outline, which is more informative.
 
-    Returns:
-        A part for each mesh, without its pegs; the files' unit of length in mm; and the parts with
-        pegs.
-    """
-    read, length_mm = fit_flat_pieces(meshes, puzzle, *units_mm)
-    pegs = [on_pegs(part, puzzle.lattice, units_mm[0]) for part in read]
-    plates = [pegged.plate if pegged else part for pegged, part in zip(pegs, read, strict=True)]
-    return plates, length_mm, pegs
-
-
-def on_pegs(part: Part, lattice: Lattice, unit_mm: float) -> PeggedPart | None:
-    """Separate the pegs of a part from its plate; None if it has no pegs or bounds no volume.
-
-    Its position is that of `fabkit.mesh.lattice_fit.fit_flat_pieces`; if its outline leaves it
+    Its position is that of `fabkit.mesh.lattice_fit.FlatFitter`; if its outline leaves it
     open, its pegs decide. A single peg does not determine the grid unit.
     """
     height_mm = _back_mm(part)

@@ -56,8 +56,10 @@ class Sections:
 
     def _open_at(self, height: float) -> BaseGeometry:
         """The areas that closed lines bound in an open mesh; two edges of each cut face are crossed."""
+        low, high = self._reach
+        is_cut = (low <= height) & (high > height)
         # Each edge from its first corner in the list, so that neighbours meet in the same place.
-        edges = np.sort(self.faces[:, [[0, 1], [1, 2], [2, 0]]], axis=2)
+        edges = np.sort(self.faces[is_cut][:, [[0, 1], [1, 2], [2, 0]]], axis=2)
         edges = edges[np.diff(self.vertices[edges, 2] > height, axis=2)[..., 0]]
         start, end = self.vertices[edges[:, 0]], self.vertices[edges[:, 1]]
         along = (height - start[:, 2:]) / (end - start)[:, 2:]
@@ -140,6 +142,11 @@ class Sections:
     def _corners(self) -> Points:
         """The heights of the vertices of each face, shape (m, 3)."""
         return np.asarray(self.vertices[self.faces, 2])
+
+    @cached_property
+    def _reach(self) -> Points:
+        """The lowest and the highest vertex of each face, shape (2, m)."""
+        return np.array([self._corners.min(axis=1), self._corners.max(axis=1)])
 
     @cached_property
     def _projected(self) -> NDArray[np.float64]:

@@ -31,8 +31,10 @@ from fabkit.mesh.topology import FLAT_MM, Indices, triangle_heights
 TOUCHING_MM = 3e-5
 #: At most this many pairs are reported.
 MAX_INTERSECTIONS = 1000
-#: Maximum number of pairs tested at once: a few hundred megabytes.
-_PAIRS_AT_ONCE = 1 << 22
+#: Maximum number of pairs whose boxes are compared at once: a few hundred megabytes.
+_BOXES_AT_ONCE = 1 << 22
+#: So many pairs of triangles are tested at once: a hundred megabytes.
+_PAIRS_AT_ONCE = 1 << 17
 
 
 def self_intersections(mesh: Mesh, touching_mm: float = TOUCHING_MM) -> Indices:
@@ -66,7 +68,7 @@ def self_intersections(mesh: Mesh, touching_mm: float = TOUCHING_MM) -> Indices:
         for first, second in both_ways:
             offsets = triangles.take(second, 2) - triangles[:, :1].take(first, 2)
             above.append(_along(offsets, normals.take(first, 1)))
-        crossings += _intersecting(triangles, normals, pairs, *above)
+        crossings.append(_intersecting(triangles, normals, pairs, *above))
         for ordered_pairs, corners_above in zip(both_ways, above, strict=True):
             inside = _edges_inside(faces, triangles, normals, ordered_pairs, corners_above)
             edges_inside.append(inside)
@@ -82,7 +84,7 @@ def self_intersections(mesh: Mesh, touching_mm: float = TOUCHING_MM) -> Indices:
 
 
 def _near_pairs(triangles: Points) -> Iterator[Indices]:
-    """All pairs of triangles whose boxes meet, the earlier one first, in chunks of shape (2, p)."""
+    """All pairs of triangles whose boxes meet, the earlier one first, in batches of shape (2, p)."""
     if not triangles.shape[-1]:
         return
     low, high = triangles.min(axis=1) - TOUCHING_MM, triangles.max(axis=1) + TOUCHING_MM
@@ -90,20 +92,25 @@ def _near_pairs(triangles: Points) -> Iterator[Indices]:
     x, y, z = np.argsort(low.min(axis=1) - high.max(axis=1))
     boxes = shapely.box(low[x], low[y], high[x], high[y])
     tree = shapely.STRtree(boxes)
-    step = max(32, _PAIRS_AT_ONCE // len(boxes))
+    step = max(32, _BOXES_AT_ONCE // len(boxes))
+    batch = [np.empty((2, 0), dtype=np.int64)]
     for start in range(0, len(boxes), step):
         first, second = tree.query(boxes[start : start + step])
         first += start
         near = (low[z, first] <= high[z, second]) & (low[z, second] <= high[z, first])
         near &= first < second
-        yield np.stack([first[near], second[near]])
+        batch.append(np.stack([first[near], second[near]]))
+        if sum(pairs.shape[1] for pairs in batch) >= _PAIRS_AT_ONCE:
+            yield np.concatenate(batch, axis=1)
+            batch = batch[:1]
+    yield np.concatenate(batch, axis=1)
 
 
 def _intersecting(
     triangles: Points, normals: Points, pairs: Indices, slim_above: Points, broad_above: Points
-) -> tuple[Indices, Indices]:
-    """The pairs, of those given (the broader face first), that have inner points in common: first
-    tilted against each other, then coplanar."""
+) -> Indices:
+    """The pairs, of those given (the broader face first), that have inner points in common: tilted
+    against each other, or coplanar."""
     flat = pairs[:, (np.abs(slim_above) <= TOUCHING_MM).all(axis=0)]
     through = [
         (above.min(axis=0) < -TOUCHING_MM) & (above.max(axis=0) > TOUCHING_MM)
@@ -118,7 +125,7 @@ def _intersecting(
         both = [triangles.take(pair, 2) for pair in flat]
         axes = np.cross(normals.take(flat[0], 1), _side(both[which], edge), axis=0)
         flat = flat[:, _overlap(both[0], both[1], axes)]
-    return tilted, flat
+    return np.concatenate([tilted, flat], axis=1)
 
 
 def _edges_inside(

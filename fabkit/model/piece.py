@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from fabkit.model.balls import BallBody, FlatPose, flat_poses
 from fabkit.model.lattice import LATTICES, Cell, Lattice, Point, Ring, Symmetry
@@ -123,10 +123,15 @@ class Orientation:
     ``form`` is an index into the piece's forms, ``symmetry`` the first one that gives this image.
     """
 
+    lattice_name: str
     form: int
     symmetry: Symmetry
     cells: frozenset[Cell]
-    rings: tuple[Ring, ...]
+
+    @cached_property
+    def rings(self) -> tuple[Ring, ...]:
+        """The outline, in frame points."""
+        return rings_of_cells(LATTICES[self.lattice_name], self.cells)
 
 
 def orientations(lattice: Lattice, piece: Piece, flips: bool) -> tuple[Orientation, ...]:
@@ -151,8 +156,7 @@ def _orientations(
         for symmetry in lattice.moves(flips):
             cells = normalize_cells(lattice, map(symmetry, form.cells))
             if cells not in distinct:
-                rings = rings_of_cells(lattice, cells)
-                distinct[cells] = Orientation(index, symmetry, cells, rings)
+                distinct[cells] = Orientation(lattice_name, index, symmetry, cells)
     return tuple(distinct.values())
 
 

@@ -42,7 +42,7 @@ from fabkit.model.accessory import HOLES, SOCKETS, TRAY
 from fabkit.model.entry import subdivide
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.profile import Profile
-from fabkit.solve.engines.compiled import kernel
+from fabkit.solve.engines.compiled import kernel, kernel_helper
 
 _Floats = NDArray[np.float64]
 _Pair = tuple[float, float]
@@ -278,7 +278,7 @@ def _spare_insets(
     return spare, weights[:, : len(touching)]
 
 
-@kernel
+@kernel_helper
 def _dual_simplex(
     places: Any, factors: Any, room: Any, inverse: Any, weights: Any, basis: Any, x: Any
 ) -> None:
@@ -326,7 +326,7 @@ def _dual_simplex(
             x[j] += inverse[out, j] * violation
 
 
-@kernel
+@kernel("i8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[::1], i8[::1], f8[::1], f8[:, ::1]")
 def _solve(
     places: Any,
     factors: Any,

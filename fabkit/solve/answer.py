@@ -21,7 +21,13 @@ from fabkit.solve.engines.engine import (
     UnsupportedProblemError,
     get_engine,
 )
-from fabkit.solve.engines.search import Search, estimate_nodes, run_in_slices, start_search
+from fabkit.solve.engines.search import (
+    Search,
+    count_if_short,
+    estimate_nodes,
+    run_in_slices,
+    start_search,
+)
 from fabkit.solve.exact_cover import ExactCoverProblem, burnside, fixed_problem
 from fabkit.solve.infeasibility import find_infeasibility
 
@@ -33,7 +39,8 @@ IMPOSSIBLE = "impossible"
 UNKNOWN = "unknown"
 #: About how long the search runs alone before another engine takes over, in seconds.
 _SEARCH_FIRST_S = 10.0
-_SEARCH_BEFORE_COUNT_S = 0.3
+#: The same before a count: what takes longer by search is counted faster along the frontier.
+_SEARCH_BEFORE_COUNT_S = 0.02
 #: Time limit for counting up to symmetry, which comes last and must not delay the other results.
 _SYMMETRY_S = 60.0
 #: At most this many of the listed solutions are checked again.
@@ -168,8 +175,11 @@ def _run_best_engine(
     if question == "all":
         return "search", _run_engine(get_engine("search"), problem, question, budget, limit)
     counting = question == "count"
-    alone = Search(estimate_nodes(problem, _SEARCH_BEFORE_COUNT_S if counting else _SEARCH_FIRST_S))
-    outcome = _run_engine(alone, problem, question, budget, limit)
+    if counting:
+        outcome = count_if_short(problem, estimate_nodes(problem, _SEARCH_BEFORE_COUNT_S), budget)
+    else:
+        alone = Search(estimate_nodes(problem, _SEARCH_FIRST_S))
+        outcome = _run_engine(alone, problem, question, budget, limit)
     enough = 2 if question == "unique" else 1
     if outcome.complete or (outcome.count >= enough and not counting) or budget.left_s == 0:
         return "search", outcome

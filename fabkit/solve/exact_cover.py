@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, pairwise
@@ -201,16 +201,21 @@ class ExactCoverProblem:
         """Return whether a symmetry maps one solution to another; both are positions of options."""
         return any(sorted(image[p] for p in solution) == sorted(other) for image in self.images)
 
-    def orbits(self, kind: int) -> dict[int, int]:
-        """Return the first option of each orbit of a kind's options, with the orbit's size.
+    def orbits(
+        self, kind: int, representative: Callable[[Iterable[int]], int] = min
+    ) -> dict[int, int]:
+        """Return one option of each orbit of a kind's options, with the orbit's size.
 
-        Orbits are under the symmetries that fix the kind.
+        Orbits are under the symmetries that fix the kind. The `representative` is their first
+        option (`min`) or their last (`max`).
         """
         item = self.cell_count + kind
         pairs = zip(self.images, self.symmetries, strict=True)
         keeping = [image for image, symmetry in pairs if symmetry[item] == item]
         return dict(
-            Counter(min(image[option] for image in keeping) for option in self.by_kind[kind])
+            Counter(
+                representative(image[option] for image in keeping) for option in self.by_kind[kind]
+            )
         )
 
 

@@ -14,18 +14,18 @@ from statistics import median, mode
 
 from fabkit.core.progress import Progress, counted
 from fabkit.drawing.magnets import recess_diameters
-from fabkit.mesh.ball_fit import fit_ball_pieces
-from fabkit.mesh.board_fit import fit_boards, is_board_sized
+from fabkit.mesh.ball_fit import BallFitter
+from fabkit.mesh.board_fit import BoardFitter
 from fabkit.mesh.features import Features, find_features, fit_circle
 from fabkit.mesh.finding import Finding
 from fabkit.mesh.fitting.assembly import BallSetup, assemble, ball_setup
-from fabkit.mesh.identity import PeggedPart, ScannedPart, identify, unique_key
+from fabkit.mesh.identity import ScannedPart, identify, unique_key
 from fabkit.mesh.inspect import inspect
-from fabkit.mesh.lattice_fit import fit_flat_pieces
+from fabkit.mesh.lattice_fit import FlatFitter
 from fabkit.mesh.measured_sizes import MeasuredSizes, measure_sizes
 from fabkit.mesh.mesh import Mesh
 from fabkit.mesh.part import FLAT, LENGTH_UNITS_MM, Balls, Part
-from fabkit.mesh.pegs import fit_pieces_on_pegs
+from fabkit.mesh.pegs import on_pegs
 from fabkit.mesh.placement import flat_piece
 from fabkit.mesh.rules.ball import height_on_bed_mm
 from fabkit.mesh.rules.insertion import insertion_findings
@@ -308,35 +308,62 @@ def part_name(name: str) -> str:
 # --- scanning ------------------------------------------------------------------------------
 
 
-def scan_set(meshes: Sequence[Mesh], puzzle: PuzzleSet, *units_mm: float) -> ScannedSet:
-    """Identify meshes, in any order, as the parts of a set.
+class Scanner:
+    """Identifies meshes, in any order, as the parts of a set.
 
-    A mesh of several separate parts is split. The grid unit may be any of `units_mm`.
+    A mesh of several separate parts is split. What a mesh shows is found once, and compared with each
+    unit that a scan tries.
     """
-    meshes = [part for mesh in meshes for part in split_components(mesh)]
-    copies = _duplicates(meshes)
-    meshes = [mesh for mesh in meshes if mesh not in copies]
-    # The order of files must not affect any result, not even by rounding.
-    meshes.sort(key=lambda mesh: (len(mesh.faces), len(mesh.vertices), mesh.name))
-    # Pieces determine the files' unit of length. Boards do not, and recognising them depends on it.
-    # If no unit fits, it is mm.
-    for boards_mm in (*LENGTH_UNITS_MM.values(), 1.0) if puzzle.boards else (1.0,):
-        parts, length_mm, pegs, large = _fit_parts(meshes, puzzle, units_mm, boards_mm)
-        if length_mm == boards_mm and any(part.outline or part.balls for part in parts):
-            break
-    features = [find_features(part) if part.kind == FLAT else None for part in parts]
-    pieces = [
-        replace(piece, pegs=under)
-        for piece, under in zip(identify(parts, features, puzzle), pegs, strict=True)
-    ]
-    boards = fit_boards(large, puzzle, *units_mm, length_mm=boards_mm)
-    return ScannedSet(
-        puzzle,
-        tuple(pieces),
-        tuple(_named_boards(boards, puzzle)),
-        length_mm,
-        tuple(mesh.name for mesh in copies),
-    )
+
+    def __init__(self, meshes: Sequence[Mesh], puzzle: PuzzleSet) -> None:
+        parts = [part for mesh in meshes for part in split_components(mesh)]
+        copies = _duplicates(parts)
+        self._copies = tuple(mesh.name for mesh in copies)
+        # The order of files must not affect any result, not even by rounding.
+        self._meshes = sorted(
+            (mesh for mesh in parts if mesh not in copies),
+            key=lambda mesh: (len(mesh.faces), len(mesh.vertices), mesh.name),
+        )
+        self._puzzle = puzzle
+        self._fitter = BallFitter(puzzle) if puzzle.made_of_balls else FlatFitter(puzzle)
+        self._boards = BoardFitter(puzzle)
+        self._features: dict[Part, Features] = {}
+
+    def scan(self, *units_mm: float) -> ScannedSet:
+        """The parts of the set, whose grid unit may be any of `units_mm`, the likeliest first."""
+        puzzle = self._puzzle
+        fitted: dict[tuple[Mesh, ...], tuple[list[Part], float]] = {}
+        # Pieces determine the files' unit of length. Boards do not, and recognising them depends on
+        # it. If no unit fits, it is mm.
+        for boards_mm in (*LENGTH_UNITS_MM.values(), 1.0) if puzzle.boards else (1.0,):
+            large = [
+                mesh
+                for mesh in self._meshes
+                if self._boards.is_board_sized(mesh, *units_mm, length_mm=boards_mm)
+            ]
+            small = tuple(mesh for mesh in self._meshes if mesh not in large)
+            if small not in fitted:
+                fitted[small] = self._fitter.fit(small, *units_mm)
+            parts, length_mm = fitted[small]
+            if length_mm == boards_mm and any(part.outline or part.balls for part in parts):
+                break
+        has_pegs = may_have_pegs(puzzle)
+        pegs = [on_pegs(part, puzzle.lattice, units_mm[0]) if has_pegs else None for part in parts]
+        plates = [under.plate if under else part for under, part in zip(pegs, parts, strict=True)]
+        features = [self._features_of(part) if part.kind == FLAT else None for part in plates]
+        pieces = [
+            replace(piece, pegs=under)
+            for piece, under in zip(identify(plates, features, puzzle), pegs, strict=True)
+        ]
+        boards = self._boards.fit(large, *units_mm, length_mm=boards_mm)
+        return ScannedSet(
+            puzzle, tuple(pieces), tuple(_named_boards(boards, puzzle)), length_mm, self._copies
+        )
+
+    def _features_of(self, part: Part) -> Features:
+        if part not in self._features:
+            self._features[part] = find_features(part)
+        return self._features[part]
 
 
 def _named_boards(boards: Iterable[Part], puzzle: PuzzleSet) -> Iterator[ScannedPart]:
@@ -368,23 +395,6 @@ def _duplicates(meshes: Sequence[Mesh]) -> list[Mesh]:
             originals.remove(twin)
             copies.append(mesh)
     return copies
-
-
-def _fit_parts(
-    meshes: Sequence[Mesh], puzzle: PuzzleSet, units_mm: Sequence[float], length_mm: float
-) -> tuple[Sequence[Part], float, Sequence[PeggedPart | None], list[Mesh]]:
-    """Fit all small parts: the parts, their unit of length, those on pegs; and the large meshes.
-
-    Meshes are large if they can only be boards, assuming `length_mm`.
-    """
-    large = [
-        mesh for mesh in meshes if is_board_sized(mesh, puzzle, *units_mm, length_mm=length_mm)
-    ]
-    small = [mesh for mesh in meshes if mesh not in large]
-    if may_have_pegs(puzzle):
-        return *fit_pieces_on_pegs(small, puzzle, *units_mm), large
-    reader = fit_ball_pieces if puzzle.made_of_balls else fit_flat_pieces
-    return *reader(small, puzzle, *units_mm), [None for _ in small], large
 
 
 # --- matching a profile ------------------------------------------------------

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from solvers import ONE_THREAD, ROOT, compare
+from solvers import ONE_THREAD, ROOT, TWELVE, compare
 
 #: Runs of each command.
 ROUNDS = 5
@@ -56,6 +56,7 @@ class Benchmark:
         prepare: fabkit's arguments, run once before measuring.
         small: the names of the lines that ``--small`` runs; the first two by default.
         rounds: number of rounds; fewer for long commands.
+        compiles: whether every round begins without compiled kernels.
     """
 
     title: str
@@ -64,6 +65,7 @@ class Benchmark:
     prepare: tuple[str, ...] = ()
     small: tuple[str, ...] = ()
     rounds: int = ROUNDS
+    compiles: bool = False
 
 
 def _pieces(count: int) -> str:
@@ -81,6 +83,33 @@ def _challenges(count: int) -> str:
 
 
 BENCHMARKS: dict[str, Benchmark] = {
+    "start": Benchmark(
+        "short commands",
+        "import numpy",
+        (
+            Line("fabkit --version", "--version"),
+            Line("fabkit --help", "--help"),
+            Line("sets", "sets"),
+            Line("show fridgeiq", "show fridgeiq"),
+            Line("iqblock, count", "solve iqblock --count"),
+        ),
+    ),
+    "first-run": Benchmark(
+        "the kernels, and the first commands after they are compiled",
+        "import numba",
+        (
+            # An older checkout, as of --against, has no such command.
+            Line("warm-up, from nothing", "warm-up", codes=(0, 2)),
+            Line("warm-up again", "warm-up", codes=(0, 2)),
+            Line("first solve", "solve iqblock --count"),
+            Line("second solve", "solve iqblock --count", grows=True),
+            Line("first check", "check fridgeiq -o stl --force"),
+            Line("second check", "check fridgeiq -o stl --force", grows=True),
+        ),
+        prepare=("export-stl fridgeiq -o stl",),
+        rounds=1,
+        compiles=True,
+    ),
     "export": Benchmark(
         "export-stl fridgeiq",
         "import cadquery",
@@ -153,9 +182,14 @@ BENCHMARKS: dict[str, Benchmark] = {
             Line("cubimagici, count", "solve cubimagici --count"),
             Line("iqstars, count", "solve iqstars --count"),
             Line("iqfit, count", "solve iqfit --count"),
+            Line("iqfit, count by count", "solve iqfit --count --engine count"),
             Line("iqfit, count by search", "solve iqfit --count --engine search"),
+            Line("twelve, count", f"solve {TWELVE} --count"),
+            Line("twelve, count by count", f"solve {TWELVE} --count --engine count"),
+            Line("twelve, count by search", f"solve {TWELVE} --count --engine search"),
             Line("square_05, first solution", "solve fridgeiq square_05"),
             Line("square_05, count", "solve fridgeiq square_05 --count"),
+            Line("square_05, count by count", "solve fridgeiq square_05 --count --engine count"),
             Line("square_05, count by search", "solve fridgeiq square_05 --count --engine search"),
             Line("square_08, count", "solve fridgeiq square_08 --count", grows=True),
             Line("square_10, first by SAT", "solve fridgeiq square_10 --engine sat"),
@@ -249,13 +283,21 @@ class Measured:
         return statistics.median(ours / theirs for ours, theirs in pairs)
 
 
-def run(arguments: list[str], folder: Path, checkout: Path, codes: tuple[int, ...]) -> Measured:
-    """Run one process.
+def run(
+    arguments: list[str],
+    folder: Path,
+    checkout: Path,
+    codes: tuple[int, ...],
+    kernels: Path | None = None,
+) -> Measured:
+    """Run one process; `kernels` is a folder for compiled kernels, if not the usual one.
 
     Raises:
         SystemExit: if it ends with another exit code; with the end of its output.
     """
     environment = os.environ | ONE_THREAD | {"PYTHONPATH": str(checkout)}
+    if kernels:
+        environment["NUMBA_CACHE_DIR"] = str(kernels)
     with tempfile.TemporaryFile() as stderr:
         begin = time.perf_counter()
         child = subprocess.Popen(
@@ -296,7 +338,13 @@ def measure(
                 text = line.command.replace("{n}", str(number))
                 arguments = fabkit(text.replace("{count}", "5" if small else "120"))
                 runs = [
-                    run(arguments, folder, checkout, line.codes)
+                    run(
+                        arguments,
+                        folder,
+                        checkout,
+                        line.codes,
+                        folder / f"kernels-{number}" if bench.compiles else None,
+                    )
                     for folder, checkout in zip(folders, checkouts, strict=True)
                 ]
                 measured.append((line.name, runs[0], runs[-1]))

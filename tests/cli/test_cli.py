@@ -10,11 +10,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from typer.main import get_command
 
 from fabkit import __version__
 from fabkit.cli import main
-from fabkit.cli.main import app
+from fabkit.cli.main import parser
 from fabkit.model.library import load_set, shipped_names
 from fabkit.model.profile_file import preset_names
 
@@ -37,7 +36,7 @@ def test_version(capsys: Capture) -> None:
     assert out(capsys, "--version") == f"fabkit {__version__}\n"
 
 
-COMMANDS = get_command(app).commands
+COMMANDS = parser().commands
 MINE = """name = "mine"
 lattice = "square"
 moves = "rotations"

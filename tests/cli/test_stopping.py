@@ -148,11 +148,11 @@ def test_ctrl_c_stops_the_making_of_a_certificate(tmp_path: Path) -> None:
 #: Tells when numba begins to compile.
 TELLING = """
 from fabkit.solve.engines import compiled
-usual = compiled._Kernel.compile
+usual = compiled.Kernel.compile
 def compile(self, sig):
     print("compiling 0% done", file=sys.stderr, flush=True)
     return usual(self, sig)
-compiled._Kernel.compile = compile
+compiled.Kernel.compile = compile
 """
 
 

@@ -28,7 +28,7 @@ from fabkit.model.profile import Profile
 from fabkit.model.profile_file import load_profile, preset_names
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.verify.reports import CheckReport, check
-from fabkit.verify.scan import match_profile, scan_set
+from fabkit.verify.scan import Scanner, match_profile
 from tests.support import analytic, measure
 from tests.support.faults import outline as leaning
 from tests.support.faults.kits import MARKED, MARKED_INSIDE, kit
@@ -328,7 +328,7 @@ def test_check_knows_which_face_is_down() -> None:
         ((), (DOWN, nine), set()),
     ):
         made, profile = kit(Order((), made_with), "LM"), load_profile((), held)
-        scanned = scan_set(list(made.bodies.values()), made.puzzle, profile.unit_mm)
+        scanned = Scanner(list(made.bodies.values()), made.puzzle).scan(profile.unit_mm)
         assert failed(check(scanned, profile)) == rules
 
 
@@ -484,7 +484,7 @@ def test_marks_are_read_however_the_piece_lies(order: Order) -> None:
     made = kit(order, "LM")
     quarter = np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1]], dtype=float)
     bodies = [Mesh(one.name, one.vertices @ quarter.T, one.faces) for one in made.bodies.values()]
-    scanned = scan_set(bodies, made.puzzle, made.profile.unit_mm)
+    scanned = Scanner(bodies, made.puzzle).scan(made.profile.unit_mm)
     assert failed(check(scanned, made.profile)) == set()
     # They were not made with a profile whose poles are the same.
     shipped = [load_profile([name]) for name in preset_names()]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fabkit.drawing.ball import draft_ball_piece
-from fabkit.mesh.ball_fit import fit_ball_pieces
+from fabkit.mesh.ball_fit import BallFitter
 from fabkit.mesh.finding import Finding
 from fabkit.mesh.identity import identify
 from fabkit.mesh.mesh import Mesh
@@ -43,7 +43,7 @@ COARSE = Sizes(segments=24)
 
 
 def read(body: Mesh, sizes: Sizes = COARSE) -> Part:
-    (part,), _ = fit_ball_pieces([body], IQFIT, sizes.pitch)
+    (part,), _ = BallFitter(IQFIT).fit([body], sizes.pitch)
     return part
 
 
@@ -159,7 +159,7 @@ def test_a_set_is_recognised_whatever_its_order_and_unit() -> None:
         thrown(made(shape, Sizes(segments=12)), seed, scale=1 / 25.4)
         for seed, shape in enumerate(BODIES.values())
     ]
-    parts, length_mm = fit_ball_pieces(bodies[::-1], IQFIT, 12.0, 15.0)
+    parts, length_mm = BallFitter(IQFIT).fit(bodies[::-1], 12.0, 15.0)
     identities = identify(parts, [None] * len(parts), IQFIT)
     assert length_mm == 25.4
     assert [(one.key, one.alike) for one in identities] == [(name, (name,)) for name in IDS[::-1]]
@@ -180,7 +180,7 @@ def test_other_pieces_than_those_of_iq_fit() -> None:
     pieces = tuple(replace(IQFIT.pieces[0], id=name, body=body) for name, body in shapes.items())
     puzzle = replace(IQFIT, pieces=pieces)
     bodies = [thrown(made(body, Sizes(flat=None)), 2) for body in shapes.values()]
-    identities = identify(fit_ball_pieces(bodies, puzzle, 15.0)[0], [None] * 4, puzzle)
+    identities = identify(BallFitter(puzzle).fit(bodies, 15.0)[0], [None] * 4, puzzle)
     assert sorted(one.key for one in identities) == sorted(shapes)
     alike = [one.alike for one in identities]
     assert alike == [("star",), ("open", "twin"), ("ring",), ("open", "twin")]
@@ -212,7 +212,7 @@ def findings(
     puzzle: PuzzleSet = FEW,
 ) -> dict[str, Finding]:
     profile = load_profile(presets, settings, IQFIT.unit_mm)
-    parts, _ = fit_ball_pieces([body], puzzle, profile.unit_mm)
+    parts, _ = BallFitter(puzzle).fit([body], profile.unit_mm)
     found = inspect_balls(parts[0], identify(parts, [None], puzzle)[0], puzzle, profile)
     assert len({one.rule for one in found}) == len(found), "each rule says one thing"
     return {one.rule: one for one in found}

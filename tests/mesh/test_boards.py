@@ -22,8 +22,8 @@ from shapely import affinity
 from fabkit.core.progress import no_progress
 from fabkit.drawing.ball import draft_ball_piece
 from fabkit.drawing.draft import draft_printable
-from fabkit.mesh.ball_fit import fit_ball_pieces
-from fabkit.mesh.board_fit import fit_boards, is_board_sized
+from fabkit.mesh.ball_fit import BallFitter
+from fabkit.mesh.board_fit import BoardFitter
 from fabkit.mesh.finding import Finding
 from fabkit.mesh.mesh import Mesh
 from fabkit.mesh.part import Part
@@ -37,7 +37,7 @@ from fabkit.model.puzzle import PuzzleSet
 from fabkit.printing.odds import PrinterError, simulate_tolerances, socket_odds, tray_clearance_mm
 from fabkit.solid.builder import build_solid
 from fabkit.verify.reports import causes, check
-from fabkit.verify.scan import match_profile, scan_set
+from fabkit.verify.scan import Scanner, match_profile
 from tests.support.ballmeshes import BODIES, IQFIT, Sizes, made, thrown
 from tests.support.ballmeshes import body_of_solid as body_of
 from tests.support.boardmeshes import (
@@ -110,7 +110,7 @@ OBLONG = shapely.box(0, -40, 60, 0)
 def judged(name: str, *bodies: Mesh) -> tuple[list[Part], dict[str, Finding]]:
     """The parts, and what is wrong with any of them, by rule."""
     puzzle, profile = named(name)
-    parts = fit_boards(bodies, puzzle, profile.unit_mm)
+    parts = BoardFitter(puzzle).fit(bodies, profile.unit_mm)
     found = [one for part in parts for one in inspect_board(part, parts, puzzle, profile)]
     return parts, {one.rule: one for one in found if not one.ok}
 
@@ -153,8 +153,8 @@ def test_boards_are_read_however_they_lie_and_right_ones_have_no_faults(
     assert board.board is lid.board is puzzle.boards[0]
     assert board.unit_mm == pytest.approx(profile.unit_mm, abs=1e-4)
     assert board.rest_mm == pytest.approx(rest, abs=1e-4)
-    assert all(is_board_sized(body, puzzle, profile.unit_mm) for body in bodies)
-    straight = fit_boards([body_of(manifold)], puzzle, profile.unit_mm)[0]
+    assert all(BoardFitter(puzzle).is_board_sized(body, profile.unit_mm) for body in bodies)
+    straight = BoardFitter(puzzle).fit([body_of(manifold)], profile.unit_mm)[0]
     assert np.abs(board.vertices - straight.vertices).max() < 1e-4
     # The wall behind the lid is at the back, or to the right where that is the same.
     assert board.volume_mm3 == pytest.approx(manifold.volume(), rel=1e-4)
@@ -179,7 +179,7 @@ def test_a_board_of_another_unit_reports_its_own() -> None:
     assert set(wrong) == {"board-read"}
     # A tray is held against its own region alone; pieces of 20 mm do not go in.
     puzzle, profile = load_set("iqblock"), load_profile()
-    parts = fit_boards(both(*tray_board(shapely.box(0, -96, 96, 0))), puzzle, 20.0, 12.0)
+    parts = BoardFitter(puzzle).fit(both(*tray_board(shapely.box(0, -96, 96, 0))), 20.0, 12.0)
     assert (parts[0].kind, parts[0].unit_mm) == ("tray", 12.0)
     doubted = replace(parts[0], runner_up=("X", parts[0].score - 0.001))
     for part, text in ((parts[0], "expected 20 mm"), (doubted, "and X (")):
@@ -195,7 +195,7 @@ def test_pieces_are_no_accessories() -> None:
             for form in piece.forms:
                 xs, ys = zip(*((x, y) for ring in form.rings for x, y in ring), strict=True)
                 size = [(max(some) - min(some)) * profile.unit_mm / 2 for some in (xs, ys)]
-                assert not is_board_sized(box(*size, 7.0), puzzle, profile.unit_mm)
+                assert not BoardFitter(puzzle).is_board_sized(box(*size, 7.0), profile.unit_mm)
 
 
 def test_what_is_no_board_says_why() -> None:
@@ -332,7 +332,7 @@ def test_a_lid_without_its_board_and_the_other_way_round() -> None:
     assert set(judged("squares", lid)[1]) == {"lid-board"}
     puzzle, profile = named("squares")
     without = replace(profile, lid="none")
-    (part,) = fit_boards([board], puzzle, 20.0)
+    (part,) = BoardFitter(puzzle).fit([board], 20.0)
     assert all(one.ok for one in inspect_board(part, [part], puzzle, without))
 
 
@@ -358,14 +358,14 @@ def test_pieces_are_distinguished_from_boards_of_unknown_unit() -> None:
     """59.8 x 39.8 mm is a piece, but also covers 3 x 3 cells of 12 mm."""
     puzzle, _ = odd(SMALL)
     for size in ((59.8, 39.8, 7.0), (19.8, 19.8, 7.0), (6.9, 39.8, 59.8)):
-        assert not is_board_sized(box(*size), puzzle, 20.0, 12.0)
-        assert not is_board_sized(box(*size), puzzle, 12.0, 20.0)
+        assert not BoardFitter(puzzle).is_board_sized(box(*size), 20.0, 12.0)
+        assert not BoardFitter(puzzle).is_board_sized(box(*size), 12.0, 20.0)
     for unit_mm, wide, wall in itertools.product((20.0, 12.0), (3, 4), (13.2, 4.8)):
         body = box(wide * unit_mm + wall, 3 * unit_mm + wall, 11.8)
-        assert is_board_sized(body, puzzle, 20.0, 12.0)
+        assert BoardFitter(puzzle).is_board_sized(body, 20.0, 12.0)
     # The box of a piece of hexagons is least where it does not lie along the axes.
     piece = hexagons([(0, 0), (20, 0), (10, -17.3205)]).buffer(-0.1, join_style="mitre")
-    assert not is_board_sized(body_of(extruded(piece, 0, 7)), odd(HEXES)[0], 20.0, 12.0)
+    assert not BoardFitter(odd(HEXES)[0]).is_board_sized(body_of(extruded(piece, 0, 7)), 20.0, 12.0)
 
 
 def test_a_triangle_is_no_lid_though_its_box_is_that_of_one() -> None:
@@ -375,9 +375,13 @@ def test_a_triangle_is_no_lid_though_its_box_is_that_of_one() -> None:
         triangle = shapely.Polygon([(0, 0), (80, 0), (40, 40)]).buffer(-cut, join_style="mitre")
         for degrees in range(0, 180, 15):
             there = affinity.rotate(triangle, degrees, origin=(0, 0))
-            assert not is_board_sized(body_of(extruded(there, 0, 7)), puzzle, 20.0, 12.0)
+            assert not BoardFitter(puzzle).is_board_sized(
+                body_of(extruded(there, 0, 7)), 20.0, 12.0
+            )
     for unit_mm in (20.0, 12.0):
-        assert is_board_sized(box(4 * unit_mm + 8, 4 * unit_mm + 9, 2), puzzle, 20.0, 12.0)
+        assert BoardFitter(puzzle).is_board_sized(
+            box(4 * unit_mm + 8, 4 * unit_mm + 9, 2), 20.0, 12.0
+        )
 
 
 @st.composite
@@ -411,8 +415,8 @@ OPEN = Mesh(
 @given(any_mesh(), st.sampled_from(sorted(SMALL_SETS)))
 def test_whatever_a_mesh_is_there_is_a_verdict(body: Mesh, name: str) -> None:
     puzzle, profile = named(name)
-    is_board_sized(body, puzzle, profile.unit_mm, 12.0)
-    (part,) = fit_boards([body], puzzle, profile.unit_mm, 12.0)
+    BoardFitter(puzzle).is_board_sized(body, profile.unit_mm, 12.0)
+    (part,) = BoardFitter(puzzle).fit([body], profile.unit_mm, 12.0)
     assert bool(part.reason) == (part.board is None)
     if len(body.faces):
         assert inspect_board(part, [part], puzzle, profile)
@@ -429,13 +433,13 @@ def test_boards_of_one_shape_become_one_each() -> None:
         board, frame = tray_board(shapely.box(0, -depth, width, 0))
         name = {60: "zero", 40: "two"}[width]
         bodies += [body_of(board, f"{name}.stl"), body_of(frame.lid(), f"{name}-lid.stl")]
-    parts = fit_boards(bodies, puzzle, 20.0)
+    parts = BoardFitter(puzzle).fit(bodies, 20.0)
     kinds = sorted((one.board.id, one.kind) for one in parts if one.board)
     assert kinds == list(itertools.product(("two", "zero"), ("lid", "tray")))
     for part in parts:
         found = inspect_board(part, parts, puzzle, profile)
         assert [one.message for one in found if not one.ok] == []
-    inspected = scan_set(bodies, puzzle, 20.0).inspect(profile, no_progress)
+    inspected = Scanner(bodies, puzzle).scan(20.0).inspect(profile, no_progress)
     named = [find for one in inspected for find in one.findings if find.rule == "file-name"]
     assert [one.ok for one in named] == [True] * 4, "each file holds either board, or either lid"
 
@@ -448,7 +452,7 @@ def test_findings_on_insertion_name_the_board_of_several() -> None:
     for name, columns in (("bd", 4), ("other", 3)):
         cells = [*itertools.product(range(columns), range(-3, 0))]
         bodies.append(body_of(holes_board(cells)[0], f"{name}.stl"))
-    report = check(scan_set(bodies, puzzle, 15.0), profile, answers=[])
+    report = check(Scanner(bodies, puzzle).scan(15.0), profile, answers=[])
     play = [str(one) for one in causes(report) if one.rule == "socket-play"]
     starts = [f"a.stl: socket-play: in {name}, the largest play" for name in ("other", "bd")]
     assert [line[: len(start)] for line, start in zip(play, starts, strict=True)] == starts
@@ -462,7 +466,7 @@ def test_what_is_seen_through_the_notch_is_no_wall_of_the_front() -> None:
     """The teeth between hexagons are pointed; lines through the notch meet their tips."""
     puzzle, profile = odd(HEXES)
     drafted = [draft_printable(puzzle, one, profile) for one in printables(puzzle, profile)[1:]]
-    parts = fit_boards([written(build_solid(one)) for one in drafted], puzzle, 20.0)
+    parts = BoardFitter(puzzle).fit([written(build_solid(one)) for one in drafted], 20.0)
     found = [one for part in parts for one in inspect_board(part, parts, puzzle, profile)]
     assert [one.message for one in found if not one.ok] == []
 
@@ -479,7 +483,7 @@ def test_boards_in_files_of_another_unit_of_length(length_mm: float) -> None:
     assert shape is not None
     named = {"board.stl": body_of(board), "lid.stl": body_of(frame.lid()), "a": made(shape)}
     bodies = [Mesh(name, one.vertices / length_mm, one.faces) for name, one in named.items()]
-    scanned = scan_set(bodies, puzzle, 15.0)
+    scanned = Scanner(bodies, puzzle).scan(15.0)
     assert scanned.length_mm == length_mm
     assert [one.piece for one in scanned.parts] == ["a"]
     assert sorted(one.part.kind for one in scanned.boards) == ["holes", "lid"]
@@ -494,13 +498,13 @@ def test_a_ball_piece_may_rest_on_its_printing_flat() -> None:
     puzzle, profile = odd(PLANAR)
     (piece,) = puzzle.pieces
     body = written(build_solid(draft_ball_piece(puzzle, piece, profile)))
-    (part,), _ = fit_ball_pieces([body], puzzle, 15.0)
+    (part,), _ = BallFitter(puzzle).fit([body], 15.0)
     over, under = sorted(one.solid.bounding_box()[2] for one in ball_orientations("a", part, 15.0))[
         -2:
     ]
     assert (over, under) == pytest.approx((-6.0, -4.5), abs=0.02)
     board = draft_printable(puzzle, printables(puzzle, profile)[1], profile)
-    (read,) = fit_boards([written(build_solid(board))], puzzle, 15.0)
+    (read,) = BoardFitter(puzzle).fit([written(build_solid(board))], 15.0)
     found = insertion_findings({"a": part}, read, puzzle.lattice, profile)["a"]
     assert [one.message for one in found if not one.ok] == []
 
@@ -508,7 +512,7 @@ def test_a_ball_piece_may_rest_on_its_printing_flat() -> None:
 def test_the_profile_of_ball_pieces_is_recognised() -> None:
     """Most links lie on the bed, and the flat has cut them."""
     candidates = [load_profile(["petg"], ["ball.link=8 mm"], 15.0), load_profile((), (), 15.0)]
-    scanned = scan_set([made(BODIES["blue"]), made(BODIES["lime"])], IQFIT, 15.0)
+    scanned = Scanner([made(BODIES["blue"]), made(BODIES["lime"])], IQFIT).scan(15.0)
     assert match_profile(scanned, candidates) is candidates[1]
 
 
@@ -517,7 +521,9 @@ def test_the_profile_of_ball_pieces_is_recognised() -> None:
 
 def test_the_clearance_of_a_tray_is_measured() -> None:
     puzzle, _ = named("squares")
-    parts = fit_boards([thrown(body_of(tray_board(OBLONG, clearance_mm=0.31)[0]), 3)], puzzle, 20)
+    parts = BoardFitter(puzzle).fit(
+        [thrown(body_of(tray_board(OBLONG, clearance_mm=0.31)[0]), 3)], 20
+    )
     region = puzzle.boards[0].cells
     assert tray_clearance_mm(region, parts, puzzle.lattice) == pytest.approx(0.31, abs=1e-3)
     assert tray_clearance_mm(frozenset([(1, -1)]), parts, puzzle.lattice) is None
@@ -526,7 +532,7 @@ def test_the_clearance_of_a_tray_is_measured() -> None:
 def test_room_in_holes_channels_and_sockets() -> None:
     puzzle, _ = named("balls")
     board, _ = holes_board(FEW_CELLS, moved={4: (0, 0, -0.1)})
-    (part,) = fit_boards([body_of(board)], puzzle, 15.0)
+    (part,) = BoardFitter(puzzle).fit([body_of(board)], 15.0)
     error = PrinterError(0.1, 0.05)
     hole, channel = socket_odds(part, puzzle.lattice, error, ball_mm=12.0, link_mm=9.0)
     assert hole.spare_mm == pytest.approx(12.4 - 0.05 - 12.0, abs=0.01)
@@ -539,8 +545,8 @@ def test_room_in_holes_channels_and_sockets() -> None:
     assert (found.judged, found.ok, found.set_odds) == ((hole, channel), False, hole.odds)
     assert simulate_tolerances({}, puzzle.lattice, [], error, sockets=[channel]).ok
     stars, _ = named("hexagons")
-    (sockets,) = fit_boards(
-        [body_of(sockets_board(FEW_SOCKETS, hexagons(FEW_SOCKETS))[0])], stars, 20.0
+    (sockets,) = BoardFitter(stars).fit(
+        [body_of(sockets_board(FEW_SOCKETS, hexagons(FEW_SOCKETS))[0])], 20.0
     )
     (socket,) = socket_odds(sockets, stars.lattice, PrinterError(0.05), peg_mm=10.0)
     assert socket.worst_mm == pytest.approx(0.2, abs=0.01)

@@ -32,11 +32,11 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.mesh.features import find_features
 from fabkit.mesh.identity import Letter, identify, read_letter
-from fabkit.mesh.lattice_fit import fit_flat_pieces
+from fabkit.mesh.lattice_fit import FlatFitter
 from fabkit.mesh.part import Part
 from fabkit.model.library import load_set
 from fabkit.model.piece import is_image
-from fabkit.verify.scan import scan_set
+from fabkit.verify.scan import Scanner
 from tests.support import analytic, foreign
 from tests.support.ballmeshes import mirrored
 from tests.support.foreign import (
@@ -86,7 +86,7 @@ def test_sets_made_elsewhere_are_read_back(set_name: str, seed: int) -> None:
         )
         for one, make in zip(drawings, makes, strict=True)
     ]
-    found, length_mm = fit_flat_pieces(bodies, puzzle, unit)
+    found, length_mm = FlatFitter(puzzle).fit(bodies, unit)
     assert length_mm == pytest.approx(1 / LENGTHS[length])
     for part, one, make in zip(found, drawings, makes, strict=True):
         outline = outline_of(part)
@@ -165,7 +165,7 @@ def test_unknown_meshes_are_reported_and_do_not_affect_others(set_name: str) -> 
         trimesh.creation.extrude_polygon(Polygon([(0, 0), (31, 4), (9, 27)]), 7.0),
     ]
     bodies = [*map(foreign.shell, meshes), *built(set_name, Make(rounding=0.5))]
-    scanned = scan_set(bodies, puzzle, 20.0)
+    scanned = Scanner(bodies, puzzle).scan(20.0)
     keys = sorted(identity.key for identity in scanned.parts)
     unknown = [f"unknown-{number}" for number in range(1, 6)]
     assert keys == sorted([*unknown, *(piece.id for piece in puzzle.pieces)])
@@ -321,3 +321,17 @@ def test_without_a_letter_there_is_none() -> None:
         load_set("cubimagici"),
     )
     assert letter_on(part, ALPHABET) is None
+
+
+def test_a_scan_does_not_depend_on_those_before_it() -> None:
+    puzzle = load_set("fridgeiq")
+    # The last is as large as a board.
+    balls = [trimesh.creation.icosphere(2, radius) for radius in (21.0, 120.0)]
+    bodies = list(map(foreign.shell, balls))
+    scanner = Scanner(bodies, puzzle)
+    for units_mm in ((20.0,), (15.0, 12.0, 20.0), (12.0,), (20.0,)):
+        again, fresh = (scan.scan(*units_mm) for scan in (scanner, Scanner(bodies, puzzle)))
+        assert (len(fresh.parts), len(fresh.boards)) == (1, 1)
+        assert [one.summary() for one in again.parts] == [one.summary() for one in fresh.parts]
+        assert [one.summary() for one in again.boards] == [one.summary() for one in fresh.boards]
+        assert again.length_mm == fresh.length_mm

@@ -20,7 +20,7 @@ from fabkit.model.library import load_set
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.puzzle import Challenge
 from fabkit.verify.reports import check, verify
-from fabkit.verify.scan import scan_set
+from fabkit.verify.scan import Scanner
 from tests.support.faults.kits import CLOSED, PLAIN, TWO_FACED, Kit, printed_mesh, side_by_side
 from tests.support.faults.planting import Case, Planted, as_it_is
 from tests.support.prints import Order
@@ -93,7 +93,7 @@ def hole_wider(area: Polygon, by_mm: float) -> Polygon:
 @pytest.mark.parametrize("lattice", [*reversed(PIECES)])
 def test_a_right_piece_with_a_hole_keeps_every_rule(lattice: str, order: Order) -> None:
     planted = as_it_is(ring(lattice, order), 0)
-    scanned = scan_set(planted.bodies, planted.puzzle, planted.profile.unit_mm)
+    scanned = Scanner(planted.bodies, planted.puzzle).scan(planted.profile.unit_mm)
     assert failed(planted) == {}
     report = check(scanned, planted.profile)
     assert report.ok

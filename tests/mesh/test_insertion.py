@@ -17,10 +17,10 @@ from fabkit.core.files import json_text
 from fabkit.mesh.finding import Finding
 from fabkit.mesh.fitting.assembly import Assembly, assemble, ball_setup
 from fabkit.mesh.identity import PeggedPart
-from fabkit.mesh.lattice_fit import fit_flat_pieces
+from fabkit.mesh.lattice_fit import FlatFitter
 from fabkit.mesh.mesh import Mesh
 from fabkit.mesh.part import BALLS, Balls, Part
-from fabkit.mesh.pegs import fit_pieces_on_pegs, on_pegs, peg_findings
+from fabkit.mesh.pegs import on_pegs, peg_findings
 from fabkit.mesh.rules.insertion import LIFT_MM, ball_orientations, insertion_findings
 from fabkit.model.balls import BallBody, flat_poses, rotate_ball
 from fabkit.model.lattice import LATTICES, Cell
@@ -30,7 +30,7 @@ from fabkit.model.profile_file import load_profile
 from fabkit.model.puzzle import Board, to_units
 from fabkit.verify.challenge_results import ChallengeResult, solve_catalog
 from fabkit.verify.reports import check
-from fabkit.verify.scan import scan_set
+from fabkit.verify.scan import Scanner
 from tests.support import boardmeshes
 from tests.support.ballmeshes import (
     BODIES,
@@ -98,7 +98,7 @@ def star(name: str, peg_mm: float = 10.0, height_mm: float = 2.0) -> PeggedPart:
     made = boardmeshes.extruded(area, height_mm, height_mm + 7.0)
     for x, y in places:
         made += boardmeshes.cylinder(x, y, peg_mm, 0.0, height_mm + 1.0)
-    (part,) = fit_flat_pieces([body_of_solid(made)], STARS, UNIT_MM)[0]
+    (part,) = FlatFitter(STARS).fit([body_of_solid(made)], UNIT_MM)[0]
     found = on_pegs(part, STARS.lattice, UNIT_MM)
     assert found is not None
     return found
@@ -378,6 +378,12 @@ def test_upside_down_it_falls_into_a_board_without_floor() -> None:
 # --- pegs read back ----------------------------------------------------------------------
 
 
+def pegged(body: Mesh) -> PeggedPart | None:
+    """A mesh of the set, fitted, with its pegs separated."""
+    (part,), _ = FlatFitter(STARS).fit([body], 20.0)
+    return on_pegs(part, STARS.lattice, 20.0)
+
+
 def bodies(shape: str) -> list[Mesh]:
     """The meshes of all seven pieces."""
     order = Order((), (f"cell.shape={shape}",))
@@ -388,9 +394,10 @@ def bodies(shape: str) -> list[Mesh]:
 @pytest.mark.every(2)
 @pytest.mark.parametrize("shape", ["hexagon", "disc", "star"])
 def test_the_set_passes_whatever_its_cells_look_like(shape: str) -> None:
-    read, _, pegs = fit_pieces_on_pegs(bodies(shape), STARS, 20.0)
-    for part, one, piece in zip(read, pegs, STARS.pieces, strict=True):
+    for body, piece in zip(bodies(shape), STARS.pieces, strict=True):
+        one = pegged(body)
         assert one is not None
+        part = one.plate
         assert part.outline is not None
         assert is_image(STARS.lattice, piece, part.outline.cells, flips=False)
         assert len(one.pegs) == len(part.outline.cells)
@@ -399,7 +406,9 @@ def test_the_set_passes_whatever_its_cells_look_like(shape: str) -> None:
         assert part.outline.unit_mm == pytest.approx(20.0, abs=1e-3)
         for peg in one.pegs:
             assert peg.diameter_mm == pytest.approx(10.0, abs=0.02)
-    report = check(scan_set(bodies(shape), STARS, 20.0), load_profile((), [f"cell.shape={shape}"]))
+    report = check(
+        Scanner(bodies(shape), STARS).scan(20.0), load_profile((), [f"cell.shape={shape}"])
+    )
     failed = [f"{part.key}: {f.rule}: {f.message}" for part in report.parts for f in part.failed]
     assert not failed
     assert report.ok
@@ -409,7 +418,7 @@ def test_the_set_passes_whatever_its_cells_look_like(shape: str) -> None:
 def indigo() -> tuple[Mesh, PeggedPart]:
     """Three cells in a row, straight on the lattice."""
     body = printed_mesh("iqstars", "indigo", Order((), ("cell.shape=hexagon",)))
-    *_, (one,) = fit_pieces_on_pegs([body], STARS, 20.0)
+    one = pegged(body)
     assert one is not None
     return one.whole.aligned, one
 
@@ -427,7 +436,7 @@ def test_faults_of_pegs_are_reported_by_their_rules() -> None:
         (whole.trim_by_plane((0.0, 0.0, 1.0), 0.5), {"peg-height"}),
         (whole.trim_by_plane((0.0, 0.0, 1.0), 2.0), {"peg-count"}),
     ):
-        *_, (read,) = fit_pieces_on_pegs([body_of_solid(made)], STARS, 20.0)
+        read = pegged(body_of_solid(made))
         findings = list(peg_findings(read, STARS.lattice, load_profile()))
         assert {finding.rule for finding in findings if not finding.ok} == rules
 
@@ -436,7 +445,7 @@ def test_a_piece_of_one_cell_has_no_direction() -> None:
     straight, one = indigo()
     at = one.pegs[0]
     around = cylinder(at.x_mm, at.y_mm, 19.8, -1.0, 19.0)
-    *_, (alone,) = fit_pieces_on_pegs([body_of_solid(straight.manifold ^ around)], STARS, 20.0)
+    alone = pegged(body_of_solid(straight.manifold ^ around))
     assert alone is not None
     assert alone.plate.outline is not None
     assert len(alone.plate.outline.cells) == 1
@@ -444,7 +453,7 @@ def test_a_piece_of_one_cell_has_no_direction() -> None:
 
 @pytest.mark.integration
 def test_mirror_images_are_detected() -> None:
-    scanned = scan_set([mirrored(body) for body in bodies("disc")], STARS, 20.0)
+    scanned = Scanner([mirrored(body) for body in bodies("disc")], STARS).scan(20.0)
     wrong = {one.piece for one in scanned.parts if not one.as_drawn and one.mirrored}
     # Blue and yellow are each other's mirror image; only the letter shows that they are.
     assert wrong == {"green"}

@@ -7,7 +7,7 @@ import pytest
 from fabkit.mesh.files.readers import read_meshes
 from fabkit.model.library import load_set
 from fabkit.model.profile_file import contradictions, load_profile
-from fabkit.verify.scan import scan_set
+from fabkit.verify.scan import Scanner
 from tests.support.lookalikes import VARIANTS, lookalike_files
 
 
@@ -38,7 +38,7 @@ from tests.support.lookalikes import VARIANTS, lookalike_files
 def test_the_table_says_what_most_pieces_show(variant: str, expected: dict[str, str]) -> None:
     puzzle = load_set("fridgeiq")
     files = lookalike_files("fridgeiq", VARIANTS[variant])
-    made = scan_set([body for one in files for body in read_meshes(one)], puzzle, 20.0).sizes
+    made = Scanner([body for one in files for body in read_meshes(one)], puzzle).scan(20.0).sizes
     assert made is not None
     rows = dict(made.rows())
     assert expected.items() <= rows.items(), rows

@@ -11,7 +11,7 @@ import trimesh
 from fabkit.mesh.mesh import Mesh, Points
 from fabkit.mesh.section import DOWN, UP, Sections
 from fabkit.model.library import load_set
-from fabkit.verify.scan import scan_set
+from fabkit.verify.scan import Scanner
 from tests.support.prints import Order
 from tests.support.scans import bodies
 from tests.support.shapes import ball, inside_out, with_corners, with_faces
@@ -112,7 +112,7 @@ def test_uneven_meshes_are_judged_as_exactly_as_they_are(how: str) -> None:
     uneven = [
         with_corners(body, change(body.vertices)) for body in bodies("fridgeiq", Order(), PIECES)
     ]
-    scanned = scan_set(uneven, load_set("fridgeiq"), Order().profile().unit_mm)
+    scanned = Scanner(uneven, load_set("fridgeiq")).scan(Order().profile().unit_mm)
     assert [one.piece for one in scanned.parts] == list(PIECES)
     for part in scanned.inspect(Order().profile(), lambda *_: None):
         failed = {one.rule for one in part.findings if not one.ok}
@@ -131,6 +131,6 @@ def test_a_needle_counts_unless_rounding_made_it() -> None:
     for decimals, ok in ((9, False), (3, True)):
         needle = Mesh("A.stl", np.round(corners, decimals), faces)
         profile = Order().profile()
-        scanned = scan_set([needle], load_set("fridgeiq"), profile.unit_mm)
+        scanned = Scanner([needle], load_set("fridgeiq")).scan(profile.unit_mm)
         (part,) = scanned.inspect(profile, lambda *_: None)
         assert next(one.ok for one in part.findings if one.rule == "degenerate") is ok

@@ -33,7 +33,7 @@ from fabkit.printing.calibration import (
     fit_machine,
 )
 from fabkit.verify.reports import causes, check
-from fabkit.verify.scan import scan_set
+from fabkit.verify.scan import Scanner
 from tests.support import measure
 from tests.support.shapes import body_of
 
@@ -264,7 +264,7 @@ def test_what_is_exported_for_a_printer_prints_as_wanted(
         body_of(printed_mesh(trimesh.Trimesh(one.vertices, one.faces), machine, percents), one.name)
         for one in drawn
     ]
-    report = check(scan_set(real, puzzle, wanted.unit_mm), wanted)
+    report = check(Scanner(real, puzzle).scan(wanted.unit_mm), wanted)
     gaps = [mm for one in report.assemblies for mm in (one.min_gap_mm, one.max_gap_mm)]
     off = max(abs(gap - 2 * wanted.inset_mm) for gap in gaps if gap is not None)
     good = report.ok and off <= 0.02

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fabkit.drawing.draft import draft_all, draft_printable
-from fabkit.mesh.board_fit import fit_boards
+from fabkit.mesh.board_fit import BoardFitter
 from fabkit.mesh.files.readers import read_meshes
 from fabkit.mesh.rules.board import inspect_board
 from fabkit.model.accessory import accessories
@@ -40,7 +40,7 @@ def test_exported_boards_have_no_faults(
     for drawing in draft_all(puzzle, accessories(puzzle, profile), profile, draft_printable):
         write_stl(build_solid(drawing), tmp_path / "x.stl")
         bodies += read_meshes(tmp_path / "x.stl")
-    parts = fit_boards([thrown(body, 9) for body in bodies], puzzle, profile.unit_mm)
+    parts = BoardFitter(puzzle).fit([thrown(body, 9) for body in bodies], profile.unit_mm)
     assert [part.kind == "lid" for part in parts] == [False, True][: len(parts)]
     found = [one for part in parts for one in inspect_board(part, parts, puzzle, profile)]
     assert [(one.rule, one.message) for one in found if not one.ok] == []

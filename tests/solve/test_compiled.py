@@ -10,14 +10,19 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numba
 import pytest
-from numba.core.caching import IndexDataCacheFile
+from numba.core.caching import IndexDataCacheFile, NullCache
 
+from fabkit.cli import main
+from fabkit.cli.warm_up import MODULES
+from fabkit.solve.engines.compiled import KERNELS
 from tests.conftest import ROOT
+from tests.support.pairset import PAIR
 
 pytestmark = pytest.mark.skipif(
     numba.config.DISABLE_JIT or bool(numba.config.CACHE_DIR), reason="numba is set up otherwise"
@@ -105,12 +110,67 @@ def test_every_kernel_works_without_a_place(installed: Path, engine: str) -> Non
     assert compiled(installed) == {}
 
 
+#: Commands that together call every kernel.
+CALLERS = [
+    "solve iqblock",
+    "solve iqfit --count --engine count",
+    "solve fridgeiq square_01 --difficulty",
+    "snowflakes fridgeiq --pieces IJMR --workers 1",
+    "export-stl pair.toml",
+    "check pair.toml --printer-error 0.05mm",
+]
+CALL_ALL = f"""
+from fabkit.cli import main
+for command in {CALLERS}:
+    assert main(command.split() + ["-q"]) == 0, command
+from fabkit.solve.engines.compiled import KERNELS
+for kernel in KERNELS:
+    assert kernel.signatures == [kernel.types], (kernel, kernel.signatures)
+    assert not kernel.stats.cache_misses, kernel
+print(len(KERNELS))
+"""
+
+
+@pytest.mark.integration
+def test_after_a_warm_up_no_command_compiles(installed: Path) -> None:
+    """Every kernel is called with the types that it declares, so there is no other variant."""
+    out, _ = run(installed, "warm-up")
+    compiled_line = re.fullmatch(r"Compiled (\d+) kernels to (.*) \(\d+\.\d s\)\n", out)
+    assert compiled_line is not None
+    count, folder = compiled_line.groups()
+    assert folder == str(installed / "fabkit")
+    out, _ = run(installed, "warm-up")
+    assert out == f"Already up to date: {count} kernels in {folder}\n"
+    (installed / "pair.toml").write_text(PAIR)
+    assert run(installed, code=CALL_ALL)[0].splitlines()[-1] == count
+
+
+def test_a_warm_up_knows_every_module_with_kernels() -> None:
+    marked = [
+        path for path in (ROOT / "fabkit").rglob("*.py") if "\n@kernel(" in path.read_text("utf-8")
+    ]
+    names = {".".join(path.relative_to(ROOT).with_suffix("").parts) for path in marked}
+    assert names - {"fabkit.solve.engines.compiled"} == {*MODULES}  # which imports that
+
+
+def test_a_warm_up_without_a_place_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import_module("fabkit.solve.engines.frontier")
+    for kernel in KERNELS:
+        monkeypatch.setattr(kernel, "_cache", NullCache())
+    assert main(["warm-up", "-q"]) == 3
+    assert (
+        "neither fabkit's folder nor the user's cache folder is writable" in capsys.readouterr().err
+    )
+
+
 # --- one small kernel -------------------------------------------------------------------------------
 
 KERNEL = """
 from fabkit.solve.engines.compiled import ONE, kernel, trailing_zeros
 
-@kernel
+@kernel("u8,")
 def lowest(word):
     return trailing_zeros(word | ONE << ONE)
 """

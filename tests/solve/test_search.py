@@ -210,6 +210,29 @@ def test_many_ways_to_a_dead_end_are_no_solutions() -> None:
     assert (outcome.count, outcome.complete) == (0, False)
 
 
+@pytest.mark.parametrize(("squares", "expected"), [(61, (2**63, True)), (62, (0, False))])
+def test_a_count_of_two_to_the_64_is_not_complete(squares: int, expected: tuple[int, bool]) -> None:
+    """Each square of four cells holds two dominoes in two ways; beside them, one cell of four is left.
+
+    That cell is a piece, and so are the three others; the four are turned into each other.
+    """
+    options = []
+    for corner in range(0, 4 * squares, 4):
+        for first, second in ((0, 1), (0, 2), (1, 3), (2, 3)):
+            options.append(Option(0, (corner + first, corner + second)))
+    last = range(4 * squares, 4 * squares + 4)
+    for cell in last:
+        options.append(Option(1, (cell,)))
+        options.append(Option(2, tuple(other for other in last if other != cell)))
+    turns = [(*range(4 * squares), *last[turn:], *last[:turn]) for turn in range(4)]
+    copies = (2 * squares, 1, 1)
+    problem = ExactCoverProblem(
+        4 * squares + 4, copies, tuple(sorted(options)), symmetries=tuple(turns)
+    )
+    outcome = Count().count(problem, Budget())
+    assert (outcome.count, outcome.complete) == expected
+
+
 @pytest.mark.parametrize("engine", [Search(), Count()], ids=lambda one: one.name)
 def test_a_spent_budget_is_never_a_no(engine: Engine) -> None:
     """Neither for a hard problem without a solution, nor for one with many."""

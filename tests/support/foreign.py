@@ -21,7 +21,7 @@ from shapely import Polygon, affinity
 from shapely.geometry.base import BaseGeometry
 from shapely.geometry.polygon import orient
 
-from fabkit.mesh.lattice_fit import fit_flat_pieces
+from fabkit.mesh.lattice_fit import FlatFitter
 from fabkit.mesh.mesh import Mesh
 from fabkit.mesh.part import Outline, Part
 from fabkit.model.lattice import LATTICES, Point
@@ -250,7 +250,7 @@ def built(set_name: str, make: Make) -> list[Mesh]:
 
 
 def read(bodies: Sequence[Mesh], puzzle: PuzzleSet, unit_mm: float = 20.0) -> list[Part]:
-    return fit_flat_pieces(bodies, puzzle, unit_mm)[0]
+    return FlatFitter(puzzle).fit(bodies, unit_mm)[0]
 
 
 def outline_of(part: Part) -> Outline:

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from fabkit.mesh.files.readers import read_meshes
 from fabkit.mesh.mesh import Mesh
 from fabkit.model.library import load_set
-from fabkit.verify.scan import ScannedSet, scan_set
+from fabkit.verify.scan import ScannedSet, Scanner
 from tests.support.built import exported
 from tests.support.prints import Order, Print, print_set
 from tests.support.shapes import body_of
@@ -40,4 +40,4 @@ def scanned(set_name: str, order: Order, pieces: str = "") -> ScannedSet:
     puzzle = load_set(set_name)
     if pieces:
         puzzle = replace(puzzle, pieces=tuple(p for p in puzzle.pieces if p.id in pieces))
-    return scan_set(bodies(set_name, order, pieces), puzzle, order.profile().unit_mm)
+    return Scanner(bodies(set_name, order, pieces), puzzle).scan(order.profile().unit_mm)

@@ -26,7 +26,7 @@ from fabkit.verify.challenge_results import (
     describe_deviations,
 )
 from fabkit.verify.reports import CheckReport, causes, check
-from fabkit.verify.scan import part_name, scan_set
+from fabkit.verify.scan import Scanner, part_name
 from tests.conftest import ROOT
 from tests.support.built import exported
 from tests.support.docpages import example
@@ -47,7 +47,7 @@ def of_kit(bodies: dict[str, Mesh], **limits: Any) -> CheckReport:
     """Pieces held against other limits than they were made with."""
     made = kit(BARE, "MYI", solved=False)
     profile = replace(made.profile, **limits)
-    return check(scan_set([*bodies.values()], made.puzzle, 20.0), profile, answers=[])
+    return check(Scanner([*bodies.values()], made.puzzle).scan(20.0), profile, answers=[])
 
 
 @pytest.fixture
@@ -101,7 +101,7 @@ def test_a_file_that_fails_a_rule_often_is_named_once(bodies: dict[str, Mesh]) -
 
 def test_an_ambiguous_part_is_reported(bodies: dict[str, Mesh]) -> None:
     made = kit(BARE, "MYI", solved=False)
-    found = scan_set([*bodies.values()], made.puzzle, 20.0)
+    found = Scanner([*bodies.values()], made.puzzle).scan(20.0)
     one, *others = found.parts
     doubted = replace(one, part=replace(one.part, runner_up=("X", one.part.score - 0.001)))
     report = check(replace(found, parts=(doubted, *others)), made.profile, answers=[])
@@ -113,11 +113,11 @@ def test_an_ambiguous_part_is_reported(bodies: dict[str, Mesh]) -> None:
 def test_a_piece_in_two_formats_is_one(bodies: dict[str, Mesh]) -> None:
     made = kit(BARE, "MYI", solved=False)
     copies = [replace(one, name=f"all.3mf: {key}") for key, one in bodies.items()]
-    found = scan_set([*bodies.values(), *copies], made.puzzle, 20.0)
+    found = Scanner([*bodies.values(), *copies], made.puzzle).scan(20.0)
     assert sorted(found.copies) == sorted(one.name for one in copies)
     assert len(found.parts) == 3
     again = replace(bodies["Y"], name="again.stl")
-    assert scan_set([*bodies.values(), again], made.puzzle, 20.0).copies == ()
+    assert Scanner([*bodies.values(), again], made.puzzle).scan(20.0).copies == ()
 
 
 def test_a_mirrored_piece_is_one_sentence() -> None:

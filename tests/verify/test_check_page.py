@@ -23,7 +23,7 @@ from fabkit.model.profile_file import load_profile
 from fabkit.output.report import TEMPLATES, CheckSheet, PieceSheet, Row, Section, check_page
 from fabkit.verify.check_sheet import check_sheet
 from fabkit.verify.reports import check
-from fabkit.verify.scan import scan_set
+from fabkit.verify.scan import Scanner
 from tests.support.colours import contrast_ratio, linear
 from tests.support.trioset import trio_folder
 
@@ -301,7 +301,7 @@ def test_a_report_is_complete(quarter_turns: int) -> None:
     turn = np.linalg.matrix_power([[0, 1, 0], [-1, 0, 0], [0, 0, 1]], quarter_turns)
     bodies = [replace(one, name=f"<i>{one.name}", vertices=one.vertices @ turn) for one in bodies]
     strict = load_profile((), ("recess.wall=6 mm",), puzzle.unit_mm)
-    report = check(scan_set(bodies, puzzle, strict.unit_mm), strict)
+    report = check(Scanner(bodies, puzzle).scan(strict.unit_mm), strict)
     sheet = check_sheet(report)
     page = check_page(sheet)
     assert complaints(sheet, page) == []

@@ -25,7 +25,7 @@ from fabkit.model.library import load_set
 from fabkit.model.profile_file import load_profile, preset_names
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.verify.reports import VerifyReport, check, verify
-from fabkit.verify.scan import match_profile, scan_set
+from fabkit.verify.scan import Scanner, match_profile
 from tests.support import analytic, foreign
 from tests.support.ballmeshes import mirrored
 from tests.support.faults.kits import PLAIN, TWO_FACED, kit
@@ -102,7 +102,7 @@ def some(how: Order, challenge: str, mirror: str = "") -> VerifyReport:
     puzzle = part_of_set([challenge])
     prints = bodies("fridgeiq", how, "".join(one.id for one in puzzle.pieces))
     prints_shown = [mirrored(one) if one.name[0] == mirror else one for one in prints]
-    return verify(scan_set(prints_shown, puzzle, 20.0), how.profile())
+    return verify(Scanner(prints_shown, puzzle).scan(20.0), how.profile())
 
 
 def test_turning_pieces_over_is_reported_if_both_faces_are_alike() -> None:
@@ -129,7 +129,7 @@ def test_a_mirrored_piece_is_another_piece(piece: str, challenge: str, solved: b
 
 def recognised(how: Order, pieces: str) -> str:
     made = kit(how, pieces, solved=False)
-    found = scan_set([*made.bodies.values()], made.puzzle, made.profile.unit_mm)
+    found = Scanner([*made.bodies.values()], made.puzzle).scan(made.profile.unit_mm)
     return getattr(match_profile(found, [load_profile([name]) for name in PRESETS]), "name", "")
 
 
@@ -149,7 +149,7 @@ def test_a_profile_that_does_not_fit_is_not_recognised() -> None:
 
 def results(prints: Sequence[Mesh], puzzle: PuzzleSet, how: Order) -> tuple[Any, Any]:
     """What `check` says, and the answers to the challenges."""
-    report = check(scan_set(prints, puzzle, 20.0), how.profile(), 60.0)
+    report = check(Scanner(prints, puzzle).scan(20.0), how.profile(), 60.0)
     return report.document(), [(o.challenge.id, o.status, o.missing) for o in report.answers]
 
 

@@ -37,14 +37,22 @@ import numpy as np
 from fabkit.core.errors import InputError
 from fabkit.model.piece import Piece
 from fabkit.puzzles.snowflakes.field import Field
-from fabkit.solve.engines.compiled import ONE, ZERO, Word, kernel, popcount, trailing_zeros
+from fabkit.solve.engines.compiled import (
+    ONE,
+    ZERO,
+    Word,
+    kernel,
+    kernel_helper,
+    popcount,
+    trailing_zeros,
+)
 from fabkit.solve.exact_cover import WORD_BITS, WordArray, bitmasks, to_csr
 
 #: Trees are only computed once the area left is this small; before, there are few sets.
 MOST_LAYERS = 24
 
 
-@kernel
+@kernel_helper
 def count_cells(mask, planes, values):  # type: ignore[no-untyped-def]
     """Count the cells of a set of orbits, by bit counts for each orbit size."""
     count = np.int64(0)
@@ -56,7 +64,7 @@ def count_cells(mask, planes, values):  # type: ignore[no-untyped-def]
     return count
 
 
-@kernel
+@kernel_helper
 def _spread(sources, near, spread):  # type: ignore[no-untyped-def]
     """Add the orbits that touch the sources to ``spread``."""
     for word in range(sources.shape[0]):
@@ -68,7 +76,7 @@ def _spread(sources, near, spread):  # type: ignore[no-untyped-def]
                 spread[near_word] |= near[orbit, near_word]
 
 
-@kernel
+@kernel_helper
 def _layers(starts, entry, orbits, near, costs, max_cost, reached, around, fresh):  # type: ignore[no-untyped-def]
     """Compute the orbits reachable at every cost: orbits of the set are free, new ones are not.
 
@@ -99,7 +107,7 @@ def _layers(starts, entry, orbits, near, costs, max_cost, reached, around, fresh
                 reached[cost, word] |= fresh[word]
 
 
-@kernel
+@kernel_helper
 def _useful(orbits, near, mirrors, costs, max_cost, room):  # type: ignore[no-untyped-def]
     """Write to ``room[2, max_cost]`` the orbits that a tree of that cost joins to both mirrors.
 
@@ -133,7 +141,7 @@ def _useful(orbits, near, mirrors, costs, max_cost, room):  # type: ignore[no-un
     _layers(room[5, : max_cost + 1], none, orbits, near, costs, max_cost, room[2], room[3], fresh)
 
 
-@kernel
+@kernel_helper
 def useful_orbits(orbits, field, max_weight, room, useful):  # type: ignore[no-untyped-def]
     """Write the orbits that may be added to the set, and its own if it can be joined."""
     planes, _, values, near, mirrors, costs, unit, slack, rigid = field
@@ -152,7 +160,7 @@ _HASH_START = Word(14695981039346656037)
 _HASH_FACTOR = Word(0x9E3779B97F4A7C15)
 
 
-@kernel
+@kernel_helper
 def _hash(mask):  # type: ignore[no-untyped-def]
     digest = _HASH_START
     for word in mask:
@@ -161,7 +169,7 @@ def _hash(mask):  # type: ignore[no-untyped-def]
     return digest ^ (digest >> Word(32))
 
 
-@kernel
+@kernel_helper
 def _find(mask, table, rows):  # type: ignore[no-untyped-def]
     """Return the place of a row in a hash table, or the free place where it belongs."""
     last = np.int64(table.shape[0] - 1)
@@ -179,7 +187,7 @@ def _find(mask, table, rows):  # type: ignore[no-untyped-def]
     return place
 
 
-@kernel
+@kernel_helper
 def _rehash(rows, count):  # type: ignore[no-untyped-def]
     """Create a hash table for the rows with a load of at most a quarter."""
     size = 1 << 10
@@ -191,7 +199,7 @@ def _rehash(rows, count):  # type: ignore[no-untyped-def]
     return table
 
 
-@kernel
+@kernel_helper
 def _unite(sets, index, touched, barred, placement, useful, union):  # type: ignore[no-untyped-def]
     """Write the union, unless the placement overlaps the set or reaches useless orbits."""
     for word in range(union.shape[0]):
@@ -202,7 +210,7 @@ def _unite(sets, index, touched, barred, placement, useful, union):  # type: ign
     return True
 
 
-@kernel
+@kernel_helper
 def _parts_fit(weight, inner, here, rest, max_weight):  # type: ignore[no-untyped-def]
     """Return whether both parts have room for their pieces, and finally both have some.
 
@@ -212,7 +220,11 @@ def _parts_fit(weight, inner, here, rest, max_weight):  # type: ignore[no-untype
     return inner >= here and outer >= there and (rest > 0 or (inner > 0 and outer > 0))
 
 
-@kernel
+@kernel(
+    "u8[:, ::1], u8[:, ::1], u8[:, ::1], b1[::1], i8, i8, i8, i8, b1, "
+    "Tuple([u8[:, ::1], u8[:, ::1], i8[::1], u8[:, ::1], u8[:, ::1], u8[:, ::1], i8, i8, b1]), "
+    "u8[:, ::1], b1[::1], i4[::1], i8"
+)
 def extend_unions(  # type: ignore[no-untyped-def]
     sets, touched, barred, first_part, cells, rest, min_weight, max_weight, mixed, field,
     rows, kept, table, count,

@@ -17,7 +17,7 @@ import numpy as np
 from fabkit.model.piece import Piece
 from fabkit.puzzles.snowflakes.field import Field
 from fabkit.solve.encoding import group_identical
-from fabkit.solve.engines.compiled import ONE, ZERO, Word, kernel
+from fabkit.solve.engines.compiled import ONE, ZERO, Word, kernel, kernel_helper
 from fabkit.solve.engines.search import mrv_search
 from fabkit.solve.exact_cover import ExactCoverProblem, IntArray, Option, bitmasks, to_csr
 
@@ -29,7 +29,7 @@ IMPOSSIBLE = "impossible"
 OPEN = "open"
 
 
-@kernel
+@kernel_helper
 def _fitting(orbits, candidate, orbits_of, by_orbit, orbit_start, fitting):  # type: ignore[no-untyped-def]
     """Write the placements whose orbits are all in the candidate, ascending; return their number."""
     count = 0
@@ -48,7 +48,7 @@ def _fitting(orbits, candidate, orbits_of, by_orbit, orbit_start, fitting):  # t
     return count
 
 
-@kernel
+@kernel_helper
 def _numbered(orbits, orbit_cells, orbit_cell_start, number):  # type: ignore[no-untyped-def]
     """Number the cells of the candidate in the field's order; return how many there are."""
     number[:] = -1
@@ -63,7 +63,7 @@ def _numbered(orbits, orbit_cells, orbit_cell_start, number):  # type: ignore[no
     return count
 
 
-@kernel
+@kernel_helper
 def _first_kind(fitting, count, kinds, smallest, copies):  # type: ignore[no-untyped-def]
     """Return the single-copy kind with fewest placements up to symmetry; -1 if there is none."""
     counts = np.zeros(copies.shape[0], dtype=np.int64)
@@ -77,7 +77,10 @@ def _first_kind(fitting, count, kinds, smallest, copies):  # type: ignore[no-unt
     return best
 
 
-@kernel
+@kernel(
+    "i8[::1], u8[::1], u8[:, ::1], i8[::1], i8[::1], i8[::1], i8[::1], "
+    "i8[::1], i8[::1], i8[::1], i8[::1], i8[::1], i8[::1], i8"
+)
 def attempt(  # type: ignore[no-untyped-def]
     orbits, candidate, orbits_of, by_orbit, orbit_start, orbit_cells, orbit_cell_start,
     cells, cell_start, kinds, smallest, images, copies, most_nodes,

@@ -15,6 +15,7 @@ import numpy as np
 from llvmlite import ir
 from numba.core.caching import FunctionCache
 from numba.core.registry import CPUDispatcher
+from numba.core.sigutils import normalize_signature
 from numba.extending import intrinsic
 
 from fabkit.core.signals import defer_signals
@@ -58,41 +59,84 @@ with _no_linear_algebra():
 class _Cache(FunctionCache):
     """Compiled code in files; failures to read or write them are ignored."""
 
+    is_kept = False
+
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
-            return super().load_overload(sig, target_context)
+            loaded = super().load_overload(sig, target_context)
         except Exception:  # for instance truncated by a power failure: compile and store it again
             with suppress(Exception):
                 self.flush()
             return None
+        self.is_kept = loaded is not None
+        return loaded
 
     def save_overload(self, sig: Any, data: Any) -> None:
         with suppress(Exception):  # for instance if the disk is full
             super().save_overload(sig, data)
+            self.is_kept = True
 
 
-class _Kernel(CPUDispatcher):
-    """A function that numba compiles for each combination of argument types."""
+class Kernel(CPUDispatcher):
+    """A function that numba compiles for each combination of argument types.
+
+    `types` are those of its callers.
+    """
+
+    types: tuple[Any, ...]
 
     def enable_caching(self) -> None:
+        """Keep compiled code if there is a place for it."""
         with suppress(RuntimeError):  # numba's "no locator available": no writable place
             self._cache = _Cache(self.py_func)
 
     def compile(self, sig: Any) -> Any:
+        """Compile for some types of arguments, or read what was kept."""
         # LLVM crashes if interrupted, or loses exceptions raised in its callbacks.
         with defer_signals():
             return super().compile(sig)
 
+    @property
+    def is_kept(self) -> bool:
+        """Whether its compiled code was read from, or written to, its folder."""
+        return isinstance(self._cache, _Cache) and self._cache.is_kept
 
-def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+    @property
+    def folder(self) -> str:
+        """The folder where its compiled code is kept."""
+        return str(self._cache.cache_path)
+
+
+#: How functions are compiled; none is called from C.
+_FLAGS = {"nopython": True, "boundscheck": None, "no_cfunc_wrapper": True}
+#: All kernels of the modules imported so far.
+KERNELS: list[Kernel] = []
+
+
+def kernel(types: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Compiles a function when it is first called, and keeps the result for later runs.
 
     The compiled code is kept beside the source, else in the user's cache folder. If neither is
     writable, it is compiled in every run.
+
+    Args:
+        types: those of its arguments, as numba abbreviates them (``u8`` is `numpy.uint64`), for
+            `fabkit warm-up`. If called with others, it is compiled once more.
     """
-    compiled = _Kernel(function, targetoptions={"nopython": True, "boundscheck": None})
-    compiled.enable_caching()
-    return compiled
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        compiled = Kernel(function, targetoptions=_FLAGS)
+        compiled.types, _ = normalize_signature(types)
+        compiled.enable_caching()
+        KERNELS.append(compiled)
+        return compiled
+
+    return decorate
+
+
+def kernel_helper(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compiles a function as a part of each kernel that calls it."""
+    return Kernel(function, targetoptions={**_FLAGS, "no_cpython_wrapper": True})
 
 
 def _bit_count(name: str, *last: ir.Constant) -> Callable[..., Any]:
@@ -114,7 +158,7 @@ trailing_zeros = _bit_count("cttz", ir.Constant(ir.IntType(1), 0))
 popcount = _bit_count("ctpop")
 
 
-@kernel
+@kernel_helper
 def pieces_fit(areas, left, counter, bare):  # type: ignore[no-untyped-def]
     """Return whether the pieces still to be placed can cover so many bare cells.
 
@@ -188,7 +232,7 @@ def option_lists(
     """List the usable options for kernels, in the order of `list_index`.
 
     If masks are `in_place`, which requires cells to fit into one word, rows hold mask, cost and
-    position; else the mask from the lowest cell on in two words, and the cost.
+    position; else the mask from the lowest cell on in two words, cost and position.
 
     Returns:
         The rows, and the start of each list (and the end of the last).
@@ -199,9 +243,8 @@ def option_lists(
     lowest = cells[starts[:-1]]
     low, high = bitmasks(cells - np.repeat(lowest, np.diff(starts)), starts, 2 * WORD_BITS).T
     cost = np.array([counter.cost(option) for option in options], dtype=np.uint64)
-    columns = (low, high, cost)
-    if in_place:
-        columns = (low << lowest.astype(np.uint64), cost, np.array(positions, dtype=np.uint64))
+    masks = (low << lowest.astype(np.uint64),) if in_place else (low, high)
+    columns = (*masks, cost, np.array(positions, dtype=np.uint64))
     order = np.lexsort((low, high, lowest))
     first = np.searchsorted(lowest[order], range(problem.cell_count + 1)).astype(np.int64)
     rows, ahead = np.stack(columns, axis=1)[order], low[order] >> ONE
@@ -216,14 +259,14 @@ def option_lists(
 PATTERN_BITS = 7
 
 
-@kernel
+@kernel_helper
 def list_index(cell, window):  # type: ignore[no-untyped-def]
     """Return the index of the list for a lowest bare cell and the cells covered after it."""
     pattern = (window >> ONE) & ((ONE << Word(PATTERN_BITS)) - ONE)
     return (np.int64(cell) << PATTERN_BITS) + np.int64(pattern)
 
 
-@kernel
+@kernel("u8[:, ::1], u8[::1], i8[::1], i8[::1], u8[:, ::1]")
 def _fill(rows, ahead, first, start, table):  # type: ignore[no-untyped-def]
     """Write the start of each list, and the lists themselves if a table is given.
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -25,6 +26,7 @@ from fabkit.solve.engines.compiled import (
     CopyCounter,
     Word,
     kernel,
+    kernel_helper,
     list_index,
     option_lists,
     pieces_fit,
@@ -98,6 +100,24 @@ def estimate_nodes(problem: ExactCoverProblem, seconds: float) -> int:
     if BitmaskSearch.fits(problem):
         return int(seconds * 25e6)
     return int(seconds * 1e9 / (500 + len(problem.options)))
+
+
+def count_if_short(problem: ExactCoverProblem, max_nodes: int, budget: Budget) -> Outcome:
+    """Count the solutions, unless that is expected to take more than so many nodes.
+
+    Expected are the nodes so far over the share of the search that is done: first after a sixteenth
+    of the maximum, then whenever they have doubled. The outcome is incomplete if the count is not
+    short or the budget is spent. How long a count is does not depend on the machine or its clock.
+    """
+    search = start_search(problem, break_symmetry=True, keep_solutions=False)
+    over = False
+    with suppress(BudgetSpentError):
+        for part in (16, 8, 4, 2, 1):
+            over = search.step(max_nodes // part - search.nodes, None)
+            budget.report(float(over))
+            if over or search.nodes > max_nodes * search.progress():
+                break
+    return Outcome(search.count, over, (), search.nodes)
 
 
 def run_in_slices(
@@ -221,14 +241,17 @@ class TreeSearch:
 _BUFFERED = 4096
 
 
-@kernel
+@kernel("u8,")
 def _list_from(covered):  # type: ignore[no-untyped-def]
     """Return the index of the list of options for a set of covered cells."""
     cell = trailing_zeros(~covered)
-    return list_index(cell, covered >> cell)
+    return list_index(np.int64(cell), covered >> cell)
 
 
-@kernel
+@kernel(
+    "u8[:, ::1], i8[::1], u8, UniTuple(u8, 3), b1[:, ::1], "
+    "u8[::1], u8[::1], i8[::1], i8[:, ::1], i8, i8, i8"
+)
 def _bitmask_search(  # type: ignore[no-untyped-def]
     table, start, full, counter, areas,
     covered, left, cursor, listed, depth, node_limit, solution_limit,
@@ -403,7 +426,7 @@ _CELLS = 1
 _KINDS = 2
 
 
-@kernel
+@kernel_helper
 def _choose(  # type: ignore[no-untyped-def]
     options, live, begin, end, covered, left, counts, optional, areas
 ):
@@ -444,7 +467,7 @@ def _choose(  # type: ignore[no-untyped-def]
     return _COMPLETE if complete else best
 
 
-@kernel
+@kernel_helper
 def _descend(options, live, begin, end, left, chosen, item_kind):  # type: ignore[no-untyped-def]
     """Write the options that fit beside the chosen one after ``end``; return their end.
 
@@ -468,7 +491,7 @@ def _descend(options, live, begin, end, left, chosen, item_kind):  # type: ignor
     return stop
 
 
-@kernel
+@kernel_helper
 def _next_child(options, live, place, end, item, cell_count, at_root):  # type: ignore[no-untyped-def]
     """Return the next place in the list whose option covers the item; ``end`` if there is none."""
     masks, _, _, kinds, _, weights = options
@@ -484,7 +507,7 @@ def _next_child(options, live, place, end, item, cell_count, at_root):  # type: 
     return place
 
 
-@kernel
+@kernel_helper
 def _use(options, option, sign, covered, left):  # type: ignore[no-untyped-def]
     """Place an option (sign -1) or remove it (sign 1)."""
     _, cells, cell_start, kinds, uses, _ = options
@@ -494,7 +517,7 @@ def _use(options, option, sign, covered, left):  # type: ignore[no-untyped-def]
         covered[cells[position]] = sign < 0
 
 
-@kernel
+@kernel("i8[::1], i8[::1], i8[::1], i8, i8")
 def _start(kinds, uses, copies, pieces_used, cell_count):  # type: ignore[no-untyped-def]
     """Create the initial state for `_mrv_search`."""
     depths = pieces_used + 2
@@ -511,7 +534,11 @@ def _start(kinds, uses, copies, pieces_used, cell_count):  # type: ignore[no-unt
     return live, bounds, cursor, item, chosen, covered, left, counts
 
 
-@kernel
+@kernel(
+    "Tuple([u8[:, ::1], i8[::1], i8[::1], i8[::1], i8[::1], i8[::1]]), "
+    "Tuple([i4[::1], i8[::1], i8[::1], i8[::1], i8[::1], b1[::1], i8[::1], i8[::1]]), "
+    "i8, b1[:, ::1], i8, i4[::1], i8, i8, i8, i8"
+)
 def _mrv_search(  # type: ignore[no-untyped-def]
     options, state, optional, areas, first_item, items, item_count, depth, node_limit,
     solution_limit,
@@ -553,14 +580,14 @@ def _mrv_search(  # type: ignore[no-untyped-def]
         if place == end:
             depth -= 1
             if depth >= 0:
-                _use(options, chosen[depth], 1, covered, left)
+                _use(options, chosen[depth], np.int64(1), covered, left)
             continue
         if end + end - begin > live.shape[0]:
             return _FULL_LIST, depth, nodes, weight, item_count
         option = live[place]
         cursor[depth], chosen[depth] = place + 1, option
         nodes += 1
-        _use(options, option, -1, covered, left)
+        _use(options, np.int64(option), np.int64(-1), covered, left)
         item_kind = item[depth] - cell_count if item[depth] >= cell_count else -1
         depth += 1
         bounds[depth + 1] = _descend(options, live, begin, end, left, option, item_kind)
@@ -568,7 +595,7 @@ def _mrv_search(  # type: ignore[no-untyped-def]
     return _OVER if depth < 0 else _GOING, depth, nodes, weight, item_count
 
 
-@kernel
+@kernel_helper
 def _grown(state):  # type: ignore[no-untyped-def]
     """Double the room for options that fit."""
     live, bounds, cursor, item, chosen, covered, left, counts = state
@@ -576,7 +603,7 @@ def _grown(state):  # type: ignore[no-untyped-def]
     return live, bounds, cursor, item, chosen, covered, left, counts
 
 
-@kernel
+@kernel_helper
 def mrv_search(  # type: ignore[no-untyped-def]
     masks, cells, cell_start, kinds, weights, copies, cell_count, first_item, max_nodes
 ):
@@ -592,21 +619,24 @@ def mrv_search(  # type: ignore[no-untyped-def]
     options = (masks, cells, cell_start, kinds, uses, weights)
     state = _start(kinds, uses, copies, copies.sum(), cell_count)
     chosen = state[4]
-    items, noted = np.zeros(256, dtype=np.int32), 0
+    items = np.zeros(256, dtype=np.int32)
     no_areas = np.zeros((0, 0), dtype=np.bool_)
-    depth = nodes = 0
+    # Literal numbers would be types of their own, for which the search is compiled again.
+    optional = np.int64(_NOTHING)
+    solution_limit = np.int64(1)
+    noted = depth = nodes = np.int64(0)
     while True:
         why, depth, walked, weight, noted = _mrv_search(
             options,
             state,
-            _NOTHING,
+            optional,
             no_areas,
             first_item,
             items,
             noted,
             depth,
             max_nodes - nodes,
-            1,
+            solution_limit,
         )
         nodes += walked
         if weight > 0:
@@ -677,7 +707,7 @@ class MrvSearch(TreeSearch):
             if weight and self._keep_solutions:
                 self.solutions.append(tuple(sorted(self._chosen[: self._depth].tolist())))
             if why == _FULL_LIST:
-                self._state = _grown(self._state)
+                self._state = _grown.py_func(self._state)
             if why == _FULL_ITEMS or self._over:
                 self.items.extend(self._items[: self._noted].tolist())
                 self._noted = 0

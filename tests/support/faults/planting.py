@@ -27,7 +27,7 @@ from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.verify.challenge_results import ChallengeResult
 from fabkit.verify.reports import CheckReport, check
-from fabkit.verify.scan import scan_set
+from fabkit.verify.scan import Scanner
 from tests.support.faults.kits import ALL, BARE, COMPANIONS, PLAIN, Kit, kit, printed_mesh
 from tests.support.prints import Order
 
@@ -46,7 +46,7 @@ class Planted:
     faulty: str
 
     def report(self, answers: Sequence[ChallengeResult] | None = None) -> CheckReport:
-        scanned = scan_set(self.bodies, self.puzzle, self.profile.unit_mm)
+        scanned = Scanner(self.bodies, self.puzzle).scan(self.profile.unit_mm)
         return check(scanned, self.profile, answers=answers)
 
 
