@@ -112,7 +112,7 @@ class Calls(Generic[Result]):
         minimum: int = 0,
     ) -> None:
         self.call: Callable[..., Any] = call
-        self.arguments, self.names = arguments, names
+        self.arguments, self.names = [*arguments], names
         self.waiting = deque(range(len(arguments)))
         self.futures: dict[int, Future[Any]] = {}
         self.outcomes: dict[int, Any] = {}
@@ -172,8 +172,10 @@ class Calls(Generic[Result]):
                 calls.outcomes[number] = calls.call(*calls.arguments[number])
             except Exception as error:  # raised when it is its turn
                 calls.outcomes[number] = error
+            calls.arguments[number] = ()  # they may be large
         elif future is not None and future.done():
             self.outcomes[index] = self._outcome(index)
+            self.arguments[index] = ()
         elif future is not None:
             wait([future], _POLL_S)
 

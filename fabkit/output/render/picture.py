@@ -89,7 +89,6 @@ class _Scene:
     """All triangles together, projected."""
 
     def __init__(self, meshes: Sequence[ShadedMesh], view: View) -> None:
-        self.meshes = meshes
         self.view = view
         self.vertices = np.concatenate([mesh.vertices for mesh in meshes]).astype(np.float64)
         starts = np.cumsum([0, *(len(mesh.vertices) for mesh in meshes)])
@@ -122,20 +121,22 @@ class _Scene:
         calls = []
         for group in range(_FINE**2):
             down, across = divmod(group, _FINE)
-            samples = np.s_[down::_FINE, across::_FINE]
-            calls.append((self, group, face[samples].copy(), ink[samples].copy()))
+            here = np.s_[down::_FINE, across::_FINE]
+            calls.append((self, group, face[here].copy(), ink[here].copy()))
         del face, ink
         return_free_memory()
         pixels = np.zeros((self.view.height, self.view.width, 4))
-        names = [f"sample {group + 1}" for group in range(len(calls))]
-        for part in Calls(_Scene.samples, calls, names).in_order(ahead=1):
+        samples = Calls(_Scene.samples, calls, [f"sample {group}" for group in range(_FINE**2)])
+        del calls
+        for part in samples.in_order(ahead=1):
             pixels += np.divide(part, _FINE**2, out=part)
             del part  # it is large
         return pixels
 
     def samples(self, group: int, face: NDArray[np.int32], inked: NDArray[np.bool_]) -> Floats:
         """Return colour and coverage of one sample of each pixel."""
-        shadows = shadow_maps(self.meshes, self.faces, self.view, group, _FINE**2)
+        whole = ShadedMesh(self.vertices, self.faces, "", "")
+        shadows = shadow_maps([whole], self.faces, self.view, group, _FINE**2)
         down, across = divmod(group, _FINE)
         pixels = np.zeros((*face.shape, 4))
         for top in range(0, self.view.height, _BAND):
