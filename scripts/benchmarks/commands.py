@@ -401,7 +401,9 @@ def foreign_meshes(folder: Path) -> None:
         for number, part in enumerate(parts):
             part.apply_transform(random_rotation_matrix(chance.random(3)))
             part.apply_translation([number % 6 * 90, number // 6 * 90, 0])
-        return trimesh.util.concatenate(parts)
+        whole = trimesh.util.concatenate(parts)
+        assert isinstance(whole, trimesh.Trimesh)
+        return whole
 
     def gear(teeth: int) -> trimesh.Trimesh:
         angles = np.linspace(0, 2 * np.pi, 12 * teeth, endpoint=False)
