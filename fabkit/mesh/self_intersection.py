@@ -94,15 +94,17 @@ def _near_pairs(triangles: Points) -> Iterator[Indices]:
     tree = shapely.STRtree(boxes)
     step = max(32, _BOXES_AT_ONCE // len(boxes))
     batch = [np.empty((2, 0), dtype=np.int64)]
+    size = 0
     for start in range(0, len(boxes), step):
         first, second = tree.query(boxes[start : start + step])
         first += start
         near = (low[z, first] <= high[z, second]) & (low[z, second] <= high[z, first])
         near &= first < second
         batch.append(np.stack([first[near], second[near]]))
-        if sum(pairs.shape[1] for pairs in batch) >= _PAIRS_AT_ONCE:
+        size += batch[-1].shape[1]
+        if size >= _PAIRS_AT_ONCE:
             yield np.concatenate(batch, axis=1)
-            batch = batch[:1]
+            batch, size = batch[:1], 0
     yield np.concatenate(batch, axis=1)
 
 
