@@ -69,6 +69,13 @@ class Benchmark:
     compiles: bool = False
     foreign: bool = False
 
+    @property
+    def named(self) -> str:
+        """What the reference is called: the command, if it is one of fabkit's."""
+        command = self.reference.partition("main([")[2].partition("])")[0]
+        words = command.replace("'", "").replace(",", "")
+        return f"`fabkit {words}`" if command else f"`{self.reference}`"
+
 
 def _pieces(count: int) -> str:
     return " ".join(f"--piece {piece}" for piece in "ARELOMTSQDJBNYIU"[:count])
@@ -425,11 +432,13 @@ def foreign_meshes(folder: Path) -> None:
 
 
 def table(bench: Benchmark, found: dict[str, Measured], against: bool) -> Iterator[str]:
-    """The printed lines."""
+    """The printed lines, in Markdown, as docs/explanation/speed.md has them."""
     base = found[""].median_s
-    head = f"{'seconds':>9}{'MB':>7}{'x reference':>13}{'limit':>7}{'x line above':>14}"
-    yield f"{bench.title} (reference: {bench.reference}, {base:.2f} s)"
-    yield f"  {'':28}{head}{'   x the other' if against else ''}"
+    columns = ["", "seconds", "MB", "x reference", "limit", "x line above"]
+    columns += ["x the other"] if against else []
+    yield f"{bench.title[:1].upper()}{bench.title[1:]}. Reference: {bench.named}, {base:.2f} s.\n"
+    yield _row(columns)
+    yield _row(["---", *("---:" for _ in columns[1:])])
     above = 0.0
     for line in bench.lines:
         if line.name not in found:
@@ -437,12 +446,15 @@ def table(bench: Benchmark, found: dict[str, Measured], against: bool) -> Iterat
         one = found[line.name]
         limit = f"{line.limit:.2f}" if line.limit else ""
         grown = f"{one.median_s / above:.2f}" if line.grows and above else ""
-        other = f"{one.ratio:14.2f}" if against else ""
-        yield (
-            f"  {line.name:28}{one.median_s:9.2f}{one.megabytes:7.0f}"
-            f"{one.median_s / base:13.2f}{limit:>7}{grown:>14}{other}"
-        )
+        cells = [f"{one.median_s:.2f}", f"{one.megabytes:.0f}", f"{one.median_s / base:.2f}"]
+        cells += [limit, grown] + ([f"{one.ratio:.2f}"] if against else [])
+        yield _row([line.name, *cells])
         above = one.median_s
+
+
+def _row(cells: list[str]) -> str:
+    width = max(28, len(cells[0]))
+    return f"| {cells[0]:{width}} | " + " | ".join(f"{cell:>12}" for cell in cells[1:]) + " |"
 
 
 def main() -> int:
