@@ -1,7 +1,6 @@
 """Independent calls side by side: in worker processes and in this one, on all cores.
 
 Workers are started by commands only, inside `all_cores`; otherwise all calls are made in this process.
-A worker imports the main module again, and not every script and notebook is written for that.
 """
 
 from __future__ import annotations
@@ -12,11 +11,12 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, wait
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, nullcontext, suppress
 from typing import Any, Generic, TypeVar
 
 from fabkit.core.progress import Progress, counted, no_progress
-from fabkit.jobs.run import Processes, Task, WorkerLostError
+from fabkit.jobs.run import Processes, Task
 
 Result = TypeVar("Result")
 #: The maximum number of processes, since each loads its libraries.
@@ -58,7 +58,8 @@ class _Crew(Processes):
         """Hand the next call to a worker, if there is one."""
         if taken := self.take():
             calls, index = taken
-            future = calls.futures[index] = self.submit(calls.task(index))
+            task = Task(calls.names[index], calls.call, calls.arguments[index])
+            future = calls.futures[index] = self.submit(task)
             future.add_done_callback(self._go_on)
         return taken is not None
 
@@ -120,10 +121,6 @@ class Calls(Generic[Result]):
         if self._crew is not None:
             self._crew.begin(self)
 
-    def task(self, index: int) -> Task:
-        """A call as the workers take it."""
-        return Task(self.names[index], self.call, self.arguments[index])
-
     def results(self, progress: Progress = no_progress) -> list[Result]:
         """Return all results; see `in_order`."""
         return list(self.in_order(progress))
@@ -180,10 +177,10 @@ class Calls(Generic[Result]):
             wait([future], _POLL_S)
 
     def _outcome(self, index: int) -> Any:
-        assert self._crew is not None
+        """Return what a worker did; a call that broke it down, or waited for it, is made here."""
         try:
-            return self._crew.result(self.futures.pop(index), self.task(index))
-        except WorkerLostError:
+            return self.futures.pop(index).result()
+        except BrokenProcessPool:
             return self.call(*self.arguments[index])
 
 

@@ -16,6 +16,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any, Self
 
 from fabkit.core.errors import ExternalError, FabkitError, pluralize, quote
@@ -246,7 +247,7 @@ class Processes(Pool):
             self._executor = ProcessPoolExecutor(
                 self.workers, multiprocessing.get_context("spawn"), _begin, (os.getpid(),)
             )
-        with defer_signals(), _children_without_ctrl_c():
+        with defer_signals(), _children_without_ctrl_c(), _children_without_main():
             try:
                 future = self._executor.submit(call_outcome, task.call, task.arguments)
             except BrokenProcessPool as error:
@@ -288,6 +289,18 @@ def _begin(parent: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
     exit_with_parent(parent)
     os.dup2(2, 1)  # output of libraries must not mix with the command's
+
+
+@contextlib.contextmanager
+def _children_without_main() -> Iterator[None]:
+    """Keep processes started inside from importing the main module again: few scripts are written for
+    that."""
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
 
 
 @contextlib.contextmanager

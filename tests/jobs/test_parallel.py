@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
 
 from fabkit.core.errors import InputError
 from fabkit.jobs.parallel import Calls, all_cores, parallel_map
 
+#: A script without a check of ``__name__``.
+SCRIPT = """
+from fabkit.jobs import parallel
+parallel.core_count = lambda: 2
+print("begin")
+with parallel.all_cores():
+    print(parallel.parallel_map(divmod, [(7, 2), (9, 4)], ["7", "9"]))
+"""
 NAMES = [str(number) for number in range(12)]
 
 
@@ -68,3 +79,21 @@ def test_what_a_lost_worker_had_begun_is_repeated_here(two_cores: None) -> None:
         calls = Calls(die_in_worker, [(number, os.getpid()) for number in range(3)], NAMES)
         time.sleep(0.5)
         assert calls.results() == [0, 1, 2]
+
+
+def test_the_calls_after_those_of_a_lost_worker_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fabkit.jobs.parallel.core_count", lambda: 4)
+    with all_cores():
+        lost = Calls(die_in_worker, [(number, os.getpid()) for number in range(2)], NAMES).in_order()
+        time.sleep(1)
+        assert next(lost) == 0
+        others = Calls(square, [(number,) for number in range(12)], NAMES)
+        assert next(lost) == 1
+        assert [number for number, _ in others.results()] == [number**2 for number in range(12)]
+
+
+def test_a_script_is_not_run_again_by_its_workers(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    ran = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)  # noqa: S603
+    assert (ran.stdout, ran.stderr) == ("begin\n[(3, 1), (2, 1)]\n", "")
