@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 
 from fabkit.build.cover_image import cover_picture
@@ -159,13 +159,18 @@ class BookletFile:
         return made[0] if made else None
 
     def _target(self, make: Callable[[OutputPath], object]) -> Target:
+        return Target((self.options.file_name,), self._recipe, make, always=self.always)
+
+    @cached_property
+    def _recipe(self) -> str:
+        """The hash of its inputs before they are read, so that a change in between makes it stale."""
         options = self.options
         inputs = {
             "selection": options.selection.fingerprint(self.puzzle, self.folder),
             "words": load_messages("booklet", options.language),
             "look": [options.paper, options.picture, options.edition, options.fold],
         }
-        recipe = report_recipe(
+        return report_recipe(
             self.puzzle,
             self.profile,
             json_text(inputs),
@@ -173,4 +178,3 @@ class BookletFile:
             libraries=_LIBRARIES,
             exclude_keys=NOT_SHOWN,
         )
-        return Target((options.file_name,), recipe, make, always=self.always)

@@ -84,7 +84,9 @@ def test_what_a_lost_worker_had_begun_is_repeated_here(two_cores: None) -> None:
 def test_the_calls_after_those_of_a_lost_worker_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fabkit.jobs.parallel.core_count", lambda: 4)
     with all_cores():
-        lost = Calls(die_in_worker, [(number, os.getpid()) for number in range(2)], NAMES).in_order()
+        lost = Calls(
+            die_in_worker, [(number, os.getpid()) for number in range(2)], NAMES
+        ).in_order()
         time.sleep(1)
         assert next(lost) == 0
         others = Calls(square, [(number,) for number in range(12)], NAMES)
