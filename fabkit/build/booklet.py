@@ -24,10 +24,6 @@ from fabkit.output.i18n import LANGUAGES, load_messages
 BOOKLET = "booklet.pdf"
 #: Profile keys that affect neither booklets nor pages.
 NOT_SHOWN = ("price.", "laser.", "filament.", "plate.", "printer.")
-#: The packages it depends on, besides those of all reports.
-_PACKAGES = ("build", "solid", "core")
-#: The libraries it depends on, besides those of all reports.
-_LIBRARIES = ("reportlab", "cadquery", "cadquery-ocp", "pillow")
 
 
 @dataclass(frozen=True)
@@ -170,11 +166,5 @@ class BookletFile:
             "words": load_messages("booklet", options.language),
             "look": [options.paper, options.picture, options.edition, options.fold],
         }
-        return report_recipe(
-            self.puzzle,
-            self.profile,
-            json_text(inputs),
-            packages=_PACKAGES,
-            libraries=_LIBRARIES,
-            exclude_keys=NOT_SHOWN,
-        )
+        text = json_text(inputs)
+        return report_recipe(self.puzzle, self.profile, text, exclude_keys=NOT_SHOWN)

@@ -9,13 +9,7 @@ from typing import TYPE_CHECKING, Any
 from fabkit.cli.check import print_check, print_verify
 from fabkit.cli.context import FAILURE_EXIT, PRINT_OPTIONS, Context, with_options
 from fabkit.cli.options import flag
-from fabkit.cli.printing import (
-    SLICER,
-    TIME_LIMIT,
-    export_of,
-    print_export,
-    print_slices,
-)
+from fabkit.cli.printing import SLICER, TIME_LIMIT, export_of, print_export, print_slices
 from fabkit.cli.report import Report
 from fabkit.core.errors import FabkitError, pluralize
 from fabkit.core.units import format_duration

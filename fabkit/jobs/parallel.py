@@ -103,6 +103,10 @@ class Calls(Generic[Result]):
         arguments: those of each call.
         names: what each call works on, for the progress.
         minimum: fewer calls are all made in this process.
+
+    Example:
+        >>> Calls(divmod, [(7, 2), (9, 4)], ["7", "9"]).results()
+        [(3, 1), (2, 1)]
     """
 
     def __init__(
@@ -182,19 +186,3 @@ class Calls(Generic[Result]):
             return self.futures.pop(index).result()
         except BrokenProcessPool:
             return self.call(*self.arguments[index])
-
-
-def parallel_map(
-    call: Callable[..., Result],
-    arguments: Sequence[tuple[Any, ...]],
-    names: Sequence[str],
-    progress: Progress = no_progress,
-    minimum: int = 0,
-) -> list[Result]:
-    """Return the results of some `Calls` in order.
-
-    Example:
-        >>> parallel_map(divmod, [(7, 2), (9, 4)], ["7", "9"])
-        [(3, 1), (2, 1)]
-    """
-    return Calls(call, arguments, names, minimum).results(progress)

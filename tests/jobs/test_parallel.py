@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from fabkit.core.errors import InputError
-from fabkit.jobs.parallel import Calls, all_cores, parallel_map
+from fabkit.jobs.parallel import Calls, all_cores
 
 #: A script without a check of ``__name__``.
 SCRIPT = """
@@ -20,7 +20,7 @@ from fabkit.jobs import parallel
 parallel.core_count = lambda: 2
 print("begin")
 with parallel.all_cores():
-    print(parallel.parallel_map(divmod, [(7, 2), (9, 4)], ["7", "9"]))
+    print(parallel.Calls(divmod, [(7, 2), (9, 4)], ["7", "9"]).results())
 """
 NAMES = [str(number) for number in range(12)]
 
@@ -52,7 +52,7 @@ def test_results_come_in_order_from_both_processes(two_cores: None) -> None:
     with all_cores():
         Calls(square, [(0,)], ["start"]).results()  # the worker has started
         calls = [(number,) for number in range(12)]
-        results = parallel_map(square, calls, NAMES, lambda share, _: shares.append(share))
+        results = Calls(square, calls, NAMES).results(lambda share, _: shares.append(share))
     assert [number for number, _ in results] == [number * number for number in range(12)]
     assert len({process for _, process in results}) == 2
     assert shares == sorted(shares)
@@ -61,7 +61,7 @@ def test_results_come_in_order_from_both_processes(two_cores: None) -> None:
 
 def test_without_workers_all_calls_are_made_here_in_order() -> None:
     texts: list[str] = []
-    results = parallel_map(square, [(1,), (2,)], NAMES, lambda _, text: texts.append(text))
+    results = Calls(square, [(1,), (2,)], NAMES).results(lambda _, text: texts.append(text))
     assert results == [(1, os.getpid()), (4, os.getpid())]
     assert texts == ["0/2 0", "1/2 1", ""]
 
@@ -70,8 +70,8 @@ def test_without_workers_all_calls_are_made_here_in_order() -> None:
 def test_an_error_is_raised_once_and_the_workers_go_on(two_cores: None, wrong: int) -> None:
     with all_cores():
         with pytest.raises(InputError, match=f"{wrong}: is wrong"):
-            parallel_map(fail_at, [(number, wrong) for number in range(12)], NAMES)
-        assert parallel_map(fail_at, [(number, 12) for number in range(12)], NAMES)[11] == 11
+            Calls(fail_at, [(number, wrong) for number in range(12)], NAMES).results()
+        assert Calls(fail_at, [(number, 12) for number in range(12)], NAMES).results()[11] == 11
 
 
 def test_what_a_lost_worker_had_begun_is_repeated_here(two_cores: None) -> None:
