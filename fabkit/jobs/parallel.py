@@ -55,13 +55,19 @@ class _Crew(Processes):
         return None
 
     def _hand_out(self) -> bool:
-        """Hand the next call to a worker, if there is one."""
-        if taken := self.take():
-            calls, index = taken
-            task = Task(calls.names[index], calls.call, calls.arguments[index])
-            future = calls.futures[index] = self.submit(task)
-            future.add_done_callback(self._go_on)
-        return taken is not None
+        """Hand the next call to a worker, if there are both."""
+        taken = self.take()
+        if taken is None:
+            return False
+        calls, index = taken
+        try:
+            future = self.submit(Task(calls.names[index], calls.call, calls.arguments[index]))
+        except OSError:  # the system starts no more processes
+            calls.waiting.appendleft(index)
+            return False
+        calls.futures[index] = future
+        future.add_done_callback(self._go_on)
+        return True
 
     def _go_on(self, last: Future[Any]) -> None:
         """Give the worker that has finished a call another one; none once a worker broke down."""

@@ -99,3 +99,15 @@ def test_a_script_is_not_run_again_by_its_workers(tmp_path: Path) -> None:
     script.write_text(SCRIPT)
     ran = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
     assert (ran.stdout, ran.stderr) == ("begin\n[(3, 1), (2, 1)]\n", "")
+
+
+def test_without_room_for_workers_all_calls_are_made_here(
+    two_cores: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(process: object) -> None:
+        raise BlockingIOError
+
+    monkeypatch.setattr("multiprocessing.process.BaseProcess.start", refuse)
+    with all_cores():
+        results = Calls(square, [(1,), (2,)], NAMES).results()
+    assert results == [(1, os.getpid()), (4, os.getpid())]
