@@ -53,8 +53,9 @@ class Artifacts:
 
     def __getstate__(self) -> dict[str, Any]:
         """For another process: without solids, and with the meshes left in their files."""
+        stl = dict(self.__dict__.get("stl", ()))  # a copy: this process goes on writing files
         left = {"_find_stl": dict, "_solids": {}, "_meshes": {}, "_layout": None}
-        return self.__dict__ | {"stl": self.stl} | left
+        return self.__dict__ | {"stl": stl} | left
 
     @cached_property
     def drawings(self) -> Mapping[str, PartDrawing]:

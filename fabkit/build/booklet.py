@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 
 from fabkit.build.cover_image import cover_picture
@@ -24,10 +24,6 @@ from fabkit.output.i18n import LANGUAGES, load_messages
 BOOKLET = "booklet.pdf"
 #: Profile keys that affect neither booklets nor pages.
 NOT_SHOWN = ("price.", "laser.", "filament.", "plate.", "printer.")
-#: The packages it depends on, besides those of all reports.
-_PACKAGES = ("build", "solid", "core")
-#: The libraries it depends on, besides those of all reports.
-_LIBRARIES = ("reportlab", "cadquery", "cadquery-ocp", "pillow")
 
 
 @dataclass(frozen=True)
@@ -159,18 +155,16 @@ class BookletFile:
         return made[0] if made else None
 
     def _target(self, make: Callable[[OutputPath], object]) -> Target:
+        return Target((self.options.file_name,), self._recipe, make, always=self.always)
+
+    @cached_property
+    def _recipe(self) -> str:
+        """The hash of its inputs before they are read, so that a change in between makes it stale."""
         options = self.options
         inputs = {
             "selection": options.selection.fingerprint(self.puzzle, self.folder),
             "words": load_messages("booklet", options.language),
             "look": [options.paper, options.picture, options.edition, options.fold],
         }
-        recipe = report_recipe(
-            self.puzzle,
-            self.profile,
-            json_text(inputs),
-            packages=_PACKAGES,
-            libraries=_LIBRARIES,
-            exclude_keys=NOT_SHOWN,
-        )
-        return Target((options.file_name,), recipe, make, always=self.always)
+        text = json_text(inputs)
+        return report_recipe(self.puzzle, self.profile, text, exclude_keys=NOT_SHOWN)

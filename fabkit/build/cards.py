@@ -6,12 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fabkit.build.artifacts import library_failures
-from fabkit.build.entries import (
-    Selection,
-    gather,
-    refuse_unknown_ids,
-    stated_and_generated,
-)
+from fabkit.build.entries import Selection, gather, refuse_unknown_ids, stated_and_generated
 from fabkit.build.reports import write_contents
 from fabkit.build.targets import OutputPath, Target, build
 from fabkit.core.errors import InputError, escape, join_names
@@ -80,7 +75,7 @@ def cards_for(
         entries = gather(puzzle, Selection(only=tuple(names)), folder)
     else:
         of_file = read_challenges(file, puzzle)
-        refuse_unknown_ids("challenge", names, [entry.challenge.id for entry in of_file])
+        refuse_unknown_ids(names, [entry.challenge.id for entry in of_file])
         entries = [entry for entry in of_file if entry.challenge.id in names]
     cards = []
     for number, entry in enumerate(entries[:count], start=1):

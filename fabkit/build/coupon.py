@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fabkit.build.artifacts import library_failures
-from fabkit.build.export import PRINT_LIBRARIES, PRINT_PACKAGES, write_print
+from fabkit.build.export import write_print
 from fabkit.build.manifest import report_recipe
 from fabkit.build.reports import read_report
 from fabkit.build.targets import OutputPath, Target, build, with_json_report
@@ -68,13 +68,7 @@ def write_coupon(
 
     ends = ("3mf", "svg", "dxf", "pdf")
     names = (TEMPLATE, REPORT, "stl/", *(f"coupon.{suffix}" for suffix in ends))
-    recipe = report_recipe(
-        puzzle,
-        profile,
-        "laser" if laser else "print",
-        packages=PRINT_PACKAGES,
-        libraries=PRINT_LIBRARIES,
-    )
+    recipe = report_recipe(puzzle, profile, "laser" if laser else "print")
     built = build(folder, _OWNER, [Target(names, recipe, with_json_report(REPORT, write))], force)
     return read_report(folder, REPORT), bool(built.made)
 

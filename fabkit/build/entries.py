@@ -114,7 +114,7 @@ def begin_gathering(
     if not all_entries:
         message = "has no challenge and no board; give a challenge file with --challenges"
         raise NothingToShowError.of(puzzle.name, message)
-    refuse_unknown_ids("challenge", only, [entry.challenge.id for entry in all_entries])
+    refuse_unknown_ids(only, [entry.challenge.id for entry in all_entries])
     wanted = [entry for entry in all_entries if entry.challenge.id in only or not only]
     finish = _solved(puzzle, wanted, selection.budget_s)
     return lambda progress: sorted(finish(progress), key=lambda entry: KINDS.index(entry.kind))
@@ -309,12 +309,12 @@ def stated_and_generated(puzzle: PuzzleSet, folder: Path | None) -> list[Entry]:
     return entries
 
 
-def refuse_unknown_ids(noun: str, ids: Sequence[str], known: Sequence[str]) -> None:
-    """Refuse unknown ids.
+def refuse_unknown_ids(ids: Sequence[str], known: Sequence[str]) -> None:
+    """Refuse unknown ids of challenges.
 
     Raises:
         InputError: naming the first that is unknown, and some of the known ones.
     """
     for wanted in ids:
         if wanted not in known:
-            raise InputError.of("", no_such(noun, wanted, known, 8))
+            raise InputError.of("", no_such("challenge", wanted, known, 8))

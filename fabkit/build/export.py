@@ -213,9 +213,6 @@ _CUT = (
     ("model", "drawing", "printing", "output"),
     ("shapely", "fonttools", "ezdxf", "spyrrow", "rectpack"),
 )
-#: The packages and the libraries that make a coupon or jig, besides those of all reports.
-PRINT_PACKAGES = ("build", "solid", "core")
-PRINT_LIBRARIES = (*_PRINT[1], "reportlab", "ezdxf")
 #: Keys that matter to plates in addition.
 _LAYOUT = ("label.", "plate.", "printer.", "cell.")
 #: Keys that shape boards and lids in addition.
@@ -325,16 +322,14 @@ class _File:
         """Write it."""
         if not self.how.cut:
             output_path = partial(output_path, pieces=_notes(self.artifacts, self.printables))
+        arguments = self.artifacts, self.printables, self.name
         if self.how.make is not None:
             with library_failures(self.name):
-                self.how.make(self.artifacts, self.printables, self.name, output_path)
+                self.how.make(*arguments, output_path)
         elif self._begun is not None:
             write_contents(self._begun.results()[0], output_path)
         elif self.how.contents is not None:
-            write_contents(
-                _contents(self.how.contents, self.artifacts, self.printables, self.name),
-                output_path,
-            )
+            write_contents(_contents(self.how.contents, *arguments), output_path)
 
 
 def _contents(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fabkit.build.artifacts import Artifacts, library_failures
-from fabkit.build.export import PRINT_LIBRARIES, PRINT_PACKAGES, write_print
+from fabkit.build.export import write_print
 from fabkit.build.manifest import report_recipe
 from fabkit.build.reports import read_report
 from fabkit.build.targets import OutputPath, Target, build, with_json_report
@@ -69,7 +69,7 @@ def write_jigs(
         output_path(f"{JIG}/{JIG}.svg").write_bytes(jig_sheet(jigs, profile).encode())
         return jig_document(jigs, profile, puzzle)
 
-    recipe = report_recipe(puzzle, profile, JIG, packages=PRINT_PACKAGES, libraries=PRINT_LIBRARIES)
+    recipe = report_recipe(puzzle, profile, JIG)
     target = Target((REPORT, f"{JIG}/"), recipe, with_json_report(REPORT, write))
     built = build(folder, puzzle.name if puzzle else JIG, [target], force)
     return read_report(folder, REPORT), bool(built.made)

@@ -24,9 +24,15 @@ from fabkit.model.profile import SETTINGS, Profile, Setting
 from fabkit.model.puzzle import PuzzleSet
 
 MANIFEST = "manifest.json"
-#: The packages and libraries that all reports depend on.
-_PACKAGES = ("model", "drawing", "mesh", "solve", "verify", "printing", "output")
-_LIBRARIES = ("numpy", "shapely", "manifold3d", "numba", "python-sat")
+#: The packages that reports depend on.
+_PACKAGES = (
+    "build", "core", "drawing", "mesh", "model", "output", "printing", "solid", "solve", "verify",
+)  # fmt: skip
+#: The libraries that reports depend on.
+_LIBRARIES = (
+    "cadquery", "cadquery-ocp", "ezdxf", "fonttools", "jinja2", "lib3mf", "manifold3d", "numba",
+    "numpy", "pillow", "python-sat", "rectpack", "reportlab", "shapely", "spyrrow", "trimesh",
+)  # fmt: skip
 _FileName = Annotated[
     str, StringConstraints(pattern=r"^([a-z0-9-]+/)*[A-Za-z0-9][A-Za-z0-9._-]{0,79}\.[a-z0-9]+$")
 ]
@@ -191,8 +197,6 @@ def report_recipe(
     puzzle: PuzzleSet | None,
     profile: Profile,
     *more: str,
-    packages: tuple[str, ...] = (),
-    libraries: tuple[str, ...] = (),
     exclude_keys: tuple[str, ...] = (),
 ) -> str:
     """The recipe of a report: a hash of its inputs besides the files it covers.
@@ -200,13 +204,12 @@ def report_recipe(
     Args:
         puzzle: the set; None for what is made for any.
         more: further inputs, such as a budget.
-        packages, libraries: in addition to those of all reports.
         exclude_keys: prefixes of the profile's keys that do not matter.
     """
     numbers = _numbers(
         profile, [setting for setting in SETTINGS if not setting.key.startswith(exclude_keys)]
     )
-    code = generator_digest((*_PACKAGES, *packages), (*_LIBRARIES, *libraries))
+    code = generator_digest(_PACKAGES, _LIBRARIES)
     return digest(puzzle.digest if puzzle else "", code, profile.name, *numbers, *more)
 
 

@@ -46,10 +46,6 @@ FILES = "files"
 _QUALITY = 88
 #: Files that several pages can share.
 SHARED = ("fabkit.css", "icon.svg", "play.js", "play-", "viewer.js", "viewer-", "vendor/", "fonts/")
-#: The packages it depends on, besides those of all reports.
-_PACKAGES = ("build", "solid", "core")
-#: The libraries it depends on, besides those of all reports.
-_LIBRARIES = ("trimesh", "cadquery", "cadquery-ocp", "pillow")
 
 
 def page_folder(folder: Path, name: str = PAGE) -> Path:
@@ -130,14 +126,7 @@ class _PageBuilder:
     def _recipe(self, *selected: object) -> str:
         """The recipe of files; see `fabkit.build.manifest.ManifestEntry`."""
         text = json_text({"said": selected, "large": self.large})
-        return report_recipe(
-            self.puzzle,
-            self.profile,
-            text,
-            packages=_PACKAGES,
-            libraries=_LIBRARIES,
-            exclude_keys=NOT_SHOWN,
-        )
+        return report_recipe(self.puzzle, self.profile, text, exclude_keys=NOT_SHOWN)
 
     def _files(self) -> list[Target]:
         """The files to print: everything on its plates, and the STL files in one archive."""

@@ -9,15 +9,9 @@ from typing import TYPE_CHECKING, Any
 from fabkit.cli.check import print_check, print_verify
 from fabkit.cli.context import FAILURE_EXIT, PRINT_OPTIONS, Context, with_options
 from fabkit.cli.options import flag
-from fabkit.cli.printing import (
-    SLICER,
-    TIME_LIMIT,
-    export_of,
-    print_export,
-    print_slices,
-)
+from fabkit.cli.printing import SLICER, TIME_LIMIT, export_of, print_export, print_slices
 from fabkit.cli.report import Report
-from fabkit.core.errors import InputError, pluralize
+from fabkit.core.errors import FabkitError, pluralize
 from fabkit.core.units import format_duration
 
 if TYPE_CHECKING:
@@ -116,7 +110,7 @@ def _begin_booklet(context: Context) -> BookletFile:
     options = BookletOptions(Selection(budget_s=context.budget_s))
     force = context.force
     file = BookletFile(context.puzzle, context.profile, context.folder, options, force, force)
-    with suppress(InputError):  # reported when it is the booklet's turn
+    with suppress(FabkitError, OSError):  # reported when it is the booklet's turn
         file.begin()
     return file
 

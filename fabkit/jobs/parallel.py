@@ -1,7 +1,6 @@
 """Independent calls side by side: in worker processes and in this one, on all cores.
 
 Workers are started by commands only, inside `all_cores`; otherwise all calls are made in this process.
-A worker imports the main module again, and not every script and notebook is written for that.
 """
 
 from __future__ import annotations
@@ -12,11 +11,12 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, wait
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, nullcontext, suppress
 from typing import Any, Generic, TypeVar
 
 from fabkit.core.progress import Progress, counted, no_progress
-from fabkit.jobs.run import Processes, Task, WorkerLostError
+from fabkit.jobs.run import Processes, Task
 
 Result = TypeVar("Result")
 #: The maximum number of processes, since each loads its libraries.
@@ -55,12 +55,19 @@ class _Crew(Processes):
         return None
 
     def _hand_out(self) -> bool:
-        """Hand the next call to a worker, if there is one."""
-        if taken := self.take():
-            calls, index = taken
-            future = calls.futures[index] = self.submit(calls.task(index))
-            future.add_done_callback(self._go_on)
-        return taken is not None
+        """Hand the next call to a worker, if there are both."""
+        taken = self.take()
+        if taken is None:
+            return False
+        calls, index = taken
+        try:
+            future = self.submit(Task(calls.names[index], calls.call, calls.arguments[index]))
+        except OSError:  # the system starts no more processes
+            calls.waiting.appendleft(index)
+            return False
+        calls.futures[index] = future
+        future.add_done_callback(self._go_on)
+        return True
 
     def _go_on(self, last: Future[Any]) -> None:
         """Give the worker that has finished a call another one; none once a worker broke down."""
@@ -102,6 +109,10 @@ class Calls(Generic[Result]):
         arguments: those of each call.
         names: what each call works on, for the progress.
         minimum: fewer calls are all made in this process.
+
+    Example:
+        >>> Calls(divmod, [(7, 2), (9, 4)], ["7", "9"]).results()
+        [(3, 1), (2, 1)]
     """
 
     def __init__(
@@ -119,10 +130,6 @@ class Calls(Generic[Result]):
         self._crew = _crew if len(arguments) >= minimum else None
         if self._crew is not None:
             self._crew.begin(self)
-
-    def task(self, index: int) -> Task:
-        """A call as the workers take it."""
-        return Task(self.names[index], self.call, self.arguments[index])
 
     def results(self, progress: Progress = no_progress) -> list[Result]:
         """Return all results; see `in_order`."""
@@ -180,24 +187,8 @@ class Calls(Generic[Result]):
             wait([future], _POLL_S)
 
     def _outcome(self, index: int) -> Any:
-        assert self._crew is not None
+        """Return what a worker did; a call that broke it down, or waited for it, is made here."""
         try:
-            return self._crew.result(self.futures.pop(index), self.task(index))
-        except WorkerLostError:
+            return self.futures.pop(index).result()
+        except BrokenProcessPool:
             return self.call(*self.arguments[index])
-
-
-def parallel_map(
-    call: Callable[..., Result],
-    arguments: Sequence[tuple[Any, ...]],
-    names: Sequence[str],
-    progress: Progress = no_progress,
-    minimum: int = 0,
-) -> list[Result]:
-    """Return the results of some `Calls` in order.
-
-    Example:
-        >>> parallel_map(divmod, [(7, 2), (9, 4)], ["7", "9"])
-        [(3, 1), (2, 1)]
-    """
-    return Calls(call, arguments, names, minimum).results(progress)

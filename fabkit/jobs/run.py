@@ -16,6 +16,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any, Self
 
 from fabkit.core.errors import ExternalError, FabkitError, pluralize, quote
@@ -232,7 +233,7 @@ class Processes(Pool):
 
     def __init__(self, workers: int) -> None:
         super().__init__()
-        self.max_pending, self.workers = 2 * workers + 1, workers
+        self.max_pending, self._workers = 2 * workers + 1, workers
         self._executor: ProcessPoolExecutor | None = None
         self._processes: set[Any] = set()
         self._stack.enter_context(cleanup_on_signal(self._kill))
@@ -244,9 +245,9 @@ class Processes(Pool):
             if _SILENT not in sys.warnoptions:
                 sys.warnoptions.append(_SILENT)
             self._executor = ProcessPoolExecutor(
-                self.workers, multiprocessing.get_context("spawn"), _begin, (os.getpid(),)
+                self._workers, multiprocessing.get_context("spawn"), _begin, (os.getpid(),)
             )
-        with defer_signals(), _children_without_ctrl_c():
+        with defer_signals(), _starting_workers():
             try:
                 future = self._executor.submit(call_outcome, task.call, task.arguments)
             except BrokenProcessPool as error:
@@ -291,13 +292,16 @@ def _begin(parent: int) -> None:
 
 
 @contextlib.contextmanager
-def _children_without_ctrl_c() -> Iterator[None]:
-    """Block SIGINT in processes started inside, from their first moment on."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    previous = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+def _starting_workers() -> Iterator[None]:
+    """Block SIGINT in processes started inside, from their first moment on, and keep them from importing
+    the main module again: few scripts are written for that."""
+    main = sys.modules["__main__"]
+    has_mask = hasattr(signal, "pthread_sigmask")
+    previous = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT]) if has_mask else ()
+    sys.modules["__main__"] = ModuleType("__main__")
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, previous)
+        sys.modules["__main__"] = main
+        if has_mask:
+            signal.pthread_sigmask(signal.SIG_SETMASK, previous)

@@ -14,7 +14,7 @@ from statistics import median, mode
 
 from fabkit.core.progress import Progress, counted
 from fabkit.drawing.magnets import recess_diameters
-from fabkit.jobs.parallel import parallel_map
+from fabkit.jobs.parallel import Calls
 from fabkit.mesh.ball_fit import BallFitter
 from fabkit.mesh.board_fit import BoardFitter
 from fabkit.mesh.features import Features, find_features, fit_circle
@@ -176,7 +176,7 @@ class ScannedSet:
         parts += self.boards
         names = [f"inspecting {part.key}" for part in parts]
         arguments = [(part, boards, common, self.puzzle, profile) for part in parts]
-        inspected = parallel_map(inspect, arguments, names, progress, minimum=_MANY)
+        inspected = Calls(inspect, arguments, names, _MANY).results(progress)
         return tuple(
             replace(
                 part,
@@ -364,7 +364,7 @@ class Scanner:
         flat = [part for part in plates if part.kind == FLAT]
         new = [part for part in flat if part not in self._features]
         names = [f"measuring {part.name}" for part in new]
-        found = parallel_map(find_features, [(part,) for part in new], names, minimum=_MANY)
+        found = Calls(find_features, [(part,) for part in new], names, _MANY).results()
         self._features.update(zip(new, found, strict=True))
         features = [self._features.get(part) for part in plates]
         pieces = [

@@ -14,12 +14,14 @@ import pytest
 import shapely
 from shapely.affinity import translate
 
+from fabkit.build.booklet import BookletFile, BookletOptions
 from fabkit.build.entries import NothingToShowError, Selection, gather, select_solved
 from fabkit.cli import main
 from fabkit.core.errors import InputError
 from fabkit.model.catalog import catalog_records
 from fabkit.model.lattice import Cell
 from fabkit.model.library import load_set
+from fabkit.model.profile_file import load_profile
 from fabkit.model.puzzle import Entry
 from tests.conftest import ROOT
 from tests.support.built import built
@@ -280,6 +282,18 @@ def test_challenge_files_and_lists_are_read_together(tmp_path: Path) -> None:
         made_ids = ["made-start-001", "made-start-002", f"made-{name}"]
         found = [one.challenge.id for one in gather(stars, folder=tmp_path)]
         assert found == ["board", *made_ids, *shipped]
+
+
+def test_a_list_that_changes_while_its_booklet_is_made_makes_it_stale(tmp_path: Path) -> None:
+    path = start(tmp_path)
+    options = BookletOptions(Selection(files=(path,)), picture=False)
+    booklets = [
+        BookletFile(load_set("iqstars"), load_profile(), tmp_path, options, always=False)
+        for _ in range(3)
+    ]
+    booklets[0].begin()
+    path.write_text(path.read_text().replace("Mine", "Yours"))
+    assert [booklet.update() is None for booklet in booklets] == [False, False, True]
 
 
 BARS = """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import shutil
 import sys
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from fabkit.build.artifacts import Artifacts
 from fabkit.cli import main
 from fabkit.core.files import LOCK_NAME, folder_lock
 from fabkit.model.accessory import profile_as_made
@@ -357,3 +359,21 @@ def test_what_a_killed_process_has_left_goes(export: RunJson) -> None:
         assert part.exists()
     assert export()["written"] == 0
     assert not part.exists()
+
+
+class Meanwhile:
+    """A file; while it is sent to a worker, another one is written."""
+
+    def __init__(self, files: dict[str, Any]) -> None:
+        self.files = files
+
+    def __reduce__(self) -> tuple[type, tuple[str]]:
+        self.files[f"more {len(self.files)}"] = Path("more.stl")
+        return Path, ("one.stl",)
+
+
+def test_artifacts_are_sent_to_a_worker_while_files_are_written() -> None:
+    artifacts = Artifacts(load_set("fridgeiq"), (), load_profile())
+    artifacts.stl.update({name: Meanwhile(artifacts.stl) for name in "AR"})
+    sent = pickle.loads(pickle.dumps(artifacts))
+    assert sent.stl == {"A": Path("one.stl"), "R": Path("one.stl")}

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
 
 from fabkit.core.errors import InputError
-from fabkit.jobs.parallel import Calls, all_cores, parallel_map
+from fabkit.jobs.parallel import Calls, all_cores
 
+#: A script without a check of ``__name__``.
+SCRIPT = """
+from fabkit.jobs import parallel
+parallel.core_count = lambda: 2
+print("begin")
+with parallel.all_cores():
+    print(parallel.Calls(divmod, [(7, 2), (9, 4)], ["7", "9"]).results())
+"""
 NAMES = [str(number) for number in range(12)]
 
 
@@ -41,7 +52,7 @@ def test_results_come_in_order_from_both_processes(two_cores: None) -> None:
     with all_cores():
         Calls(square, [(0,)], ["start"]).results()  # the worker has started
         calls = [(number,) for number in range(12)]
-        results = parallel_map(square, calls, NAMES, lambda share, _: shares.append(share))
+        results = Calls(square, calls, NAMES).results(lambda share, _: shares.append(share))
     assert [number for number, _ in results] == [number * number for number in range(12)]
     assert len({process for _, process in results}) == 2
     assert shares == sorted(shares)
@@ -50,7 +61,7 @@ def test_results_come_in_order_from_both_processes(two_cores: None) -> None:
 
 def test_without_workers_all_calls_are_made_here_in_order() -> None:
     texts: list[str] = []
-    results = parallel_map(square, [(1,), (2,)], NAMES, lambda _, text: texts.append(text))
+    results = Calls(square, [(1,), (2,)], NAMES).results(lambda _, text: texts.append(text))
     assert results == [(1, os.getpid()), (4, os.getpid())]
     assert texts == ["0/2 0", "1/2 1", ""]
 
@@ -59,8 +70,8 @@ def test_without_workers_all_calls_are_made_here_in_order() -> None:
 def test_an_error_is_raised_once_and_the_workers_go_on(two_cores: None, wrong: int) -> None:
     with all_cores():
         with pytest.raises(InputError, match=f"{wrong}: is wrong"):
-            parallel_map(fail_at, [(number, wrong) for number in range(12)], NAMES)
-        assert parallel_map(fail_at, [(number, 12) for number in range(12)], NAMES)[11] == 11
+            Calls(fail_at, [(number, wrong) for number in range(12)], NAMES).results()
+        assert Calls(fail_at, [(number, 12) for number in range(12)], NAMES).results()[11] == 11
 
 
 def test_what_a_lost_worker_had_begun_is_repeated_here(two_cores: None) -> None:
@@ -68,3 +79,35 @@ def test_what_a_lost_worker_had_begun_is_repeated_here(two_cores: None) -> None:
         calls = Calls(die_in_worker, [(number, os.getpid()) for number in range(3)], NAMES)
         time.sleep(0.5)
         assert calls.results() == [0, 1, 2]
+
+
+def test_the_calls_after_those_of_a_lost_worker_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fabkit.jobs.parallel.core_count", lambda: 4)
+    with all_cores():
+        lost = Calls(
+            die_in_worker, [(number, os.getpid()) for number in range(2)], NAMES
+        ).in_order()
+        time.sleep(1)
+        assert next(lost) == 0
+        others = Calls(square, [(number,) for number in range(12)], NAMES)
+        assert next(lost) == 1
+        assert [number for number, _ in others.results()] == [number**2 for number in range(12)]
+
+
+def test_a_script_is_not_run_again_by_its_workers(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    ran = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
+    assert (ran.stdout, ran.stderr) == ("begin\n[(3, 1), (2, 1)]\n", "")
+
+
+def test_without_room_for_workers_all_calls_are_made_here(
+    two_cores: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(process: object) -> None:
+        raise BlockingIOError
+
+    monkeypatch.setattr("multiprocessing.process.BaseProcess.start", refuse)
+    with all_cores():
+        results = Calls(square, [(1,), (2,)], NAMES).results()
+    assert results == [(1, os.getpid()), (4, os.getpid())]

@@ -136,7 +136,7 @@ class _Scene:
     def samples(self, group: int, face: NDArray[np.int32], inked: NDArray[np.bool_]) -> Floats:
         """Return colour and coverage of one sample of each pixel."""
         whole = ShadedMesh(self.vertices, self.faces, "", "")
-        shadows = shadow_maps([whole], self.faces, self.view, group, _FINE**2)
+        shadows = shadow_maps(whole, self.view, group, _FINE**2)
         down, across = divmod(group, _FINE)
         pixels = np.zeros((*face.shape, 4))
         for top in range(0, self.view.height, _BAND):

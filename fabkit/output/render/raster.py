@@ -30,7 +30,6 @@ from fabkit.output.render.scene import (
 )
 
 _Mask = NDArray[np.bool_]
-_Meshes = Sequence[ShadedMesh]
 _AT_A_TIME = 1 << 16  # samples processed at a time
 _DEPTHS = (1 << 31) - 1  # steps of depth
 _LAMP_TURN_DEGREES = -118.0  # azimuth of the lamp relative to the viewer
@@ -169,17 +168,15 @@ def _around(table: Floats, x: Floats, y: Floats) -> Iterator[tuple[Floats, _Mask
             yield values[place], inside, wide * high
 
 
-def shadow_maps(
-    meshes: _Meshes, faces: Faces, view: View, group: int, groups: int
-) -> list[ShadowMap]:
+def shadow_maps(mesh: ShadedMesh, view: View, group: int, groups: int) -> list[ShadowMap]:
     """Return the shadow maps for one of the samples of a pixel, the lamp's first. On an unshaded level
     face the mean of all samples is 1."""
     lamp, sky = _lamp(view, groups), _sky(groups * _SKY_EACH)
     # Exact sums: the result of `sum` depends on Python's version.
     lamp_power = _LAMP_PART / (math.fsum(direction(*angles)[2] for angles in lamp) / groups)
     sky_power = (1 - _LAMP_PART) / (math.fsum(direction(*angles)[2] for angles in sky) / groups)
-    high = [_shadow_map(meshes, faces, angles, sky_power) for angles in sky[group::groups]]
-    return [_shadow_map(meshes, faces, lamp[group], lamp_power), *high]
+    high = [_shadow_map(mesh, angles, sky_power) for angles in sky[group::groups]]
+    return [_shadow_map(mesh, lamp[group], lamp_power), *high]
 
 
 def lamp_direction(view: View) -> Vector:
@@ -205,12 +202,10 @@ def _sky(count: int) -> list[tuple[float, float]]:
     return [(_GOLDEN_DEGREES * i, math.degrees(math.asin(sine))) for i, sine in enumerate(sines)]
 
 
-def _shadow_map(
-    meshes: _Meshes, faces: Faces, towards: tuple[float, float], power: float
-) -> ShadowMap:
-    camera = fit_camera(meshes, View(_SHADOW_SIZE, _SHADOW_SIZE, *towards, orthographic=True))
-    x, y, near, _ = camera.project(np.concatenate([mesh.vertices for mesh in meshes]))
-    depth = to_depth(rasterise(x, y, near, faces, _SHADOW_SIZE, _SHADOW_SIZE).steps)
+def _shadow_map(mesh: ShadedMesh, towards: tuple[float, float], power: float) -> ShadowMap:
+    camera = fit_camera([mesh], View(_SHADOW_SIZE, _SHADOW_SIZE, *towards, orthographic=True))
+    x, y, near, _ = camera.project(mesh.vertices)
+    depth = to_depth(rasterise(x, y, near, mesh.faces, _SHADOW_SIZE, _SHADOW_SIZE).steps)
     return ShadowMap(
         direction(*towards), power, camera, depth, (float(near.min()), float(near.max()))
     )
