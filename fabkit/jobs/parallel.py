@@ -136,14 +136,15 @@ class Calls(Generic[Result]):
         return list(self.in_order(progress))
 
     def in_order(
-        self, progress: Progress = no_progress, ahead: int = sys.maxsize
+        self, progress: Progress = no_progress, ahead: int | None = None
     ) -> Iterator[Result]:
         """Yield the results in order, and help with the calls that no worker has begun.
 
-        A call whose worker broke down is repeated here.
+        Such a call may ask for the same results. A call whose worker broke down is repeated here.
 
         Args:
-            ahead: how many results may be held here before their turn; fewer for large ones.
+            ahead: how many results may be held here before their turn, if they are too large to be
+                kept; they can be taken only once.
 
         Raises:
             BaseException: whatever a call raises; the others are given up.
@@ -152,9 +153,12 @@ class Calls(Generic[Result]):
             for index in range(len(self.arguments)):
                 while index not in self.outcomes:
                     self._advance(index, progress, ahead)
-                if isinstance(self.outcomes[index], BaseException):
-                    raise self.outcomes[index]
-                yield self.outcomes.pop(index)
+                outcome = self.outcomes[index]
+                if isinstance(outcome, BaseException):
+                    raise outcome
+                if ahead is not None:
+                    del self.outcomes[index]
+                yield outcome
         finally:
             self.waiting.clear()
         progress(1.0, "")
@@ -167,11 +171,13 @@ class Calls(Generic[Result]):
             future = self.futures.get(index)
             if future is None:
                 self.waiting.remove(index)
-            elif future.done() or len(self.outcomes) >= ahead or self._crew is None:
+            elif (
+                future.done() or self._crew is None or len(self.outcomes) >= (ahead or sys.maxsize)
+            ):
                 calls = None
             else:
                 calls, number = self._crew.take() or (None, index)
-            done = index + len(self.outcomes)
+            done = len(self.outcomes) + (0 if ahead is None else index)
             done += sum(other.done() for other in self.futures.values())
         counted(progress, done, len(self.arguments), (calls or self).names[number])
         if calls is not None:

@@ -74,6 +74,14 @@ def test_an_error_is_raised_once_and_the_workers_go_on(two_cores: None, wrong: i
         assert Calls(fail_at, [(number, 12) for number in range(12)], NAMES).results()[11] == 11
 
 
+def test_a_call_that_helps_may_ask_for_the_same_results(two_cores: None) -> None:
+    with all_cores():
+        slow = Calls(square, [(3,)], ["slow"])  # the only worker is busy with it
+        asking = Calls(slow.results, [()], ["asking"])
+        assert slow.results()[0][0] == 9
+        assert asking.results() == [slow.results()]
+
+
 def test_what_a_lost_worker_had_begun_is_repeated_here(two_cores: None) -> None:
     with all_cores():
         calls = Calls(die_in_worker, [(number, os.getpid()) for number in range(3)], NAMES)
