@@ -163,7 +163,7 @@ class Calls(Generic[Result]):
             self.waiting.clear()
         progress(1.0, "")
 
-    def _advance(self, index: int, progress: Progress, ahead: int) -> None:
+    def _advance(self, index: int, progress: Progress, ahead: int | None) -> None:
         """Take the outcome of a call that a worker has made; else make a call, or wait."""
         calls: Calls[Any] | None = self
         with self._crew.lock if self._crew else nullcontext():
