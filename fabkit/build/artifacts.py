@@ -103,6 +103,11 @@ class Artifacts:
         """The STL files, by id; including those written by `write_stl`."""
         return dict(self._find_stl())
 
+    @property
+    def has_plates(self) -> bool:
+        """Whether `plates` are known."""
+        return "plates" in self.__dict__
+
     def has_meshes(self, printables: Sequence[Printable]) -> bool:
         """Whether all meshes are in files, so that none takes the CAD kernel."""
         return self.profile.inlay == "none" and all(part.id in self.stl for part in printables)

@@ -308,12 +308,13 @@ class _File:
                 import fabkit.solid.export  # noqa: F401 - while the plates are laid out
 
     def begin(self) -> None:
-        """Begin on another core: with the layout, and with what takes no CAD kernel once the meshes
-        are there."""
+        """Begin on another core: with the layout, and with what takes no CAD kernel once meshes and
+        layout are there. A call that waited for the layout could be made while this process does."""
+        is_ready = self.how.cut or self.artifacts.has_meshes(self.printables)
         if self._is_laid_out:
             with library_failures(self.name):
                 self.artifacts.begin_plates()
-        is_ready = self.how.cut or self.artifacts.has_meshes(self.printables)
+            is_ready = is_ready and self.artifacts.has_plates
         if self.how.contents is not None and self._begun is None and is_ready:
             arguments = self.how.contents, self.artifacts, self.printables, self.name
             self._begun = Calls(_contents, [arguments], [self.name])

@@ -6,6 +6,7 @@ import json
 import pickle
 import shutil
 import sys
+import time
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
@@ -14,12 +15,15 @@ from typing import Any
 import pytest
 
 from fabkit.build.artifacts import Artifacts
+from fabkit.build.export import targets_for
 from fabkit.cli import main
 from fabkit.core.files import LOCK_NAME, folder_lock
+from fabkit.jobs.parallel import all_cores
 from fabkit.model.accessory import profile_as_made
 from fabkit.model.library import load_set
 from fabkit.model.profile_file import dump_profile, load_profile
 from tests.support.built import built
+from tests.support.built import exported as exported_set
 from tests.support.pairset import PAIR
 
 RunJson = Callable[..., Any]
@@ -377,3 +381,23 @@ def test_artifacts_are_sent_to_a_worker_while_files_are_written() -> None:
     artifacts.stl.update({name: Meanwhile(artifacts.stl) for name in "AR"})
     sent = pickle.loads(pickle.dumps(artifacts))
     assert sent.stl == {"A": Path("one.stl"), "R": Path("one.stl")}
+
+
+def test_plates_are_made_when_a_worker_lays_them_out_and_meshes_are_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("fabkit.jobs.parallel.core_count", lambda: 2)
+    fridgeiq, profile = load_set("fridgeiq"), load_profile()
+    files = {path.stem: path for path in (exported_set("fridgeiq") / "stl").iterdir()}
+    artifacts = Artifacts(fridgeiq, fridgeiq.pieces, profile, lambda: files)
+    (plates,) = targets_for(artifacts, ["plates"])
+    with all_cores():
+        plates.begin()
+        layout = artifacts.begin_plates()
+        while not layout.futures[0].running():
+            time.sleep(0.01)
+        plates.prepare()
+        plates.begin()
+        OUT.joinpath("plates").mkdir(parents=True)
+        plates.make(lambda name, **_: OUT / name)
+    assert "plates/plate-1.3mf" in contents()
