@@ -1,6 +1,7 @@
 """The ``fabkit`` command, also as ``python -m fabkit``. Signals end it without a traceback."""
 
 import gc
+import sys
 
 from fabkit.core.signals import exit_on_signals, ignore_signals
 
@@ -13,7 +14,9 @@ def main() -> int:
 
     leave_out_vtk()
     code = run()
-    gc.freeze()  # else Python looks for garbage among all objects when it ends
+    # Nanobind reports manifolds that garbage still holds when Python ends.
+    if "manifold3d" not in sys.modules:
+        gc.freeze()  # else Python looks for garbage among all objects when it ends
     ignore_signals()
     return code
 

@@ -69,8 +69,8 @@ class BoardFitter:
         parts: list[Part] = []
         for mesh in meshes:
             explained: list[Part] = []
-            ways = mesh.orientations
-            both_ways = itertools.chain(*zip(ways.upright, ways.upside_down, strict=True))
+            ways = itertools.product(mesh.orientations.likely(), ([1, 1, 1], [1, -1, -1]))
+            both_ways = (aligned_to_axes(way.vertices * np.array(over)) for way, over in ways)
             candidates = [
                 (Part(mesh, points * length_mm), self._covered_regions(hull, units_mm, length_mm))
                 for points, hull in both_ways

@@ -228,24 +228,31 @@ def _without_protrusions(part: Part) -> tuple[Part, tuple[float, float]]:
     Back and face are where a quarter of the outline is filled.
     """
 
-    def nub_mm(end: float, inwards: int) -> float:
-        def more_mm2(away: float) -> float:
-            section = filled(part.sections.at(end + inwards * away))
-            return float(section.area - part.silhouette.area / 4)
-
-        most_mm = part.thickness_mm / 2
-        if not more_mm2(_NUB_MM) < 0 <= more_mm2(most_mm):
-            return 0.0
-        from scipy.optimize import bisect
-
-        return float(bisect(more_mm2, _NUB_MM, most_mm, xtol=1e-4)) + 1e-4
-
-    low_mm, high_mm = nub_mm(part.sections.low, 1), nub_mm(part.sections.high, -1)
+    low_mm, high_mm = _nub_mm(part, part.sections.low, 1), _nub_mm(part, part.sections.high, -1)
     if low_mm + high_mm and part.aligned.is_solid:
         mesh = trim_mesh(part.aligned, low_mm, part.thickness_mm - high_mm)
         if len(mesh.faces):  # it may be thinner than its protrusions
             part = replace(part, mesh=mesh, vertices=mesh.vertices)
     return part, (low_mm, high_mm)
+
+
+def _nub_mm(part: Part, end: float, inwards: int) -> float:
+    """The height of the protrusion from one end; 0 if there is none."""
+    most_mm = part.thickness_mm / 2
+    place = part, end, inwards
+    if not _more_mm2(_NUB_MM, *place) < 0 <= _more_mm2(most_mm, *place):
+        return 0.0
+    from scipy.optimize import bisect
+
+    # SciPy's wrapper of the function refers to itself, so a closure would keep the part, and its
+    # manifold, which nanobind reports as leaked when Python ends.
+    return float(bisect(_more_mm2, _NUB_MM, most_mm, args=place, xtol=1e-4)) + 1e-4
+
+
+def _more_mm2(away: float, part: Part, end: float, inwards: int) -> float:
+    """How much larger a part is, at a distance from one end, than a quarter of its silhouette."""
+    section = filled(part.sections.at(end + inwards * away))
+    return float(section.area - part.silhouette.area / 4)
 
 
 def _without_inlays(part: Part) -> Part:

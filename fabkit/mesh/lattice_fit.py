@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import median
@@ -180,9 +180,10 @@ class _Fit:
 class _Stand:
     """A mesh in one of its orientations, and what it shows there, whatever its size."""
 
-    def __init__(self, part: Part, lattice: Lattice) -> None:
+    def __init__(self, part: Part, lattice: Lattice, shapes: Sequence[_TargetShape]) -> None:
         self.part = part
         self._lattice = lattice
+        self._shapes = shapes
 
     @cached_property
     def turns(self) -> list[float]:
@@ -197,23 +198,26 @@ class _Stand:
             for turn in self.turns
         ]
 
-    def hypotheses(self, shapes: Sequence[_TargetShape]) -> Iterator[_Fit]:
+    @cached_property
+    def hypotheses(self) -> list[_Fit]:
         """All likely hypotheses on which piece it is."""
         sides = self.part.sides
         if sides.is_empty:
-            return
+            return []
         # Recesses and letters may be cut through; then they are holes, but not part of the outline.
         areas = [sides, Polygon(sides.exterior)][: 1 + len(sides.interiors)]
-        normals = np.array([shape.normal for shape in shapes])
+        normals = np.array([shape.normal for shape in self._shapes])
+        fits = []
         for turn, area in itertools.product(self.turns, areas):
             middle = _rotation(turn) @ area.centroid.coords[0]
             alike = similarities(normalized(area, turn), normals)
-            for shape, score in zip(shapes, alike, strict=True):
+            for shape, score in zip(self._shapes, alike, strict=True):
                 if score > 0.8:
                     unit = math.sqrt(area.area / shape.outline.area)
                     origin = middle - unit * np.array(shape.outline.centroid.coords[0])
                     weighted = score * self.part.score
-                    yield _Fit(self.part, turn, origin, unit, shape.cells, weighted, shape)
+                    fits.append(_Fit(self.part, turn, origin, unit, shape.cells, weighted, shape))
+        return fits
 
 
 class _Candidate:
@@ -236,20 +240,17 @@ class _Candidate:
         self._twin = twin  # congruent, and like no piece: what it does not fit, this does not
         self._by_cells: dict[float, _Fit | None] = {}
         stands: dict[Orientation, _Stand] = {}
-        hypotheses: dict[Orientation, list[_Fit]] = {}
         for count in _DIRECTIONS:
-            orientations = mesh.orientations.likely(count)
-            for way in (way for way in orientations if way not in stands):
+            ways = mesh.orientations.likely(count)
+            for way in (way for way in ways if way not in stands):
                 part = Part(mesh, way.vertices, tilt_degrees=way.tilt_degrees, score=way.weight)
-                stands[way] = _Stand(part, grid.lattice)
-                hypotheses[way] = [] if twin else list(stands[way].hypotheses(shapes))
-            self.is_like_a_piece = any(
-                fit.score > _ALIKE for fits in hypotheses.values() for fit in fits
-            )
+                stands[way] = _Stand(part, grid.lattice, shapes)
+            self.stands = [stands[way] for way in ways]
+            fits = [] if twin else [stand.hypotheses for stand in self.stands]
+            self.hypotheses = list(itertools.chain.from_iterable(fits))
+            self.is_like_a_piece = any(fit.score > _ALIKE for fit in self.hypotheses)
             if self.is_like_a_piece:
                 break
-        self.stands = [stands[way] for way in orientations]
-        self.hypotheses = [fit for way in orientations for fit in hypotheses[way]]
 
     def fit_by_cells(self, unit: float) -> _Fit | None:
         """The fit as a shape that is not in the set, with a grid unit; None if it fills no cells."""
@@ -312,7 +313,7 @@ def _best_fit(
         is_back = not best.shape.mirrored  # not oriented on purpose: orient it as drawn
     if is_back is False:
         over = replace(best.part.turned_over(), score=1.0)
-        again = near_unit(_Stand(over, lattice).hypotheses(shapes))
+        again = near_unit(_Stand(over, lattice, shapes).hypotheses)
         near = [fit for fit in near if fit.part is not best.part] + again
         best = max(again, key=lambda fit: fit.score, default=best)
     kind = best.shape and best.shape.kind

@@ -171,13 +171,7 @@ class Orientations:
     def upright(self) -> list[tuple[Points, BaseGeometry]]:
         """The vertices with each large face up, aligned with the axes, and their convex hull seen from
         above: the likeliest first."""
-        return [aligned_to_axes(way.vertices) for way in self.likely() if len(way.vertices)]
-
-    @cached_property
-    def upside_down(self) -> list[tuple[Points, BaseGeometry]]:
-        """As `upright`, each turned over."""
-        over = np.array([1, -1, -1])
-        return [aligned_to_axes(way.vertices * over) for way in self.likely() if len(way.vertices)]
+        return [aligned_to_axes(way.vertices) for way in self.likely()]
 
     def _turned(self, up: Points, weight: float) -> Orientation:
         up = up if up[2] >= -1e-9 else -up

@@ -16,7 +16,7 @@ coordinates first and corners in the middle, vectors (3, m), pairs of positions 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
 
 import numpy as np
@@ -61,7 +61,8 @@ def self_intersections(mesh: Mesh, touching_mm: float = TOUCHING_MM) -> Indices:
     normals /= np.linalg.norm(normals, axis=0)
     crossings = [np.empty((2, 0), dtype=np.int64)]
     edges_inside = [np.empty((5, 0), dtype=np.int64)]
-    for pairs in _near_pairs(triangles):
+    step = max(32, _BOXES_AT_ONCE // max(1, len(order)))
+    for pairs in _near_pairs(triangles, step):
         both_ways = pairs, pairs[::-1]
         # How far the corners of the other face are above the first one's plane, (3, p).
         above = []
@@ -75,16 +76,29 @@ def self_intersections(mesh: Mesh, touching_mm: float = TOUCHING_MM) -> Indices:
         if sum(pairs.shape[1] for pairs in crossings) >= MAX_INTERSECTIONS:
             break
     # A surface passes through if one of its edges lies in a face and it continues on both sides.
-    edges = np.concatenate(edges_inside, axis=1)
+    edges = _by_step(edges_inside, step)
     _, edge = np.unique(edges[[0, 2, 3]], axis=1, return_inverse=True)
     sides = [np.bincount(edge.ravel(), edges[4] == up, edges.shape[1]) > 0 for up in (0, 1)]
-    crossings.append(edges[:2, (sides[0] & sides[1])[edge.ravel()]])
-    sorted_faces = order[np.concatenate(crossings, axis=1)[:, :MAX_INTERSECTIONS]]
+    passing = edges[:2, (sides[0] & sides[1])[edge.ravel()]]
+    crossing = np.concatenate([_by_step(crossings, step), passing], axis=1)
+    sorted_faces = order[crossing[:, :MAX_INTERSECTIONS]]
     return np.unique(np.sort(sorted_faces, axis=0).T, axis=0)
 
 
-def _near_pairs(triangles: Points) -> Iterator[Indices]:
-    """All pairs of triangles whose boxes meet, the earlier one first, in batches of shape (2, p)."""
+def _by_step(batches: Sequence[Indices], step: int) -> Indices:
+    """Join batches of pairs, sorted by the step of the broader face.
+
+    So the pairs that are reported do not depend on how many steps a batch has.
+    """
+    joined = np.concatenate(batches, axis=1)
+    return joined[:, np.argsort(joined[:2].min(axis=0) // step, kind="stable")]
+
+
+def _near_pairs(triangles: Points, step: int) -> Iterator[Indices]:
+    """All pairs of triangles whose boxes meet, the earlier one first, in batches of shape (2, p).
+
+    The boxes of `step` triangles are compared at once.
+    """
     if not triangles.shape[-1]:
         return
     low, high = triangles.min(axis=1) - TOUCHING_MM, triangles.max(axis=1) + TOUCHING_MM
@@ -92,7 +106,6 @@ def _near_pairs(triangles: Points) -> Iterator[Indices]:
     x, y, z = np.argsort(low.min(axis=1) - high.max(axis=1))
     boxes = shapely.box(low[x], low[y], high[x], high[y])
     tree = shapely.STRtree(boxes)
-    step = max(32, _BOXES_AT_ONCE // len(boxes))
     batch = [np.empty((2, 0), dtype=np.int64)]
     size = 0
     for start in range(0, len(boxes), step):

@@ -12,8 +12,9 @@ import trimesh
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fabkit.mesh import self_intersection
 from fabkit.mesh.mesh import Mesh
-from fabkit.mesh.self_intersection import TOUCHING_MM, self_intersections
+from fabkit.mesh.self_intersection import MAX_INTERSECTIONS, TOUCHING_MM, self_intersections
 from fabkit.mesh.topology import (
     Shell,
     degenerate_faces,
@@ -275,3 +276,15 @@ def test_faces_of_no_extent_cross_nothing() -> None:
     assert len(self_intersections(Mesh("needles", corners, np.array([[0, 1, 2], *needle])))) == 0
     corners[4] = math.nan
     assert len(self_intersections(Mesh("no number", corners, np.array([[0, 1, 2], *needle])))) == 0
+
+
+def test_the_pairs_reported_do_not_depend_on_how_many_are_tested_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Faces of two boxes cross, or overlap in one plane, more often than is reported."""
+    both = together(grid_box((24, 24, 9)), moved(grid_box((24, 24, 9)), 0.3, 0, 0.2))
+    pairs = self_intersections(both)
+    assert len(pairs) == MAX_INTERSECTIONS
+    for batch_size in (1, 10_000):
+        monkeypatch.setattr(self_intersection, "_PAIRS_AT_ONCE", batch_size)
+        assert np.array_equal(self_intersections(both), pairs)

@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -103,3 +105,22 @@ def test_any_mesh(seeds: range, tmp_path: Path, capsys: pytest.CaptureFixture[st
         output = capsys.readouterr()
         assert (code, output.err.count(f"{path}: ")) in {(0, 0), (1, 0), (2, 1)}, seed
         assert "Traceback" not in output.err, seed
+
+
+def test_a_mesh_with_protrusions_is_freed_when_the_command_ends(tmp_path: Path) -> None:
+    """A ball has them at both ends. Nanobind reports what is still there when Python ends."""
+    trimesh.creation.icosphere(2, radius=14).export(tmp_path / "ball.stl")
+    command = [sys.executable, "-m", "fabkit", "check", "--set", "fridgeiq", "ball.stl"]
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert result.returncode == 1
+    assert "leaked" not in result.stderr
+
+
+def test_flat_faces_beside_a_piece(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """The thickness of most meshes is 0, with which that of a piece is compared."""
+    trimesh.creation.box((79.8, 39.8, 7)).export(tmp_path / "0.stl")
+    for name in ("a", "b"):
+        corners = [(0, 0, 0), (9, 0, 0), (0, 9, 0)]
+        trimesh.Trimesh(corners, [(0, 1, 2)]).export(tmp_path / f"{name}.stl")
+    assert main(["check", "--set", "iqblock", str(tmp_path)]) == 1
+    assert "0.stl" in capfd.readouterr().out

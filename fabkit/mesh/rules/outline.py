@@ -150,8 +150,9 @@ def _unit(part: Part, outline: Outline, common: CommonSizes, profile: Profile) -
     room_mm = 2 * float(outline.canonical.area / outline.canonical.length)  # a kind of radius
     larger = 1 + (common.inset_mm - outline.inset_mm) / room_mm
     own_mm = outline.own_unit_mm or common.unit_mm * larger
-    thicker = part.thickness_mm / common.thickness_mm
-    as_thick = abs(own_mm / common.unit_mm - thicker) < 1.5 * UNIT_TOLERANCE
+    scaled_mm = common.thickness_mm * own_mm / common.unit_mm
+    limit_mm = 1.5 * UNIT_TOLERANCE * common.thickness_mm
+    as_thick = abs(scaled_mm - part.thickness_mm) < limit_mm
     least_mm, most_mm = outline.edge_insets_mm
     apart = outline.own_unit_mm is not None and most_mm - least_mm > 0.1
     unit_mm = own_mm if as_thick or apart else common.unit_mm
