@@ -14,9 +14,9 @@ def main() -> int:
 
     leave_out_vtk()
     code = run()
-    # Nanobind reports manifolds that garbage still holds when Python ends.
-    if "manifold3d" not in sys.modules:
-        gc.freeze()  # else Python looks for garbage among all objects when it ends
+    if "manifold3d" in sys.modules:
+        gc.collect()  # nanobind reports manifolds that garbage still holds when Python ends
+    gc.freeze()  # else Python looks for garbage among all objects when it ends
     ignore_signals()
     return code
 

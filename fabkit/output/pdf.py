@@ -188,8 +188,8 @@ class PdfPage:
         self._pdf.drawString(left, y, replace_missing_glyphs(line, bold))
         self._pdf.restoreState()
 
-    def picture(self, png: bytes, width: float, height: float) -> None:
-        """Draw a PNG image as large as fits, centred in a box at the origin."""
+    def picture(self, png: bytes, x: float, y: float, width: float, height: float) -> None:
+        """Draw a PNG image as large as fits, centred in a box."""
         from PIL import Image
 
         with Image.open(io.BytesIO(png)) as image:
@@ -197,7 +197,7 @@ class PdfPage:
         flat = Image.new("RGB", clear.size, LIGHT.paper)
         flat.paste(clear, mask=clear)
         box = {"width": width, "height": height, "preserveAspectRatio": True}
-        self._pdf.drawImage(ImageReader(flat), 0, 0, **box)
+        self._pdf.drawImage(ImageReader(flat), x, y, **box)
 
     def _paint(self, path: Any, style: dict[str, str]) -> None:
         fill, stroke = style.get("fill", "#000000"), style.get("stroke", "none")

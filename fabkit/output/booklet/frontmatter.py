@@ -69,7 +69,7 @@ def cover_page(spec: BookletSpec, picture: bytes | None) -> list[Flowable]:
         if picture is None:
             _draw_pieces(spec, page, width, high)
         else:
-            page.picture(picture, width, high)
+            page.picture(picture, 0, 0, width, high)
 
     middle = DrawingFlowable((width, high), draw, spec.missing)
     mark = Bookmark("cover", [(0, puzzle.title)])
