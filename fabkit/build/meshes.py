@@ -46,7 +46,7 @@ def load_scan(
     for done, path in enumerate(files):
         counted(progress, done, len(files), f"reading {escape(path.name)}")
         meshes += read_meshes(path)
-    scanner = Scanner(meshes, puzzle)
+    scanner = Scanner(meshes, puzzle, progress)
     if known:
         return scanner.scan(requested.unit_mm), requested
     candidates = [requested, *(load_profile([name], (), puzzle.unit_mm) for name in preset_names())]

@@ -298,12 +298,14 @@ def verify(
     Exit code 1 if a challenge's answer differs from the catalog.
     """
     from fabkit.build.reports import verify_contents
+    from fabkit.jobs.parallel import all_cores
     from fabkit.verify.reports import verify as verify_parts
 
     report = context.report
-    scan, limits = _load_scan(context, source_names or [], "--from")
-    with report.progress() as progress:
-        result = verify_parts(scan, limits, context.budget_s, progress)
+    with all_cores():
+        scan, limits = _load_scan(context, source_names or [], "--from")
+        with report.progress() as progress:
+            result = verify_parts(scan, limits, context.budget_s, progress)
     print_verify(result, report)
     return _finish(context, result, limits, not source_names, verify_contents(result))
 

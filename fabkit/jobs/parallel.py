@@ -16,13 +16,11 @@ from contextlib import contextmanager, nullcontext, suppress
 from typing import Any, Generic, TypeVar
 
 from fabkit.core.progress import Progress, counted, no_progress
-from fabkit.jobs.run import Processes, Task
+from fabkit.jobs.run import POLL_S, Processes, Task
 
 Result = TypeVar("Result")
 #: The maximum number of processes, since each loads its libraries.
 _MAX_PROCESSES = 8
-#: Waiting blocks signal handlers on Windows, so wait in steps of this length.
-_POLL_S = 0.1
 
 
 class _Crew(Processes):
@@ -190,7 +188,7 @@ class Calls(Generic[Result]):
             self.outcomes[index] = self._outcome(index)
             self.arguments[index] = ()
         elif future is not None:
-            wait([future], _POLL_S)
+            wait([future], POLL_S)
 
     def _outcome(self, index: int) -> Any:
         """Return what a worker did; a call that broke it down, or waited for it, is made here."""

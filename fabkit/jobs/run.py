@@ -26,7 +26,7 @@ from fabkit.core.signals import cleanup_on_signal, defer_signals
 from fabkit.jobs.checkpoint import Checkpoint
 
 #: Waiting blocks signal handlers on Windows, so wait in steps of this length.
-_POLL_S = 0.2
+POLL_S = 0.2
 #: Silences Python's resource tracker, which warns when this process is killed.
 _SILENT = "ignore:resource_tracker:UserWarning"
 
@@ -169,7 +169,7 @@ class Pool:
                     futures[future] = waiting.popleft()
                     future.add_done_callback(finished.put)
                 try:
-                    future = finished.get(timeout=_POLL_S)
+                    future = finished.get(timeout=POLL_S)
                 except queue.Empty:
                     continue
                 task = futures.pop(future)

@@ -637,10 +637,11 @@ def _are_congruent(mesh: Mesh, other: Mesh) -> bool:
 
     if not (mesh.vertices.size and np.array_equal(mesh.faces, other.faces)):
         return False
-    first, second = (one.vertices - one.vertices.mean(axis=0) for one in (mesh, other))
-    turn, _ = orthogonal_procrustes(first, second)
+    centred = mesh.vertices - mesh.vertices.mean(axis=0)
+    other_centred = other.vertices - other.vertices.mean(axis=0)
+    turn, _ = orthogonal_procrustes(centred, other_centred)
     # STL files have single precision.
-    return bool(np.abs(first @ turn - second).max() < 1e-5 * np.ptp(second))
+    return bool(np.abs(centred @ turn - other_centred).max() < 1e-5 * np.ptp(other_centred))
 
 
 def _in_mm(part: Part, length_mm: float) -> Part:

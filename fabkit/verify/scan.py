@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import PurePath
 from statistics import median, mode
 
-from fabkit.core.progress import Progress, counted
+from fabkit.core.progress import Progress, counted, no_progress
 from fabkit.drawing.magnets import recess_diameters
 from fabkit.jobs.parallel import Calls
 from fabkit.mesh.ball_fit import BallFitter
@@ -326,7 +326,9 @@ class Scanner:
     unit that a scan tries.
     """
 
-    def __init__(self, meshes: Sequence[Mesh], puzzle: PuzzleSet) -> None:
+    def __init__(
+        self, meshes: Sequence[Mesh], puzzle: PuzzleSet, progress: Progress = no_progress
+    ) -> None:
         parts = [part for mesh in meshes for part in split_components(mesh)]
         copies = _duplicates(parts)
         self._copies = tuple(mesh.name for mesh in copies)
@@ -336,6 +338,7 @@ class Scanner:
             key=lambda mesh: (len(mesh.faces), len(mesh.vertices), mesh.name),
         )
         self._puzzle = puzzle
+        self._progress = progress
         self._fitter = BallFitter(puzzle) if puzzle.made_of_balls else FlatFitter(puzzle)
         self._boards = BoardFitter(puzzle)
         self._features: dict[Part, Features] = {}
@@ -364,8 +367,8 @@ class Scanner:
         flat = [part for part in plates if part.kind == FLAT]
         new = [part for part in flat if part not in self._features]
         names = [f"measuring {part.name}" for part in new]
-        found = Calls(find_features, [(part,) for part in new], names, _MANY).results()
-        self._features.update(zip(new, found, strict=True))
+        calls = Calls(find_features, [(part,) for part in new], names, _MANY)
+        self._features.update(zip(new, calls.results(self._progress), strict=True))
         features = [self._features.get(part) for part in plates]
         pieces = [
             replace(piece, pegs=under)
