@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import factorial, prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fabkit.certify.clues import Permission, looks_of, place_clues
 from fabkit.certify.document import ProblemStatement
 from fabkit.certify.outline import Orientations, cells_inside, orientations_of
 from fabkit.certify.tiling import TILINGS, Keys, ProofError, Tiling
@@ -25,6 +28,8 @@ Permutation = tuple[int, ...]
 
 #: The ids of identical pieces, with their orientations.
 Kind = tuple[tuple[str, ...], Orientations]
+#: Returns the translations of a kind's orientation that are allowed, of those inside the region.
+Allowed = Callable[[int, Keys, Keys], Keys]
 
 
 @dataclass(frozen=True)
@@ -52,27 +57,27 @@ class CoverProblem:
         options: sorted by kind, then cells.
         group: the symmetries of the region, sorted, the identity first; each permutes the cells,
             then the kinds.
-        leftover: whether cells may stay uncovered.
         pieces_count: number of pieces used; None for all.
+        open: number of cells that stay open; a last kind without names stands for them.
     """
 
     cells: int
     kinds: tuple[tuple[str, ...], ...]
     options: tuple[Option, ...]
     group: tuple[Permutation, ...]
-    leftover: bool
     pieces_count: int | None = None
+    open: int = 0
 
     @property
     def copies(self) -> tuple[int, ...]:
-        """The number of pieces of each kind."""
-        return tuple(map(len, self.kinds))
+        """The number of pieces of each kind, or of cells that stay open."""
+        return tuple(len(pieces) or self.open for pieces in self.kinds)
 
     def labelled(self, count: int) -> int | None:
         """Convert a count of solutions to one with identical pieces distinguished, if it follows."""
         if count and self.pieces_count is not None and max(self.copies, default=0) > 1:
             return None
-        return count * prod(factorial(copies) for copies in self.copies)
+        return count * prod(factorial(len(pieces)) for pieces in self.kinds)
 
     def images(self, permutation: Permutation) -> list[int]:
         """Return the number of every option's image under a symmetry.
@@ -93,6 +98,15 @@ class CoverProblem:
     @cached_property
     def _numbers(self) -> dict[tuple[int, tuple[int, ...]], int]:
         return {(option.kind, option.cells): i for i, option in enumerate(self.options)}
+
+    def with_kept_symmetries(self) -> CoverProblem:
+        """Return the problem with only those symmetries that map options to options."""
+        kept = []
+        for permutation in self.group:
+            with suppress(ProofError):
+                self.images(permutation)
+                kept.append(permutation)
+        return replace(self, group=tuple(kept))
 
     def orbits(self, images: Sequence[Sequence[int]]) -> list[frozenset[int]]:
         """Return the orbits of options under symmetries, as sets of option numbers."""
@@ -122,29 +136,50 @@ def derive_problem(problem: ProblemStatement) -> CoverProblem:
     """
     tiling = TILINGS[problem.lattice]
     region = cells_inside(tiling, problem.region, "problem.region")
-    images = {
-        piece.id: orientations_of(tiling, piece, problem.flips, f"problem.pieces[{i}]")
-        for i, piece in enumerate(problem.pieces)
-    }
-    remaining = region[~np.isin(region, _given_cells(problem, tiling, region, images))]
+    clues = place_clues(tiling, problem.clues, region)
+    images = {}
+    permissions = {}
+    for index, piece in enumerate(problem.pieces):
+        place = f"problem.pieces[{index}]"
+        images[piece.id] = orientations_of(tiling, piece, problem.flips, place)
+        looks = looks_of(tiling, piece, problem.flips, place)
+        permissions[piece.id] = Permission(piece, looks, clues)
+    given = _given_cells(problem, tiling, region, images, permissions)
+    remaining = region[~np.isin(region, given)]
     numbers = number_cells(tiling, remaining)
-    given_ids = {given.piece for given in problem.given}
-    for piece_id in given_ids:
-        del images[piece_id]
-    kinds = group_identical(images)
+    for piece_id in {given.piece for given in problem.given}:
+        del images[piece_id], permissions[piece_id]
+    kinds = group_identical(images, permissions)
+
+    def allowed(kind: int, image: Keys, shifts: Keys) -> Keys:
+        return permissions[kinds[kind][0][0]].allowed(image, shifts)
+
+    options = tuple(enumerate_options(tiling, remaining, numbers, kinds, "problem", allowed))
+    names = [pieces for pieces, _ in kinds]
+    if problem.open:
+        clued = np.concatenate([np.empty(0, dtype=np.int64), *(clue.keys for clue in clues)])
+        free = numbers[~np.isin(remaining, clued)]
+        options += tuple(Option(len(kinds), (cell,)) for cell in sorted(free.tolist()))
+        names.append(())
+        kinds = [*kinds, ((), {})]
     pieces_count = problem.pieces_count
-    return CoverProblem(
+    cover = CoverProblem(
         cells=len(remaining),
-        kinds=tuple(pieces for pieces, _ in kinds),
-        options=tuple(enumerate_options(tiling, remaining, numbers, kinds, "problem")),
+        kinds=tuple(names),
+        options=options,
         group=_symmetry_group(tiling, remaining, numbers, problem.flips, kinds),
-        leftover=problem.leftover,
         pieces_count=None if pieces_count is None else pieces_count - len(problem.given),
+        open=problem.open,
     )
+    return cover.with_kept_symmetries() if problem.clues else cover
 
 
 def _given_cells(
-    problem: ProblemStatement, tiling: Tiling, region: Keys, images: dict[str, Orientations]
+    problem: ProblemStatement,
+    tiling: Tiling,
+    region: Keys,
+    images: dict[str, Orientations],
+    permissions: dict[str, Permission],
 ) -> Keys:
     earlier: list[tuple[str, Keys]] = []
     for index, given in enumerate(problem.given):
@@ -154,6 +189,9 @@ def _given_cells(
             raise ProofError(f"{place} is not an allowed orientation of piece {quote(given.piece)}")
         if not np.isin(keys, region).all():
             raise ProofError(f"{place} lies partly outside the region")
+        image = tiling.to_origin(keys)
+        if not len(permissions[given.piece].allowed(image, keys[:1] - image[:1])):
+            raise ProofError(f"{place} contradicts a clue")
         for before, (piece, others) in enumerate(earlier):
             if piece == given.piece:
                 raise ProofError(f"{place} repeats piece {quote(piece)} of given[{before}]")
@@ -171,16 +209,27 @@ def number_cells(tiling: Tiling, remaining: Keys) -> NDArray[np.int64]:
     return numbers
 
 
-def group_identical(images: dict[str, Orientations]) -> list[Kind]:
-    """Group pieces with the same orientations into kinds, in order of their first pieces."""
-    alike: dict[frozenset[bytes], list[str]] = {}
+def group_identical(
+    images: dict[str, Orientations], permissions: dict[str, Permission] | None = None
+) -> list[Kind]:
+    """Group pieces with the same orientations into kinds, in order of their first pieces.
+
+    With permissions, those that differ in marks, or in what clues name, differ.
+    """
+    alike: dict[Any, list[str]] = {}
     for piece, its_images in images.items():
-        alike.setdefault(frozenset(its_images), []).append(piece)
+        own = permissions[piece].own if permissions else None
+        alike.setdefault((frozenset(its_images), own), []).append(piece)
     return [(tuple(pieces), images[pieces[0]]) for pieces in alike.values()]
 
 
 def enumerate_options(
-    tiling: Tiling, remaining: Keys, numbers: NDArray[np.int64], kinds: Sequence[Kind], key: str
+    tiling: Tiling,
+    remaining: Keys,
+    numbers: NDArray[np.int64],
+    kinds: Sequence[Kind],
+    key: str,
+    allowed: Allowed = lambda kind, image, shifts: shifts,
 ) -> Iterator[Option]:
     """Yield every option on cells sorted by key, in order of kind, then cells.
 
@@ -194,7 +243,7 @@ def enumerate_options(
             looks += len(image) * len(remaining)
             if looks > MAX_CELL_TESTS:
                 raise InputError.of("", "is too large to check", key)
-            shifts = _shifts(tiling, remaining, image)
+            shifts = allowed(kind, image, _shifts(tiling, remaining, image))
             options += len(shifts)
             cells += len(shifts) * len(image)
             if options > MAX_OPTIONS or cells > MAX_CELLS_IN_OPTIONS:

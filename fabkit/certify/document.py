@@ -59,10 +59,16 @@ class _Object(Table):
 
 
 class PieceForms(_Object):
-    """A piece with its flat forms, each an outline in frame points."""
+    """A piece with its flat forms, each an outline in frame points.
+
+    `marks` are the outlines of the cells with each mark, `back` those where it is turned over.
+    """
 
     id: Name
     forms: Annotated[tuple[Rings, ...], Field(min_length=1)]
+    marks: dict[str, Rings] = Field({})
+    back: dict[str, Rings] = Field({})
+    colour: Text = ""
 
 
 Pieces = Annotated[tuple[PieceForms, ...], Field(min_length=1)]
@@ -75,20 +81,30 @@ class GivenPiece(_Object):
     outline: Rings
 
 
+class ClueStatement(_Object):
+    """Cells, and the piece, the mark and the colour that must cover each; empty for any."""
+
+    outline: Rings
+    piece: Text = ""
+    mark: Text = ""
+    colour: Text = ""
+
+
 class ProblemStatement(_Object):
     """The challenge.
 
-    `flips` allows turning pieces over, `leftover` allows uncovered cells; `pieces_count` is the
-    number of pieces used, including given ones; None for all.
+    `flips` allows turning pieces over, `open` is the number of cells that stay open; `pieces_count`
+    is the number of pieces used, including given ones; None for all.
     """
 
     lattice: Literal["square", "quarter-square", "triangular"]
     flips: StrictBool
-    leftover: StrictBool
     region: Rings
     pieces: Pieces
     given: tuple[GivenPiece, ...]
     pieces_count: NonNegativeInt = None  # type: ignore[assignment]
+    open: NonNegativeInt = 0
+    clues: tuple[ClueStatement, ...] = ()
 
 
 class DecisionClaim(_Object):
@@ -194,8 +210,8 @@ class Certificate(_File):
             if not len(problem.given) <= problem.pieces_count <= len(problem.pieces):
                 expected = f"expected {len(problem.given)} to {len(problem.pieces)}"
                 self._fail("problem.pieces_count", f"is {problem.pieces_count}; {expected}")
-            if problem.leftover:
-                self._fail("problem.leftover", "must be false where only some pieces are used")
+            if problem.open:
+                self._fail("problem.open", "must be 0 where only some pieces are used")
         if not isinstance(argument, TranscriptArgument):
             if claim.answer != "impossible":
                 only = "can only show that a challenge is impossible"

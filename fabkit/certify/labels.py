@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from fabkit.certify.document import ImpossibleShapes, PieceForms, Proofs
 from fabkit.certify.tiling import ProofError
@@ -34,8 +35,9 @@ def compare_labels(file: Proofs, set_name: str | None) -> str:
         return ""
     meant = _named(puzzle, file.challenge)
     stated = file.problem.raw
-    leftover = file.problem.leftover
-    if any(problem_document(puzzle, challenge, leftover) == stated for challenge in meant):
+    # The command line, too, may leave cells open.
+    meant = [replace(challenge, open_count=file.problem.open) for challenge in meant]
+    if any(problem_document(puzzle, challenge) == stated for challenge in meant):
         return ""
     if meant:
         name = f"{file.challenge} of {puzzle.name}"
@@ -46,7 +48,7 @@ def compare_labels(file: Proofs, set_name: str | None) -> str:
     if entry is None:
         return f"{puzzle.name} has no challenge {quote(file.challenge)}"
     # Certificates do not support challenges on two lattices.
-    if entry.halves == 1 and problem_document(puzzle, entry.challenge, leftover) == stated:
+    if entry.halves == 1 and problem_document(puzzle, entry.challenge) == stated:
         return ""
     return f"the shipped {file.challenge} of {puzzle.name} is a different challenge"
 
@@ -55,7 +57,7 @@ def _compare_pieces(puzzle: PuzzleSet, lattice: str, pieces: Sequence[PieceForms
     if lattice != puzzle.lattice.name:
         lattice_name = f"{puzzle.lattice.name}, not {lattice}"
         raise ProofError(f"the lattice of {puzzle.name} is {lattice_name}")
-    forms = {piece.id: piece_document(piece)["forms"] for piece in puzzle.pieces}
+    forms = {piece.id: piece_document(puzzle.lattice, piece)["forms"] for piece in puzzle.pieces}
     for piece in pieces:
         name = quote(piece.id)
         if piece.id not in forms:
@@ -70,6 +72,8 @@ def _where(puzzle: PuzzleSet) -> str:
 
 
 def _named(puzzle: PuzzleSet, name: str) -> list[Challenge]:
-    """Return the challenges of that name: one of the set, or all pieces on a board."""
+    """Return the challenges of that name: of the set, all pieces on a board, of a family."""
     boards = [puzzle.whole_board(board) for board in puzzle.boards if board.id == name]
-    return [challenge for challenge in puzzle.challenges if challenge.id == name] + boards
+    member = puzzle.find_member(name)
+    stated = [challenge for challenge in puzzle.challenges if challenge.id == name]
+    return [*stated, *boards, *([member] if member else [])]

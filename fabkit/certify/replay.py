@@ -91,11 +91,10 @@ class Replay:
         cells: int,
         copies: tuple[int, ...],
         choices: OptionTable,
-        leftover: bool = False,
         pieces_count: int | None = None,
     ) -> None:
         self._cells, self._copies = cells, copies
-        self._leftover, self._pieces_count = leftover, pieces_count
+        self._pieces_count = pieces_count
         masks, self._kinds, self._copies_used, self._options_of = choices
         self._all_cells = (1 << cells) - 1
         #: An option's cells, and the bit of its kind.
@@ -156,7 +155,7 @@ class Replay:
         covered = state.blocked & self._all_cells == self._all_cells
         if state.todo:
             return covered and self._pieces_count is not None
-        return covered or self._leftover
+        return covered
 
     def _refuse_item(self, item: int, state: _State, place: str) -> None:
         """Refuse an item that cannot be branched on, or proves nothing."""
@@ -166,9 +165,7 @@ class Replay:
         if item > last:
             known = f"cells are 0 to {cells - 1}, kinds {cells} to {last}"
             raise ProofError(f"{place}: there is no item {quote(item)}; {known}")
-        if is_cell and self._leftover:
-            why = f"branches on cell {item}, which may stay uncovered"
-        elif not is_cell and self._pieces_count is not None:
+        if not is_cell and self._pieces_count is not None:
             why = f"branches on kind {item}, which need not be used"
         elif state.blocked >> item & 1:
             why = f"cell {item} is already covered" if is_cell else f"kind {item} has no copy left"
@@ -227,11 +224,7 @@ def check_area(cover: CoverProblem) -> None:
         ProofError: if they can.
     """
     values = _values(cover, [1] * cover.cells)
-    if cover.leftover and all(of_kind for of_kind, _ in values):  # else one fits nowhere
-        minimum = sum(min(of_kind) * copies for of_kind, copies in values)
-        if minimum <= cover.cells:
-            raise ProofError(f"argument: the pieces need only {minimum} of {cover.cells} cells")
-    elif not cover.leftover and _is_attainable(values, cover.cells, cover.pieces_count):
+    if _is_attainable(values, cover.cells, cover.pieces_count):
         raise ProofError(f"argument: the pieces can cover {cover.cells} cells, as many as remain")
 
 
@@ -240,14 +233,12 @@ def check_colouring(cover: CoverProblem, weights: Sequence[int]) -> None:
 
     Raises:
         InputError: if there are too many or too few weights.
-        ProofError: if the pieces can, or cells may stay uncovered.
+        ProofError: if the pieces can.
     """
     place = "argument.weights"
     if len(weights) != cover.cells:
         message = f"has {len(weights)} weights; expected {cover.cells}, one for each cell"
         raise InputError.of("", message, place)
-    if cover.leftover:
-        raise ProofError("argument: a colouring proves nothing if cells may stay uncovered")
     if _is_attainable(_values(cover, weights), sum(weights), cover.pieces_count):
         raise ProofError(f"{place}: the pieces can cover the weight {sum(weights)} of the region")
 

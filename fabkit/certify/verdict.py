@@ -171,7 +171,7 @@ def _replay(
     """Create the replay of a cover problem, or of other options for it (orbits of its own)."""
     choices = OptionTable.of(cover, cover.options if options is None else options)
     copies = cover.copies if copies is None else copies
-    return Replay(cover.cells, copies, choices, cover.leftover, cover.pieces_count)
+    return Replay(cover.cells, copies, choices, cover.pieces_count)
 
 
 def _require_equal(name: str, proved: int | None, claimed: int | None) -> None:

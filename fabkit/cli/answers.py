@@ -111,6 +111,7 @@ def _print_counts(
     title: str, counts: Counts, encoded: EncodedChallenge, report: Report
 ) -> dict[str, Any]:
     """Print how many solutions remain with a piece on some cells; return the JSON document."""
+    counts = {place: count for place, count in counts.items() if encoded.kinds[place[0]]}
     possible = [count for count in counts.values() if count]
     report.info(f"{title}: {len(counts)}, of which {len(possible)} have a solution")
     fewest = min(possible, default=0)

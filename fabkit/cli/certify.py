@@ -52,7 +52,7 @@ def certify(
             "pieces": pieces,
             "given": given,
             "flips": stated.flips,
-            "leftover": proofs.problem.leftover,
+            "open": proofs.problem.open,
         }
     else:
         count = len(proofs.shapes)
@@ -87,7 +87,7 @@ def _claim(certificate: Certificate) -> str:
     """The claim as a sentence."""
     from fabkit.certify.document import CountClaim
 
-    claim, leftover = certificate.claim, certificate.problem.leftover
+    claim, leftover = certificate.claim, certificate.problem.open
     count = certificate.problem.pieces_count
     where = "" if count is None else f" with {count} of its pieces"
     if claim.answer == "impossible":

@@ -53,7 +53,9 @@ def solve(
         "Maximum number of solutions to list, with --all (default: all).",
         read=options.whole(1, _MAX_LISTED),
     ),
-    leftover: bool = flag("--leftover", "Allow uncovered cells."),
+    leftover: bool = flag(
+        "--leftover", "Leave cells open where the pieces are fewer than the region has cells for."
+    ),
     engine: str | None = option(
         "--engine NAME",
         f"Engine: {join_or(list(ENGINES))} (default: selected automatically).",
@@ -98,7 +100,8 @@ def solve(
     if certificate and file and certificate.resolve() == file.resolve():
         raise InputError.of("--certificate", "is the challenge's own file; choose another one")
     report, puzzle = context.report, context.puzzle
-    encoded = to_exact_cover(puzzle, _challenge(puzzle, challenge, file), leftover)
+    wanted = _challenge(puzzle, challenge, file)
+    encoded = to_exact_cover(puzzle, _with_open_cells(puzzle, wanted) if leftover else wanted)
     with report.progress("of the search") as progress:
         budget = Budget(budget_s, progress, context.begin)
         if question == "starts":
@@ -145,6 +148,21 @@ def _challenge(puzzle: PuzzleSet, name: str | None, file: Path | None) -> Challe
     if challenge.id in challenge_names(puzzle):  # its certificate must not pass for the set's own
         return replace(challenge, id=f"file-{challenge.id}")
     return challenge
+
+
+def _with_open_cells(puzzle: PuzzleSet, challenge: Challenge) -> Challenge:
+    """Return the challenge with as many open cells as the pieces leave.
+
+    Raises:
+        InputError: when that depends on how they lie.
+    """
+    forms = [piece.forms for piece in puzzle.select(challenge.pieces)]
+    sizes = [{len(form.cells) for form in piece_forms} for piece_forms in forms]
+    if challenge.pieces_count is not None or any(len(kinds) > 1 for kinds in sizes):
+        message = "the pieces may leave different numbers of cells open; state one: open = 2"
+        raise InputError.of("--leftover", f"{message}, in a challenge file")
+    spare = len(challenge.region) - sum(map(min, sizes))
+    return replace(challenge, open_count=max(spare, 0))
 
 
 def _draw(

@@ -23,19 +23,40 @@ from fabkit.core.documents import (
     read_document,
     read_identifier,
 )
-from fabkit.core.errors import ErrorList, InputError, escape, join_names, pluralize, quote
+from fabkit.core.errors import (
+    ErrorList,
+    InputError,
+    escape,
+    join_names,
+    join_or,
+    no_such,
+    pluralize,
+    quote,
+)
 from fabkit.core.files import check_schema
 from fabkit.core.parsing import parse_json, parse_toml, read_text
+from fabkit.model.clues import ClueFilter
 from fabkit.model.entry import LEVELS, solution_error
 from fabkit.model.lattice import Cell
-from fabkit.model.piece import is_image
-from fabkit.model.puzzle import MOVES, Challenge, Entry, Given, PuzzleSet, Result, default_board
-from fabkit.model.regions import CellNumbering, RegionReader
+from fabkit.model.piece import PLAIN, is_image
+from fabkit.model.puzzle import (
+    CLUE_KEYS,
+    MOVES,
+    Board,
+    Challenge,
+    Clue,
+    Entry,
+    Given,
+    PuzzleSet,
+    Result,
+    default_board,
+)
+from fabkit.model.regions import LONGEST_SIDE, CellNumbering, RegionReader
 
 ANSWERS = ("solved", "impossible")
 STATUSES = (*ANSWERS, "unknown")
 PARITIES = ("even", "odd", "mixed")
-_REGION_KEYS = ("outline", "board", "cells", "frame")
+_REGION_KEYS = ("outline", "board", "cells", "rows", "frame")
 
 Pair = Annotated[list[int], Field(min_length=2, max_length=2)]
 _Corner = Annotated[list[float], Field(min_length=2, max_length=2)]
@@ -50,8 +71,10 @@ Outline = Annotated[
 ]
 Cells = Annotated[
     Any,
-    Shape("cells", Annotated[list[Pair | int], Field(min_length=1)]),
-    Field(description="cells as [row, column] from the top left, or as their number on the board"),
+    Shape("cells", Annotated[list[Pair | int | str], Field(min_length=1)]),
+    Field(
+        description="cells as [row, column] from the top left, or their number or label on the board"
+    ),
 ]
 _Frame = Annotated[
     Any,
@@ -60,11 +83,26 @@ _Frame = Annotated[
         description="cells as whole numbers [x, y] of the lattice's frame, as fabkit writes them"
     ),
 ]
+TextRows = Annotated[list[str], Field(min_length=1, max_length=LONGEST_SIDE)]
 _PieceIds = Shape("piece ids", _Id | Annotated[list[_Id], Field(min_length=1)])
 _LONGEST_ID = 40
 _MOST_CHALLENGES = 10_000
 _MAX_SCORE = 10**6
 _MAX_SOLUTIONS = 10**18
+
+
+class ClueTable(Table):
+    """Cells, and what must cover each of them: all that is stated."""
+
+    cells: Cells = None
+    piece: Text = Field("", max_length=200, description="id of the piece that covers all of them")
+    mark: Text = Field(
+        "", max_length=20, description="mark of the piece there: a letter, or plain for none"
+    )
+    colour: Text = Field(
+        "", max_length=200, description="colour of the piece, or the id of a piece of that colour"
+    )
+    frame: _Frame = None
 
 
 class GivenTable(Table):
@@ -140,6 +178,21 @@ class ChallengeFile(Table):
         description="how many of the pieces fill the region; all of them by default",
         json_schema_extra={"minimum": 1},
     )
+    rows: Annotated[Any, Shape("rows", TextRows)] = Field(
+        None, description="the region in rows of text: a letter is a cell, a dot or blank is none"
+    )
+    minus: Cells = None
+    blocked: StrictBool = Field(
+        False, description="whether blockers are on the cells of minus, which stay open otherwise"
+    )
+    open: StrictInt | None = Field(
+        None,
+        ge=-_MAX_SOLUTIONS,
+        le=_MAX_SOLUTIONS,
+        description="number of cells that stay open; by default that of the board, or 0",
+        json_schema_extra={"minimum": 0},
+    )
+    clue: list[ClueTable] = Field([], description="what must cover some cells")
     given: list[GivenTable] = Field([], description="pieces that are placed already")
     of: Text = Field(
         "",
@@ -208,9 +261,7 @@ class ChallengeReader:
         self._lattice = puzzle.lattice
         self._errors = regions.errors
         self._pieces = {piece.id: piece for piece in puzzle.pieces}
-        self._boards = {
-            board.id: CellNumbering(puzzle.lattice, board.cells) for board in puzzle.boards
-        }
+        self._boards = {board.id: board for board in puzzle.boards}
 
     def read(self, table: ChallengeFile, name: str = "") -> Entry:
         """Convert a challenge with its result; usable only if there are no errors.
@@ -220,14 +271,19 @@ class ChallengeReader:
             name: default id.
         """
         errors_before = self._errors.count
-        region, numbering = self._region(table)
+        whole, numbering = self._region(table)
+        minus = self._minus(table, whole, numbering)
+        region = whole - minus
         flips = self._puzzle.flips if table.flips is None else table.flips
         errors_before_pieces = self._errors.count
-        pieces = self._named(table.pieces, table.key("pieces"))
+        pieces = self.named(table.pieces, table.key("pieces"))
         given = tuple[Given, ...]()
         count = None
+        board = self._board_of(table)
+        clues = tuple(clue for clue in board.clues if clue.cells <= region) if board else ()
         if self._errors.count == errors_before_pieces:
-            given = self._given(table, flips, region, numbering, pieces)
+            clues += self.clues(table.clue, numbering, region, pieces)
+            given = self._given(table, flips, region, numbering, pieces, clues)
             count = self._count(table, len(pieces), len(given))
         challenge = Challenge(
             table.id or name,
@@ -238,6 +294,10 @@ class ChallengeReader:
             table.answer,
             table.title,
             count,
+            clues,
+            self._open_count(table, board.rest_open(minus) if board else 0, region, count),
+            minus,
+            table.blocked,
         )
         entry = self._with_result(table, challenge, numbering)
         is_sound = self._errors.count == errors_before and not self._proved
@@ -245,6 +305,91 @@ class ChallengeReader:
             message = f"{error}; correct it, or leave it out"
             self._errors.add(f"{table.key('result')}.solution", message)
         return entry
+
+    def _minus(
+        self, table: ChallengeFile, whole: frozenset[Cell], numbering: CellNumbering
+    ) -> frozenset[Cell]:
+        """Return the cells that are taken out of the region; none after an error."""
+        key = table.key("minus")
+        if table.minus is None:
+            if table.blocked:
+                self._errors.add(table.key("blocked"), "needs the cells that have blockers: minus")
+            return frozenset()
+        if table.frame is not None:  # drawn without them
+            return self._cells("frame", table.minus, key)
+        minus = self._regions.read("cells", table.minus, key, numbering)
+        if whole and not minus <= whole:
+            self._errors.add(key, "names cells outside the board")
+        elif whole and minus == whole:
+            self._errors.add(key, "names all cells of the board; leave some to cover")
+        return minus
+
+    def _open_count(
+        self,
+        table: ChallengeFile,
+        default: int,
+        region: frozenset[Cell],
+        pieces_count: int | None,
+    ) -> int:
+        """Return the number of cells that stay open."""
+        if table.open is None:
+            return default
+        key = table.key("open")
+        if not 0 <= table.open < max(len(region), 1):
+            expected = f"expected 0 to {len(region) - 1}, as the region has {len(region)} cells"
+            self._errors.add(key, f"is {table.open}; {expected}")
+        elif table.open and pieces_count is not None:
+            self._errors.add(key, "leaves cells open, but pieces_count fills the region; omit one")
+        return table.open
+
+    def clues(
+        self,
+        tables: Sequence[ClueTable],
+        numbering: CellNumbering,
+        region: frozenset[Cell],
+        pieces: Sequence[str],
+    ) -> tuple[Clue, ...]:
+        """Return the sound clues of a challenge or board.
+
+        Args:
+            region: the cells to cover.
+            pieces: ids of the pieces that are used.
+        """
+        errors = self._errors
+        clues = []
+        for table in tables:
+            key = exactly_one(errors, table, ("cells", "frame"), required=True)
+            cells = (
+                self._cells(key, getattr(table, key), table.key(key), numbering) if key else None
+            )
+            stated = [name for name in CLUE_KEYS if getattr(table, name)]
+            if not stated:
+                errors.add(table.place, f"says nothing of its cells; add {join_or(CLUE_KEYS)}")
+            if cells and region and not cells <= region:
+                errors.add(table.key(key), "is partly outside the region")
+            if table.piece and table.piece not in pieces:
+                message = f"{quote(table.piece)} is not among the challenge's pieces"
+                errors.add(table.key("piece"), message)
+            marks = [*self._puzzle.marks, PLAIN]
+            if table.mark and len(marks) == 1:
+                need = 'the set has no marks; add marks = {o = "hole"} to [set]'
+                errors.add(table.key("mark"), f"is {quote(table.mark)}, but {need}")
+            elif table.mark and table.mark not in marks:
+                errors.add(table.key("mark"), no_such("mark", table.mark, marks))
+            colour = self._colour(table, pieces) if table.colour else ""
+            if cells:
+                clues.append(Clue(cells, table.piece, table.mark, colour))
+        return tuple(clues)
+
+    def _colour(self, table: ClueTable, pieces: Sequence[str]) -> str:
+        """Return the colour of a clue, which may be named by a piece."""
+        colours = {piece: self._pieces[piece].colour for piece in pieces if piece in self._pieces}
+        colour = colours.get(table.colour, table.colour.lower())
+        if colour not in colours.values():
+            by_colour = [f"{piece} ({colour})" for piece, colour in colours.items()]
+            message = f"is {quote(table.colour)}, but no piece has that colour; choose from "
+            self._errors.add(table.key("colour"), message + join_names(by_colour))
+        return colour
 
     def _with_result(
         self, table: ChallengeFile, challenge: Challenge, numbering: CellNumbering
@@ -317,6 +462,9 @@ class ChallengeReader:
             region = self._regions.read(key, table.outline, where)
             lack = "the region is drawn by its outline"
             return region, CellNumbering(self._lattice, region, lack)
+        if key == "rows":
+            region = self._regions.read(key, table.rows, where, piece=True)
+            return region, CellNumbering(self._lattice, region)
         if key == "frame":
             region = self._cells(key, table.frame, where)
             lack = "the region is drawn by cells of the frame"
@@ -325,20 +473,33 @@ class ChallengeReader:
         if key == "cells":
             return self._regions.read(key, table.cells, where, numbering), numbering
         if not key and numbering.lack:
-            keys = "board, outline or cells" if self._puzzle.boards else "outline or cells"
+            keys = (
+                "board, outline, rows or cells" if self._puzzle.boards else "outline, rows or cells"
+            )
             errors.add(table.place, f"has no region, and {numbering.lack}; add {keys}")
         return numbering.cells, numbering
+
+    def _board_of(self, table: ChallengeFile) -> Board | None:
+        """Return the board that a challenge fills; None when it draws its region."""
+        if isinstance(table.board, str):
+            return self._boards.get(table.board)
+        is_drawn = any(key in table.model_fields_set for key in _REGION_KEYS)
+        return None if is_drawn else default_board(self._puzzle.boards)
 
     def _default(self) -> CellNumbering:
         board = default_board(self._puzzle.boards)
         if board is None:
             lack = "no board is named" if self._puzzle.boards else "the set has no board"
             return CellNumbering(self._lattice, lack=lack)
-        return self._boards.get(board.id, CellNumbering(self._lattice))
+        return self.numbering(board)
+
+    def numbering(self, board: Board) -> CellNumbering:
+        """Return the numbers and names of a board's cells."""
+        return CellNumbering(self._lattice, board.cells, labels=board.labels)
 
     def _board(self, wanted: Any, key: str) -> CellNumbering:
         if isinstance(wanted, str) and wanted in self._boards:
-            return self._boards[wanted]
+            return self.numbering(self._boards[wanted])
         if not self._puzzle.boards:
             self._errors.add(key, f"{quote(wanted)} is not a board; the set has none")
         else:
@@ -348,8 +509,8 @@ class ChallengeReader:
                 self._errors.add(key, str(error))
         return CellNumbering(self._lattice)
 
-    def _named(self, wanted: Any, key: str) -> tuple[str, ...]:
-        """Return the ids in ``pieces``: a list, or a string when every id is a single character."""
+    def named(self, wanted: Any, key: str) -> tuple[str, ...]:
+        """Return the piece ids of a key: a list, or a string when every id is a single character."""
         known = self._pieces
         errors = self._errors
         if wanted is None:
@@ -392,6 +553,7 @@ class ChallengeReader:
         region: frozenset[Cell],
         numbering: CellNumbering,
         pieces: tuple[str, ...],
+        clues: tuple[Clue, ...],
     ) -> tuple[Given, ...]:
         """Return the given pieces: allowed images inside the region that do not overlap."""
         errors = self._errors
@@ -422,6 +584,8 @@ class ChallengeReader:
                 errors.add(where, "is partly outside the region")
             elif cells & covered:
                 errors.add(where, "overlaps another given piece")
+            elif clues and not ClueFilter(lattice, piece, clues, flips).allows(cells):
+                errors.add(where, "contradicts a clue")
             else:
                 given[row.piece] = Given(row.piece, cells)
                 covered |= cells
@@ -547,7 +711,8 @@ def challenge_record(
     Args:
         describe: writes the cells of region and given pieces.
     """
-    board = next((board for board in puzzle.boards if board.cells == challenge.region), None)
+    whole = challenge.board_cells
+    board = next((board for board in puzzle.boards if board.cells == whole), None)
     on_board = board is not None and describe is not frame_cells
     region = ("board", board.id) if board and on_board else describe(challenge.region)
     record: dict[str, Any] = {"id": challenge.id}
@@ -559,6 +724,18 @@ def challenge_record(
         record["pieces_count"] = challenge.pieces_count
     if challenge.flips != puzzle.flips:
         record["flips"] = challenge.flips
+    if challenge.minus and (on_board or describe is frame_cells):
+        record["minus"] = describe(challenge.minus)[1]
+        record |= {"blocked": True} if challenge.blocked else {}
+    if challenge.open_count != (board.rest_open(challenge.minus) if board and on_board else 0):
+        record["open"] = challenge.open_count
+    board_clues = board.clues if board and on_board else ()
+    if clues := [clue for clue in challenge.clues if clue not in board_clues]:
+        record["clue"] = [
+            dict([describe(clue.cells)])
+            | {key: text for key in CLUE_KEYS if (text := getattr(clue, key))}
+            for clue in clues
+        ]
     if challenge.answer:
         record["answer"] = challenge.answer
     if challenge.given:

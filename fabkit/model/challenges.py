@@ -96,6 +96,8 @@ def find_challenge(puzzle: PuzzleSet, name: str | None) -> Challenge:
     choices = [*puzzle.challenges, *map(puzzle.whole_board, puzzle.boards)]
     if named := [challenge for challenge in choices if challenge.id == name]:
         return named[0]
+    if name is not None and (member := puzzle.find_member(name)):
+        return member
     if name is not None and (entry := shipped_entry(puzzle, name)):
         challenge = one_lattice(entry, puzzle.name, catalog_path(puzzle).name)
         return replace(challenge, answer=entry.result.status)

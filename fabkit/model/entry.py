@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from fabkit.model.clues import ClueFilter
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.piece import Form, Piece, is_image
 from fabkit.model.polygon import cells_of_rings, rings_of_cells
@@ -55,8 +56,9 @@ def level_of(score: float, thresholds: Sequence[float] = DEFAULT_THRESHOLDS) -> 
 
 
 def entry_of(challenge: Challenge, kind: str = "") -> Entry:
-    """Return an entry for a challenge; its kind defaults to ``start`` if it has given pieces."""
-    return Entry(challenge, kind or ("start" if challenge.given else "challenge"))
+    """Return an entry for a challenge; its kind defaults to ``start`` if it gives something away."""
+    is_start = challenge.given or challenge.clues
+    return Entry(challenge, kind or ("start" if is_start else "challenge"))
 
 
 def subdivide(lattice: Lattice, cells: Iterable[Cell]) -> frozenset[Cell]:
@@ -103,9 +105,31 @@ def solution_error(entry: Entry, puzzle: PuzzleSet) -> str:
         if overlapped := next((owners[cell] for cell in sorted(cells) if cell in owners), None):
             return f"pieces {overlapped} and {piece_id} overlap"
         owners |= dict.fromkeys(cells, piece_id)
-    if owners.keys() != challenge.region:
+    bare = challenge.region - owners.keys()
+    if not owners.keys() <= challenge.region or len(bare) != challenge.open_count:
         return "it does not cover the region exactly"
+    return _contradiction(challenge, puzzle, solution, bare)
+
+
+def _contradiction(
+    challenge: Challenge,
+    puzzle: PuzzleSet,
+    solution: Mapping[str, frozenset[Cell]],
+    bare: frozenset[Cell],
+) -> str:
+    """Explain which given piece or clue a solution contradicts; empty if none.
+
+    Args:
+        bare: the cells that stay open.
+    """
     for given in challenge.given:
         if solution.get(given.piece) != given.cells:
             return f"piece {given.piece} is not where it is given"
+    for piece_id, cells in solution.items() if challenge.clues else ():
+        piece = puzzle.piece(piece_id)
+        clues = ClueFilter(puzzle.lattice, piece, challenge.clues, challenge.flips)
+        if not clues.allows(cells):
+            return f"piece {piece_id} contradicts a clue"
+    if any(not clue.cells.isdisjoint(bare) for clue in challenge.clues):
+        return "it leaves the cell of a clue open"
     return ""

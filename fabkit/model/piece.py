@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from types import MappingProxyType
 
 from fabkit.model.balls import BallBody, FlatPose, flat_poses
 from fabkit.model.lattice import LATTICES, Cell, Lattice, Point, Ring, Symmetry
 from fabkit.model.polygon import rings_of_cells
 
+#: The mark of a cell that has none.
+PLAIN = "plain"
+#: The mark of the cells in the second colour of a chequered set whose colours constrain.
+DARK = "dark"
 #: Cells of the second colour: those with an even or odd sum of row and column.
 PARITIES = ("even", "odd")
 
@@ -29,6 +34,10 @@ class Form:
     rings: tuple[Ring, ...]
 
 
+#: Cells and the marks on them, sorted.
+Marks = tuple[tuple[Cell, str], ...]
+
+
 @dataclass(frozen=True)
 class Piece:
     """One physical piece.
@@ -41,6 +50,8 @@ class Piece:
         body: the balls of a ball piece, else None.
         tones: cells of the first form that have the second colour; none for most pieces.
         tone: that colour; empty without tones.
+        marks: cells of the first form with a mark that constrains where it may be, and the mark.
+        back: the same as seen where the piece is turned over, at the places of the same cells.
     """
 
     id: str
@@ -50,6 +61,8 @@ class Piece:
     body: BallBody | None = None
     tones: frozenset[Cell] = frozenset()
     tone: str = ""
+    marks: Marks = ()
+    back: Marks = ()
 
 
 def forms_of_balls(body: BallBody) -> tuple[Form, ...]:
@@ -224,13 +237,59 @@ def chequered_cells(lattice: Lattice, cells: frozenset[Cell], parity: str) -> fr
     )
 
 
-def tones_at(lattice: Lattice, piece: Piece, cells: frozenset[Cell]) -> frozenset[Cell]:
+def marked_at(
+    lattice: Lattice, piece: Piece, cells: frozenset[Cell], flips: bool, wanted: Mapping[Cell, str]
+) -> Iterator[tuple[Symmetry, Point, Marks]]:
+    """Yield the moves that put a piece on cells with the wanted marks, as by `moves_onto`.
+
+    Each comes with the marks that it shows there. Only the first form has marks.
+
+    Args:
+        flips: whether the piece may be turned over.
+        wanted: marks of some cells, `fabkit.model.puzzle.PLAIN` for none; others may be anything.
+    """
+    for move, (dx, dy) in moves_onto(lattice, piece.forms[0].cells, cells):
+        if move.flipped and not flips:
+            continue
+        marks = dict[Cell, str]()
+        for cell, mark in piece.back if move.flipped else piece.marks:
+            x, y = move(cell)
+            marks[x + dx, y + dy] = mark
+        if all(marks.get(cell, PLAIN) == mark for cell, mark in wanted.items() if cell in cells):
+            yield move, (dx, dy), tuple(sorted(marks.items()))
+
+
+def marked_images(
+    lattice: Lattice, piece: Piece, flips: bool
+) -> frozenset[tuple[frozenset[Cell], Marks]]:
+    """Return the distinct images of a piece under its allowed moves, each with its marks.
+
+    Pieces are identical exactly if these are equal.
+    """
+    return frozenset(
+        (orientation.cells, marks)
+        for orientation in orientations(lattice, piece, flips)
+        for marks in (
+            {shown for _, _, shown in marked_at(lattice, piece, orientation.cells, flips, {})}
+            if piece.marks
+            else {()}
+        )
+    )
+
+
+def tones_at(
+    lattice: Lattice,
+    piece: Piece,
+    cells: frozenset[Cell],
+    wanted: Mapping[Cell, str] = MappingProxyType({}),
+) -> frozenset[Cell]:
     """Return the cells of the second colour of a placed piece with its first form.
 
-    Of several possible moves the first is used; a piece with one colour has none.
+    Of several possible moves the first that shows the wanted marks is used; a piece with one colour
+    has none.
     """
     if not piece.tones:
         return frozenset()
-    for move, (dx, dy) in moves_onto(lattice, piece.forms[0].cells, cells):
+    for move, (dx, dy), _ in marked_at(lattice, piece, cells, flips=True, wanted=wanted):
         return frozenset((x + dx, y + dy) for x, y in map(move, piece.tones))
     return frozenset()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import Any, Protocol, TypeVar
 
 from fabkit.core.errors import InputError, quote
@@ -15,15 +16,54 @@ from fabkit.model.polygon import rings_of_cells
 
 #: What moves are called that do not, or do, turn pieces over.
 MOVES = ("rotations", "rotations and flips")
+#: What may have to cover the cells of a clue.
+CLUE_KEYS = ("piece", "mark", "colour")
+
+
+@dataclass(frozen=True)
+class Clue:
+    """Some cells, and what must cover each of them; what is empty may be anything.
+
+    Attributes:
+        piece: id of the piece that covers all of them.
+        mark: the mark that the covering piece has there, such as ``o``; `fabkit.model.piece.PLAIN` for none.
+        colour: the colour of the covering piece, as ``#rrggbb``.
+    """
+
+    cells: frozenset[Cell]
+    piece: str = ""
+    mark: str = ""
+    colour: str = ""
+
+
+@dataclass(frozen=True)
+class Label:
+    """A text on a board, and the cells of the place that it names: a square has four quarters."""
+
+    text: str
+    cells: frozenset[Cell]
 
 
 @dataclass(frozen=True)
 class Board:
-    """A region that can be printed as an object; an optional one only on request."""
+    """A region that can be printed as an object; an optional one only on request.
+
+    Attributes:
+        labels: texts on its cells, in reading order.
+        clues: what must cover some of its cells in every challenge.
+        open_count: number of cells that stay open when all pieces are on it.
+    """
 
     id: str
     cells: frozenset[Cell]
     optional: bool = False
+    labels: tuple[Label, ...] = ()
+    clues: tuple[Clue, ...] = ()
+    open_count: int = 0
+
+    def rest_open(self, minus: frozenset[Cell]) -> int:
+        """Return how many cells stay open besides those that a challenge names."""
+        return max(self.open_count - len(minus), 0)
 
 
 @dataclass(frozen=True)
@@ -39,13 +79,17 @@ class Challenge:
     """A region to be covered by some of the pieces.
 
     Attributes:
-        region: the cells to cover.
+        region: the cells to cover, and those of which `open_count` stay open.
         pieces: ids of the pieces to use, each at most once.
         flips: whether pieces may be turned over.
         answer: the known answer: ``solved``, ``impossible``, or empty when unknown.
         title: display name; empty when it has only its id.
         pieces_count: number of pieces that cover the region exactly, any of them, while the
             others stay in the box; None when all are used.
+        clues: what must cover some of the cells.
+        open_count: number of cells of the region that stay open.
+        minus: cells of the board that are not in the region, since they stay open.
+        blocked: whether blockers are on them.
     """
 
     id: str
@@ -56,6 +100,10 @@ class Challenge:
     answer: str = ""
     title: str = ""
     pieces_count: int | None = None
+    clues: tuple[Clue, ...] = ()
+    open_count: int = 0
+    minus: frozenset[Cell] = frozenset()
+    blocked: bool = False
 
     @property
     def pieces_used(self) -> int:
@@ -63,9 +111,82 @@ class Challenge:
         return self.pieces_count or len(self.pieces)
 
     @property
+    def board_cells(self) -> frozenset[Cell]:
+        """The region with the cells that are open by name: all cells of the board it is on."""
+        return self.region | self.minus
+
+    @property
     def name(self) -> str:
         """The display name: the title, or else the id."""
         return self.title or self.id
+
+
+@dataclass(frozen=True)
+class Family:
+    """Challenges on one board that differ in the cells that stay open: one of each group.
+
+    Members are made when they are asked for.
+
+    Attributes:
+        groups: the choices of each group; a die may name a cell on several faces.
+        pieces: ids of the pieces that each member uses.
+        prefix: what the names of members begin with; may be empty.
+        blocked: whether blockers are on the chosen cells.
+        without: names of choices that do not go together, such as ``feb`` and ``30``.
+    """
+
+    id: str
+    title: str
+    board: Board
+    groups: tuple[tuple[Label, ...], ...]
+    pieces: tuple[str, ...]
+    flips: bool
+    prefix: str = ""
+    blocked: bool = False
+    without: tuple[frozenset[str], ...] = ()
+
+    def choices(self) -> Iterator[tuple[Label, ...]]:
+        """Yield the distinct choices of one label of each group, on different cells, in order."""
+        for chosen in product(*map(dict.fromkeys, self.groups)):
+            names = {label.text for label in chosen}
+            cells = frozenset[Cell]().union(*(label.cells for label in chosen))
+            is_free = len(cells) == sum(len(label.cells) for label in chosen)
+            if is_free and not any(excluded <= names for excluded in self.without):
+                yield chosen
+
+    def name(self, chosen: Iterable[Label]) -> str:
+        """Return the name of the member with these choices, such as ``jan-25``."""
+        prefix = [self.prefix] if self.prefix else []
+        return "-".join([*prefix, *(label.text for label in chosen)])
+
+    def member(self, chosen: Sequence[Label]) -> Challenge:
+        """Return the challenge with these choices."""
+        minus = frozenset[Cell]().union(*(label.cells for label in chosen))
+        return Challenge(
+            self.name(chosen),
+            self.board.cells - minus,
+            self.pieces,
+            flips=self.flips,
+            title=" ".join(label.text for label in chosen) if self.prefix == "" else "",
+            clues=tuple(clue for clue in self.board.clues if clue.cells.isdisjoint(minus)),
+            open_count=self.board.rest_open(minus),
+            minus=minus,
+            blocked=self.blocked,
+        )
+
+    def find(self, name: str) -> Challenge | None:
+        """Return the member of this name, ignoring case; None when there is none."""
+        wanted = name.lower().split("-")
+        if self.prefix and wanted.pop(0) != self.prefix.lower():
+            return None
+        if len(wanted) != len(self.groups):
+            return None
+        by_name = [{label.text.lower(): label for label in group} for group in self.groups]
+        chosen = [labels.get(text) for labels, text in zip(by_name, wanted, strict=True)]
+        labels = tuple(label for label in chosen if label is not None)
+        one_of_each = replace(self, groups=tuple((label,) for label in labels))
+        is_whole = len(labels) == len(chosen)
+        return self.member(labels) if is_whole and [*one_of_each.choices()] else None
 
 
 @dataclass(frozen=True)
@@ -131,6 +252,8 @@ class PuzzleSet:
         source: the file it was read from, for messages.
         digest: SHA-256 of that file.
         unit_mm: the set's suggested length of a grid unit, or None.
+        marks: the looks of the marks of pieces, by letter: ``hole``, ``cross``, ``dot`` or a colour.
+        families: challenges that are made when they are asked for.
         entries: those of the challenges whose results the set file states.
         credit: where the shapes come from.
         licence: terms of use.
@@ -146,6 +269,8 @@ class PuzzleSet:
     source: str = ""
     digest: str = ""
     unit_mm: float | None = None
+    marks: Mapping[str, str] = field(default_factory=dict)
+    families: tuple[Family, ...] = ()
     credit: str = "none"
     licence: str = "not stated"
     entries: tuple[Entry, ...] = field(default=(), compare=False)
@@ -161,11 +286,27 @@ class PuzzleSet:
     def whole_board(self, board: Board) -> Challenge:
         """Return the challenge to fill a board with all pieces, named after it."""
         pieces = tuple(piece.id for piece in self.pieces)
-        return Challenge(board.id, board.cells, pieces, flips=self.flips)
+        return Challenge(
+            board.id,
+            board.cells,
+            pieces,
+            flips=self.flips,
+            clues=board.clues,
+            open_count=board.open_count,
+        )
+
+    def find_member(self, name: str) -> Challenge | None:
+        """Return the member of a family with this name, ignoring case; None when there is none."""
+        members = (family.find(name) for family in self.families)
+        return next((member for member in members if member is not None), None)
 
     def kind_of(self, challenge: Challenge) -> str:
-        """Return the kind of a challenge: ``start``, ``board`` for all pieces on one, or ``challenge``."""
-        if challenge.given:
+        """Return the kind of a challenge: ``start``, ``board`` for all pieces on one, or ``challenge``.
+
+        A start has given pieces, or clues besides those of its board.
+        """
+        board_clues = {clue for board in self.boards for clue in board.clues}
+        if challenge.given or not board_clues.issuperset(challenge.clues):
             return "start"
         uses_all = len(challenge.pieces) == len(self.pieces)
         fills_board = any(board.cells == challenge.region for board in self.boards)
@@ -191,7 +332,8 @@ class PuzzleSet:
         set file defines.
         """
         forms = [[piece.id, *(sorted(form.cells) for form in piece.forms)] for piece in self.pieces]
-        return json_sha256([self.lattice.name, *forms])
+        marks = [[piece.id, piece.marks, piece.back] for piece in self.pieces if piece.marks]
+        return json_sha256([self.lattice.name, *forms, *marks])
 
     @property
     def area(self) -> float:
@@ -254,9 +396,7 @@ def rings_to_units(lattice: Lattice, rings: Iterable[Ring]) -> list[list[tuple[f
     return [to_units(lattice, ring) for ring in rings]
 
 
-def problem_document(
-    puzzle: PuzzleSet, challenge: Challenge, leftover: bool = False
-) -> dict[str, Any]:
+def problem_document(puzzle: PuzzleSet, challenge: Challenge) -> dict[str, Any]:
     """Return a challenge with the outlines of its pieces, ready for JSON.
 
     All corners are integer frame points of the lattice (see `fabkit.model.lattice`), outlines
@@ -264,15 +404,17 @@ def problem_document(
 
     Args:
         challenge: of the set, or read from a file.
-        leftover: whether cells of the region may stay uncovered.
     """
     lattice = puzzle.lattice
+    colours = any(clue.colour for clue in challenge.clues)
     document: dict[str, Any] = {
         "lattice": lattice.name,
         "flips": challenge.flips,
-        "leftover": leftover,
         "region": _plain(rings_of_cells(lattice, challenge.region)),
-        "pieces": [piece_document(piece) for piece in puzzle.select(challenge.pieces)],
+        "pieces": [
+            piece_document(lattice, piece) | ({"colour": piece.colour} if colours else {})
+            for piece in puzzle.select(challenge.pieces)
+        ],
         "given": [
             {"piece": given.piece, "outline": _plain(rings_of_cells(lattice, given.cells))}
             for given in challenge.given
@@ -280,6 +422,14 @@ def problem_document(
     }
     if challenge.pieces_count is not None:
         document["pieces_count"] = challenge.pieces_count
+    if challenge.open_count:
+        document["open"] = challenge.open_count
+    if challenge.clues:
+        document["clues"] = [
+            {"outline": _plain(rings_of_cells(lattice, clue.cells))}
+            | {key: text for key in CLUE_KEYS if (text := getattr(clue, key))}
+            for clue in challenge.clues
+        ]
     return document
 
 
@@ -288,15 +438,31 @@ def problem_sha256(puzzle: PuzzleSet, challenge: Challenge) -> str:
     return json_sha256(problem_document(puzzle, challenge))
 
 
-def piece_document(piece: Piece) -> dict[str, Any]:
+def piece_document(lattice: Lattice, piece: Piece) -> dict[str, Any]:
     """Return a piece ready for JSON: its ``id`` and its ``forms``, each a list of rings.
+
+    Of a piece with marks also ``marks`` and ``back``: the outline of the cells with each mark, in
+    front and where it is turned over.
 
     Example:
         >>> from fabkit.model.library import load_set
-        >>> piece_document(load_set("fridgeiq").piece("D"))
+        >>> fridgeiq = load_set("fridgeiq")
+        >>> piece_document(fridgeiq.lattice, fridgeiq.piece("D"))
         {'id': 'D', 'forms': [[[[0, 0], [12, 0], [6, 6]]]]}
     """
-    return {"id": piece.id, "forms": [_plain(form.rings) for form in piece.forms]}
+    document: dict[str, Any] = {
+        "id": piece.id,
+        "forms": [_plain(form.rings) for form in piece.forms],
+    }
+    for key, marks in (("marks", piece.marks), ("back", piece.back)):
+        by_mark: dict[str, set[Cell]] = {}
+        for cell, mark in marks:
+            by_mark.setdefault(mark, set()).add(cell)
+        if by_mark:
+            document[key] = {
+                mark: _plain(rings_of_cells(lattice, cells)) for mark, cells in by_mark.items()
+            }
+    return document
 
 
 def _plain(rings: Iterable[Ring]) -> list[list[list[int]]]:

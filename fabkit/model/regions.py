@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from fabkit.core.errors import ErrorList, quote
+from fabkit.core.errors import ErrorList, join_or, no_such, quote
 from fabkit.model.balls import Ball, BallBody, BallError
 from fabkit.model.lattice import Cell, Lattice, Point, Ring
 from fabkit.model.piece import Form, forms_of_balls
@@ -24,6 +24,7 @@ from fabkit.model.polygon import (
     parts_of_cells,
     rings_of_cells,
 )
+from fabkit.model.puzzle import Label
 from fabkit.model.svg import SvgError, SvgFolder
 
 #: Limit for the cells of all drawings of a file.
@@ -32,6 +33,8 @@ MAX_CELLS_OF_FILE = 200_000
 LONGEST_SIDE = 100
 #: Limit for the balls of a piece.
 _MAX_BALLS = 100
+#: At most this many labels are named in a message.
+_MAX_LABELS_NAMED = 12
 _WHOLE = f"whole numbers up to {LARGEST_COORDINATE}"
 #: Characters without a cell in rows of text; every letter is a cell.
 _NO_CELL = ". "
@@ -42,12 +45,13 @@ class CellNumbering:
     """The numbers of cells on a board or in a drawn region.
 
     Without cells there is no board, or its error is recorded elsewhere. ``lack`` explains why cells
-    have no numbers here, if they have none.
+    have no numbers here, if they have none. ``labels`` are names of cells.
     """
 
     lattice: Lattice
     cells: frozenset[Cell] = frozenset()
     lack: str = ""
+    labels: tuple[Label, ...] = ()
 
     @cached_property
     def places(self) -> tuple[tuple[int, int], ...]:
@@ -58,6 +62,26 @@ class CellNumbering:
     def origin(self) -> tuple[int, int]:
         """Row and column on the lattice of the board's ``[0, 0]``."""
         return (self.places[0][0], min(col for _, col in self.places)) if self.places else (0, 0)
+
+    def labelled(self, text: str) -> Label:
+        """Return the label with this text, ignoring case.
+
+        Raises:
+            ValueError: with a message, when there is none, or several.
+        """
+        if not self.labels:
+            raise ValueError(
+                f"{quote(text)} is a label, but the board has none; write [row, column]"
+            )
+        named = [label for label in self.labels if label.text.lower() == text.lower()]
+        if not named:
+            texts = [label.text for label in self.labels]
+            raise ValueError(no_such("label", text, texts, _MAX_LABELS_NAMED))
+        if len(named) > 1:
+            raise ValueError(
+                f"{quote(text)} is the label of {len(named)} cells; write [row, column]"
+            )
+        return named[0]
 
 
 class _DrawingError(OutlineError):
@@ -135,6 +159,16 @@ class RegionReader:
             errors.add(key, f"the file contains more than {MAX_CELLS_OF_FILE} cells in all")
         return cells if errors.count == errors_before else frozenset()
 
+    def letters(self, rows: Sequence[str]) -> dict[Cell, str]:
+        """Return the letter of each cell drawn by rows of text that have no error."""
+        return {
+            cell: letter
+            for row, text in enumerate(rows)
+            for col, letter in enumerate(text)
+            if letter not in _NO_CELL
+            for cell in self.lattice.cells_at(row, col)
+        }
+
     def _read_svg(self, wanted: str, may_touch: bool) -> frozenset[Cell]:
         """Return the cells inside a shape of an SVG file; errors of a whole file are recorded once."""
         if self._drawings is None or self._unit_mm is None:
@@ -193,8 +227,7 @@ def _read_cells(
     items: Any, lattice: Lattice, key: str, errors: ErrorList, numbering: CellNumbering | None
 ) -> frozenset[Cell]:
     """Read a list of ``[row, column]``, rows counted downwards; see `RegionReader.read`."""
-    numbers = numbering is not None and numbering.cells and not numbering.lack
-    expected = "[row, column] or a cell's number" if numbers else "[row, column]"
+    expected = _expected_cell(numbering)
     if not isinstance(items, list):
         raise _DrawingError(f"expected a list, found {quote(items)}")
     if len(items) > MAX_SIZE:
@@ -204,8 +237,7 @@ def _read_cells(
     covered: set[Cell] = set()
     for index, item in enumerate(items):
         try:
-            place = _row_col(item, numbering, expected)
-            cells = lattice.cells_at(*place) if place else ()
+            cells = cells_named(item, lattice, numbering)
             if cells and covered.issuperset(cells):
                 raise ValueError(f"{quote(item)} is listed twice")
             covered.update(cells)
@@ -214,6 +246,28 @@ def _read_cells(
             if numbering and numbering.lack and type(item) is int:
                 break
     return frozenset(covered)
+
+
+def _expected_cell(numbering: CellNumbering | None) -> str:
+    """Return how a file may name a cell, for messages."""
+    ways = ["[row, column]"]
+    if numbering is not None and numbering.cells and not numbering.lack:
+        ways.append("a cell's number")
+    if numbering is not None and numbering.labels:
+        ways.append("its label")
+    return join_or(ways)
+
+
+def cells_named(name: Any, lattice: Lattice, numbering: CellNumbering | None) -> frozenset[Cell]:
+    """Return the cells of ``[row, column]``, a cell's number or a label; none on a faulty board.
+
+    Raises:
+        ValueError: with a message, when there is no such cell.
+    """
+    if numbering is not None and isinstance(name, str):
+        return numbering.labelled(name).cells
+    place = _row_col(name, numbering, _expected_cell(numbering))
+    return frozenset(lattice.cells_at(*place)) if place else frozenset()
 
 
 def _read_frame(points: Any, lattice: Lattice) -> frozenset[Cell]:

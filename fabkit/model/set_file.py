@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
+from math import prod
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,7 +24,7 @@ from fabkit.core.documents import (
     read_document,
     read_identifier,
 )
-from fabkit.core.errors import ErrorList, escape, pluralize, quote
+from fabkit.core.errors import ErrorList, escape, join_names, join_or, pluralize, quote
 from fabkit.core.files import digest, sha256
 from fabkit.core.parsing import read_toml
 from fabkit.model.accessory import LID_SUFFIX
@@ -30,16 +32,38 @@ from fabkit.model.challenge_file import (
     Cells,
     ChallengeReader,
     ChallengeTable,
+    ClueTable,
     Outline,
     Pair,
+    TextRows,
 )
 from fabkit.model.lattice import LATTICES, Cell, Lattice
-from fabkit.model.piece import PARITIES, Piece, chequered_cells, fits_in
-from fabkit.model.puzzle import MOVES, Board, PuzzleSet, Result, area
+from fabkit.model.piece import (
+    DARK,
+    PARITIES,
+    PLAIN,
+    Piece,
+    chequered_cells,
+    fits_in,
+    normalize_cells,
+)
+from fabkit.model.puzzle import (
+    MOVES,
+    Board,
+    Clue,
+    Family,
+    Label,
+    PuzzleSet,
+    Result,
+    area,
+    default_board,
+)
 from fabkit.model.regions import (
     LONGEST_SIDE,
     MAX_CELLS_OF_FILE,
+    CellNumbering,
     RegionReader,
+    cells_named,
     flat_form,
     read_balls,
 )
@@ -62,6 +86,15 @@ _LONGEST_LABEL = 3
 _LONGEST_DEFAULT_LABEL = 2
 _PIECE_KEYS = ("outline", "cells", "rows", "svg", "balls")
 _BOARD_KEYS = ("size", "rows", "cells", "outline", "svg")
+#: Looks of marks besides colours.
+LOOKS = ("hole", "cross", "dot")
+#: What the second colour of a chequered set is for.
+CHEQUER_ROLES = ("decoration", "rule")
+#: The letter of a cell without a mark, where a set has marks.
+_PLAIN_LETTER = "X"
+_LONGEST_TEXT = 5
+#: Limit on the members of a family.
+_MOST_MEMBERS = 1_000_000
 
 
 def _read_label(value: object) -> str:
@@ -78,9 +111,21 @@ _LABEL = Validator(
 )
 _Length = Annotated[int, Field(ge=1, le=LONGEST_SIDE)]
 _Rectangle = Annotated[list[_Length], Field(min_length=2, max_length=2)]
-_TextRows = Annotated[list[str], Field(min_length=1, max_length=LONGEST_SIDE)]
 _NumberRows = Annotated[list[_Length], Field(min_length=1, max_length=LONGEST_SIDE)]
 _Centre = Annotated[list[int], Field(min_length=3, max_length=3)]
+
+
+def _read_look(value: object) -> str:
+    if value in LOOKS:
+        return str(value)
+    try:
+        return str(COLOUR.read(value))
+    except ValueError:
+        looks = join_or([*LOOKS, 'a colour such as "#5d3a1a"'])
+        raise ValueError(f"expected {looks}, found {quote(value)}") from None
+
+
+_LOOK = Validator(_read_look, "a look", {"type": "string"})
 
 
 def _exactly_one(keys: Sequence[str]) -> dict[str, Any]:
@@ -108,6 +153,15 @@ class HeadTable(Table):
         description="area of all pieces in square units, to be compared with the drawings",
     )
     chequer: Annotated[str, COLOUR] = Field("", description="a second colour on every other square")
+    chequer_role: Annotated[str, choice(*CHEQUER_ROLES)] = Field(
+        CHEQUER_ROLES[0],
+        description="whether the colours must alternate over the whole region, too",
+    )
+    marks: dict[str, Annotated[str, _LOOK]] = Field(
+        {},
+        description="letters in rows of pieces that are marks, and their looks: hole, cross, dot or "
+        "a colour; other cells are X",
+    )
     source: Text = Field("none", max_length=2000, description="where the shapes come from")
     licence: Text = Field("not stated", max_length=200, description="terms of use")
 
@@ -128,8 +182,11 @@ class PieceTable(Table, json_schema_extra=_exactly_one(_PIECE_KEYS)):
     colour: Annotated[str, COLOUR] = Field("", description='such as "#56b4e9"; else of a palette')
     outline: Outline = None
     cells: Cells = None
-    rows: Annotated[Any, Shape("rows", _TextRows)] = Field(
+    rows: Annotated[Any, Shape("rows", TextRows)] = Field(
         None, description="rows of text: a letter is a cell, a dot or blank is none"
+    )
+    back: Annotated[Any, Shape("rows", TextRows)] = Field(
+        None, description="rows with the marks as seen from behind; by default those of the front"
     )
     svg: Text = Field("", max_length=200, description="FILE.svg or FILE.svg#ID, drawn at 1:1")
     balls: Annotated[Any, Shape("a list", list[_Centre])] = Field(
@@ -156,7 +213,7 @@ class BoardTable(Table, json_schema_extra=_exactly_one(_BOARD_KEYS)):
     size: Annotated[Any, Shape("[rows, columns]", _Rectangle)] = Field(
         None, description="a rectangle"
     )
-    rows: Annotated[Any, Shape("rows", _TextRows | _NumberRows)] = Field(
+    rows: Annotated[Any, Shape("rows", TextRows | _NumberRows)] = Field(
         None, description="rows of text, or the lengths of the rows"
     )
     cells: Cells = None
@@ -165,16 +222,70 @@ class BoardTable(Table, json_schema_extra=_exactly_one(_BOARD_KEYS)):
     optional: StrictBool = Field(
         False, description="printed only on request; never the default for challenges"
     )
+    labels: Annotated[Any, Shape("rows of words", TextRows)] = Field(
+        None,
+        description="texts on the cells: a string for each row, with a word for each of its cells; a "
+        "dot is no text",
+    )
+    open: StrictInt = Field(
+        0, ge=0, le=MAX_CELLS_OF_FILE, description="number of cells that all pieces leave open"
+    )
+    clue: list[ClueTable] = Field([], description="what must cover some cells in every challenge")
+    chequer: Annotated[str, choice(*PARITIES)] = Field(
+        "odd", description="where the second colour must be, if it is a rule: row plus column"
+    )
+
+
+class FamilyTable(Table):
+    """Challenges on one board that differ in one cell of each group, such as dates."""
+
+    id: Annotated[str, IDENTIFIER] = Field(description="name for commands")
+    title: Text = Field("", max_length=100, description="name for people")
+    board: Annotated[Any, Shape("a board", str)] = Field(
+        None, description="id of the board; the set's first by default"
+    )
+    groups: Annotated[
+        Any,
+        Shape("a list of groups", list[str | list[Pair | int | str]]),
+        Field(min_length=1),
+    ] = Field(
+        description="groups of cells, one of which is chosen: labels in a string, or a list of cells"
+    )
+    blocked: StrictBool = Field(
+        False, description="whether blockers are put on the chosen cells, which stay open otherwise"
+    )
+    prefix: Text = Field(
+        "", max_length=40, description="what the names of members begin with; by default nothing"
+    )
+    without: list[Text] = Field(
+        [], description="choices that do not go together, joined by dashes, such as feb-30"
+    )
+    pieces: Annotated[Any, Shape("piece ids", str | list[str])] = Field(
+        None, description="ids of the pieces to use; all by default"
+    )
+
+
+class CutTable(Table):
+    """A picture of a board that is cut into the pieces: the board and the pieces in one drawing."""
+
+    rows: Annotated[Any, Shape("rows", TextRows)] = Field(
+        description="rows of text: equal letters are a piece, a dot or blank is no cell"
+    )
+    board: Annotated[str, IDENTIFIER] = Field("board", description="id of the board")
 
 
 class SetFile(Table):
     """A puzzle set: pieces on a lattice, boards to fill, challenges to solve."""
 
     set: HeadTable = Field(description="a table [set] with name, lattice and moves")
+    cut: CutTable = Field(None, description="pieces and board in one drawing")  # type: ignore[assignment]
     piece: list[PieceTable] = Field(
-        description="one table [[piece]] or more", max_length=_MOST_PIECES
+        [],
+        description="one table [[piece]] or more, unless [cut] has them",
+        max_length=_MOST_PIECES,
     )
     board: list[BoardTable] = Field([], max_length=1000)
+    family: list[FamilyTable] = Field([], max_length=100)
     challenge: list[ChallengeTable] = Field([], max_length=10_000)
 
 
@@ -218,19 +329,16 @@ class _SetReader:
         """
         file = self.file
         head = file.set
-        if head.chequer and self.lattice is not LATTICES["square"]:
-            lattice = f"the lattice is {self.lattice.name}"
-            self.errors.add(
-                "set.chequer", f"only squares can be chequered, and {lattice}; leave it out"
-            )
-        if not document["piece"]:
+        self._check_head()
+        if not file.piece and file.cut is None:
             self.errors.add("piece", "there are no pieces; add one with [[piece]]")
         rows = [self._pieces(table, index) for index, table in enumerate(file.piece)]
-        pieces = [piece for row in rows for piece in row]
+        cut_pieces, cut_boards = self._cut(len(rows)) if file.cut is not None else ([], [])
+        pieces = [piece for row in rows for piece in row] + cut_pieces
         if len(pieces) > _MOST_PIECES:
             limit = f"at most {_MOST_PIECES} are allowed"
             self.errors.add("piece", f"defines {len(pieces)} pieces, counting copies; {limit}")
-        boards = [self._board(table, pieces) for table in file.board]
+        boards = cut_boards + [self._board(table) for table in file.board]
         digests = [sha256(self.path), *self.drawings.digests]
         puzzle = PuzzleSet(
             name=head.name,
@@ -243,6 +351,7 @@ class _SetReader:
             challenges=(),
             source=self.errors.source,
             digest=digest(*digests) if len(digests) > 1 else digests[0],
+            marks=self.marks,
             credit=head.source,
             licence=head.licence,
         )
@@ -250,26 +359,61 @@ class _SetReader:
             len(sound) == len(document.get(key, ()))
             for key, sound in (("piece", file.piece), ("board", file.board))
         )
+        puzzle = self._with_board_clues(puzzle)
         tables = file.challenge if are_all_sound else []  # challenges name pieces and boards
         reader = ChallengeReader(puzzle, self.regions)
         entries = [reader.read(table) for table in tables]
+        families = [self._family(table, reader, puzzle) for table in file.family if are_all_sound]
+        puzzle = replace(
+            puzzle,
+            families=tuple(family for family in families if family is not None),
+            challenges=tuple(entry.challenge for entry in entries),
+            entries=tuple(entry for entry in entries if entry.result != Result()),
+        )
+        self._refuse_small_boards(puzzle)
         named = [
             (piece.id, table.place, f", from its count = {len(row)}" if len(row) > 1 else "")
             for table, row in zip(file.piece, rows, strict=True)
             for piece in row
         ]
-        named += [(table.id, table.place, "") for table in file.board]
-        lids = {table.id + LID_SUFFIX: table.place for table in file.board}
+        named += [(piece.id, "cut.rows", "") for piece in cut_pieces]
+        board_places = [(board.id, "cut.board") for board in cut_boards]
+        board_places += [(table.id, table.place) for table in file.board]
+        named += [(board_id, place, "") for board_id, place in board_places]
+        lids = {board_id + LID_SUFFIX: place for board_id, place in board_places}
         named += [(lid, place, ", the id of its lid") for lid, place in lids.items()]
         self._refuse_duplicate_ids(named)
-        self._refuse_duplicate_ids([(table.id, table.place, "") for table in tables])
+        challenge_ids = [(table.id, table.place, "") for table in tables]
+        challenge_ids += [(table.id, table.place, "") for table in file.family]
+        self._refuse_duplicate_ids(challenge_ids)
         if not self.errors.count:
             self._compare_area("set", head.area, puzzle.area)
-        return replace(
-            puzzle,
-            challenges=tuple(entry.challenge for entry in entries),
-            entries=tuple(entry for entry in entries if entry.result != Result()),
-        )
+        return puzzle
+
+    @cached_property
+    def marks(self) -> dict[str, str]:
+        """The looks of marks by letter, and that of dark squares if they are a rule."""
+        head = self.head
+        is_rule = head.chequer and head.chequer_role == "rule"
+        return {**head.marks, **({DARK: head.chequer} if is_rule else {})}
+
+    def _check_head(self) -> None:
+        """Record the errors of a second colour and of marks."""
+        head = self.head
+        if head.chequer and self.lattice is not LATTICES["square"]:
+            lattice = f"the lattice is {self.lattice.name}"
+            self.errors.add(
+                "set.chequer", f"only squares can be chequered, and {lattice}; leave it out"
+            )
+        if "chequer_role" in head.model_fields_set and not head.chequer:
+            message = 'needs a second colour; write chequer = "#5d3a1a"'
+            self.errors.add("set.chequer_role", message)
+        if head.marks and head.chequer:
+            self.errors.add("set.marks", "exclude set.chequer; choose one")
+        for letter in head.marks:
+            if len(letter) != 1 or not letter.isalpha() or letter == _PLAIN_LETTER:
+                expected = f"expected a single letter other than {_PLAIN_LETTER}, the plain cell"
+                self.errors.add("set.marks", f"{expected}; found {quote(letter)}")
 
     def _pieces(self, table: PieceTable, index: int) -> list[Piece]:
         """Return the pieces of a table; without forms after an error, to avoid consequential errors."""
@@ -285,6 +429,11 @@ class _SetReader:
             cells = self.regions.read(key, getattr(table, key), where, piece=True)
             form = flat_form(self.lattice, cells, where, errors)
             piece = replace(piece, forms=(form,) if form else ())
+        if piece.forms and self.head.marks:
+            piece = self._marked(table, piece)
+        elif table.back is not None and not self.head.marks:
+            need = 'the set has no marks; add marks = {o = "hole"} to [set]'
+            errors.add(table.key("back"), f"shows marks, but {need}")
         piece = self._chequered(table, piece)
         if piece.forms:
             self._compare_area(table.place, table.area, area(self.lattice, piece.forms[0]))
@@ -323,16 +472,216 @@ class _SetReader:
         if not colour or not piece.forms or piece.body or self.lattice is not LATTICES["square"]:
             return piece
         tones = chequered_cells(self.lattice, piece.forms[0].cells, table.chequer)
-        return replace(piece, tones=tones, tone=colour)
+        piece = replace(piece, tones=tones, tone=colour)
+        if DARK not in self.marks:
+            return piece
+        marks = tuple((cell, DARK) for cell in sorted(tones))
+        return replace(piece, marks=marks, back=marks)
 
-    def _board(self, table: BoardTable, pieces: Sequence[Piece]) -> Board:
+    def _marked(self, table: PieceTable, piece: Piece) -> Piece:
+        """Add the marks that the letters of its rows are, in front and behind."""
+        if table.rows is None:
+            if table.back is not None:
+                self.errors.add(table.key("back"), "needs rows, which show the front")
+            return piece
+        front = self._marks_in(table.rows, table.key("rows"))
+        back = front
+        if table.back is not None:
+            key = table.key("back")
+            flip = next(
+                move for move in self.lattice.moves(True) if move.flipped and not move.turns
+            )
+            cells = self.regions.read("rows", table.back, key, piece=True)
+            marks = self._marks_in(table.back, key) if cells else {}
+            images = list(map(flip, cells))
+            if not cells or normalize_cells(self.lattice, images) != normalize_cells(
+                self.lattice, piece.forms[0].cells
+            ):
+                if cells:
+                    seen = "is not the piece as seen from behind, left and right exchanged"
+                    self.errors.add(key, f"{seen}; draw the same cells as rows, mirrored")
+                return piece
+            (to_x, to_y), (from_x, from_y) = (
+                self.lattice.anchor(piece.forms[0].cells),
+                self.lattice.anchor(images),
+            )
+            moved = {flip(cell): mark for cell, mark in marks.items()}
+            back = {(x + to_x - from_x, y + to_y - from_y): mark for (x, y), mark in moved.items()}
+        return replace(piece, marks=tuple(sorted(front.items())), back=tuple(sorted(back.items())))
+
+    def _marks_in(self, rows: Sequence[str], key: str) -> dict[Cell, str]:
+        """Return the marks of cells in rows of text; record letters that mean nothing."""
+        letters = self.regions.letters(rows)
+        unknown = set(letters.values()) - {_PLAIN_LETTER, *self.head.marks}
+        if unknown:
+            known = join_names(list(self.head.marks))
+            message = f"is neither {_PLAIN_LETTER}, a cell, nor a mark of the set ({known})"
+            self.errors.add(key, f"{quote(min(unknown))} {message}")
+        return {cell: letter for cell, letter in letters.items() if letter in self.head.marks}
+
+    def _cut(self, before: int) -> tuple[list[Piece], list[Board]]:
+        """Return the pieces and the board of ``[cut]``; none after an error.
+
+        Args:
+            before: number of the file's other tables of pieces, for colours.
+        """
+        table = self.file.cut
+        key = table.key("rows")
+        cells = self.regions.read("rows", table.rows, key, piece=True)
+        if not cells:
+            return [], []
+        parts: dict[str, set[Cell]] = {}
+        for cell, letter in self.regions.letters(table.rows).items():
+            parts.setdefault(letter, set()).add(cell)
+        pieces = []
+        for index, (letter, part) in enumerate(parts.items(), start=before):
+            form = flat_form(self.lattice, frozenset(part), f"{key}: {quote(letter)}", self.errors)
+            colour = PALETTE[index % len(PALETTE)]
+            pieces.append(Piece(letter, letter, colour, (form,) if form else ()))
+        return pieces, [Board(table.board, cells)]
+
+    def _board(self, table: BoardTable) -> Board:
         key = exactly_one(self.errors, table, _BOARD_KEYS, required=True)
         where = table.key(key)
         cells = self.regions.read(key, getattr(table, key), where) if key else frozenset()
-        board = Board(table.id, cells, table.optional)
-        if cells:
-            self._refuse_small_board(where, board, [piece for piece in pieces if piece.forms])
-        return board
+        if cells and table.open >= len(cells):
+            expected = f"expected fewer than its {len(cells)} cells"
+            self.errors.add(table.key("open"), f"is {table.open}; {expected}")
+        labels = self._labels(table, cells) if table.labels is not None and cells else ()
+        return Board(table.id, cells, table.optional, labels, open_count=table.open)
+
+    def _labels(self, table: BoardTable, cells: frozenset[Cell]) -> tuple[Label, ...]:
+        """Return the texts on a board's cells, row by row; none after an error."""
+        key = table.key("labels")
+        rows: dict[int, list[tuple[int, int]]] = {}
+        for place in CellNumbering(self.lattice, cells).places:
+            rows.setdefault(place[0], []).append(place)
+        if not isinstance(table.labels, list) or len(table.labels) != len(rows):
+            expected = f"expected a string for each of its {pluralize(len(rows), 'row')}"
+            self.errors.add(key, f"{expected}, found {quote(table.labels)}")
+            return ()
+        labels = []
+        for index, (text, places) in enumerate(zip(table.labels, rows.values(), strict=True)):
+            words = text.split() if isinstance(text, str) else []
+            if len(words) != len(places):
+                expected = f"expected {len(places)} words, one for each cell of the row"
+                found = quote(text) if words else quote(table.labels[index])
+                self.errors.add(f"{key}[{index}]", f"{expected}, found {len(words)}: {found}")
+                return ()
+            for word, place in zip(words, places, strict=True):
+                if len(word) > _LONGEST_TEXT:
+                    limit = f"at most {_LONGEST_TEXT} characters fit on a cell"
+                    self.errors.add(
+                        f"{key}[{index}]", f"{quote(word)} is {len(word)} long; {limit}"
+                    )
+                elif word != ".":
+                    here = cells.intersection(self.lattice.cells_at(*place))
+                    labels.append(Label(word, frozenset(here)))
+        return tuple(labels)
+
+    def _with_board_clues(self, puzzle: PuzzleSet) -> PuzzleSet:
+        """Return the set with the clues of its boards, which name pieces and marks."""
+        reader = ChallengeReader(puzzle, self.regions)
+        ids = [piece.id for piece in puzzle.pieces]
+        tables = {table.id: table for table in self.file.board}
+        boards = []
+        for board in puzzle.boards:
+            table = tables.get(board.id)
+            clues: tuple[Clue, ...] = ()
+            if table is not None and board.cells:
+                clues = reader.clues(table.clue, reader.numbering(board), board.cells, ids)
+            if table is not None and "chequer" in table.model_fields_set and DARK not in self.marks:
+                message = 'needs chequer_role = "rule" in [set]'
+                self.errors.add(table.key("chequer"), message)
+            if board.cells and DARK in self.marks:
+                parity = table.chequer if table is not None else PARITIES[1]
+                dark = chequered_cells(self.lattice, board.cells, parity)
+                clues += (Clue(dark, mark=DARK), Clue(board.cells - dark, mark=PLAIN))
+            boards.append(replace(board, clues=clues))
+        return replace(puzzle, boards=tuple(boards))
+
+    def _family(
+        self, table: FamilyTable, reader: ChallengeReader, puzzle: PuzzleSet
+    ) -> Family | None:
+        """Return a family of challenges; None after an error."""
+        errors = self.errors
+        errors_before = errors.count
+        by_id = {board.id: board for board in puzzle.boards}
+        board = default_board(puzzle.boards) if table.board is None else by_id.get(table.board)
+        if board is None:
+            lack = f"there is no board {quote(table.board)}" if table.board else "there is no board"
+            place = table.key("board") if table.board else table.place
+            errors.add(place, f"{lack}; a family chooses cells of one ([[board]])")
+            return None
+        pieces = reader.named(table.pieces, table.key("pieces"))
+        numbering = reader.numbering(board)
+        groups = []
+        key = table.key("groups")
+        if not isinstance(table.groups, list):
+            errors.add(key, f"expected a list of groups of cells, found {quote(table.groups)}")
+            return None
+        for index, group in enumerate(table.groups):
+            names = group.split() if isinstance(group, str) else group
+            if not isinstance(names, list) or not names:
+                expected = "expected labels in a string, or a list of cells"
+                errors.add(f"{key}[{index}]", f"{expected}, found {quote(names)}")
+                continue
+            labels = []
+            for name in names:
+                try:
+                    cells = cells_named(name, self.lattice, numbering)
+                    text = name if isinstance(name, str) else self._place_name(cells, numbering)
+                    if not cells <= board.cells:
+                        raise ValueError(f"{quote(name)} is not on the board")
+                    labels.append(Label(text, cells))
+                except ValueError as error:
+                    errors.add(f"{key}[{index}]", str(error))
+            groups.append(tuple(labels))
+        if prod(len(set(labels)) for labels in groups) > _MOST_MEMBERS:
+            errors.add(key, f"make more than {_MOST_MEMBERS:,} challenges; use smaller groups")
+        texts = {label.text for labels in groups for label in labels}
+        for index, name in enumerate(table.without):
+            if unknown := [text for text in name.split("-") if text not in texts]:
+                message = f"{quote(unknown[0])} is not in a group; expected names joined by dashes"
+                errors.add(f"{table.key('without')}[{index}]", message)
+        if errors.count > errors_before:
+            return None
+        return Family(
+            table.id,
+            table.title or table.id,
+            board,
+            tuple(groups),
+            pieces,
+            self.flips,
+            table.prefix,
+            table.blocked,
+            tuple(frozenset(name.split("-")) for name in table.without),
+        )
+
+    def _place_name(self, cells: frozenset[Cell], numbering: CellNumbering) -> str:
+        """Return a name for cells without a label: ``r2c3`` for row 2, column 3."""
+        row, col = self.lattice.row_col(min(cells))
+        return f"r{row - numbering.origin[0]}c{col - numbering.origin[1]}"
+
+    def _refuse_small_boards(self, puzzle: PuzzleSet) -> None:
+        """Record an error for each board on which a piece fits that no challenge leaves out."""
+        on_boards: dict[frozenset[Cell], set[str]] = {}
+        used = [(challenge.board_cells, challenge.pieces) for challenge in puzzle.challenges]
+        used += [(family.board.cells, family.pieces) for family in puzzle.families]
+        for cells, piece_ids in used:
+            on_boards.setdefault(cells, set()).update(piece_ids)
+        keys = {
+            table.id: exactly_one(self.errors, table, _BOARD_KEYS, False)
+            for table in self.file.board
+        }
+        for table in self.file.board:
+            board = next(board for board in puzzle.boards if board.id == table.id)
+            pieces = [piece for piece in puzzle.pieces if piece.forms]
+            if board.cells in on_boards:
+                wanted = on_boards[board.cells]
+                pieces = [piece for piece in pieces if piece.id in wanted]
+            if board.cells:
+                self._refuse_small_board(table.key(keys[table.id]), board, pieces)
 
     def _refuse_small_board(self, key: str, board: Board, pieces: Sequence[Piece]) -> None:
         """Record an error for a board on which some piece does not fit."""

@@ -36,7 +36,7 @@ def make_certificate(
         BudgetSpentError: if the time is up.
     """
     budget = budget or Budget()
-    statement = problem_document(encoded.puzzle, encoded.challenge, encoded.problem.leftover)
+    statement = problem_document(encoded.puzzle, encoded.challenge)
     encoded = encoded.by_coordinates()
     infeasibility = find_infeasibility(encoded) if claim == "impossible" else None
     stated: dict[str, Any] = {"answer": claim}

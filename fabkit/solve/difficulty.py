@@ -189,18 +189,18 @@ def solving_order(puzzle: PuzzleSet, entry: Entry) -> tuple[SolvingStep, ...]:
     """
     if not entry.solution:
         raise ValueError(f"{entry.challenge.id}: no solution is known")
-    leftover = set().union(*entry.solution.values()) != entry.challenge.region
     # In the entry's order, which decides ties.
     pieces = [puzzle.piece(piece_id) for piece_id in entry.challenge.pieces]
     if entry.halves == 2:
         pieces = [halved(puzzle.lattice, piece) for piece in pieces]
     puzzle = replace(puzzle, pieces=tuple(pieces))
-    encoded = to_exact_cover(puzzle, entry.challenge, leftover).by_coordinates()
+    encoded = to_exact_cover(puzzle, entry.challenge).by_coordinates()
     cells = encoded.cells
     placed = encoded.encode(entry.solution)
     return tuple(
         SolvingStep(placed[place], why, cells[item] if item < len(cells) else None, options)
         for place, why, item, options in _SolvingState(encoded.problem, placed).steps()
+        if placed[place]
     )
 
 
@@ -229,7 +229,7 @@ class _SolvingState:
         self._left = {place: rows[place] for place in solution}
         # How often each item is still to be covered, and which items need not be.
         self._copies = np.array([1] * cells + list(problem.copies))
-        self._done = np.repeat([problem.leftover, problem.pieces_count is not None], [cells, kinds])
+        self._done = np.repeat([False, problem.pieces_count is not None], [cells, kinds])
         self._rows = np.arange(len(rows))
         self._good = np.ones(len(rows), dtype=bool)
         self._items, starts = to_csr(rows)

@@ -11,10 +11,17 @@ from typing import Any
 import numpy as np
 
 from fabkit.core.errors import InputError
-from fabkit.model.lattice import Cell, Lattice
-from fabkit.model.piece import Piece, normalize_cells, orientations, placements
+from fabkit.model.clues import ClueFilter
+from fabkit.model.lattice import Cell, Lattice, Symmetry
+from fabkit.model.piece import (
+    Marks,
+    Piece,
+    marked_images,
+    normalize_cells,
+    placements,
+)
 from fabkit.model.polygon import rings_of_cells
-from fabkit.model.puzzle import Challenge, PuzzleSet, rings_to_units
+from fabkit.model.puzzle import Challenge, Clue, PuzzleSet, rings_to_units
 from fabkit.model.regions import CellNumbering
 from fabkit.solve.exact_cover import ExactCoverProblem, Option, Permutation
 
@@ -27,7 +34,8 @@ class EncodedChallenge:
     """A challenge as an exact cover problem, with the data to decode solutions.
 
     Given pieces and their cells are not part of the problem. `cells` are the free cells by their
-    number in the problem, `kinds` the ids of the identical pieces of each kind.
+    number in the problem, `kinds` the ids of the identical pieces of each kind; cells that stay open
+    are covered by a last kind without pieces.
     """
 
     puzzle: PuzzleSet
@@ -38,9 +46,9 @@ class EncodedChallenge:
 
     @property
     def sizes(self) -> tuple[tuple[int, ...], ...]:
-        """The possible numbers of cells of each kind."""
-        pieces = [self.puzzle.piece(kind[0]) for kind in self.kinds]
-        return tuple(tuple(sorted({len(form.cells) for form in piece.forms})) for piece in pieces)
+        """The possible numbers of cells of each kind; 1 for cells that stay open."""
+        pieces = [self.puzzle.piece(kind[0]).forms if kind else () for kind in self.kinds]
+        return tuple(tuple(sorted({len(form.cells) for form in forms})) or (1,) for forms in pieces)
 
     @cached_property
     def _origin(self) -> tuple[int, int]:
@@ -84,19 +92,31 @@ class EncodedChallenge:
         waiting = [iter(kind) for kind in self.kinds]
         for position in sorted(solution):
             option = self.problem.options[position]
+            if not self.kinds[option.kind]:
+                continue  # a cell that stays open
             piece = next(waiting[option.kind])
             layout[piece] = frozenset(self.cells[cell] for cell in option.cells)
         return {piece.id: layout[piece.id] for piece in self.puzzle.select(list(layout))}
 
     def encode(self, layout: Mapping[str, frozenset[Cell]]) -> dict[int, str]:
-        """Return the positions of a layout's options with their pieces, without given ones."""
+        """Return the positions of a layout's options with their pieces, without given ones.
+
+        Cells that stay open have no piece: their options come with an empty name.
+        """
         number = {cell: index for index, cell in enumerate(self.cells)}
         positions = {option: position for position, option in enumerate(self.problem.options)}
-        return {
-            positions[Option(kind, tuple(sorted(number[cell] for cell in layout[piece])))]: piece
+        covers = [
+            (kind, piece, layout[piece])
             for kind, pieces in enumerate(self.kinds)
             for piece in pieces
             if piece in layout
+        ]
+        if self.problem.open_cells:
+            bare = set(self.cells).difference(*layout.values())
+            covers += [(len(self.kinds) - 1, "", frozenset({cell})) for cell in bare]
+        return {
+            positions[Option(kind, tuple(sorted(number[cell] for cell in cells)))]: piece
+            for kind, piece, cells in covers
         }
 
     def by_coordinates(self) -> EncodedChallenge:
@@ -116,33 +136,46 @@ class EncodedChallenge:
         return replace(self, problem=problem, cells=tuple(sorted(self.cells)))
 
 
-def to_exact_cover(
-    puzzle: PuzzleSet, challenge: Challenge, leftover: bool = False
-) -> EncodedChallenge:
+def to_exact_cover(puzzle: PuzzleSet, challenge: Challenge) -> EncodedChallenge:
     """Encode a challenge as an exact cover problem.
 
     Its cells are ordered so that placements span few of them: lines along the region's short side.
+    Clues leave out placements. Cells that stay open are covered by one more kind without pieces,
+    with an option for each cell.
 
     Raises:
-        InputError: if the problem has too many placements.
+        InputError: if the problem has too many placements, or some of the pieces must leave cells open.
     """
     name = f"{puzzle.name} {challenge.id}"
-    if challenge.pieces_count is not None and leftover:
-        message = "uses some of its pieces to fill the region exactly, so no cell may be left over"
+    if challenge.pieces_count is not None and challenge.open_count:
+        message = "uses some of its pieces to fill the region exactly, so no cell may stay open"
         raise InputError.of(name, message)
     given = {given_piece.piece for given_piece in challenge.given}
     region = challenge.region.difference(*(given_piece.cells for given_piece in challenge.given))
     ids = [piece for piece in challenge.pieces if piece not in given]
-    classes = group_identical(puzzle.lattice, puzzle.select(ids) if ids else (), challenge.flips)
+    pieces = puzzle.select(ids) if ids else ()
+    classes = group_identical(puzzle.lattice, pieces, challenge.flips, challenge.clues)
     covers: list[list[frozenset[Cell]]] = []
     for kind in classes.values():
         kind_placements = placements(puzzle.lattice, kind[0], region, challenge.flips)
-        covers.append([placement.cells for placement in kind_placements])
+        clues = ClueFilter(puzzle.lattice, kind[0], challenge.clues, challenge.flips)
+        covers.append(
+            [cover for placement in kind_placements if clues.allows(cover := placement.cells)]
+        )
         if sum(map(len, covers)) > MAX_OPTIONS:
             message = f"has more than {MAX_OPTIONS:,} placements; choose a smaller region"
             raise InputError.of(name, message)
     cells = _order(puzzle.lattice, region, list(chain.from_iterable(covers)))
     number = {cell: index for index, cell in enumerate(cells)}
+    copies = tuple(map(len, classes.values()))
+    kinds = [tuple(piece.id for piece in kind) for kind in classes.values()]
+    images = list(classes)
+    if challenge.open_count:
+        clued = frozenset[Cell]().union(*(clue.cells for clue in challenge.clues))
+        covers.append([frozenset({cell}) for cell in region - clued])
+        copies = (*copies, challenge.open_count)
+        kinds.append(())
+        images.append(frozenset())
     options = [
         Option(kind, numbers)
         for kind, kind_covers in enumerate(covers)
@@ -150,18 +183,18 @@ def to_exact_cover(
             tuple(sorted([number[cell] for cell in cover])) for cover in kind_covers
         )
     ]
-    copies = tuple(map(len, classes.values()))
     count = challenge.pieces_count
     problem = ExactCoverProblem(
         len(cells),
         copies,
         tuple(options),
-        leftover,
-        tuple(_symmetries(puzzle.lattice, cells, challenge.flips, list(classes), copies)),
+        tuple(_symmetries(puzzle.lattice, cells, challenge.flips, images, copies)),
         None if count is None else count - len(given),
+        open_cells=bool(challenge.open_count),
     )
-    kinds = tuple(tuple(piece.id for piece in kind) for kind in classes.values())
-    return EncodedChallenge(puzzle, challenge, problem, cells, kinds)
+    if challenge.clues:
+        problem = replace(problem, symmetries=problem.kept_symmetries())
+    return EncodedChallenge(puzzle, challenge, problem, cells, tuple(kinds))
 
 
 #: Limit on placements; no engine would finish a larger problem in a lifetime.
@@ -169,17 +202,27 @@ MAX_OPTIONS = 200_000
 #: About this many placements decide the order of the cells.
 _SAMPLE = 400
 
-#: The cells of a piece's orientations, moved to the origin.
-Orientations = frozenset[frozenset[Cell]]
+#: What tells pieces apart: the images of a piece under its allowed moves, and its own conditions.
+Images = frozenset[Any]
 
 
 def group_identical(
-    lattice: Lattice, pieces: Iterable[Piece], flips: bool
-) -> dict[Orientations, list[Piece]]:
-    """Group identical pieces, by the orientations that they share."""
-    groups: dict[Orientations, list[Piece]] = {}
+    lattice: Lattice, pieces: Iterable[Piece], flips: bool, clues: Sequence[Clue] = ()
+) -> dict[Images, list[Piece]]:
+    """Group identical pieces: those with equal images, marks included.
+
+    If clues state colours, pieces of other colours differ; a piece named by a clue is identical to no
+    other.
+    """
+    with_colours = any(clue.colour for clue in clues)
+    named = {clue.piece for clue in clues}
+    groups: dict[Images, list[Piece]] = {}
     for piece in pieces:
-        images = frozenset(orientation.cells for orientation in orientations(lattice, piece, flips))
+        images: Images = marked_images(lattice, piece, flips)
+        if with_colours:
+            images |= {piece.colour}
+        if piece.id in named:
+            images |= {piece.id}
         groups.setdefault(images, []).append(piece)
     return groups
 
@@ -218,7 +261,7 @@ def _symmetries(
     lattice: Lattice,
     cells: Sequence[Cell],
     flips: bool,
-    kinds: Sequence[Orientations],
+    kinds: Sequence[Images],
     copies: Sequence[int],
 ) -> Iterator[Permutation]:
     """Yield the symmetries of the problem as permutations of cells and kinds, the identity first.
@@ -231,10 +274,7 @@ def _symmetries(
     mirror = same
     if not flips:
         flip = lattice.moves(True)[-1]
-        images = [
-            frozenset(normalize_cells(lattice, map(flip, shape)) for shape in kind)
-            for kind in kinds
-        ]
+        images = [frozenset(_mirrored(lattice, flip, image) for image in kind) for kind in kinds]
         twins = [kinds.index(image) if image in kinds else -1 for image in images]
         paired = all(twin >= 0 and copies[twin] == copies[kind] for kind, twin in enumerate(twins))
         mirror = tuple(len(cells) + twin for twin in twins) if paired else same
@@ -247,3 +287,14 @@ def _symmetries(
         if -1 not in image and permutation not in seen:
             seen.add(permutation)
             yield permutation
+
+
+def _mirrored(lattice: Lattice, flip: Symmetry, image: Any) -> Any:
+    """Return the mirror image of a marked image of a piece; other conditions are unchanged."""
+    if isinstance(image, str):
+        return image
+    cells, marks = image
+    dx, dy = lattice.anchor(list(map(flip, cells)))
+    moved = {flip(cell): mark for cell, mark in marks}
+    shown: Marks = tuple(sorted(((x - dx, y - dy), mark) for (x, y), mark in moved.items()))
+    return normalize_cells(lattice, map(flip, cells)), shown

@@ -37,27 +37,26 @@ class Option:
 class ExactCoverProblem:
     """Cells and kinds of pieces as items, placements as options.
 
-    All copies of all kinds are used, or `pieces_count` pieces in all. Cells are primary items,
-    covered exactly once; with `leftover` they are secondary, covered at most once. `leftover` and
-    `pieces_count` exclude each other.
+    Every cell is covered exactly once. All copies of all kinds are used, or `pieces_count` pieces in
+    all.
 
     Attributes:
         cell_count: number of cells, numbered from 0 in the order in which engines scan them.
         copies: number of identical pieces of each kind.
         options: sorted and distinct.
-        leftover: whether cells may stay uncovered.
         symmetries: permutations of the cells that map options to options of the same kind; or of
             the items, cells and then kinds, if a reflection maps one kind to another. A group,
             the identity first.
         pieces_count: number of pieces used; None for all.
+        open_cells: whether the last kind stands for cells that stay open, each with an option.
     """
 
     cell_count: int
     copies: tuple[int, ...]
     options: tuple[Option, ...]
-    leftover: bool = False
     symmetries: tuple[Permutation, ...] = ()
     pieces_count: int | None = None
+    open_cells: bool = False
 
     def __post_init__(self) -> None:
         items = tuple(range(self.cell_count + self.kind_count))
@@ -82,7 +81,8 @@ class ExactCoverProblem:
         """
         if count and self.pieces_count is not None and max(self.copies, default=0) > 1:
             return None
-        return count * math.prod(math.factorial(copies) for copies in self.copies)
+        pieces = self.copies[:-1] if self.open_cells else self.copies
+        return count * math.prod(math.factorial(copies) for copies in pieces)
 
     @cached_property
     def by_kind(self) -> tuple[tuple[int, ...], ...]:
@@ -110,7 +110,7 @@ class ExactCoverProblem:
     def constraints(self) -> Iterator[tuple[int, int, dict[int, int]]]:
         """Yield linear constraints on solutions: minimum, maximum, and weights by option position."""
         for options in self.by_cell:
-            yield int(not self.leftover), 1, dict.fromkeys(options, 1)
+            yield 1, 1, dict.fromkeys(options, 1)
         uses = {position: option.copies for position, option in enumerate(self.options)}
         for kind, copies in enumerate(self.copies):
             minimum = copies if self.pieces_count is None else 0
@@ -171,23 +171,43 @@ class ExactCoverProblem:
 
     @cached_property
     def images(self) -> tuple[tuple[int, ...], ...]:
-        """The position of every option's image, for each symmetry."""
+        """The position of every option's image, for each symmetry.
+
+        Raises:
+            ValueError: if an image is not an option.
+        """
+        images = [self._images_under(symmetry) for symmetry in self.symmetries]
+        if None in images:
+            raise ValueError("a symmetry does not map options to options")
+        return tuple(image for image in images if image is not None)
+
+    def kept_symmetries(self) -> tuple[Permutation, ...]:
+        """Return the symmetries that map options to options: where clues leave some out, not all do."""
+        return tuple(
+            symmetry for symmetry in self.symmetries if self._images_under(symmetry) is not None
+        )
+
+    @cached_property
+    def _rows(self) -> tuple[IntArray, IntArray, IntArray, WordArray, IntArray]:
+        """The options' kinds, cells, starts and masks, and their order by kind and mask."""
         kinds = np.array([option.kind for option in self.options], dtype=np.int64)
         cells, starts = to_csr([option.cells for option in self.options])
-        own = bitmasks(cells, starts, self.cell_count)
-        places = np.lexsort((*own.T, kinds))
-        images = []
-        for symmetry in np.array(self.symmetries, dtype=np.int64):
-            moved = bitmasks(symmetry[cells], starts, self.cell_count)
-            moved_kinds = symmetry[self.cell_count :][kinds] - self.cell_count
-            order = np.lexsort((*moved.T, moved_kinds))
-            same = np.array_equal(moved_kinds[order], kinds[places])
-            if not same or not np.array_equal(moved[order], own[places]):
-                raise ValueError("a symmetry does not map options to options")
-            image = np.empty_like(places)
-            image[order] = places
-            images.append(tuple(image.tolist()))
-        return tuple(images)
+        masks = bitmasks(cells, starts, self.cell_count)
+        return kinds, cells, starts, masks, np.lexsort((*masks.T, kinds))
+
+    def _images_under(self, symmetry: Permutation) -> tuple[int, ...] | None:
+        """Return the position of every option's image; None if some image is not an option."""
+        kinds, cells, starts, masks, places = self._rows
+        permutation = np.array(symmetry, dtype=np.int64)
+        moved = bitmasks(permutation[cells], starts, self.cell_count)
+        moved_kinds = permutation[self.cell_count :][kinds] - self.cell_count
+        order = np.lexsort((*moved.T, moved_kinds))
+        same_kinds = np.array_equal(moved_kinds[order], kinds[places])
+        if not same_kinds or not np.array_equal(moved[order], masks[places]):
+            return None
+        image = np.empty_like(places)
+        image[order] = places
+        return tuple(image.tolist())
 
     def is_solved_by(self, solution: Iterable[int]) -> bool:
         """Return whether the options cover all that must be covered, and nothing twice."""
@@ -200,7 +220,7 @@ class ExactCoverProblem:
                 return False
             covered.update(option.cells)
         used = sum(self.copies) - sum(left)
-        all_covered = self.leftover or len(covered) == self.cell_count
+        all_covered = len(covered) == self.cell_count
         return min(left, default=0) >= 0 and used == self.pieces_used and all_covered
 
     def are_images(self, solution: Sequence[int], other: Sequence[int]) -> bool:
@@ -257,8 +277,8 @@ def fixed_problem(problem: ExactCoverProblem, symmetry: int) -> ExactCoverProble
         problem.cell_count,
         tuple(copies_of),
         tuple(sorted(options)),
-        problem.leftover,
         pieces_count=problem.pieces_count,
+        open_cells=problem.open_cells,
     )
 
 

@@ -39,19 +39,22 @@ def _area(encoded: EncodedChallenge) -> Infeasibility | None:
     problem = encoded.problem
     sums = _bits(_reached(problem, encoded.sizes))
     free = problem.cell_count
-    if free in sums or (problem.leftover and sums[0] <= free):
+    if free in sums:
         return None
     per_unit = encoded.puzzle.lattice.cells_per_unit  # people count whole squares
     area = f"{free / per_unit:g}"
     noun = "cell" if per_unit == 1 else "square"
-    noun = f"free {noun}" if encoded.challenge.given and not problem.leftover else noun
+    noun = f"free {noun}" if encoded.challenge.given else noun
     region = f"the region has {area} {noun if free == per_unit else noun + 's'}"
-    areas = [covered / per_unit for covered in sums]
-    if problem.leftover:
-        return Infeasibility("area", f"{region}, but the pieces cover at least {areas[0]:g}")
+    open_count = encoded.challenge.open_count
+    areas = [(covered - open_count) / per_unit for covered in sums]
+    if open_count:
+        region += (
+            f", of which {open_count} stay open" if open_count > 1 else ", of which 1 stays open"
+        )
     chosen = "" if problem.pieces_count is None else f"{problem.pieces_count} of "
     reason = f"{region}, but {chosen}the pieces cover {_join_numbers(areas)}"
-    is_larger = bool(sums) and sums[-1] < free and problem.pieces_count is None
+    is_larger = bool(sums) and sums[-1] < free and problem.pieces_count is None and not open_count
     return Infeasibility("area", reason, advice=_LEFTOVER if is_larger else "")
 
 
@@ -64,19 +67,22 @@ def _reached(problem: ExactCoverProblem, amounts: Sequence[Iterable[int]]) -> in
 def _without_placement(encoded: EncodedChallenge) -> Infeasibility | None:
     """Look for a piece that fits nowhere, or a cell that no placement covers."""
     problem = encoded.problem
+    clues = " in agreement with the clues" if encoded.challenge.clues else ""
     if problem.pieces_count is None and not all(problem.by_kind):
-        name = encoded.kinds[problem.by_kind.index(())][0]
-        return Infeasibility("piece", f"piece {name} fits nowhere in the region")
-    if not problem.leftover and not all(problem.by_cell):
+        name = next(iter(encoded.kinds[problem.by_kind.index(())]), "")
+        reason = f"piece {name} fits nowhere in the region" if name else "no cell can stay open"
+        return Infeasibility("piece", f"{reason}{clues}")
+    if not all(problem.by_cell):
         row, col = encoded.row_col(encoded.cells[problem.by_cell.index(())])
-        return Infeasibility("cell", f"no piece can cover the cell in row {row}, column {col}")
+        reason = f"no piece can cover the cell in row {row}, column {col}"
+        return Infeasibility("cell", f"{reason}{clues}")
     return None
 
 
 def _colouring(encoded: EncodedChallenge) -> Infeasibility | None:
     """Look for a colouring in which the pieces cannot cover the region's coloured cells."""
     problem = encoded.problem
-    if problem.leftover or not problem.options:
+    if not problem.options:
         return None
     cells = np.array([cell for option in problem.options for cell in option.cells])
     starts = np.cumsum([0, *(len(option.cells) for option in problem.options[:-1])])

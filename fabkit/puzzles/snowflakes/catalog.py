@@ -273,6 +273,6 @@ def impossible_shapes_document(
         "lattice": field.lattice.name,
         "flips": flips,
         "centres": [list(board.centre) for board in field.boards],
-        "pieces": [piece_document(piece) for piece in pieces],
+        "pieces": [piece_document(field.lattice, piece) for piece in pieces],
         "shapes": list(proofs),
     }

@@ -137,13 +137,13 @@ def _from_lowest_bare(low, high):  # type: ignore[no-untyped-def]
 
 
 @kernel(
-    "u8[:, ::1], i8, u8, i8, Tuple([u8[:, ::1], u8[::1]]), UniTuple(u8, 3), u8, b1[:, ::1], b1, i8, "
+    "u8[:, ::1], i8, u8, i8, Tuple([u8[:, ::1], u8[::1]]), UniTuple(u8, 3), u8, b1[:, ::1], i8, "
     "u8[:, :, ::1], i8[::1]"
 )
 def _expand(  # type: ignore[no-untyped-def]
-    table, slot, next_row, cell, options, counter, copies_shift, areas, leftover, cells, batch, fill
+    table, slot, next_row, cell, options, counter, copies_shift, areas, cells, batch, fill
 ):
-    """Cover (or leave bare) the lowest bare cell of every state in every way.
+    """Cover the lowest bare cell of every state in every way.
 
     Args:
         table: the states whose lowest bare cell is ``cell``, of ``cells``.
@@ -153,7 +153,6 @@ def _expand(  # type: ignore[no-untyped-def]
         counter: see `fabkit.solve.engines.compiled.pieces_fit`.
         copies_shift: the shift of the copies in the high word.
         areas: from `ExactCoverProblem.areas`.
-        leftover: whether cells may stay bare.
         batch: ``batch[step]`` receives the states whose lowest bare cell is ``cell + step``.
         fill: the number of states in each batch.
 
@@ -174,37 +173,27 @@ def _expand(  # type: ignore[no-untyped-def]
         copies = table[slot, _HIGH] >> copies_shift
         first = start[list_index(cell, low)]
         end = start[list_index(cell, low) + 1]
-        for row in range(first + next_row, end + (ONE if leftover else ZERO)):
-            if row == end:  # not an option: the cell stays bare
-                after_low, after_high, left, after_ways = low | ONE, high, copies, ways
-            elif not _fits(rows[row], low, high, copies, guard):
+        for row in range(first + next_row, end):
+            if not _fits(rows[row], low, high, copies, guard):
                 continue
-            else:
-                after_low, after_high = low | rows[row, 0], high | rows[row, 1]
-                left = copies - rows[row, 2]
-                weight = rows[row, _WEIGHT]
-                after_ways = ways * weight
-                overflow = overflow or (weight > ONE and after_ways // weight != ways)
-            over = left & done_bits == guard & done_bits
-            if not (leftover and over):
-                after_low, after_high, step = _from_lowest_bare(after_low, after_high)
-                if cell + step < cells:
-                    if fill[step] == batch.shape[1]:
-                        return slot, row - first, done, overflow, step
-                    covered = cell + step + np.int64(popcount(after_low) + popcount(after_high))
-                    if leftover or (
-                        pieces_fit(areas, left, counter, cells - covered)
-                        and not _is_dead(
-                            after_low, after_high, left, cell + step, options, counter, cells
-                        )
-                    ):
-                        place = fill[step]
-                        batch[step, place, _LOW] = after_low
-                        batch[step, place, _HIGH] = after_high | (left << copies_shift)
-                        batch[step, place, _COUNT] = after_ways
-                        fill[step] = place + 1
-                    continue
-            if over:
+            left = copies - rows[row, 2]
+            weight = rows[row, _WEIGHT]
+            after_ways = ways * weight
+            overflow = overflow or (weight > ONE and after_ways // weight != ways)
+            after_low, after_high, step = _from_lowest_bare(low | rows[row, 0], high | rows[row, 1])
+            if cell + step < cells:
+                if fill[step] == batch.shape[1]:
+                    return slot, row - first, done, overflow, step
+                covered = cell + step + np.int64(popcount(after_low) + popcount(after_high))
+                if pieces_fit(areas, left, counter, cells - covered) and not _is_dead(
+                    after_low, after_high, left, cell + step, options, counter, cells
+                ):
+                    place = fill[step]
+                    batch[step, place, _LOW] = after_low
+                    batch[step, place, _HIGH] = after_high | (left << copies_shift)
+                    batch[step, place, _COUNT] = after_ways
+                    fill[step] = place + 1
+            elif left & done_bits == guard & done_bits:
                 overflow = overflow or done + after_ways < after_ways
                 done += after_ways
         next_row = ZERO
@@ -296,7 +285,7 @@ class Frontier:
             UnsupportedProblemError: if the tables outgrow `MAX_BYTES`.
         """
         if not self.problem.pieces_used:
-            self.count = int(self.problem.leftover or self.problem.cell_count == 0)
+            self.count = int(self.problem.cell_count == 0)
             return self.count
         first = [[0, self._counter.start << self._copies_shift, 1]]
         self._tables[0], self._sizes[0] = np.array(first, dtype=np.uint64), 1
@@ -321,7 +310,7 @@ class Frontier:
         while step >= 0:
             slot, row, done, overflow, step = _expand(
                 table, slot, Word(row), cell, self._options, counter, copies_shift, self.problem.areas,
-                self.problem.leftover, self.problem.cell_count, self._batch, self._fill,
+                self.problem.cell_count, self._batch, self._fill,
             )  # fmt: skip
             self.count += int(done)
             if overflow:

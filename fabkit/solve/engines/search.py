@@ -333,7 +333,7 @@ class BitmaskSearch(TreeSearch):
     def fits(problem: ExactCoverProblem) -> bool:
         """Return whether the cells and the counts of copies fit into one word each."""
         bits = CopyCounter.of(problem).bits
-        return 0 < problem.cell_count <= WORD_BITS and bits <= WORD_BITS and not problem.leftover
+        return 0 < problem.cell_count <= WORD_BITS and bits <= WORD_BITS
 
     def step(self, nodes: int, limit: int | None) -> bool:
         """See `TreeSearch.step`."""
@@ -415,25 +415,18 @@ _NOT_CHOSEN = -2
 _DEAD = -3
 #: Size of the buffer of items.
 _BUFFERED_ITEMS = 1 << 16
-#: All items are primary.
-_NOTHING = 0
-#: The cells are secondary items.
-_CELLS = 1
-#: The kinds are secondary items.
-_KINDS = 2
 
 
 @kernel_helper
 def _choose(  # type: ignore[no-untyped-def]
-    options, live, begin, end, covered, left, counts, optional, areas
+    options, live, begin, end, covered, left, counts, optional_kinds, areas
 ):
     """Return the item with the fewest options, or `_COMPLETE` if the node is complete.
 
     Where kinds are secondary, return `_DEAD` if all cells are covered but too few pieces are used, or
     if the pieces to be used cannot cover the bare cells, by ``areas``.
 
-    Kinds with several copies left are chosen only if they cannot be placed, or if cells are
-    secondary and nothing else is left to branch on.
+    Kinds with several copies left are chosen only if they cannot be placed.
     """
     _, cells, cell_start, kinds, _, _ = options
     cell_count, total = covered.shape[0], left.shape[0] - 1
@@ -445,19 +438,16 @@ def _choose(  # type: ignore[no-untyped-def]
             counts[cells[position]] += 1
     best, fewest, complete = _DEAD, np.int64(1) << 62, left[total] == 0
     bare = 0
-    if optional != _CELLS:
-        for cell in range(cell_count):
-            if not covered[cell]:
-                complete = False
-                bare += 1
-                if counts[cell] < fewest:
-                    best, fewest = cell, counts[cell]
-    if optional != _KINDS:
+    for cell in range(cell_count):
+        if not covered[cell]:
+            complete = False
+            bare += 1
+            if counts[cell] < fewest:
+                best, fewest = cell, counts[cell]
+    if not optional_kinds:
         for kind in range(total):
             count = counts[cell_count + kind]
-            if left[kind] > 0 and count < fewest and (
-                left[kind] == 1 or optional == _CELLS or count == 0
-            ):  # fmt: skip
+            if left[kind] > 0 and count < fewest and (left[kind] == 1 or count == 0):
                 best, fewest = cell_count + kind, count
     if areas.shape[0] > 0 and not areas[left[total], bare]:
         return _DEAD
@@ -538,10 +528,10 @@ def _start(kinds, uses, copies, pieces_used, cell_count):  # type: ignore[no-unt
 @kernel(
     "Tuple([u8[:, ::1], i8[::1], i8[::1], i8[::1], i8[::1], i8[::1]]), "
     "Tuple([i4[::1], i8[::1], i8[::1], i8[::1], i8[::1], b1[::1], i8[::1], i8[::1]]), "
-    "i8, b1[:, ::1], i8, i4[::1], i8, i8, i8, i8"
+    "b1, b1[:, ::1], i8, i4[::1], i8, i8, i8, i8"
 )
 def _mrv_search(  # type: ignore[no-untyped-def]
-    options, state, optional, areas, first_item, items, item_count, depth, node_limit,
+    options, state, optional_kinds, areas, first_item, items, item_count, depth, node_limit,
     solution_limit,
 ):  # fmt: skip
     """Continue the search until it is over, a limit is reached, or a buffer is full.
@@ -565,7 +555,7 @@ def _mrv_search(  # type: ignore[no-untyped-def]
         if item[depth] == _NOT_CHOSEN:
             if record_items and item_count == items.shape[0]:
                 return _FULL_ITEMS, depth, nodes, weight, item_count
-            best = _choose(options, live, begin, end, covered, left, counts, optional, areas)
+            best = _choose(options, live, begin, end, covered, left, counts, optional_kinds, areas)
             if depth == 0 and first_item >= 0:
                 best = first_item
             item[depth], cursor[depth] = best, begin if best >= 0 else end
@@ -623,14 +613,14 @@ def mrv_search(  # type: ignore[no-untyped-def]
     items = np.zeros(256, dtype=np.int32)
     no_areas = np.zeros((0, 0), dtype=np.bool_)
     # Literal numbers would be types of their own, for which the search is compiled again.
-    optional = np.int64(_NOTHING)
+    optional_kinds = np.bool_(False)
     solution_limit = np.int64(1)
     noted = depth = nodes = np.int64(0)
     while True:
         why, depth, walked, weight, noted = _mrv_search(
             options,
             state,
-            optional,
+            optional_kinds,
             no_areas,
             first_item,
             items,
@@ -680,9 +670,7 @@ class MrvSearch(TreeSearch):
         places = range(len(problem.options))
         self._weights = _numbers(1 if weights is None else weights.get(p, 0) for p in places)
         self._options = self._masks, cells, cell_start, self._kinds, uses, self._weights
-        self._optional = _CELLS if problem.leftover else _NOTHING
-        if problem.pieces_count is not None:
-            self._optional = _KINDS
+        self._optional_kinds = problem.pieces_count is not None
         # A certificate's checker must branch on an item of every node that is not a leaf.
         self._areas = problem.areas[:0] if record_items else problem.areas
         copies = _numbers(problem.copies)
@@ -698,7 +686,7 @@ class MrvSearch(TreeSearch):
                 1 if self._keep_solutions else _NO_LIMIT if limit is None else limit - self.count
             )
             why, self._depth, walked, weight, self._noted = _mrv_search(
-                self._options, self._state, self._optional, self._areas, self._first,
+                self._options, self._state, self._optional_kinds, self._areas, self._first,
                 self._items, self._noted, self._depth, nodes, maximum,
             )  # fmt: skip
             self.nodes += walked

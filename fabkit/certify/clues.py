@@ -1,0 +1,128 @@
+"""What the clues of a certificate allow: which pieces are identical, and where each may be.
+
+A clue names cells, and the piece, the mark or the colour that must cover each of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fabkit.certify.document import ClueStatement, PieceForms
+from fabkit.certify.outline import cells_inside
+from fabkit.certify.tiling import Keys, ProofError, Tiling
+
+#: The mark of a cell that has none.
+PLAIN = "plain"
+
+#: An orientation of a piece, as the bytes of its keys at the origin, with its marks by key.
+Look = tuple[bytes, tuple[tuple[int, str], ...]]
+
+
+@dataclass(frozen=True)
+class PlacedClue:
+    """A clue with the keys of its cells."""
+
+    keys: Keys
+    statement: ClueStatement
+
+
+def place_clues(
+    tiling: Tiling, clues: Sequence[ClueStatement], region: Keys
+) -> tuple[PlacedClue, ...]:
+    """Return the clues with their cells.
+
+    Raises:
+        InputError: if an outline is not on the lattice.
+        ProofError: if a clue lies outside the region.
+    """
+    placed = []
+    for index, clue in enumerate(clues):
+        keys = cells_inside(tiling, clue.outline, f"problem.clues[{index}].outline")
+        if not np.isin(keys, region).all():
+            raise ProofError(f"clues[{index}] lies partly outside the region")
+        placed.append(PlacedClue(keys, clue))
+    return tuple(placed)
+
+
+def looks_of(tiling: Tiling, piece: PieceForms, flips: bool, key: str) -> frozenset[Look]:
+    """Return the orientations of a piece with the marks that each shows.
+
+    Raises:
+        InputError: if an outline is not on the lattice.
+        ProofError: if a mark is outside the piece.
+    """
+    looks = set[Look]()
+    for index, rings in enumerate(piece.forms):
+        form = cells_inside(tiling, rings, f"{key}.forms[{index}]")
+        sides = (piece.marks, piece.back) if index == 0 else ({}, {})
+        marked = [
+            {mark: cells_inside(tiling, outline, f"{key}.{name}") for mark, outline in side.items()}
+            for name, side in zip(("marks", "back"), sides, strict=True)
+        ]
+        for cells in (*marked[0].values(), *marked[1].values()):
+            if not np.isin(cells, form).all():
+                raise ProofError(f"{key}: a mark is outside the piece")
+        for turn, flip in tiling.moves(flips):
+            image = np.sort(tiling.transform(form, turn, flip))
+            base = image[0] // len(tiling.cells) * len(tiling.cells)
+            shown = sorted(
+                (int(cell - base), mark)
+                for mark, cells in marked[flip].items()
+                for cell in tiling.transform(cells, turn, flip)
+            )
+            looks.add(((image - base).tobytes(), tuple(shown)))
+    return frozenset(looks)
+
+
+class Permission:
+    """Where the clues let a piece be; identical pieces share it.
+
+    `own` tells pieces apart: looks, and what clues name.
+    """
+
+    def __init__(
+        self,
+        piece: PieceForms,
+        looks: frozenset[Look],
+        clues: Sequence[PlacedClue],
+    ) -> None:
+        by_colour = any(clue.statement.colour for clue in clues)
+        is_named = any(clue.statement.piece == piece.id for clue in clues)
+        self.own = (looks, piece.colour if by_colour else "", piece.id if is_named else "")
+        self._looks = looks
+        self._needed: set[int] = set()
+        self._closed: set[int] = set()
+        self._marks: list[tuple[int, str]] = []
+        for clue in clues:
+            keys = clue.keys.tolist()
+            stated = clue.statement
+            if stated.piece == piece.id:
+                self._needed.update(keys)
+            other_piece = stated.piece not in ("", piece.id)
+            if other_piece or (stated.colour and stated.colour != piece.colour):
+                self._closed.update(keys)
+            elif stated.mark:
+                self._marks += [(key, stated.mark) for key in keys]
+
+    def allowed(self, image: Keys, shifts: Keys) -> Keys:
+        """Return the translations of an orientation, as key offsets, that agree with all clues."""
+        if not (self._needed or self._closed or self._marks):
+            return shifts
+        name = image.tobytes()
+        shown = [dict(marks) for orientation, marks in self._looks if orientation == name]
+        allowed = []
+        for shift in shifts.tolist():
+            covered = set((image + shift).tolist())
+            wanted = [(key - shift, mark) for key, mark in self._marks if key in covered]
+            if (
+                self._needed <= covered
+                and not self._closed & covered
+                and any(
+                    all(marks.get(key, PLAIN) == mark for key, mark in wanted) for marks in shown
+                )
+            ):
+                allowed.append(shift)
+        return np.array(allowed, dtype=np.int64)

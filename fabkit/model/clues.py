@@ -1,0 +1,44 @@
+"""Which placements the clues of a challenge allow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from fabkit.model.lattice import Cell, Lattice
+from fabkit.model.piece import Piece, marked_at
+from fabkit.model.puzzle import Clue
+
+
+class ClueFilter:
+    """Where the clues of a challenge let a piece be.
+
+    What a piece covers must be its own cells, of its colour, and with one of its moves show the marks
+    of all clues there at once. `marks` are those that clues let this piece show, by cell.
+    """
+
+    def __init__(self, lattice: Lattice, piece: Piece, clues: Iterable[Clue], flips: bool) -> None:
+        self._lattice = lattice
+        self._piece = piece
+        self._flips = flips
+        self._required = frozenset[Cell]()
+        self._forbidden = frozenset[Cell]()
+        self.marks: dict[Cell, str] = {}
+        for clue in clues:
+            if clue.piece == piece.id:
+                self._required |= clue.cells
+            if clue.piece not in ("", piece.id) or clue.colour not in ("", piece.colour):
+                self._forbidden |= clue.cells
+            elif clue.mark:
+                contradicted = (
+                    cell for cell in clue.cells if self.marks.get(cell, clue.mark) != clue.mark
+                )
+                self._forbidden |= frozenset(contradicted)
+                self.marks |= dict.fromkeys(clue.cells, clue.mark)
+
+    def allows(self, cells: frozenset[Cell]) -> bool:
+        """Return whether the piece, in one of its images, may cover these cells."""
+        if not self._required <= cells or not self._forbidden.isdisjoint(cells):
+            return False
+        return self.marks.keys().isdisjoint(cells) or any(
+            True for _ in marked_at(self._lattice, self._piece, cells, self._flips, self.marks)
+        )
