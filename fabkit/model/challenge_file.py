@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -280,7 +281,12 @@ class ChallengeReader:
         given = tuple[Given, ...]()
         count = None
         board = self._board_of(table)
-        clues = tuple(clue for clue in board.clues if clue.cells <= region) if board else ()
+        board_clues = board.clues if board else ()
+        clues = tuple(
+            replace(clue, cells=clue.cells & region)
+            for clue in board_clues
+            if not clue.cells.isdisjoint(region)
+        )
         if self._errors.count == errors_before_pieces:
             clues += self.clues(table.clue, numbering, region, pieces)
             given = self._given(table, flips, region, numbering, pieces, clues)

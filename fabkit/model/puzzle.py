@@ -168,7 +168,11 @@ class Family:
             self.pieces,
             flips=self.flips,
             title=" ".join(label.text for label in chosen) if self.prefix == "" else "",
-            clues=tuple(clue for clue in self.board.clues if clue.cells.isdisjoint(minus)),
+            clues=tuple(
+                replace(clue, cells=clue.cells - minus)
+                for clue in self.board.clues
+                if not clue.cells <= minus
+            ),
             open_count=self.board.rest_open(minus),
             minus=minus,
             blocked=self.blocked,
