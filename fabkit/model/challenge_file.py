@@ -736,10 +736,13 @@ def challenge_record(
     if challenge.open_count != (board.rest_open(challenge.minus) if board and on_board else 0):
         record["open"] = challenge.open_count
     board_clues = board.clues if board and on_board else ()
+    # A colour is named by its first piece.
+    of_colour = {piece.colour: piece.id for piece in reversed(puzzle.pieces)}
     if clues := [clue for clue in challenge.clues if clue not in board_clues]:
         record["clue"] = [
             dict([describe(clue.cells)])
             | {key: text for key in CLUE_KEYS if (text := getattr(clue, key))}
+            | ({"colour": of_colour[clue.colour]} if clue.colour else {})
             for clue in clues
         ]
     if challenge.answer:

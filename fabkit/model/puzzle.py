@@ -111,6 +111,11 @@ class Challenge:
         return self.pieces_count or len(self.pieces)
 
     @property
+    def told_cells(self) -> frozenset[Cell]:
+        """The cells of all clues."""
+        return frozenset[Cell]().union(*(clue.cells for clue in self.clues))
+
+    @property
     def board_cells(self) -> frozenset[Cell]:
         """The region with the cells that are open by name: all cells of the board it is on."""
         return self.region | self.minus

@@ -171,8 +171,7 @@ def to_exact_cover(puzzle: PuzzleSet, challenge: Challenge) -> EncodedChallenge:
     kinds = [tuple(piece.id for piece in kind) for kind in classes.values()]
     images = list(classes)
     if challenge.open_count:
-        clued = frozenset[Cell]().union(*(clue.cells for clue in challenge.clues))
-        covers.append([frozenset({cell}) for cell in region - clued])
+        covers.append([frozenset({cell}) for cell in region - challenge.told_cells])
         copies = (*copies, challenge.open_count)
         kinds.append(())
         images.append(frozenset())
