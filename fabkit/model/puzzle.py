@@ -130,7 +130,7 @@ class PuzzleSet:
         flips: whether pieces may be turned over.
         source: the file it was read from, for messages.
         digest: SHA-256 of that file.
-        unit_mm: the set's suggested length of a grid unit, or None.
+        profile_values: the set's own defaults of the print profile, by attributes of `Profile`.
         entries: those of the challenges whose results the set file states.
         credit: where the shapes come from.
         licence: terms of use.
@@ -145,7 +145,7 @@ class PuzzleSet:
     challenges: tuple[Challenge, ...] = ()
     source: str = ""
     digest: str = ""
-    unit_mm: float | None = None
+    profile_values: Mapping[str, Any] = field(default_factory=dict, compare=False)
     credit: str = "none"
     licence: str = "not stated"
     entries: tuple[Entry, ...] = field(default=(), compare=False)
