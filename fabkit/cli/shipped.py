@@ -15,7 +15,7 @@ from fabkit.core.units import format_mm
 from fabkit.model.catalog import catalog_records
 from fabkit.model.library import SCHEMAS, load_set, schema_of, shipped_names
 from fabkit.model.profile import SETTINGS, Profile
-from fabkit.model.profile_file import dump_profile, load_profile, preset_names
+from fabkit.model.profile_file import dump_profile, format_values, load_profile, preset_names
 from fabkit.model.puzzle import MOVES, PuzzleSet
 
 
@@ -63,6 +63,7 @@ def describe_set(puzzle: PuzzleSet) -> dict[str, Any]:
         "lattice": puzzle.lattice.name,
         "flips": puzzle.flips,
         "area": puzzle.area,
+        "profile": format_values(puzzle.profile_values),
         "pieces": [piece.id for piece in puzzle.pieces],
         "boards": [board.id for board in puzzle.boards],
         "challenges": [challenge.id for challenge in puzzle.challenges],
@@ -104,10 +105,14 @@ def dump(
     name: str | None = argument(
         "NAME", "A shipped profile, or a TOML file (default: `default`).", preset_names
     ),
+    for_set: str = option(
+        "--for SET", "Begin with the defaults of this set.", "", complete=shipped_names
+    ),
 ) -> None:
     """Print the effective profile as TOML, to start your own."""
     own = [] if name is None else [name]
-    effective = load_profile([*own, *context.profiles], context.settings)
+    set_values = load_set(for_set).profile_values if for_set else {}
+    effective = load_profile([*own, *context.profiles], context.settings, set_values)
     report = called.obj.report if called.obj.json else context.report
     report.document(_values(effective))
     if not report.json:

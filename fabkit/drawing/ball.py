@@ -207,7 +207,7 @@ def draft_ball_piece(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> BallD
         >>> from fabkit.model.library import load_set
         >>> from fabkit.model.profile_file import load_profile
         >>> iqfit = load_set("iqfit")
-        >>> blue = draft_ball_piece(iqfit, iqfit.piece("blue"), load_profile(unit_mm=iqfit.unit_mm))
+        >>> blue = draft_ball_piece(iqfit, iqfit.piece("blue"), load_profile(set_values=iqfit.profile_values))
         >>> blue.pitch_mm, blue.thickness_mm, len(blue.balls_mm)
         (15.0, 25.2, 7)
     """

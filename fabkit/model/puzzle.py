@@ -260,7 +260,7 @@ class PuzzleSet:
         flips: whether pieces may be turned over.
         source: the file it was read from, for messages.
         digest: SHA-256 of that file.
-        unit_mm: the set's suggested length of a grid unit, or None.
+        profile_values: the set's own defaults of the print profile, by attributes of `Profile`.
         marks: the looks of the marks of pieces, by letter: ``hole``, ``cross``, ``dot`` or a colour.
         families: challenges that are made when they are asked for.
         entries: those of the challenges whose results the set file states.
@@ -277,7 +277,7 @@ class PuzzleSet:
     challenges: tuple[Challenge, ...] = ()
     source: str = ""
     digest: str = ""
-    unit_mm: float | None = None
+    profile_values: Mapping[str, Any] = field(default_factory=dict, compare=False)
     marks: Mapping[str, str] = field(default_factory=dict)
     families: tuple[Family, ...] = ()
     credit: str = "none"

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from math import prod
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, StrictBool, StrictFloat, StrictInt
 
@@ -24,7 +24,15 @@ from fabkit.core.documents import (
     read_document,
     read_identifier,
 )
-from fabkit.core.errors import ErrorList, escape, join_names, join_or, pluralize, quote
+from fabkit.core.errors import (
+    ErrorList,
+    InputError,
+    escape,
+    join_names,
+    join_or,
+    pluralize,
+    quote,
+)
 from fabkit.core.files import digest, sha256
 from fabkit.core.parsing import read_toml
 from fabkit.model.accessory import LID_SUFFIX
@@ -46,6 +54,13 @@ from fabkit.model.piece import (
     chequered_cells,
     fits_in,
     normalize_cells,
+)
+from fabkit.model.profile_file import (
+    BY_KEY,
+    RENAMED,
+    load_profile,
+    profile_table,
+    table_values,
 )
 from fabkit.model.puzzle import (
     MOVES,
@@ -69,6 +84,11 @@ from fabkit.model.regions import (
 )
 from fabkit.model.svg import SvgFolder
 
+if TYPE_CHECKING:
+    ProfileTable = Table
+else:
+    ProfileTable = profile_table()
+
 #: Limits for the length of a grid unit.
 UNIT_RANGE_MM = (4.0, 200.0)
 #: Sixteen default colours, pairwise distinguishable with any colour vision. The CIEDE2000 difference
@@ -85,6 +105,8 @@ _MOST_PIECES = 1000
 _LONGEST_LABEL = 3
 _LONGEST_DEFAULT_LABEL = 2
 _PIECE_KEYS = ("outline", "cells", "rows", "svg", "balls")
+#: The table of a set's own defaults of the profile.
+_PROFILE = "profile"
 _BOARD_KEYS = ("size", "rows", "cells", "outline", "svg")
 #: Looks of marks besides colours.
 LOOKS = ("hole", "cross", "dot")
@@ -287,6 +309,10 @@ class SetFile(Table):
     board: list[BoardTable] = Field([], max_length=1000)
     family: list[FamilyTable] = Field([], max_length=100)
     challenge: list[ChallengeTable] = Field([], max_length=10_000)
+    profile: ProfileTable | None = Field(
+        None,
+        description="how the set is made by default: any keys of a profile file, which `-p` and `-s` override",
+    )
 
 
 def read_set(path: Path, source: str | None = None) -> PuzzleSet:
@@ -301,7 +327,9 @@ def read_set(path: Path, source: str | None = None) -> PuzzleSet:
     name = source or escape(str(path))
     errors = ErrorList(name)
     document = read_toml(path, name)
-    file = read_document(SetFile, document, errors)
+    keys = [f"{_PROFILE}.{key}" for key in BY_KEY]
+    renamed = {f"{_PROFILE}.{old}": new for old, new in RENAMED.items()}
+    file = read_document(SetFile, document, errors, keys, renamed)
     if file:
         puzzle = _SetReader(file, errors, path).read(document)
     errors.raise_if_any()
@@ -318,8 +346,9 @@ class _SetReader:
         self.path = path
         self.lattice = LATTICES[file.set.lattice]
         self.flips = file.set.moves == MOVES[1]
+        self.values = self._profile_values()
         self.drawings = SvgFolder(path.parent)
-        self.regions = RegionReader(self.lattice, errors, self.drawings, file.set.unit)
+        self.regions = RegionReader(self.lattice, errors, self.drawings, self.values.get("unit_mm"))
 
     def read(self, document: Mapping[str, Any]) -> PuzzleSet:
         """Return the set; usable only if there are no errors.
@@ -345,7 +374,7 @@ class _SetReader:
             title=head.title or head.name,
             lattice=self.lattice,
             flips=self.flips,
-            unit_mm=head.unit,
+            profile_values=self.values,
             pieces=tuple(pieces),
             boards=tuple(boards),
             challenges=(),
@@ -414,6 +443,23 @@ class _SetReader:
             if len(letter) != 1 or not letter.isalpha() or letter == _PLAIN_LETTER:
                 expected = f"expected a single letter other than {_PLAIN_LETTER}, the plain cell"
                 self.errors.add("set.marks", f"{expected}; found {quote(letter)}")
+
+    def _profile_values(self) -> dict[str, Any]:
+        """Return the set's own defaults of the profile: its unit, and its table."""
+        unit = {} if self.head.unit is None else {"unit_mm": self.head.unit}
+        if self.file.profile is None:
+            return unit
+        values: dict[str, Any] = {"title": f"as {self.head.name} is made by default"}
+        values |= unit | table_values(self.file.profile)
+        if unit and values["unit_mm"] != self.head.unit:
+            message = "differs from set.unit; write only one of them"
+            self.errors.add(f"{_PROFILE}.unit", message)
+        try:
+            load_profile(set_values=values)
+        except InputError as error:
+            for detail in error.errors:
+                self.errors.add(f"{_PROFILE}.{detail.key}", detail.message)
+        return values
 
     def _pieces(self, table: PieceTable, index: int) -> list[Piece]:
         """Return the pieces of a table; without forms after an error, to avoid consequential errors."""

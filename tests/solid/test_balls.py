@@ -69,7 +69,7 @@ class Print:
 
 
 def profile(preset: str = "default", *settings: str) -> Profile:
-    return load_profile([] if preset == "default" else [preset], settings, IQFIT.unit_mm)
+    return load_profile([] if preset == "default" else [preset], settings, IQFIT.profile_values)
 
 
 def print_ball(piece: Piece, chosen: Profile, path: Path) -> Print:

@@ -211,7 +211,7 @@ def test_reports_of_a_folder_agree(
     puzzle = load_set(at_home)
     folder = tmp_path / "output" / puzzle.name
     shutil.copytree(exported(at_home, *options), folder)
-    profile = load_profile([], options[1::2], puzzle.unit_mm)
+    profile = load_profile([], options[1::2], puzzle.profile_values)
     stl = [f"stl/{path.name}" for path in sorted((folder / "stl").iterdir())]
     made = check_and_verify(folder, puzzle, profile, stl, 60.0, True, lambda *_: None)
     assert made is not None
