@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -24,33 +25,36 @@ def sets(context: Context) -> None:
     """List the shipped sets."""
     report = context.report
     puzzles = [load_set(name) for name in shipped_names()]
-    report.table(
-        [
-            "set",
-            "title",
-            "pieces",
-            "boards",
-            "challenges",
-            "starts",
-            "snowflakes",
-            "lattice",
-            "moves",
-        ],
-        [
+    puzzles.sort(key=lambda puzzle: (puzzle.group or "~", puzzle.name))
+    head = [
+        "set",
+        "title",
+        "pieces",
+        "boards",
+        "challenges",
+        "starts",
+        "snowflakes",
+        "lattice",
+        "moves",
+    ]
+    rows: list[list[object]] = []
+    for group, members in groupby(puzzles, lambda puzzle: puzzle.group or "others"):
+        rows += [[f"{group}:", *[""] * (len(head) - 1)]]
+        rows += [
             [
                 puzzle.name,
                 puzzle.title,
                 len(puzzle.pieces),
                 len(puzzle.boards),
-                len(puzzle.challenges),
+                len(puzzle.challenges) + sum(map(len, puzzle.families)),
                 len(catalog_records(puzzle, "start")),
                 len(catalog_records(puzzle, "snowflake")),
                 puzzle.lattice.name + (" (balls)" if puzzle.made_of_balls else ""),
                 MOVES[puzzle.flips],
             ]
-            for puzzle in puzzles
-        ],
-    )
+            for puzzle in members
+        ]
+    report.table(head, rows)
     if report.json:  # else no catalog need be read again
         report.document({"sets": [describe_set(puzzle) for puzzle in puzzles]})
 
@@ -60,6 +64,7 @@ def describe_set(puzzle: PuzzleSet) -> dict[str, Any]:
     return {
         "set": puzzle.name,
         "title": puzzle.title,
+        "group": puzzle.group,
         "lattice": puzzle.lattice.name,
         "flips": puzzle.flips,
         "area": puzzle.area,
@@ -67,6 +72,7 @@ def describe_set(puzzle: PuzzleSet) -> dict[str, Any]:
         "pieces": [piece.id for piece in puzzle.pieces],
         "boards": [board.id for board in puzzle.boards],
         "challenges": [challenge.id for challenge in puzzle.challenges],
+        "families": {family.id: len(family) for family in puzzle.families},
         "starts": [entry["id"] for entry in catalog_records(puzzle, "start")],
         "snowflakes": [entry["id"] for entry in catalog_records(puzzle, "snowflake")],
     }

@@ -150,6 +150,9 @@ class Family:
     blocked: bool = False
     without: tuple[frozenset[str], ...] = ()
 
+    def __len__(self) -> int:
+        return sum(1 for _ in self.choices())
+
     def choices(self) -> Iterator[tuple[Label, ...]]:
         """Yield the distinct choices of one label of each group, on different cells, in order."""
         for chosen in product(*map(dict.fromkeys, self.groups)):
@@ -264,6 +267,7 @@ class PuzzleSet:
         marks: the looks of the marks of pieces, by letter: ``hole``, ``cross``, ``dot`` or a colour.
         families: challenges that are made when they are asked for.
         entries: those of the challenges whose results the set file states.
+        group: heading in the list of shipped sets.
         credit: where the shapes come from.
         licence: terms of use.
     """
@@ -280,6 +284,7 @@ class PuzzleSet:
     profile_values: Mapping[str, Any] = field(default_factory=dict, compare=False)
     marks: Mapping[str, str] = field(default_factory=dict)
     families: tuple[Family, ...] = ()
+    group: str = ""
     credit: str = "none"
     licence: str = "not stated"
     entries: tuple[Entry, ...] = field(default=(), compare=False)

@@ -184,6 +184,7 @@ class HeadTable(Table):
         description="letters in rows of pieces that are marks, and their looks: hole, cross, dot or "
         "a colour; other cells are X",
     )
+    group: Text = Field("", max_length=40, description="heading in the list of shipped sets")
     source: Text = Field("none", max_length=2000, description="where the shapes come from")
     licence: Text = Field("not stated", max_length=200, description="terms of use")
 
@@ -381,6 +382,7 @@ class _SetReader:
             source=self.errors.source,
             digest=digest(*digests) if len(digests) > 1 else digests[0],
             marks=self.marks,
+            group=head.group,
             credit=head.source,
             licence=head.licence,
         )
