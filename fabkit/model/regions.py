@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from fabkit.core.errors import ErrorList, quote
+from fabkit.core.errors import ErrorList, join_or, quote
 from fabkit.model.balls import Ball, BallBody, BallError
 from fabkit.model.lattice import Cell, Lattice, Point, Ring
 from fabkit.model.piece import Form, forms_of_balls
@@ -57,7 +57,9 @@ class CellNumbering:
     @cached_property
     def origin(self) -> tuple[int, int]:
         """Row and column on the lattice of the board's ``[0, 0]``."""
-        return (self.places[0][0], min(col for _, col in self.places)) if self.places else (0, 0)
+        if not self.places:
+            return 0, 0
+        return self.lattice.origin(self.places[0][0], min(col for _, col in self.places))
 
 
 class _DrawingError(OutlineError):
@@ -192,9 +194,12 @@ def _frame_point(lattice: Lattice, corner: Any, below: str) -> Point:
 def _read_cells(
     items: Any, lattice: Lattice, key: str, errors: ErrorList, numbering: CellNumbering | None
 ) -> frozenset[Cell]:
-    """Read a list of ``[row, column]``, rows counted downwards; see `RegionReader.read`."""
-    numbers = numbering is not None and numbering.cells and not numbering.lack
-    expected = "[row, column] or a cell's number" if numbers else "[row, column]"
+    """Read a list of ``[row, column]``, rows counted downwards, or ``[row, column, k]`` where a place
+    holds several cells; see `RegionReader.read`."""
+    forms = ["[row, column]", "[row, column, k]"][: 1 + lattice.is_divided]
+    if numbering is not None and numbering.cells and not numbering.lack:
+        forms.append("a cell's number")
+    expected = join_or(forms)
     if not isinstance(items, list):
         raise _DrawingError(f"expected a list, found {quote(items)}")
     if len(items) > MAX_SIZE:
@@ -204,8 +209,7 @@ def _read_cells(
     covered: set[Cell] = set()
     for index, item in enumerate(items):
         try:
-            place = _row_col(item, numbering, expected)
-            cells = lattice.cells_at(*place) if place else ()
+            cells = _cells_named(lattice, item, numbering, expected)
             if cells and covered.issuperset(cells):
                 raise ValueError(f"{quote(item)} is listed twice")
             covered.update(cells)
@@ -230,15 +234,24 @@ def _read_frame(points: Any, lattice: Lattice) -> frozenset[Cell]:
     return frozenset((x, y) for x, y in points)
 
 
-def _row_col(item: Any, numbering: CellNumbering | None, expected: str) -> tuple[int, int] | None:
-    """Return row and column on the lattice of an item; None on a board with an error.
+def _cells_named(
+    lattice: Lattice, item: Any, numbering: CellNumbering | None, expected: str
+) -> tuple[Cell, ...]:
+    """Return the cells that an item of ``cells`` names; none on a board with an error.
 
     Raises:
         ValueError: with a message, when the item is invalid.
     """
-    if _is_point(item, dimensions=2, whole=True):
+    dimensions = 3 if lattice.is_divided and isinstance(item, list) and len(item) == 3 else 2
+    if _is_point(item, dimensions, whole=True):
         row, col = numbering.origin if numbering else (0, 0)
-        return item[0] + row, item[1] + col
+        cells = lattice.cells_at(item[0] + row, item[1] + col)
+        if dimensions == 2:
+            return cells
+        if not 0 <= item[2] < len(cells):
+            parts = f"the {lattice.noun} of a place are numbered 0 to {len(cells) - 1}"
+            raise ValueError(f"there is no cell {quote(item)}; {parts}")
+        return (cells[item[2]],)
     if numbering is None or type(item) is not int:
         raise ValueError(f"expected {expected}, {_WHOLE}, found {quote(item)}")
     if numbering.lack:
@@ -247,7 +260,7 @@ def _row_col(item: Any, numbering: CellNumbering | None, expected: str) -> tuple
     if numbering.cells and not 0 <= item < len(numbering.places):
         numbered = f"the board's cells are numbered 0 to {len(numbering.places) - 1}"
         raise ValueError(f"there is no cell {quote(item)}; {numbered}")
-    return numbering.places[item] if numbering.cells else None
+    return lattice.cells_at(*numbering.places[item]) if numbering.cells else ()
 
 
 def _is_point(value: object, dimensions: int, whole: bool) -> bool:
@@ -267,9 +280,8 @@ def _is_point(value: object, dimensions: int, whole: bool) -> bool:
 def _read_rows(rows: Any, lattice: Lattice, lengths: bool, is_size: bool) -> frozenset[Cell]:
     """Read the cells of ``rows``, or of ``size = [rows, columns]``.
 
-    Rows are strings, in which a letter is a cell, or, for a board, the length of each row. Odd rows
-    of the triangular lattice are shifted half a cell to the right; a letter is a whole square of the
-    quarter-square lattice.
+    Rows are strings, in which a letter is a place, or, for a board, the length of each row: a whole
+    square of the quarter-square lattice, a whole hexagon of kites or drafters. See `Lattice.cells_at`.
     """
     bounded = isinstance(rows, list) and 0 < len(rows) <= LONGEST_SIDE
     numbers = bounded and all(type(length) is int and 0 < length <= LONGEST_SIDE for length in rows)
@@ -330,8 +342,8 @@ def flat_form(lattice: Lattice, cells: frozenset[Cell], key: str, errors: ErrorL
     try:
         enclosed = cells_of_rings(lattice, rings)
     except OutlineError:  # the cells enclose a hole at a single point
-        touching = sorted(map(lattice.row_col, _cells_that_touch(lattice, cells)))
-        where = " and ".join(str(list(cell)) for cell in touching)
+        touching = sorted(map(lattice.address, _cells_that_touch(lattice, cells)))
+        where = " and ".join(str(list(cell[: 2 + lattice.is_divided])) for cell in touching)
         errors.add(key, f"{where} touch at a corner only; a piece would break there")
         return None
     assert enclosed == cells  # else the lattice's cells and edges do not agree
