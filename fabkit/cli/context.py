@@ -62,7 +62,9 @@ class Context:
     @cached_property
     def puzzle(self) -> PuzzleSet:
         """The puzzle set."""
-        return load_set(self.set)
+        puzzle = load_set(self.set)
+        self.report.warn(*puzzle.notes)
+        return puzzle
 
     @cached_property
     def profile(self) -> Profile:

@@ -129,11 +129,11 @@ def _printable(string: str) -> str:
 Text = Annotated[StrictStr, Field(min_length=1), AfterValidator(_printable)]
 
 
-def choice(*choices: str) -> Validator:
-    """Read one of several strings.
+def choice(*choices: str, renamed: Mapping[str, str] | None = None) -> Validator:
+    """Read one of several strings; `renamed` maps former ones, which are also read, to these.
 
     Example:
-        >>> choice("square", "triangular").read("squar")
+        >>> choice("square", "hexagon").read("squar")
         Traceback (most recent call last):
         ...
         ValueError: "squar" is not a valid value; did you mean "square"?
@@ -143,6 +143,7 @@ def choice(*choices: str) -> Validator:
     def read(value: object) -> str:
         if not isinstance(value, str):
             raise ValueError(f"expected {expected}, found {quote(value)}")
+        value = (renamed or {}).get(value, value)
         if value not in choices:
             near = nearest(value, choices)
             hint = f'did you mean "{near}"?' if near else f"expected {expected}"

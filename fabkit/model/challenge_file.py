@@ -437,7 +437,7 @@ class ChallengeReader:
             message = f"there is no piece {quote(unknown[0])}; the pieces are {names}"
             self._errors.add(key, message)
             return None
-        drawn_as = "cells" if self._lattice.cells_per_unit == 1 else "outline"
+        drawn_as = "outline" if self._lattice.writes_outlines else "cells"
         drawn_as = "frame" if table.frame is not None else drawn_as
         return {
             piece_id: self._cells(drawn_as, cells, f"{key}.{piece_id}", numbering)

@@ -270,6 +270,7 @@ class PuzzleSet:
         group: heading in the list of shipped sets.
         credit: where the shapes come from.
         licence: terms of use.
+        notes: warnings about the set file.
     """
 
     name: str
@@ -288,6 +289,7 @@ class PuzzleSet:
     credit: str = "none"
     licence: str = "not stated"
     entries: tuple[Entry, ...] = field(default=(), compare=False)
+    notes: tuple[str, ...] = field(default=(), compare=False)
 
     def piece(self, piece_id: str) -> Piece:
         """Return the piece with this id; raise InputError when there is none."""
@@ -351,7 +353,7 @@ class PuzzleSet:
 
     @property
     def area(self) -> float:
-        """The pieces' area in square units (hexagons on the triangular lattice)."""
+        """The pieces' area in unit squares, or in cells where these are no squares."""
         return self.area_of(self.pieces)
 
     def area_of(self, pieces: Iterable[Piece]) -> float:
@@ -389,7 +391,7 @@ def default_board(boards: Sequence[Board]) -> Board | None:
 
 
 def area(lattice: Lattice, form: Form) -> float:
-    """Return a form's area in square units (hexagons on the triangular lattice)."""
+    """Return a form's area in unit squares, or in cells where these are no squares."""
     return len(form.cells) / lattice.cells_per_unit
 
 

@@ -45,7 +45,7 @@ from fabkit.model.challenge_file import (
     Pair,
     TextRows,
 )
-from fabkit.model.lattice import LATTICES, Cell, Lattice
+from fabkit.model.lattice import LATTICES, RENAMED_LATTICES, Cell, Lattice
 from fabkit.model.piece import (
     DARK,
     PARITIES,
@@ -159,8 +159,9 @@ class HeadTable(Table):
     """Settings of the whole set."""
 
     name: Annotated[str, IDENTIFIER] = Field(description="short name; names the output folder")
-    lattice: Annotated[str, choice(*LATTICES)] = Field(
-        description="the grid: squares, squares with their diagonals, or hexagons"
+    lattice: Annotated[str, choice(*LATTICES, renamed=RENAMED_LATTICES)] = Field(
+        description="the grid: squares, squares with their diagonals, hexagons, triangles, or hexagons \
+cut into 6 kites or 12 drafters"
     )
     moves: Annotated[str, choice(*MOVES)] = Field(description="whether pieces may be turned over")
     title: Text = Field("", max_length=200, description="display name")
@@ -385,6 +386,7 @@ class _SetReader:
             group=head.group,
             credit=head.source,
             licence=head.licence,
+            notes=self._notes(document["set"]["lattice"]),
         )
         are_all_sound = all(
             len(sound) == len(document.get(key, ()))
@@ -431,7 +433,7 @@ class _SetReader:
     def _check_head(self) -> None:
         """Record the errors of a second colour and of marks."""
         head = self.head
-        if head.chequer and self.lattice is not LATTICES["square"]:
+        if head.chequer and not self.lattice.is_square:
             lattice = f"the lattice is {self.lattice.name}"
             self.errors.add(
                 "set.chequer", f"only squares can be chequered, and {lattice}; leave it out"
@@ -462,6 +464,14 @@ class _SetReader:
             for detail in error.errors:
                 self.errors.add(f"{_PROFILE}.{detail.key}", detail.message)
         return values
+
+    def _notes(self, lattice: str) -> tuple[str, ...]:
+        """Return a note about a lattice's former name."""
+        if lattice == self.lattice.name:
+            return ()
+        name = f"{quote(lattice)} is now called {quote(self.lattice.name)}"
+        change = f"write lattice = {quote(self.lattice.name)}"
+        return (f"{self.errors.source}: set.lattice: {name}; {change}",)
 
     def _pieces(self, table: PieceTable, index: int) -> list[Piece]:
         """Return the pieces of a table; without forms after an error, to avoid consequential errors."""
@@ -501,7 +511,7 @@ class _SetReader:
 
     def _ball_piece(self, table: PieceTable, piece: Piece) -> Piece:
         key = table.key("balls")
-        if self.lattice is not LATTICES["square"]:
+        if not self.lattice.is_square:
             message = 'lie on the square lattice; write lattice = "square" in [set]'
             self.errors.add(key, message)
             return piece
@@ -517,7 +527,7 @@ class _SetReader:
         if "chequer" in table.model_fields_set and not colour:
             message = 'needs a second colour; write chequer = "#5d3a1a" in [set]'
             self.errors.add(table.key("chequer"), message)
-        if not colour or not piece.forms or piece.body or self.lattice is not LATTICES["square"]:
+        if not colour or not piece.forms or piece.body or not self.lattice.is_square:
             return piece
         tones = chequered_cells(self.lattice, piece.forms[0].cells, table.chequer)
         piece = replace(piece, tones=tones, tone=colour)

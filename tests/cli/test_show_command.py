@@ -134,7 +134,7 @@ def write_mine(*changes: tuple[str, str]) -> None:
     ("name", "message"),
     [
         ("iqfit", "`fabkit snowflakes iqfit` cannot make one: it has pieces whose area depends on"),
-        ("iqstars", "`fabkit snowflakes iqstars` cannot make one: it uses the triangular"),
+        ("iqstars", "`fabkit snowflakes iqstars` cannot make one: it uses the hexagon"),
         ("mine.toml", "`fabkit snowflakes mine.toml` to make one"),
     ],
 )

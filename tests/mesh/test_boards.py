@@ -71,7 +71,7 @@ TANGRAM = (
 HEXES = (
     'piece = [{ id = "a", cells = [[0, 0], [0, 1], [1, 1]] }]\n'
     'board = [{ id = "bd", rows = [4, 3] }]\n'
-) + HEAD.format("triangular", "rotations and flips", 20)
+) + HEAD.format("hexagon", "rotations and flips", 20)
 #: All balls of this piece lie in one plane: its printing flat may be down on the board.
 PLANAR = (
     'piece = [{ id = "a", balls = [[0, 0, 0], [1, 0, 0], [2, 0, 0], [2, 0, 1]], '

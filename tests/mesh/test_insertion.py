@@ -80,7 +80,7 @@ def board_part(made: Any, kind: str, board: Board, unit_mm: float, rest_mm: floa
 
 
 def middles(cells: Collection[Cell]) -> list[tuple[float, float]]:
-    places = to_units(LATTICES["triangular"], sorted(cells))
+    places = to_units(LATTICES["hexagon"], sorted(cells))
     return [(UNIT_MM * x, UNIT_MM * y) for x, y in places]
 
 

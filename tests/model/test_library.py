@@ -110,7 +110,7 @@ def test_identical_and_chiral_pieces() -> None:
 
 def test_the_tetrahexes_are_the_seven_there_are() -> None:
     """Grown cell by cell, and told apart by rotations and reflections: the literature counts 7."""
-    puzzle = load_set("tests/sets/tetrahexes.toml")
+    puzzle = load_set("tetrahexes")
     ((x, y),), ((right, _),) = (puzzle.lattice.cells_at(0, column) for column in (0, 1))
     ((below_x, below_y),) = puzzle.lattice.cells_at(1, 0)
     around = [(right - x, 0), (x - right, 0)]

@@ -150,7 +150,7 @@ def test_a_mirrored_piece_is_one_sentence() -> None:
 # --- make, check and verify -------------------------------------------------------------------
 
 #: Sets of users without a challenge.
-OF_USERS = ("tangram", "pentominoes", "hexominoes", "tetrahexes", "two")
+OF_USERS = ("tangram", "pentominoes", "hexominoes", "two")
 
 
 def stamps(folder: Path) -> dict[str, int]:
