@@ -51,9 +51,13 @@ class BallBody:
     bonds: tuple[tuple[int, int], ...]
 
     @property
-    def is_planar(self) -> bool:
-        """Whether all balls are in one plane."""
-        return any(len(set(coordinates)) == 1 for coordinates in zip(*self.balls, strict=True))
+    def normal(self) -> int | None:
+        """The axis across the plane that all balls are in; None if they are in several planes.
+
+        A straight row has the last of two: it does not roll onto its side.
+        """
+        planes = [len(set(coordinates)) == 1 for coordinates in zip(*self.balls, strict=True)]
+        return 2 - planes[::-1].index(True) if any(planes) else None
 
     def base(self) -> tuple[int, ...]:
         """Return the indices of the balls that are in the board's plane however the piece lies.
@@ -61,7 +65,7 @@ class BallBody:
         Raises:
             BallError: when balls are in several planes, and no row is the longest.
         """
-        if self.is_planar:
+        if self.normal is not None:
             return tuple(range(len(self.balls)))
         runs = sorted(self._runs(), key=len, reverse=True)
         if not runs or (len(runs) > 1 and len(runs[0]) == len(runs[1])):
@@ -119,6 +123,7 @@ def flat_poses(body: BallBody) -> tuple[FlatPose, ...]:
         origin = balls[min(base)]
         balls = [(x - origin[0], y - origin[1], z - origin[2]) for x, y, z in balls]
         flat = all(balls[i][2] == 0 for i in base)
+        flat &= body.normal is None or rotation[2][body.normal] != 0
         if flat and all(z in (0, -1) for _, _, z in balls):
             places = (square.cells_at(-y, x) for x, y, z in balls if z == 0)
             poses.append(FlatPose(frozenset(chain.from_iterable(places)), rotation))

@@ -73,7 +73,7 @@ def forms_of_balls(body: BallBody) -> tuple[Form, ...]:
     for pose in sorted(classes.values(), key=lambda pose: len(pose.cells)):
         prongs = len(pose.cells) - len(body.base())
         name = plain = _FORM_NAMES.get(prongs, f"{prongs}-prong")
-        if body.is_planar:
+        if body.normal is not None:
             name = _SIDES[len(forms)]
         while name in forms:
             name = f"{plain}-{int(name.removeprefix(plain)[1:] or 1) + 1}"

@@ -80,7 +80,9 @@ def test_rotations_of_space_are_24_and_no_mirror_images() -> None:
     mirrored = BallBody(tuple((x, y, -z) for x, y, z in body.balls), body.bonds)
     forms = {normalize_cells(SQUARE, form.cells) for form in forms_of_balls(mirrored)}
     assert not forms <= images(fit, "green", False)
-    corner = BallBody(((0, 0, 0), (1, 0, 0), (0, 1, 0)), ((0, 1), (0, 2)))
+    corner = BallBody(
+        ((0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)), ((0, 1), (0, 2), (0, 3))
+    )
     with pytest.raises(BallError, match="single longest"):
         flat_poses(corner)
 

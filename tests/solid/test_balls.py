@@ -311,7 +311,10 @@ IN_THE_AIR = [
         drawn((*CROSS, (0, 0, 1), (1, 0, 1)), (*CROSS_BONDS, (0, 6), (1, 7), (6, 7))),
         "the link between balls [0, 0, 1] and [1, 0, 1] would hang in the air",
     ),
-    (drawn(((0, 0, 0), (1, 0, 0), (1, 1, 0)), ((0, 1), (1, 2))), "it has no single longest"),
+    (
+        drawn(((0, 0, 0), (1, 0, 0), (1, 1, 0), (1, 1, 1)), ((0, 1), (1, 2), (2, 3))),
+        "no single longest straight row",
+    ),
 ]
 
 
