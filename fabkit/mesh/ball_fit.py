@@ -288,9 +288,7 @@ def _refined(mesh: Mesh, rough: _Pose) -> tuple[str, _Pose | None]:
     return "", _Pose(rough.body, pitch, turn, origin, tuple(diameters), float(off.max()))
 
 
-def _with_roll(
-    mesh: Mesh, body: BallBody, drawn: Points, fitted: Points
-) -> tuple[Points, Points]:
+def _with_roll(mesh: Mesh, body: BallBody, drawn: Points, fitted: Points) -> tuple[Points, Points]:
     """Add a point beside a straight row of balls, whose roll they leave open: its flat is below."""
     row = fitted[-1] - fitted[0]
     if body.normal is None or np.linalg.matrix_rank(drawn - drawn[0]) > 1:
