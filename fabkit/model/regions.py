@@ -406,9 +406,13 @@ def _cells_that_touch(lattice: Lattice, cells: frozenset[Cell]) -> tuple[Cell, C
 
 
 def read_balls(
-    items: Any, pairs: Any, place: str, errors: ErrorList
+    items: Any, pairs: Any, place: str, errors: ErrorList, name: str
 ) -> tuple[BallBody, tuple[Form, ...]] | None:
-    """Read a ball piece and compute its flat forms; without bonds, all neighbours are joined."""
+    """Read a ball piece and compute its flat forms; without bonds, all neighbours are joined.
+
+    Args:
+        name: what messages call the piece.
+    """
     key = f"{place}.balls"
     errors_before = errors.count
     try:
@@ -422,7 +426,10 @@ def read_balls(
         if errors.count == errors_before:
             _refuse_loose_ball(balls, bonds)
             body = BallBody(tuple(balls), tuple(bonds))
-            return body, forms_of_balls(body)
+            try:
+                return body, forms_of_balls(body)
+            except BallError as error:
+                errors.add(key, f"{name} {error}")
     except BallError as error:
         errors.add(key, str(error))
     return None

@@ -518,7 +518,8 @@ class _SetReader:
         if self.head.chequer:
             message = "have one colour, but the set is chequered; omit set.chequer"
             self.errors.add(key, message)
-        read = read_balls(table.balls, table.bonds, table.place, self.errors)
+        name = f"piece {quote(table.id)}"
+        read = read_balls(table.balls, table.bonds, table.place, self.errors, name)
         return replace(piece, forms=read[1], body=read[0]) if read else piece
 
     def _chequered(self, table: PieceTable, piece: Piece) -> Piece:
