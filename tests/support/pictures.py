@@ -40,7 +40,7 @@ class Drawing:
     turn_degrees: int  # by multiples of this the forms may be turned,
     flips: bool  # and mirrored
     given: dict[str, Shape] = field(default_factory=dict)
-    leftover: bool = False  # a part of the region may stay bare
+    open_area: float = 0.0  # of the region, in grid units
 
 
 # --- judging ----------------------------------------------------------------------------------
@@ -65,7 +65,7 @@ def faults(drawing: Drawing, placed: dict[str, Shape]) -> list[str]:
     whole = shapely.union_all(shapes)
     if whole.difference(drawing.region).area > NOTHING:
         found.append("the region is left")
-    if not drawing.leftover and drawing.region.difference(whole).area > NOTHING:
+    if abs(drawing.region.difference(whole).area - drawing.open_area) > NOTHING:
         found.append("the region is not covered")
     return found
 
@@ -235,10 +235,12 @@ def drawn_from_cells(encoded: EncodedChallenge) -> Drawing:
     def shape(cells: Iterable[Cell]) -> Shape:
         return together(cell_drawn(lattice, cell) for cell in cells)
 
+    region = shape(encoded.challenge.region)
+    open_share = encoded.challenge.open_count / len(encoded.challenge.region)
     return Drawing(
-        shape(encoded.challenge.region),
+        region,
         {piece.id: [shape(form.cells) for form in piece.forms] for piece in encoded.puzzle.pieces},
         90 if lattice in SQUARES else 60,
         encoded.challenge.flips,
-        leftover=encoded.problem.leftover,
+        open_area=region.area * open_share,
     )
