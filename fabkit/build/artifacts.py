@@ -110,7 +110,7 @@ class Artifacts:
 
     def has_meshes(self, printables: Sequence[Printable]) -> bool:
         """Whether all meshes are in files, so that none takes the CAD kernel."""
-        return self.profile.inlay == "none" and all(part.id in self.stl for part in printables)
+        return not self.profile.has_inlays and all(part.id in self.stl for part in printables)
 
     def solid(self, printable: Printable) -> Shape:
         """A printable's solid."""
@@ -145,7 +145,7 @@ class Artifacts:
         drawing = self.drawings[printable.id]
         base = self.mesh(printable)
         inlays = []
-        if self.profile.inlay != "none" and drawing.label is not None:
+        if drawing.label is not None and drawing.label.inlaid:
             from fabkit.solid.builder import inlay
 
             inlays.append(("letter", self.profile.letter_colour, _mesh(inlay(drawing))))

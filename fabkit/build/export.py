@@ -344,7 +344,9 @@ def _drawing(printable: Printable, has_metadata: bool) -> list[object]:
     """The content of a piece or accessory that its files depend on, for a hash."""
     colour = [printable.colour] if has_metadata else []
     if isinstance(printable, Accessory):
-        return [printable.id, printable.kind, sorted(printable.board.cells), colour]
+        board = printable.board
+        labels = [[label.text, sorted(label.cells)] for label in board.labels]
+        return [printable.id, printable.kind, sorted(board.cells), labels, colour]
     balls = [printable.body.balls, printable.body.bonds] if printable.body else []
     tones = [printable.tone, sorted(printable.tones)] if has_metadata and printable.tones else []
     return [

@@ -34,6 +34,7 @@ class Label:
         centre_mm: middle of the text's bounding box, in the frame of the outline.
         front: the contours as seen from the lettered face, in the frame of the outline.
         back: the same for the back (mirrored, so that it reads from there); None if it has no letter.
+        inlaid: whether a part of a second colour fills it.
     """
 
     text: str
@@ -42,6 +43,7 @@ class Label:
     centre_mm: PointMm
     front: Lettering
     back: Lettering | None = None
+    inlaid: bool = False
 
 
 def place_label(text: str, face: Polygon, centroid: Point, profile: Profile) -> Label | None:
@@ -63,7 +65,7 @@ def place_label(text: str, face: Polygon, centroid: Point, profile: Profile) -> 
     if both:
         shape = shape.union(affinity.scale(shape, xfact=-1, origin=(0, 0)))
     wanted_mm = _wanted_height_mm(letters, profile)
-    cap_height_mm, places = _largest_place(shape, face, wanted_mm, profile.label_margin_mm)
+    cap_height_mm, places = largest_place(shape, face, wanted_mm, profile.label_margin_mm)
     if cap_height_mm == 0:
         raise DrawingError(
             f"label.margin {format_mm(profile.label_margin_mm)} leaves no room for a letter; choose a "
@@ -80,6 +82,7 @@ def place_label(text: str, face: Polygon, centroid: Point, profile: Profile) -> 
         (x_mm, y_mm),
         unscaled.moved(x_mm, y_mm, cap_height_mm),
         unscaled.moved(x_mm, y_mm, cap_height_mm, mirrored=True) if both else None,
+        profile.inlay != "none",
     )
 
 
@@ -111,7 +114,7 @@ def _wanted_height_mm(unscaled: BaseGeometry, profile: Profile) -> float:
     return larger[bisect_left(larger, True, key=wide_enough)]
 
 
-def _largest_place(
+def largest_place(
     shape: BaseGeometry, face: Polygon, wanted_mm: float, margin_mm: float
 ) -> tuple[float, BaseGeometry]:
     """Return the largest cap height that fits (0 if none), and the possible places of the letter.
@@ -200,7 +203,7 @@ def _fit_title(
     if not letters.contours:
         return None
     box = letters.polygon().envelope
-    smallest_mm = _min_height_mm(lines, profile.stroke_mm)
+    smallest_mm = min_height_mm(lines, profile.stroke_mm)
     if math.isinf(smallest_mm):
         return None
     largest_mm = max(profile.title_mm, min(smallest_mm, profile.title_mm * _MAX_TIMES))
@@ -213,7 +216,10 @@ def _fit_title(
         for x_mm, y_mm in _middles(room):
             if room.contains(affinity.translate(_scaled(box, height), x_mm, y_mm)):
                 front = letters.moved(x_mm, y_mm, height, mirrored)
-                return Label(" ".join(lines), height, profile.title_depth_mm, (x_mm, y_mm), front)
+                inlaid = profile.inlay != "none"
+                depth_mm = profile.title_depth_mm
+                text = " ".join(lines)
+                return Label(text, height, depth_mm, (x_mm, y_mm), front, inlaid=inlaid)
     return None
 
 
@@ -255,7 +261,7 @@ def _typeset(lines: tuple[str, ...]) -> Lettering:
         words = []
         pen = 0.0
         for word in line.split():
-            letters, width = _on_baseline(word)
+            letters, width = on_baseline(word)
             words.append(letters.moved(pen, -_LINE * number))
             pen += width + _SPACE
         for letters in words:
@@ -267,7 +273,7 @@ def _typeset(lines: tuple[str, ...]) -> Lettering:
     return whole.moved(-(left + right) / 2, -(bottom + top) / 2)
 
 
-def _on_baseline(word: str) -> tuple[Lettering, float]:
+def on_baseline(word: str) -> tuple[Lettering, float]:
     """Return a word that begins at the origin and is on the baseline, and its width.
 
     A word's contours are centred, so its baseline is not known: an H is put before it, which is on
@@ -280,7 +286,7 @@ def _on_baseline(word: str) -> tuple[Lettering, float]:
 
 
 @lru_cache(maxsize=64)
-def _min_height_mm(lines: tuple[str, ...], stroke_mm: float) -> float:
+def min_height_mm(lines: tuple[str, ...], stroke_mm: float) -> float:
     """Return the least cap height at which no stroke is thinner than a width; infinite above 60 mm."""
     shape = _typeset(lines).polygon()
     sizes = [round(step * _SIZE_STEP_MM, 6) for step in range(1, 601)]

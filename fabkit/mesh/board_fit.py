@@ -24,7 +24,7 @@ from fabkit.drawing.outline import region_mm
 from fabkit.mesh.features import FittedCircle, fit_circle
 from fabkit.mesh.mesh import Mesh, Points, aligned_to_axes, area_vectors, moved
 from fabkit.mesh.part import Part
-from fabkit.mesh.section import DOWN, UP, Sections, holes_in, polygons_by_size
+from fabkit.mesh.section import DOWN, UP, Sections, filled, holes_in, polygons_by_size
 from fabkit.model.accessory import HOLES, LID, SOCKETS, TRAY
 from fabkit.model.lattice import Lattice
 from fabkit.model.puzzle import Board, PuzzleSet, rings_to_units, to_units
@@ -360,9 +360,11 @@ def _fit_trays(standing: Part, _: PuzzleSet, regions: Sequence[_Region]) -> list
     sections, areas = standing.sections, standing.sections.flats()
     floors = [slab for slab in z_ranges(sections)[1:] if (slab.low_mm, UP) in areas]
     for slab in sorted(floors, key=lambda slab_range: -areas[slab_range.low_mm, UP]):
-        # The letters of a title are small parts.
+        # The letters of a title are small parts; those engraved in the floor belong to it.
         faces = polygons_by_size(sections.flat(slab.low_mm, UP))
         floor = shapely.union_all([face for face in faces if face.area > faces[0].area / 10])
+        lower = [height for height, facing in areas if facing == UP and height < slab.low_mm]
+        floor |= shapely.union_all([sections.flat(height, UP) for height in lower]) & filled(floor)
         # Just above the floor: higher up, walls may be inclined.
         cut = sections.at(0.7 * slab.low_mm + 0.3 * slab.high_mm)
         turned = itertools.product(regions, range(4))

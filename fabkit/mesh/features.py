@@ -121,7 +121,7 @@ def find_features(part: Part) -> Features:
 
     Fillets, chamfers, slanted sides and holes of the outline are not features.
     """
-    part, protrusions_mm = _without_protrusions(_without_inlays(part))
+    part, protrusions_mm = _without_protrusions(without_inlays(part))
     open_ = _Open(part)
     cavities: dict[str, list[Cavity]] = defaultdict(list)
     for space in open_.groups(np.arange(len(open_.areas))):
@@ -255,7 +255,7 @@ def _more_mm2(away: float, part: Part, end: float, inwards: int) -> float:
     return float(section.area - part.silhouette.area / 4)
 
 
-def _without_inlays(part: Part) -> Part:
+def without_inlays(part: Part) -> Part:
     """Remove smaller separate bodies, such as letters inlaid in an engraving."""
     inner = part.shells[1:] if part.aligned.is_solid else ()
     others = [shell.faces for shell in inner if shell.volume_mm3 > 0]

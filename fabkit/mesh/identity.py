@@ -321,13 +321,21 @@ def read_letter(
     is no letter, it is in another font, or two texts match equally well.
     """
     area = union_all([label.middle for label in labels if label.above != back])
+    return read_text(affinity.scale(area, xfact=-1 if back else 1, origin=(0, 0)), texts, turns)
+
+
+def read_text(
+    area: BaseGeometry, texts: Sequence[str], turns: int, mirrors: Sequence[bool] = (False, True)
+) -> Letter | None:
+    """Recognise which of several texts an area is, seen from the side on which it is engraved.
+
+    Each text is compared in `turns` orientations, and those of `mirrors`; see `read_letter`.
+    """
     if area.is_empty:
         return None
-    variants = list(product(dict.fromkeys(texts), range(turns), (False, True)))
+    variants = list(product(dict.fromkeys(texts), range(turns), mirrors))
     glyphs = np.array([_glyph(text, turn / turns, mirrored) for text, turn, mirrored in variants])
-    likenesses = similarities(
-        normalized(affinity.scale(area, xfact=-1 if back else 1, origin=(0, 0))), glyphs
-    )
+    likenesses = similarities(normalized(area), glyphs)
     letters = [
         Letter(text, alike, *variant)
         for (text, *variant), alike in zip(variants, likenesses, strict=True)

@@ -79,6 +79,15 @@ def board_kind(puzzle: PuzzleSet, profile: Profile) -> str:
     return SOCKETS if has_pegs(puzzle, profile) else TRAY
 
 
+def has_texts(accessory: Accessory, profile: Profile) -> bool:
+    """Return whether the labels of a board are made: on trays, unless the profile omits them.
+
+    Holes and sockets leave no room for text on their cells.
+    """
+    is_tray = accessory.kind == TRAY
+    return is_tray and bool(accessory.board.labels) and profile.board_text != "none"
+
+
 def accessories(puzzle: PuzzleSet, profile: Profile) -> tuple[Accessory, ...]:
     """Return the boards to print with a profile, each followed by its lid."""
     if profile.boards_made == "none":

@@ -33,6 +33,8 @@ CELL_SHAPES = ("hexagon", "disc", "star")
 TONES = ("plain", "inlay")
 #: Boards to print: those that belong to the set, all that its file defines, or none.
 BOARDS_MADE = ("set", "all", "none")
+#: The texts on the cells of a tray: cut into its floor, filled there with the second colour, or omitted.
+BOARD_TEXTS = ("engraved", "inlay", "none")
 #: Kinds of lids.
 LIDS = ("sliding", "snap", "none")
 
@@ -198,7 +200,9 @@ class Profile:
     socket_mm: float = _mm("board.socket", "clearance around a peg in its socket", 0, 3)
     title_mm: float = _mm("board.title", "cap height of the title; 0 for none", 0, 40)
     title_depth_mm: float = _mm("board.title_depth", "depth of the title's engraving", 0.1, 5)
-    board_colour: str = _colour("board.colour", "colour of boards and lids")
+    board_text: str = _choice("board.text", "texts on the cells of a tray", *BOARD_TEXTS)
+    text_depth_mm: float = _mm("board.text_depth", "depth of the texts in a tray's floor", 0.1, 5)
+    board_colour: str = _colour("board.colour", "colour of boards, lids and blockers")
     lid: str = _choice("lid.kind", "how the lid closes", *LIDS)
     lid_thickness_mm: float = _mm("lid.thickness", "thickness of the lid", 0.8, 10)
     lid_clearance_mm: float = _mm("lid.clearance", "clearance from lid to board, per side", 0, 2)
@@ -211,6 +215,11 @@ class Profile:
     def has_recesses(self) -> bool:
         """Whether pieces hold magnets."""
         return self.fit != "none"
+
+    @property
+    def has_inlays(self) -> bool:
+        """Whether letters, or the texts of trays, are filled with a second colour."""
+        return self.inlay != "none" or self.board_text == "inlay"
 
     @property
     def embedded(self) -> bool:

@@ -435,7 +435,7 @@ def _piece_line(
         drawing.colour,
         (round(right - left, 3), round(top - bottom, 3)),
         printed_mm3(drawing, mesh, profile) - tones_mm3,
-        letter_mm3(drawing) if profile.inlay == "letter" else 0.0,
+        letter_mm3(drawing) if drawing.label is not None and drawing.label.inlaid else 0.0,
         tones_mm3,
         tone,
         tuple((recess.pole, recess.mark is not None) for recess in drawing.recesses),

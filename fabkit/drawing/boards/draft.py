@@ -13,10 +13,11 @@ from fabkit.core.units import format_mm
 from fabkit.drawing.boards.csg import BoardDrawing, Cylinder, Prism, Step, board_drawing
 from fabkit.drawing.boards.frame import Block, build_block, levels
 from fabkit.drawing.boards.lids import SlidingLid
+from fabkit.drawing.boards.text import place_texts
 from fabkit.drawing.cells import MIN_WALL_MM, cell_centres, neighbours
 from fabkit.drawing.label import place_title
 from fabkit.drawing.outline import DrawingError, mitre_offset, polygons, region_mm
-from fabkit.model.accessory import HOLES, SOCKETS, TRAY, Accessory, board_kind
+from fabkit.model.accessory import HOLES, SOCKETS, TRAY, Accessory, board_kind, has_texts
 from fabkit.model.layers import layer_top_mm
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import Board, Challenge, Given, PuzzleSet, to_units
@@ -38,7 +39,8 @@ def _framed(puzzle: PuzzleSet, board: Board, profile: Profile) -> Block:
 def draft_board(puzzle: PuzzleSet, accessory: Accessory, profile: Profile) -> BoardDrawing:
     """Draft a tray, or a board with holes or sockets: a block with further cuts.
 
-    The title of a tray is on its lid. Without lids it is in the floor, if that is thick enough.
+    The title of a tray is on its lid. Without lids it is in the floor, if that is thick enough and
+    has no texts on its cells.
 
     On a board with holes the centres of a piece's balls are at the height of the tops of the posts.
     The links rest on the floors of channels, which keep the piece from sliding and turning; a ball
@@ -75,7 +77,11 @@ def draft_board(puzzle: PuzzleSet, accessory: Accessory, profile: Profile) -> Bo
     if kind == TRAY:
         label = None
         low_mm = round(rest_mm - profile.title_depth_mm, 6)
-        if block.lid is None and low_mm >= _BEYOND_TITLE_MM:
+        if has_texts(accessory, profile):
+            low_mm = round(rest_mm - profile.text_depth_mm, 6)
+            _refuse_thin_floor(low_mm, rest_mm, profile)
+            label = place_texts(puzzle.lattice, accessory.board, profile)
+        elif block.lid is None and low_mm >= _BEYOND_TITLE_MM:
             room = region_mm(puzzle.lattice, accessory.board.cells, profile.unit_mm)
             label = place_title(puzzle, room, profile)
         return board_drawing(accessory, block.steps, rest_mm, label, low_mm if label else 0.0)
@@ -92,6 +98,15 @@ def draft_board(puzzle: PuzzleSet, accessory: Accessory, profile: Profile) -> Bo
             channel = LineString(pair).buffer(channel_mm / 2, cap_style="flat")
             cuts.append(Prism(channel, floor_mm, rest_mm))
     return board_drawing(accessory, (*block.steps, Step(True, tuple(cuts))), rest_mm)
+
+
+def _refuse_thin_floor(low_mm: float, rest_mm: float, profile: Profile) -> None:
+    if low_mm < _BEYOND_TITLE_MM:
+        raise DrawingError(
+            f"texts of board.text_depth {format_mm(profile.text_depth_mm)} leave less than "
+            f"{format_mm(_BEYOND_TITLE_MM)} of a floor of {format_mm(rest_mm)}; choose a smaller "
+            "board.text_depth, a thicker board.floor or board.text none"
+        )
 
 
 def _refuse_bad_holes(channel_mm: float, profile: Profile) -> None:

@@ -38,6 +38,7 @@ from fabkit.mesh.finding import Finding, check_limits, count_finding
 from fabkit.mesh.identity import ambiguity_finding
 from fabkit.mesh.mesh import Points
 from fabkit.mesh.part import Part
+from fabkit.mesh.rules.board_text import text_findings
 from fabkit.mesh.rules.outline import UNIT_TOLERANCE, near
 from fabkit.mesh.rules.surface import mesh_findings, printing_findings
 from fabkit.mesh.section import UP
@@ -189,14 +190,18 @@ def _board_findings(
         # The plastic below pieces, or below their sockets, at the middle of every cell.
         floor_mm = profile.board_floor_mm
         floors = np.array([z[1] - z[0] if len(z) > 1 else 0.0 for z in surfaces])
-        if part.kind == TRAY and profile.lid == "none":  # a title may be engraved in it
-            floors[floors < part.rest_mm - TOLERANCE_MM] += profile.title_depth_mm
+        has_text = bool(part.kind == TRAY and board.labels and profile.board_text != "none")
+        if part.kind == TRAY and (has_text or profile.lid == "none"):  # a title may be engraved in it
+            engraved_mm = profile.text_depth_mm if has_text else profile.title_depth_mm
+            floors[floors < part.rest_mm - TOLERANCE_MM] += engraved_mm
         # Nothing goes through between the middles either, near the bed.
         open_ = region - sections.at(min(floor_mm / 4, 0.3))
         if open_.area > TOLERANCE_MM:
             yield from check_limits("board-floor", [(0.0, open_)], floor_mm)
         else:
             yield from _worst("board-floor", floors, middles, floor_mm - 2 * sections.noise_mm)
+        if has_text:
+            yield from text_findings(part, board, lattice, profile)
 
 
 def _circles(
