@@ -17,6 +17,14 @@ from fabkit.model.polygon import rings_of_cells
 PLAIN = "plain"
 #: The mark of the cells in the second colour of a chequered set whose colours constrain.
 DARK = "dark"
+#: The look of a mark that is a hole through the piece, which takes a peg.
+HOLE = "hole"
+#: The look of a mark that is a cross in the face or back.
+CROSS = "cross"
+#: The look of a mark that is a round dimple in the face or back.
+DOT = "dot"
+#: Looks of marks besides colours.
+LOOKS = (HOLE, CROSS, DOT)
 #: Cells of the second colour: those with an even or odd sum of row and column.
 PARITIES = ("even", "odd")
 
@@ -50,7 +58,7 @@ class Piece:
         forms: its flat forms; one unless the piece is made of balls.
         body: the balls of a ball piece, else None.
         tones: cells of the first form that have the second colour; none for most pieces.
-        tone: that colour; empty without tones.
+        tone: that colour, also of marks on the back; empty without any.
         marks: cells of the first form with a mark that constrains where it may be, and the mark.
         back: the same as seen where the piece is turned over, at the places of the same cells.
     """

@@ -132,6 +132,13 @@ def contradictions(profile: Profile) -> Iterable[ErrorDetail]:
     if profile.faces != "none" and depth_mm >= thickness_mm / 3:
         third = f"is a third or more of the thickness {format_mm(thickness_mm)}"
         yield ErrorDetail("label.depth", f"{format_mm(depth_mm)} {third}")
+    if profile.mark_stroke_mm > profile.mark_width_mm / 3:
+        yield ErrorDetail(
+            "mark.stroke",
+            f"{format_mm(profile.mark_stroke_mm)} is more than a third of mark.width, "
+            f"{format_mm(profile.mark_width_mm)}, and a cross would look like a dot; choose a smaller "
+            "mark.stroke or a larger mark.width",
+        )
     ball_mm = profile.ball_mm
     radius_mm = round(ball_mm / 2, 6)
     if profile.link_mm >= ball_mm:

@@ -48,6 +48,8 @@ from fabkit.model.challenge_file import (
 from fabkit.model.lattice import LATTICES, RENAMED_LATTICES, Cell, Lattice
 from fabkit.model.piece import (
     DARK,
+    HOLE,
+    LOOKS,
     PARITIES,
     PLAIN,
     Piece,
@@ -108,8 +110,6 @@ _PIECE_KEYS = ("outline", "cells", "rows", "svg", "balls")
 #: The table of a set's own defaults of the profile.
 _PROFILE = "profile"
 _BOARD_KEYS = ("size", "rows", "cells", "outline", "svg")
-#: Looks of marks besides colours.
-LOOKS = ("hole", "cross", "dot")
 #: What the second colour of a chequered set is for.
 CHEQUER_ROLES = ("decoration", "rule")
 #: The letter of a cell without a mark, where a set has marks.
@@ -447,6 +447,13 @@ class _SetReader:
             if len(letter) != 1 or not letter.isalpha() or letter == _PLAIN_LETTER:
                 expected = f"expected a single letter other than {_PLAIN_LETTER}, the plain cell"
                 self.errors.add("set.marks", f"{expected}; found {quote(letter)}")
+        letters: dict[str, str] = {}
+        for letter, look in head.marks.items():
+            if letters.setdefault(look, letter) != letter:
+                both = f"{quote(letters[look])} and {quote(letter)} both look like {quote(look)}"
+                self.errors.add(
+                    "set.marks", f"{both}, and could not be told apart; choose another look"
+                )
 
     def _profile_values(self) -> dict[str, Any]:
         """Return the set's own defaults of the profile: its unit, and its table."""
@@ -566,7 +573,29 @@ class _SetReader:
             )
             moved = {flip(cell): mark for cell, mark in marks.items()}
             back = {(x + to_x - from_x, y + to_y - from_y): mark for (x, y), mark in moved.items()}
-        return replace(piece, marks=tuple(sorted(front.items())), back=tuple(sorted(back.items())))
+        looks = self.head.marks
+        holes, holes_behind = (
+            {cell for cell, mark in marks.items() if looks[mark] == HOLE} for marks in (front, back)
+        )
+        if holes != holes_behind:
+            message = (
+                "has other holes than rows, but a hole goes through the piece; draw it in both"
+            )
+            self.errors.add(table.key("back"), message)
+        colours = {looks[mark] for mark in (*front.values(), *back.values())}
+        colours = {colour for colour in colours if colour.startswith("#")}
+        if len(colours) > 1:
+            shown = join_names(sorted(colours))
+            message = f"shows marks in {shown}; a piece has at most one colour besides its own"
+            self.errors.add(table.key("rows"), message)
+        tones = frozenset(cell for cell, mark in front.items() if looks[mark] in colours)
+        return replace(
+            piece,
+            tones=tones,
+            tone=min(colours, default=""),
+            marks=tuple(sorted(front.items())),
+            back=tuple(sorted(back.items())),
+        )
 
     def _marks_in(self, rows: Sequence[str], key: str) -> dict[Cell, str]:
         """Return the marks of cells in rows of text; record letters that mean nothing."""

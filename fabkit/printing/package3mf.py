@@ -79,7 +79,7 @@ def plates_package(
 
 def extruder_count(puzzle: PuzzleSet, drawings: Sequence[PartDrawing], profile: Profile) -> int:
     """Return the number of filaments needed to print pieces and boards on one plate."""
-    toned = {piece.id for piece in puzzle.pieces if piece.tones}
+    toned = {piece.id for piece in puzzle.pieces if piece.tone}
     letters = any(drawing.label is not None and drawing.label.inlaid for drawing in drawings)
     tones = profile.tones != "plain" and any(drawing.piece in toned for drawing in drawings)
     return 1 + letters + tones

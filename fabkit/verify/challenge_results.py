@@ -173,7 +173,7 @@ def describe_deviations(
     One sentence covers the pieces that are mirror images, and one the others.
     """
     sentences = []
-    other = [part for part in parts if part.piece and not part.as_drawn]
+    other = [part for part in parts if part.piece and not part.plays_as_drawn]
     mirrored = [part for part in other if part.mirrored and part.piece in part.alike]
     for what, affected in (
         ("the mirror image of {} in the set's file", mirrored),
