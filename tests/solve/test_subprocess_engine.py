@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, assume, example, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 
 from fabkit.core.errors import ExternalError, install_hint
 from fabkit.solve.engines.cpsat import CpSat
