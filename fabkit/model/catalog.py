@@ -54,7 +54,16 @@ def snowflake_numbers(puzzle: PuzzleSet) -> dict[str, int]:
 def rules_sha256(puzzle: PuzzleSet) -> str:
     """Return the SHA-256 of what starting positions depend on besides pieces: moves and boards."""
     boards = [[board.id, sorted(board.cells)] for board in puzzle.boards]
-    return json_sha256([puzzle.flips, *boards])
+    rules = [
+        [
+            board.id,
+            board.open_count,
+            [[sorted(clue.cells), clue.piece, clue.mark, clue.colour] for clue in board.clues],
+        ]
+        for board in puzzle.boards
+        if board.clues or board.open_count
+    ]
+    return json_sha256([puzzle.flips, *boards, *rules])
 
 
 def catalog_thresholds(puzzle: PuzzleSet, kind: str) -> Sequence[float]:
@@ -84,7 +93,8 @@ def shipped_count(puzzle: PuzzleSet, challenge: Challenge) -> int | None:
 def challenge_level(puzzle: PuzzleSet, challenge: Challenge, score: float) -> str:
     """Return the level of any challenge of a set among those of its kind; see `catalog_thresholds`."""
     kind = "challenge"
-    if challenge.given or any(board.cells == challenge.region for board in puzzle.boards):
+    on_board = any(board.cells == challenge.board_cells for board in puzzle.boards)
+    if challenge.given or challenge.clues or on_board:
         kind = "start"
     elif challenge.id in snowflake_numbers(puzzle):
         kind = "snowflake"

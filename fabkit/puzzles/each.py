@@ -70,6 +70,7 @@ class EachQuery:
         return {
             "set": self.puzzle.name,
             "digest": self.puzzle.digest,
+            "pieces": self.puzzle.pieces_sha256,
             "each": self.family,
             "question": self.question,
             "budget_s": self.budget_s,

@@ -54,8 +54,8 @@ class EncodedChallenge:
     def _origin(self) -> tuple[int, int]:
         """The lattice row and column that challenge files call ``[0, 0]``."""
         boards = [board for board in self.puzzle.boards if not board.optional]
-        whole = [board for board in boards if board.cells == self.challenge.region] or boards
-        cells = whole[0].cells if whole else self.challenge.region
+        whole = [board for board in boards if board.cells == self.challenge.board_cells] or boards
+        cells = whole[0].cells if whole else self.challenge.board_cells
         return CellNumbering(self.puzzle.lattice, cells).origin
 
     def row_col(self, cell: Cell) -> tuple[int, int]:

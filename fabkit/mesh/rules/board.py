@@ -191,7 +191,9 @@ def _board_findings(
         floor_mm = profile.board_floor_mm
         floors = np.array([z[1] - z[0] if len(z) > 1 else 0.0 for z in surfaces])
         has_text = bool(part.kind == TRAY and board.labels and profile.board_text != "none")
-        if part.kind == TRAY and (has_text or profile.lid == "none"):  # a title may be engraved in it
+        if part.kind == TRAY and (
+            has_text or profile.lid == "none"
+        ):  # a title may be engraved in it
             engraved_mm = profile.text_depth_mm if has_text else profile.title_depth_mm
             floors[floors < part.rest_mm - TOLERANCE_MM] += engraved_mm
         # Nothing goes through between the middles either, near the bed.

@@ -67,9 +67,7 @@ def text_findings(
     yield Finding("board-texts", not wrong, float(right), expected, "", message, where)
     off_mm = _TOLERANCE_MM + 2 * part.sections.noise_mm
     limits = near(profile.text_depth_mm, off_mm)
-    yield from check_limits(
-        "board-text-depth", zip(depths.tolist(), strokes, strict=True), *limits
-    )
+    yield from check_limits("board-text-depth", zip(depths.tolist(), strokes, strict=True), *limits)
     # Strokes of a mesh are chords of curves: slightly narrower. Walls may lean.
     least_mm = round(profile.stroke_mm * 0.98, 3)
     lower = region - part.sections.at(part.rest_mm - float(min(depths)) + _MIN_DEPTH_MM / 2)
