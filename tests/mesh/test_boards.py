@@ -194,7 +194,10 @@ def test_pieces_are_no_accessories() -> None:
         for piece in puzzle.pieces:
             for form in piece.forms:
                 xs, ys = zip(*((x, y) for ring in form.rings for x, y in ring), strict=True)
-                size = [(max(some) - min(some)) * profile.unit_mm / 2 for some in (xs, ys)]
+                size = [
+                    (max(some) - min(some)) * profile.unit_mm / puzzle.lattice.per_unit
+                    for some in (xs, ys)
+                ]
                 assert not BoardFitter(puzzle).is_board_sized(box(*size, 7.0), profile.unit_mm)
 
 
