@@ -17,7 +17,7 @@ from fabkit.build.targets import OutputPath, Target, build
 from fabkit.core.errors import InputError, escape
 from fabkit.core.files import json_text
 from fabkit.core.progress import Progress, counted, no_progress
-from fabkit.drawing.draft import back_tone_area, draft_all, draft_printable, tone_area
+from fabkit.drawing.draft import draft_all, draft_printable, tone_areas
 from fabkit.drawing.part import PartDrawing
 from fabkit.model.accessory import printables
 from fabkit.model.profile import Profile
@@ -167,12 +167,13 @@ def _second_colours(
     """The second colour of each piece that has one, and its volume in mm3."""
     if profile.tones == "plain":
         return {}
-    pieces = {piece.id: piece for piece in puzzle.pieces if piece.tone}
+    pieces = {piece.id: piece for piece in puzzle.pieces}
     second_colours = {}
     for drawing in drawings:
         if piece := pieces.get(drawing.piece):
-            area = tone_area(puzzle.lattice, piece, profile.unit_mm).intersection(drawing.face)
-            back_area = back_tone_area(puzzle, piece, profile.unit_mm).intersection(drawing.foot)
-            area_mm2 = area.area + back_area.area
-            second_colours[piece.id] = piece.tone, area_mm2 * profile.label_depth_mm
+            areas = tone_areas(puzzle, piece, profile.unit_mm)
+            faces = drawing.face, drawing.foot
+            shown = [area & face for area, face in zip(areas, faces, strict=True)]
+            if area_mm2 := sum(area.area for area in shown):
+                second_colours[piece.id] = piece.tone, area_mm2 * profile.label_depth_mm
     return second_colours

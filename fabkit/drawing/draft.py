@@ -36,7 +36,6 @@ from fabkit.drawing.outline import (
 )
 from fabkit.drawing.part import PartDrawing
 from fabkit.model.accessory import LID, Printable, has_pegs, profile_as_made
-from fabkit.model.lattice import Lattice
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
@@ -302,12 +301,13 @@ def draft_for_pictures(
         return drawings
 
 
-def tone_area(lattice: Lattice, piece: Piece, unit_mm: float) -> BaseGeometry:
-    """Return the cells of a flat piece in its second colour, in mm; they are as deep as its letter."""
-    return cells_area(lattice, piece.tones, unit_mm)
-
-
-def back_tone_area(puzzle: PuzzleSet, piece: Piece, unit_mm: float) -> BaseGeometry:
-    """Return the same for its back: the cells whose mark there is a colour, in the frame of its face."""
-    cells = [cell for cell, mark in piece.back if puzzle.marks[mark].startswith("#")]
-    return cells_area(puzzle.lattice, cells, unit_mm)
+def tone_areas(
+    puzzle: PuzzleSet, piece: Piece, unit_mm: float
+) -> tuple[BaseGeometry, BaseGeometry]:
+    """Return the cells of a flat piece in its second colour on face and back, in mm, in the frame of its
+    face; they are as deep as its letter. On the back only marks have it."""
+    behind = [cell for cell, mark in piece.back if puzzle.marks[mark].startswith("#")]
+    return (
+        cells_area(puzzle.lattice, piece.tones, unit_mm),
+        cells_area(puzzle.lattice, behind, unit_mm),
+    )

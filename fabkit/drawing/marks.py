@@ -1,6 +1,6 @@
 """Marks on the cells of a flat piece: holes for pegs, and crosses and dots in its face and back.
 
-Marks with a colour are second colours of cells, see `fabkit.drawing.draft.tone_area`.
+Marks with a colour are second colours of cells, see `fabkit.drawing.draft.tone_areas`.
 """
 
 from __future__ import annotations

@@ -121,25 +121,46 @@ def compare_marks(
     letters = {look: letter for letter, look in puzzle.marks.items()}
     front, back = dict[Cell, str](), dict[Cell, str]()
     for mark in marks:
-        here = dict.fromkeys(mark.cells, letters.get(mark.look, mark.look))
-        front.update(here if mark.cavity.above else {})
-        back.update(here if mark.cavity.below else {})
-    sides = ("", front, piece.marks), (" on the back", back, piece.back)
+        of_mark = dict.fromkeys(mark.cells, letters.get(mark.look, mark.look))
+        front |= of_mark if mark.cavity.above else {}
+        back |= of_mark if mark.cavity.below else {}
     candidates = []
     for move, (dx, dy) in moves_onto(puzzle.lattice, piece.forms[0].cells, outline.cells):
         if move.flipped:
             continue
-        shown = list[dict[Cell, str]]()
-        wrong = dict[Cell, str]()
-        for where, read, drawn in sides:
-            moved = {(x + dx, y + dy): mark for (x, y), mark in ((move(c), m) for c, m in drawn)}
-            colours = {c: mark for c, mark in moved.items() if puzzle.marks[mark] not in LOOKS}
-            shown.append(colours | read)
-            for cell in {*moved, *read}:
-                if shown[-1].get(cell) != moved.get(cell):
-                    looks = (puzzle.marks.get(m, m) for m in (read.get(cell), moved.get(cell)) if m)
-                    wrong[cell] = " instead of ".join(looks) + where
-        front_marks, back_marks = (tuple(sorted(side.items())) for side in shown)
-        candidates.append(PieceMarks(front_marks, back_marks, wrong))
-    as_read = PieceMarks(tuple(sorted(front.items())), tuple(sorted(back.items())))
-    return min(candidates, key=lambda marks: len(marks.wrong), default=as_read)
+        drawn = [
+            {(x + dx, y + dy): mark for (x, y), mark in ((move(c), mark) for c, mark in side)}
+            for side in (piece.marks, piece.back)
+        ]
+        wrong = _differences(puzzle, front, drawn[0])
+        for cell, text in _differences(puzzle, back, drawn[1]).items():
+            if wrong.get(cell) != text:  # a hole is on both sides
+                before = f"{wrong[cell]}, " if cell in wrong else ""
+                wrong[cell] = f"{before}{text} on the back"
+        sides = [
+            {cell: mark for cell, mark in side.items() if puzzle.marks[mark] not in LOOKS} | read
+            for side, read in zip(drawn, (front, back), strict=True)
+        ]
+        candidates.append(PieceMarks(_sorted(sides[0]), _sorted(sides[1]), wrong))
+    as_read = PieceMarks(_sorted(front), _sorted(back))
+    return min(candidates, key=lambda compared: len(compared.wrong), default=as_read)
+
+
+def _sorted(marks: Mapping[Cell, str]) -> Marks:
+    return tuple(sorted(marks.items()))
+
+
+def _differences(
+    puzzle: PuzzleSet, read: Mapping[Cell, str], drawn: Mapping[Cell, str]
+) -> dict[Cell, str]:
+    """Return how marks differ from those drawn on one side, by cell; colours do not show on a mesh."""
+
+    def look(marks: Mapping[Cell, str], cell: Cell) -> str:
+        shown = puzzle.marks.get(marks.get(cell, ""), marks.get(cell, ""))
+        return f"a {shown}" if shown in LOOKS else "no mark"
+
+    return {
+        cell: f"{look(read, cell)} instead of {look(drawn, cell)}"
+        for cell in sorted({*read, *drawn})
+        if look(read, cell) != look(drawn, cell)
+    }

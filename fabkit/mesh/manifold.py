@@ -63,7 +63,7 @@ def trim_mesh(mesh: Mesh, low_mm: float, high_mm: float = math.inf) -> Mesh:
 
 
 def split_by_prisms(
-    mesh: Mesh, prisms: Iterable[tuple[BaseGeometry, float, float]]
+    mesh: Mesh, prisms: Iterable[tuple[BaseGeometry, tuple[float, float]]]
 ) -> tuple[Mesh, Mesh]:
     """Split a closed mesh by prisms: the rest, and the parts inside, which touch each other.
 
@@ -72,7 +72,9 @@ def split_by_prisms(
     import manifold3d
 
     cutter = manifold3d.Manifold()
-    for area, low_mm, high_mm in prisms:
+    for area, (low_mm, high_mm) in prisms:
+        if area.is_empty:
+            continue
         rings = shapely.get_rings(polygons_by_size(area))
         corners = [np.asarray(ring.coords)[:-1] for ring in rings]
         outline = manifold3d.CrossSection(corners, manifold3d.FillRule.EvenOdd)

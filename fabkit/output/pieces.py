@@ -10,7 +10,7 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.core.errors import pluralize
 from fabkit.core.units import format_mm
-from fabkit.drawing.draft import FlatDrawing, draft_for_pictures, tone_area
+from fabkit.drawing.draft import FlatDrawing, draft_for_pictures, tone_areas
 from fabkit.drawing.outline import PointMm, canonical_outline
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
@@ -81,7 +81,7 @@ def flat_piece_view(
 ) -> PieceView:
     """Return the view of a flat piece."""
     outline = drawing.outline
-    toned = tone_area(puzzle.lattice, piece, profile.unit_mm).intersection(outline)
+    toned = tone_areas(puzzle, piece, profile.unit_mm)[0].intersection(outline)
     return PieceView(piece.id, piece.colour, outline, drawing, toned, piece.tone)
 
 
