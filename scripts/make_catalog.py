@@ -97,7 +97,9 @@ for entry in (entry for path in lists for entry in read_challenges(path, puzzle)
     result = record["result"] | {"solution": solution_record(entry.solution)}
     del result["count_up_to_symmetry"]
     starts.append(challenge_record(puzzle, start) | of | {"result": result})
-for kind, graded in (("snowflake", snowflakes), ("start", starts)):
+told = [start for start in starts if "given" not in start]
+placed = [start for start in starts if "given" in start]
+for kind, graded in (("snowflake", snowflakes), ("start", placed), ("clue", told)):
     if graded:
         levels[kind] = list(assign_levels(graded)[1])
 own = [entry for entry in gather(puzzle) if entry.kind in ("board", "challenge")]

@@ -69,8 +69,8 @@ def rules_sha256(puzzle: PuzzleSet) -> str:
 def catalog_thresholds(puzzle: PuzzleSet, kind: str) -> Sequence[float]:
     """Return the level thresholds for a set's challenges of a kind.
 
-    They come from its shipped catalog, where a board counts as a start without given pieces; without
-    a catalog, they are `fabkit.model.entry.DEFAULT_THRESHOLDS`.
+    They come from its shipped catalog, where a board counts as a start without given pieces, and
+    ``clue`` is a start with clues in place of them; without a catalog, they are `fabkit.model.entry.DEFAULT_THRESHOLDS`.
     """
     levels = _shipped(puzzle).get("levels", {})
     thresholds: Sequence[float] = levels.get(
@@ -94,7 +94,9 @@ def challenge_level(puzzle: PuzzleSet, challenge: Challenge, score: float) -> st
     """Return the level of any challenge of a set among those of its kind; see `catalog_thresholds`."""
     kind = "challenge"
     on_board = any(board.cells == challenge.board_cells for board in puzzle.boards)
-    if challenge.given or challenge.clues or on_board:
+    if puzzle.kind_of(challenge) == "start" and not challenge.given:
+        kind = "clue"
+    elif challenge.given or on_board:
         kind = "start"
     elif challenge.id in snowflake_numbers(puzzle):
         kind = "snowflake"

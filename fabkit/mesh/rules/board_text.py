@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterator, Mapping
 from functools import partial
 
+import numpy as np
 import shapely
 from shapely import affinity
 from shapely.geometry.base import BaseGeometry
@@ -44,7 +45,7 @@ def text_findings(
     region = region_mm(lattice, board.cells, part.unit_mm)
     upper = region - part.sections.at(part.rest_mm - _MIN_DEPTH_MM)
     strokes = [area for area in polygons_by_size(upper) if area.area > _LEAST_MM2]
-    places = [area.representative_point().coords[0] for area in strokes]
+    places = np.array([area.representative_point().coords[0] for area in strokes]).reshape(-1, 2)
     depths = part.rest_mm - top_heights(part.aligned, places)
     if not strokes:
         number = len(board.labels)
