@@ -61,7 +61,9 @@ def write_jigs(
         from fabkit.printing.package3mf import PrintInfo
 
         jigs = _draft_for(profile, puzzle)
-        single = replace(profile, inlay="none", board_text="none")  # the name is not printed in a second colour
+        single = replace(
+            profile, inlay="none", board_text="none"
+        )  # the name is not printed in a second colour
         drawings = [jig.drawing for jig in jigs]
         info = PrintInfo(JIG, "Magnet jig", len(jigs))
         with library_failures("the jigs"):

@@ -124,6 +124,7 @@ def draft_flat_piece(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> FlatD
         recesses=recesses,
         label=_label(piece, smaller, outline, recesses, profile),
         facing=profile.facing,
+        copies=piece.copies,
         pegs=pegs,
     )
 

@@ -67,6 +67,7 @@ class CutPiece:
         path: of the middle of the beam or knife, half a kerf outside the outline.
         engraving: the closed contours of the letter, curves as chords within `CHORD_TOLERANCE_MM`; none
             without a letter.
+        copies: how many of it are cut.
     """
 
     piece: str
@@ -74,6 +75,7 @@ class CutPiece:
     path: Polygon
     engraving: tuple[RingMm, ...]
     magnets: tuple[Circle, ...]
+    copies: int = 1
 
     def moved(self, degrees: float, x_mm: float, y_mm: float) -> CutPiece:
         """Return the piece rotated counter-clockwise about the origin, then moved.
