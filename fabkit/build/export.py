@@ -170,6 +170,7 @@ def _notes(artifacts: Artifacts, printables: Sequence[Printable]) -> dict[str, A
             "poles": [recess.pole for recess in drawing.recesses],
             "pause_height_mm": drawing.pause_height_mm,
             "cap_height_mm": drawing.label.cap_height_mm if drawing.label else None,
+            "copies": drawing.copies,
         }
         for drawing in drawings
     }
@@ -360,6 +361,7 @@ def _drawing(puzzle: PuzzleSet, printable: Printable, has_metadata: bool) -> lis
         balls,
         tones,
         colour,
+        printable.copies,
     ]
 
 

@@ -46,6 +46,7 @@ class PieceNotes(BaseModel):
     poles: list[str] = []
     pause_height_mm: float | None
     cap_height_mm: float | None = None
+    copies: int = 1
 
 
 class ManifestEntry(BaseModel):

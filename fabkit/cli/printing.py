@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -81,12 +81,19 @@ def _export(kind: str, context: Context) -> None:
             "profile": context.profile.name,
             **done.document(),
             "pieces": pieces,
-            "magnets": sum(len(notes["magnets_mm"]) for notes in pieces.values()),
+            "magnets": sum(_magnet_counts(pieces.values())),
             "pause_heights_mm": pause_heights_mm(done),
             "face_down": face_down(context.puzzle, context.profile, done),
             "warnings": warnings,
         }
     )
+
+
+def _magnet_counts(notes: Iterable[dict[str, Any]]) -> list[int]:
+    """The number of magnets of each printed piece, copies among them, from the notes on it."""
+    return [
+        len(of_piece["magnets_mm"]) for of_piece in notes for _ in range(of_piece.get("copies", 1))
+    ]
 
 
 def print_export(done: BuildResult, kind: str, context: Context) -> None:
@@ -104,7 +111,7 @@ def print_export(done: BuildResult, kind: str, context: Context) -> None:
         kept = f", kept {unchanged} unchanged" if unchanged else ""
         files = pluralize(len(done.written), f"{kind} file")
         report.info(f"Wrote {files} to {done.folder}{kept} {context.elapsed}")
-    counts = [len(notes["magnets_mm"]) for notes in done.pieces.values()]
+    counts = _magnet_counts(done.pieces.values())
     if magnets := sum(counts):
         size = f"{profile.magnet_diameter_mm:g} x {format_mm(profile.magnet_height_mm)}"
         pieces = pluralize(sum(map(bool, counts)), "piece")

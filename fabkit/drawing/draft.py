@@ -133,6 +133,7 @@ def draft_flat_piece(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> FlatD
         recesses=recesses,
         label=_label(piece, smaller, outline, recesses, marks, profile),
         facing=profile.facing,
+        copies=piece.copies,
         pegs=pegs,
         marks=marks,
     )

@@ -68,6 +68,7 @@ class CutPiece:
         engraving: the closed contours of letter, crosses and dots, curves as chords within
             `CHORD_TOLERANCE_MM`.
         holes: marks of cells that take a peg.
+        copies: how many of it are cut.
     """
 
     piece: str
@@ -76,6 +77,7 @@ class CutPiece:
     engraving: tuple[RingMm, ...]
     magnets: tuple[Circle, ...]
     holes: tuple[Circle, ...] = ()
+    copies: int = 1
 
     def moved(self, degrees: float, x_mm: float, y_mm: float) -> CutPiece:
         """Return the piece rotated counter-clockwise about the origin, then moved.

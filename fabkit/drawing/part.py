@@ -22,6 +22,7 @@ class PartDrawing:
         face: the flat top.
         label: the letter or title, if any.
         facing: whether its top faces ``up`` or ``down`` on the bed.
+        copies: how many of it are printed.
     """
 
     piece: str
@@ -33,6 +34,7 @@ class PartDrawing:
     recesses: tuple[Recess, ...] = ()
     label: Label | None = None
     facing: str = "up"
+    copies: int = 1
 
     @property
     def label_low_mm(self) -> float:

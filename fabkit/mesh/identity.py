@@ -191,6 +191,7 @@ def identify(
         around = parts[i].silhouette.length if parts[i].kind == FLAT else 0.0
         return not scanned[i].letter, round(parts[i].volume_mm3, 2), round(around, 2), i
 
+    copies = {piece.id: piece.copies for piece in puzzle.pieces}
     used = Counter[str]()
     result = list(scanned)
     for i in sorted(range(len(parts)), key=first):
@@ -207,7 +208,7 @@ def identify(
                 for piece in puzzle.select(alike)
             }
         alike = tuple(sorted(alike, key=lambda name: len(compared[name].wrong if compared else ())))
-        unused = [name for name in alike if name not in used]
+        unused = [name for name in alike if used[name] < copies[name]]
         piece = next(iter([*unused, *alike]), None)
         key = unique_key(piece or "unknown", used, piece is not None)
         balls = parts[i].balls
@@ -323,12 +324,12 @@ def set_findings(parts: Sequence[ScannedPart], puzzle: PuzzleSet) -> list[Findin
 
     An unknown part may be one of those missing.
     """
-    ids = [piece.id for piece in puzzle.pieces]
+    copies = {piece.id: piece.copies for piece in puzzle.pieces}
     pieces = Counter(part.piece for part in parts)
     unknown = [part.key for part in parts if part.piece is None]
     rules = (
-        ("missing", "missing pieces", [piece_id for piece_id in ids if not pieces[piece_id]]),
-        ("duplicate", "duplicate pieces", [piece_id for piece_id in ids if pieces[piece_id] > 1]),
+        ("missing", "missing pieces", [name for name in copies if not pieces[name]]),
+        ("duplicate", "duplicate pieces", [name for name in copies if pieces[name] > copies[name]]),
         ("unknown-part", "parts that are not in the set", unknown),
     )
     return [

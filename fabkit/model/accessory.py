@@ -1,11 +1,13 @@
-"""Accessories: printed parts of a set that are not pieces: boards, trays and lids."""
+"""Accessories: printed parts of a set that are not pieces: boards, trays, lids and blockers."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from fabkit.model.piece import Piece
+from fabkit.model.piece import Form, Piece
+from fabkit.model.polygon import rings_of_cells
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import Board, PuzzleSet, select_by_id
 
@@ -19,6 +21,10 @@ SOCKETS = "sockets"
 LID = "lid"
 #: Appended to a board's id to form its lid's.
 LID_SUFFIX = "-lid"
+#: The id of the part that blocks a cell: in commands and file names.
+BLOCKER = "blocker"
+#: Engraved on it; no piece has this label.
+_CROSS = "\N{MULTIPLICATION SIGN}"
 
 
 @dataclass(frozen=True)
@@ -79,6 +85,27 @@ def board_kind(puzzle: PuzzleSet, profile: Profile) -> str:
     return SOCKETS if has_pegs(puzzle, profile) else TRAY
 
 
+def blockers(puzzle: PuzzleSet, colour: str) -> tuple[Piece, ...]:
+    """Return the part that blocks a cell, with as many copies as any challenge needs; none if none does.
+
+    It is made like a piece of one cell, or of the cells that share a label. Balls have none.
+    """
+    families = [family for family in puzzle.families if family.blocked]
+    blocked = [challenge.minus for challenge in puzzle.challenges if challenge.blocked]
+    if puzzle.made_of_balls or not (families or blocked):
+        return ()
+    first = families[0].groups[0][0].cells if families else frozenset((min(blocked[0]),))
+    counts = [len(family.groups) for family in families]
+    counts += [math.ceil(len(minus) / len(first)) for minus in blocked]
+    form = Form("", first, rings_of_cells(puzzle.lattice, first))
+    return (Piece(BLOCKER, _CROSS, colour, (form,), copies=max(counts)),)
+
+
+def with_blockers(puzzle: PuzzleSet, colour: str = "") -> PuzzleSet:
+    """Return the set with its blockers among the pieces, as they are printed and read back."""
+    return replace(puzzle, pieces=(*puzzle.pieces, *blockers(puzzle, colour)))
+
+
 def has_texts(accessory: Accessory, profile: Profile) -> bool:
     """Return whether the labels of a board are made: on trays, unless the profile omits them.
 
@@ -106,14 +133,14 @@ def accessories(puzzle: PuzzleSet, profile: Profile) -> tuple[Accessory, ...]:
 def printables(
     puzzle: PuzzleSet, profile: Profile, ids: Sequence[str] = ()
 ) -> tuple[Printable, ...]:
-    """Return the pieces, then the accessories of a set; only those with the given ids, if any.
+    """Return the pieces, blockers, then boards and lids of a set; only those with the given ids, if any.
 
     Raises:
         InputError: naming every unknown id.
     """
     made = accessories(puzzle, profile)
     hint = _omission_hint(puzzle, [part.id for part in made], ids)
-    parts: tuple[Printable, ...] = (*puzzle.pieces, *made)
+    parts: tuple[Printable, ...] = (*puzzle.pieces, *blockers(puzzle, profile.board_colour), *made)
     return select_by_id(parts, ids, puzzle.name, hint)
 
 

@@ -61,6 +61,7 @@ class Piece:
         tone: that colour, also of marks on the back; empty without any.
         marks: cells of the first form with a mark that constrains where it may be, and the mark.
         back: the same as seen where the piece is turned over, at the places of the same cells.
+        copies: how many of it are printed, all from one file.
     """
 
     id: str
@@ -72,6 +73,7 @@ class Piece:
     tone: str = ""
     marks: Marks = ()
     back: Marks = ()
+    copies: int = 1
 
 
 def forms_of_balls(body: BallBody) -> tuple[Form, ...]:

@@ -35,7 +35,7 @@ from fabkit.core.errors import (
 )
 from fabkit.core.files import digest, sha256
 from fabkit.core.parsing import read_toml
-from fabkit.model.accessory import LID_SUFFIX
+from fabkit.model.accessory import BLOCKER, LID_SUFFIX
 from fabkit.model.challenge_file import (
     Cells,
     ChallengeReader,
@@ -415,6 +415,9 @@ class _SetReader:
         named += [(board_id, place, "") for board_id, place in board_places]
         lids = {board_id + LID_SUFFIX: place for board_id, place in board_places}
         named += [(lid, place, ", the id of its lid") for lid, place in lids.items()]
+        blocked = [table.place for table in file.family if table.blocked]
+        blocked += [table.place for table in tables if table.blocked]
+        named += [(BLOCKER, place, ", the id of its blockers") for place in blocked[:1]]
         self._refuse_duplicate_ids(named)
         challenge_ids = [(table.id, table.place, "") for table in tables]
         challenge_ids += [(table.id, table.place, "") for table in file.family]

@@ -171,6 +171,7 @@ class PieceLine:
         tone: that colour.
         magnets: for each, from left to right, the pole that faces outwards (``N``, ``S``, or empty
             for either) and whether a dimple marks it.
+        count: how many of it are printed; all else is that of a single one.
     """
 
     piece: str
@@ -181,6 +182,7 @@ class PieceLine:
     tones_mm3: float
     tone: str
     magnets: tuple[tuple[str, bool], ...]
+    count: int = 1
 
 
 @dataclass(frozen=True)
@@ -253,7 +255,7 @@ class Bom:
     @property
     def magnets(self) -> int:
         """Number of magnets in the set."""
-        return sum(len(piece.magnets) for piece in self.pieces)
+        return sum(piece.count * len(piece.magnets) for piece in self.pieces)
 
     @property
     def magnets_size(self) -> str:
@@ -349,6 +351,7 @@ class Bom:
             "pieces": [
                 {
                     "piece": piece.piece,
+                    "count": piece.count,
                     "colour": piece.colour,
                     "size_mm": piece.size_mm,
                     "plastic_mm3": round(piece.printed_mm3 + piece.letter_mm3 + piece.tones_mm3, 1),
@@ -439,6 +442,7 @@ def _piece_line(
         tones_mm3,
         tone,
         tuple((recess.pole, recess.mark is not None) for recess in drawing.recesses),
+        drawing.copies,
     )
 
 
@@ -449,12 +453,14 @@ def _filament(
     volumes: dict[str, float] = defaultdict(float)
     names: dict[str, list[str]] = defaultdict(list)
     for piece in pieces:
-        volumes[piece.colour] += piece.printed_mm3
+        volumes[piece.colour] += piece.count * piece.printed_mm3
         names[piece.colour].append(piece.piece)
     tones = [piece for piece in pieces if piece.tones_mm3]
+    letters_mm3 = sum(piece.count * piece.letter_mm3 for piece in pieces)
+    tones_mm3 = sum(piece.count * piece.tones_mm3 for piece in tones)
     inlays = [
-        (profile.letter_colour, "letters", sum(piece.letter_mm3 for piece in pieces)),
-        (tones[0].tone if tones else "", "tones", sum(piece.tones_mm3 for piece in tones)),
+        (profile.letter_colour, "letters", letters_mm3),
+        (tones[0].tone if tones else "", "tones", tones_mm3),
     ]
     # What each extruder prints: the pieces in all their colours, then an inlay each.
     prints = [[(colour, tuple(names[colour]), volumes[colour]) for colour in volumes]]
@@ -503,7 +509,7 @@ def bom_csv(bom: Bom) -> str:
         size = " x ".join(f"{side:g}" for side in piece.size_mm)
         size += f" x {format_mm(profile.thickness_mm)}"
         poles = " ".join(pole for pole, _ in piece.magnets)
-        row = {"item": "piece", "name": piece.piece, "count": 1, "size": size}
+        row = {"item": "piece", "name": piece.piece, "count": piece.count, "size": size}
         rows.append(row | {"colour": piece.colour, "note": f"poles {poles}" if poles else ""})
     if bom.magnets:
         row = {"item": "magnet", "name": profile.magnet_grade, "count": bom.magnets}

@@ -9,7 +9,7 @@ from fabkit.core.errors import InputError
 from fabkit.core.units import format_mm
 from fabkit.drawing.laser import CutPiece
 from fabkit.model.profile import Profile
-from fabkit.printing.nesting.bin import Bin
+from fabkit.printing.nesting.bin import Bin, with_copies, without_copy_number
 from fabkit.printing.nesting.nest import nest
 
 
@@ -45,13 +45,19 @@ def nest_cut_sheets(pieces: Sequence[CutPiece], profile: Profile) -> list[CutShe
         advice="choose a larger laser.sheet_width or laser.sheet_depth, a smaller laser.edge or unit",
     )
     try:
-        nested = nest({piece.piece: piece.path for piece in pieces}, sheet_bin)
+        paths = {piece.piece: piece.path for piece in pieces}
+        copies = {piece.piece: piece.copies for piece in pieces}
+        nested = nest(with_copies(paths, copies), sheet_bin)
     except InputError as error:
         size = f"{format_mm(sheet_bin.width_mm)} x {format_mm(sheet_bin.depth_mm)}"
         raise InputError(f"profile {profile.name}, sheets of {size}", error.errors) from None
     sheets = []
     for number, placements in enumerate(nested, start=1):
-        poses = {pose.name: (pose.degrees, pose.x_mm, pose.y_mm) for pose in placements}
-        placed = tuple(piece.moved(*poses[piece.piece]) for piece in pieces if piece.piece in poses)
+        placed = tuple(
+            piece.moved(pose.degrees, pose.x_mm, pose.y_mm)
+            for piece in pieces
+            for pose in placements
+            if without_copy_number(pose.name) == piece.piece
+        )
         sheets.append(CutSheet(number, sheet_bin.width_mm, sheet_bin.depth_mm, placed))
     return sheets

@@ -32,7 +32,13 @@ from fabkit.model.layers import layer_top_mm
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.output.plate import PlateView, plate_sheet
-from fabkit.printing.nesting.bin import Bin, Placement, layout_faults
+from fabkit.printing.nesting.bin import (
+    Bin,
+    Placement,
+    layout_faults,
+    with_copies,
+    without_copy_number,
+)
 from fabkit.printing.nesting.nest import nest, nest_compactly
 
 #: Step of the shift to the middle of the bed.
@@ -71,11 +77,14 @@ def arrange_plates(drawings: Sequence[PartDrawing], profile: Profile) -> list[Pl
     """
     _refuse_too_high(drawings, profile)
     bed = bed_bin(profile)
-    shapes = {drawing.piece: outline_from_above(drawing) for drawing in drawings}
+    copies = {drawing.piece: drawing.copies for drawing in drawings}
+    outlines = {drawing.piece: outline_from_above(drawing) for drawing in drawings}
+    shapes = with_copies(outlines, copies)
     nested: list[tuple[float | None, list[Placement]]] = []
     try:
         for pause_mm, group in _by_pause(drawings):
-            group_shapes = {drawing.piece: shapes[drawing.piece] for drawing in group}
+            of_group = {drawing.piece: outlines[drawing.piece] for drawing in group}
+            group_shapes = with_copies(of_group, copies)
             nested += [(pause_mm, placements) for placements in nest(group_shapes, bed)]
     except InputError as error:
         others = {drawing.piece: _or_without(drawing) for drawing in drawings}
@@ -86,7 +95,10 @@ def arrange_plates(drawings: Sequence[PartDrawing], profile: Profile) -> list[Pl
     plates = []
     for number, (pause_mm, placements) in enumerate(nested, 1):
         used = sum(shapes[placement.name].area for placement in placements) / usable_mm2
-        middle = _centred(placements, shapes, bed)
+        middle = [
+            replace(placement, name=without_copy_number(placement.name))
+            for placement in _centred(placements, shapes, bed)
+        ]
         plates.append(Plate(number, tuple(middle), pause_mm, used))
     return plates
 

@@ -131,13 +131,12 @@ def check(
     The odds of challenges are computed from the given printer error, or else from that of a
     calibrated profile.
     """
-    puzzle = scan.puzzle
     limits = scan.limits(profile)
     answers = scan.solve_and_assemble(limits, budget_s, progress, answers)
     left = [result.challenge.id for result in answers if not result.as_expected]
     named = f" ({', '.join(left)})" if left else ""
     what = f"challenges whose answer differs from the catalog{named}"
-    of_set = *set_findings(scan.parts, puzzle), *scan.scale_findings()
+    of_set = *set_findings(scan.parts, scan.as_printed), *scan.scale_findings()
     findings = *of_set, count_finding("assembly", len(left), 0, what)
     parts = scan.inspect(limits, progress)
     odds = None
@@ -359,7 +358,7 @@ def verify(
     """Solve the catalog with the forms of the meshes, each challenge within `budget_s`, and assemble
     every solution; the profile limits the gaps."""
     answers = scan.solve_and_assemble(scan.limits(profile), budget_s, progress)
-    findings = tuple(set_findings(scan.parts, scan.puzzle))
+    findings = *set_findings(scan.parts, scan.as_printed), *scan.text_findings(profile)
     flips = None if scan.puzzle.flips else _turned_over(scan, answers, budget_s)
     families = solve_families(scan.as_scanned, scan.puzzle, progress)
     return VerifyReport(scan, findings, tuple(answers), flips, tuple(families))

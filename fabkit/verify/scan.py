@@ -29,6 +29,7 @@ from fabkit.mesh.part import FLAT, LENGTH_UNITS_MM, Balls, Part
 from fabkit.mesh.pegs import on_pegs
 from fabkit.mesh.placement import flat_piece
 from fabkit.mesh.rules.ball import height_on_bed_mm
+from fabkit.mesh.rules.board_text import reading_finding, requires_texts
 from fabkit.mesh.rules.insertion import insertion_findings
 from fabkit.mesh.rules.outline import TOLERANCE_MM, UNIT_TOLERANCE, CommonSizes, typical_corners_mm
 from fabkit.mesh.topology import signed_volume, split_components
@@ -40,6 +41,7 @@ from fabkit.model.accessory import (
     cells_leave_gaps,
     may_have_pegs,
     profile_as_made,
+    with_blockers,
 )
 from fabkit.model.balls import BallError
 from fabkit.model.piece import Form, Piece, canonical_turn, forms_of_balls
@@ -74,6 +76,11 @@ class ScannedSet:
     boards: tuple[ScannedPart, ...]
     length_mm: float
     copies: tuple[str, ...] = ()
+
+    @cached_property
+    def as_printed(self) -> PuzzleSet:
+        """The set with its blockers among the pieces."""
+        return with_blockers(self.puzzle)
 
     @property
     def flat(self) -> tuple[Part, ...]:
@@ -177,14 +184,14 @@ class ScannedSet:
         """Check every part: pieces in the set's order, then boards and lids."""
         inserted = self._insertion_findings(profile, progress)
         common = self.common and replace(self.common, measured=profile.name == MEASURED)
-        order = {piece.id: number for number, piece in enumerate(self.puzzle.pieces)}
+        order = {piece.id: number for number, piece in enumerate(self.as_printed.pieces)}
         parts = sorted(
             self.parts, key=lambda part: (order.get(part.piece or "", len(order)), part.key)
         )
         boards = [board.part for board in self.boards]
         parts += self.boards
         names = [f"inspecting {part.key}" for part in parts]
-        arguments = [(part, boards, common, self.puzzle, profile) for part in parts]
+        arguments = [(part, boards, common, self.as_printed, profile) for part in parts]
         inspected = Calls(inspect, arguments, names, _MANY).results(progress)
         return tuple(
             replace(
@@ -192,7 +199,7 @@ class ScannedSet:
                 findings=(
                     *findings,
                     *inserted[part.piece or ""],
-                    _file_name_finding(part, self.puzzle),
+                    _file_name_finding(part, self.as_printed),
                 ),
             )
             for part, findings in zip(parts, inspected, strict=True)
@@ -217,6 +224,13 @@ class ScannedSet:
                 for finding in of_piece:
                     findings[piece_id].append(replace(finding, message=where + finding.message))
         return findings
+
+    def text_findings(self, profile: Profile) -> Iterator[Finding]:
+        """The findings on which text is on which cell of each tray."""
+        for board in self.boards:
+            if requires_texts(board.part, profile):
+                finding = reading_finding(board.part, self.puzzle.lattice)
+                yield replace(finding, message=f"{board.key}: {finding.message}")
 
     def limits(self, profile: Profile) -> Profile:
         """A profile's limits for the set; gaps that the shapes of cells leave are not limited."""
@@ -347,8 +361,10 @@ class Scanner:
             key=lambda mesh: (len(mesh.faces), len(mesh.vertices), mesh.name),
         )
         self._puzzle = puzzle
+        self._as_printed = with_blockers(puzzle)
         self._progress = progress
-        self._fitter = BallFitter(puzzle) if puzzle.made_of_balls else FlatFitter(puzzle)
+        fitter = BallFitter if puzzle.made_of_balls else FlatFitter
+        self._fitter = fitter(self._as_printed)
         self._boards = BoardFitter(puzzle)
         self._features: dict[Part, Features] = {}
 
@@ -381,7 +397,7 @@ class Scanner:
         features = [self._features.get(part) for part in plates]
         pieces = [
             replace(piece, pegs=under)
-            for piece, under in zip(identify(plates, features, puzzle), pegs, strict=True)
+            for piece, under in zip(identify(plates, features, self._as_printed), pegs, strict=True)
         ]
         boards = self._boards.fit(large, *units_mm, length_mm=boards_mm)
         return ScannedSet(

@@ -38,7 +38,7 @@ from fabkit.mesh.finding import Finding, check_limits, count_finding
 from fabkit.mesh.identity import ambiguity_finding
 from fabkit.mesh.mesh import Points
 from fabkit.mesh.part import Part
-from fabkit.mesh.rules.board_text import text_findings
+from fabkit.mesh.rules.board_text import requires_texts, text_findings
 from fabkit.mesh.rules.outline import UNIT_TOLERANCE, near
 from fabkit.mesh.rules.surface import mesh_findings, printing_findings
 from fabkit.mesh.section import UP
@@ -190,7 +190,7 @@ def _board_findings(
         # The plastic below pieces, or below their sockets, at the middle of every cell.
         floor_mm = profile.board_floor_mm
         floors = np.array([z[1] - z[0] if len(z) > 1 else 0.0 for z in surfaces])
-        has_text = bool(part.kind == TRAY and board.labels and profile.board_text != "none")
+        has_text = requires_texts(part, profile)
         if part.kind == TRAY and (
             has_text or profile.lid == "none"
         ):  # a title may be engraved in it
@@ -203,7 +203,7 @@ def _board_findings(
         else:
             yield from _worst("board-floor", floors, middles, floor_mm - 2 * sections.noise_mm)
         if has_text:
-            yield from text_findings(part, board, lattice, profile)
+            yield from text_findings(part, lattice, profile)
 
 
 def _circles(

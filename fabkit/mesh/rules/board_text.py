@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Iterator, Mapping
 from functools import partial
 
-import numpy as np
 import shapely
 from shapely import affinity
 from shapely.geometry.base import BaseGeometry
@@ -21,7 +20,8 @@ from fabkit.mesh.identity import read_text
 from fabkit.mesh.part import Part
 from fabkit.mesh.rules.outline import near
 from fabkit.mesh.section import polygons_by_size
-from fabkit.model.lattice import Lattice
+from fabkit.model.accessory import TRAY
+from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import Board, Label
 
@@ -37,47 +37,68 @@ _SAME = 1e-6
 _NAMED = 5
 
 
-def text_findings(
-    part: Part, board: Board, lattice: Lattice, profile: Profile
-) -> Iterator[Finding]:
-    """All findings on the texts of a fitted tray, each of which the profile requires on its cells."""
+def requires_texts(part: Part, profile: Profile) -> bool:
+    """Whether a fitted part is a tray that must have texts on its cells."""
+    labels = part.board.labels if part.board and part.kind == TRAY else ()
+    return bool(labels) and profile.board_text != "none"
+
+
+def text_findings(part: Part, lattice: Lattice, profile: Profile) -> Iterator[Finding]:
+    """All findings on the texts of a tray that must have some."""
+    yield reading_finding(part, lattice)
     part = without_inlays(part)
-    region = region_mm(lattice, board.cells, part.unit_mm)
-    upper = region - part.sections.at(part.rest_mm - _MIN_DEPTH_MM)
-    strokes = [area for area in polygons_by_size(upper) if area.area > _LEAST_MM2]
-    places = np.array([area.representative_point().coords[0] for area in strokes]).reshape(-1, 2)
-    depths = part.rest_mm - top_heights(part.aligned, places)
+    upper = _engraved(part, lattice, part.rest_mm - _MIN_DEPTH_MM)
+    strokes = polygons_by_size(upper)
     if not strokes:
-        number = len(board.labels)
-        message = f"no text can be read in the floor; expected {number}, each on its cell"
-        yield Finding("board-texts", False, 0.0, float(number), "", message)
         return
-    turns = _symmetric_turns(region)
-    readings = (_wrong_texts(_turned(upper, region, turn), part, board, lattice) for turn in turns)
-    wrong = next(readings)
-    for other in readings if wrong else ():
-        wrong = min(wrong, other, key=len)
-    right = len(board.labels) - len(wrong.keys() & {*board.labels})
-    named = list(wrong.values())[:_NAMED]
-    named += [f"and {len(wrong) - _NAMED} more"] if len(wrong) > _NAMED else []
-    message = f"texts that are right and on their cells: {right}"
-    message += f"; expected {len(board.labels)} ({', '.join(named)})" if wrong else ""
-    bad_cells = frozenset[tuple[int, int]]().union(*(label.cells for label in wrong))
-    where = region_mm(lattice, bad_cells, part.unit_mm) if bad_cells else None
-    expected = float(len(board.labels))
-    yield Finding("board-texts", not wrong, float(right), expected, "", message, where)
-    off_mm = _TOLERANCE_MM + 2 * part.sections.noise_mm
-    limits = near(profile.text_depth_mm, off_mm)
+    places = shapely.get_coordinates(shapely.point_on_surface(strokes))
+    depths = part.rest_mm - top_heights(part.aligned, places)
+    limits = near(profile.text_depth_mm, _TOLERANCE_MM + 2 * part.sections.noise_mm)
     yield from check_limits("board-text-depth", zip(depths.tolist(), strokes, strict=True), *limits)
     # Strokes of a mesh are chords of curves: slightly narrower. Walls may lean.
     least_mm = round(profile.stroke_mm * 0.98, 3)
-    lower = region - part.sections.at(part.rest_mm - float(min(depths)) + _MIN_DEPTH_MM / 2)
-    widths = []
-    for area in (upper, lower):
-        letters = shapely.union_all([x for x in polygons_by_size(area) if x.area > _LEAST_MM2])
-        width_mm = bisect_largest(partial(strokes_are_at_least, letters), 0.0, 2 * least_mm)
-        widths.append((width_mm, letters))
+    lower = _engraved(part, lattice, part.rest_mm - float(min(depths)) + _MIN_DEPTH_MM / 2)
+    widths = [
+        (bisect_largest(partial(strokes_are_at_least, area), 0.0, 2 * least_mm), area)
+        for area in (upper, lower)
+    ]
     yield from check_limits("board-text-stroke", widths, least_mm)
+
+
+def reading_finding(part: Part, lattice: Lattice) -> Finding:
+    """The finding on which text is on which cell of a tray."""
+    board = part.board
+    assert board is not None
+    part = without_inlays(part)
+    engraved = _engraved(part, lattice, part.rest_mm - _MIN_DEPTH_MM)
+    number = len(board.labels)
+    if engraved.is_empty:
+        message = f"no text can be read in the floor; expected {number}, each on its cell"
+        return Finding("board-texts", False, 0.0, float(number), "", message)
+    region = region_mm(lattice, board.cells, part.unit_mm)
+    readings = (
+        _wrong_texts(_turned(engraved, region, turn), part, board, lattice)
+        for turn in _symmetric_turns(region)
+    )
+    wrong = next(readings)
+    for other in readings if wrong else ():
+        wrong = min(wrong, other, key=len)
+    right = number - len(wrong.keys() & {*board.labels})
+    named = list(wrong.values())[:_NAMED]
+    named += [f"and {len(wrong) - _NAMED} more"] if len(wrong) > _NAMED else []
+    message = f"texts that are right and on their cells: {right}"
+    message += f"; expected {number} ({', '.join(named)})" if wrong else ""
+    bad_cells = frozenset[Cell]().union(*(label.cells for label in wrong))
+    where = region_mm(lattice, bad_cells, part.unit_mm) if bad_cells else None
+    return Finding("board-texts", not wrong, float(right), float(number), "", message, where)
+
+
+def _engraved(part: Part, lattice: Lattice, height_mm: float) -> BaseGeometry:
+    """Return what is open inside a tray's region at a height below its floor, without slivers."""
+    assert part.board is not None
+    region = region_mm(lattice, part.board.cells, part.unit_mm)
+    areas = polygons_by_size(region - part.sections.at(height_mm))
+    return shapely.union_all([area for area in areas if area.area > _LEAST_MM2])
 
 
 def _symmetric_turns(region: BaseGeometry) -> list[int]:

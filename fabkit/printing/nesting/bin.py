@@ -98,6 +98,30 @@ class Placement:
         return affinity.translate(turned, self.x_mm, self.y_mm)
 
 
+#: Between a shape's name and the number of its copy; no id has it.
+_COPY = "#"
+
+
+def with_copies(shapes: Mapping[str, Polygon], copies: Mapping[str, int]) -> dict[str, Polygon]:
+    """Return shapes with their copies, each under a name of its own; see `without_copy_number`."""
+    return {
+        f"{name}{_COPY}{number}" if number > 1 else name: shape
+        for name, shape in shapes.items()
+        for number in range(1, copies[name] + 1)
+    }
+
+
+def without_copy_number(name: str) -> str:
+    """Return the name of the shape that a copy is of.
+
+    Example:
+        >>> names = with_copies({"A": box(0, 0, 1, 1), "B": box(0, 0, 2, 1)}, {"A": 2, "B": 1})
+        >>> [*names], [*map(without_copy_number, names)]
+        (['A', 'A#2', 'B'], ['A', 'A', 'B'])
+    """
+    return name.partition(_COPY)[0]
+
+
 def size_mm(outline: Polygon) -> tuple[float, float]:
     """Return width and height of the bounding box."""
     left, bottom, right, top = outline.bounds
