@@ -81,12 +81,18 @@ for one in json.loads(book.read_text())["all"] if book.is_file() else ():
     )
 
 starts, levels = list[dict[str, Any]](), dict[str, list[float]]()
-generated = {record["id"]: record for record in read_json(work / "challenges.json")["challenges"]}
-for entry in read_challenges(work / "challenges.json", puzzle):
+lists = [
+    path for folder in (work, work / "clues") if (path := folder / "challenges.json").is_file()
+]
+generated = {record["id"]: record for path in lists for record in read_json(path)["challenges"]}
+for entry in (entry for path in lists for entry in read_challenges(path, puzzle)):
     record = generated[entry.challenge.id]
-    if {given["piece"]: given.get("cells") for given in record["given"]} in published:
+    given = {given["piece"]: given.get("cells") for given in record.get("given", ())}
+    if given and given in published:
         continue
-    start = replace(entry.challenge, id=f"start-{len(starts) + 1:03}")
+    prefix = entry.challenge.id.partition("-")[0]
+    number = sum(start["id"].startswith(prefix) for start in starts) + 1
+    start = replace(entry.challenge, id=f"{prefix}-{number:03}")
     of = {"of": entry.of} if entry.of else {}
     result = record["result"] | {"solution": solution_record(entry.solution)}
     del result["count_up_to_symmetry"]

@@ -21,6 +21,7 @@ from fabkit.drawing.draft import draft_all, draft_printable, tone_area
 from fabkit.drawing.part import PartDrawing
 from fabkit.model.accessory import printables
 from fabkit.model.profile import Profile
+from fabkit.model.profile_file import set_note
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.printing.bom import Bom, SliceTotals, bom_csv, make_bom
 from fabkit.printing.package3mf import extruder_count
@@ -153,7 +154,8 @@ def write_bom(folder: Path, puzzle: PuzzleSet, profile: Profile, force: bool = F
         grams = tuple(report["extruder_grams"]) if report["extruder_grams"] else None
         sliced = SliceTotals(report["slicer"], report["seconds"], grams, len(report["plates"]))
     colours = _second_colours(puzzle, drawings, profile)
-    bom = make_bom(puzzle.name, drawings, meshes, profile, sliced, colours)
+    note = set_note(puzzle.profile_values, profile)
+    bom = make_bom(puzzle.name, drawings, meshes, profile, sliced, colours, note)
     texts = {"bom.csv": bom_csv(bom), "bom.json": json_text(bom.document())}
     write_reports(folder, puzzle.name, texts, force=force)
     return bom

@@ -16,8 +16,8 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
-from types import MappingProxyType
-from typing import Annotated, Any, TypeVar, get_args
+from types import MappingProxyType, UnionType
+from typing import Annotated, Any, TypeVar, get_args, get_origin
 
 from pydantic import (
     AfterValidator,
@@ -55,7 +55,14 @@ from fabkit.core.units import (
 )
 
 #: What messages call the types of values.
-_TYPE_NAMES = {bool: "true or false", int: "a whole number", float: "a number", str: "a string"}
+_TYPE_NAMES = {
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    str: "a string",
+    list: "a list",
+    dict: "a table",
+}
 #: What pydantic's errors of a wrong type ask for.
 _EXPECTED = {
     **{f"{kind.__name__}_type": name for kind, name in _TYPE_NAMES.items()},
@@ -129,11 +136,11 @@ def _printable(string: str) -> str:
 Text = Annotated[StrictStr, Field(min_length=1), AfterValidator(_printable)]
 
 
-def choice(*choices: str) -> Validator:
-    """Read one of several strings.
+def choice(*choices: str, renamed: Mapping[str, str] | None = None) -> Validator:
+    """Read one of several strings; `renamed` maps former ones, which are also read, to these.
 
     Example:
-        >>> choice("square", "triangular").read("squar")
+        >>> choice("square", "hexagon").read("squar")
         Traceback (most recent call last):
         ...
         ValueError: "squar" is not a valid value; did you mean "square"?
@@ -143,6 +150,7 @@ def choice(*choices: str) -> Validator:
     def read(value: object) -> str:
         if not isinstance(value, str):
             raise ValueError(f"expected {expected}, found {quote(value)}")
+        value = (renamed or {}).get(value, value)
         if value not in choices:
             near = nearest(value, choices)
             hint = f'did you mean "{near}"?' if near else f"expected {expected}"
@@ -400,8 +408,10 @@ def _message(
 def expected_value(field: FieldInfo) -> str:
     """Return what a key holds, such as ``a string``; for a table its description."""
     checks = [check.expected for check in field.metadata if isinstance(check, Validator | Shape)]
-    kinds = [getattr(kind, "__origin__", kind) for kind in get_args(field.annotation)]
-    names = [_TYPE_NAMES.get(kind, "") for kind in (*kinds, field.annotation)]
+    kind = get_origin(field.annotation) or field.annotation
+    choices = get_args(field.annotation) if kind is UnionType else ()
+    kinds = [getattr(choice, "__origin__", choice) for choice in (*choices, kind)]
+    names = [_TYPE_NAMES.get(kind, "") for kind in kinds]
     return next(filter(None, (*checks, *names, field.description)), "")
 
 

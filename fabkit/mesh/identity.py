@@ -40,7 +40,7 @@ class Letter:
 
     Attributes:
         likeness: the overlap with the font's letter: 1 when they are the same.
-        turns: quarter turns (sixths on a triangular lattice), counter-clockwise, from the font's
+        turns: quarter turns (sixths on those of hexagons and their parts), counter-clockwise, from the font's
             letter to this one.
     """
 

@@ -94,7 +94,8 @@ def ball_piece_views(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> list[
         squares = canonical_outline(puzzle.lattice, form.rings, unit)
         outline = squares.buffer((ball_mm - unit) / 2, join_style="mitre")
         balls = tuple((x * unit, y * unit) for x, y in to_units(puzzle.lattice, form.cells))
-        view = PieceView(f"{piece.id} {form.name}", piece.colour, outline, label=piece.label)
+        name = f"{piece.id} {form.name}" if len(piece.forms) > 1 else piece.id
+        view = PieceView(name, piece.colour, outline, label=piece.label)
         views.append(replace(view, balls=balls, ball_mm=ball_mm))
     return views
 

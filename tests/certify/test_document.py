@@ -49,7 +49,7 @@ CERTIFICATES: list[tuple[str, object, str]] = [
     (
         "problem.lattice",
         "cube",
-        'problem.lattice: expected "square", "quarter-square" or "triangular", found "cube"',
+        'problem.lattice: expected "square", "quarter-square", "hexagon", "triangle", "kite", ',
     ),
     ("problem.flips", 1, "problem.flips: expected true or false, found 1"),
     ("problem.pieces_count", 3, "problem.pieces_count: is 3; expected 0 to 2"),

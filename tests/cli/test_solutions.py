@@ -77,7 +77,7 @@ def given_drawn(name: str) -> dict[str, tuple[dict[str, Shape], dict[str, Shape]
 
     def shape(places: list[Any]) -> Shape:
         if name == "iqstars":
-            return together(unit("triangular", *sockets[number]) for number in places)
+            return together(unit("hexagon", *sockets[number]) for number in places)
         return together(unit("square", row, col) for row, col in places)
 
     samples = facts(f"{name}-challenges")["all"]

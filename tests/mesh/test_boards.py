@@ -71,7 +71,7 @@ TANGRAM = (
 HEXES = (
     'piece = [{ id = "a", cells = [[0, 0], [0, 1], [1, 1]] }]\n'
     'board = [{ id = "bd", rows = [4, 3] }]\n'
-) + HEAD.format("triangular", "rotations and flips", 20)
+) + HEAD.format("hexagon", "rotations and flips", 20)
 #: All balls of this piece lie in one plane: its printing flat may be down on the board.
 PLANAR = (
     'piece = [{ id = "a", balls = [[0, 0, 0], [1, 0, 0], [2, 0, 0], [2, 0, 1]], '
@@ -89,7 +89,7 @@ def odd(text: str) -> tuple[PuzzleSet, Profile]:
         path = Path(folder) / "odd.toml"
         path.write_text(text)
         puzzle = load_set(str(path))
-    return puzzle, load_profile((), (), puzzle.unit_mm)
+    return puzzle, load_profile((), (), puzzle.profile_values)
 
 
 @cache
@@ -98,7 +98,7 @@ def named(name: str) -> tuple[PuzzleSet, Profile]:
     if name in SMALL_SETS:
         return odd(SMALL_SETS[name])
     puzzle = load_set(name)
-    return puzzle, load_profile((), (), puzzle.unit_mm)
+    return puzzle, load_profile((), (), puzzle.profile_values)
 
 
 #: The cells, sockets and regions of the small sets' boards.
@@ -511,7 +511,8 @@ def test_a_ball_piece_may_rest_on_its_printing_flat() -> None:
 
 def test_the_profile_of_ball_pieces_is_recognised() -> None:
     """Most links lie on the bed, and the flat has cut them."""
-    candidates = [load_profile(["petg"], ["ball.link=8 mm"], 15.0), load_profile((), (), 15.0)]
+    unit = {"unit_mm": 15.0}
+    candidates = [load_profile(["petg"], ["ball.link=8 mm"], unit), load_profile((), (), unit)]
     scanned = Scanner([made(BODIES["blue"]), made(BODIES["lime"])], IQFIT).scan(15.0)
     assert match_profile(scanned, candidates) is candidates[1]
 

@@ -35,12 +35,17 @@ from fabkit.solve.engines.engine import Budget, get_engine
 from tests.conftest import ROOT
 from tests.support.published import iqfit_samples, iqstars_samples
 
-SETS = ("cubimagici", "fridgeiq", "iqblock", "iqfit", "iqstars")
+SETS = ("balls12", "cubimagici", "fridgeiq", "iqblock", "iqfit", "iqstars")
 CATALOGS: dict[str, dict[str, Any]] = {
     name: json.loads((ROOT / f"pieces/catalogs/{name}.json").read_text()) for name in SETS
 }
 #: The boards' last row and column, and by which moves they are carried to themselves.
-BOARDS = {"cubimagici": (6, 6, "all"), "iqblock": (7, 7, "all"), "iqfit": (4, 9, "half")}
+BOARDS = {
+    "balls12": (4, 10, "rectangle"),
+    "cubimagici": (6, 6, "all"),
+    "iqblock": (7, 7, "all"),
+    "iqfit": (4, 9, "half"),
+}
 TWINS = str.maketrans("EB", "RQ")  # FridgeIQ's identical pieces
 
 Point = tuple[float, float]
@@ -69,9 +74,10 @@ def moves(name: str, flips: bool = False) -> Iterator[Callable[[Point], Point]]:
         bottom, right, which = BOARDS[name]
         yield lambda p: p
         yield lambda p: (bottom - p[0], right - p[1])
-        if which == "all":
+        if which != "half":
             yield lambda p: (bottom - p[0], p[1])
             yield lambda p: (p[0], right - p[1])
+        if which == "all":
             yield lambda p: (p[1], p[0])
             yield lambda p: (bottom - p[1], p[0])
             yield lambda p: (p[1], right - p[0])

@@ -161,7 +161,7 @@ def test_random_challenges_are_certified_as_they_are(one: EncodedChallenge) -> N
 # --- solutions that a symmetry carries to themselves ------------------------------------------------
 
 RING = board("square", 3, 3)
-FLOWER = cells("triangular", (0, 0), (0, 1), (1, -1), (1, 0), (1, 1), (2, 0), (2, 1))
+FLOWER = cells("hexagon", (0, 0), (0, 1), (1, -1), (1, 0), (1, 1), (2, 0), (2, 1))
 PAIRS = tuple(hexagons(name, (0, 0), (0, 1)) for name in "abc")
 FIXED = {
     # A pair of level dominoes and a pair of upright ones; a quarter turn makes one the other.

@@ -121,7 +121,7 @@ OBSTACLES = {
     "bars of hexagons": (
         Sketch(
             HEXAGONS,
-            board("triangular", 4, 4) - cells("triangular", (0, 3), (1, 0), (3, 0), (3, 2)),
+            board("hexagon", 4, 4) - cells("hexagon", (0, 3), (1, 0), (3, 0), (3, 2)),
             HEXAGON_BARS,
         ),
         "colouring",

@@ -165,7 +165,7 @@ def test_wide_boards_are_searched_as_well() -> None:
     """A board of more than 64 cells, and one of more than 128, against the frontier."""
     stars = load_set("iqstars")
     for rows, cols in ((5, 14), (4, 35)):
-        wide = board("triangular", rows, cols)
+        wide = board("hexagon", rows, cols)
         red, orange = (stars.piece(name).forms[0].cells for name in ("red", "orange"))
         spare = len(wide) - len(red) - len(orange)
         challenge = Challenge("wide", wide, ("red", "orange"), open_count=spare)

@@ -100,9 +100,18 @@ def placed_shapes(encoded: EncodedChallenge, solution: Solution) -> dict[str, Sh
 
 def unit(lattice: str, row: int, col: int) -> Shape:
     """The unit square, or the hexagon, in a row and a column."""
-    if lattice != "triangular":
+    if lattice in SQUARES:
         return box(col, -row - 1, col + 1, -row)
+    if lattice == "triangle":
+        points = (row + col) % 2 == 0
+        base, tip = (-row - 1, -row) if points else (-row, -row - 1)
+        corners = [(col / 2 - 0.5, base), (col / 2 + 0.5, base), (col / 2, tip)]
+        return shapely.Polygon([(x, y * math.sqrt(3) / 2) for x, y in corners])
     return hexagon(col + row % 2 / 2, -row * math.sqrt(3) / 2)
+
+
+#: The lattices of squares; the others are those of hexagons and their parts.
+SQUARES = ("square", "quarter-square")
 
 
 def hexagon(x: float, y: float) -> Shape:
@@ -178,7 +187,7 @@ def asked(name: str, where: str, pieces: Sequence[str] = (), **changes: Any) -> 
     drawing = Drawing(
         drawn(around, head["lattice"]),
         shapes,
-        60 if head["lattice"] == "triangular" else 90,
+        90 if head["lattice"] in SQUARES else 60,
         head["moves"] == "rotations and flips",
     )
     return replace(drawing, **changes)
@@ -186,8 +195,8 @@ def asked(name: str, where: str, pieces: Sequence[str] = (), **changes: Any) -> 
 
 def cell_drawn(lattice: str, cell: Cell) -> Shape:
     """The cell around a centroid, which is given in frame steps of the lattice."""
-    if lattice == "triangular":
-        return hexagon(cell[0] / 2, cell[1] / math.sqrt(12))
+    if lattice not in SQUARES:
+        return part_of_hexagon(lattice, cell[0] / 24, cell[1] / 24 / math.sqrt(3))
     size = 2 if lattice == "square" else 6
     (col, x), (row, y) = divmod(cell[0], size), divmod(cell[1], size)
     if lattice == "square":
@@ -195,6 +204,29 @@ def cell_drawn(lattice: str, cell: Cell) -> Shape:
     (across, up), (mx, my) = np.sign((x - 3, y - 3)) / 2, (col + 0.5, row + 0.5)
     corners = [(mx + across + side * up, my + up - side * across) for side in (1, -1)]
     return shapely.Polygon([(mx, my), *corners])
+
+
+def part_of_hexagon(lattice: str, x: float, y: float) -> Shape:
+    """The hexagon, triangle, kite or drafter around a centroid."""
+    height, near = math.sqrt(3) / 2, range(-2, 3)
+    row, col = round(y / height), round(x)
+    centres = [(col + c + r / 2, (row + r) * height) for r in near for c in near]
+    centres = [(cx + row / 2 % 1, cy) for cx, cy in centres]
+    centres.sort(key=lambda centre: math.dist(centre, (x, y)))
+    if lattice == "hexagon":
+        return hexagon(*centres[0])
+    if lattice == "triangle":
+        return shapely.Polygon(centres[:3])
+    (cx, cy), radius = centres[0], 1 / math.sqrt(3)
+    angle = math.degrees(math.atan2(y - cy, x - cx))
+    corner, side = 30 + 60 * round((angle - 30) / 60), 60 * round(angle / 60)
+    ends = [(radius, corner), (0.5, side)]
+    if lattice == "kite":
+        ends = [(0.5, angle - 30), (radius, angle), (0.5, angle + 30)]
+    around = [(far, math.radians(turn)) for far, turn in ends]
+    return shapely.Polygon(
+        [(cx, cy), *((cx + far * math.cos(a), cy + far * math.sin(a)) for far, a in around)]
+    )
 
 
 def drawn_from_cells(encoded: EncodedChallenge) -> Drawing:
@@ -208,7 +240,7 @@ def drawn_from_cells(encoded: EncodedChallenge) -> Drawing:
     return Drawing(
         region,
         {piece.id: [shape(form.cells) for form in piece.forms] for piece in encoded.puzzle.pieces},
-        60 if lattice == "triangular" else 90,
+        90 if lattice in SQUARES else 60,
         encoded.challenge.flips,
         open_area=region.area * open_share,
     )

@@ -22,7 +22,7 @@ from fabkit.solve.encoding import EncodedChallenge, to_exact_cover
 
 Cells = frozenset[Cell]
 Document = dict[str, Any]
-SQUARE, QUARTER, HEXAGONS = (LATTICES[name] for name in ("square", "quarter-square", "triangular"))
+SQUARE, QUARTER, HEXAGONS = (LATTICES[name] for name in ("square", "quarter-square", "hexagon"))
 
 
 def cells(lattice: str, *places: tuple[int, int]) -> Cells:
@@ -55,12 +55,12 @@ def ell(name: str) -> Piece:
 
 
 def hexagons(name: str, *places: tuple[int, int]) -> Piece:
-    return flat("triangular", name, cells("triangular", *places))
+    return flat("hexagon", name, cells("hexagon", *places))
 
 
 def row_of_quarters(*chosen: int) -> Cells:
     """Quarters of a row of squares, four each: N E S W."""
-    row = [cell for col in range(3) for cell in QUARTER.cells_at(0, col)]
+    row = [QUARTER.cells_at(0, col)[k] for col in range(3) for k in (0, 3, 2, 1)]
     return frozenset(row[i] for i in chosen)
 
 
@@ -246,13 +246,13 @@ SKETCHES = {
             hexagons(one, (0, 0), end)
             for one, end in zip("abc", ((0, 1), (1, 0), (0, 1)), strict=True)
         ),
-        lattice="triangular",
+        lattice="hexagon",
     ),
     "hexagons flipped": on(
         3,
         3,
         *(hexagons(one, (0, 0), (0, 1), (1, 1)) for one in "abc"),
-        lattice="triangular",
+        lattice="hexagon",
         flips=True,
     ),
     "does not fit": on(2, 3, flat("square", "a", _LONG), domino("b")),

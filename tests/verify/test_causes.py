@@ -150,7 +150,7 @@ def test_a_mirrored_piece_is_one_sentence() -> None:
 # --- make, check and verify -------------------------------------------------------------------
 
 #: Sets of users without a challenge.
-OF_USERS = ("tangram", "pentominoes", "hexominoes", "tetrahexes", "two")
+OF_USERS = ("tangram", "pentominoes", "hexominoes", "two")
 
 
 def stamps(folder: Path) -> dict[str, int]:
@@ -211,7 +211,7 @@ def test_reports_of_a_folder_agree(
     puzzle = load_set(at_home)
     folder = tmp_path / "output" / puzzle.name
     shutil.copytree(exported(at_home, *options), folder)
-    profile = load_profile([], options[1::2], puzzle.unit_mm)
+    profile = load_profile([], options[1::2], puzzle.profile_values)
     stl = [f"stl/{path.name}" for path in sorted((folder / "stl").iterdir())]
     made = check_and_verify(folder, puzzle, profile, stl, 60.0, True, lambda *_: None)
     assert made is not None
