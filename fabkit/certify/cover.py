@@ -13,15 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabkit.certify.clues import Permission, looks_of, place_clues
-from fabkit.certify.document import ProblemStatement
+from fabkit.certify.document import MAX_SYMMETRIES, ProblemStatement
 from fabkit.certify.outline import Orientations, cells_inside, orientations_of
-from fabkit.certify.tiling import TILINGS, Keys, ProofError, Tiling
+from fabkit.certify.tiling import TILINGS, TOLERANCE, Keys, ProofError, Tiling
 from fabkit.core.errors import InputError, quote
 
 #: Limits on options, on the cells in them, and on cell tests while they are found.
 MAX_OPTIONS = 200_000
 MAX_CELLS_IN_OPTIONS = 5_000_000
 MAX_CELL_TESTS = 1_000_000_000
+
+#: Limit on the images of options under all symmetries that are counted up to.
+MAX_IMAGES = 5_000_000
+#: The symmetries of a single box are never too many.
+_FEW_SYMMETRIES = 12
 
 Permutation = tuple[int, ...]
 
@@ -59,6 +64,7 @@ class CoverProblem:
             then the kinds.
         pieces_count: number of pieces used; None for all.
         open: number of cells that stay open; a last kind without names stands for them.
+        is_whole_group: whether `group` has all symmetries; else only those of the whole region.
     """
 
     cells: int
@@ -67,6 +73,7 @@ class CoverProblem:
     group: tuple[Permutation, ...]
     pieces_count: int | None = None
     open: int = 0
+    is_whole_group: bool = True
 
     @property
     def copies(self) -> tuple[int, ...]:
@@ -167,11 +174,18 @@ def derive_problem(problem: ProblemStatement) -> CoverProblem:
         cells=len(remaining),
         kinds=tuple(names),
         options=options,
-        group=_symmetry_group(tiling, remaining, numbers, problem.flips, kinds),
+        group=(),
         pieces_count=None if pieces_count is None else pieces_count - len(problem.given),
         open=problem.open,
     )
-    return cover.with_kept_symmetries() if problem.clues else cover
+    boxes = _boxes(tiling, region, remaining)
+    limit = max(_FEW_SYMMETRIES, min(MAX_SYMMETRIES, MAX_IMAGES // max(1, len(options))))
+    for parts in (boxes, [remaining] if len(remaining) else []):
+        group = _symmetry_group(tiling, parts, remaining, numbers, problem.flips, kinds)
+        if len(group) <= limit:
+            break
+    cover = replace(cover, group=group, is_whole_group=parts is boxes)
+    return cover.with_kept_symmetries() if problem.clues or len(boxes) > 1 else cover
 
 
 def _given_cells(
@@ -265,27 +279,72 @@ def _shifts(tiling: Tiling, remaining: Keys, image: Keys) -> Keys:
 
 def _symmetry_group(
     tiling: Tiling,
+    boxes: Sequence[Keys],
     remaining: Keys,
     numbers: NDArray[np.int64],
     flips: bool,
     kinds: Sequence[Kind],
 ) -> tuple[Permutation, ...]:
-    """Return the moves that, followed by a translation, map the region to itself."""
+    """Return the permutations that move each box onto a box, of the same shape, by an allowed move.
+
+    A reflection that maps kinds to others reflects all boxes. No more are returned than one above
+    `MAX_SYMMETRIES`.
+    """
     same = tuple(range(len(remaining), len(remaining) + len(kinds)))
-    if not len(remaining):
-        return (same,)
     mirror = same if flips else _mirror_kinds(tiling, kinds, len(remaining))
     permutations = set()
-    for turn, flip in tiling.moves(flips or mirror != same):
-        image = tiling.transform(remaining, turn, flip)
-        # The translation must map the first cell to the first cell.
-        shift = remaining[0] - image.min()
-        image += shift
-        if shift % len(tiling.cells) == 0 and (np.sort(image) == remaining).all():
-            permutation = np.empty_like(numbers)
-            permutation[numbers] = numbers[np.searchsorted(remaining, image)]
-            permutations.add((*permutation.tolist(), *(mirror if flip else same)))
+    number_of = dict(zip(remaining.tolist(), numbers.tolist(), strict=True))
+    for reflected in (False, True) if mirror != same and boxes else (False,):
+        moves = [move for move in tiling.moves(flips or reflected) if flips or move[1] == reflected]
+        # Partial permutations, grown box by box: the boxes that are taken, and the cells' images.
+        states: list[tuple[frozenset[int], dict[int, int]]] = [(frozenset(), {})]
+        for box in boxes:
+            grown = []
+            for target, others in enumerate(boxes):
+                images = {
+                    tuple(image.tolist())
+                    for turn, flip in moves
+                    if (image := _moved_onto(tiling, box, others, turn, flip)) is not None
+                }
+                for taken, moved in states if images else ():
+                    if target not in taken:
+                        for keys in images:
+                            pairs = zip(box.tolist(), keys, strict=True)
+                            more = {number_of[key]: number_of[to] for key, to in pairs}
+                            grown.append((taken | {target}, moved | more))
+            states = grown[: MAX_SYMMETRIES + 1]
+        moved_kinds = mirror if reflected else same
+        permutations |= {
+            (*(moved[index] for index in range(len(remaining))), *moved_kinds)
+            for _, moved in states
+        }
     return tuple(sorted(permutations))
+
+
+def _moved_onto(tiling: Tiling, box: Keys, target: Keys, turn: int, flip: bool) -> Keys | None:
+    """Return the keys of a box moved onto another of the same shape; None if it has another."""
+    image = tiling.transform(box, turn, flip)
+    # The translation must map the first cell to the first cell.
+    shift = target.min() - image.min()
+    image = image + shift
+    fits = len(box) == len(target) and shift % len(tiling.cells) == 0
+    return image if fits and (np.sort(image) == np.sort(target)).all() else None
+
+
+def _boxes(tiling: Tiling, region: Keys, remaining: Keys) -> list[Keys]:
+    """Return the remaining cells of each part of the region that touches no other part."""
+    corners = [
+        {(round(x / TOLERANCE), round(y / TOLERANCE)) for x, y in cell}
+        for cell in tiling.corners(region).tolist()
+    ]
+    owner: dict[tuple[int, int], int] = {}
+    label = list(range(len(region)))
+    for index, points in enumerate(corners):
+        touched = {label[owner[point]] for point in points if point in owner}
+        label = [index if old in touched else old for old in label]
+        owner |= dict.fromkeys(points, index)
+    parts = [region[np.array(label) == number] for number in dict.fromkeys(label)]
+    return [box for part in parts if len(box := remaining[np.isin(remaining, part)])]
 
 
 def _mirror_kinds(tiling: Tiling, kinds: Sequence[Kind], cells: int) -> tuple[int, ...]:

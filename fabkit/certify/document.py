@@ -32,6 +32,8 @@ MAX_BYTES = 256 * 1024 * 1024
 #: In frame points: beyond the limits of set files.
 MAX_COORDINATE = 500_000
 MAX_WEIGHT = 1000
+#: Limit on symmetries, for counts up to symmetry.
+MAX_SYMMETRIES = 1000
 #: Half a unit in frame steps: the coordinates of the centre of a square.
 HALF_UNITS = {"square": 1, "quarter-square": 3}
 
@@ -157,7 +159,7 @@ class TranscriptArgument(_Object):
     by: Literal["transcript"]
     branch_first: NonNegativeInt | None
     items: Items
-    fixed: Annotated[tuple[Items, ...], Field(max_length=11)] | None
+    fixed: Annotated[tuple[Items, ...], Field(max_length=MAX_SYMMETRIES - 1)] | None
 
 
 class _File(_Object):

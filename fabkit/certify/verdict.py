@@ -140,6 +140,8 @@ def _check_transcript(
 ) -> None:
     symmetries = cover.group[1:]  # the group is sorted, so the identity comes first
     claim = certificate.claim
+    if argument.fixed is not None and not cover.is_whole_group:
+        raise ProofError("claim.count_up_to_symmetry: the boxes have too many symmetries to count")
     if argument.fixed is not None and len(argument.fixed) != len(symmetries):
         transcripts = pluralize(len(argument.fixed), "transcript")
         expected = len(symmetries)

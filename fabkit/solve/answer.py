@@ -59,7 +59,8 @@ class Answer:
         count_labelled: the same with identical pieces distinguished; None if it does not follow.
         count_at_least: lower bound when `count` is None.
         count_up_to_symmetry: solutions that are not rotations (or, with flips, reflections) of each
-            other counted once; None if unknown.
+            other counted once; the boxes of a region, parts that do not touch, are moved one by one,
+            and equal ones change places. None if unknown.
         unique: whether there is exactly one solution, not up to symmetry; None if unknown.
         engine: the engine that decided; ``presolve`` if none was needed.
         nodes: the engine's measure of work.
@@ -231,6 +232,8 @@ def _run_engine(
 
 def _count_up_to_symmetry(problem: ExactCoverProblem, count: int, budget: Budget) -> int | None:
     """Count by Burnside's lemma; None if it takes too long."""
+    if not problem.all_symmetries:
+        return None
     left_s = _SYMMETRY_S if budget.left_s is None else min(_SYMMETRY_S, budget.left_s)
     rest = Budget(left_s)
     fixed = []

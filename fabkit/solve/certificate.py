@@ -69,7 +69,8 @@ def _by_transcript(
     """Return the argument, the number of solutions and, for a count, that of their orbits."""
     kind, orbits = symmetry_breaking_kind(problem)
     search = MrvSearch(problem, kind, orbits if kind is not None else None, record_items=True)
-    parts = len(problem.symmetries) if claim == "count" else 1
+    up_to_symmetry = claim == "count" and problem.all_symmetries
+    parts = len(problem.symmetries) if up_to_symmetry else 1
     expected = {"impossible": 0, "unique": 1}.get(claim)
     too_many = None if expected is None else expected + 1
     _run_search(search, budget.subtask(0.0, 1 / parts), claim, name, too_many)
@@ -82,7 +83,7 @@ def _by_transcript(
         "items": search.items,
         "fixed": None,
     }
-    if claim != "count":
+    if not up_to_symmetry:
         return argument, search.count, None
     counts = []
     argument["fixed"] = []

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain, product
+from itertools import chain, islice, product
 from typing import Any
 
 import numpy as np
 
 from fabkit.core.errors import InputError
 from fabkit.model.clues import ClueFilter
-from fabkit.model.lattice import Cell, Lattice, Symmetry
+from fabkit.model.lattice import Cell, Lattice, Point, Symmetry
 from fabkit.model.piece import (
     Marks,
     Piece,
@@ -35,7 +35,8 @@ class EncodedChallenge:
 
     Given pieces and their cells are not part of the problem. `cells` are the free cells by their
     number in the problem, `kinds` the ids of the identical pieces of each kind; cells that stay open
-    are covered by a last kind without pieces.
+    are covered by a last kind without pieces. `box_count` is the number of parts of the region that do
+    not touch, which are moved one by one.
     """
 
     puzzle: PuzzleSet
@@ -43,6 +44,7 @@ class EncodedChallenge:
     problem: ExactCoverProblem
     cells: tuple[Cell, ...]
     kinds: tuple[tuple[str, ...], ...]
+    box_count: int = 1
 
     @property
     def sizes(self) -> tuple[tuple[int, ...], ...]:
@@ -192,17 +194,25 @@ def to_exact_cover(puzzle: PuzzleSet, challenge: Challenge) -> EncodedChallenge:
         len(cells),
         copies,
         tuple(options),
-        tuple(_symmetries(puzzle.lattice, cells, challenge.flips, images, copies)),
+        (),
         None if count is None else count - len(given),
         open_cells=bool(challenge.open_count),
     )
-    if challenge.clues:
+    boxes = _boxes(puzzle.lattice, challenge.region, cells)
+    problem = _with_symmetries(problem, puzzle.lattice, boxes, cells, challenge.flips, images)
+    if challenge.clues or len(boxes) > 1:
         problem = replace(problem, symmetries=problem.kept_symmetries())
-    return EncodedChallenge(puzzle, challenge, problem, cells, tuple(kinds))
+    return EncodedChallenge(puzzle, challenge, problem, cells, tuple(kinds), len(boxes))
 
 
 #: Limit on placements; no engine would finish a larger problem in a lifetime.
 MAX_OPTIONS = 200_000
+#: Limit on symmetries: with more, solutions are not counted up to symmetry.
+MAX_SYMMETRIES = 1000
+#: Limit on the images of all options under all symmetries, for the same reason.
+MAX_IMAGES = 5_000_000
+#: The symmetries of a single box are never too many.
+_FEW_SYMMETRIES = 12
 #: About this many placements decide the order of the cells.
 _SAMPLE = 400
 
@@ -261,8 +271,27 @@ def _order(
     return tuple(cells[index] for index in best[1])
 
 
+def _with_symmetries(
+    problem: ExactCoverProblem,
+    lattice: Lattice,
+    boxes: Sequence[Sequence[Cell]],
+    cells: Sequence[Cell],
+    flips: bool,
+    kinds: Sequence[Images],
+) -> ExactCoverProblem:
+    """Return the problem with its symmetries: all, or if they are too many, those of the whole region."""
+    limit = max(_FEW_SYMMETRIES, min(MAX_SYMMETRIES, MAX_IMAGES // max(1, len(problem.options))))
+    for parts in (boxes, [cells] if cells else []):
+        found = _symmetries(lattice, parts, cells, flips, kinds, problem.copies)
+        symmetries = tuple(islice(found, limit + 1))
+        if len(symmetries) <= limit:
+            break
+    return replace(problem, symmetries=symmetries, all_symmetries=parts is boxes)
+
+
 def _symmetries(
     lattice: Lattice,
+    boxes: Sequence[Sequence[Cell]],
     cells: Sequence[Cell],
     flips: bool,
     kinds: Sequence[Images],
@@ -270,8 +299,9 @@ def _symmetries(
 ) -> Iterator[Permutation]:
     """Yield the symmetries of the problem as permutations of cells and kinds, the identity first.
 
-    If pieces may not be turned over, reflections count only if some kinds are each other's mirror
-    images, with as many copies, and all others their own.
+    Boxes are moved one by one, and equal ones change places. If pieces may not be turned over,
+    reflections count only if some kinds are each other's mirror images, with as many copies, and all
+    others their own; then all boxes are reflected at once.
     """
     number = {cell: index for index, cell in enumerate(cells)}
     same = tuple(range(len(cells), len(cells) + len(kinds)))
@@ -282,15 +312,69 @@ def _symmetries(
         twins = [kinds.index(image) if image in kinds else -1 for image in images]
         paired = all(twin >= 0 and copies[twin] == copies[kind] for kind, twin in enumerate(twins))
         mirror = tuple(len(cells) + twin for twin in twins) if paired else same
-    seen = set()
-    for move in lattice.moves(flips or mirror != same) if cells else ():
-        moved = [move(cell) for cell in cells]
-        (to_x, to_y), (from_x, from_y) = lattice.anchor(cells), lattice.anchor(moved)
-        image = [number.get((x + to_x - from_x, y + to_y - from_y), -1) for x, y in moved]
-        permutation = (*image, *(mirror if move.flipped else same))
-        if -1 not in image and permutation not in seen:
-            seen.add(permutation)
-            yield permutation
+    reflections = [move for move in lattice.moves(True) if move.flipped]
+    order = [number[cell] for cell in chain.from_iterable(boxes)]
+    for moves, moved_kinds in (
+        (lattice.moves(flips), same),
+        (reflections if mirror != same and boxes else (), mirror),
+    ):
+        if not moves:
+            continue
+        maps = [[_box_maps(lattice, moves, box, target) for target in boxes] for box in boxes]
+        for moved in _arrangements(maps):
+            image = dict(zip(order, (number[cell] for cell in moved), strict=True))
+            yield (*(image[index] for index in range(len(cells))), *moved_kinds)
+
+
+def _box_maps(
+    lattice: Lattice, moves: Iterable[Symmetry], box: Sequence[Cell], target: Sequence[Cell]
+) -> list[tuple[Cell, ...]]:
+    """Return the distinct ways to move a box onto another, as the images of its cells in order."""
+    there = set(target)
+    to_x, to_y = lattice.anchor(target)
+    maps = dict[tuple[Cell, ...], None]()
+    for move in moves:
+        moved = [move(cell) for cell in box]
+        from_x, from_y = lattice.anchor(moved)
+        image = tuple((x + to_x - from_x, y + to_y - from_y) for x, y in moved)
+        if there.issuperset(image) and len(image) == len(there):
+            maps[image] = None
+    return list(maps)
+
+
+def _arrangements(
+    maps: Sequence[Sequence[Sequence[tuple[Cell, ...]]]], taken: frozenset[int] = frozenset()
+) -> Iterator[tuple[Cell, ...]]:
+    """Yield the ways to move each box onto a box of its own, as the images of all cells in order."""
+    if len(taken) == len(maps):
+        yield ()
+        return
+    for target, ways in enumerate(maps[len(taken)]):
+        if target not in taken and ways:
+            rests = list(_arrangements(maps, taken | {target}))
+            yield from (way + rest for way in ways for rest in rests)
+
+
+def _boxes(lattice: Lattice, region: frozenset[Cell], cells: Sequence[Cell]) -> list[list[Cell]]:
+    """Return the cells to cover of each box: a part of the region that touches no other, even at a corner."""
+    cells_at: dict[Point, list[Cell]] = {}
+    for cell in sorted(region):
+        for corner in lattice.ring(cell):
+            cells_at.setdefault(corner, []).append(cell)
+    to_cover = set(cells)
+    waiting = set(region)
+    boxes = []
+    for cell in sorted(region):
+        if cell not in waiting:
+            continue
+        waiting.remove(cell)
+        box = [cell]
+        for member in box:  # grows while it is read
+            beside = {other for corner in lattice.ring(member) for other in cells_at[corner]}
+            box += sorted(beside & waiting)
+            waiting -= beside
+        boxes.append([member for member in sorted(box) if member in to_cover])
+    return list(filter(None, boxes))
 
 
 def _mirrored(lattice: Lattice, flip: Symmetry, image: Any) -> Any:

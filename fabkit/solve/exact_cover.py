@@ -49,6 +49,7 @@ class ExactCoverProblem:
             the identity first.
         pieces_count: number of pieces used; None for all.
         open_cells: whether the last kind stands for cells that stay open, each with an option.
+        all_symmetries: whether `symmetries` are all; else only those of the whole region.
     """
 
     cell_count: int
@@ -57,6 +58,7 @@ class ExactCoverProblem:
     symmetries: tuple[Permutation, ...] = ()
     pieces_count: int | None = None
     open_cells: bool = False
+    all_symmetries: bool = True
 
     def __post_init__(self) -> None:
         items = tuple(range(self.cell_count + self.kind_count))

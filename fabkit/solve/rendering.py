@@ -26,7 +26,7 @@ def verdict(encoded: EncodedChallenge, question: str, answer: Answer) -> str:
         return _uniqueness(encoded, answer)
     if question == "first":
         return "solved"
-    return count_text(answer) or "at least one solution; there may be more"
+    return count_text(answer, encoded) or "at least one solution; there may be more"
 
 
 def _uniqueness(encoded: EncodedChallenge, answer: Answer) -> str:
@@ -39,19 +39,29 @@ def _uniqueness(encoded: EncodedChallenge, answer: Answer) -> str:
         symmetries = encoded.problem.symmetries
         mirrors = len({symmetry[cells:] for symmetry in symmetries}) > 1  # they swap kinds
         moves = "rotation or reflection" if encoded.challenge.flips or mirrors else "rotation"
+        if encoded.box_count > 1:
+            moves = "movement of boxes"
         within = ", within the free cells" if encoded.challenge.given else ""
         return f"not unique: the second solution is a {moves} of the first{within}"
     return "not unique: there are at least two solutions"
 
 
-def count_text(answer: Answer) -> str:
-    """Return the number of solutions as text; empty when nothing is known."""
+def count_text(answer: Answer, encoded: EncodedChallenge | None = None) -> str:
+    """Return the number of solutions as text; empty when nothing is known.
+
+    Args:
+        encoded: the challenge; where it has several boxes, the text says how they count.
+    """
     if answer.count is None:
         minimum = answer.count_at_least or 0
         return f"at least {pluralize(minimum, 'solution')}" if minimum > 1 else ""
     text = pluralize(answer.count, "solution")
     if answer.count_up_to_symmetry not in (None, answer.count):
         text += f", {answer.count_up_to_symmetry:,} up to symmetry"
+    if encoded is not None and not encoded.problem.all_symmetries:
+        text += (
+            ", not counted up to symmetry: the boxes can be moved and exchanged in too many ways"
+        )
     if answer.count_labelled not in (None, answer.count):
         text += f" ({answer.count_labelled:,} with identical pieces distinguished)"
     return text

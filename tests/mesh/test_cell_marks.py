@@ -156,7 +156,9 @@ def test_the_catalog_is_solved_with_the_marks_as_scanned() -> None:
     turned = moved(good_meshes()["L"])
     results = scanned({"L": turned}, beside="PVYI").solve_and_assemble(PROFILE, None, no_progress)
     assert {result.message for result in results} == {"solved"}
-    results = scanned({"L": moved_hole()}, beside="PVYI").solve_and_assemble(PROFILE, None, no_progress)
+    results = scanned({"L": moved_hole()}, beside="PVYI").solve_and_assemble(
+        PROFILE, None, no_progress
+    )
     messages = {result.challenge.id: result.message for result in results}
     assert messages["two-pegs-1"] == "impossible, but the catalog says solved"
     assert messages["three-pegs"] == "solved"

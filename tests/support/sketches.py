@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
+from itertools import permutations, product
 from math import factorial, prod
 from typing import Any
 
@@ -148,20 +148,69 @@ class Sketch:
 
     @cached_property
     def group(self) -> list[tuple[int, ...]]:
-        """Symmetries as permutations of cells and kinds, by trying every translation."""
-        number = {cell: i for i, cell in enumerate(self.remaining)}
-        same, twins = (
-            [len(number) + k for k in each] for each in (range(len(self.kinds)), self.twins)
-        )
-        found = set() if number else {tuple(same)}
-        for move in self.lattice.moves(self.flips or same != twins):
-            images = [move(cell) for cell in self.remaining]
-            for target in self.remaining:
-                dx, dy = target[0] - images[0][0], target[1] - images[0][1]
-                moved = [number.get((x + dx, y + dy)) for x, y in images]
-                if self.lattice.residue((dx, dy)) == (0, 0) and None not in moved:
-                    found.add((*moved, *(twins if move.flipped else same)))
+        """Symmetries as permutations of cells and kinds: all that some of them make together.
+
+        A box turns on its own, or changes places with another; a mirror image is one of all boxes.
+        """
+        n, k = len(self.remaining), len(self.kinds)
+        itself, twins = tuple(range(n + k)), tuple(n + twin for twin in self.twins)
+        found, new = {itself}, [itself]
+        makers = [self._moved(pairs) for pairs in self._turns(self.flips)]
+        if not self.flips and twins != itself[n:] and n:
+            for order in permutations(range(len(self.boxes))):
+                ways = [
+                    [map_ for to, map_ in self._maps(i, True) if to == j]
+                    for i, j in enumerate(order)
+                ]
+                if all(ways):
+                    joined = {cell: at for way in ways for cell, at in way[0].items()}
+                    makers.append((*self._moved(joined)[:n], *twins))
+                    break
+        while new:
+            one = new.pop()
+            for maker in makers:
+                product = tuple(maker[i] for i in one)
+                if product not in found:
+                    found.add(product)
+                    new.append(product)
         return sorted(found)
+
+    @cached_property
+    def boxes(self) -> list[Cells]:
+        """What remains of each part of the region that touches no other, even at a corner."""
+        parts: list[set[Cell]] = []
+        for cell in self.region:
+            ring = set(self.lattice.ring(cell))
+            near = [part for part in parts if any(ring & set(self.lattice.ring(at)) for at in part)]
+            parts = [part for part in parts if part not in near]
+            parts.append({cell}.union(*near))
+        return [
+            frozenset(part) & set(self.remaining) for part in parts if part & set(self.remaining)
+        ]
+
+    def _maps(self, box: int, mirrored: bool) -> Iterator[tuple[int, dict[Cell, Cell]]]:
+        """Every way to lay a box on one of the same shape, by trying every translation."""
+        cells_of_box = sorted(self.boxes[box])
+        for move in self.lattice.moves(True):
+            images = [move(cell) for cell in cells_of_box]
+            for index, target in enumerate(self.boxes):
+                for x, y in target if move.flipped == mirrored else ():
+                    dx, dy = x - images[0][0], y - images[0][1]
+                    moved = [(cx + dx, cy + dy) for cx, cy in images]
+                    if self.lattice.residue((dx, dy)) == (0, 0) and set(moved) == target:
+                        yield index, dict(zip(cells_of_box, moved, strict=True))
+
+    def _turns(self, flips: bool) -> Iterator[dict[Cell, Cell]]:
+        for box in range(len(self.boxes)):
+            for mirrored in (False, True)[: 1 + flips]:
+                for target, moved in self._maps(box, mirrored):
+                    back = {} if target == box else {there: here for here, there in moved.items()}
+                    yield moved | back
+
+    def _moved(self, pairs: Mapping[Cell, Cell]) -> tuple[int, ...]:
+        n = len(self.remaining)
+        places = [self.remaining.index(pairs.get(cell, cell)) for cell in self.remaining]
+        return (*places, *range(n, n + len(self.kinds)))
 
     @cached_property
     def solutions(self) -> set[frozenset[tuple[int, Cells]]]:

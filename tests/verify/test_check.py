@@ -192,7 +192,11 @@ def test_what_is_no_fault_is_not_reported(piece: str) -> None:
 # --- the rules that there are ---------------------------------------------------------------
 
 #: Rules on what only some sets have.
-OF_BOARDS = {one for one in RULES if one.startswith(("ball-", "board-", "cell-mark", "lid-", "socket-", "peg-"))}
+OF_BOARDS = {
+    one
+    for one in RULES
+    if one.startswith(("ball-", "board-", "cell-mark", "lid-", "socket-", "peg-"))
+}
 
 
 def rules_of(report: CheckReport) -> set[str]:
