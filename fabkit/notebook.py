@@ -63,7 +63,7 @@ def load_set(name: str, *profiles: str, settings: Sequence[str] = ()) -> SetView
         piece Q of FridgeIQ, unit 15 mm
     """
     puzzle = _load_set(name)
-    return SetView(puzzle, load_profile(profiles, settings, puzzle.unit_mm))
+    return SetView(puzzle, load_profile(profiles, settings, puzzle.profile_values))
 
 
 @dataclass(frozen=True, repr=False)
@@ -173,7 +173,7 @@ class PieceView:
 
         profile = self.profile
         if profiles or settings:
-            profile = load_profile(profiles, settings, self.puzzle.unit_mm)
+            profile = load_profile(profiles, settings, self.puzzle.profile_values)
         with library_failures(f"the solid of {self.id}"):
             return Artifacts(self.puzzle, [self.piece], profile).solid(self.piece)
 

@@ -81,17 +81,25 @@ for one in json.loads(book.read_text())["all"] if book.is_file() else ():
     )
 
 starts, levels = list[dict[str, Any]](), dict[str, list[float]]()
-generated = {record["id"]: record for record in read_json(work / "challenges.json")["challenges"]}
-for entry in read_challenges(work / "challenges.json", puzzle):
+lists = [
+    path for folder in (work, work / "clues") if (path := folder / "challenges.json").is_file()
+]
+generated = {record["id"]: record for path in lists for record in read_json(path)["challenges"]}
+for entry in (entry for path in lists for entry in read_challenges(path, puzzle)):
     record = generated[entry.challenge.id]
-    if {given["piece"]: given.get("cells") for given in record["given"]} in published:
+    given = {given["piece"]: given.get("cells") for given in record.get("given", ())}
+    if given and given in published:
         continue
-    start = replace(entry.challenge, id=f"start-{len(starts) + 1:03}")
+    prefix = entry.challenge.id.partition("-")[0]
+    number = sum(start["id"].startswith(prefix) for start in starts) + 1
+    start = replace(entry.challenge, id=f"{prefix}-{number:03}")
     of = {"of": entry.of} if entry.of else {}
     result = record["result"] | {"solution": solution_record(entry.solution)}
     del result["count_up_to_symmetry"]
     starts.append(challenge_record(puzzle, start) | of | {"result": result})
-for kind, graded in (("snowflake", snowflakes), ("start", starts)):
+told = [start for start in starts if "given" not in start]
+placed = [start for start in starts if "given" in start]
+for kind, graded in (("snowflake", snowflakes), ("start", placed), ("clue", told)):
     if graded:
         levels[kind] = list(assign_levels(graded)[1])
 own = [entry for entry in gather(puzzle) if entry.kind in ("board", "challenge")]

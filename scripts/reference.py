@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
@@ -29,7 +29,7 @@ from fabkit.model.challenge_file import (
 )
 from fabkit.model.library import load_set, shipped_names
 from fabkit.model.profile import ANGLE, CHOICE, LENGTH, SETTINGS, Profile, Setting
-from fabkit.model.profile_file import load_profile, preset_names
+from fabkit.model.profile_file import load_profile, preset_names, profile_table
 from fabkit.model.set_file import SetFile
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
@@ -135,7 +135,9 @@ def _keys(model: type[Table]) -> list[str]:
     rows = []
     for key, field in model.model_fields.items():
         table = _table_of(field)
-        expected = f"tables `[[{key}]]`" if get_args(field.annotation) else f"a table `[{key}]`"
+        expected = (
+            f"tables `[[{key}]]`" if get_origin(field.annotation) is list else f"a table `[{key}]`"
+        )
         expected = expected if table else expected_value(field)
         about = field.description or ""
         if field.is_required():
@@ -151,7 +153,8 @@ def _tables_of(model: type[Table]) -> dict[str, type[Table]]:
     tables = {}
     for key, field in model.model_fields.items():
         if table := _table_of(field):
-            tables[f"[[{key}]]" if get_args(field.annotation) else f"[{key}]"] = table
+            is_list = get_origin(field.annotation) is list
+            tables[f"[[{key}]]" if is_list else f"[{key}]"] = table
     return tables
 
 
@@ -198,6 +201,10 @@ def _sets() -> Iterator[str]:
     yield "file are reported at once. `fabkit schema set` prints the JSON schema for editors.\n"
     for header, model in _tables_of(SetFile).items():
         yield f"### `{header}`\n"
+        if model is profile_table():
+            yield "How the set is made by default: any keys of a [profile file](profiles.md), which are applied on the"
+            yield "default profile; profiles of `-p`, then values of `-s` override them.\n"
+            continue
         yield f"{model.__doc__}\n"
         extra: Any = model.model_config.get("json_schema_extra") or {}
         if one_of := [f"`{key}`" for one in extra.get("oneOf", ()) for key in one["required"]]:

@@ -149,14 +149,16 @@ class Artifacts:
             from fabkit.solid.builder import inlay
 
             inlays.append(("letter", self.profile.letter_colour, _mesh(inlay(drawing))))
-        if self.profile.tones != "plain" and isinstance(printable, Piece) and printable.tones:
-            from fabkit.drawing.draft import tone_area
-            from fabkit.mesh.manifold import split_by_prism
+        if self.profile.tones != "plain" and isinstance(printable, Piece):
+            from fabkit.drawing.draft import tone_areas
+            from fabkit.mesh.manifold import split_by_prisms
 
-            area = tone_area(self.puzzle.lattice, printable, self.profile.unit_mm)
-            low_mm = drawing.thickness_mm - self.profile.label_depth_mm
-            base, tile = split_by_prism(base, area, low_mm, drawing.thickness_mm)
-            inlays.append(("tones", printable.tone, tile))
+            areas = tone_areas(self.puzzle, printable, self.profile.unit_mm)
+            high_mm, depth_mm = drawing.thickness_mm, self.profile.label_depth_mm
+            spans = (high_mm - depth_mm, high_mm), (0.0, depth_mm)
+            if any(not area.is_empty for area in areas):
+                base, tile = split_by_prisms(base, zip(areas, spans, strict=True))
+                inlays.append(("tones", printable.tone, tile))
         solids = [Solid3mf(printable.id, printable.colour, base)]
         for extruder, (name, colour, mesh) in enumerate(inlays, start=2):
             solids.append(Solid3mf(f"{printable.id} {name}", colour, mesh, extruder))

@@ -66,7 +66,7 @@ def assembled(
         ExternalError: when a library fails.
     """
     pieces = puzzle.select(list(layout))
-    boards = boards_for_region(puzzle, challenge.region, profile, halves) if board else ()
+    boards = boards_for_region(puzzle, challenge.board_cells, profile, halves) if board else ()
     artifacts = picture_artifacts(puzzle, (*pieces, *boards), profile, find_stl, warn)
     drawings = artifacts.drawings
     meshes: list[ShadedMesh] = []
@@ -78,7 +78,7 @@ def assembled(
         meshes += shaded_meshes(artifacts, accessory, translated(np.eye(3, 4), *shift_mm, 0.0))
     in_board = all(cells <= challenge.region for cells in layout.values())
     holders = boards if in_board else ()
-    placements = piece_placements(artifacts, challenge.region, layout, holders, halves)
+    placements = piece_placements(artifacts, challenge.board_cells, layout, holders, halves)
     for piece in pieces:
         placement, away_mm = placements[piece.id]
         placement = translated(placement, *away_mm) if exploded else placement
@@ -114,10 +114,10 @@ def lay_out_in_front(puzzle: PuzzleSet, challenge: Challenge) -> dict[str, froze
         True
     """
     (ux, _), (vx, vy) = puzzle.lattice.basis
-    columns = [x for x, _ in challenge.region]
+    columns = [x for x, _ in challenge.board_cells]
     left, right = min(columns), max(columns)
     x = left
-    low = min(y for _, y in challenge.region)
+    low = min(y for _, y in challenge.board_cells)
     top = low - 2 * vy
     layout: dict[str, frozenset[Cell]] = {}
     for piece in puzzle.select(list(challenge.pieces)):

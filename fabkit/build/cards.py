@@ -164,6 +164,6 @@ def _templates(
 def _board(puzzle: PuzzleSet, challenge: Challenge) -> Board:
     """Return the board that a challenge fills, or its region as a board of its own."""
     for board in puzzle.boards:
-        if board.cells == challenge.region:
+        if board.cells == challenge.board_cells:
             return board
-    return Board(challenge.id, challenge.region)
+    return Board(challenge.id, challenge.board_cells)

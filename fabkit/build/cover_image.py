@@ -99,6 +99,6 @@ def cover_picture(
 
 def _aspect_ratio(puzzle: PuzzleSet, challenge: Challenge) -> float:
     """The ratio of the longer to the shorter side of the region's bounding box."""
-    xs, ys = zip(*to_units(puzzle.lattice, sorted(challenge.region)), strict=True)
+    xs, ys = zip(*to_units(puzzle.lattice, sorted(challenge.board_cells)), strict=True)
     wide, deep = max(xs) - min(xs) + 1, max(ys) - min(ys) + 1
     return float(max(wide / deep, deep / wide))

@@ -236,7 +236,15 @@ def _of_files(puzzle: PuzzleSet, files: Sequence[Path]) -> list[Entry]:
 def _question(challenge: Challenge) -> tuple[object, ...]:
     """Return the content of a challenge, without its name."""
     given = frozenset((given.piece, given.cells) for given in challenge.given)
-    return challenge.region, frozenset(challenge.pieces), given, challenge.flips
+    return (
+        challenge.region,
+        frozenset(challenge.pieces),
+        given,
+        challenge.flips,
+        challenge.pieces_count,
+        challenge.open_count,
+        frozenset(challenge.clues),
+    )
 
 
 def _solved(

@@ -276,7 +276,9 @@ def targets_for(artifacts: Artifacts, kinds: Sequence[str]) -> list[Target]:
         for name, inside in wanted:
             boards = not all(isinstance(printable, Piece) for printable in inside)
             title = [puzzle.title] if boards else []  # the title is engraved
-            drawings = json.dumps([_drawing(printable, how.has_metadata) for printable in inside])
+            drawings = json.dumps(
+                [_drawing(puzzle, printable, how.has_metadata) for printable in inside]
+            )
             recipe = digest(*head, profiles[boards], *title, name, drawings)
             file = _File(how, artifacts, inside, name)
             targets.append(Target((name,), recipe, file.make, file.prepare, file.begin, kind))
@@ -341,7 +343,7 @@ def _contents(
         return how(artifacts, printables, name)
 
 
-def _drawing(printable: Printable, has_metadata: bool) -> list[object]:
+def _drawing(puzzle: PuzzleSet, printable: Printable, has_metadata: bool) -> list[object]:
     """The content of a piece or accessory that its files depend on, for a hash."""
     colour = [printable.colour] if has_metadata else []
     if isinstance(printable, Accessory):
@@ -350,9 +352,11 @@ def _drawing(printable: Printable, has_metadata: bool) -> list[object]:
         return [printable.id, printable.kind, sorted(board.cells), labels, colour]
     balls = [printable.body.balls, printable.body.bonds] if printable.body else []
     tones = [printable.tone, sorted(printable.tones)] if has_metadata and printable.tones else []
+    looks = sorted(puzzle.marks.items()) if printable.marks or printable.back else []
     return [
         printable.id,
         printable.label,
+        [looks, printable.marks, printable.back] if looks else [],
         [form.rings for form in printable.forms],
         balls,
         tones,

@@ -49,7 +49,8 @@ def load_scan(
     scanner = Scanner(meshes, puzzle, progress)
     if known:
         return scanner.scan(requested.unit_mm), requested
-    candidates = [requested, *(load_profile([name], (), puzzle.unit_mm) for name in preset_names())]
+    values = puzzle.profile_values
+    candidates = [requested, *(load_profile([name], (), values) for name in preset_names())]
     candidates = [*_nearby_profiles(files, candidates), *candidates]
     likely_mm = candidates[0].unit_mm
     scan = scanner.scan(likely_mm)

@@ -17,10 +17,11 @@ from fabkit.build.targets import OutputPath, Target, build
 from fabkit.core.errors import InputError, escape
 from fabkit.core.files import json_text
 from fabkit.core.progress import Progress, counted, no_progress
-from fabkit.drawing.draft import draft_all, draft_printable, tone_area
+from fabkit.drawing.draft import draft_all, draft_printable, tone_areas
 from fabkit.drawing.part import PartDrawing
 from fabkit.model.accessory import printables
 from fabkit.model.profile import Profile
+from fabkit.model.profile_file import set_note
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.printing.bom import Bom, SliceTotals, bom_csv, make_bom
 from fabkit.printing.package3mf import extruder_count
@@ -153,7 +154,8 @@ def write_bom(folder: Path, puzzle: PuzzleSet, profile: Profile, force: bool = F
         grams = tuple(report["extruder_grams"]) if report["extruder_grams"] else None
         sliced = SliceTotals(report["slicer"], report["seconds"], grams, len(report["plates"]))
     colours = _second_colours(puzzle, drawings, profile)
-    bom = make_bom(puzzle.name, drawings, meshes, profile, sliced, colours)
+    note = set_note(puzzle.profile_values, profile)
+    bom = make_bom(puzzle.name, drawings, meshes, profile, sliced, colours, note)
     texts = {"bom.csv": bom_csv(bom), "bom.json": json_text(bom.document())}
     write_reports(folder, puzzle.name, texts, force=force)
     return bom
@@ -165,10 +167,13 @@ def _second_colours(
     """The second colour of each piece that has one, and its volume in mm3."""
     if profile.tones == "plain":
         return {}
-    pieces = {piece.id: piece for piece in puzzle.pieces if piece.tones}
+    pieces = {piece.id: piece for piece in puzzle.pieces}
     second_colours = {}
     for drawing in drawings:
         if piece := pieces.get(drawing.piece):
-            area = tone_area(puzzle.lattice, piece, profile.unit_mm).intersection(drawing.face)
-            second_colours[piece.id] = piece.tone, area.area * profile.label_depth_mm
+            areas = tone_areas(puzzle, piece, profile.unit_mm)
+            faces = drawing.face, drawing.foot
+            shown = [area & face for area, face in zip(areas, faces, strict=True)]
+            if area_mm2 := sum(area.area for area in shown):
+                second_colours[piece.id] = piece.tone, area_mm2 * profile.label_depth_mm
     return second_colours

@@ -30,7 +30,7 @@ KIND = "fabkit certificate"
 SHAPES_KIND = "fabkit impossible shapes"
 MAX_BYTES = 256 * 1024 * 1024
 #: In frame points: beyond the limits of set files.
-MAX_COORDINATE = 100_000
+MAX_COORDINATE = 500_000
 MAX_WEIGHT = 1000
 #: Half a unit in frame steps: the coordinates of the centre of a square.
 HALF_UNITS = {"square": 1, "quarter-square": 3}
@@ -97,7 +97,9 @@ class ProblemStatement(_Object):
     is the number of pieces used, including given ones; None for all.
     """
 
-    lattice: Literal["square", "quarter-square", "triangular"]
+    lattice: Literal[
+        "square", "quarter-square", "hexagon", "triangle", "kite", "drafter", "triangular"
+    ]
     flips: StrictBool
     region: Rings
     pieces: Pieces

@@ -141,12 +141,24 @@ class Tiling:
         return [(turn, flip) for flip in ([False, True] if flips else [False]) for turn in turns]
 
 
+def _polar(radius: float, degrees: float) -> Corner:
+    return radius * math.cos(math.radians(degrees)), radius * math.sin(math.radians(degrees))
+
+
 _SQUARE = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))
-#: Around the origin, with two vertical sides one unit apart.
-_HEXAGON = tuple(
-    (math.cos(math.radians(angle)) / math.sqrt(3), math.sin(math.radians(angle)) / math.sqrt(3))
-    for angle in range(30, 390, 60)
-)
+#: The distance of a hexagon's corners from its centre; two vertical sides are one unit apart.
+_RADIUS = 1 / math.sqrt(3)
+_CENTRE = (0.0, 0.0)
+_UP = (1 / 2, math.sqrt(3) / 2)
+
+
+def _hexagons(cells: tuple[tuple[Corner, ...], ...], steps_per_unit: int = 24) -> Tiling:
+    """Return a tiling with the translations of hexagons around the origin."""
+    step = (1 / steps_per_unit, 1 / (steps_per_unit * math.sqrt(3)))
+    return Tiling(step, across=(1.0, 0.0), up=_UP, cells=cells, turn_degrees=60)
+
+
+_HEXAGON = tuple(_polar(_RADIUS, angle) for angle in range(30, 390, 60))
 
 #: The lattices by their names in certificates.
 TILINGS = {
@@ -158,11 +170,22 @@ TILINGS = {
         cells=tuple((_SQUARE[i - 1], _SQUARE[i], (0.5, 0.5)) for i in range(4)),
         turn_degrees=90,
     ),
-    "triangular": Tiling(
-        step=(1 / 2, 1 / math.sqrt(12)),
-        across=(1.0, 0.0),
-        up=(1 / 2, math.sqrt(3) / 2),
-        cells=(_HEXAGON,),
-        turn_degrees=60,
+    "hexagon": _hexagons((_HEXAGON,)),
+    "triangle": _hexagons(
+        ((_CENTRE, (1.0, 0.0), _UP), ((1.0, 0.0), (1.0 + _UP[0], _UP[1]), _UP)),
     ),
+    "kite": _hexagons(  # from the centre to a corner and the middles of both sides that meet there
+        tuple(
+            (_CENTRE, _polar(1 / 2, angle - 30), _polar(_RADIUS, angle), _polar(1 / 2, angle + 30))
+            for angle in range(30, 390, 60)
+        )
+    ),
+    "drafter": _hexagons(  # a kite is two of them
+        tuple(
+            (_CENTRE, _polar(_RADIUS, angle), _polar(1 / 2, angle + side))
+            for angle in range(30, 390, 60)
+            for side in (-30, 30)
+        )
+    ),
+    "triangular": _hexagons((_HEXAGON,), steps_per_unit=2),  # hexagons in files of earlier versions
 }

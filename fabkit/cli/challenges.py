@@ -11,6 +11,7 @@ from fabkit.cli.report import Report
 from fabkit.core.errors import InputError, pluralize, quote
 from fabkit.model.entry import LEVELS
 from fabkit.model.puzzle import PuzzleSet
+from fabkit.puzzles.graded import CLUE_KINDS
 
 if TYPE_CHECKING:
     from fabkit.puzzles.graded.generate import GeneratedChallenges
@@ -33,7 +34,13 @@ def challenges(
     ),
     given: str | None = option(
         "--given N|minimal",
-        "Number of given pieces, or minimal for as few as possible (default: a mix).",
+        "Number of given pieces, or minimal for as few as possible (default: a mix); with --clues, of "
+        "cells.",
+    ),
+    clues: str | None = option(
+        "--clues cells|colours|marks",
+        "Tell the piece, the colour or the mark of some cells in place of given pieces.",
+        read=options.one_of(CLUE_KINDS),
     ),
     difficulty: str | None = option(
         "--difficulty LEVEL,...",
@@ -68,11 +75,16 @@ def challenges(
     begin = context.begin
     place = find_board(puzzle, board)
     levels = tuple(difficulty or LEVELS)
-    if of and board:
-        raise InputError.of("--of", "excludes --board; choose one")
+    if of and (board or clues):
+        raise InputError.of("--of", f"excludes {'--board' if board else '--clues'}; choose one")
+    if clues and place is None:
+        raise InputError.of("--clues", f"requires a board, and {puzzle.name} has none")
     begun = tuple(filter(None, map(str.strip, (of or "").split(","))))
-    given_pieces = _given(puzzle, bool(place or begun), given)
-    query = ChallengeQuery(count, place, given_pieces, levels, seed, begun)
+    max_given = len(puzzle.pieces) - 1
+    if clues and place is not None:
+        max_given = len(place.cells)
+    given_pieces = _given(puzzle, bool(place or begun), given, max_given)
+    query = ChallengeQuery(count, place, given_pieces, levels, seed, begun, clues or "")
     if place is None and not begun:
         subsets.refuse_unsuitable(puzzle)
     challenge_list.refuse_folder(folder, puzzle)
@@ -120,7 +132,9 @@ def _print_results(generated: GeneratedChallenges, report: Report) -> None:
         report.detail(f"{graded.encoded.challenge.id}: {title(graded)}")
 
 
-def _given(puzzle: PuzzleSet, is_start: bool, given: str | None) -> int | str | None:
+def _given(
+    puzzle: PuzzleSet, is_start: bool, given: str | None, max_given: int
+) -> int | str | None:
     """Read ``--given``.
 
     Raises:
@@ -133,13 +147,12 @@ def _given(puzzle: PuzzleSet, is_start: bool, given: str | None) -> int | str | 
         raise InputError.of("--given", message)
     if given == _MINIMAL:
         return given
-    max_given = len(puzzle.pieces) - 1
     try:
         count: int = options.whole(1, max_given)(given, "--given")
     except InputError:
         message = (
             f"expected minimal, or a whole number from 1 to {max_given}, since {puzzle.name} has "
-            f"{pluralize(max_given + 1, 'piece')}; found {quote(given)}"
+            f"{pluralize(len(puzzle.pieces), 'piece')}; found {quote(given)}"
         )
         raise InputError.of("--given", message) from None
     return count

@@ -327,6 +327,8 @@ def print_verify(result: VerifyReport, report: Report) -> None:
             report.info(f"{challenge_result.challenge.id}: {challenge_result.message}")
         else:
             report.detail(f"{challenge_result.challenge.id}: {challenge_result.message}")
+    for family in result.families:
+        report.info(family.message)
     if result.flips is not None:
         report.info(result.flips.message)
     any_solved = any(challenge_result.status == SOLVED for challenge_result in result.challenges)

@@ -62,13 +62,15 @@ class Context:
     @cached_property
     def puzzle(self) -> PuzzleSet:
         """The puzzle set."""
-        return load_set(self.set)
+        puzzle = load_set(self.set)
+        self.report.warn(*puzzle.notes)
+        return puzzle
 
     @cached_property
     def profile(self) -> Profile:
-        """The effective profile; options override the set's own unit."""
-        unit_mm = self.puzzle.unit_mm if self.set else None
-        return load_profile(self.profiles, self.settings, unit_mm)
+        """The effective profile; options override the set's own defaults."""
+        set_values = self.puzzle.profile_values if self.set else {}
+        return load_profile(self.profiles, self.settings, set_values)
 
     @cached_property
     def folder(self) -> Path:

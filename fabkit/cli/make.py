@@ -156,6 +156,8 @@ def _print_summary(
 
     right = sum(challenge["ok"] for challenge in verified["challenges"])
     challenges = pluralize(len(verified["challenges"]), "challenge")
+    for family in verified["families"]:
+        challenges += f", {family['solved']:,} of {family['members']:,} of {family['family']}"
     rows = [
         ["for printing", f"{count('.stl')} STL, {count('.3mf', '3mf/')} 3MF", "stl/, 3mf/"],
         ["for CAD", f"{count('.step', 'step/')} STEP", "step/"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from fabkit.core.units import format_mm
 from fabkit.model.catalog import catalog_records
 from fabkit.model.library import SCHEMAS, load_set, schema_of, shipped_names
 from fabkit.model.profile import SETTINGS, Profile
-from fabkit.model.profile_file import dump_profile, load_profile, preset_names
+from fabkit.model.profile_file import dump_profile, format_values, load_profile, preset_names
 from fabkit.model.puzzle import MOVES, PuzzleSet
 
 
@@ -24,33 +25,36 @@ def sets(context: Context) -> None:
     """List the shipped sets."""
     report = context.report
     puzzles = [load_set(name) for name in shipped_names()]
-    report.table(
-        [
-            "set",
-            "title",
-            "pieces",
-            "boards",
-            "challenges",
-            "starts",
-            "snowflakes",
-            "lattice",
-            "moves",
-        ],
-        [
+    puzzles.sort(key=lambda puzzle: (puzzle.group or "~", puzzle.name))
+    head = [
+        "set",
+        "title",
+        "pieces",
+        "boards",
+        "challenges",
+        "starts",
+        "snowflakes",
+        "lattice",
+        "moves",
+    ]
+    rows: list[list[object]] = []
+    for group, members in groupby(puzzles, lambda puzzle: puzzle.group or "others"):
+        rows += [[f"{group}:", *[""] * (len(head) - 1)]]
+        rows += [
             [
                 puzzle.name,
                 puzzle.title,
                 len(puzzle.pieces),
                 len(puzzle.boards),
-                len(puzzle.challenges),
+                len(puzzle.challenges) + sum(map(len, puzzle.families)),
                 len(catalog_records(puzzle, "start")),
                 len(catalog_records(puzzle, "snowflake")),
                 puzzle.lattice.name + (" (balls)" if puzzle.made_of_balls else ""),
                 MOVES[puzzle.flips],
             ]
-            for puzzle in puzzles
-        ],
-    )
+            for puzzle in members
+        ]
+    report.table(head, rows)
     if report.json:  # else no catalog need be read again
         report.document({"sets": [describe_set(puzzle) for puzzle in puzzles]})
 
@@ -60,12 +64,15 @@ def describe_set(puzzle: PuzzleSet) -> dict[str, Any]:
     return {
         "set": puzzle.name,
         "title": puzzle.title,
+        "group": puzzle.group,
         "lattice": puzzle.lattice.name,
         "flips": puzzle.flips,
         "area": puzzle.area,
+        "profile": format_values(puzzle.profile_values),
         "pieces": [piece.id for piece in puzzle.pieces],
         "boards": [board.id for board in puzzle.boards],
         "challenges": [challenge.id for challenge in puzzle.challenges],
+        "families": {family.id: len(family) for family in puzzle.families},
         "starts": [entry["id"] for entry in catalog_records(puzzle, "start")],
         "snowflakes": [entry["id"] for entry in catalog_records(puzzle, "snowflake")],
     }
@@ -104,10 +111,14 @@ def dump(
     name: str | None = argument(
         "NAME", "A shipped profile, or a TOML file (default: `default`).", preset_names
     ),
+    for_set: str = option(
+        "--for SET", "Begin with the defaults of this set.", "", complete=shipped_names
+    ),
 ) -> None:
     """Print the effective profile as TOML, to start your own."""
     own = [] if name is None else [name]
-    effective = load_profile([*own, *context.profiles], context.settings)
+    set_values = load_set(for_set).profile_values if for_set else {}
+    effective = load_profile([*own, *context.profiles], context.settings, set_values)
     report = called.obj.report if called.obj.json else context.report
     report.document(_values(effective))
     if not report.json:

@@ -15,6 +15,7 @@ from fabkit.core.units import format_mm
 from fabkit.model.catalog import catalog_records, shipped_entries
 from fabkit.model.library import set_argument
 from fabkit.model.piece import Piece, orientations
+from fabkit.model.profile_file import set_note
 from fabkit.model.puzzle import MOVES, Entry, PuzzleSet, area
 
 
@@ -112,6 +113,8 @@ def _show_pieces(context: Context, target: drawings.DrawingFile | None) -> int:
     count = pluralize(len(pieces), "piece")
     unit = format_mm(profile.unit_mm)
     report.info(f"{puzzle.title}: {count}, area {puzzle.area_of(pieces):g}, unit {unit}")
+    if note := set_note(puzzle.profile_values, profile):
+        report.info(note[0].upper() + note[1:])
     if target is not None:
         report.info(f"Wrote {target.path}")
     alike = _shared_labels(pieces)

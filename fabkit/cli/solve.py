@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from fabkit.cli import drawings, options
 from fabkit.cli.context import FAILURE_EXIT, Context, with_options
+from fabkit.cli.each import solve_each
 from fabkit.cli.options import argument, flag, option
 from fabkit.cli.report import Report
 from fabkit.core.errors import InputError, escape, join_or
@@ -34,7 +35,9 @@ _MAX_LISTED = 10**9
 def solve(
     context: Context,
     challenge: str | None = argument(
-        "CHALLENGE", "A challenge or board (default: the set's first board)."
+        "CHALLENGE",
+        "A challenge, a board or a member of a family (default: the set's first board); with --each, "
+        "a family.",
     ),
     file: Path | None = option(
         "--file FILE",
@@ -44,6 +47,13 @@ def solve(
     count: bool = flag("--count", "Count all solutions."),
     all: bool = flag("--all", "List all solutions."),
     unique: bool = flag("--unique", "Check whether there is exactly one solution."),
+    each: bool = flag(
+        "--each", "Solve all challenges of the set, or all members of a family, in one run."
+    ),
+    csv: bool = flag("--csv", "Print the answers as CSV, with --each."),
+    resume: Path | None = option(
+        "--resume DIR", "Checkpoint folder of a run to start or resume, with --each."
+    ),
     starts: bool = flag(
         "--starts", "Count the solutions with each placement, and with each piece on each cell."
     ),
@@ -81,17 +91,21 @@ def solve(
     from fabkit.cli import answers
     from fabkit.solve.answer import IMPOSSIBLE, SOLVED
     from fabkit.solve.answer import solve as answer_to
-    from fabkit.solve.certificate import make_certificate
     from fabkit.solve.encoding import to_exact_cover
-    from fabkit.solve.engines.engine import Budget, BudgetSpentError
+    from fabkit.solve.engines.engine import Budget
     from fabkit.solve.rendering import document
 
     questions = {"--first": first, "--count": count, "--all": all, "--unique": unique}
     question = options.exclusive(questions | {"--starts": starts})[2:] or "first"
+    files = {"--certificate": certificate, "--cnf": cnf, "--svg": svg, "--steps": steps}
+    if each:
+        named = {"--file": file, "--engine": engine, "--difficulty": difficulty}
+        options.refuse({**named, "--leftover": leftover, **files}, "excludes --each; choose one")
+        return solve_each(context, challenge, question, budget_s, resume, csv)
+    options.refuse({"--csv": csv, "--resume": resume}, "requires --each; add it")
     if question != "all":
         options.refuse({"--limit": limit}, "requires --all; add it")
     if question == "starts":
-        files = {"--certificate": certificate, "--cnf": cnf, "--svg": svg, "--steps": steps}
         message = "excludes --starts; choose one"
         options.refuse({"--engine": engine, **files, "--difficulty": difficulty}, message)
     if not (svg or steps):
@@ -117,27 +131,46 @@ def solve(
     with report.progress("of the proof") as progress:
         budget = Budget(budget_s, progress)
         written = _draw(context, encoded, answer, budget, svg, steps, theme or drawings.AUTO)
-        try:
-            if cnf is not None:
-                written += _write_cnf(cnf, encoded, question, answer, budget, report)
-            claim = _claim(question, answer)
-            if certificate is not None and claim:
-                write_atomically(
-                    certificate, json_text(make_certificate(encoded, claim, budget), indent=None)
-                )
-                written.append(certificate)
-            elif certificate is not None:
-                report.warn(
-                    f"{certificate} was not written: a certificate proves that a challenge is "
-                    "impossible, that its solution is unique (--unique), or its count (--count)"
-                )
-        except BudgetSpentError:
-            report.warn("time limit reached before the proof was complete; it was not written")
+        written += _prove(context, encoded, question, answer, budget, certificate, cnf)
     for path in written:
         report.info(f"Wrote {path}")
     kept = answer.unique if question == "unique" else answer.status == SOLVED
     complete = answer.count is not None or len(answer.solutions) == limit
     return 0 if kept and (complete or question not in ("count", "all")) else FAILURE_EXIT
+
+
+def _prove(
+    context: Context,
+    encoded: EncodedChallenge,
+    question: str,
+    answer: Answer,
+    budget: Budget,
+    certificate: Path | None,
+    cnf: Path | None,
+) -> list[Path]:
+    """Write the formula and the certificate of an answer; return their paths."""
+    from fabkit.solve.certificate import make_certificate
+    from fabkit.solve.engines.engine import BudgetSpentError
+
+    report = context.report
+    written: list[Path] = []
+    try:
+        if cnf is not None:
+            written += _write_cnf(cnf, encoded, question, answer, budget, report)
+        claim = _claim(question, answer)
+        if certificate is not None and claim:
+            write_atomically(
+                certificate, json_text(make_certificate(encoded, claim, budget), indent=None)
+            )
+            written.append(certificate)
+        elif certificate is not None:
+            report.warn(
+                f"{certificate} was not written: a certificate proves that a challenge is "
+                "impossible, that its solution is unique (--unique), or its count (--count)"
+            )
+    except BudgetSpentError:
+        report.warn("time limit reached before the proof was complete; it was not written")
+    return written
 
 
 def _challenge(puzzle: PuzzleSet, name: str | None, file: Path | None) -> Challenge:

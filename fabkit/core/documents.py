@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from types import MappingProxyType
-from typing import Annotated, Any, TypeVar, get_args
+from typing import Annotated, Any, TypeVar, get_args, get_origin
 
 from pydantic import (
     AfterValidator,
@@ -61,6 +61,7 @@ _EXPECTED = {
     **{f"{kind.__name__}_type": name for kind, name in _TYPE_NAMES.items()},
     "string_type": "a string",
     "model_attributes_type": "a table",
+    "dict_type": "a table",
     "tuple_type": "a list",
 }
 _OUT_OF_RANGE = ("greater_than_equal", "less_than_equal", "finite_number")
@@ -129,11 +130,11 @@ def _printable(string: str) -> str:
 Text = Annotated[StrictStr, Field(min_length=1), AfterValidator(_printable)]
 
 
-def choice(*choices: str) -> Validator:
-    """Read one of several strings.
+def choice(*choices: str, renamed: Mapping[str, str] | None = None) -> Validator:
+    """Read one of several strings; `renamed` maps former ones, which are also read, to these.
 
     Example:
-        >>> choice("square", "triangular").read("squar")
+        >>> choice("square", "hexagon").read("squar")
         Traceback (most recent call last):
         ...
         ValueError: "squar" is not a valid value; did you mean "square"?
@@ -143,6 +144,7 @@ def choice(*choices: str) -> Validator:
     def read(value: object) -> str:
         if not isinstance(value, str):
             raise ValueError(f"expected {expected}, found {quote(value)}")
+        value = (renamed or {}).get(value, value)
         if value not in choices:
             near = nearest(value, choices)
             hint = f'did you mean "{near}"?' if near else f"expected {expected}"
@@ -340,8 +342,8 @@ def _locate(
             field = None
         else:
             place = _below(place, step)
-            field = _fields(tables)[step]
-            tables = _models_in(field.annotation)
+            field = _fields(tables).get(step)  # None for a name that the file chooses
+            tables = _models_in(field.annotation) if field else []
     return place, tables, field
 
 
@@ -400,6 +402,8 @@ def _message(
 def expected_value(field: FieldInfo) -> str:
     """Return what a key holds, such as ``a string``; for a table its description."""
     checks = [check.expected for check in field.metadata if isinstance(check, Validator | Shape)]
+    if get_origin(field.annotation) is dict:
+        return "a table"
     kinds = [getattr(kind, "__origin__", kind) for kind in get_args(field.annotation)]
     names = [_TYPE_NAMES.get(kind, "") for kind in (*kinds, field.annotation)]
     return next(filter(None, (*checks, *names, field.description)), "")

@@ -1,6 +1,6 @@
 """Drafting ball pieces: their orientation on the bed and their shape.
 
-The spine is on the bed. Every other ball is on the bed as well, or on an upright link right above a
+The base is on the bed. Every other ball is on the bed as well, or on an upright link right above a
 ball on the bed. This is an orientation of the piece on a board, turned over, so it exists if nothing
 overhangs.
 
@@ -109,7 +109,7 @@ def _disc(x: float, y: float, radius_mm: float) -> Polygon:
 def print_pose(body: BallBody) -> tuple[Rotation, tuple[Ball, ...]]:
     """Return the orientation in which a ball piece is printed: the rotation, and the rotated balls.
 
-    Of the possible orientations it is the one with most balls on the bed, then the spine along x,
+    Of the possible orientations it is the one with most balls on the bed, then the base long in x,
     and then the smallest coordinates: the same whichever way the file draws the piece.
 
     Returns:
@@ -125,7 +125,7 @@ def print_pose(body: BallBody) -> tuple[Rotation, tuple[Ball, ...]]:
     """
     try:
         candidates = flat_poses(body)
-        spine = body.spine()
+        base = body.base()
     except BallError as fault:
         raise DrawingError(f"it {fault}") from None
     poses = []
@@ -140,7 +140,7 @@ def print_pose(body: BallBody) -> tuple[Rotation, tuple[Ball, ...]]:
 
     def rank(pose: tuple[Rotation, tuple[Ball, ...]]) -> tuple[int, int, list[Ball]]:
         _, balls = pose
-        return sum(z for _, _, z in balls), len({balls[i][1] for i in spine}), sorted(balls)
+        return sum(z for _, _, z in balls), len({balls[i][1] for i in base}), sorted(balls)
 
     poses.sort(key=rank)
     for rotation, balls in poses:
@@ -183,7 +183,7 @@ _ROUNDING = 1e-6
 
 @dataclass(frozen=True, kw_only=True)
 class BallDrawing(BallShape, PartDrawing):
-    """One ball piece in mm, as it is printed: its spine on the bed, prongs on the bed or upright.
+    """One ball piece in mm, as it is printed: its base on the bed, prongs on the bed or upright.
 
     Its balls are on a square grid of the pitch with a corner at the origin: the centres of the first
     column are half a pitch to the right of it.
@@ -207,7 +207,7 @@ def draft_ball_piece(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> BallD
         >>> from fabkit.model.library import load_set
         >>> from fabkit.model.profile_file import load_profile
         >>> iqfit = load_set("iqfit")
-        >>> blue = draft_ball_piece(iqfit, iqfit.piece("blue"), load_profile(unit_mm=iqfit.unit_mm))
+        >>> blue = draft_ball_piece(iqfit, iqfit.piece("blue"), load_profile(set_values=iqfit.profile_values))
         >>> blue.pitch_mm, blue.thickness_mm, len(blue.balls_mm)
         (15.0, 25.2, 7)
     """

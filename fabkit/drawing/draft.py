@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from shapely import Point, Polygon, union_all
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.core.errors import ErrorDetail, InputError
+from fabkit.core.errors import ErrorDetail, InputError, pluralize
 from fabkit.core.units import format_mm
 from fabkit.drawing.ball import draft_ball_piece
 from fabkit.drawing.boards.draft import draft_board, draft_lid
@@ -26,6 +26,7 @@ from fabkit.drawing.magnets import (
     place_recesses,
     poles,
 )
+from fabkit.drawing.marks import CellMark, cells_area, marked_area, place_marks
 from fabkit.drawing.outline import (
     DrawingError,
     canonical_outline,
@@ -35,10 +36,9 @@ from fabkit.drawing.outline import (
 )
 from fabkit.drawing.part import PartDrawing
 from fabkit.model.accessory import LID, Printable, has_pegs, profile_as_made
-from fabkit.model.lattice import Lattice
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
-from fabkit.model.puzzle import PuzzleSet, rings_to_units
+from fabkit.model.puzzle import PuzzleSet
 
 _Drawing = TypeVar("_Drawing")
 _Printable = TypeVar("_Printable", bound=Printable)
@@ -58,12 +58,14 @@ class FlatDrawing(PartDrawing):
         top_chamfer_mm: around the face.
         foot_chamfer_mm: around the back.
         pegs: below the back, one for each cell; none without pegs.
+        marks: on cells, cut out of face or back or both.
     """
 
     canonical: Polygon
     top_chamfer_mm: float
     foot_chamfer_mm: float
     pegs: tuple[Peg, ...] = ()
+    marks: tuple[CellMark, ...] = ()
 
     @property
     def back_mm(self) -> float:
@@ -105,11 +107,18 @@ def draft_flat_piece(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> FlatD
     face = chamfer_outline(outline, profile.top_chamfer_mm)
     foot = chamfer_outline(outline, profile.foot_chamfer_mm)
     pegs = place_pegs(puzzle.lattice, form, foot, profile) if pegged else ()
-    recesses: tuple[Recess, ...] = ()
-    if profile.has_recesses:
-        count = magnet_count(canonical, profile.unit_mm)
-        recesses = place_recesses(outline, foot, count, profile)
-        recesses = assign_poles(recesses, poles(puzzle, piece, profile), foot, profile)
+    marks = place_marks(puzzle, piece, (face, foot), profile)
+    if marks and pegs:
+        raise DrawingError(
+            "holes, crosses and dots cannot be made in pieces on pegs, which are below the middles of "
+            "cells; choose peg.height 0 mm"
+        )
+    recesses = place_magnets(
+        outline, foot, magnet_count(canonical, profile.unit_mm), marks, profile
+    )
+    if recesses:
+        unmarked = foot.difference(marked_area(marks))
+        recesses = assign_poles(recesses, poles(puzzle, piece, profile), unmarked, profile)
     smaller = min(face, foot, key=lambda area: area.area) if profile.faces == "both" else face
     return FlatDrawing(
         piece=piece.id,
@@ -122,31 +131,84 @@ def draft_flat_piece(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> FlatD
         top_chamfer_mm=profile.top_chamfer_mm,
         foot_chamfer_mm=profile.foot_chamfer_mm,
         recesses=recesses,
-        label=_label(piece, smaller, outline, recesses, profile),
+        label=_label(piece, smaller, outline, recesses, marks, profile),
         facing=profile.facing,
         copies=piece.copies,
         pegs=pegs,
+        marks=marks,
     )
 
 
-def _label(
-    piece: Piece, face: Polygon, outline: Polygon, recesses: Sequence[Recess], profile: Profile
+def place_magnets(
+    outline: Polygon, foot: Polygon, count: int, marks: Sequence[CellMark], profile: Profile
+) -> tuple[Recess, ...]:
+    """Place the recesses of a piece beside its marks, as `place_recesses` does; none if there are no magnets.
+
+    Raises:
+        DrawingError: when there is no room for them.
+    """
+    if not profile.has_recesses:
+        return ()
+    try:
+        return place_recesses(outline, foot, count, profile, marked_area(marks))
+    except DrawingError:
+        if marks:
+            place_recesses(outline, foot, count, profile)  # raises if the marks are not the reason
+            raise DrawingError(
+                f"beside its marks there is no room for {pluralize(count, 'magnet')} of "
+                f"{format_mm(profile.magnet_diameter_mm)}; choose a smaller magnet, mark.hole or "
+                "mark.width, a larger unit or recess.fit none"
+            ) from None
+        raise
+
+
+def place_letter(
+    piece: Piece, face: Polygon, centroid: Point, marks: Sequence[CellMark], profile: Profile
 ) -> Label | None:
-    """Place the letter beside the push-out holes.
+    """Place the letter of a piece beside its marks, as `place_label` does.
+
+    Raises:
+        DrawingError: when there is no room for it.
+    """
+    try:
+        return place_label(piece.label, face.difference(marked_area(marks)), centroid, profile)
+    except DrawingError:
+        if marks:
+            place_label(
+                piece.label, face, centroid, profile
+            )  # raises if the marks are not the reason
+            raise DrawingError(
+                "beside its marks there is no room for the letter; choose a smaller mark.hole, "
+                "mark.width, label.cap_height or label.margin, a larger unit or label.faces none"
+            ) from None
+        raise
+
+
+def _label(
+    piece: Piece,
+    face: Polygon,
+    outline: Polygon,
+    recesses: Sequence[Recess],
+    marks: Sequence[CellMark],
+    profile: Profile,
+) -> Label | None:
+    """Place the letter beside marks and push-out holes.
 
     Raises:
         DrawingError: when there is no room for it.
     """
     centroid = outline.centroid
     if not any(recess.release for recess in recesses):
-        return place_label(piece.label, face, centroid, profile)
+        return place_letter(piece, face, centroid, marks, profile)
     # place_label keeps its margin from holes in the face; the plastic must be as thick as a roof.
     radius_mm = profile.release_mm / 2 + max(0.0, profile.roof_mm - profile.label_margin_mm)
     holes = [Point(recess.centre_mm).buffer(radius_mm * 1.001, ARC_SEGMENTS) for recess in recesses]
     try:
-        return place_label(piece.label, face.difference(union_all(holes)), centroid, profile)
+        beside_holes = face.difference(union_all(holes))
+        return place_letter(piece, beside_holes, centroid, marks, profile)
     except DrawingError:
-        place_label(piece.label, face, centroid, profile)  # raises if the hole is not the reason
+        # Raises if the hole is not the reason.
+        place_letter(piece, face, centroid, marks, profile)
         release, roof = format_mm(profile.release_mm), format_mm(profile.roof_mm)
         raise DrawingError(
             f"beside a hole of {release} (recess.release) there is no room for the letter, {roof} "
@@ -240,8 +302,13 @@ def draft_for_pictures(
         return drawings
 
 
-def tone_area(lattice: Lattice, piece: Piece, unit_mm: float) -> BaseGeometry:
-    """Return the cells of a flat piece in its second colour, in mm; they are as deep as its letter."""
-    cell_rings = rings_to_units(lattice, map(lattice.ring, sorted(piece.tones)))
-    scaled = [[(x * unit_mm, y * unit_mm) for x, y in ring] for ring in cell_rings]
-    return union_all([Polygon(ring) for ring in scaled])
+def tone_areas(
+    puzzle: PuzzleSet, piece: Piece, unit_mm: float
+) -> tuple[BaseGeometry, BaseGeometry]:
+    """Return the cells of a flat piece in its second colour on face and back, in mm, in the frame of its
+    face; they are as deep as its letter. On the back only marks have it."""
+    behind = [cell for cell, mark in piece.back if puzzle.marks[mark].startswith("#")]
+    return (
+        cells_area(puzzle.lattice, piece.tones, unit_mm),
+        cells_area(puzzle.lattice, behind, unit_mm),
+    )

@@ -18,10 +18,10 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.core.errors import InputError
 from fabkit.core.units import format_mm
-from fabkit.drawing.draft import draft_all
+from fabkit.drawing.draft import draft_all, place_letter, place_magnets
 from fabkit.drawing.glyphs import flatten_contour
-from fabkit.drawing.label import place_label
-from fabkit.drawing.magnets import magnet_count, place_recesses
+from fabkit.drawing.magnets import magnet_count
+from fabkit.drawing.marks import CellMark, place_marks
 from fabkit.drawing.outline import (
     DrawingError,
     PointMm,
@@ -31,7 +31,7 @@ from fabkit.drawing.outline import (
     inset_ring,
     rings_mm,
 )
-from fabkit.model.piece import Piece
+from fabkit.model.piece import HOLE, Piece
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 
@@ -47,7 +47,7 @@ _STEP_MM = 0.01
 
 @dataclass(frozen=True)
 class Circle:
-    """A round hole for a magnet, as it is cut.
+    """A round hole for a magnet or a peg, as it is cut.
 
     Attributes:
         centre_mm: seen from the lettered face, in the frame of the outline.
@@ -65,8 +65,9 @@ class CutPiece:
     Attributes:
         outline: the finished outline.
         path: of the middle of the beam or knife, half a kerf outside the outline.
-        engraving: the closed contours of the letter, curves as chords within `CHORD_TOLERANCE_MM`; none
-            without a letter.
+        engraving: the closed contours of letter, crosses and dots, curves as chords within
+            `CHORD_TOLERANCE_MM`.
+        holes: marks of cells that take a peg.
         copies: how many of it are cut.
     """
 
@@ -75,6 +76,7 @@ class CutPiece:
     path: Polygon
     engraving: tuple[RingMm, ...]
     magnets: tuple[Circle, ...]
+    holes: tuple[Circle, ...] = ()
     copies: int = 1
 
     def moved(self, degrees: float, x_mm: float, y_mm: float) -> CutPiece:
@@ -92,16 +94,20 @@ class CutPiece:
             turned = affinity.rotate(shape, degrees, origin=(0, 0))
             return affinity.translate(turned, x_mm, y_mm)
 
-        magnets = list[Circle]()
-        for circle in self.magnets:
-            centre = carried(Point(circle.centre_mm))
-            magnets.append(Circle((centre.x, centre.y), circle.diameter_mm))
+        def carried_circles(circles: Sequence[Circle]) -> tuple[Circle, ...]:
+            centres = [carried(Point(circle.centre_mm)) for circle in circles]
+            return tuple(
+                Circle((centre.x, centre.y), circle.diameter_mm)
+                for circle, centre in zip(circles, centres, strict=True)
+            )
+
         return CutPiece(
             self.piece,
             carried(self.outline),
             carried(self.path),
             tuple(rings_mm(carried(Polygon(ring)))[0] for ring in self.engraving),
-            tuple(magnets),
+            carried_circles(self.magnets),
+            carried_circles(self.holes),
         )
 
     def on_own_sheet(self) -> tuple[list[CutPiece], float, float]:
@@ -115,8 +121,8 @@ def draft_cut_piece(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> CutPie
     """Draft one piece for cutting.
 
     The finished outline is the canonical one, inset by ``laser.inset``; its tips stay sharp and
-    nothing is chamfered. Letter and magnets have the places of a printed piece with that outline;
-    a letter is only on the front.
+    nothing is chamfered. Letter, marks and magnets have the places of a printed piece with that
+    outline; letter, crosses and dots are only on the front.
 
     Raises:
         DrawingError: when the inset removes an edge or a neck, when the kerf removes a hole or a
@@ -137,14 +143,20 @@ def draft_cut_piece(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> CutPie
     outline = _offset(canonical, inset_mm, "laser.inset", inset_mm, "an edge or a neck")
     path = _offset(outline, -kerf_mm / 2, "laser.kerf", kerf_mm, "a hole or a notch")
     one_face = "none" if profile.faces == "none" else "front"
-    label = place_label(piece.label, outline, outline.centroid, replace(profile, faces=one_face))
+    marks = place_marks(puzzle, replace(piece, back=()), (outline,), profile)
+    lettered = replace(profile, faces=one_face)
+    label = place_letter(piece, outline, outline.centroid, marks, lettered)
     contours = label.front.contours if label else ()
+    letters = [tuple(flatten_contour(contour, CHORD_TOLERANCE_MM)) for contour in contours]
+    engraved = [rings_mm(mark.area)[0] for mark in marks if mark.look != HOLE]
     return CutPiece(
         piece.id,
         outline,
         path,
-        tuple(tuple(flatten_contour(contour, CHORD_TOLERANCE_MM)) for contour in contours),
-        _magnets(canonical, outline, profile),
+        (*letters, *engraved),
+        _magnets(canonical, outline, marks, profile),
+        _holes(marks, profile),
+        piece.copies,
     )
 
 
@@ -182,13 +194,21 @@ def _offset(
     return inset_outline(outline, distance_mm)
 
 
-def _magnets(canonical: Polygon, outline: Polygon, profile: Profile) -> tuple[Circle, ...]:
+def _holes(marks: Sequence[CellMark], profile: Profile) -> tuple[Circle, ...]:
+    """Return the paths of the holes for pegs."""
+    path_mm = round(profile.mark_hole_mm - profile.kerf_mm, 6)
+    return tuple(Circle(mark.centre_mm, path_mm) for mark in marks if mark.look == HOLE)
+
+
+def _magnets(
+    canonical: Polygon, outline: Polygon, marks: Sequence[CellMark], profile: Profile
+) -> tuple[Circle, ...]:
     """Place the magnets as in a printed piece without chamfers."""
-    if not profile.has_recesses:
-        return ()
     upright = replace(profile, top_chamfer_mm=0.0, foot_chamfer_mm=0.0, lead_in_mm=0.0)
     count = magnet_count(canonical, profile.unit_mm)
-    recesses = place_recesses(outline, outline, count, upright)
+    recesses = place_magnets(outline, outline, count, marks, upright)
+    if not recesses:
+        return ()
     recess_mm = recesses[0].diameters.widest_mm
     if recess_mm < profile.kerf_mm + _SPARE_MM:
         raise DrawingError(

@@ -257,9 +257,13 @@ def magnet_count(canonical: Polygon, unit_mm: float) -> int:
 
 
 def place_recesses(
-    outline: Polygon, foot: Polygon, count: int, profile: Profile
+    outline: Polygon,
+    foot: Polygon,
+    count: int,
+    profile: Profile,
+    blocked: BaseGeometry | None = None,
 ) -> tuple[Recess, ...]:
-    """Place the magnets of a piece.
+    """Place the magnets of a piece, with a wall to areas that are `blocked`.
 
     One magnet is as near to the piece's centroid as the walls allow; two are as far apart as the
     walls allow, up to `MAX_SPACING_UNITS`, and then as symmetric about the centroid as possible.
@@ -279,6 +283,8 @@ def place_recesses(
     into_foot_mm = profile.foot_chamfer_mm - (span.low_mm or lead_in_mm)
     inset_mm = max(0.0, into_foot_mm, span.high_mm - chamfer_from_mm)
     beside_recess = chamfer_outline(outline, inset_mm)
+    if blocked is not None:
+        beside_recess, foot = beside_recess.difference(blocked), foot.difference(blocked)
 
     def centres(
         recess_mm: float, wall_mm: float, bed_wall_mm: float | None

@@ -89,7 +89,7 @@ def place_ball_piece(
     (to_x, to_y), (from_x, from_y) = _SQUARE.anchor(cells), _SQUARE.anchor(poses[0].cells)
     row, column = _SQUARE.row_col((to_x - from_x + 1, to_y - from_y - 1))
     wanted = np.array([rotate_ball(poses[0].rotation, ball) for ball in body.balls])
-    wanted += (column, -row, 0) - wanted[min(body.spine())]
+    wanted += (column, -row, 0) - wanted[min(body.base())]
     centres_mm = np.array(printed_mm, dtype=float)
     steps = np.rint((centres_mm - centres_mm[0]) / pitch_mm)
     for rotation in np.array(ROTATIONS, dtype=float):

@@ -52,7 +52,7 @@ class Task:
 
 def run_tasks(
     tasks: Sequence[Task],
-    checkpoint: Checkpoint,
+    checkpoint: Checkpoint | None,
     pool: Pool,
     progress: Progress = no_progress,
 ) -> list[bytes]:
@@ -60,7 +60,7 @@ def run_tasks(
 
     Args:
         tasks: started in this order; put the longest first to keep all workers busy to the end.
-        checkpoint: entered already.
+        checkpoint: entered already; None to keep nothing.
         progress: called with the share done, including earlier runs. An exception from it stops the
             run.
 
@@ -86,14 +86,15 @@ def run_tasks(
         1.0
         [b'ab', b'cd']
     """
-    results = {task.key: checkpoint.get(task.key) for task in tasks}
+    results = {task.key: checkpoint.get(task.key) if checkpoint else None for task in tasks}
     left = {task.key: task for task in tasks if results[task.key] is None}
     total = math.fsum(task.weight for task in tasks)
     done = total - math.fsum(task.weight for task in left.values())
     progress(done / total if left else 1.0, "")
     with contextlib.closing(pool.results(list(left.values()))) as finished:
         for task, result in finished:
-            checkpoint.put(task.key, result)
+            if checkpoint is not None:
+                checkpoint.put(task.key, result)
             results[task.key] = result
             del left[task.key]
             done += task.weight  # rounding must not reach 1 early

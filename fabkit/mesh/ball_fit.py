@@ -151,7 +151,7 @@ class _PoseTable:
         ones = np.ones((*around.shape[:2], 1))
         weights = ones
         factors = np.full((len(turns), 8), np.ptp(reach) / 4)
-        for _ in range(6):
+        for _ in range(10):
             rotated = balls @ turns.transpose(0, 2, 1)
             along = around @ rotated.transpose(0, 2, 1)
             outermost = np.take_along_axis(rotated, along.argmax(axis=2)[:, :, None], axis=1)
@@ -240,7 +240,8 @@ def _score(points: Points, pose: _Pose) -> tuple[float, float]:
     ball_points = (balls[:, None] + radius * _directions(1)).reshape(-1, 3)
     near = cKDTree(positions).query(ball_points[outside(ball_points) > -1e-6])[0] < 0.1
     off = outside(positions)
-    return float((off < 0.1).mean() * near.mean()), float((off > 0.25).mean())
+    # As a share of the radius: else balls halfway along links of twice the pitch would pass for links.
+    return float((off < min(0.1, 0.2 * radius)).mean() * near.mean()), float((off > 0.25).mean())
 
 
 def distance_to_skeleton(
@@ -278,13 +279,25 @@ def _refined(mesh: Mesh, rough: _Pose) -> tuple[str, _Pose | None]:
         middles.append(middle)
         diameters.append(2 * radius)
     fitted = np.array(middles)
-    matrix, _, _ = procrustes(drawn, fitted, reflection=False)
+    matrix, _, _ = procrustes(*_with_roll(mesh, rough.body, drawn, fitted), reflection=False)
     pitch = float(np.linalg.norm(matrix[:3, 0]))
     turn, origin = matrix[:3, :3] / pitch, matrix[:3, 3]
     off = np.linalg.norm(fitted - origin - pitch * drawn @ turn.T, axis=1)
     if off.max() > 0.15 * pitch:
         return f"ball {off.argmax()} is not at its place", None
     return "", _Pose(rough.body, pitch, turn, origin, tuple(diameters), float(off.max()))
+
+
+def _with_roll(mesh: Mesh, body: BallBody, drawn: Points, fitted: Points) -> tuple[Points, Points]:
+    """Add a point beside a straight row of balls, whose roll they leave open: its flat is below."""
+    row = fitted[-1] - fitted[0]
+    if body.normal is None or np.linalg.matrix_rank(drawn - drawn[0]) > 1:
+        return drawn, fitted
+    lean = mesh.as_trimesh.center_mass - fitted.mean(axis=0)
+    lean -= row * (lean @ row) / (row @ row)
+    scale = np.linalg.norm(row) / np.linalg.norm(drawn[-1] - drawn[0])
+    above = fitted[0] + scale * lean / max(np.linalg.norm(lean), 1e-9)
+    return np.vstack([drawn, drawn[0] + np.eye(3)[body.normal]]), np.vstack([fitted, above])
 
 
 def _fit_ball(

@@ -16,6 +16,7 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.glyphs import lettering
 from fabkit.drawing.outline import DrawingError
+from fabkit.mesh.cell_marks import PieceMarks, ScannedMark, compare_marks, separate_marks
 from fabkit.mesh.features import Cavity, Features, FittedCircle
 from fabkit.mesh.finding import DIGITS, Finding, check_limits, count_finding
 from fabkit.mesh.lattice_fit import normalized, similarities
@@ -40,7 +41,7 @@ class Letter:
 
     Attributes:
         likeness: the overlap with the font's letter: 1 when they are the same.
-        turns: quarter turns (sixths on a triangular lattice), counter-clockwise, from the font's
+        turns: quarter turns (sixths on those of hexagons and their parts), counter-clockwise, from the font's
             letter to this one.
     """
 
@@ -73,6 +74,8 @@ class ScannedPart:
 
     Attributes:
         part: without its `pegs`, if it has any.
+        features: those besides its `marks`.
+        marks: on its cells; `piece_marks` are these compared with those of its piece.
         key: its unique name in reports: the piece's id, numbered from the second one on; or
             ``unknown-1``.
         letter, back_letter: the letters on face and back, if recognised; `unknown_letter` is that
@@ -83,6 +86,8 @@ class ScannedPart:
 
     part: Part
     features: Features | None = None
+    marks: tuple[ScannedMark, ...] = ()
+    piece_marks: PieceMarks = PieceMarks()  # noqa: RUF009 (it does not change)
     pegs: PeggedPart | None = None
     findings: tuple[Finding, ...] = ()
     key: str = ""
@@ -97,6 +102,11 @@ class ScannedPart:
     def as_drawn(self) -> bool:
         """Whether it has the shape of its piece as drawn."""
         return self.piece in self.alike and not self.mirrored
+
+    @property
+    def plays_as_drawn(self) -> bool:
+        """Whether it has both shape and marks of its piece as drawn."""
+        return self.as_drawn and not self.piece_marks.wrong
 
     @property
     def name(self) -> str:
@@ -189,12 +199,27 @@ def identify(
         if letter:  # which several pieces may have
             lettered = [piece.id for piece in puzzle.pieces if piece.label == letter.text]
             alike = tuple(name for name in lettered if name in alike) or tuple(lettered)
+        outline = parts[i].outline
+        compared = dict[str, PieceMarks]()
+        if outline and puzzle.marks:
+            marks = scanned[i].marks
+            compared = {
+                piece.id: compare_marks(marks, outline, piece, puzzle)
+                for piece in puzzle.select(alike)
+            }
+        alike = tuple(sorted(alike, key=lambda name: len(compared[name].wrong if compared else ())))
         unused = [name for name in alike if used[name] < copies[name]]
         piece = next(iter([*unused, *alike]), None)
         key = unique_key(piece or "unknown", used, piece is not None)
         balls = parts[i].balls
         alike = () if balls and not balls.as_linked else scanned[i].alike
-        result[i] = replace(scanned[i], key=key, piece=piece, alike=alike)
+        result[i] = replace(
+            scanned[i],
+            key=key,
+            piece=piece,
+            alike=alike,
+            piece_marks=compared.get(piece or "", PieceMarks()),
+        )
     return result
 
 
@@ -212,11 +237,14 @@ def _scanned_part(part: Part, features: Features | None, puzzle: PuzzleSet) -> S
         return ScannedPart(part, features)
     lattice, pieces, cells = puzzle.lattice, puzzle.pieces, part.outline.cells
     texts = [piece.label for piece in pieces]
+    features, marks = separate_marks(part, features, puzzle)
     read = partial(read_letter, features.labels, turns=len(lattice.moves(False)))
     letter = read(texts)
     unknown = None if letter else read(_ALPHABET)
     back = read(texts, back=True)
-    scanned = ScannedPart(part, features, letter=letter, unknown_letter=unknown, back_letter=back)
+    scanned = ScannedPart(
+        part, features, marks, letter=letter, unknown_letter=unknown, back_letter=back
+    )
     for flips in (False, True):
         if alike := tuple(piece.id for piece in pieces if is_image(lattice, piece, cells, flips)):
             return replace(scanned, alike=alike, mirrored=flips)

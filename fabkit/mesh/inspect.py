@@ -12,6 +12,7 @@ from fabkit.mesh.part import BALLS, Part
 from fabkit.mesh.pegs import peg_findings
 from fabkit.mesh.rules.ball import inspect_balls
 from fabkit.mesh.rules.board import inspect_board
+from fabkit.mesh.rules.cell_mark import cell_mark_findings
 from fabkit.mesh.rules.label import label_findings
 from fabkit.mesh.rules.outline import CommonSizes, Subject, outline_findings
 from fabkit.mesh.rules.recess import mark_findings, recess_findings
@@ -83,6 +84,7 @@ def _inspect_flat(
         *findings,
         *recess_findings(flat),
         *mark_findings(flat),
+        *cell_mark_findings(flat),
         *label_findings(flat),
         *printing_findings(features.level, profile, [x.high_mm for x in features.hollows]),
         *(peg_findings(scanned.pegs, puzzle.lattice, profile) if has_pegs(puzzle, profile) else ()),

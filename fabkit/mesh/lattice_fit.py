@@ -27,7 +27,7 @@ from fabkit.drawing.outline import canonical_outline
 from fabkit.mesh.mesh import Mesh, Orientation, Points
 from fabkit.mesh.part import LENGTH_UNITS_MM, Outline, Part, length_unit_mm
 from fabkit.mesh.section import holes_in
-from fabkit.model.lattice import Cell, Lattice
+from fabkit.model.lattice import Cell, Lattice, Point
 from fabkit.model.piece import canonical_turn, orientations
 from fabkit.model.polygon import parts_of_cells, rings_of_cells
 from fabkit.model.puzzle import PuzzleSet, to_units
@@ -449,19 +449,14 @@ class _CellGrid:
     """The cells of a lattice as polygons, in grid units.
 
     Attributes:
-        places: where corners of cells can be, modulo the lattice's translations.
+        places: where lines along edges of cells intersect, modulo the lattice's translations.
         cell_area: of any cell.
     """
 
     def __init__(self, lattice: Lattice) -> None:
         self.lattice = lattice
-        (ux, _), (_, vy) = lattice.basis
-        corners = [point for cell in lattice.first for point in lattice.ring(cell)]
-        step = int(np.gcd.reduce(np.ravel(corners)))
-        self.places = np.array(
-            to_units(lattice, itertools.product(range(0, ux, step), range(0, vy, step)))
-        )
-        self._first = np.array(lattice.cells_at(0, 0))
+        self.places = np.array(to_units(lattice, _intersections(lattice)))
+        self._first = np.array(lattice.first)
         self._rings = np.array([to_units(lattice, lattice.ring(cell)) for cell in self._first])
         self.cell_area = Polygon(self._rings[0]).area
         (self._step,) = np.array(to_units(lattice, [(1, 1)]))
@@ -470,17 +465,39 @@ class _CellGrid:
     def around(self, bounds: Sequence[float]) -> tuple[list[Cell], NDArray[np.object_]]:
         """The cells that may meet a box, and their polygons."""
         left, low, right, high = bounds
-        tall = self.lattice.basis[1][1] * self._step[1]
+        (ux, _), (vx, vy) = self.lattice.basis
+        tall = vy * self._step[1]
         rows = range(math.floor(-high / tall) - 1, math.ceil(-low / tall) + 2)
         columns = range(math.floor(left) - 1, math.ceil(right) + 2)
         if (rows, columns) not in self._blocks:
-            places = itertools.product(rows, columns)
-            cells = [cell for place in places for cell in self.lattice.cells_at(*place)]
-            away = np.reshape(cells, (-1, *self._first.shape)) - self._first
-            rings = self._rings + (away * self._step)[:, :, None]
+            away = np.array(
+                [(ux * col + vx * (row & 1), -vy * row) for row in rows for col in columns]
+            )
+            cells = [(x, y) for x, y in (away[:, None] + self._first).reshape(-1, 2).tolist()]
+            rings = self._rings + (away * self._step)[:, None, None]
             shapes = shapely.polygons(rings.reshape(-1, *self._rings.shape[1:]))
             self._blocks[rows, columns] = cells, shapes
         return self._blocks[rows, columns]
+
+
+def _intersections(lattice: Lattice) -> list[Point]:
+    """The points, modulo translations, where lines along edges of cells intersect."""
+    (ux, uy), (vx, vy) = lattice.basis
+    edges = [edge for cell in lattice.first for edge in lattice.cell_edges(cell)]
+    step = int(np.gcd.reduce(np.ravel(edges)))
+    places = []
+    for x, y in itertools.product(range(0, ux, step), range(0, vy, step)):
+        directions = set()
+        for (from_x, from_y), (to_x, to_y) in edges:
+            dx, dy = to_x - from_x, to_y - from_y
+            # Images of the line under translations are so far apart, measured in the same way.
+            period = math.gcd(dx * uy - dy * ux, dx * vy - dy * vx)
+            if (dx * (y - from_y) - dy * (x - from_x)) % period == 0:
+                length = math.gcd(dx, dy)
+                directions.add(max((dx // length, dy // length), (-dx // length, -dy // length)))
+        if len(directions) > 1:
+            places.append((x, y))
+    return places
 
 
 def _covered_cells(

@@ -1,9 +1,9 @@
-"""Boolean operations on solids: cropping, trimming, silhouettes, and splitting by a prism."""
+"""Boolean operations on solids: cropping, trimming, silhouettes, and splitting by prisms."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -62,20 +62,24 @@ def trim_mesh(mesh: Mesh, low_mm: float, high_mm: float = math.inf) -> Mesh:
     return _mesh_of(cut.translate((0.0, 0.0, -low_mm)), mesh.name)
 
 
-def split_by_prism(
-    mesh: Mesh, area: BaseGeometry, low_mm: float, high_mm: float
+def split_by_prisms(
+    mesh: Mesh, prisms: Iterable[tuple[BaseGeometry, tuple[float, float]]]
 ) -> tuple[Mesh, Mesh]:
-    """Split a closed mesh by a prism: the rest, and the part inside, which touch each other.
+    """Split a closed mesh by prisms: the rest, and the parts inside, which touch each other.
 
-    The prism is an area in the mesh's own frame, extruded between two heights.
+    Each prism is an area in the mesh's own frame, extruded between two heights.
     """
     import manifold3d
 
-    rings = shapely.get_rings(polygons_by_size(area))
-    corners = [np.asarray(ring.coords)[:-1] for ring in rings]
-    outline = manifold3d.CrossSection(corners, manifold3d.FillRule.EvenOdd)
-    prism = outline.extrude(high_mm - low_mm).translate((0.0, 0.0, low_mm))
-    inside, rest = mesh.manifold.split(prism)
+    cutter = manifold3d.Manifold()
+    for area, (low_mm, high_mm) in prisms:
+        if area.is_empty:
+            continue
+        rings = shapely.get_rings(polygons_by_size(area))
+        corners = [np.asarray(ring.coords)[:-1] for ring in rings]
+        outline = manifold3d.CrossSection(corners, manifold3d.FillRule.EvenOdd)
+        cutter += outline.extrude(high_mm - low_mm).translate((0.0, 0.0, low_mm))
+    inside, rest = mesh.manifold.split(cutter)
     return _mesh_of(rest, mesh.name), _mesh_of(inside, mesh.name)
 
 

@@ -1,8 +1,9 @@
-"""Pieces made of balls (IQ Fit), and the flat forms they show on a board.
+"""Pieces made of balls, and the flat forms they show on a board.
 
-A ball piece has a *spine*, its longest straight row of bonded balls, and prongs. On a board the spine
-is flat: every ball is in the board's plane or hangs one pitch below it, in a hole. The flat forms are
-computed from the 24 rotations of the cube, never drawn.
+A piece lies on its *base*. If its balls are in one plane, all of them are the base: it lies flat, and may
+be turned over, since that is a rotation in space. The base of any other piece (IQ Fit) is its *spine*, the
+longest straight row of bonded balls: every other ball, a prong, is in the board's plane or hangs one pitch
+below it, in a hole. The flat forms are computed from the 24 rotations of the cube, never drawn.
 """
 
 from __future__ import annotations
@@ -49,15 +50,29 @@ class BallBody:
     balls: tuple[Ball, ...]
     bonds: tuple[tuple[int, int], ...]
 
-    def spine(self) -> tuple[int, ...]:
-        """Return the indices of the longest straight row of bonded balls.
+    @property
+    def normal(self) -> int | None:
+        """The axis across the plane that all balls are in; None if they are in several planes.
+
+        A straight row has the last of two: it does not roll onto its side.
+        """
+        planes = [len(set(coordinates)) == 1 for coordinates in zip(*self.balls, strict=True)]
+        return 2 - planes[::-1].index(True) if any(planes) else None
+
+    def base(self) -> tuple[int, ...]:
+        """Return the indices of the balls that are in the board's plane however the piece lies.
 
         Raises:
-            BallError: when two rows are equally long, so that "flat" is ambiguous.
+            BallError: when balls are in several planes, and no row is the longest.
         """
+        if self.normal is not None:
+            return tuple(range(len(self.balls)))
         runs = sorted(self._runs(), key=len, reverse=True)
         if not runs or (len(runs) > 1 and len(runs[0]) == len(runs[1])):
-            raise BallError("has no single longest straight row of balls to lie on")
+            raise BallError(
+                "has balls in several planes and no single longest straight row to lie on; put them in "
+                "one plane, or make one row of joined balls the longest"
+            )
         return runs[0]
 
     def _runs(self) -> Iterable[tuple[int, ...]]:
@@ -93,24 +108,28 @@ class FlatPose:
 
 
 def flat_poses(body: BallBody) -> tuple[FlatPose, ...]:
-    """Return the poses with the spine flat and every other ball in the plane or one pitch below.
+    """Return the poses with the base flat and every other ball in the plane or one pitch below.
 
-    The spine's first ball is at row 0, column 0; each qualifying rotation of the 24 appears once.
+    The base's first ball is at row 0, column 0; each qualifying rotation of the 24 appears once.
 
     Raises:
         BallError: when there is no single longest row, or no rotation qualifies.
     """
     square = LATTICES["square"]
-    spine = body.spine()
+    base = body.base()
     poses = []
     for rotation in ROTATIONS:
         balls = [rotate_ball(rotation, ball) for ball in body.balls]
-        origin = balls[min(spine)]
+        origin = balls[min(base)]
         balls = [(x - origin[0], y - origin[1], z - origin[2]) for x, y, z in balls]
-        flat = all(balls[i][2] == 0 for i in spine)
+        flat = all(balls[i][2] == 0 for i in base)
+        flat &= body.normal is None or rotation[2][body.normal] != 0
         if flat and all(z in (0, -1) for _, _, z in balls):
             places = (square.cells_at(-y, x) for x, y, z in balls if z == 0)
             poses.append(FlatPose(frozenset(chain.from_iterable(places)), rotation))
     if not poses:
-        raise BallError("cannot lie flat: in every rotation some ball sticks up or hangs too deep")
+        raise BallError(
+            "cannot lie with its longest row flat: in every rotation some ball sticks up or hangs too "
+            "deep; put every other ball in one plane with the row, or one pitch beside that plane, on one side"
+        )
     return tuple(poses)

@@ -54,14 +54,23 @@ def snowflake_numbers(puzzle: PuzzleSet) -> dict[str, int]:
 def rules_sha256(puzzle: PuzzleSet) -> str:
     """Return the SHA-256 of what starting positions depend on besides pieces: moves and boards."""
     boards = [[board.id, sorted(board.cells)] for board in puzzle.boards]
-    return json_sha256([puzzle.flips, *boards])
+    rules = [
+        [
+            board.id,
+            board.open_count,
+            [[sorted(clue.cells), clue.piece, clue.mark, clue.colour] for clue in board.clues],
+        ]
+        for board in puzzle.boards
+        if board.clues or board.open_count
+    ]
+    return json_sha256([puzzle.flips, *boards, *rules])
 
 
 def catalog_thresholds(puzzle: PuzzleSet, kind: str) -> Sequence[float]:
     """Return the level thresholds for a set's challenges of a kind.
 
-    They come from its shipped catalog, where a board counts as a start without given pieces; without
-    a catalog, they are `fabkit.model.entry.DEFAULT_THRESHOLDS`.
+    They come from its shipped catalog, where a board counts as a start without given pieces, and
+    ``clue`` is a start with clues in place of them; without a catalog, they are `fabkit.model.entry.DEFAULT_THRESHOLDS`.
     """
     levels = _shipped(puzzle).get("levels", {})
     thresholds: Sequence[float] = levels.get(
@@ -84,7 +93,10 @@ def shipped_count(puzzle: PuzzleSet, challenge: Challenge) -> int | None:
 def challenge_level(puzzle: PuzzleSet, challenge: Challenge, score: float) -> str:
     """Return the level of any challenge of a set among those of its kind; see `catalog_thresholds`."""
     kind = "challenge"
-    if challenge.given or any(board.cells == challenge.region for board in puzzle.boards):
+    on_board = any(board.cells == challenge.board_cells for board in puzzle.boards)
+    if puzzle.kind_of(challenge) == "start" and not challenge.given:
+        kind = "clue"
+    elif challenge.given or on_board:
         kind = "start"
     elif challenge.id in snowflake_numbers(puzzle):
         kind = "snowflake"

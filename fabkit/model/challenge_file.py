@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -280,7 +281,12 @@ class ChallengeReader:
         given = tuple[Given, ...]()
         count = None
         board = self._board_of(table)
-        clues = tuple(clue for clue in board.clues if clue.cells <= region) if board else ()
+        board_clues = board.clues if board else ()
+        clues = tuple(
+            replace(clue, cells=clue.cells & region)
+            for clue in board_clues
+            if not clue.cells.isdisjoint(region)
+        )
         if self._errors.count == errors_before_pieces:
             clues += self.clues(table.clue, numbering, region, pieces)
             given = self._given(table, flips, region, numbering, pieces, clues)
@@ -431,7 +437,7 @@ class ChallengeReader:
             message = f"there is no piece {quote(unknown[0])}; the pieces are {names}"
             self._errors.add(key, message)
             return None
-        drawn_as = "cells" if self._lattice.cells_per_unit == 1 else "outline"
+        drawn_as = "outline" if self._lattice.writes_outlines else "cells"
         drawn_as = "frame" if table.frame is not None else drawn_as
         return {
             piece_id: self._cells(drawn_as, cells, f"{key}.{piece_id}", numbering)
@@ -730,10 +736,13 @@ def challenge_record(
     if challenge.open_count != (board.rest_open(challenge.minus) if board and on_board else 0):
         record["open"] = challenge.open_count
     board_clues = board.clues if board and on_board else ()
+    # A colour is named by its first piece.
+    of_colour = {piece.colour: piece.id for piece in reversed(puzzle.pieces)}
     if clues := [clue for clue in challenge.clues if clue not in board_clues]:
         record["clue"] = [
             dict([describe(clue.cells)])
             | {key: text for key in CLUE_KEYS if (text := getattr(clue, key))}
+            | ({"colour": of_colour[clue.colour]} if clue.colour else {})
             for clue in clues
         ]
     if challenge.answer:

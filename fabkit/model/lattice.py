@@ -5,17 +5,27 @@ corners of the cells as well as their centroids. A cell *is* its centroid, an ou
 ring of corners, and one symmetry moves both. So orientations, placements and regions need
 no case for each lattice.
 
-==================  =============================================  =======================
-lattice             cells                                          frame step (grid units)
-==================  =============================================  =======================
-``square``          unit squares                                   1/2
-``quarter-square``  unit squares cut by both diagonals, N E S W    1/6
-``triangular``      hexagons around the points of a triangular     x 1/2, y 1/sqrt(12)
-                    lattice (unit: the distance of neighbours)
-==================  =============================================  =======================
+==================  ===============================================  ====================
+lattice             cells                                            frame step (units)
+==================  ===============================================  ====================
+``square``          unit squares                                     1/2
+``quarter-square``  unit squares cut by both diagonals               1/6
+``hexagon``         hexagons; a unit is the distance of neighbours   x 1/24, y 1/sqrt(1728)
+``triangle``        triangles with sides of one unit                 the same
+``kite``            hexagons cut from the centre to the middles of   the same
+                    their sides: 6 kites each
+``drafter``         hexagons cut from the centre to middles and      the same
+                    corners: 12 triangles each, 30-60-90 degrees
+==================  ===============================================  ====================
+
+The last four are the same plane, divided more and more finely, in one frame with the same
+translations and symmetries. Frame points on them have an even sum x + y, so that a sixth of a
+turn maps them to whole numbers.
 
 x grows to the right and y up. Rows of cells are counted downwards from the top left, as on
-a board: cell ``[0, 0]`` of the square lattice spans x 0..1 and y -1..0.
+a board: cell ``[0, 0]`` of the square lattice spans x 0..1 and y -1..0. A row and a column name
+a *place*. Where it holds several cells (the quarters of a square, the kites of a hexagon),
+``[row, column, k]`` is one of them, with k counted counter-clockwise from the top.
 """
 
 from __future__ import annotations
@@ -24,6 +34,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from itertools import chain
+from math import gcd
 
 Point = tuple[int, int]
 Cell = Point
@@ -54,32 +66,53 @@ class Symmetry:
 
 @dataclass(frozen=True)
 class Lattice:
-    """A planar lattice of cells; `LATTICES` has them all.
+    """A planar lattice of cells of equal area; `LATTICES` has them all.
 
     Attributes:
         name: as in a set file.
+        noun: what its cells are called.
         per_unit: frame steps along x in one grid unit.
         step_squared: squares of the frame step's length in grid units, along x and y
-            (squares, since the triangular lattice's y step is irrational).
+            (squares, since the step along y may be irrational).
         basis: frame vectors ``(ux, 0)`` and ``(vx, vy)``; their integer combinations are the
             lattice's translations.
-        corners: for each kind of cell, named by its centroid within the period, its corners
-            relative to the centroid, counter-clockwise.
-        first: the cells in row 0, column 0 of a board; all cells have the same area.
+        columns: the corners of the cells of one period, counter-clockwise: for each of its columns,
+            from row 0 and column 0 of a board, its cells, from the top counter-clockwise.
         symmetries: rotations first (the identity at index 0), then the flipped ones.
+        pictures: lines of text that show a place, in which the hexadecimal digit k is the cell k; the
+            first that fits the width of the terminal is used.
         edges: where edges of outlines run, for messages.
-        kinds: what the kinds of cells are called, for messages, if there are several.
+        cells_per_unit: cells that are counted as one unit of area; lines are drawn between units.
+        unit_noun: what a unit of area is called.
+        groups: kinds of cells to be coloured alike, by name: their indices in `first`.
     """
 
     name: str
+    noun: str
     per_unit: int
     step_squared: tuple[Fraction, Fraction]
     basis: tuple[Point, Point]
-    corners: Mapping[Point, Ring]
-    first: tuple[Cell, ...]
+    columns: tuple[tuple[Ring, ...], ...]
     symmetries: tuple[Symmetry, ...]
-    edges: str
-    kinds: Mapping[Point, str] = field(default_factory=dict)
+    pictures: tuple[tuple[str, ...], ...] = (("0 ",),)
+    edges: str = ""
+    cells_per_unit: int = 1
+    unit_noun: str = "cell"
+    groups: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+
+    @cached_property
+    def first(self) -> tuple[Cell, ...]:
+        """The cells of one period: those of `columns`, in that order."""
+        return tuple(_centroid(ring) for rings in self.columns for ring in rings)
+
+    @cached_property
+    def corners(self) -> Mapping[Point, Ring]:
+        """For each kind of cell, named by its centroid within the period, its corners relative to it."""
+        rings = [ring for rings in self.columns for ring in rings]
+        return {
+            self.residue((x, y)): tuple((cx - x, cy - y) for cx, cy in ring)
+            for (x, y), ring in zip(self.first, rings, strict=True)
+        }
 
     def moves(self, flips: bool) -> tuple[Symmetry, ...]:
         """Return the symmetries that may be applied to a piece."""
@@ -116,23 +149,48 @@ class Lattice:
         return len(self.corners[self.residue(self.first[0])]) == 6
 
     @cached_property
+    def is_square(self) -> bool:
+        """Whether the cells are whole squares, which may be chequered and hold balls."""
+        return self.has_outlines and len(self.first) == 1
+
+    @cached_property
     def is_staggered(self) -> bool:
-        """Whether odd rows of cells are shifted half a cell to the right, as hexagons are."""
-        return self.basis[1][0] != 0
+        """Whether odd rows of places are shifted half a place to the right, as hexagons are."""
+        return self.basis[1][0] * len(self.columns) % self.basis[0][0] != 0
 
     @cached_property
-    def cells_per_unit(self) -> int:
-        """Cells in one unit of area: a unit square, or one hexagon."""
-        return len(self.first)
+    def is_divided(self) -> bool:
+        """Whether a place holds several cells."""
+        return len(self.columns[0]) > 1
 
     @cached_property
-    def _steps(self) -> frozenset[tuple[Point, Point]]:
-        """Every edge of a cell, both ways, as (start modulo translations, vector)."""
+    def writes_outlines(self) -> bool:
+        """Whether files hold outlines rather than cells: where a unit of area has several cells."""
+        return self.cells_per_unit > 1
+
+    @cached_property
+    def corners_per_unit(self) -> int:
+        """Places along x in one grid unit where corners of cells can be."""
+        return self.per_unit // gcd(*chain.from_iterable(chain(*self.columns[0])))
+
+    def visible_edges(self, cell: Cell) -> list[tuple[Point, Point]]:
+        """Return the cell's edges that are borders of a unit of area, for pictures."""
+        edges = list(self.cell_edges(cell))
+        if self.cells_per_unit == 1:
+            return edges
+        unit = self.cells_at(*self.row_col(cell))
+        inner = {edge[::-1] for other in unit for edge in self.cell_edges(other)}
+        return [edge for edge in edges if edge not in inner]
+
+    @cached_property
+    def _steps(self) -> Mapping[tuple[Point, Point], Point]:
+        """Every edge of a cell, both ways: its vector by start modulo translations, and direction."""
         edges = [edge for kind in self.corners for edge in self.cell_edges(kind)]
         edges += [(end, start) for start, end in edges]
-        return frozenset(
-            (self.residue(start), (end[0] - start[0], end[1] - start[1])) for start, end in edges
-        )
+        return {
+            (self.residue(start), _direction(start, end)): (end[0] - start[0], end[1] - start[1])
+            for start, end in edges
+        }
 
     def walk(self, start: Point, end: Point) -> list[Point] | None:
         """Return the corners of cells along an outline's edge, without its end.
@@ -143,14 +201,16 @@ class Lattice:
             >>> LATTICES["quarter-square"].walk((0, 0), (6, 6))
             [(0, 0), (3, 3)]
         """
-        dx, dy = end[0] - start[0], end[1] - start[1]
-        for origin, (ex, ey) in self._steps:
-            count = dx // ex if ex else dy // ey
-            if origin == self.residue(start) and count > 0 and (ex * count, ey * count) == (dx, dy):
-                path = [(start[0] + ex * k, start[1] + ey * k) for k in range(count)]
-                whole = all((self.residue(point), (ex, ey)) in self._steps for point in path)
-                return path if whole else None
-        return None
+        direction = _direction(start, end)
+        path: list[Point] = []
+        here = start
+        while here != end:
+            step = self._steps.get((self.residue(here), direction))
+            if step is None or _direction(here, end) != direction:
+                return None
+            path.append(here)
+            here = here[0] + step[0], here[1] + step[1]
+        return path
 
     def anchor(self, cells: Iterable[Cell]) -> Point:
         """Return the translation to divide out of a set of cells.
@@ -165,19 +225,69 @@ class Lattice:
         return left * ux + low * vx, low * vy
 
     def cells_at(self, row: int, col: int) -> tuple[Cell, ...]:
-        """Return the cells in a board's row and column; a whole square is four quarters.
+        """Return the cells in a board's row and column, from the top counter-clockwise.
 
-        Odd rows of a staggered lattice are shifted half a unit to the right.
+        Odd rows of a staggered lattice are shifted half a place to the right. A place of the triangle
+        lattice is one triangle, which points up where row + column is even.
         """
         (ux, _), (vx, vy) = self.basis
-        return tuple((x + ux * col + vx * (row & 1), y - vy * row) for x, y in self.first)
+        period, column = divmod(col - self._columns_shifted(row), len(self.columns))
+        return tuple(
+            (x + ux * period + vx * (row & 1), y - vy * row)
+            for x, y in map(_centroid, self.columns[column])
+        )
+
+    def address(self, cell: Cell) -> tuple[int, int, int]:
+        """Return the row and the column of a cell, and its index k there: the inverse of `cells_at`."""
+        (ux, _), (vx, vy) = self.basis
+        (x, y), column, index = self._places[self.residue(cell)]
+        row = (y - cell[1]) // vy
+        period = (cell[0] - x - vx * (row & 1)) // ux
+        return row, period * len(self.columns) + column + self._columns_shifted(row), index
 
     def row_col(self, cell: Cell) -> tuple[int, int]:
-        """Return the board's row and column of a cell: the inverse of `cells_at`."""
-        (ux, _), (vx, vy) = self.basis
-        first_x, first_y = self.first[0]
-        row = first_y // vy - cell[1] // vy
-        return row, (cell[0] - vx * (row & 1)) // ux - first_x // ux
+        """Return the board's row and column of a cell."""
+        return self.address(cell)[:2]
+
+    def origin(self, row: int, col: int) -> tuple[int, int]:
+        """Return the place at or left of a place that can be called ``[0, 0]`` instead.
+
+        The lattice then looks the same, so that a triangle points up where row + column is even.
+        """
+        return row, col - (col - self._columns_shifted(row)) % len(self.columns)
+
+    def _columns_shifted(self, row: int) -> int:
+        """Return by how many whole columns a period begins later than in row 0."""
+        return (row & 1) * self.basis[1][0] * len(self.columns) // self.basis[0][0]
+
+    @cached_property
+    def _places(self) -> Mapping[Point, tuple[Cell, int, int]]:
+        """For each kind of cell the one in `first`, with its column and its index there."""
+        return {
+            self.residue(cell): (cell, column, index)
+            for column, rings in enumerate(self.columns)
+            for index, cell in enumerate(map(_centroid, rings))
+        }
+
+
+def _centroid(ring: Ring) -> Point:
+    """Return the centroid of a cell, which is a frame point."""
+    x6 = y6 = area2 = 0
+    for (x0, y0), (x1, y1) in zip(ring, (*ring[1:], ring[0]), strict=True):
+        cross = x0 * y1 - x1 * y0
+        area2 += cross
+        x6 += (x0 + x1) * cross
+        y6 += (y0 + y1) * cross
+    assert x6 % (3 * area2) == 0
+    assert y6 % (3 * area2) == 0
+    return x6 // (3 * area2), y6 // (3 * area2)
+
+
+def _direction(start: Point, end: Point) -> Point:
+    """Return the shortest vector of frame points in the direction of an edge."""
+    dx, dy = end[0] - start[0], end[1] - start[1]
+    steps = gcd(dx, dy) or 1
+    return dx // steps, dy // steps
 
 
 def _symmetries(turn: tuple[int, int, int, int], order: int) -> tuple[Symmetry, ...]:
@@ -197,49 +307,92 @@ _SIXTH_TURN = (1, -1, 3, 1)  # cos 60 = 1/2; the frame's y step is 1/sqrt(3) of 
 
 _SQUARE = Lattice(
     name="square",
+    noun="squares",
     per_unit=2,
     step_squared=(Fraction(1, 4), Fraction(1, 4)),
     basis=((2, 0), (0, 2)),
-    corners={(1, 1): ((-1, -1), (1, -1), (1, 1), (-1, 1))},
-    first=((1, -1),),
+    columns=((((0, -2), (2, -2), (2, 0), (0, 0)),),),
     symmetries=_symmetries(_QUARTER_TURN, 4),
     edges="edges go straight across or up, between whole numbers",
 )
 
 _QUARTER_SQUARE = Lattice(
     name="quarter-square",
+    noun="quarters of squares",
     per_unit=6,
     step_squared=(Fraction(1, 36), Fraction(1, 36)),
     basis=((6, 0), (0, 6)),
-    corners={
-        (3, 1): ((-3, -1), (3, -1), (0, 2)),  # S
-        (5, 3): ((1, -3), (1, 3), (-2, 0)),  # E
-        (3, 5): ((3, 1), (-3, 1), (0, -2)),  # N
-        (1, 3): ((-1, 3), (-1, -3), (2, 0)),  # W
-    },
-    first=((3, -5), (5, -3), (3, -1), (1, -3)),
+    columns=(
+        (
+            ((6, 0), (0, 0), (3, -3)),
+            ((0, 0), (0, -6), (3, -3)),
+            ((0, -6), (6, -6), (3, -3)),
+            ((6, -6), (6, 0), (3, -3)),
+        ),
+    ),
     symmetries=_symmetries(_QUARTER_TURN, 4),
+    pictures=(("100003", "111333", "122223"), ("1003", "1223"), ("03", "12")),
     edges="edges follow grid lines between whole numbers, or diagonals of squares",
-    kinds={
-        (3, 1): "lower quarters",
-        (5, 3): "right quarters",
-        (3, 5): "upper quarters",
-        (1, 3): "left quarters",
+    cells_per_unit=4,
+    unit_noun="square",
+    groups={
+        "left quarters": (1,),
+        "lower quarters": (2,),
+        "upper quarters": (0,),
+        "right quarters": (3,),
+        "upper and lower quarters": (0, 2),
     },
 )
 
-_TRIANGULAR = Lattice(
-    name="triangular",
-    per_unit=2,
-    step_squared=(Fraction(1, 4), Fraction(1, 12)),
-    basis=((2, 0), (1, 3)),
-    corners={(0, 0): ((0, -2), (1, -1), (1, 1), (0, 2), (-1, 1), (-1, -1))},
-    first=((0, 0),),
-    symmetries=_symmetries(_SIXTH_TURN, 6),
-    edges="edges are sides of hexagons",
+
+def _turned(*rings: Ring) -> tuple[Ring, ...]:
+    """Return cells around the origin and their images under all sixths of a turn."""
+    turns = _symmetries(_SIXTH_TURN, 6)[:6]
+    return tuple(tuple(map(turn, ring)) for turn in turns for ring in rings)
+
+
+def _cut_hexagons(
+    name: str,
+    columns: tuple[tuple[Ring, ...], ...],
+    pictures: tuple[tuple[str, ...], ...] = (("0 ",),),
+    groups: Mapping[str, tuple[int, ...]] | None = None,
+) -> Lattice:
+    """Return a lattice on the plane of hexagons around the points of the basis."""
+    noun = f"{name}s"
+    count = sum(map(len, columns))
+    numbered = {f"{noun} with k = {k}": (k,) for k in range(count)} if count > 1 else {}
+    return Lattice(
+        name=name,
+        noun=noun,
+        per_unit=24,
+        step_squared=(Fraction(1, 576), Fraction(1, 1728)),
+        basis=((24, 0), (12, 36)),
+        columns=columns,
+        symmetries=_symmetries(_SIXTH_TURN, 6),
+        pictures=pictures,
+        groups=numbered if groups is None else groups,
+    )
+
+
+_HEXAGON = _cut_hexagons(
+    "hexagon", ((((0, -24), (12, -12), (12, 12), (0, 24), (-12, 12), (-12, -12)),),)
+)
+_TRIANGLE = _cut_hexagons(
+    "triangle",
+    ((((0, 0), (-12, -36), (12, -36)),), (((0, 0), (12, -36), (24, 0)),)),
+    groups={"upward triangles": (0,), "downward triangles": (1,)},
+)
+_KITE = _cut_hexagons("kite", (_turned(((0, 0), (6, 18), (0, 24), (-6, 18))),), (("105 ", "234 "),))
+_DRAFTER = _cut_hexagons(
+    "drafter",
+    (_turned(((0, 0), (0, 24), (-6, 18)), ((0, 0), (-6, 18), (-12, 12))),),
+    (("210ba9  ", "345678  "),),
 )
 
 #: The lattices by name.
 LATTICES: dict[str, Lattice] = {
-    lattice.name: lattice for lattice in (_SQUARE, _QUARTER_SQUARE, _TRIANGULAR)
+    lattice.name: lattice
+    for lattice in (_SQUARE, _QUARTER_SQUARE, _HEXAGON, _TRIANGLE, _KITE, _DRAFTER)
 }
+#: Former names of lattices, which files may still use.
+RENAMED_LATTICES = {"triangular": "hexagon"}

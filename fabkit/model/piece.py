@@ -17,6 +17,14 @@ from fabkit.model.polygon import rings_of_cells
 PLAIN = "plain"
 #: The mark of the cells in the second colour of a chequered set whose colours constrain.
 DARK = "dark"
+#: The look of a mark that is a hole through the piece, which takes a peg.
+HOLE = "hole"
+#: The look of a mark that is a cross in the face or back.
+CROSS = "cross"
+#: The look of a mark that is a round dimple in the face or back.
+DOT = "dot"
+#: Looks of marks besides colours.
+LOOKS = (HOLE, CROSS, DOT)
 #: Cells of the second colour: those with an even or odd sum of row and column.
 PARITIES = ("even", "odd")
 
@@ -25,8 +33,9 @@ PARITIES = ("even", "odd")
 class Form:
     """A flat shape of a piece: cells of the set's lattice and their outline in frame points.
 
-    ``name`` is empty for a flat piece; forms of ball pieces are called ``single``, ``double``, … after
-    the number of prongs in the board's plane. The outer ring comes first.
+    ``name`` is empty for a flat piece. Forms of ball pieces are called ``front`` and ``back`` where all
+    balls are in one plane; else ``single``, ``double``, … after the number of prongs in the board's
+    plane. The outer ring comes first.
     """
 
     name: str
@@ -49,7 +58,7 @@ class Piece:
         forms: its flat forms; one unless the piece is made of balls.
         body: the balls of a ball piece, else None.
         tones: cells of the first form that have the second colour; none for most pieces.
-        tone: that colour; empty without tones.
+        tone: that colour, also of marks on the back; empty without any.
         marks: cells of the first form with a mark that constrains where it may be, and the mark.
         back: the same as seen where the piece is turned over, at the places of the same cells.
         copies: how many of it are printed, all from one file.
@@ -70,7 +79,8 @@ class Piece:
 def forms_of_balls(body: BallBody) -> tuple[Form, ...]:
     """Return the flat forms of a ball piece: its poses on a board up to rotation in the plane.
 
-    Those with the fewest balls in the board's plane come first.
+    Those with the fewest balls in the board's plane come first. A piece whose balls are in one plane has
+    one form, or two that are mirror images of each other.
 
     Raises:
         BallError: when the piece cannot lie flat.
@@ -84,14 +94,19 @@ def forms_of_balls(body: BallBody) -> tuple[Form, ...]:
         classes.setdefault(turned, pose)
     forms: dict[str, Form] = {}
     for pose in sorted(classes.values(), key=lambda pose: len(pose.cells)):
-        prongs = len(pose.cells) - len(body.spine())
+        prongs = len(pose.cells) - len(body.base())
         name = plain = _FORM_NAMES.get(prongs, f"{prongs}-prong")
+        if body.normal is not None:
+            name = _SIDES[len(forms)]
         while name in forms:
             name = f"{plain}-{int(name.removeprefix(plain)[1:] or 1) + 1}"
         forms[name] = Form(name, pose.cells, rings_of_cells(lattice, pose.cells))
     return tuple(forms.values())
 
 
+#: Forms of pieces whose balls are in one plane: as drawn, and turned over.
+_SIDES = ("front", "back")
+#: Forms of other ball pieces, by the number of prongs in the board's plane.
 _FORM_NAMES = {0: "spine", 1: "single", 2: "double", 3: "triple"}
 
 

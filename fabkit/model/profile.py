@@ -140,6 +140,10 @@ class Profile:
         "label.margin", "distance from the letter to the top chamfer", 0, 20
     )
     faces: str = _choice("label.faces", "where the letter is engraved", *FACES)
+    mark_hole_mm: float = _mm("mark.hole", "diameter of a mark that is a hole", 3, 50)
+    mark_width_mm: float = _mm("mark.width", "width of a mark that is a cross or a dot", 2, 50)
+    mark_stroke_mm: float = _mm("mark.stroke", "width of the bars of a cross", 0.8, 20)
+    mark_depth_mm: float = _mm("mark.depth", "depth of a cross or a dot", 0.2, 5)
     gap_min_mm: float = _mm("gap.min", "minimum gap between two printed pieces", 0, 2)
     gap_max_mm: float = _mm("gap.max", "maximum gap along a shared edge", 0.01, 10)
     max_bridge_mm: float = _mm("printer.max_bridge", "longest bridge that it can span", 1, 100)

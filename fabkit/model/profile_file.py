@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import tomli_w
@@ -38,11 +39,13 @@ if TYPE_CHECKING:
     from fabkit.core.documents import Table
 
 _PRESETS = Path(__file__).resolve().parent / "presets"
+#: Writers of values with a unit, by kind of setting.
+_FORMATS: dict[str, Any] = {LENGTH: partial(format_mm, digits=6), ANGLE: format_degrees}
 _LONGEST_TITLE = 200
 _LONGEST_TEXT = 40
 
 #: Keys of earlier versions and their new names.
-_RENAMED = {
+RENAMED = {
     "stub": "peg",
     "stub.diameter": "peg.diameter",
     "stub.height": "peg.height",
@@ -50,7 +53,8 @@ _RENAMED = {
     "recess.mouth": "recess.lead_in",
 }
 
-_BY_KEY = {setting.key: setting for setting in SETTINGS}
+#: The settings by their full keys.
+BY_KEY = {setting.key: setting for setting in SETTINGS}
 
 
 def preset_names() -> list[str]:
@@ -62,22 +66,21 @@ def preset_names() -> list[str]:
 def load_profile(
     chosen: Sequence[str] = (),
     settings: Sequence[str] = (),
-    unit_mm: float | None = None,
+    set_values: Mapping[str, Any] = MappingProxyType({}),
 ) -> Profile:
     """Build the effective profile.
 
     Args:
         chosen: presets by name or files by path, on top of ``default``; later ones take precedence.
         settings: single settings such as ``"unit=15 mm"``; they override all of these.
-        unit_mm: a set's own unit; ``chosen`` and ``settings`` override it.
+        set_values: a set's own defaults, `PuzzleSet.profile_values`; ``chosen`` and ``settings`` override
+            them.
 
     Raises:
         InputError: for an unknown preset or key, an invalid value, or contradicting numbers; with
             all errors of one layer.
     """
-    values = _read_layer("default")
-    if unit_mm is not None:
-        values["unit_mm"] = unit_mm
+    values = _read_layer("default") | dict(set_values)
     for name in chosen:
         values |= _read_layer(name)
     values |= _read_settings(settings)
@@ -95,13 +98,12 @@ def load_profile(
 def dump_profile(profile: Profile, base: Profile | None = None) -> str:
     """Return the TOML that reproduces a profile; only what differs from ``base``, if given."""
     document: dict[str, Any] = {"title": profile.title}
-    formats: dict[str, Any] = {LENGTH: partial(format_mm, digits=6), ANGLE: format_degrees}
     for setting in SETTINGS:
         section, _, key = setting.key.rpartition(".")
         value = getattr(profile, setting.attribute)
         if base is None or value != getattr(base, setting.attribute):
             table = document.setdefault(section, {}) if section else document
-            table[key] = formats.get(setting.kind, lambda value: value)(value)
+            table[key] = _FORMATS.get(setting.kind, lambda value: value)(value)
     return tomli_w.dumps(document)
 
 
@@ -130,6 +132,13 @@ def contradictions(profile: Profile) -> Iterable[ErrorDetail]:
     if profile.faces != "none" and depth_mm >= thickness_mm / 3:
         third = f"is a third or more of the thickness {format_mm(thickness_mm)}"
         yield ErrorDetail("label.depth", f"{format_mm(depth_mm)} {third}")
+    if profile.mark_stroke_mm > profile.mark_width_mm / 3:
+        yield ErrorDetail(
+            "mark.stroke",
+            f"{format_mm(profile.mark_stroke_mm)} is more than a third of mark.width, "
+            f"{format_mm(profile.mark_width_mm)}, and a cross would look like a dot; choose a smaller "
+            "mark.stroke or a larger mark.width",
+        )
     ball_mm = profile.ball_mm
     radius_mm = round(ball_mm / 2, 6)
     if profile.link_mm >= ball_mm:
@@ -249,8 +258,13 @@ def _read_values(document: dict[str, Any], errors: ErrorList) -> dict[str, Any]:
     """
     from fabkit.core.documents import read_document
 
-    layer: Any = read_document(profile_table(), document, errors, [*_BY_KEY], _RENAMED)
+    layer = read_document(profile_table(), document, errors, [*BY_KEY], RENAMED)
     errors.raise_if_any()
+    return table_values(layer)
+
+
+def table_values(layer: Any) -> dict[str, Any]:
+    """Return what a `profile_table` states, by attributes of `Profile`."""
     values = {"title": layer.title} if layer.title else {}
     for setting in SETTINGS:
         section, _, key = setting.key.rpartition(".")
@@ -258,6 +272,38 @@ def _read_values(document: dict[str, Any], errors: ErrorList) -> dict[str, Any]:
         if value is not None:
             values[setting.attribute] = value
     return values
+
+
+def format_values(values: Mapping[str, Any]) -> dict[str, str]:
+    """Return values by attributes of `Profile` as ``-s`` takes them, by key; without the title.
+
+    Example:
+        >>> format_values({"title": "thin", "thickness_mm": 4.0, "fit": "none"})
+        {'thickness': '4 mm', 'recess.fit': 'none'}
+    """
+    return {
+        setting.key: str(_FORMATS.get(setting.kind, str)(values[setting.attribute]))
+        for setting in SETTINGS
+        if setting.attribute in values
+    }
+
+
+def set_note(set_values: Mapping[str, Any], profile: Profile) -> str:
+    """Return a note on a set's own defaults, except its unit, that a profile keeps; empty for none.
+
+    Args:
+        set_values: `PuzzleSet.profile_values`.
+    """
+    kept = {
+        attribute: value
+        for attribute, value in set_values.items()
+        if attribute not in ("unit_mm", "title") and value == getattr(profile, attribute)
+    }
+    if not kept:
+        return ""
+    stated = ", ".join(f"{key}={value}" for key, value in format_values(kept).items())
+    magnets = "" if kept.get("fit") != "none" else "; for magnets, add -s recess.fit=press"
+    return f"the set's own defaults, which -p and -s override: {stated}{magnets}"
 
 
 @cache
@@ -294,9 +340,9 @@ def _read_settings(settings: Sequence[str]) -> dict[str, Any]:
     errors.raise_if_any()
     document = dict[str, Any]()
     for full_key, value in stated.items():
-        if full_key not in _BY_KEY:
-            near = nearest(full_key, [*_BY_KEY])
-            message = unknown_key(full_key, near, [*_BY_KEY], _RENAMED)
+        if full_key not in BY_KEY:
+            near = nearest(full_key, [*BY_KEY])
+            message = unknown_key(full_key, near, [*BY_KEY], RENAMED)
             errors.add(truncate(escape(full_key)), message)
             continue
         section, _, key = full_key.rpartition(".")

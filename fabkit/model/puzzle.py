@@ -111,6 +111,11 @@ class Challenge:
         return self.pieces_count or len(self.pieces)
 
     @property
+    def told_cells(self) -> frozenset[Cell]:
+        """The cells of all clues."""
+        return frozenset[Cell]().union(*(clue.cells for clue in self.clues))
+
+    @property
     def board_cells(self) -> frozenset[Cell]:
         """The region with the cells that are open by name: all cells of the board it is on."""
         return self.region | self.minus
@@ -145,6 +150,9 @@ class Family:
     blocked: bool = False
     without: tuple[frozenset[str], ...] = ()
 
+    def __len__(self) -> int:
+        return sum(1 for _ in self.choices())
+
     def choices(self) -> Iterator[tuple[Label, ...]]:
         """Yield the distinct choices of one label of each group, on different cells, in order."""
         for chosen in product(*map(dict.fromkeys, self.groups)):
@@ -168,7 +176,11 @@ class Family:
             self.pieces,
             flips=self.flips,
             title=" ".join(label.text for label in chosen) if self.prefix == "" else "",
-            clues=tuple(clue for clue in self.board.clues if clue.cells.isdisjoint(minus)),
+            clues=tuple(
+                replace(clue, cells=clue.cells - minus)
+                for clue in self.board.clues
+                if not clue.cells <= minus
+            ),
             open_count=self.board.rest_open(minus),
             minus=minus,
             blocked=self.blocked,
@@ -251,12 +263,14 @@ class PuzzleSet:
         flips: whether pieces may be turned over.
         source: the file it was read from, for messages.
         digest: SHA-256 of that file.
-        unit_mm: the set's suggested length of a grid unit, or None.
+        profile_values: the set's own defaults of the print profile, by attributes of `Profile`.
         marks: the looks of the marks of pieces, by letter: ``hole``, ``cross``, ``dot`` or a colour.
         families: challenges that are made when they are asked for.
         entries: those of the challenges whose results the set file states.
+        group: heading in the list of shipped sets.
         credit: where the shapes come from.
         licence: terms of use.
+        notes: warnings about the set file.
     """
 
     name: str
@@ -268,12 +282,14 @@ class PuzzleSet:
     challenges: tuple[Challenge, ...] = ()
     source: str = ""
     digest: str = ""
-    unit_mm: float | None = None
+    profile_values: Mapping[str, Any] = field(default_factory=dict, compare=False)
     marks: Mapping[str, str] = field(default_factory=dict)
     families: tuple[Family, ...] = ()
+    group: str = ""
     credit: str = "none"
     licence: str = "not stated"
     entries: tuple[Entry, ...] = field(default=(), compare=False)
+    notes: tuple[str, ...] = field(default=(), compare=False)
 
     def piece(self, piece_id: str) -> Piece:
         """Return the piece with this id; raise InputError when there is none."""
@@ -337,7 +353,7 @@ class PuzzleSet:
 
     @property
     def area(self) -> float:
-        """The pieces' area in square units (hexagons on the triangular lattice)."""
+        """The pieces' area in unit squares, or in cells where these are no squares."""
         return self.area_of(self.pieces)
 
     def area_of(self, pieces: Iterable[Piece]) -> float:
@@ -375,7 +391,7 @@ def default_board(boards: Sequence[Board]) -> Board | None:
 
 
 def area(lattice: Lattice, form: Form) -> float:
-    """Return a form's area in square units (hexagons on the triangular lattice)."""
+    """Return a form's area in unit squares, or in cells where these are no squares."""
     return len(form.cells) / lattice.cells_per_unit
 
 

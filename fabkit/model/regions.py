@@ -61,7 +61,9 @@ class CellNumbering:
     @cached_property
     def origin(self) -> tuple[int, int]:
         """Row and column on the lattice of the board's ``[0, 0]``."""
-        return (self.places[0][0], min(col for _, col in self.places)) if self.places else (0, 0)
+        if not self.places:
+            return 0, 0
+        return self.lattice.origin(self.places[0][0], min(col for _, col in self.places))
 
     def labelled(self, text: str) -> Label:
         """Return the label with this text, ignoring case.
@@ -226,8 +228,8 @@ def _frame_point(lattice: Lattice, corner: Any, below: str) -> Point:
 def _read_cells(
     items: Any, lattice: Lattice, key: str, errors: ErrorList, numbering: CellNumbering | None
 ) -> frozenset[Cell]:
-    """Read a list of ``[row, column]``, rows counted downwards; see `RegionReader.read`."""
-    expected = _expected_cell(numbering)
+    """Read a list of cells, each as `cells_named` reads it; see `RegionReader.read`."""
+    expected = _expected_cell(lattice, numbering)
     if not isinstance(items, list):
         raise _DrawingError(f"expected a list, found {quote(items)}")
     if len(items) > MAX_SIZE:
@@ -248,26 +250,14 @@ def _read_cells(
     return frozenset(covered)
 
 
-def _expected_cell(numbering: CellNumbering | None) -> str:
+def _expected_cell(lattice: Lattice, numbering: CellNumbering | None) -> str:
     """Return how a file may name a cell, for messages."""
-    ways = ["[row, column]"]
+    ways = ["[row, column]", "[row, column, k]"][: 1 + lattice.is_divided]
     if numbering is not None and numbering.cells and not numbering.lack:
         ways.append("a cell's number")
     if numbering is not None and numbering.labels:
         ways.append("its label")
     return join_or(ways)
-
-
-def cells_named(name: Any, lattice: Lattice, numbering: CellNumbering | None) -> frozenset[Cell]:
-    """Return the cells of ``[row, column]``, a cell's number or a label; none on a faulty board.
-
-    Raises:
-        ValueError: with a message, when there is no such cell.
-    """
-    if numbering is not None and isinstance(name, str):
-        return numbering.labelled(name).cells
-    place = _row_col(name, numbering, _expected_cell(numbering))
-    return frozenset(lattice.cells_at(*place)) if place else frozenset()
 
 
 def _read_frame(points: Any, lattice: Lattice) -> frozenset[Cell]:
@@ -284,24 +274,37 @@ def _read_frame(points: Any, lattice: Lattice) -> frozenset[Cell]:
     return frozenset((x, y) for x, y in points)
 
 
-def _row_col(item: Any, numbering: CellNumbering | None, expected: str) -> tuple[int, int] | None:
-    """Return row and column on the lattice of an item; None on a board with an error.
+def cells_named(name: Any, lattice: Lattice, numbering: CellNumbering | None) -> frozenset[Cell]:
+    """Return the cells of ``[row, column]``, rows counted downwards, of a cell's number or a label.
+
+    Where a place holds several cells, ``[row, column, k]`` is one of them. None on a faulty board.
 
     Raises:
-        ValueError: with a message, when the item is invalid.
+        ValueError: with a message, when there is no such cell.
     """
-    if _is_point(item, dimensions=2, whole=True):
+    if numbering is not None and isinstance(name, str):
+        return numbering.labelled(name).cells
+    dimensions = 3 if lattice.is_divided and isinstance(name, list) and len(name) == 3 else 2
+    if _is_point(name, dimensions, whole=True):
         row, col = numbering.origin if numbering else (0, 0)
-        return item[0] + row, item[1] + col
-    if numbering is None or type(item) is not int:
-        raise ValueError(f"expected {expected}, {_WHOLE}, found {quote(item)}")
+        cells = lattice.cells_at(name[0] + row, name[1] + col)
+        if dimensions == 2:
+            return frozenset(cells)
+        if not 0 <= name[2] < len(cells):
+            parts = f"the {lattice.noun} of a place are numbered 0 to {len(cells) - 1}"
+            raise ValueError(f"there is no cell {quote(name)}; {parts}")
+        return frozenset({cells[name[2]]})
+    if numbering is None or type(name) is not int:
+        expected = _expected_cell(lattice, numbering)
+        raise ValueError(f"expected {expected}, {_WHOLE}, found {quote(name)}")
     if numbering.lack:
-        number = f"{quote(item)} is the number of a cell"
+        number = f"{quote(name)} is the number of a cell"
         raise ValueError(f"{number}, but {numbering.lack}; write [row, column]")
-    if numbering.cells and not 0 <= item < len(numbering.places):
+    if numbering.cells and not 0 <= name < len(numbering.places):
         numbered = f"the board's cells are numbered 0 to {len(numbering.places) - 1}"
-        raise ValueError(f"there is no cell {quote(item)}; {numbered}")
-    return numbering.places[item] if numbering.cells else None
+        raise ValueError(f"there is no cell {quote(name)}; {numbered}")
+    place = numbering.places[name] if numbering.cells else None
+    return frozenset(lattice.cells_at(*place)) if place else frozenset()
 
 
 def _is_point(value: object, dimensions: int, whole: bool) -> bool:
@@ -321,9 +324,8 @@ def _is_point(value: object, dimensions: int, whole: bool) -> bool:
 def _read_rows(rows: Any, lattice: Lattice, lengths: bool, is_size: bool) -> frozenset[Cell]:
     """Read the cells of ``rows``, or of ``size = [rows, columns]``.
 
-    Rows are strings, in which a letter is a cell, or, for a board, the length of each row. Odd rows
-    of the triangular lattice are shifted half a cell to the right; a letter is a whole square of the
-    quarter-square lattice.
+    Rows are strings, in which a letter is a place, or, for a board, the length of each row: a whole
+    square of the quarter-square lattice, a whole hexagon of kites or drafters. See `Lattice.cells_at`.
     """
     bounded = isinstance(rows, list) and 0 < len(rows) <= LONGEST_SIDE
     numbers = bounded and all(type(length) is int and 0 < length <= LONGEST_SIDE for length in rows)
@@ -384,8 +386,8 @@ def flat_form(lattice: Lattice, cells: frozenset[Cell], key: str, errors: ErrorL
     try:
         enclosed = cells_of_rings(lattice, rings)
     except OutlineError:  # the cells enclose a hole at a single point
-        touching = sorted(map(lattice.row_col, _cells_that_touch(lattice, cells)))
-        where = " and ".join(str(list(cell)) for cell in touching)
+        touching = sorted(map(lattice.address, _cells_that_touch(lattice, cells)))
+        where = " and ".join(str(list(cell[: 2 + lattice.is_divided])) for cell in touching)
         errors.add(key, f"{where} touch at a corner only; a piece would break there")
         return None
     assert enclosed == cells  # else the lattice's cells and edges do not agree
@@ -404,9 +406,13 @@ def _cells_that_touch(lattice: Lattice, cells: frozenset[Cell]) -> tuple[Cell, C
 
 
 def read_balls(
-    items: Any, pairs: Any, place: str, errors: ErrorList
+    items: Any, pairs: Any, place: str, errors: ErrorList, name: str
 ) -> tuple[BallBody, tuple[Form, ...]] | None:
-    """Read a ball piece and compute its flat forms; without bonds, all neighbours are joined."""
+    """Read a ball piece and compute its flat forms; without bonds, all neighbours are joined.
+
+    Args:
+        name: what messages call the piece.
+    """
     key = f"{place}.balls"
     errors_before = errors.count
     try:
@@ -420,7 +426,10 @@ def read_balls(
         if errors.count == errors_before:
             _refuse_loose_ball(balls, bonds)
             body = BallBody(tuple(balls), tuple(bonds))
-            return body, forms_of_balls(body)
+            try:
+                return body, forms_of_balls(body)
+            except BallError as error:
+                errors.add(key, f"{name} {error}")
     except BallError as error:
         errors.add(key, str(error))
     return None

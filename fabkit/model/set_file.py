@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from math import prod
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, StrictBool, StrictFloat, StrictInt
 
@@ -24,7 +24,15 @@ from fabkit.core.documents import (
     read_document,
     read_identifier,
 )
-from fabkit.core.errors import ErrorList, escape, join_names, join_or, pluralize, quote
+from fabkit.core.errors import (
+    ErrorList,
+    InputError,
+    escape,
+    join_names,
+    join_or,
+    pluralize,
+    quote,
+)
 from fabkit.core.files import digest, sha256
 from fabkit.core.parsing import read_toml
 from fabkit.model.accessory import BLOCKER, LID_SUFFIX
@@ -37,15 +45,24 @@ from fabkit.model.challenge_file import (
     Pair,
     TextRows,
 )
-from fabkit.model.lattice import LATTICES, Cell, Lattice
+from fabkit.model.lattice import LATTICES, RENAMED_LATTICES, Cell, Lattice
 from fabkit.model.piece import (
     DARK,
+    HOLE,
+    LOOKS,
     PARITIES,
     PLAIN,
     Piece,
     chequered_cells,
     fits_in,
     normalize_cells,
+)
+from fabkit.model.profile_file import (
+    BY_KEY,
+    RENAMED,
+    load_profile,
+    profile_table,
+    table_values,
 )
 from fabkit.model.puzzle import (
     MOVES,
@@ -69,6 +86,11 @@ from fabkit.model.regions import (
 )
 from fabkit.model.svg import SvgFolder
 
+if TYPE_CHECKING:
+    ProfileTable = Table
+else:
+    ProfileTable = profile_table()
+
 #: Limits for the length of a grid unit.
 UNIT_RANGE_MM = (4.0, 200.0)
 #: Sixteen default colours, pairwise distinguishable with any colour vision. The CIEDE2000 difference
@@ -85,9 +107,9 @@ _MOST_PIECES = 1000
 _LONGEST_LABEL = 3
 _LONGEST_DEFAULT_LABEL = 2
 _PIECE_KEYS = ("outline", "cells", "rows", "svg", "balls")
+#: The table of a set's own defaults of the profile.
+_PROFILE = "profile"
 _BOARD_KEYS = ("size", "rows", "cells", "outline", "svg")
-#: Looks of marks besides colours.
-LOOKS = ("hole", "cross", "dot")
 #: What the second colour of a chequered set is for.
 CHEQUER_ROLES = ("decoration", "rule")
 #: The letter of a cell without a mark, where a set has marks.
@@ -137,8 +159,9 @@ class HeadTable(Table):
     """Settings of the whole set."""
 
     name: Annotated[str, IDENTIFIER] = Field(description="short name; names the output folder")
-    lattice: Annotated[str, choice(*LATTICES)] = Field(
-        description="the grid: squares, squares with their diagonals, or hexagons"
+    lattice: Annotated[str, choice(*LATTICES, renamed=RENAMED_LATTICES)] = Field(
+        description="the grid: squares, squares with their diagonals, hexagons, triangles, or hexagons \
+cut into 6 kites or 12 drafters"
     )
     moves: Annotated[str, choice(*MOVES)] = Field(description="whether pieces may be turned over")
     title: Text = Field("", max_length=200, description="display name")
@@ -162,6 +185,7 @@ class HeadTable(Table):
         description="letters in rows of pieces that are marks, and their looks: hole, cross, dot or "
         "a colour; other cells are X",
     )
+    group: Text = Field("", max_length=40, description="heading in the list of shipped sets")
     source: Text = Field("none", max_length=2000, description="where the shapes come from")
     licence: Text = Field("not stated", max_length=200, description="terms of use")
 
@@ -287,6 +311,10 @@ class SetFile(Table):
     board: list[BoardTable] = Field([], max_length=1000)
     family: list[FamilyTable] = Field([], max_length=100)
     challenge: list[ChallengeTable] = Field([], max_length=10_000)
+    profile: ProfileTable | None = Field(
+        None,
+        description="how the set is made by default: any keys of a profile file, which `-p` and `-s` override",
+    )
 
 
 def read_set(path: Path, source: str | None = None) -> PuzzleSet:
@@ -301,7 +329,9 @@ def read_set(path: Path, source: str | None = None) -> PuzzleSet:
     name = source or escape(str(path))
     errors = ErrorList(name)
     document = read_toml(path, name)
-    file = read_document(SetFile, document, errors)
+    keys = [f"{_PROFILE}.{key}" for key in BY_KEY]
+    renamed = {f"{_PROFILE}.{old}": new for old, new in RENAMED.items()}
+    file = read_document(SetFile, document, errors, keys, renamed)
     if file:
         puzzle = _SetReader(file, errors, path).read(document)
     errors.raise_if_any()
@@ -318,8 +348,9 @@ class _SetReader:
         self.path = path
         self.lattice = LATTICES[file.set.lattice]
         self.flips = file.set.moves == MOVES[1]
+        self.values = self._profile_values()
         self.drawings = SvgFolder(path.parent)
-        self.regions = RegionReader(self.lattice, errors, self.drawings, file.set.unit)
+        self.regions = RegionReader(self.lattice, errors, self.drawings, self.values.get("unit_mm"))
 
     def read(self, document: Mapping[str, Any]) -> PuzzleSet:
         """Return the set; usable only if there are no errors.
@@ -345,15 +376,17 @@ class _SetReader:
             title=head.title or head.name,
             lattice=self.lattice,
             flips=self.flips,
-            unit_mm=head.unit,
+            profile_values=self.values,
             pieces=tuple(pieces),
             boards=tuple(boards),
             challenges=(),
             source=self.errors.source,
             digest=digest(*digests) if len(digests) > 1 else digests[0],
             marks=self.marks,
+            group=head.group,
             credit=head.source,
             licence=head.licence,
+            notes=self._notes(document["set"]["lattice"]),
         )
         are_all_sound = all(
             len(sound) == len(document.get(key, ()))
@@ -403,7 +436,7 @@ class _SetReader:
     def _check_head(self) -> None:
         """Record the errors of a second colour and of marks."""
         head = self.head
-        if head.chequer and self.lattice is not LATTICES["square"]:
+        if head.chequer and not self.lattice.is_square:
             lattice = f"the lattice is {self.lattice.name}"
             self.errors.add(
                 "set.chequer", f"only squares can be chequered, and {lattice}; leave it out"
@@ -417,6 +450,38 @@ class _SetReader:
             if len(letter) != 1 or not letter.isalpha() or letter == _PLAIN_LETTER:
                 expected = f"expected a single letter other than {_PLAIN_LETTER}, the plain cell"
                 self.errors.add("set.marks", f"{expected}; found {quote(letter)}")
+        letters: dict[str, str] = {}
+        for letter, look in head.marks.items():
+            if letters.setdefault(look, letter) != letter:
+                both = f"{quote(letters[look])} and {quote(letter)} both look like {quote(look)}"
+                self.errors.add(
+                    "set.marks", f"{both}, and could not be told apart; choose another look"
+                )
+
+    def _profile_values(self) -> dict[str, Any]:
+        """Return the set's own defaults of the profile: its unit, and its table."""
+        unit = {} if self.head.unit is None else {"unit_mm": self.head.unit}
+        if self.file.profile is None:
+            return unit
+        values: dict[str, Any] = {"title": f"as {self.head.name} is made by default"}
+        values |= unit | table_values(self.file.profile)
+        if unit and values["unit_mm"] != self.head.unit:
+            message = "differs from set.unit; write only one of them"
+            self.errors.add(f"{_PROFILE}.unit", message)
+        try:
+            load_profile(set_values=values)
+        except InputError as error:
+            for detail in error.errors:
+                self.errors.add(f"{_PROFILE}.{detail.key}", detail.message)
+        return values
+
+    def _notes(self, lattice: str) -> tuple[str, ...]:
+        """Return a note about a lattice's former name."""
+        if lattice == self.lattice.name:
+            return ()
+        name = f"{quote(lattice)} is now called {quote(self.lattice.name)}"
+        change = f"write lattice = {quote(self.lattice.name)}"
+        return (f"{self.errors.source}: set.lattice: {name}; {change}",)
 
     def _pieces(self, table: PieceTable, index: int) -> list[Piece]:
         """Return the pieces of a table; without forms after an error, to avoid consequential errors."""
@@ -456,14 +521,15 @@ class _SetReader:
 
     def _ball_piece(self, table: PieceTable, piece: Piece) -> Piece:
         key = table.key("balls")
-        if self.lattice is not LATTICES["square"]:
+        if not self.lattice.is_square:
             message = 'lie on the square lattice; write lattice = "square" in [set]'
             self.errors.add(key, message)
             return piece
         if self.head.chequer:
             message = "have one colour, but the set is chequered; omit set.chequer"
             self.errors.add(key, message)
-        read = read_balls(table.balls, table.bonds, table.place, self.errors)
+        name = f"piece {quote(table.id)}"
+        read = read_balls(table.balls, table.bonds, table.place, self.errors, name)
         return replace(piece, forms=read[1], body=read[0]) if read else piece
 
     def _chequered(self, table: PieceTable, piece: Piece) -> Piece:
@@ -472,7 +538,7 @@ class _SetReader:
         if "chequer" in table.model_fields_set and not colour:
             message = 'needs a second colour; write chequer = "#5d3a1a" in [set]'
             self.errors.add(table.key("chequer"), message)
-        if not colour or not piece.forms or piece.body or self.lattice is not LATTICES["square"]:
+        if not colour or not piece.forms or piece.body or not self.lattice.is_square:
             return piece
         tones = chequered_cells(self.lattice, piece.forms[0].cells, table.chequer)
         piece = replace(piece, tones=tones, tone=colour)
@@ -510,7 +576,29 @@ class _SetReader:
             )
             moved = {flip(cell): mark for cell, mark in marks.items()}
             back = {(x + to_x - from_x, y + to_y - from_y): mark for (x, y), mark in moved.items()}
-        return replace(piece, marks=tuple(sorted(front.items())), back=tuple(sorted(back.items())))
+        looks = self.head.marks
+        holes, holes_behind = (
+            {cell for cell, mark in marks.items() if looks[mark] == HOLE} for marks in (front, back)
+        )
+        if holes != holes_behind:
+            message = (
+                "has other holes than rows, but a hole goes through the piece; draw it in both"
+            )
+            self.errors.add(table.key("back"), message)
+        colours = {looks[mark] for mark in (*front.values(), *back.values())}
+        colours = {colour for colour in colours if colour.startswith("#")}
+        if len(colours) > 1:
+            shown = join_names(sorted(colours))
+            message = f"shows marks in {shown}; a piece has at most one colour besides its own"
+            self.errors.add(table.key("rows"), message)
+        tones = frozenset(cell for cell, mark in front.items() if looks[mark] in colours)
+        return replace(
+            piece,
+            tones=tones,
+            tone=min(colours, default=""),
+            marks=tuple(sorted(front.items())),
+            back=tuple(sorted(back.items())),
+        )
 
     def _marks_in(self, rows: Sequence[str], key: str) -> dict[Cell, str]:
         """Return the marks of cells in rows of text; record letters that mean nothing."""

@@ -18,7 +18,7 @@ from xml.parsers import expat
 from fabkit.core.errors import InputError, did_you_mean, escape, join_names, quote, truncate
 from fabkit.core.files import read_bytes
 from fabkit.core.units import format_mm
-from fabkit.model.lattice import LATTICES, Cell, Lattice
+from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.polygon import LARGEST_COORDINATE, MAX_SIZE, OutlineError, cells_of_rings
 
 #: Limits for files.
@@ -443,7 +443,7 @@ def cells_on_lattice(
     Raises:
         SvgError: when it cannot be moved onto the lattice; it names a corner or an edge.
     """
-    steps = 1 if lattice is LATTICES["square"] else 2  # possible corners per unit
+    steps = lattice.corners_per_unit
     corners_mm = [corner for ring in rings_mm for corner in ring]
     places, off = zip(
         *(_places([corner[axis] / unit_mm * steps for corner in corners_mm]) for axis in (0, 1)),

@@ -194,14 +194,13 @@ class BoardPainter:
         return {edge for cell in cells for edge in self.puzzle.lattice.cell_edges(cell)}
 
     def _inner_edges(self, cells: frozenset[Cell]) -> list[list[PointMm]]:
-        """Return the edges between cells, each once, without the diagonals of quartered squares."""
-        edges = self._edges(cells)
-        inner = [
-            (start, end) for start, end in sorted(edges) if start < end and (end, start) in edges
+        """Return the edges between units of area, each once."""
+        edges = {edge for cell in cells for edge in self.puzzle.lattice.visible_edges(cell)}
+        return [
+            self._at((start, end))
+            for start, end in sorted(edges)
+            if start < end and (end, start) in edges
         ]
-        if self.puzzle.lattice.cells_per_unit > 1:
-            inner = [edge for edge in inner if edge[0][0] == edge[1][0] or edge[0][1] == edge[1][1]]
-        return [self._at(edge) for edge in inner]
 
     def _outline(self, cells: frozenset[Cell]) -> list[list[PointMm]]:
         if cells not in self._outlines:

@@ -32,16 +32,16 @@ def sheet_svg(pieces: Sequence[CutPiece], width_mm: float, depth_mm: float) -> s
         style = {"fill": "none", "stroke": LAYERS[layer][1], "stroke_width": number(HAIRLINE_MM)}
         if rings or circles:
             with drawing.layer(layer):
-                for ring in rings:
-                    drawing.polygon([ring], **style)
                 for x, y, radius in circles:
                     drawing.circle(x, y, radius, **style)
+                for ring in rings:
+                    drawing.polygon([ring], **style)
     return drawing.source()
 
 
 def sheet_dxf(pieces: Sequence[CutPiece], width_mm: float, depth_mm: float) -> str:
     """Return pieces on a sheet, origin at the lower left, as a DXF document (R2010) with toolpaths only:
-    closed LWPOLYLINEs on CUT and ENGRAVE, CIRCLEs on MAGNET."""
+    closed LWPOLYLINEs on CUT and ENGRAVE, CIRCLEs on MAGNET and, for pegs, on CUT."""
     from ezdxf.filemanagement import new
 
     with _same_bytes():
@@ -58,11 +58,11 @@ def sheet_dxf(pieces: Sequence[CutPiece], width_mm: float, depth_mm: float) -> s
         # ezdxf does not copy extents that begin at the origin.
         document.header["$EXTMIN"], document.header["$EXTMAX"] = low, high
         for layer, (rings, circles) in _contents(pieces).items():
-            for ring in rings:
-                space.add_lwpolyline(_rounded(ring), close=True, dxfattribs={"layer": layer})
             for x, y, radius in circles:
                 [centre] = _rounded([(x, y)])
                 space.add_circle(centre, round(radius, _DIGITS), dxfattribs={"layer": layer})
+            for ring in rings:
+                space.add_lwpolyline(_rounded(ring), close=True, dxfattribs={"layer": layer})
         # ezdxf would add these in the order of a set, which varies between runs.
         for name in sorted(document.entitydb.dxf_types_in_use()):
             document.classes.add_class(name)
@@ -80,7 +80,8 @@ def _contents(
         (*magnet.centre_mm, magnet.diameter_mm / 2) for piece in pieces for magnet in piece.magnets
     ]
     cuts = [ring for piece in pieces for ring in reversed(rings_mm(piece.path))]
-    return {"ENGRAVE": (engraved, []), "MAGNET": ([], holes), "CUT": (cuts, [])}
+    pegs = [(*hole.centre_mm, hole.diameter_mm / 2) for piece in pieces for hole in piece.holes]
+    return {"ENGRAVE": (engraved, []), "MAGNET": ([], holes), "CUT": (cuts, pegs)}
 
 
 def _rounded(points: Iterable[PointMm]) -> list[PointMm]:

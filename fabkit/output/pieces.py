@@ -10,7 +10,7 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.core.errors import pluralize
 from fabkit.core.units import format_mm
-from fabkit.drawing.draft import FlatDrawing, draft_for_pictures, tone_area
+from fabkit.drawing.draft import FlatDrawing, draft_for_pictures, tone_areas
 from fabkit.drawing.outline import PointMm, canonical_outline
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
@@ -81,7 +81,7 @@ def flat_piece_view(
 ) -> PieceView:
     """Return the view of a flat piece."""
     outline = drawing.outline
-    toned = tone_area(puzzle.lattice, piece, profile.unit_mm).intersection(outline)
+    toned = tone_areas(puzzle, piece, profile.unit_mm)[0].intersection(outline)
     return PieceView(piece.id, piece.colour, outline, drawing, toned, piece.tone)
 
 
@@ -94,7 +94,8 @@ def ball_piece_views(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> list[
         squares = canonical_outline(puzzle.lattice, form.rings, unit)
         outline = squares.buffer((ball_mm - unit) / 2, join_style="mitre")
         balls = tuple((x * unit, y * unit) for x, y in to_units(puzzle.lattice, form.cells))
-        view = PieceView(f"{piece.id} {form.name}", piece.colour, outline, label=piece.label)
+        name = f"{piece.id} {form.name}" if len(piece.forms) > 1 else piece.id
+        view = PieceView(name, piece.colour, outline, label=piece.label)
         views.append(replace(view, balls=balls, ball_mm=ball_mm))
     return views
 

@@ -236,6 +236,7 @@ class Bom:
         filament: one line for each name of a colour.
         sliced: a slicer's totals; None if the plates were not sliced and filament is estimated.
         pause_height_mm: where the printer pauses; None without a pause.
+        set_note: on the set's own defaults of the profile; empty for none.
     """
 
     set_name: str
@@ -244,6 +245,7 @@ class Bom:
     filament: tuple[FilamentLine, ...]
     sliced: SliceTotals | None
     pause_height_mm: float | None
+    set_note: str = ""
 
     @property
     def has_slicer_weight(self) -> bool:
@@ -335,6 +337,8 @@ class Bom:
                 "Filament is estimated from the shapes of the pieces, to about 10 %; run `fabkit slice` "
                 "for a slicer's numbers, including the print time."
             )
+        if self.set_note:
+            notes.append(f"{self.set_note[0].upper()}{self.set_note[1:]}.")
         return notes
 
     def document(self) -> dict[str, Any]:
@@ -396,6 +400,7 @@ def make_bom(
     profile: Profile,
     sliced: SliceTotals | None = None,
     tones: Mapping[str, tuple[str, float]] | None = None,
+    set_note: str = "",
 ) -> Bom:
     """Make the bill of materials of a set.
 
@@ -404,6 +409,7 @@ def make_bom(
         sliced: a slicer's totals; its grams are shared among the pieces' colours in proportion to
             the estimate.
         tones: for each piece printed in two colours, the second colour and its volume in mm3.
+        set_note: on the set's own defaults of the profile; empty for none.
     """
     pieces = tuple(
         _piece_line(drawing, meshes[drawing.piece], profile, (tones or {}).get(drawing.piece))
@@ -418,6 +424,7 @@ def make_bom(
         tuple(_filament(pieces, profile, sliced)),
         sliced,
         pauses_mm[0] if pauses_mm else None,
+        set_note,
     )
 
 

@@ -19,6 +19,7 @@ from shapely import Point, Polygon
 from fabkit import __version__
 from fabkit.core.errors import pluralize
 from fabkit.core.units import format_mm
+from fabkit.drawing.draft import tone_areas
 from fabkit.drawing.part import PartDrawing
 from fabkit.drawing.placement import Matrix, placed_from_above, translated
 from fabkit.mesh.files.writing3mf import Object3mf, Package3mf
@@ -79,7 +80,11 @@ def plates_package(
 
 def extruder_count(puzzle: PuzzleSet, drawings: Sequence[PartDrawing], profile: Profile) -> int:
     """Return the number of filaments needed to print pieces and boards on one plate."""
-    toned = {piece.id for piece in puzzle.pieces if piece.tones}
+    toned = {
+        piece.id
+        for piece in puzzle.pieces
+        if any(not area.is_empty for area in tone_areas(puzzle, piece, profile.unit_mm))
+    }
     letters = any(drawing.label is not None and drawing.label.inlaid for drawing in drawings)
     tones = profile.tones != "plain" and any(drawing.piece in toned for drawing in drawings)
     return 1 + letters + tones

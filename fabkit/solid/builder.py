@@ -11,6 +11,7 @@ from fabkit.drawing.part import PartDrawing
 from fabkit.solid.boards import build_board
 from fabkit.solid.pieces import (
     build_ball_piece,
+    cell_mark_cutters,
     chamfered_prism,
     letter_cutters,
     mark_cutter,
@@ -54,6 +55,7 @@ def _flat_piece(drawing: FlatDrawing) -> cq.Shape:
         for recess, cutter in (*pockets, *holes)
     ]
     cutters += [mark_cutter(recess.mark) for recess in drawing.recesses if recess.mark]
+    cutters += [cutter for mark in drawing.marks for cutter in cell_mark_cutters(mark)]
     cutters += letter_cutters(drawing)
     return body.cut(*cutters) if cutters else body
 

@@ -15,8 +15,10 @@ from fabkit.drawing.cells import Peg
 from fabkit.drawing.draft import FlatDrawing
 from fabkit.drawing.glyphs import Contour, Lettering
 from fabkit.drawing.magnets import PoleMark, Recess, ReleaseHole
+from fabkit.drawing.marks import CellMark
 from fabkit.drawing.outline import RingMm, rings_mm
 from fabkit.drawing.part import PartDrawing
+from fabkit.model.piece import CROSS
 from fabkit.model.profile import RIB_COUNT
 
 
@@ -106,6 +108,17 @@ def mark_cutter(mark: PoleMark) -> cq.Shape:
     radius = mark.diameter_mm / 2
     cylinder = _revolved([(radius, mark.low_mm), (radius, mark.high_mm)])
     return cylinder.moved(cq.Location(cq.Vector(*mark.centre_mm, 0)))
+
+
+def cell_mark_cutters(mark: CellMark) -> list[cq.Shape]:
+    """Build the cutters of a mark of a cell at its place: a cylinder, or two bars that cross."""
+    low, high = mark.low_mm, mark.high_mm
+    half, half_stroke = mark.width_mm / 2, mark.stroke_mm / 2
+    cutters: list[cq.Shape] = [_revolved([(half, low), (half, high)])]
+    if mark.look == CROSS:
+        sides = (half, half_stroke), (half_stroke, half)
+        cutters = [_block(half_x, half_y, low, high) for half_x, half_y in sides]
+    return [cutter.moved(cq.Location(cq.Vector(*mark.centre_mm, 0))) for cutter in cutters]
 
 
 def letter_cutters(drawing: PartDrawing) -> list[cq.Shape]:

@@ -54,14 +54,19 @@ class EncodedChallenge:
     def _origin(self) -> tuple[int, int]:
         """The lattice row and column that challenge files call ``[0, 0]``."""
         boards = [board for board in self.puzzle.boards if not board.optional]
-        whole = [board for board in boards if board.cells == self.challenge.region] or boards
-        cells = whole[0].cells if whole else self.challenge.region
+        whole = [board for board in boards if board.cells == self.challenge.board_cells] or boards
+        cells = whole[0].cells if whole else self.challenge.board_cells
         return CellNumbering(self.puzzle.lattice, cells).origin
 
     def row_col(self, cell: Cell) -> tuple[int, int]:
         """Return a cell's row and column as in a challenge file."""
         row, col = self.puzzle.lattice.row_col(cell)
         return row - self._origin[0], col - self._origin[1]
+
+    def _address(self, cell: Cell) -> list[int]:
+        """Return what names a cell in a challenge file: row, column, and k on a divided lattice."""
+        lattice = self.puzzle.lattice
+        return [*self.row_col(cell), lattice.address(cell)[2]][: 2 + lattice.is_divided]
 
     def cells_or_outline(self, cells: frozenset[Cell]) -> tuple[str, list[Any]]:
         """Return cells as in a challenge file: the key, ``cells`` or ``outline``, and its value.
@@ -75,8 +80,8 @@ class EncodedChallenge:
             ('outline', [(0, 0), (3, 0), (3, 3), (0, 3)])
         """
         lattice = self.puzzle.lattice
-        if lattice.cells_per_unit == 1:
-            return "cells", sorted(list(self.row_col(cell)) for cell in cells)
+        if not lattice.writes_outlines:
+            return "cells", sorted(self._address(cell) for cell in cells)
         rings = [
             [tuple(int(x) if x == int(x) else x for x in corner) for corner in ring]
             for ring in rings_to_units(lattice, rings_of_cells(lattice, cells))
@@ -171,8 +176,7 @@ def to_exact_cover(puzzle: PuzzleSet, challenge: Challenge) -> EncodedChallenge:
     kinds = [tuple(piece.id for piece in kind) for kind in classes.values()]
     images = list(classes)
     if challenge.open_count:
-        clued = frozenset[Cell]().union(*(clue.cells for clue in challenge.clues))
-        covers.append([frozenset({cell}) for cell in region - clued])
+        covers.append([frozenset({cell}) for cell in region - challenge.told_cells])
         copies = (*copies, challenge.open_count)
         kinds.append(())
         images.append(frozenset())

@@ -43,7 +43,7 @@ def _area(encoded: EncodedChallenge) -> Infeasibility | None:
         return None
     per_unit = encoded.puzzle.lattice.cells_per_unit  # people count whole squares
     area = f"{free / per_unit:g}"
-    noun = "cell" if per_unit == 1 else "square"
+    noun = encoded.puzzle.lattice.unit_noun
     noun = f"free {noun}" if encoded.challenge.given else noun
     region = f"the region has {area} {noun if free == per_unit else noun + 's'}"
     open_count = encoded.challenge.open_count
@@ -118,16 +118,11 @@ def _colourings(lattice: Lattice, cells: Sequence[Cell]) -> Iterator[tuple[str, 
         ("every fourth diagonal", 4, 1, 1),
         ("every fourth falling diagonal", 4, 1, 3),
     ]
-    kinds = sorted(set(residues))
-    groups = [("", set(kinds))]
-    if len(kinds) > 1:
-        names = lattice.kinds
-        groups += [(f"of these the {names[kind]}", {kind}) for kind in kinds]
-        if upright := {
-            kind for kind in kinds if names[kind] in ("upper quarters", "lower quarters")
-        }:
-            groups += [("of these the upper and lower quarters", upright)]
-    for note, group in groups:
+    groups = {"": set(residues)}
+    for group_name, indices in lattice.groups.items():
+        kinds = {lattice.residue(lattice.first[index]) for index in indices}
+        groups[f"of these the {group_name}"] = kinds & set(residues)
+    for note, group in groups.items():
         counts = np.array([residue in group for residue in residues])
         for name, modulus, down, across in [("all cells", 1, 0, 0), *rules] if note else rules:
             phase = (down * row + across * col) % modulus

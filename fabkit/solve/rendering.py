@@ -95,48 +95,36 @@ def text_picture(encoded: EncodedChallenge, layout: Layout) -> list[str]:
     letters = _letters(encoded, layout)
     picture = dict.fromkeys(encoded.challenge.region, "·")
     picture |= {cell: letters[piece] for piece, cells in layout.items() for cell in cells}
-    lines = (_quarters if lattice.cells_per_unit > 1 else _rows)(lattice, picture)
-    return lines + [
+    return _lines(lattice, picture) + [
         f"{letter} is {piece}"
         for piece, letter in letters.items()
         if letter not in (encoded.puzzle.piece(piece).label, piece)
     ]
 
 
-#: Patterns for a unit square of four quarters (left, upper, right and lower), line by line. The
-#: largest that fits the width of a terminal is used.
-_QUARTERS = (("luuuur", "lllrrr", "lddddr"), ("luur", "lddr"), ("ur", "ld"))
-_SIDES = {(3, 1): "d", (5, 3): "r", (3, 5): "u", (1, 3): "l"}
 #: The width of a terminal.
 TERMINAL_COLUMNS = 80
 
 
-def _quarters(lattice: Lattice, picture: Mapping[Cell, str]) -> list[str]:
-    """The picture of cells that are quarters of squares."""
-    quarter = {
-        (*lattice.row_col(cell), _SIDES[lattice.residue(cell)]): letter
-        for cell, letter in picture.items()
-    }
-    rows, cols = _span([row for row, _, _ in quarter]), _span([col for _, col, _ in quarter])
-    fitting = [pattern for pattern in _QUARTERS if len(pattern[0]) * len(cols) <= TERMINAL_COLUMNS]
-    return [
-        "".join(quarter.get((row, col, side), " ") for col in cols for side in line).rstrip()
-        for row in rows
-        for line in [*fitting, _QUARTERS[-1]][0]
-    ]
-
-
-def _rows(lattice: Lattice, picture: Mapping[Cell, str]) -> list[str]:
-    """The picture of whole cells; odd rows of a staggered lattice are half a cell to the right."""
-    letters = {lattice.row_col(cell): letter for cell, letter in picture.items()}
-    rows, cols = _span([row for row, _ in letters]), _span([col for _, col in letters])
-    shift = lattice.is_staggered
-    return [
-        (
-            " " * (shift and row & 1) + " ".join(letters.get((row, col), " ") for col in cols)
-        ).rstrip()
-        for row in rows
-    ]
+def _lines(lattice: Lattice, picture: Mapping[Cell, str]) -> list[str]:
+    """The picture of cells; odd rows of a staggered lattice are half a place to the right."""
+    letters = {lattice.address(cell): letter for cell, letter in picture.items()}
+    rows, cols = _span([row for row, _, _ in letters]), _span([col for _, col, _ in letters])
+    patterns = lattice.pictures
+    fitting = [pattern for pattern in patterns if len(pattern[0]) * len(cols) <= TERMINAL_COLUMNS]
+    pattern = [*fitting, patterns[-1]][0]
+    shift = " " * (len(pattern[0]) // 2)
+    lines = []
+    for row in rows:
+        indent = shift if lattice.is_staggered and row & 1 else ""
+        for line in pattern:
+            places = [
+                " " if digit == " " else letters.get((row, col, int(digit, 16)), " ")
+                for col in cols
+                for digit in line
+            ]
+            lines.append((indent + "".join(places)).rstrip())
+    return lines
 
 
 def _span(numbers: Sequence[int]) -> range:

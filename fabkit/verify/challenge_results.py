@@ -9,18 +9,22 @@ from typing import Any
 
 from fabkit.core.errors import join_names, pluralize
 from fabkit.core.progress import Progress, counted, no_progress
+from fabkit.jobs.run import Pool
 from fabkit.mesh.finding import DIGITS, TINY_MM, TINY_MM3
 from fabkit.mesh.fitting.assembly import Assembly
 from fabkit.mesh.identity import ScannedPart
 from fabkit.model.challenges import find_challenge
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.puzzle import Challenge, PuzzleSet, rings_to_units
+from fabkit.puzzles.each import EachQuery, solve_each
 from fabkit.solve.answer import IMPOSSIBLE, SOLVED, UNKNOWN, solve
 from fabkit.solve.encoding import Layout, to_exact_cover
 from fabkit.solve.engines.engine import Budget
 
 #: The maximum number of neighbours of a piece; single precision makes each overlap slightly.
 _NEIGHBOURS = 6
+#: At most this many members of a family are named.
+_MOST_NAMED = 8
 #: What to do about a challenge without a solution.
 _IF_RIGHT = 'if that is right, state a challenge with answer = "impossible"'
 
@@ -124,7 +128,7 @@ def challenges_to_solve(puzzle: PuzzleSet) -> tuple[Challenge, ...]:
     whole = {challenge.region for challenge in puzzle.challenges if len(challenge.pieces) == count}
     boards = [board for board in puzzle.boards if board.id not in known]
     boards = [board for board in boards if board.cells not in whole]
-    full = [board for board in boards if len(board.cells) == cells]
+    full = [board for board in boards if len(board.cells) - board.open_count == cells]
     if not full and not puzzle.challenges:
         full = [board for board in boards if not board.optional]
     return (*puzzle.challenges, *(find_challenge(puzzle, board.id) for board in full))
@@ -157,6 +161,66 @@ def solve_catalog(
     return answers
 
 
+@dataclass(frozen=True)
+class FamilyResult:
+    """The result of a family, each member solved with scanned pieces.
+
+    Attributes:
+        impossible: the members without a solution.
+        changed: the members whose answer differs with the pieces as drawn.
+    """
+
+    family: str
+    members: int
+    impossible: tuple[str, ...]
+    changed: tuple[str, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether every member has the same answer as with the pieces as drawn."""
+        return not self.changed
+
+    @property
+    def message(self) -> str:
+        """The result in a phrase."""
+        solved = self.members - len(self.impossible)
+        text = f"{self.family}: {solved:,} of {pluralize(self.members, 'member')} solved"
+        if self.changed:
+            names = join_names(list(self.changed), _MOST_NAMED)
+            text += f"; not as with the pieces as drawn: {names}"
+        return text
+
+
+def solve_families(
+    puzzle: PuzzleSet, drawn: PuzzleSet, progress: Progress = no_progress
+) -> list[FamilyResult]:
+    """Solve all members of a set's families, except those that lack a piece.
+
+    Args:
+        drawn: the set with the pieces as drawn.
+    """
+    ids = {piece.id for piece in puzzle.pieces}
+    results = []
+    for family in puzzle.families:
+        if not ids.issuperset(family.pieces):
+            continue
+        statuses = []
+        for pieces in (puzzle, *([drawn] if puzzle.pieces_sha256 != drawn.pieces_sha256 else ())):
+            with Pool() as pool:
+                query = EachQuery(pieces, family.id, "first")
+                statuses.append(
+                    {
+                        answer.challenge: answer.status
+                        for answer in solve_each(query, pool, progress=progress)
+                    }
+                )
+        scanned = statuses[0]
+        impossible = tuple(name for name, status in scanned.items() if status != SOLVED)
+        changed = tuple(name for name, status in scanned.items() if statuses[-1][name] != status)
+        results.append(FamilyResult(family.id, len(scanned), impossible, changed))
+    return results
+
+
 def group_by_message(answers: Iterable[ChallengeResult]) -> dict[str, list[str]]:
     """Group the ids of challenges by the message of their results."""
     ids: dict[str, list[str]] = {}
@@ -173,7 +237,7 @@ def describe_deviations(
     One sentence covers the pieces that are mirror images, and one the others.
     """
     sentences = []
-    other = [part for part in parts if part.piece and not part.as_drawn]
+    other = [part for part in parts if part.piece and not part.plays_as_drawn]
     mirrored = [part for part in other if part.mirrored and part.piece in part.alike]
     for what, affected in (
         ("the mirror image of {} in the set's file", mirrored),

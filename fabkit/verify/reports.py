@@ -27,9 +27,11 @@ from fabkit.model.profile import Profile
 from fabkit.solve.answer import IMPOSSIBLE, SOLVED
 from fabkit.verify.challenge_results import (
     ChallengeResult,
+    FamilyResult,
     describe_deviations,
     group_by_message,
     solve_catalog,
+    solve_families,
 )
 from fabkit.verify.scan import ScannedSet
 
@@ -166,9 +168,9 @@ def _tolerance_of(
     solved = [
         Solution(
             answer.challenge.id,
-            answer.challenge.region,
+            answer.challenge.board_cells,
             answer.layout,
-            tray_clearance_mm(answer.challenge.region, boards, puzzle.lattice),
+            tray_clearance_mm(answer.challenge.board_cells, boards, puzzle.lattice),
         )
         for answer in (answers if pieces else ())
     ]
@@ -299,11 +301,13 @@ class VerifyReport:
     findings: tuple[Finding, ...]
     challenges: tuple[ChallengeResult, ...]
     flips: Flips | None
+    families: tuple[FamilyResult, ...] = ()
 
     @property
     def ok(self) -> bool:
         """Whether the scanned set solves the catalog."""
         verdicts = [finding.ok for finding in self.findings]
+        verdicts += [family.ok for family in self.families]
         return all(verdicts + [result.ok for result in self.challenges])
 
     @cached_property
@@ -337,6 +341,10 @@ class VerifyReport:
             "pieces": {part.key: part.summary() for part in parts},
             "every_solution_gap_mm": None if gap is None else round(gap, DIGITS),
             "challenges": [result.document(self.scan.puzzle) for result in self.challenges],
+            "families": [
+                {**vars(family), "ok": family.ok, "solved": family.members - len(family.impossible)}
+                for family in self.families
+            ],
             "flips": self.flips and vars(self.flips),
         }
 
@@ -352,7 +360,8 @@ def verify(
     answers = scan.solve_and_assemble(scan.limits(profile), budget_s, progress)
     findings = *set_findings(scan.parts, scan.as_printed), *scan.text_findings(profile)
     flips = None if scan.puzzle.flips else _turned_over(scan, answers, budget_s)
-    return VerifyReport(scan, findings, tuple(answers), flips)
+    families = solve_families(scan.as_scanned, scan.puzzle, progress)
+    return VerifyReport(scan, findings, tuple(answers), flips, tuple(families))
 
 
 def _turned_over(

@@ -44,7 +44,7 @@ from fabkit.model.accessory import (
     with_blockers,
 )
 from fabkit.model.balls import BallError
-from fabkit.model.piece import Form, Piece, canonical_turn, forms_of_balls, normalize_cells
+from fabkit.model.piece import Form, Piece, canonical_turn, forms_of_balls
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
@@ -155,14 +155,23 @@ class ScannedSet:
         lattice = self.puzzle.lattice
         pieces = list[Piece]()
         parts = self.pieces()
+        marks_by_piece = {part.key: part.piece_marks for part in self.parts}
         for piece in (piece for piece in self.puzzle.pieces if piece.id in parts):
             part = parts[piece.id]
             if part.outline:
                 # The canonical image, so that solutions do not depend on the rotation of a mesh.
                 turn = canonical_turn(lattice, part.outline.cells)
-                cells = normalize_cells(lattice, map(turn, part.outline.cells))
+                images = {cell: turn(cell) for cell in part.outline.cells}
+                dx, dy = lattice.anchor(images.values())
+                moved = {cell: (x - dx, y - dy) for cell, (x, y) in images.items()}
+                cells = frozenset(moved.values())
                 form = Form("", cells, rings_of_cells(lattice, cells))
-                pieces.append(replace(piece, forms=(form,), tones=frozenset()))
+                front, back = (
+                    tuple(sorted((moved[cell], mark) for cell, mark in marks))
+                    for marks in (marks_by_piece[piece.id].front, marks_by_piece[piece.id].back)
+                )
+                scanned = replace(piece, forms=(form,), tones=frozenset(), marks=front, back=back)
+                pieces.append(scanned)
             elif part.balls:
                 with suppress(BallError):
                     forms = forms_of_balls(part.balls.shape)
@@ -283,7 +292,7 @@ class ScannedSet:
         self, results: Sequence[ChallengeResult], budget_s: float | None, progress: Progress
     ) -> list[ChallengeResult]:
         """The results with the status as drawn, where a challenge has pieces not as drawn."""
-        other = {part.piece for part in self.parts if part.piece and not part.as_drawn}
+        other = {part.piece for part in self.parts if part.piece and not part.plays_as_drawn}
         affected = [
             result.challenge
             for result in results

@@ -81,7 +81,7 @@ declare namespace Fabkit {
   interface Lattice {
     step: Point;
     basis: [Point, Point];
-    kinds: { at: Point; corners: Flat; parts: Record<number, Flat> }[];
+    kinds: { at: Point; corners: Flat; lines: boolean[]; parts: Record<number, Flat> }[];
   }
 
   /** The data of a page; that of the front page of several sets has only texts. */
@@ -117,9 +117,11 @@ declare namespace Fabkit {
 
   // play-grid.js
 
-  /** A kind of cell: its corners, and its parts on a finer lattice. */
+  /** A kind of cell: its corners, whether a line is drawn from each to the next, and its parts on a finer
+   * lattice. */
   interface Kind {
     corners: Point[];
+    lines: boolean[];
     parts: Point[];
   }
 
@@ -146,6 +148,7 @@ declare namespace Fabkit {
     fromDrawing(x: number, y: number): Point;
     path(rings: Flat[]): string;
     edgesOf(cell: Point): [from: Point, to: Point][];
+    linesOf(cell: Point): [from: Point, to: Point][];
     cellsPath(cells: Point[]): string;
   }
 

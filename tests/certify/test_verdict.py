@@ -76,7 +76,7 @@ def test_the_checker_sees_every_shipped_challenge_as_the_model_does(name: str) -
     boards = [Challenge(one.id, one.cells, ids, flips=puzzle.flips) for one in puzzle.boards]
     for one in (*puzzle.challenges, *boards):
         pieces = puzzle.select(one.pieces)
-        sketch = Sketch(puzzle.lattice, one.region, pieces, one.flips, False, one.given)
+        sketch = Sketch(puzzle.lattice, one.region, pieces, one.flips, 0, one.given)
         assert disagreements(sketch) == [], one.id
 
 
@@ -84,7 +84,7 @@ def test_the_checker_sees_every_shipped_challenge_as_the_model_does(name: str) -
 def sketches(draw: st.DrawFn) -> Sketch:
     """A small problem; most have solutions, since the region is cut into the pieces."""
     lattice, region = draw(cell_sets(draw(lattices), most=9))
-    flips, leftover = draw(st.booleans()), draw(st.booleans())
+    flips, are_some_open = draw(st.booleans()), draw(st.booleans())
     order = draw(st.permutations(sorted(region)))
     parts: list[Cells] = []
     while order:
@@ -95,14 +95,15 @@ def sketches(draw: st.DrawFn) -> Sketch:
     pieces = [
         flat(lattice.name, f"p{i}", frozenset(map(move, part))) for i, part in enumerate(parts)
     ]
+    open_count = 0
     is_given = draw(st.booleans()) and len(parts) > 1
     if draw(st.integers(0, 4)) == 0:
         _, other = draw(cell_sets(lattice, most=3))
         pieces[-1] = flat(lattice.name, "other", other)
-    elif leftover and len(pieces) > 2:
-        pieces.pop()
+    elif are_some_open and len(pieces) > 2:
+        open_count = len(pieces.pop().forms[0].cells)
     given = (Given("p0", parts[0]),) if is_given else ()
-    return Sketch(lattice, region, tuple(pieces), flips, leftover, given)
+    return Sketch(lattice, region, tuple(pieces), flips, open_count, given)
 
 
 @given(sketches())
@@ -127,14 +128,12 @@ NINE = Sketch(SQUARE, board("square", 3, 3), tuple(map(domino, "abcd")))
 def test_colourings_are_added_up() -> None:
     signs = [1 if (x + y) % 4 else -1 for x, y in CHESSBOARD.remaining]
     solved = replace(CHESSBOARD, region=board("square", 2, 7))
-    spare = replace(CHESSBOARD, leftover=True)
     for sketch, weights, reason in (
         (CHESSBOARD, signs, None),
         (CHESSBOARD, [0] * 14, "argument.weights: the pieces can cover the weight 0 of the region"),
         (SKETCHES["does not fit"], [0] * 6, None),
         (solved, [1 if (x + y) % 4 else -1 for x, y in solved.remaining], "can cover the weight 0"),
         (solved, [1], "has 1 weights; expected 14, one for each cell"),
-        (spare, signs, "argument: a colouring proves nothing if cells may stay uncovered"),
     ):
         verdict = judged(stated(sketch, IMPOSSIBLE, {"by": "colouring", "weights": weights}))
         assert verdict.holds == (reason is None)
@@ -144,9 +143,12 @@ def test_colourings_are_added_up() -> None:
 def test_areas_are_added_up() -> None:
     for sketch, reason in (
         (NINE, None),
-        (replace(NINE, pieces=tuple(map(domino, "abcde")), leftover=True), None),
+        (replace(NINE, open_count=2), None),
         (CHESSBOARD, "argument: the pieces can cover 14 cells, as many as remain"),
-        (replace(NINE, leftover=True), "argument: the pieces need only 8 of 9 cells"),
+        (
+            replace(NINE, open_count=1),
+            "argument: the pieces can cover 9 cells, as many as remain",
+        ),
         (SKETCHES["forms"], "argument: the pieces can cover 6 cells, as many as remain"),
         (replace(SKETCHES["forms"], region=board("square", 1, 5)), None),
     ):
@@ -259,7 +261,7 @@ def test_the_checker_shares_no_code_with_the_search_or_the_model() -> None:
 
 def test_progress_never_goes_back_and_ctrl_c_gets_through() -> None:
     row, monomino = board("square", 1, 60), [squares(f"m{i}", (0, 0)) for i in range(2)]
-    file = parse(certificate(Sketch(SQUARE, row, tuple(monomino), leftover=True)), "c.json")
+    file = parse(certificate(Sketch(SQUARE, row, tuple(monomino), open_count=58)), "c.json")
     shares: list[float] = []
     assert verify_content(file, lambda share, _: shares.append(share)).holds
     assert shares == sorted(shares)

@@ -71,7 +71,7 @@ def test_every_sort_of_claim_in_plain_words(capsys: Capture) -> None:
     dominoes = tuple(map(domino, "ab"))
     sketch = SKETCHES["does not fit"]
     colouring = {"by": "colouring", "weights": [0] * 6}
-    spare = replace(SKETCHES["copies"], pieces=dominoes, leftover=True)
+    spare = replace(SKETCHES["copies"], pieces=dominoes, open_count=4)
     short = replace(SKETCHES["copies"], pieces=dominoes)
     expected = {
         "has no solution (pieces a b; 1 branch node replayed)": certificate(sketch),
@@ -108,7 +108,7 @@ def test_a_certificate_for_scripts(capsys: Capture) -> None:
         "pieces": [piece["id"] for piece in good["problem"]["pieces"]],
         "given": 0,
         "flips": False,
-        "leftover": False,
+        "open": 0,
         "reason": None,
         "nodes": length(good),
         "compared": False,

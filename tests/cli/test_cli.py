@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -92,7 +93,9 @@ def test_no_arguments_print_help(capsys: Capture) -> None:
 
 def test_sets_lists_every_shipped_set(capsys: Capture) -> None:
     lines = out(capsys, "sets").splitlines()
-    assert [line.split()[0] for line in lines[1:]] == shipped_names()
+    named = [line.split()[0] for line in lines[1:] if not line.endswith(":")]
+    assert sorted(named) == shipped_names()
+    assert "calendars and dice:" in lines
     fridgeiq = next(line for line in lines if line.startswith("fridgeiq"))
     assert fridgeiq.split()[1:5] == ["FridgeIQ", "16", "1", "41"]
 
@@ -130,6 +133,54 @@ def test_later_profiles_and_settings_win(capsys: Capture, tmp_path: Path) -> Non
     assert document["unit"] == 13
     assert document["thickness"] == 4.6
     assert document["magnet.diameter"] == 6
+
+
+MADE_THIN = """
+[set]
+name = "mine"
+lattice = "square"
+moves = "rotations"
+
+[profile]
+unit = "16 mm"
+thickness = "4 mm"
+recess.fit = "none"
+
+[[piece]]
+id = "A"
+rows = ["XX"]
+"""
+
+
+def test_profiles_and_settings_override_how_a_set_is_made(capsys: Capture, tmp_path: Path) -> None:
+    (tmp_path / "thick.toml").write_text('thickness = "9 mm"\n')
+    (tmp_path / "mine.toml").write_text(MADE_THIN)
+
+    def made(*arguments: str) -> list[Any]:
+        command = ["profiles", "dump", "--for", "mine.toml", "--json"]
+        document = json.loads(out(capsys, *command, *arguments))
+        return [document[key] for key in ("unit", "thickness", "recess.fit")]
+
+    assert made() == [16, 4, "none"]
+    assert made("-p", "thick.toml") == [16, 9, "none"]
+    assert made("-p", "thick.toml", "-s", "thickness=8 mm", "-s", "recess.fit=glue") == [
+        16,
+        8,
+        "glue",
+    ]
+    assert made("default") == [20, 7, "press"]
+    show = ["show", "mine.toml", "--json"]
+    stated = {"unit": "16 mm", "thickness": "4 mm", "recess.fit": "none"}
+    assert json.loads(out(capsys, *show))["profile"] == stated
+
+
+def test_tray_games_have_no_magnets_and_say_how_to_have_them(capsys: Capture) -> None:
+    for name in ("iqblock", "cubimagici"):
+        piece = load_set(name).pieces[0].id
+        assert "for magnets, add -s recess.fit=press" in out(capsys, "show", name)
+        assert "magnet" not in out(capsys, "export-stl", name, "--piece", piece)
+        magnets = out(capsys, "export-stl", name, "--piece", piece, "-s", "recess.fit=press")
+        assert "10 x 3 mm in 1 piece, press fit" in magnets
 
 
 def test_export_says_what_it_did(capsys: Capture, tmp_path: Path) -> None:

@@ -134,7 +134,7 @@ def write_mine(*changes: tuple[str, str]) -> None:
     ("name", "message"),
     [
         ("iqfit", "`fabkit snowflakes iqfit` cannot make one: it has pieces whose area depends on"),
-        ("iqstars", "`fabkit snowflakes iqstars` cannot make one: it uses the triangular"),
+        ("iqstars", "`fabkit snowflakes iqstars` cannot make one: it uses the hexagon"),
         ("mine.toml", "`fabkit snowflakes mine.toml` to make one"),
     ],
 )
@@ -193,7 +193,7 @@ def test_a_letter_that_cannot_be_printed_is_left_out(capsys: pytest.CaptureFixtu
 
 def test_magnets_that_do_not_fit_are_left_out(capsys: pytest.CaptureFixture[str]) -> None:
     """In drawings only: files to print are refused."""
-    large = ("-s", "magnet.diameter=38mm")
+    large = ("-s", "recess.fit=press", "-s", "magnet.diameter=38mm")
     assert main(["show", "iqblock", "-o", "p.svg", *large]) == 0
     stderr = capsys.readouterr().err
     assert stderr.startswith("warning: piece")

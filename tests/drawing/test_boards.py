@@ -50,7 +50,7 @@ TOUCH_MM3 = 0.01
 
 
 def fit_profile(*settings: str) -> Profile:
-    return load_profile((), settings, FIT.unit_mm)
+    return load_profile((), settings, FIT.profile_values)
 
 
 def holes_board(profile: Profile, cells: frozenset[Cell] = FIT.boards[0].cells) -> BoardDrawing:
@@ -218,7 +218,7 @@ def drawn(
     puzzle = puzzles()[name]
     if name == "iqstars":
         settings += ("peg.height=0 mm",)
-    profile = load_profile((), settings, puzzle.unit_mm)
+    profile = load_profile((), settings, puzzle.profile_values)
     made = accessories(puzzle, replace(profile, boards_made="all"))
     one = next(one for one in made if (one.kind == LID) == lid)
     drawing = (draft_lid if lid else draft_board)(puzzle, one, profile)

@@ -52,7 +52,7 @@ def card_of(puzzle: PuzzleSet, **more: Any) -> Card:
 
 
 def profile_of(puzzle: PuzzleSet, *settings: str) -> Profile:
-    return load_profile((), settings, puzzle.unit_mm)
+    return load_profile((), settings, puzzle.profile_values)
 
 
 def area_of(puzzle: PuzzleSet, cells: Any, unit_mm: float) -> Any:

@@ -121,7 +121,7 @@ def test_points_of_stars_are_cut_to_a_flat() -> None:
 
 @pytest.mark.parametrize("shape", CELL_SHAPES)
 def test_a_hole_of_the_piece_stays_and_what_bars_close_in_is_filled(shape: str) -> None:
-    lattice = LATTICES["triangular"]
+    lattice = LATTICES["hexagon"]
     ring = frozenset(cell for row, col in RING for cell in lattice.cells_at(row, col))
     around = outline_at(ring, profile_of(shape))
     assert len(around.interiors) == 1

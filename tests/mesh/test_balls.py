@@ -189,7 +189,7 @@ def test_other_pieces_than_those_of_iq_fit() -> None:
 
 @pytest.mark.integration
 def test_what_was_read_fills_the_board_as_often_as_the_rules_say() -> None:
-    pieces, profile = [], load_profile(unit_mm=IQFIT.unit_mm)
+    pieces, profile = [], load_profile(set_values=IQFIT.profile_values)
     for seed, piece in enumerate(IQFIT.pieces):
         part = read(thrown(written(build_solid(draft_ball_piece(IQFIT, piece, profile))), seed))
         shape = balls_of(part).shape
@@ -211,7 +211,7 @@ def findings(
     presets: tuple[str, ...] = (),
     puzzle: PuzzleSet = FEW,
 ) -> dict[str, Finding]:
-    profile = load_profile(presets, settings, IQFIT.unit_mm)
+    profile = load_profile(presets, settings, IQFIT.profile_values)
     parts, _ = BallFitter(puzzle).fit([body], profile.unit_mm)
     found = inspect_balls(parts[0], identify(parts, [None], puzzle)[0], puzzle, profile)
     assert len({one.rule for one in found}) == len(found), "each rule says one thing"
@@ -345,7 +345,7 @@ def test_a_fault_is_shown_where_it_is() -> None:
 def test_a_piece_that_cannot_lie_flat_is_no_piece() -> None:
     found = findings(made(without_link(1)))["ball-cells"]
     assert not found.ok
-    assert "it has no single longest straight row" in found.message
+    assert "no single longest straight row" in found.message
 
 
 def test_balls_too_wide_for_their_cells() -> None:

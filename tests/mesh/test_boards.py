@@ -71,7 +71,7 @@ TANGRAM = (
 HEXES = (
     'piece = [{ id = "a", cells = [[0, 0], [0, 1], [1, 1]] }]\n'
     'board = [{ id = "bd", rows = [4, 3] }]\n'
-) + HEAD.format("triangular", "rotations and flips", 20)
+) + HEAD.format("hexagon", "rotations and flips", 20)
 #: All balls of this piece lie in one plane: its printing flat may be down on the board.
 PLANAR = (
     'piece = [{ id = "a", balls = [[0, 0, 0], [1, 0, 0], [2, 0, 0], [2, 0, 1]], '
@@ -89,7 +89,7 @@ def odd(text: str) -> tuple[PuzzleSet, Profile]:
         path = Path(folder) / "odd.toml"
         path.write_text(text)
         puzzle = load_set(str(path))
-    return puzzle, load_profile((), (), puzzle.unit_mm)
+    return puzzle, load_profile((), (), puzzle.profile_values)
 
 
 @cache
@@ -98,7 +98,7 @@ def named(name: str) -> tuple[PuzzleSet, Profile]:
     if name in SMALL_SETS:
         return odd(SMALL_SETS[name])
     puzzle = load_set(name)
-    return puzzle, load_profile((), (), puzzle.unit_mm)
+    return puzzle, load_profile((), (), puzzle.profile_values)
 
 
 #: The cells, sockets and regions of the small sets' boards.
@@ -194,7 +194,10 @@ def test_pieces_are_no_accessories() -> None:
         for piece in puzzle.pieces:
             for form in piece.forms:
                 xs, ys = zip(*((x, y) for ring in form.rings for x, y in ring), strict=True)
-                size = [(max(some) - min(some)) * profile.unit_mm / 2 for some in (xs, ys)]
+                size = [
+                    (max(some) - min(some)) * profile.unit_mm / puzzle.lattice.per_unit
+                    for some in (xs, ys)
+                ]
                 assert not BoardFitter(puzzle).is_board_sized(box(*size, 7.0), profile.unit_mm)
 
 
@@ -511,7 +514,8 @@ def test_a_ball_piece_may_rest_on_its_printing_flat() -> None:
 
 def test_the_profile_of_ball_pieces_is_recognised() -> None:
     """Most links lie on the bed, and the flat has cut them."""
-    candidates = [load_profile(["petg"], ["ball.link=8 mm"], 15.0), load_profile((), (), 15.0)]
+    unit = {"unit_mm": 15.0}
+    candidates = [load_profile(["petg"], ["ball.link=8 mm"], unit), load_profile((), (), unit)]
     scanned = Scanner([made(BODIES["blue"]), made(BODIES["lime"])], IQFIT).scan(15.0)
     assert match_profile(scanned, candidates) is candidates[1]
 

@@ -41,7 +41,7 @@ PIECES = {
         "outline = [[[0,0],[6,0],[6,6]], [[3,1],[5,1],[5,3]]]",
         "outline = [[0,0],[2,0],[2,2]]",
     ),
-    "triangular": ("cells = [[0,0],[0,1],[1,1],[2,1],[2,0],[1,-1]]", "cells = [[0,0]]"),
+    "hexagon": ("cells = [[0,0],[0,1],[1,1],[2,1],[2,0],[1,-1]]", "cells = [[0,0]]"),
 }
 #: With little wall asked for beside the recess, so that only the one at the bed is too thin.
 LOW_WALL = Order((), ("recess.wall=1.2 mm",))

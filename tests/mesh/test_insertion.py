@@ -80,7 +80,7 @@ def board_part(made: Any, kind: str, board: Board, unit_mm: float, rest_mm: floa
 
 
 def middles(cells: Collection[Cell]) -> list[tuple[float, float]]:
-    places = to_units(LATTICES["triangular"], sorted(cells))
+    places = to_units(LATTICES["hexagon"], sorted(cells))
     return [(UNIT_MM * x, UNIT_MM * y) for x, y in places]
 
 
@@ -152,7 +152,7 @@ def test_each_ball_comes_over_its_cell(name: str) -> None:
     expected, body = set(), part.balls.shape
     for pose in flat_poses(body):
         places = [rotate_ball(pose.rotation, ball) for ball in body.balls]
-        x0, y0, z0 = places[min(body.spine())]  # at row 0, column 0
+        x0, y0, z0 = places[min(body.base())]  # at row 0, column 0
         below = [lattice.cells_at(y0 - y, x - x0)[0] for x, y, z in places if z == z0 - 1]
         dx, dy = lattice.anchor(pose.cells)
         hanging = frozenset((x - dx, y - dy) for x, y in below)

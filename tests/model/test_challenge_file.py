@@ -235,7 +235,9 @@ def test_challenges_and_boards_are_found_by_name(tmp_path: Path) -> None:
         assert all(find_challenge(puzzle, one.id) is one for one in puzzle.challenges)
         for board in puzzle.boards:
             pieces = tuple(piece.id for piece in puzzle.pieces)
-            whole = Challenge(board.id, board.cells, pieces, flips=puzzle.flips)
+            whole = Challenge(
+                board.id, board.cells, pieces, flips=puzzle.flips, open_count=board.open_count
+            )
             assert replace(find_challenge(puzzle, board.id), answer="", title="") == whole
     one = '\n[[challenge]]\nid = "one"\ncells = [[0, 0], [0, 1], [1, 0], [1, 1]]\n'
     puzzle = made(tmp_path, one)

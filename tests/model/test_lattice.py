@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice, product
 
 import pytest
 from hypothesis import given
@@ -12,9 +14,10 @@ from shapely import Point, Polygon, union_all
 
 from fabkit.drawing.outline import region_mm
 from fabkit.model.lattice import LATTICES, Cell, Lattice
-from fabkit.model.piece import moves_onto
+from fabkit.model.piece import moves_onto, normalize_cells
 from fabkit.model.polygon import OutlineError, area2, cells_of_rings, parts_of_cells, rings_of_cells
 from fabkit.model.puzzle import to_units
+from tests.support.published import known_counts
 from tests.support.strategies import cell_sets, lattices
 
 QUARTER, SQUARE = LATTICES["quarter-square"], LATTICES["square"]
@@ -79,7 +82,92 @@ def test_symmetries_are_isometries_and_cells_have_rows(
                 length = math.dist(*to_units(lattice, [a, b]))
                 assert math.dist(*to_units(lattice, [one(a), one(b)])) == pytest.approx(length)
     assert len({one.doubled for one in lattice.symmetries}) == len(lattice.symmetries)
-    assert {lattice.row_col(cell) for cell in lattice.cells_at(row, col)} == {(row, col)}
+    cells = lattice.cells_at(row, col)
+    assert [lattice.address(cell) for cell in cells] == [(row, col, k) for k in range(len(cells))]
+    # Of a place with several cells the first is at the top, and the others follow counter-clockwise.
+    places = to_units(lattice, cells)
+    x, y = (sum(values) / len(cells) for values in zip(*places, strict=True))
+    angles = [(math.atan2(x - left, up - y) + 1e-9) % math.tau for left, up in places]
+    assert len(cells) == 1 or angles == sorted(angles)
+    # A board that begins at the origin looks as one that begins at [0, 0].
+    top, left = lattice.origin(row, col)
+    for down, across in product(range(3), repeat=2):
+        here, there = lattice.cells_at(top + down, left + across), lattice.cells_at(down, across)
+        assert list(map(lattice.residue, here)) == list(map(lattice.residue, there))
+    assert (top, left) == lattice.origin(top, left)
+
+
+def test_triangles_point_up_where_row_plus_column_is_even() -> None:
+    lattice = LATTICES["triangle"]
+    for place in product(range(-3, 4), repeat=2):
+        (cell,) = lattice.cells_at(*place)
+        heights = sorted(y for _, y in lattice.ring(cell))
+        assert (heights[0] == heights[1]) == (sum(place) % 2 == 0)
+
+
+def free_forms(lattice: Lattice, parts: Sequence[frozenset[Cell]]) -> Iterator[int]:
+    """How many shapes 1, 2, 3, … parts that touch along edges make, up to rotations and reflections.
+
+    The parts of one period are moved by the lattice's translations.
+    """
+    (ux, _), (vx, vy) = lattice.basis
+    near = product(range(-2, 3), repeat=2)
+    moves = [(across * ux + up * vx, up * vy) for across, up in near]
+    moved = [frozenset((x + dx, y + dy) for x, y in part) for part in parts for dx, dy in moves]
+    touching: dict[tuple[Cell, Cell], list[frozenset[Cell]]] = {}
+    for part in moved:
+        for edge in (edge for cell in part for edge in lattice.cell_edges(cell)):
+            touching.setdefault(edge, []).append(part)
+
+    def canonical(cells: frozenset[Cell]) -> frozenset[Cell]:
+        images = (normalize_cells(lattice, map(move, cells)) for move in lattice.symmetries)
+        return min(images, key=sorted)
+
+    def neighbours(cells: frozenset[Cell]) -> Iterator[frozenset[Cell]]:
+        for cell in cells:
+            kind = lattice.residue(cell)
+            dx, dy = cell[0] - kind[0], cell[1] - kind[1]
+            for start, end in lattice.cell_edges(kind):
+                for part in touching.get((end, start), ()):
+                    yield frozenset((x + dx, y + dy) for x, y in part)
+
+    forms = {canonical(part) for part in parts}
+    while True:
+        yield len(forms)
+        forms = {
+            canonical(form | part) for form in forms for part in neighbours(form) if not form & part
+        }
+
+
+@pytest.mark.parametrize("name", LATTICES)
+def test_there_are_as_many_polyforms_as_published(name: str) -> None:
+    known = known_counts("polyforms")
+    if name == "drafter":  # halves of triangles are three drafters; of drafters none are published
+        lattice = LATTICES[name]
+        around = [
+            [
+                cell
+                for cell in sorted(window(lattice), key=angle_about(corner))
+                if corner in lattice.ring(cell)
+            ]
+            for corner in ((0, 24), (12, 12))
+        ]
+        parts = [frozenset((six * 2)[at : at + 3]) for six in around for at in range(6)]
+        expected = known["halves of triangles"]
+    else:
+        parts = [frozenset({cell}) for cell in LATTICES[name].first]
+        expected = known[name]
+    found = list(islice(free_forms(LATTICES[name], parts), len(expected)))
+    assert found == expected
+
+
+def window(lattice: Lattice) -> list[Cell]:
+    return [cell for place in product(range(-3, 4), repeat=2) for cell in lattice.cells_at(*place)]
+
+
+def angle_about(corner: Cell) -> Callable[[Cell], float]:
+    (step_x, step_y) = (math.sqrt(squared) for squared in LATTICES["drafter"].step_squared)
+    return lambda cell: math.atan2((cell[1] - corner[1]) * step_y, (cell[0] - corner[0]) * step_x)
 
 
 def test_broken_outlines_are_refused() -> None:

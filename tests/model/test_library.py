@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+from itertools import combinations
+
 import numpy as np
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
-from fabkit.model.balls import ROTATIONS, BallBody, BallError, flat_poses
-from fabkit.model.lattice import LATTICES, Cell
+from fabkit.model.balls import ROTATIONS, BallBody, BallError, Rotation, flat_poses, rotate_ball
+from fabkit.model.lattice import LATTICES, Cell, Lattice
 from fabkit.model.library import load_set, shipped_names
 from fabkit.model.piece import forms_of_balls, is_image, normalize_cells, orientations, placements
 from fabkit.model.puzzle import PuzzleSet
+from tests.support.strategies import cell_sets, piece_of
 
 SQUARE = LATTICES["square"]
 #: Placements on the set's board, from several independent solvers.
@@ -80,9 +87,27 @@ def test_rotations_of_space_are_24_and_no_mirror_images() -> None:
     mirrored = BallBody(tuple((x, y, -z) for x, y, z in body.balls), body.bonds)
     forms = {normalize_cells(SQUARE, form.cells) for form in forms_of_balls(mirrored)}
     assert not forms <= images(fit, "green", False)
-    corner = BallBody(((0, 0, 0), (1, 0, 0), (0, 1, 0)), ((0, 1), (0, 2)))
+    corner = BallBody(((0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)), ((0, 1), (0, 2), (0, 3)))
     with pytest.raises(BallError, match="single longest"):
         flat_poses(corner)
+
+
+@given(cell_sets(SQUARE, most=6), st.sampled_from(ROTATIONS))
+def test_balls_in_one_plane_cover_what_the_polyomino_covers_either_side_up(
+    drawn: tuple[Lattice, frozenset[Cell]], turn: Rotation
+) -> None:
+    """However they are drawn in space, and though a set's moves are only rotations."""
+    _, cells = drawn
+    assume(len(cells) > 1)
+    balls = tuple(rotate_ball(turn, (*SQUARE.row_col(cell), 0)) for cell in sorted(cells))
+    pairs = combinations(range(len(balls)), 2)
+    bonds = tuple((i, j) for i, j in pairs if math.dist(balls[i], balls[j]) == 1)
+    forms = forms_of_balls(BallBody(balls, bonds))
+    flat = piece_of(SQUARE, cells)
+    covered = orientations(SQUARE, replace(flat, forms=forms), flips=False)
+    expected = orientations(SQUARE, flat, flips=True)
+    assert {one.cells for one in covered} == {one.cells for one in expected}
+    assert [form.name for form in forms] == ["front", "back"][: len(forms)]
 
 
 def test_fridgeiq_is_complete() -> None:
@@ -110,7 +135,7 @@ def test_identical_and_chiral_pieces() -> None:
 
 def test_the_tetrahexes_are_the_seven_there_are() -> None:
     """Grown cell by cell, and told apart by rotations and reflections: the literature counts 7."""
-    puzzle = load_set("tests/sets/tetrahexes.toml")
+    puzzle = load_set("tetrahexes")
     ((x, y),), ((right, _),) = (puzzle.lattice.cells_at(0, column) for column in (0, 1))
     ((below_x, below_y),) = puzzle.lattice.cells_at(1, 0)
     around = [(right - x, 0), (x - right, 0)]

@@ -102,7 +102,7 @@ def test_rows_lie_as_cells_do(tmp_path: Path) -> None:
     """Odd rows of hexagons are shifted; a letter is a whole square of quarters."""
     body = '[[piece]]\nid = "A"\nrows = [".aa", "aa ", "..a"]\n'
     body += '[[piece]]\nid = "B"\ncells = [[0, 1], [0, 2], [1, 0], [1, 1], [2, 2]]\n'
-    one, other = read(tmp_path, body, "triangular").pieces
+    one, other = read(tmp_path, body, "hexagon").pieces
     assert one.forms == other.forms
     puzzle = read(tmp_path, '[[piece]]\nid = "A"\nrows = ["XX"]\narea = 2\n', "quarter-square")
     assert len(puzzle.pieces[0].forms[0].cells) == 8
@@ -229,7 +229,7 @@ HEXAGONS = [[0, 0], [0, 1], [1, 1], [2, 1], [2, 0], [1, -1]]
 @pytest.mark.every(5)
 @pytest.mark.parametrize("fit", ["press", "embedded", "none"])
 @pytest.mark.parametrize(
-    ("lattice", "ring"), [("square", RING), ("quarter-square", RING), ("triangular", HEXAGONS)]
+    ("lattice", "ring"), [("square", RING), ("quarter-square", RING), ("hexagon", HEXAGONS)]
 )
 def test_a_piece_with_a_hole_is_printed_with_its_hole(
     lattice: str, ring: list, fit: str, tmp_path: Path

@@ -494,7 +494,16 @@ def test_lines_do_not_part_what_belongs_together(
 def test_every_form_and_every_snowflake_has_a_name(entries: list[Entry]) -> None:
     for messages in (load_messages("booklet", language) for language in LANGUAGES):
         others = [form_name(messages, other) for other in ("spine-9", "double", "triple-2")]
-        for name in ("spine", "single", "double-2", "triple", "4-prong", "7-prong-3"):
+        for name in (
+            "front",
+            "back",
+            "spine",
+            "single",
+            "double-2",
+            "triple",
+            "4-prong",
+            "7-prong-3",
+        ):
             translated = form_name(messages, name)
             assert set(filter(str.isdigit, translated)) == set(filter(str.isdigit, name))
             assert translated not in others

@@ -39,7 +39,7 @@ def laid_out(name: str, *only: str) -> tuple[Artifacts, Sequence[Entry], dict[st
     """The set's meshes, some of its challenges, and by their ids how their pieces lie on the page:
     assembled from the page's two scripts, like the viewer."""
     puzzle = load_set(name)
-    profile = load_profile((), (), puzzle.unit_mm)
+    profile = load_profile((), (), puzzle.profile_values)
     artifacts = picture_artifacts(puzzle, printables(puzzle, profile), profile)
     entries = gather(puzzle, Selection(only=only))
     with pytest.MonkeyPatch.context() as patch:  # what they look like takes longest
@@ -194,7 +194,7 @@ def test_a_packed_mesh_is_the_body_but_coarser() -> None:
 
 def test_the_script_is_ascii() -> None:
     cubi = load_set("cubimagici")
-    profile = load_profile((), (), cubi.unit_mm)
+    profile = load_profile((), (), cubi.profile_values)
     piece = cubi.piece("p3")  # of two colours
     artifacts = picture_artifacts(cubi, [piece], profile)
     text = models_script(models_data(artifacts))

@@ -15,7 +15,7 @@ from tests.support.drawings import of_class, pixels, rings, root_of, shapes, tex
 def test_pieces_are_as_large_as_their_dimension_lines_say() -> None:
     for name in ("fridgeiq", "iqstars"):
         puzzle = load_set(name)
-        profile, some = load_profile((), (), puzzle.unit_mm), puzzle.pieces[:3]
+        profile, some = load_profile((), (), puzzle.profile_values), puzzle.pieces[:3]
         source = piece_sheet(puzzle, some, profile, "light")
         found, per_mm = pixels(source, 5)
         root = root_of(source)
@@ -38,7 +38,7 @@ def test_a_sheet_has_a_bar_and_measures_recess_and_ball_once() -> None:
         ("iqfit", "Ø 12 mm"),
     ):
         puzzle = load_set(name)
-        profile = load_profile((), (), puzzle.unit_mm)
+        profile = load_profile((), (), puzzle.profile_values)
         root = root_of(piece_sheet(puzzle, puzzle.pieces, profile, "light"))
         assert texts(root).count(wanted) == 1
         (bar,) = of_class(root, "scale")
@@ -55,7 +55,9 @@ def test_balls_are_as_large_as_their_dimension_lines_say() -> None:
     """By their balls, 12 mm at a pitch of 15 mm, and not by the squares of the grid."""
     puzzle = load_set("iqfit")
     blue = puzzle.piece("blue")
-    root = root_of(piece_sheet(puzzle, [blue], load_profile((), (), puzzle.unit_mm), "light"))
+    root = root_of(
+        piece_sheet(puzzle, [blue], load_profile((), (), puzzle.profile_values), "light")
+    )
     assert [text for text in texts(root) if text.endswith(" mm")][1:3] == ["57 mm", "27 mm"]
     balls = [one for one in root.iter() if one.get("fill") == blue.colour and one.get("r")]
     single = balls[: len(blue.forms[0].cells)]

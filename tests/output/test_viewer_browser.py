@@ -283,7 +283,7 @@ def test_every_set_is_seen(chromium: Browser, name: str, tmp_path: Path) -> None
     assert sum(one.stat().st_size for one in folder.rglob("*") if one.is_file()) < 7.9e6
     with seen(chromium, folder) as viewer:
         everything = viewer.shows("pieces")["matrices"]
-        expected = printables(puzzle, load_profile((), (), puzzle.unit_mm))
+        expected = printables(puzzle, load_profile((), (), puzzle.profile_values))
         assert set(everything) == {one.id for one in expected}
         assert covered(viewer.pixels()) > 0.05
         viewer.solved(SETS[name])

@@ -258,7 +258,7 @@ def test_what_is_exported_for_a_printer_prints_as_wanted(
     profile = "default" if fault == "not calibrated" else "my-printer.toml"
     percents = (100.0, 100.0) if fault == "not scaled" else percents
     puzzle = load_set(set_name)
-    wanted = load_profile((), (), puzzle.unit_mm)
+    wanted = load_profile((), (), puzzle.profile_values)
     drawn = exported(set_name, profile)
     real = [
         body_of(printed_mesh(trimesh.Trimesh(one.vertices, one.faces), machine, percents), one.name)

@@ -302,7 +302,7 @@ def cut_up(
 def case_of(seed: int) -> Case:
     """One with odds between 5 % and 99 %."""
     rng = np.random.default_rng([77, seed])
-    lattice = LATTICES[("square", "quarter-square", "triangular")[seed % 3]]
+    lattice = LATTICES[("square", "quarter-square", "hexagon")[seed % 3]]
     size = (3, 3) if lattice.name != "quarter-square" else (2, 2)
     cells = [c for row, col in np.ndindex(size) for c in lattice.cells_at(row, col)]
     layout = {

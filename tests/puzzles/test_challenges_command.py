@@ -257,7 +257,7 @@ def test_a_board_without_solution_or_none(here: Path, capsys: Capture) -> None:
         assert main(["challenges", "mine.toml"]) == 1
         output = capsys.readouterr().out
         assert output == f"Found 0 of 20 challenges: tray has no solution: {reason}\n"
-    Path("mine.toml").write_text(MINE.format(lattice="triangular") + SQUARE.format(id="A"))
+    Path("mine.toml").write_text(MINE.format(lattice="hexagon") + SQUARE.format(id="A"))
     assert main(["challenges", "mine.toml"]) == 2
     assert "mine: has no board, and its pieces are hexagons" in capsys.readouterr().err
     assert not (here / "output").exists()

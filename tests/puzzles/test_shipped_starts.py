@@ -29,18 +29,24 @@ from fabkit.model.entry import LEVELS
 from fabkit.model.library import load_set
 from fabkit.output.i18n import LANGUAGES, load_messages
 from fabkit.output.numbering import number_challenges
+from fabkit.solve.answer import solve
 from fabkit.solve.certificate import make_certificate
 from fabkit.solve.encoding import to_exact_cover
 from fabkit.solve.engines.engine import Budget, get_engine
 from tests.conftest import ROOT
 from tests.support.published import iqfit_samples, iqstars_samples
 
-SETS = ("cubimagici", "fridgeiq", "iqblock", "iqfit", "iqstars")
+SETS = ("balls12", "cubimagici", "fridgeiq", "iqblock", "iqfit", "iqstars")
 CATALOGS: dict[str, dict[str, Any]] = {
     name: json.loads((ROOT / f"pieces/catalogs/{name}.json").read_text()) for name in SETS
 }
 #: The boards' last row and column, and by which moves they are carried to themselves.
-BOARDS = {"cubimagici": (6, 6, "all"), "iqblock": (7, 7, "all"), "iqfit": (4, 9, "half")}
+BOARDS = {
+    "balls12": (4, 10, "rectangle"),
+    "cubimagici": (6, 6, "all"),
+    "iqblock": (7, 7, "all"),
+    "iqfit": (4, 9, "half"),
+}
 TWINS = str.maketrans("EB", "RQ")  # FridgeIQ's identical pieces
 
 Point = tuple[float, float]
@@ -48,7 +54,7 @@ Document = dict[str, Any]
 
 
 def starting_positions(document: Document) -> list[Document]:
-    return [one for one in document["challenges"] if "parity" not in one]
+    return [one for one in document["challenges"] if "given" in one and "parity" not in one]
 
 
 # --- an independent count ---------------------------------------------------------------------------
@@ -69,9 +75,10 @@ def moves(name: str, flips: bool = False) -> Iterator[Callable[[Point], Point]]:
         bottom, right, which = BOARDS[name]
         yield lambda p: p
         yield lambda p: (bottom - p[0], right - p[1])
-        if which == "all":
+        if which != "half":
             yield lambda p: (bottom - p[0], p[1])
             yield lambda p: (p[0], right - p[1])
+        if which == "all":
             yield lambda p: (p[1], p[0])
             yield lambda p: (bottom - p[1], p[0])
             yield lambda p: (p[1], right - p[0])
@@ -326,9 +333,41 @@ def test_they_are_solved_and_shown_by_name(run_json: Callable[..., Any]) -> None
     assert answer["difficulty"]["score"] == result["difficulty"]["score"]
     found = run_json("show", "iqfit", "--challenge", "start-012")
     assert (found["kind"], found["level"], found["count"]) == ("start", result["level"], 1)
-    assert {one["set"]: len(one["starts"]) for one in run_json("sets")["sets"]} == {
-        name: len(starting_positions(CATALOGS[name])) for name in SETS
-    }
+    counts = {one["set"]: len(one["starts"]) for one in run_json("sets")["sets"]}
+    for name in SETS:
+        others = [one for one in CATALOGS[name]["challenges"] if "clue" in one]
+        assert counts[name] == len(starting_positions(CATALOGS[name])) + len(others)
+
+
+def test_coloured_cells_of_iqstars_have_one_solution() -> None:
+    """Every filling is compared with the clues, without the solver's clues."""
+    puzzle = load_set("iqstars")
+    encoded = to_exact_cover(puzzle, find_challenge(puzzle, "board"))
+    fillings = [encoded.decode(found) for found in solve(encoded, "all").solutions]
+    assert len(fillings) == 381
+    colours = {piece.id: piece.colour for piece in puzzle.pieces}
+    owners = [
+        {cell: colours[piece] for piece, cells in filling.items() for cell in cells}
+        for filling in fillings
+    ]
+    told = [one for one in CATALOGS["iqstars"]["challenges"] if "clue" in one]
+    assert len(told) == 40
+    assert {one["result"]["level"] for one in told} == set(LEVELS)
+    for one in told:
+        clues = {
+            tuple(cell): colours[clue["colour"]] for clue in one["clue"] for cell in clue["frame"]
+        }
+        agreeing = [
+            number
+            for number, owner in enumerate(owners)
+            if all(owner[cell] == colour for cell, colour in clues.items())
+        ]
+        assert len(agreeing) == 1
+        solution = fillings[agreeing[0]]
+        stated = one["result"]["solution"]
+        assert {piece: sorted(map(list, cells)) for piece, cells in solution.items()} == {
+            piece: sorted(cells) for piece, cells in stated.items()
+        }
 
 
 def test_they_are_found_by_what_page_and_booklet_call_them(run_json: Callable[..., Any]) -> None:
@@ -365,7 +404,7 @@ def test_they_are_those_of_the_same_boards_and_moves(tmp_path: Path) -> None:
     text = (ROOT / "pieces/iqstars.toml").read_text()
     path = tmp_path / "iqstars.toml"
     for was, now, count in (
-        ('title = "IQ Stars"', 'title = "Mine"', len(starting_positions(CATALOGS["iqstars"]))),
+        ('title = "IQ Stars"', 'title = "Mine"', len(CATALOGS["iqstars"]["challenges"])),
         ("rows = [7, 6, 7, 6]", "rows = [7, 7, 6, 6]", 0),
         ('moves = "rotations"', 'moves = "rotations and flips"', 0),
     ):

@@ -280,7 +280,7 @@ def test_checkpoints_of_another_question(
 REFUSED = {
     "half.toml": "piece A: has a corner at (0.5, 0.5); snowflakes need pieces whose corners "
     "are whole numbers",
-    "iqstars": "iqstars: uses the triangular lattice; snowflakes need a lattice of squares",
+    "iqstars": "iqstars: uses the hexagon lattice; snowflakes need a lattice of squares",
     "dots.toml --proof two.toml": '--proof: "two.toml" is a file; expected a folder',
 }
 

@@ -69,7 +69,7 @@ class Print:
 
 
 def profile(preset: str = "default", *settings: str) -> Profile:
-    return load_profile([] if preset == "default" else [preset], settings, IQFIT.unit_mm)
+    return load_profile([] if preset == "default" else [preset], settings, IQFIT.profile_values)
 
 
 def print_ball(piece: Piece, chosen: Profile, path: Path) -> Print:
@@ -186,7 +186,7 @@ def test_balls_are_those_of_the_set_inside_their_own_cells(one: Print) -> None:
     poses = flat_poses(body)
     assert len(poses) == 8
     for flat in poses:
-        origin = np.array(rotate_ball(flat.rotation, body.balls[min(body.spine())])) * pitch_mm
+        origin = np.array(rotate_ball(flat.rotation, body.balls[min(body.base())])) * pitch_mm
         placed = as_drawn @ np.array(flat.rotation).T - origin
         points, own = shapely.points(placed[:, :2] + (middle.x, middle.y)), region(flat.cells)
         assert shapely.contains(own, points).all()
@@ -311,7 +311,10 @@ IN_THE_AIR = [
         drawn((*CROSS, (0, 0, 1), (1, 0, 1)), (*CROSS_BONDS, (0, 6), (1, 7), (6, 7))),
         "the link between balls [0, 0, 1] and [1, 0, 1] would hang in the air",
     ),
-    (drawn(((0, 0, 0), (1, 0, 0), (1, 1, 0)), ((0, 1), (1, 2))), "it has no single longest"),
+    (
+        drawn(((0, 0, 0), (1, 0, 0), (1, 1, 0), (1, 1, 1)), ((0, 1), (1, 2), (2, 3))),
+        "no single longest straight row",
+    ),
 ]
 
 

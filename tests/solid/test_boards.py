@@ -35,7 +35,7 @@ def test_exported_boards_have_no_faults(
     name: str, layers: tuple[str, ...], settings: tuple[str, ...], tmp_path: Path
 ) -> None:
     puzzle = load_set(name)
-    profile = load_profile(layers, settings, puzzle.unit_mm)
+    profile = load_profile(layers, settings, puzzle.profile_values)
     bodies = []
     for drawing in draft_all(puzzle, accessories(puzzle, profile), profile, draft_printable):
         write_stl(build_solid(drawing), tmp_path / "x.stl")

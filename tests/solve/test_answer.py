@@ -64,10 +64,13 @@ BOARDS = [
     ("iqfit", None, None, 301_350, 150_675),
     (ONESIDED, None, None, 184, 46),
     (TWELVE, None, None, 371_020, 92_755),
+    # Flat pieces of balls may be turned over whatever the moves.
+    ("balls12", None, None, 371_020, 92_755),
+    ("balls12", None, False, 371_020, None),
 ]
 #: The search takes minutes for one, the frontier seconds for others.
 BY_SEARCH = {(PENTOMINOES, "6x10"), (PENTOMINOES, "8x8"), ("iqfit", None)}
-BY_COUNT = {(ONESIDED, None), ("iqfit", None), (TWELVE, None)}
+BY_COUNT = {(ONESIDED, None), ("iqfit", None), (TWELVE, None), ("balls12", None)}
 
 
 @pytest.mark.parametrize(

@@ -54,9 +54,9 @@ OBSTACLES = {
         "the region has 9 cells, but the pieces cover 8",
     ),
     "too many cells": (
-        Sketch(SQUARE, square(2, 2), DOMINOES[:3], leftover=True),
+        Sketch(SQUARE, square(2, 2), DOMINOES[:3], open_count=1),
         "area",
-        "the region has 4 cells, but the pieces cover at least 6",
+        "the region has 4 cells, of which 1 stays open, but the pieces cover 6",
     ),
     "given pieces do not count": (
         Sketch(
@@ -121,7 +121,7 @@ OBSTACLES = {
     "bars of hexagons": (
         Sketch(
             HEXAGONS,
-            board("triangular", 4, 4) - cells("triangular", (0, 3), (1, 0), (3, 0), (3, 2)),
+            board("hexagon", 4, 4) - cells("hexagon", (0, 3), (1, 0), (3, 0), (3, 2)),
             HEXAGON_BARS,
         ),
         "colouring",
@@ -160,7 +160,7 @@ POSSIBLE = {
     "quarters": Sketch(
         QUARTER, row_of_quarters(0, 1, 2, 3, 4, 5), tuple(quarters(name, 0, 1) for name in "abc")
     ),
-    "cells to spare": Sketch(SQUARE, square(4, 4, (0, 0), (3, 3)), DOMINOES[:6], leftover=True),
+    "cells to spare": Sketch(SQUARE, square(4, 4, (0, 0), (3, 3)), DOMINOES[:6], open_count=2),
     "corners": Sketch(SQUARE, square(4, 4, (3, 3)), tuple(map(corner, "abcde"))),
 }
 
@@ -186,7 +186,7 @@ def spoilt(draw: st.DrawFn) -> EncodedChallenge:
     while pieces[1:] and draw(st.integers(0, 3)) == 0:
         pieces.pop(draw(st.integers(0, len(pieces) - 1)))
     spoiled = replace(challenge, region=frozenset(region) - gone, pieces=tuple(pieces))
-    return to_exact_cover(one.puzzle, spoiled, one.problem.leftover)
+    return to_exact_cover(one.puzzle, spoiled)
 
 
 def holds_true(one: EncodedChallenge) -> None:

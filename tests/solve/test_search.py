@@ -103,7 +103,7 @@ def challenges(draw: st.DrawFn) -> EncodedChallenge:
     lattice = draw(st.sampled_from(list(LATTICES.values())))
     rows, cols = draw(st.integers(1, 3)), draw(st.integers(1, 3))
     cells_of_board = board(lattice.name, rows, cols)
-    flips, leftover = draw(st.booleans()), draw(st.booleans())
+    flips, are_some_open = draw(st.booleans()), draw(st.booleans())
     pieces: list[Piece] = []
     free = len(cells_of_board)
     while free > 0 and len(pieces) < 6:
@@ -113,9 +113,9 @@ def challenges(draw: st.DrawFn) -> EncodedChallenge:
                 form = piece_of(lattice, cells)
                 pieces.append(Piece(f"P{len(pieces)}", "P", form.colour, form.forms))
                 free -= len(cells)
-    assume(leftover or free == 0)
-    encoded = Sketch(lattice, cells_of_board, tuple(pieces), flips, leftover).encoded
-    # With cells left over there may be millions of solutions: more than the reference engine lists in time.
+    assume(are_some_open or free == 0)
+    encoded = Sketch(lattice, cells_of_board, tuple(pieces), flips, free).encoded
+    # With open cells there may be millions of solutions: more than the reference engine lists in time.
     assume(Search().enumerate(encoded.problem, Budget(), limit=MOST).count < MOST)
     return encoded
 
@@ -165,8 +165,11 @@ def test_wide_boards_are_searched_as_well() -> None:
     """A board of more than 64 cells, and one of more than 128, against the frontier."""
     stars = load_set("iqstars")
     for rows, cols in ((5, 14), (4, 35)):
-        wide = board("triangular", rows, cols)
-        encoded = to_exact_cover(stars, Challenge("wide", wide, ("red", "orange")), leftover=True)
+        wide = board("hexagon", rows, cols)
+        red, orange = (stars.piece(name).forms[0].cells for name in ("red", "orange"))
+        spare = len(wide) - len(red) - len(orange)
+        challenge = Challenge("wide", wide, ("red", "orange"), open_count=spare)
+        encoded = to_exact_cover(stars, challenge)
         assert not BitmaskSearch.fits(encoded.problem)
         expected = sum(
             not set(a.cells) & set(b.cells)

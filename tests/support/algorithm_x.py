@@ -26,28 +26,21 @@ def _solutions(
 ) -> Iterator[Solution]:
     """Every way to complete a choice, by covering the item that has fewest options.
 
-    Of cells and kinds only kinds may have several copies; those are chosen in ascending order, so
-    that each set of placements is met once.
+    Every cell must be covered, so each set of placements is met once.
     """
     options = problem.options
     todo = problem.pieces_used - sum(problem.copies) + sum(left)
     bare = [cell for cell in range(problem.cell_count) if cell not in covered]
-    if not todo and (problem.leftover or not bare):
-        yield tuple(sorted(chosen))
+    if not bare:
+        if not todo:
+            yield tuple(sorted(chosen))
         return
     choices = [
         position
         for position, option in enumerate(options)
         if option.copies <= min(left[option.kind], todo) and covered.isdisjoint(option.cells)
     ]
-    if bare and not problem.leftover:
-        choices = min(([p for p in choices if cell in options[p].cells] for cell in bare), key=len)
-    elif problem.pieces_count is not None:
-        return
-    else:
-        kind = next(kind for kind, copies in enumerate(left) if copies)
-        last = max(chosen, default=-1)  # options are sorted by kind, so this works kind by kind
-        choices = [p for p in choices if options[p].kind == kind and p > last]
+    choices = min(([p for p in choices if cell in options[p].cells] for cell in bare), key=len)
     for position in choices:
         option = options[position]
         fewer = tuple(n - option.copies * (k == option.kind) for k, n in enumerate(left))

@@ -40,7 +40,7 @@ class Drawing:
     turn_degrees: int  # by multiples of this the forms may be turned,
     flips: bool  # and mirrored
     given: dict[str, Shape] = field(default_factory=dict)
-    leftover: bool = False  # a part of the region may stay bare
+    open_area: float = 0.0  # of the region, in grid units
 
 
 # --- judging ----------------------------------------------------------------------------------
@@ -65,7 +65,7 @@ def faults(drawing: Drawing, placed: dict[str, Shape]) -> list[str]:
     whole = shapely.union_all(shapes)
     if whole.difference(drawing.region).area > NOTHING:
         found.append("the region is left")
-    if not drawing.leftover and drawing.region.difference(whole).area > NOTHING:
+    if abs(drawing.region.difference(whole).area - drawing.open_area) > NOTHING:
         found.append("the region is not covered")
     return found
 
@@ -100,9 +100,18 @@ def placed_shapes(encoded: EncodedChallenge, solution: Solution) -> dict[str, Sh
 
 def unit(lattice: str, row: int, col: int) -> Shape:
     """The unit square, or the hexagon, in a row and a column."""
-    if lattice != "triangular":
+    if lattice in SQUARES:
         return box(col, -row - 1, col + 1, -row)
+    if lattice == "triangle":
+        points = (row + col) % 2 == 0
+        base, tip = (-row - 1, -row) if points else (-row, -row - 1)
+        corners = [(col / 2 - 0.5, base), (col / 2 + 0.5, base), (col / 2, tip)]
+        return shapely.Polygon([(x, y * math.sqrt(3) / 2) for x, y in corners])
     return hexagon(col + row % 2 / 2, -row * math.sqrt(3) / 2)
+
+
+#: The lattices of squares; the others are those of hexagons and their parts.
+SQUARES = ("square", "quarter-square")
 
 
 def hexagon(x: float, y: float) -> Shape:
@@ -178,7 +187,7 @@ def asked(name: str, where: str, pieces: Sequence[str] = (), **changes: Any) -> 
     drawing = Drawing(
         drawn(around, head["lattice"]),
         shapes,
-        60 if head["lattice"] == "triangular" else 90,
+        90 if head["lattice"] in SQUARES else 60,
         head["moves"] == "rotations and flips",
     )
     return replace(drawing, **changes)
@@ -186,8 +195,8 @@ def asked(name: str, where: str, pieces: Sequence[str] = (), **changes: Any) -> 
 
 def cell_drawn(lattice: str, cell: Cell) -> Shape:
     """The cell around a centroid, which is given in frame steps of the lattice."""
-    if lattice == "triangular":
-        return hexagon(cell[0] / 2, cell[1] / math.sqrt(12))
+    if lattice not in SQUARES:
+        return part_of_hexagon(lattice, cell[0] / 24, cell[1] / 24 / math.sqrt(3))
     size = 2 if lattice == "square" else 6
     (col, x), (row, y) = divmod(cell[0], size), divmod(cell[1], size)
     if lattice == "square":
@@ -197,16 +206,41 @@ def cell_drawn(lattice: str, cell: Cell) -> Shape:
     return shapely.Polygon([(mx, my), *corners])
 
 
+def part_of_hexagon(lattice: str, x: float, y: float) -> Shape:
+    """The hexagon, triangle, kite or drafter around a centroid."""
+    height, near = math.sqrt(3) / 2, range(-2, 3)
+    row, col = round(y / height), round(x)
+    centres = [(col + c + r / 2, (row + r) * height) for r in near for c in near]
+    centres = [(cx + row / 2 % 1, cy) for cx, cy in centres]
+    centres.sort(key=lambda centre: math.dist(centre, (x, y)))
+    if lattice == "hexagon":
+        return hexagon(*centres[0])
+    if lattice == "triangle":
+        return shapely.Polygon(centres[:3])
+    (cx, cy), radius = centres[0], 1 / math.sqrt(3)
+    angle = math.degrees(math.atan2(y - cy, x - cx))
+    corner, side = 30 + 60 * round((angle - 30) / 60), 60 * round(angle / 60)
+    ends = [(radius, corner), (0.5, side)]
+    if lattice == "kite":
+        ends = [(0.5, angle - 30), (radius, angle), (0.5, angle + 30)]
+    around = [(far, math.radians(turn)) for far, turn in ends]
+    return shapely.Polygon(
+        [(cx, cy), *((cx + far * math.cos(a), cy + far * math.sin(a)) for far, a in around)]
+    )
+
+
 def drawn_from_cells(encoded: EncodedChallenge) -> Drawing:
     lattice = encoded.puzzle.lattice.name
 
     def shape(cells: Iterable[Cell]) -> Shape:
         return together(cell_drawn(lattice, cell) for cell in cells)
 
+    region = shape(encoded.challenge.region)
+    open_share = encoded.challenge.open_count / len(encoded.challenge.region)
     return Drawing(
-        shape(encoded.challenge.region),
+        region,
         {piece.id: [shape(form.cells) for form in piece.forms] for piece in encoded.puzzle.pieces},
-        60 if lattice == "triangular" else 90,
+        90 if lattice in SQUARES else 60,
         encoded.challenge.flips,
-        leftover=encoded.problem.leftover,
+        open_area=region.area * open_share,
     )

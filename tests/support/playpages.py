@@ -59,7 +59,14 @@ def write_page(
     downloads: Sequence[Download] = (),
 ) -> str:
     """Writes a page without what is seen in 3D; its address."""
-    files = page_files(puzzle, entries, puzzle.unit_mm or 20.0, language, downloads, viewer=False)
+    files = page_files(
+        puzzle,
+        entries,
+        puzzle.profile_values.get("unit_mm", 20.0),
+        language,
+        downloads,
+        viewer=False,
+    )
     for name, content in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content)

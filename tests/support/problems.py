@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 from hypothesis import strategies as st
@@ -20,8 +21,7 @@ def _planted(draw: st.DrawFn) -> ExactCoverProblem:
     uses = draw(st.lists(st.sampled_from(_USES), max_size=5))
     planned = [(kind, copies) for kind, use in enumerate(uses) for copies in use]
     sizes = [draw(st.integers(1, 2)) for _ in planned]
-    leftover = draw(st.booleans())
-    bare = draw(st.integers(0, 2)) if leftover else 0
+    bare = draw(st.integers(0, 2))
     cells = draw(st.permutations(range(sum(sizes) + bare)))
     options = set()
     for (kind, copies), size in zip(planned, sizes, strict=True):
@@ -30,7 +30,9 @@ def _planted(draw: st.DrawFn) -> ExactCoverProblem:
     count = sum(sizes) + bare
     copies_of = tuple(map(sum, uses))
     options |= draw(_options(count, len(uses)))
-    return ExactCoverProblem(count, copies_of, tuple(sorted(options)), leftover)
+    closed = draw(st.sets(st.integers(0, count - 1), max_size=2)) if count else set()
+    problem = ExactCoverProblem(count, copies_of, tuple(sorted(options)))
+    return _with_open_cells(problem, bare, closed.difference(cells))
 
 
 @st.composite
@@ -39,7 +41,25 @@ def _blind(draw: st.DrawFn) -> ExactCoverProblem:
     count = draw(st.integers(0, 10))
     copies = draw(st.lists(st.integers(1, 3), max_size=5).map(tuple))
     options = draw(_options(count, len(copies)))
-    return ExactCoverProblem(count, copies, tuple(sorted(options)), draw(st.booleans()))
+    problem = ExactCoverProblem(count, copies, tuple(sorted(options)))
+    return _with_open_cells(problem, draw(st.integers(0, 2)))
+
+
+def _with_open_cells(
+    problem: ExactCoverProblem, open_count: int, closed: AbstractSet[int] = frozenset()
+) -> ExactCoverProblem:
+    """The problem with so many cells open, none of those that are closed."""
+    if not open_count:
+        return problem
+    kind = problem.kind_count
+    open_cells = [cell for cell in range(problem.cell_count) if cell not in closed]
+    return replace(
+        problem,
+        copies=(*problem.copies, open_count),
+        options=(*problem.options, *(Option(kind, (cell,)) for cell in open_cells)),
+        symmetries=(),
+        open_cells=True,
+    )
 
 
 def _options(cell_count: int, kinds: int) -> st.SearchStrategy[set[Option]]:
@@ -62,19 +82,20 @@ def _strip(draw: st.DrawFn) -> ExactCoverProblem:
     """Bars on a strip of cells: many solutions, until options are taken away."""
     bars = draw(st.lists(st.tuples(st.integers(1, 3), st.integers(1, 2)), min_size=1, max_size=4))
     copies = tuple(count for _, count in bars)
-    leftover = draw(st.booleans())
-    count = min(10, sum(length * count for length, count in bars) + leftover)
+    open_count = draw(st.integers(0, 1))
+    count = min(10, sum(length * count for length, count in bars) + open_count)
     options = [
         Option(kind, tuple(range(start, start + length)))
         for kind, (length, _) in enumerate(bars)
         for start in range(count - length + 1)
     ]
     gone = draw(st.sets(st.sampled_from(options), max_size=4)) if options else set()
-    return ExactCoverProblem(count, copies, tuple(sorted({*options} - gone)), leftover)
+    problem = ExactCoverProblem(count, copies, tuple(sorted({*options} - gone)))
+    return _with_open_cells(problem, open_count)
 
 
 def problems() -> st.SearchStrategy[ExactCoverProblem]:
-    """Random problems: some 10 cells, up to 5 kinds of up to 3 copies, cells left over or not."""
+    """Random problems: some 10 cells, up to 5 kinds of up to 3 copies, some cells open or none."""
     return st.one_of(_planted(), _strip(), _blind())
 
 
@@ -107,7 +128,7 @@ def dominoes(side: int) -> ExactCoverProblem:
 def pigeons(holes: int) -> ExactCoverProblem:
     """One pigeon more than holes: proofs by clauses grow exponentially."""
     options = tuple(Option(bird, (hole,)) for bird in range(holes + 1) for hole in range(holes))
-    return ExactCoverProblem(holes, (1,) * (holes + 1), options, leftover=True)
+    return ExactCoverProblem(holes, (1,) * (holes + 1), options)
 
 
 def impossible_rectangle() -> ExactCoverProblem:

@@ -22,7 +22,7 @@ from fabkit.solve.encoding import EncodedChallenge, to_exact_cover
 
 Cells = frozenset[Cell]
 Document = dict[str, Any]
-SQUARE, QUARTER, HEXAGONS = (LATTICES[name] for name in ("square", "quarter-square", "triangular"))
+SQUARE, QUARTER, HEXAGONS = (LATTICES[name] for name in ("square", "quarter-square", "hexagon"))
 
 
 def cells(lattice: str, *places: tuple[int, int]) -> Cells:
@@ -55,12 +55,12 @@ def ell(name: str) -> Piece:
 
 
 def hexagons(name: str, *places: tuple[int, int]) -> Piece:
-    return flat("triangular", name, cells("triangular", *places))
+    return flat("hexagon", name, cells("hexagon", *places))
 
 
 def row_of_quarters(*chosen: int) -> Cells:
     """Quarters of a row of squares, four each: N E S W."""
-    row = [cell for col in range(3) for cell in QUARTER.cells_at(0, col)]
+    row = [QUARTER.cells_at(0, col)[k] for col in range(3) for k in (0, 3, 2, 1)]
     return frozenset(row[i] for i in chosen)
 
 
@@ -76,7 +76,7 @@ class Sketch:
     region: Cells
     pieces: tuple[Piece, ...]
     flips: bool = False
-    leftover: bool = False
+    open_count: int = 0
     given: tuple[Given, ...] = ()
     pieces_count: int | None = None
 
@@ -88,15 +88,23 @@ class Sketch:
     def challenge(self) -> Challenge:
         ids = tuple(piece.id for piece in self.pieces)
         count = self.pieces_count
-        return Challenge("one", self.region, ids, self.given, self.flips, pieces_count=count)
+        return Challenge(
+            "one",
+            self.region,
+            ids,
+            self.given,
+            self.flips,
+            pieces_count=count,
+            open_count=self.open_count,
+        )
 
     @property
     def encoded(self) -> EncodedChallenge:
-        return to_exact_cover(self.puzzle, self.challenge, self.leftover)
+        return to_exact_cover(self.puzzle, self.challenge)
 
     @property
     def problem(self) -> Document:
-        return problem_document(self.puzzle, self.challenge, self.leftover)
+        return problem_document(self.puzzle, self.challenge)
 
     @cached_property
     def remaining(self) -> list[Cell]:
@@ -104,25 +112,31 @@ class Sketch:
 
     @cached_property
     def kinds(self) -> list[list[Piece]]:
+        """Identical pieces, and at last none, for the cells that stay open."""
         placed = {given.piece for given in self.given}
         found: dict[frozenset[Cells], list[Piece]] = {}
         for piece in self.pieces:
             if piece.id not in placed:
                 found.setdefault(self._images(piece, self.flips), []).append(piece)
-        return list(found.values())
+        return [*found.values(), *([[]] if self.open_count else [])]
 
     def _images(self, piece: Piece, flips: bool) -> frozenset[Cells]:
         return frozenset(image.cells for image in orientations(self.lattice, piece, flips))
 
     def placed(self, kind: int) -> list[Cells]:
-        piece, free = self.kinds[kind][0], frozenset(self.remaining)
+        free = frozenset(self.remaining)
+        if not self.kinds[kind]:
+            return [frozenset({cell}) for cell in self.remaining]
+        piece = self.kinds[kind][0]
         return [one.cells for one in placements(self.lattice, piece, free, self.flips)]
 
     @cached_property
     def twins(self) -> Sequence[int]:
         """The kind of each one's mirror images; its own, where the pieces lack some of them."""
         flip = self.lattice.moves(True)[-1]
-        images = [self._images(kind[0], False) for kind in self.kinds]
+        images = [
+            self._images(kind[0], False) if kind else frozenset[Cells]() for kind in self.kinds
+        ]
         found = []
         for kind, one in zip(self.kinds, images, strict=True):
             mirrored = frozenset(normalize_cells(self.lattice, map(flip, cells)) for cells in one)
@@ -164,10 +178,11 @@ class Sketch:
                 states = more if self.pieces_count is None else more | states
         count = len(self.pieces) if self.pieces_count is None else self.pieces_count
         used, whole = count - len(self.given), len(self.remaining)
+        last = len(self.kinds) - 1
         return {
-            chosen
+            chosen | {(last, frozenset({cell})) for cell in self.remaining if cell not in covered}
             for chosen, covered in states
-            if len(chosen) == used and (self.leftover or len(covered) == whole)
+            if len(chosen) == used and len(covered) == whole - self.open_count
         }
 
     @cached_property
@@ -203,7 +218,7 @@ SKETCHES = {
     "flips": on(3, 4, *map(ell, "abc"), flips=True),
     "flips apart": on(2, 4, ell("a"), _MIRRORED),
     "more of one hand": on(3, 4, ell("a"), ell("c"), _MIRRORED),
-    "leftover": on(3, 3, *_DOMINOES[:2], corner("x"), leftover=True),
+    "open cells": on(3, 3, *_DOMINOES[:2], corner("x"), open_count=2),
     "given": on(2, 4, *_DOMINOES, given=(Given("b", cells("square", (0, 1), (1, 1))),)),
     "all given": on(1, 2, domino("a"), given=(Given("a", _SHORT),)),
     "forms": on(2, 3, flat("square", "a", _SHORT, _BLOCK), flat("square", "b", _BLOCK, _SHORT)),
@@ -231,13 +246,13 @@ SKETCHES = {
             hexagons(one, (0, 0), end)
             for one, end in zip("abc", ((0, 1), (1, 0), (0, 1)), strict=True)
         ),
-        lattice="triangular",
+        lattice="hexagon",
     ),
     "hexagons flipped": on(
         3,
         3,
         *(hexagons(one, (0, 0), (0, 1), (1, 1)) for one in "abc"),
-        lattice="triangular",
+        lattice="hexagon",
         flips=True,
     ),
     "does not fit": on(2, 3, flat("square", "a", _LONG), domino("b")),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import cache
+from itertools import product
+
 from hypothesis import assume
 from hypothesis import strategies as st
 from shapely import Polygon
@@ -16,13 +19,21 @@ lattices = st.sampled_from(list(LATTICES.values()))
 
 def neighbours(lattice: Lattice, cell: Cell) -> list[Cell]:
     """The cells that share an edge with a cell, found by looking around (no shared code)."""
-    edges = {frozenset(edge) for edge in lattice.cell_edges(cell)}
     x, y = cell
-    around = [(x + dx, y + dy) for dx in range(-6, 7) for dy in range(-6, 7) if (dx, dy) != (0, 0)]
+    return [(x + dx, y + dy) for dx, dy in _neighbours_of_kind(lattice.name, lattice.residue(cell))]
+
+
+@cache
+def _neighbours_of_kind(name: str, kind: Cell) -> list[Cell]:
+    lattice, (x, y) = LATTICES[name], kind
+    edges = {frozenset(edge) for edge in lattice.cell_edges(kind)}
+    window = product(range(-24, 25), range(-36, 37))
     return [
-        other
-        for other in around
-        if lattice.is_cell(other) and edges & {frozenset(e) for e in lattice.cell_edges(other)}
+        (dx, dy)
+        for dx, dy in window
+        if (dx, dy) != (0, 0)
+        and lattice.is_cell((x + dx, y + dy))
+        and edges & {frozenset(edge) for edge in lattice.cell_edges((x + dx, y + dy))}
     ]
 
 

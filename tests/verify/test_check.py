@@ -220,7 +220,7 @@ def test_the_table_has_every_rule_of_boards() -> None:
     rules = set()
     for name, settings in (("iqfit", []), ("iqstars", []), ("iqblock", ["lid.kind=snap"])):
         puzzle = load_set(name)
-        profile = load_profile([], settings, puzzle.unit_mm)
+        profile = load_profile([], settings, puzzle.profile_values)
         wanted = printables(puzzle, profile)
         bodies = map(Artifacts(puzzle, wanted, profile).mesh, wanted)
         rules |= rules_of(Planted(puzzle, profile, tuple(bodies), "").report())

@@ -300,7 +300,7 @@ def test_a_report_is_complete(quarter_turns: int) -> None:
     bodies = [body for one in "JLQ" for body in read_meshes(folder / f"output/trio/stl/{one}.stl")]
     turn = np.linalg.matrix_power([[0, 1, 0], [-1, 0, 0], [0, 0, 1]], quarter_turns)
     bodies = [replace(one, name=f"<i>{one.name}", vertices=one.vertices @ turn) for one in bodies]
-    strict = load_profile((), ("recess.wall=6 mm",), puzzle.unit_mm)
+    strict = load_profile((), ("recess.wall=6 mm",), puzzle.profile_values)
     report = check(Scanner(bodies, puzzle).scan(strict.unit_mm), strict)
     sheet = check_sheet(report)
     page = check_page(sheet)
@@ -315,7 +315,9 @@ def test_a_report_is_complete(quarter_turns: int) -> None:
         assert (line.ok, line.cells[0]) == (assembly["ok"], assembly["challenge"])
     assert text_of(root.find(".//h1")) == "Mine & <yours>"
     assert "&lt;i&gt;" in page
-    drawing = draft_flat_piece(puzzle, puzzle.piece("L"), load_profile((), (), puzzle.unit_mm))
+    drawing = draft_flat_piece(
+        puzzle, puzzle.piece("L"), load_profile((), (), puzzle.profile_values)
+    )
     (card,) = (one for one in having(root, "piece") if text_of(one.find("h3")) == "L")
     left, bottom = np.subtract(drawn(having(card, "seen")[0]).bounds, drawing.outline.bounds)[:2]
     letter = shapely.union_all([drawn(one) for one in having(card, "letter")])

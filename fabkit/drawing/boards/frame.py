@@ -130,7 +130,7 @@ def levels(puzzle: PuzzleSet, profile: Profile, raised_mm: float = 0.0) -> Level
         >>> levels(load_set("iqstars"), load_profile())
         Levels(floor_mm=2.0, rest_mm=4.2, top_mm=11.2, lid_low_mm=11.6)
         >>> iqfit = load_set("iqfit")
-        >>> levels(iqfit, load_profile((), (), iqfit.unit_mm))
+        >>> levels(iqfit, load_profile((), (), iqfit.profile_values))
         Levels(floor_mm=0.0, rest_mm=22.0, top_mm=28.0, lid_low_mm=28.4)
     """
     kind = board_kind(puzzle, profile)

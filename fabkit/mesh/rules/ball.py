@@ -149,7 +149,7 @@ def _room(part: Part, balls: Balls, profile: Profile) -> Iterator[Finding]:
     places = np.array(balls.shape.balls, float)
     rooms = []
     for axis in sorted({[abs(x) for x in pose.rotation[2]].index(1) for pose in poses}):
-        in_plane = places[:, axis] == places[balls.shape.spine()[0], axis]
+        in_plane = places[:, axis] == places[balls.shape.base()[0], axis]
         plane = np.roll(places[in_plane], 2 - axis, 1)
         low, high = (balls.pitch_mm * (plane + end) for end in (-0.5, 0.5))
         # Touching squares are joined despite rounding errors.

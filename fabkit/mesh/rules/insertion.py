@@ -55,7 +55,7 @@ def ball_orientations(key: str, part: Part, unit_mm: float) -> tuple[OrientedPie
     """The orientations in which a fitted ball piece lies flat, up to rotation on the board.
 
     One for each side that can be up, in the order of `fabkit.model.balls.flat_poses`; the middles
-    of its spine's balls at height 0. If its printed flat is down, its links rest on the flat, and
+    of its base's balls at height 0. If its printed flat is down, its links rest on the flat, and
     the whole piece is lower by as much.
 
     Raises:
@@ -69,7 +69,7 @@ def ball_orientations(key: str, part: Part, unit_mm: float) -> tuple[OrientedPie
         if pose.rotation[2] in orientations:
             continue
         balls = np.array([rotate_ball(pose.rotation, ball) for ball in shape.balls])
-        inserted = balls[:, 2] == balls[min(shape.spine()), 2]
+        inserted = balls[:, 2] == balls[min(shape.base()), 2]
         reference = pitch_mm * balls[inserted].mean(axis=0)
         solid = part.aligned.manifold.transform(np.column_stack([pose.rotation, np.zeros(3)]))
         # The difference of a link's extent downwards and upwards, due to its printed flat.

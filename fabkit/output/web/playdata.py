@@ -96,8 +96,8 @@ def data_script(data: Mapping[str, Any]) -> str:
 
 
 def _lattice(lattice: Lattice, halves: Iterable[int]) -> dict[str, Any]:
-    """Return the frame, and for each kind of cell its corners and the parts it splits into, relative to
-    its centroid in steps of the finer frame."""
+    """Return the frame, and for each kind of cell its corners, whether lines are drawn from one to the
+    next, and the parts it splits into, relative to its centroid in steps of the finer frame."""
 
     def parts(x: int, y: int, factor: int) -> list[int]:
         parts_of_cell = sorted(_split(lattice, [(x, y)], factor))
@@ -112,6 +112,9 @@ def _lattice(lattice: Lattice, halves: Iterable[int]) -> dict[str, Any]:
             {
                 "at": [x, y],
                 "corners": _flat(corners),
+                "lines": [
+                    edge in lattice.visible_edges((x, y)) for edge in lattice.cell_edges((x, y))
+                ],
                 "parts": {str(factor): parts(x, y, factor) for factor in sorted(halves)},
             }
             for (x, y), corners in sorted(lattice.corners.items())

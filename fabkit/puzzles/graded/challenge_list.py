@@ -54,7 +54,13 @@ def command(generated: GeneratedChallenges) -> str:
         parts.append(f"--difficulty {','.join(query.levels)}")
     if query.of:
         parts.append(f"--of {','.join(query.of)}")
-    elif query.board is not None and query.board != default_board(generated.puzzle.boards):
+    if query.clues:
+        parts.append(f"--clues {query.clues}")
+    if (
+        not query.of
+        and query.board is not None
+        and query.board != default_board(generated.puzzle.boards)
+    ):
         parts.append(f"--board {query.board.id}")
     return " ".join([*parts, f"--seed {query.seed}"])
 
@@ -95,16 +101,16 @@ def _statement(generated: GeneratedChallenges, graded: GradedChallenge) -> dict[
 
 
 def _toml(statement: dict[str, Any]) -> str:
-    """Return a challenge file as TOML with one line for each key and each given piece.
+    """Return a challenge file as TOML with one line for each key, each given piece and each clue.
 
     Numbers, booleans, ids and lists of them have the same syntax in TOML and JSON.
     """
     lines = []
     for key, value in statement.items():
-        if key == "given" and value:
-            lines.append("given = [")
-            for given in value:
-                row = ", ".join(f"{name} = {json.dumps(drawn)}" for name, drawn in given.items())
+        if key in ("given", "clue") and value:
+            lines.append(f"{key} = [")
+            for told in value:
+                row = ", ".join(f"{name} = {json.dumps(drawn)}" for name, drawn in told.items())
                 lines.append(f"    {{ {row} }},")
             lines.append("]")
         else:
@@ -115,10 +121,11 @@ def _toml(statement: dict[str, Any]) -> str:
 def title(graded: GradedChallenge) -> str:
     """Describe a challenge in one line, such as ``junior (4.2): 3 pieces given, all needed``."""
     candidate = graded.candidate
-    given = len(candidate.challenge.given)
+    given = _size(graded)
     all_needed = ", all needed" if candidate.minimal and given > 1 else ""
     base = f" of {candidate.of}" if candidate.of else ""
-    summary = f"{pluralize(given, 'piece')}{base} given{all_needed}"
+    told = "piece" if candidate.challenge.given or not candidate.challenge.clues else "cell"
+    summary = f"{pluralize(given, told)}{base} given{all_needed}"
     if candidate.shape:
         summary = f"{candidate.shape} from {', '.join(candidate.challenge.pieces)}"
     return f"{graded.level} ({graded.score:.1f}): {summary}"
@@ -142,9 +149,11 @@ def level_table(generated: GeneratedChallenges) -> tuple[list[str], list[list[ob
 
 
 def _size(graded: GradedChallenge) -> int:
-    """Return the number of given, or chosen, pieces."""
+    """Return the number of given, or chosen, pieces, or of cells told by clues."""
     challenge = graded.encoded.challenge
-    return len(challenge.pieces) if graded.candidate.shape else len(challenge.given)
+    if graded.candidate.shape:
+        return len(challenge.pieces)
+    return len(challenge.given) or len(challenge.told_cells)
 
 
 def refuse_folder(folder: Path, puzzle: PuzzleSet) -> None:

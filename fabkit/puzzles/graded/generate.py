@@ -13,7 +13,8 @@ from fabkit.model.catalog import shipped_entries
 from fabkit.model.challenges import find_challenge
 from fabkit.model.entry import LEVELS
 from fabkit.model.polygon import parts_of_cells
-from fabkit.model.puzzle import Board, Challenge, PuzzleSet, default_board
+from fabkit.model.puzzle import Board, Challenge, Family, PuzzleSet, default_board
+from fabkit.puzzles.graded.clue_positions import CluePositions
 from fabkit.puzzles.graded.grading import (
     POOL_FACTOR,
     Candidate,
@@ -52,6 +53,8 @@ class ChallengeQuery:
         levels: the levels to choose from.
         seed: equal seeds give equal challenges.
         of: ids of the challenges to start, or `ALL`; empty for starting positions on a board.
+        clues: one of `fabkit.puzzles.graded.CLUE_KINDS`, told of some cells in place of given
+            pieces; empty for given pieces.
     """
 
     count: int
@@ -60,6 +63,7 @@ class ChallengeQuery:
     levels: tuple[str, ...] = LEVELS
     seed: int = 1
     of: tuple[str, ...] = ()
+    clues: str = ""
 
 
 def find_board(puzzle: PuzzleSet, name: str | None) -> Board | None:
@@ -139,7 +143,8 @@ def generate(
     digits = max(3, len(str(len(proved))))
     named = []
     for place, graded in enumerate(proved, 1):
-        prefix = "subset" if graded.candidate.shape else "start"
+        prefix = "clue" if query.clues else "start"
+        prefix = "subset" if graded.candidate.shape else prefix
         challenge = replace(graded.encoded.challenge, id=f"{prefix}-{place:0{digits}}")
         named.append(replace(graded, encoded=replace(graded.encoded, challenge=challenge)))
     return GeneratedChallenges(puzzle, query, tuple(named), reason)
@@ -150,10 +155,11 @@ def _sources(
 ) -> tuple[Mapping[Hashable, CandidateSource], str]:
     """Return the sources of candidates; and if there are none, the reason."""
     board = query.board
+    sources: dict[Hashable, CandidateSource]
     if query.of:
-        bases = base_challenges(puzzle, query.of)
+        bases = base_challenges(puzzle, query.of, query.count, query.seed)
         share = -(-POOL_FACTOR * query.count // len(bases))
-        sources: dict[Hashable, CandidateSource] = {
+        sources = {
             challenge.id: _starts_of(puzzle, challenge, share, query, budget) for challenge in bases
         }
         if isinstance(query.given, int):
@@ -168,35 +174,65 @@ def _sources(
     if infeasibility is not None:
         return {}, f"{board.id} has no solution: {infeasibility.reason}"
     # Listing fillings reports no progress, since its share of the work is not known beforehand.
-    positions = StartingPositions(encoded, Budget(budget.limit_s, started=budget.started))
-    if positions.fillings is not None and not len(positions.fillings):
-        return {}, f"{board.id} has no solution: search exhausted"
-    return dict[Hashable, CandidateSource](positions.sources(query.given, query.seed).items()), ""
+    own = Budget(budget.limit_s, started=budget.started)
+    if query.clues:
+        cluing = CluePositions(encoded, query.clues, own)
+        sources = dict[Hashable, CandidateSource](cluing.sources(query.given, query.seed).items())
+    else:
+        positions = StartingPositions(encoded, own)
+        if positions.fillings is not None and not len(positions.fillings):
+            return {}, f"{board.id} has no solution: search exhausted"
+        sources = dict[Hashable, CandidateSource](
+            positions.sources(query.given, query.seed).items()
+        )
+    return sources, ""
 
 
-def base_challenges(puzzle: PuzzleSet, ids: Sequence[str]) -> list[Challenge]:
-    """Return the challenges of these ids in a set or its catalog; for `ALL`, those without given pieces.
+def base_challenges(
+    puzzle: PuzzleSet, ids: Sequence[str], count: int, seed: int
+) -> list[Challenge]:
+    """Return the challenges of these ids in a set, its families or its catalog.
+
+    The id of a family stands for some of its members, drawn at random.
+
+    Args:
+        ids: for `ALL`, those without given pieces.
+        count: number of members drawn of a family at most.
 
     Raises:
         InputError: if there is none of that id, or none at all, or if it has given pieces.
     """
-    if tuple(ids) != (ALL,):
-        named = [find_challenge(puzzle, name) for name in ids]
-        for challenge in named:
-            if challenge.given:
-                message = f"{challenge.id} has given pieces already; name challenges without"
-                raise InputError.of("--of", message)
-        return named
-    own = [
-        challenge
-        for challenge in puzzle.challenges
-        if not challenge.given and challenge.answer != "impossible"
-    ]
-    flakes = [entry for entry in shipped_entries(puzzle, "snowflake") if entry.halves == 1]
-    challenges = [*own, *(replace(entry.challenge, title="") for entry in flakes)]
-    if not challenges:
-        raise InputError.of("--of", f"{puzzle.name} has no challenge")
-    return challenges
+    families = {family.id: family for family in puzzle.families}
+    if tuple(ids) == (ALL,):
+        own = [
+            challenge
+            for challenge in puzzle.challenges
+            if not challenge.given and challenge.answer != "impossible"
+        ]
+        flakes = [entry for entry in shipped_entries(puzzle, "snowflake") if entry.halves == 1]
+        challenges = [*own, *(replace(entry.challenge, title="") for entry in flakes)]
+        for family in puzzle.families:
+            challenges += _members(family, count, seed)
+        if not challenges:
+            raise InputError.of("--of", f"{puzzle.name} has no challenge")
+        return challenges
+    named = []
+    for name in ids:
+        known = _members(families[name], count, seed) if name in families else None
+        named += known or [find_challenge(puzzle, name)]
+    for challenge in named:
+        if challenge.given:
+            message = f"{challenge.id} has given pieces already; name challenges without"
+            raise InputError.of("--of", message)
+    return named
+
+
+def _members(family: Family, count: int, seed: int) -> list[Challenge]:
+    """Draw members of a family at random, in the family's order."""
+    choices = list(family.choices())
+    rng = random.Random(f"{seed} {family.id}")  # noqa: S311
+    numbers = sorted(rng.sample(range(len(choices)), min(count, len(choices))))
+    return [family.member(choices[number]) for number in numbers]
 
 
 def _starts_of(

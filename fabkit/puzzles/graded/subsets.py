@@ -48,7 +48,7 @@ def basic_shapes(lattice: Lattice, max_area: float) -> dict[str, Ring]:
         for width in range(side, int(max_area // side) + 1):
             name = f"{'square' if width == side else 'rectangle'} of {width} x {side}"
             shapes[name] = ((0, 0), (width, 0), (width, side), (0, side))
-    if lattice.cells_per_unit > 1:
+    if lattice.walk((0, 0), (lattice.per_unit, lattice.per_unit)):  # along a diagonal
         for n in range(1, isqrt(int(2 * max_area)) + 1):
             shapes[f"triangle with legs of {n}"] = ((0, 0), (n, 0), (n, n))
         for n in range(1, isqrt(int(max_area)) + 1):
@@ -69,7 +69,7 @@ def refuse_unsuitable(puzzle: PuzzleSet) -> None:
         InputError: if the set is one of them.
     """
     if puzzle.made_of_balls or not puzzle.lattice.has_outlines:
-        shapes = "balls" if puzzle.made_of_balls else "hexagons"
+        shapes = "balls" if puzzle.made_of_balls else puzzle.lattice.noun
         message = (
             f"has no board, and its pieces are {shapes}, which make no rectangles or triangles; "
             "add a [[board]] for starting positions"

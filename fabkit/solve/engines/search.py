@@ -34,7 +34,14 @@ from fabkit.solve.engines.compiled import (
     trailing_zeros,
 )
 from fabkit.solve.engines.engine import Budget, BudgetSpentError, Engine, Outcome, Solution
-from fabkit.solve.exact_cover import WORD_BITS, ExactCoverProblem, IntArray, bitmasks, to_csr
+from fabkit.solve.exact_cover import (
+    WORD_BITS,
+    ExactCoverProblem,
+    IntArray,
+    WordArray,
+    bitmasks,
+    to_csr,
+)
 
 #: About how long a search runs between two looks at the clock, in seconds.
 _SLICE_S = 0.05
@@ -236,6 +243,8 @@ class TreeSearch:
 # --- the lowest bare cell ---------------------------------------------------------------------------
 
 _BUFFERED = 4096
+#: States counted from between two chances to stop.
+_STATES_IN_SLICE = 8
 
 
 @kernel("u8,")
@@ -355,6 +364,16 @@ class BitmaskSearch(TreeSearch):
                 return True
         return False
 
+    def count_from(self, masks: WordArray, limit: int, counts: IntArray) -> None:
+        """Write the number of solutions with each set of cells covered before, up to a limit."""
+        for part in range(0, len(masks), _STATES_IN_SLICE):
+            rows = slice(part, part + _STATES_IN_SLICE)
+            _count_from(
+                self._table, self._start, Word(self._full), self._counter_words, self.problem.areas,
+                self._covered, self._left, self._cursor, self._found, masks[rows],
+                Word(self._counter.start), limit, counts[rows],
+            )  # fmt: skip
+
     def progress(self) -> float:
         """See `TreeSearch.progress`."""
         behind = 1.0 if self._depth < 0 else super().progress()
@@ -395,6 +414,36 @@ class BitmaskSearch(TreeSearch):
         begin: Solution = () if root is None else (root,)
         for row in self._found[:count].tolist():
             self.solutions.append(tuple(sorted((*begin, *row[: row.index(-1)]))))
+
+
+@kernel(
+    "u8[:, ::1], i8[::1], u8, UniTuple(u8, 3), b1[:, ::1], u8[::1], u8[::1], i8[::1], i8[:, ::1], "
+    "u8[::1], u8, i8, i8[::1]"
+)
+def _count_from(  # type: ignore[no-untyped-def]
+    table, start, full, counter, areas, covered, left, cursor, listed, masks, free, limit, counts
+):
+    """Write how many solutions there are with each set of cells covered before, up to a limit."""
+    for index in range(masks.shape[0]):
+        covered[0], left[0] = masks[index], free
+        cursor[0] = start[_list_from(masks[index])]
+        _, _, counts[index] = _bitmask_search(
+            table, start, full, counter, areas, covered, left, cursor, listed,
+            np.int64(0), np.int64(_NO_LIMIT), limit,
+        )  # fmt: skip
+
+
+def count_from(problem: ExactCoverProblem, masks: Sequence[int], limit: int) -> IntArray:
+    """Count the solutions of a problem that `BitmaskSearch` can search, from each of some states.
+
+    Args:
+        masks: for each state, the cells that are covered before, as bits.
+        limit: a count ends when it reaches this.
+    """
+    search = BitmaskSearch(problem, [(None, 1)], keep_solutions=False)
+    counts = np.zeros(len(masks), dtype=np.int64)
+    search.count_from(np.array(masks, dtype=np.uint64), limit, counts)
+    return counts
 
 
 # --- the item with fewest options -------------------------------------------------------------------

@@ -85,14 +85,12 @@
     group.replaceChildren(ground, ...inside, svg("path", { d: outline, class: "rim" }));
   }
 
-  /** The lines between cells of a region, without those between quarters of a square.
+  /** The lines between units of area of a region.
    * @param {Fabkit.Game} game */
   function gridLines({ grid, entry }) {
     const seen = new Set();
     const lines = [];
-    const quarters = grid.kinds.size > 1;
-    for (const [from, to] of pairs(entry.cells).flatMap((cell) => grid.edgesOf(cell))) {
-      if (quarters && from[0] !== to[0] && from[1] !== to[1]) continue;
+    for (const [from, to] of pairs(entry.cells).flatMap((cell) => grid.linesOf(cell))) {
       const name = [from, to].map(([x, y]) => play.key(x, y)).sort((a, b) => a - b).join();
       if (seen.has(name)) lines.push(`M${grid.toDrawing(...from)}L${grid.toDrawing(...to)}`);
       seen.add(name);

@@ -24,8 +24,8 @@
       this.ux = lattice.basis[0][0];
       this.vx = lattice.basis[1][0];
       this.vy = lattice.basis[1][1];
-      this.kinds = new Map(lattice.kinds.map(({ at, corners, parts }) =>
-        [key(...at), { corners: pairs(corners), parts: pairs(parts[halves]) }]));
+      this.kinds = new Map(lattice.kinds.map(({ at, corners, lines, parts }) =>
+        [key(...at), { corners: pairs(corners), lines, parts: pairs(parts[halves]) }]));
       this.scale = lattice.step.map((step) => (step * UNIT) / halves);
     }
 
@@ -106,6 +106,12 @@
      * @type {Fabkit.Grid["edgesOf"]} */
     edgesOf(cell) {
       return this.cornersOf(cell).map((from, i, all) => [from, all[(i + 1) % all.length]]);
+    }
+
+    /** The edges of a cell that are drawn as lines.
+     * @type {Fabkit.Grid["linesOf"]} */
+    linesOf([x, y]) {
+      return this.edgesOf([x, y]).filter((_, i) => /** @type {Fabkit.Kind} */ (this.kindOf(x, y)).lines[i]);
     }
 
     /** A path around each of the cells.

@@ -7,7 +7,7 @@
   const { html, formatMessage, pairs } = play;
   const SCHEMA = 1;
   /** Limits of a link: decompressed characters, number of cells, and coordinates. */
-  const [MOST_TEXT, MOST_CELLS, FARTHEST] = [100000, 3000, 1000];
+  const [MOST_TEXT, MOST_CELLS, FARTHEST] = [100000, 3000, 20000];
 
   /** Compresses a document to URL-safe text.
    * @param {object} document */
