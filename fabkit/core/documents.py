@@ -16,7 +16,7 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
-from types import MappingProxyType
+from types import MappingProxyType, UnionType
 from typing import Annotated, Any, TypeVar, get_args, get_origin
 
 from pydantic import (
@@ -55,7 +55,14 @@ from fabkit.core.units import (
 )
 
 #: What messages call the types of values.
-_TYPE_NAMES = {bool: "true or false", int: "a whole number", float: "a number", str: "a string"}
+_TYPE_NAMES = {
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    str: "a string",
+    list: "a list",
+    dict: "a table",
+}
 #: What pydantic's errors of a wrong type ask for.
 _EXPECTED = {
     **{f"{kind.__name__}_type": name for kind, name in _TYPE_NAMES.items()},
@@ -402,10 +409,10 @@ def _message(
 def expected_value(field: FieldInfo) -> str:
     """Return what a key holds, such as ``a string``; for a table its description."""
     checks = [check.expected for check in field.metadata if isinstance(check, Validator | Shape)]
-    if get_origin(field.annotation) is dict:
-        return "a table"
-    kinds = [getattr(kind, "__origin__", kind) for kind in get_args(field.annotation)]
-    names = [_TYPE_NAMES.get(kind, "") for kind in (*kinds, field.annotation)]
+    kind = get_origin(field.annotation) or field.annotation
+    choices = get_args(field.annotation) if kind is UnionType else ()
+    kinds = [getattr(choice, "__origin__", choice) for choice in (*choices, kind)]
+    names = [_TYPE_NAMES.get(kind, "") for kind in kinds]
     return next(filter(None, (*checks, *names, field.description)), "")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,7 +77,8 @@ def place_ball_piece(
     pitch_mm: float,
 ) -> Matrix:
     """Return the matrix that places a ball piece, printed with these ball centres, on cells of the
-    square lattice: balls above the cells are at height 0, prongs that hang down one pitch lower.
+    square lattice: balls above the cells are at height 0, prongs that hang down one pitch lower. The
+    printed flat is below unless the cells require another side.
 
     Raises:
         ValueError: when the piece cannot cover the cells.
@@ -85,14 +87,15 @@ def place_ball_piece(
     poses = [pose for pose in flat_poses(body) if normalize_cells(_SQUARE, pose.cells) == anchored]
     if not poses:
         raise ValueError("the piece cannot lie so that it covers the cells")
-    # Coordinates of the placed balls: column, minus the row, and height.
-    (to_x, to_y), (from_x, from_y) = _SQUARE.anchor(cells), _SQUARE.anchor(poses[0].cells)
-    row, column = _SQUARE.row_col((to_x - from_x + 1, to_y - from_y - 1))
-    wanted = np.array([rotate_ball(poses[0].rotation, ball) for ball in body.balls])
-    wanted += (column, -row, 0) - wanted[min(body.base())]
     centres_mm = np.array(printed_mm, dtype=float)
     steps = np.rint((centres_mm - centres_mm[0]) / pitch_mm)
-    for rotation in np.array(ROTATIONS, dtype=float):
+    rotations = sorted(np.array(ROTATIONS, dtype=float), key=lambda rotation: -rotation[2, 2])
+    for rotation, pose in product(rotations, poses):
+        # Coordinates of the placed balls: column, minus the row, and height.
+        (to_x, to_y), (from_x, from_y) = _SQUARE.anchor(cells), _SQUARE.anchor(pose.cells)
+        row, column = _SQUARE.row_col((to_x - from_x + 1, to_y - from_y - 1))
+        wanted = np.array([rotate_ball(pose.rotation, ball) for ball in body.balls])
+        wanted += (column, -row, 0) - wanted[min(body.base())]
         if (steps @ rotation.T == wanted - wanted[0]).all():
             target_mm = (wanted[0] + (0.5, -0.5, 0.0)) * pitch_mm
             return np.column_stack([rotation, target_mm - rotation @ centres_mm[0]])

@@ -360,15 +360,19 @@ def _fit_trays(standing: Part, _: PuzzleSet, regions: Sequence[_Region]) -> list
     sections, areas = standing.sections, standing.sections.flats()
     floors = [slab for slab in z_ranges(sections)[1:] if (slab.low_mm, UP) in areas]
     for slab in sorted(floors, key=lambda slab_range: -areas[slab_range.low_mm, UP]):
-        # The letters of a title are small parts; those engraved in the floor belong to it.
+        # The letters of a title are small parts; texts engraved in the floor belong to it.
         faces = polygons_by_size(sections.flat(slab.low_mm, UP))
         floor = shapely.union_all([face for face in faces if face.area > faces[0].area / 10])
         lower = [height for height, facing in areas if facing == UP and height < slab.low_mm]
-        floor |= shapely.union_all([sections.flat(height, UP) for height in lower]) & filled(floor)
+        texts = shapely.union_all([sections.flat(height, UP) for height in lower])
+        engraved = floor | (texts & filled(floor))
         # Just above the floor: higher up, walls may be inclined.
         cut = sections.at(0.7 * slab.low_mm + 0.3 * slab.high_mm)
         turned = itertools.product(regions, range(4))
-        trays = [_tray(standing, floor, cut, region, turns) for region, turns in turned]
+        trays = [
+            _tray(standing, engraved if region[0].labels else floor, cut, region, turns)
+            for region, turns in turned
+        ]
         if any(trays):
             return [replace(tray, rest_mm=slab.low_mm) for tray in trays if tray]
     return []

@@ -73,7 +73,7 @@ class CellNumbering:
         """
         if not self.labels:
             raise ValueError(
-                f"{quote(text)} is a label, but the board has none; write [row, column]"
+                f"{quote(text)} is no label, as the board has none; write [row, column]"
             )
         named = [label for label in self.labels if label.text.lower() == text.lower()]
         if not named:

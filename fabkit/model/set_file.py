@@ -361,8 +361,9 @@ class _SetReader:
         file = self.file
         head = file.set
         self._check_head()
-        if not file.piece and file.cut is None:
-            self.errors.add("piece", "there are no pieces; add one with [[piece]]")
+        if not document.get("piece") and "cut" not in document:
+            message = "there are no pieces; add one with [[piece]], or draw all of them in [cut]"
+            self.errors.add("piece", message)
         rows = [self._pieces(table, index) for index, table in enumerate(file.piece)]
         cut_pieces, cut_boards = self._cut(len(rows)) if file.cut is not None else ([], [])
         pieces = [piece for row in rows for piece in row] + cut_pieces
@@ -761,10 +762,6 @@ class _SetReader:
         used += [(family.board.cells, family.pieces) for family in puzzle.families]
         for cells, piece_ids in used:
             on_boards.setdefault(cells, set()).update(piece_ids)
-        keys = {
-            table.id: exactly_one(self.errors, table, _BOARD_KEYS, False)
-            for table in self.file.board
-        }
         for table in self.file.board:
             board = next(board for board in puzzle.boards if board.id == table.id)
             pieces = [piece for piece in puzzle.pieces if piece.forms]
@@ -772,7 +769,8 @@ class _SetReader:
                 wanted = on_boards[board.cells]
                 pieces = [piece for piece in pieces if piece.id in wanted]
             if board.cells:
-                self._refuse_small_board(table.key(keys[table.id]), board, pieces)
+                key = next(key for key in _BOARD_KEYS if key in table.model_fields_set)
+                self._refuse_small_board(table.key(key), board, pieces)
 
     def _refuse_small_board(self, key: str, board: Board, pieces: Sequence[Piece]) -> None:
         """Record an error for a board on which some piece does not fit."""

@@ -126,6 +126,7 @@ def test_taps_and_drags_solve_and_mistakes_are_announced(plays: Opens) -> None:
         (*TRIANGLE, True),
         ("iqstars", "board", True),
         ("iqfit", "board", False),  # balls, of which some are turned to their other form
+        pytest.param("balls12", "board", False, marks=pytest.mark.integration),
         pytest.param(*MIXED, False, marks=pytest.mark.long),
     ],
 )
