@@ -17,7 +17,7 @@ from fabkit.core.errors import InputError, pluralize
 from fabkit.core.files import digest, json_text
 from fabkit.core.progress import Progress, counted, no_progress
 from fabkit.jobs.parallel import Calls
-from fabkit.model.accessory import Accessory, Printable, printables, profile_as_made
+from fabkit.model.accessory import HOLES, SOCKETS, Accessory, Printable, printables, profile_as_made
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
 from fabkit.model.profile_file import dump_profile
@@ -390,6 +390,12 @@ def export(
     beside = Target((PROFILE,), digest(text), write, edited_as=EDITED_PROFILE)
     inputs = input_digests(puzzle, profile)
     built = build(folder, puzzle.name, [*targets, beside], force, progress, inputs)
+    built.warnings += [
+        f"board {part.id}: its labels are not on the printed board, whose {part.kind} leave no room"
+        for part in wanted
+        if isinstance(part, Accessory) and part.kind in (HOLES, SOCKETS) and part.board.labels
+        if profile.board_text != "none"
+    ]
     del built.files[PROFILE]
     built.written.discard(PROFILE)
     return built

@@ -156,6 +156,7 @@ def draft_cut_piece(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> CutPie
         (*letters, *engraved),
         _magnets(canonical, outline, marks, profile),
         _holes(marks, profile),
+        piece.copies,
     )
 
 
