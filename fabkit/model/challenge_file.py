@@ -60,6 +60,7 @@ PARITIES = ("even", "odd", "mixed")
 _REGION_KEYS = ("outline", "board", "cells", "rows", "frame")
 
 Pair = Annotated[list[int], Field(min_length=2, max_length=2)]
+_Place = Annotated[list[int], Field(min_length=2, max_length=3)]
 _Corner = Annotated[list[float], Field(min_length=2, max_length=2)]
 _Id = Annotated[str, Field(min_length=1)]
 _Ring = Annotated[list[_Corner], Field(min_length=3)]
@@ -72,7 +73,7 @@ Outline = Annotated[
 ]
 Cells = Annotated[
     Any,
-    Shape("cells", Annotated[list[Pair | int | str], Field(min_length=1)]),
+    Shape("cells", Annotated[list[_Place | int | str], Field(min_length=1)]),
     Field(
         description="cells as [row, column] from the top left, or their number or label on the board"
     ),
