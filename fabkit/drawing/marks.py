@@ -5,6 +5,7 @@ Marks with a colour are second colours of cells, see `fabkit.drawing.draft.tone_
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -136,7 +137,7 @@ def _refuse_large(
 ) -> None:
     """Raise a DrawingError if a mark comes too near to the edge of its cell or of a face."""
     edge_mm = min(float(area.boundary.distance(Point(centre))) for area in areas)
-    room_mm = max(0.0, int((edge_mm - MIN_WALL_MM) * 2000) / 1000)
+    room_mm = max(0.0, math.floor((edge_mm - MIN_WALL_MM) * 2000 + 1e-6) / 1000)
     if width_mm > room_mm:
         raise DrawingError(
             f"{key} {format_mm(width_mm)} is too large: with a wall of {format_mm(MIN_WALL_MM)} a cell "
