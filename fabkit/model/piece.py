@@ -288,7 +288,7 @@ def marked_images(
         for orientation in orientations(lattice, piece, flips)
         for marks in (
             {shown for _, _, shown in marked_at(lattice, piece, orientation.cells, flips, {})}
-            if piece.marks
+            if piece.marks or piece.back
             else {()}
         )
     )

@@ -348,7 +348,11 @@ class PuzzleSet:
         set file defines.
         """
         forms = [[piece.id, *(sorted(form.cells) for form in piece.forms)] for piece in self.pieces]
-        marks = [[piece.id, piece.marks, piece.back] for piece in self.pieces if piece.marks]
+        marks = [
+            [piece.id, piece.marks, piece.back]
+            for piece in self.pieces
+            if piece.marks or piece.back
+        ]
         return json_sha256([self.lattice.name, *forms, *marks])
 
     @property

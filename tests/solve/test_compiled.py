@@ -123,6 +123,10 @@ CALL_ALL = f"""
 from fabkit.cli import main
 for command in {CALLERS}:
     assert main(command.split() + ["-q"]) == 0, command
+from fabkit.jobs.run import Pool
+from fabkit.model.library import load_set
+from fabkit.puzzles.each import EachQuery, solve_each
+solve_each(EachQuery(load_set("calendar"), "date", "first"), Pool())
 from fabkit.solve.engines.compiled import KERNELS
 for kernel in KERNELS:
     assert kernel.signatures == [kernel.types], (kernel, kernel.signatures)
