@@ -19,6 +19,8 @@ PLAIN = "plain"
 
 #: An orientation of a piece, as the bytes of its keys at the origin, with its marks by key.
 Look = tuple[bytes, tuple[tuple[int, str], ...]]
+#: What tells kinds of pieces apart: looks, and the colour and the id that clues name.
+Own = tuple[frozenset[Look], str, str]
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,16 @@ def looks_of(tiling: Tiling, piece: PieceForms, flips: bool, key: str) -> frozen
     return frozenset(looks)
 
 
+def mirrored(tiling: Tiling, look: Look) -> Look:
+    """Return the mirror image of an orientation with its marks, at the origin."""
+    image = tiling.transform(np.frombuffer(look[0], dtype=np.int64), 0, True)
+    base = image.min() // len(tiling.cells) * len(tiling.cells)
+    marked = np.array([key for key, _ in look[1]], dtype=np.int64)
+    keys = (tiling.transform(marked, 0, True) - base).tolist() if len(marked) else []
+    marks = zip(keys, (mark for _, mark in look[1]), strict=True)
+    return np.sort(image - base).tobytes(), tuple(sorted(marks))
+
+
 class Permission:
     """Where the clues let a piece be; identical pieces share it.
 
@@ -91,7 +103,7 @@ class Permission:
     ) -> None:
         by_colour = any(clue.statement.colour for clue in clues)
         is_named = any(clue.statement.piece == piece.id for clue in clues)
-        self.own = (looks, piece.colour if by_colour else "", piece.id if is_named else "")
+        self.own: Own = (looks, piece.colour if by_colour else "", piece.id if is_named else "")
         self._looks = looks
         self._needed: set[int] = set()
         self._closed: set[int] = set()

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fabkit.certify.clues import Permission, looks_of, place_clues
+from fabkit.certify.clues import Own, Permission, looks_of, mirrored, place_clues
 from fabkit.certify.document import MAX_SYMMETRIES, ProblemStatement
-from fabkit.certify.outline import Orientations, cells_inside, orientations_of
+from fabkit.certify.outline import Orientations, cells_inside
 from fabkit.certify.tiling import TILINGS, TOLERANCE, Keys, ProofError, Tiling
 from fabkit.core.errors import InputError, quote
 
@@ -148,8 +148,9 @@ def derive_problem(problem: ProblemStatement) -> CoverProblem:
     permissions = {}
     for index, piece in enumerate(problem.pieces):
         place = f"problem.pieces[{index}]"
-        images[piece.id] = orientations_of(tiling, piece, problem.flips, place)
         looks = looks_of(tiling, piece, problem.flips, place)
+        names = sorted({orientation for orientation, _ in looks})
+        images[piece.id] = {name: np.frombuffer(name, dtype=np.int64) for name in names}
         permissions[piece.id] = Permission(piece, looks, clues)
     given = _given_cells(problem, tiling, region, images, permissions)
     remaining = region[~np.isin(region, given)]
@@ -162,26 +163,29 @@ def derive_problem(problem: ProblemStatement) -> CoverProblem:
         return permissions[kinds[kind][0][0]].allowed(image, shifts)
 
     options = tuple(enumerate_options(tiling, remaining, numbers, kinds, "problem", allowed))
-    names = [pieces for pieces, _ in kinds]
+    kind_names = [pieces for pieces, _ in kinds]
+    owns = [permissions[pieces[0]].own for pieces in kind_names]
     if problem.open:
         clued = np.concatenate([np.empty(0, dtype=np.int64), *(clue.keys for clue in clues)])
         free = numbers[~np.isin(remaining, clued)]
         options += tuple(Option(len(kinds), (cell,)) for cell in sorted(free.tolist()))
-        names.append(())
-        kinds = [*kinds, ((), {})]
+        kind_names.append(())
+        owns.append((frozenset(), "", ""))
     pieces_count = problem.pieces_count
     cover = CoverProblem(
         cells=len(remaining),
-        kinds=tuple(names),
+        kinds=tuple(kind_names),
         options=options,
         group=(),
         pieces_count=None if pieces_count is None else pieces_count - len(problem.given),
         open=problem.open,
     )
     boxes = _boxes(tiling, region, remaining)
+    same = tuple(range(cover.cells, cover.cells + len(owns)))
+    mirror = same if problem.flips else _mirror_kinds(tiling, owns, kind_names, cover.cells)
     limit = max(_FEW_SYMMETRIES, min(MAX_SYMMETRIES, MAX_IMAGES // max(1, len(options))))
     for parts in (boxes, [remaining] if len(remaining) else []):
-        group = _symmetry_group(tiling, parts, remaining, numbers, problem.flips, kinds)
+        group = _symmetry_group(tiling, parts, remaining, numbers, problem.flips, (same, mirror))
         if len(group) <= limit:
             break
     cover = replace(cover, group=group, is_whole_group=parts is boxes)
@@ -283,15 +287,15 @@ def _symmetry_group(
     remaining: Keys,
     numbers: NDArray[np.int64],
     flips: bool,
-    kinds: Sequence[Kind],
+    kind_images: tuple[Permutation, Permutation],
 ) -> tuple[Permutation, ...]:
     """Return the permutations that move each box onto a box, of the same shape, by an allowed move.
 
-    A reflection that maps kinds to others reflects all boxes. No more are returned than one above
+    The images of the kinds are those under rotations, and under reflections; if they differ, a
+    reflection reflects all boxes. No more are returned than one above
     `MAX_SYMMETRIES`.
     """
-    same = tuple(range(len(remaining), len(remaining) + len(kinds)))
-    mirror = same if flips else _mirror_kinds(tiling, kinds, len(remaining))
+    same, mirror = kind_images
     permutations = set()
     number_of = dict(zip(remaining.tolist(), numbers.tolist(), strict=True))
     for reflected in (False, True) if mirror != same and boxes else (False,):
@@ -347,18 +351,20 @@ def _boxes(tiling: Tiling, region: Keys, remaining: Keys) -> list[Keys]:
     return [box for part in parts if len(box := remaining[np.isin(remaining, part)])]
 
 
-def _mirror_kinds(tiling: Tiling, kinds: Sequence[Kind], cells: int) -> tuple[int, ...]:
-    """Return the kinds of the pieces' mirror images, as items.
+def _mirror_kinds(
+    tiling: Tiling, owns: Sequence[Own], names: Sequence[tuple[str, ...]], cells: int
+) -> tuple[int, ...]:
+    """Return the kinds of the pieces' mirror images, marks included, as items.
 
     If the mirror image of a kind is missing, or has another number of copies, each kind is its own:
     there are then no reflections.
     """
-    number = {frozenset(images): index for index, (_, images) in enumerate(kinds)}
+    number = {own: index for index, own in enumerate(owns)}
     twins = []
-    for pieces, images in kinds:
-        flipped = (tiling.transform(image, 0, True) for image in images.values())
-        twin = number.get(frozenset(tiling.to_origin(image).tobytes() for image in flipped))
-        if twin is None or len(kinds[twin][0]) != len(pieces):
-            return tuple(range(cells, cells + len(kinds)))
+    for pieces, (looks, colour, piece_id) in zip(names, owns, strict=True):
+        flipped = frozenset(mirrored(tiling, look) for look in looks)
+        twin = number.get((flipped, colour, piece_id))
+        if twin is None or len(names[twin]) != len(pieces):
+            return tuple(range(cells, cells + len(owns)))
         twins.append(cells + twin)
     return tuple(twins)

@@ -87,12 +87,12 @@ def _claim(certificate: Certificate) -> str:
     """The claim as a sentence."""
     from fabkit.certify.document import CountClaim
 
-    claim, leftover = certificate.claim, certificate.problem.open
+    claim, has_open_cells = certificate.claim, bool(certificate.problem.open)
     count = certificate.problem.pieces_count
     where = "" if count is None else f" with {count} of its pieces"
     if claim.answer == "impossible":
-        return f"has no solution{where}{', even with cells left over' if leftover else ''}"
-    where += ", with cells left over" if leftover else ""
+        return f"has no solution{where}{', even with cells left over' if has_open_cells else ''}"
+    where += ", with cells left over" if has_open_cells else ""
     if not isinstance(claim, CountClaim):
         return f"has exactly one solution{where}"
     text = f"has {pluralize(claim.count, 'solution')}{where}"

@@ -259,21 +259,26 @@ def marked_at(
 ) -> Iterator[tuple[Symmetry, Point, Marks]]:
     """Yield the moves that put a piece on cells with the wanted marks, as by `moves_onto`.
 
-    Each comes with the marks that it shows there. Only the first form has marks.
+    Each comes with the marks that it shows there. Only the first form has marks; those of other forms
+    are plain.
 
     Args:
         flips: whether the piece may be turned over.
         wanted: marks of some cells, `fabkit.model.puzzle.PLAIN` for none; others may be anything.
     """
-    for move, (dx, dy) in moves_onto(lattice, piece.forms[0].cells, cells):
-        if move.flipped and not flips:
-            continue
-        marks = dict[Cell, str]()
-        for cell, mark in piece.back if move.flipped else piece.marks:
-            x, y = move(cell)
-            marks[x + dx, y + dy] = mark
-        if all(marks.get(cell, PLAIN) == mark for cell, mark in wanted.items() if cell in cells):
-            yield move, (dx, dy), tuple(sorted(marks.items()))
+    for index, form in enumerate(piece.forms):
+        sides = ((), ()) if index else (piece.marks, piece.back)
+        for move, (dx, dy) in moves_onto(lattice, form.cells, cells):
+            if move.flipped and not flips:
+                continue
+            marks = dict[Cell, str]()
+            for cell, mark in sides[move.flipped]:
+                x, y = move(cell)
+                marks[x + dx, y + dy] = mark
+            if all(
+                marks.get(cell, PLAIN) == mark for cell, mark in wanted.items() if cell in cells
+            ):
+                yield move, (dx, dy), tuple(sorted(marks.items()))
 
 
 def marked_images(

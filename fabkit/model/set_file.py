@@ -55,7 +55,7 @@ from fabkit.model.piece import (
     Piece,
     chequered_cells,
     fits_in,
-    normalize_cells,
+    moves_onto,
 )
 from fabkit.model.profile_file import (
     BY_KEY,
@@ -562,21 +562,17 @@ class _SetReader:
                 move for move in self.lattice.moves(True) if move.flipped and not move.turns
             )
             cells = self.regions.read("rows", table.back, key, piece=True)
-            marks = self._marks_in(table.back, key) if cells else {}
-            images = list(map(flip, cells))
-            if not cells or normalize_cells(self.lattice, images) != normalize_cells(
-                self.lattice, piece.forms[0].cells
-            ):
-                if cells:
-                    seen = "is not the piece as seen from behind, left and right exchanged"
-                    self.errors.add(key, f"{seen}; draw the same cells as rows, mirrored")
+            if not cells:
                 return piece
-            (to_x, to_y), (from_x, from_y) = (
-                self.lattice.anchor(piece.forms[0].cells),
-                self.lattice.anchor(images),
-            )
+            marks = self._marks_in(table.back, key)
+            moves = dict(moves_onto(self.lattice, cells, piece.forms[0].cells))
+            if flip not in moves:
+                seen = "is not the piece as seen from behind, left and right exchanged"
+                self.errors.add(key, f"{seen}; draw the same cells as rows, mirrored")
+                return piece
+            dx, dy = moves[flip]
             moved = {flip(cell): mark for cell, mark in marks.items()}
-            back = {(x + to_x - from_x, y + to_y - from_y): mark for (x, y), mark in moved.items()}
+            back = {(x + dx, y + dy): mark for (x, y), mark in moved.items()}
         looks = self.head.marks
         holes, holes_behind = (
             {cell for cell, mark in marks.items() if looks[mark] == HOLE} for marks in (front, back)

@@ -7,7 +7,7 @@ whole board, of which each member begins with other cells covered.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -17,13 +17,13 @@ import numpy as np
 from fabkit.core.progress import Progress, no_progress
 from fabkit.jobs.checkpoint import Checkpoint
 from fabkit.jobs.run import Pool, Task, run_tasks
-from fabkit.model.catalog import catalog_records, shipped_entry
+from fabkit.model.catalog import catalog_records
 from fabkit.model.challenges import challenge_names, find_challenge
 from fabkit.model.puzzle import Challenge, Family, PuzzleSet
 from fabkit.solve.answer import IMPOSSIBLE, SOLVED, UNKNOWN, solve
-from fabkit.solve.encoding import EncodedChallenge, to_exact_cover
+from fabkit.solve.encoding import to_exact_cover
 from fabkit.solve.engines.engine import Budget
-from fabkit.solve.engines.search import BitmaskSearch, count_from
+from fabkit.solve.engines.search import BitmaskSearch
 from fabkit.solve.exact_cover import IntArray
 
 #: The questions that can be asked of many challenges, and how many solutions answer them.
@@ -98,14 +98,7 @@ class EachQuery:
                 yield family.member(chosen)
         else:
             for name in self.names()[first:last]:
-                yield self._challenge(name)
-
-    def _challenge(self, name: str) -> Challenge:
-        if name in challenge_names(self.puzzle):
-            return find_challenge(self.puzzle, name)
-        entry = shipped_entry(self.puzzle, name)
-        assert entry is not None
-        return entry.challenge
+                yield find_challenge(self.puzzle, name)
 
 
 def solve_each(
@@ -152,12 +145,11 @@ def answer_part(query: EachQuery, first: int, last: int) -> bytes:
 
     No more are counted than the question needs; -1 stands for a challenge that was not decided.
     """
-    count_batch = _batch(query)
-    challenges = list(query.challenges(first, last))
-    if count_batch is not None:
-        counts = count_batch(challenges).tolist()
+    count_members = _batch(query)
+    if count_members is not None:
+        counts = count_members(first, last).tolist()
     else:
-        counts = [_count(query, challenge) for challenge in challenges]
+        counts = [_count(query, challenge) for challenge in query.challenges(first, last)]
     return json.dumps(counts).encode()
 
 
@@ -174,8 +166,8 @@ def _count(query: EachQuery, challenge: Challenge) -> int:
     return 2 if answer.unique is False else 1
 
 
-#: Counts the solutions of some members of a family.
-CountBatch = Callable[[Sequence[Challenge]], IntArray]
+#: Counts the solutions of the members of a family with some numbers, the last excluded.
+CountBatch = Callable[[int, int], IntArray]
 #: The counters of the families that this process works on, by what they depend on.
 _counters: dict[str, CountBatch | None] = {}
 
@@ -190,21 +182,23 @@ def _batch(query: EachQuery) -> CountBatch | None:
 
 def _make_batch(query: EachQuery) -> CountBatch | None:
     family = query._family
-    if family is None:
-        return None
-    member = next(iter(query.challenges(0, 1)), None)
+    member = None if family is None else next(query.challenges(0, 1), None)
     # A clue that names a piece wants all its cells covered, open ones too.
-    if member is None or any(clue.piece for clue in family.board.clues):
+    if family is None or member is None or any(clue.piece for clue in family.board.clues):
         return None
     whole = replace(member, region=family.board.cells, clues=family.board.clues, minus=frozenset())
     encoded = to_exact_cover(query.puzzle, whole)
     if not BitmaskSearch.fits(encoded.problem):
         return None
-    return lambda members: count_from(
-        encoded.problem, [_mask(encoded, member) for member in members], QUESTIONS[query.question]
+    search = BitmaskSearch(encoded.problem, [(None, 1)], keep_solutions=False)
+    bits = {cell: 1 << index for index, cell in enumerate(encoded.cells)}
+    # The cells of the whole board that each member does not cover.
+    masks = np.array(
+        [
+            sum(bits[cell] for label in chosen for cell in label.cells)
+            for chosen in family.choices()
+        ],
+        dtype=np.uint64,
     )
-
-
-def _mask(encoded: EncodedChallenge, member: Challenge) -> int:
-    """Return the cells of the whole board that a member does not cover, as bits."""
-    return sum(1 << index for index, cell in enumerate(encoded.cells) if cell in member.minus)
+    limit = QUESTIONS[query.question]
+    return lambda first, last: search.count_from(masks[first:last], limit)

@@ -282,8 +282,8 @@ def _with_symmetries(
     """Return the problem with its symmetries: all, or if they are too many, those of the whole region."""
     limit = max(_FEW_SYMMETRIES, min(MAX_SYMMETRIES, MAX_IMAGES // max(1, len(problem.options))))
     for parts in (boxes, [cells] if cells else []):
-        found = _symmetries(lattice, parts, cells, flips, kinds, problem.copies)
-        symmetries = tuple(islice(found, limit + 1))
+        permutations = _symmetries(lattice, parts, cells, flips, kinds, problem.copies)
+        symmetries = tuple(islice(permutations, limit + 1))
         if len(symmetries) <= limit:
             break
     return replace(problem, symmetries=symmetries, all_symmetries=parts is boxes)
@@ -343,16 +343,21 @@ def _box_maps(
 
 
 def _arrangements(
-    maps: Sequence[Sequence[Sequence[tuple[Cell, ...]]]], taken: frozenset[int] = frozenset()
+    maps: Sequence[Sequence[Sequence[tuple[Cell, ...]]]],
+    taken: frozenset[int] = frozenset(),
+    images: tuple[Cell, ...] = (),
 ) -> Iterator[tuple[Cell, ...]]:
-    """Yield the ways to move each box onto a box of its own, as the images of all cells in order."""
+    """Yield the ways to move each box onto a box of its own, as the images of all cells in order.
+
+    There may be millions, so none is made before it is asked for. `taken` are the boxes that the first
+    ones are moved onto, `images` the images of their cells.
+    """
     if len(taken) == len(maps):
-        yield ()
+        yield images
         return
     for target, ways in enumerate(maps[len(taken)]):
-        if target not in taken and ways:
-            rests = list(_arrangements(maps, taken | {target}))
-            yield from (way + rest for way in ways for rest in rests)
+        for way in ways if target not in taken else ():
+            yield from _arrangements(maps, taken | {target}, images + way)
 
 
 def _boxes(lattice: Lattice, region: frozenset[Cell], cells: Sequence[Cell]) -> list[list[Cell]]:

@@ -364,8 +364,9 @@ class BitmaskSearch(TreeSearch):
                 return True
         return False
 
-    def count_from(self, masks: WordArray, limit: int, counts: IntArray) -> None:
-        """Write the number of solutions with each set of cells covered before, up to a limit."""
+    def count_from(self, masks: WordArray, limit: int) -> IntArray:
+        """Count the solutions with each set of cells, as bits, covered before; each up to a limit."""
+        counts = np.zeros(len(masks), dtype=np.int64)
         for part in range(0, len(masks), _STATES_IN_SLICE):
             rows = slice(part, part + _STATES_IN_SLICE)
             _count_from(
@@ -373,6 +374,7 @@ class BitmaskSearch(TreeSearch):
                 self._covered, self._left, self._cursor, self._found, masks[rows],
                 Word(self._counter.start), limit, counts[rows],
             )  # fmt: skip
+        return counts
 
     def progress(self) -> float:
         """See `TreeSearch.progress`."""
@@ -431,19 +433,6 @@ def _count_from(  # type: ignore[no-untyped-def]
             table, start, full, counter, areas, covered, left, cursor, listed,
             np.int64(0), np.int64(_NO_LIMIT), limit,
         )  # fmt: skip
-
-
-def count_from(problem: ExactCoverProblem, masks: Sequence[int], limit: int) -> IntArray:
-    """Count the solutions of a problem that `BitmaskSearch` can search, from each of some states.
-
-    Args:
-        masks: for each state, the cells that are covered before, as bits.
-        limit: a count ends when it reaches this.
-    """
-    search = BitmaskSearch(problem, [(None, 1)], keep_solutions=False)
-    counts = np.zeros(len(masks), dtype=np.int64)
-    search.count_from(np.array(masks, dtype=np.uint64), limit, counts)
-    return counts
 
 
 # --- the item with fewest options -------------------------------------------------------------------
