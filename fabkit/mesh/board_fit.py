@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from shapely import Polygon, affinity
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.drawing.outline import region_mm
+from fabkit.drawing.outline import SNAP_MM, region_mm
 from fabkit.mesh.features import FittedCircle, fit_circle
 from fabkit.mesh.mesh import Mesh, Points, aligned_to_axes, area_vectors, moved
 from fabkit.mesh.part import Part
@@ -392,7 +392,9 @@ def _tray(
 
     def mismatch(shift: tuple[float, float]) -> float:
         shifted = affinity.translate(floor, *shift)
-        return round(float(shifted.symmetric_difference(region).area / region.area), 9)
+        return round(
+            float(shifted.symmetric_difference(region, grid_size=SNAP_MM).area / region.area), 9
+        )
 
     score, start = min((mismatch(shift), shift) for shift in shifts)
     if score > 0.15:

@@ -42,7 +42,9 @@ def test_inset_rings_are_a_mitred_buffer(
     moved = Polygon(rings[0], rings[1:])
     assert [len(ring) for ring in rings] == [len(ring) for ring in rings_mm(outline)]
     assert moved.is_valid
-    assert moved.symmetric_difference(analytic.inset_outline(outline, inset)).area < 1e-9
+    expected = analytic.inset_outline(outline, inset)
+    # On a grid: GEOS may find the union of two polygons whose corners differ by 1e-17 to be both.
+    assert moved.symmetric_difference(expected, grid_size=1e-9).area < 1e-6
 
 
 @given(cell_sets(most=16), st.floats(0.05, 0.3), st.floats(0.3, 1.5))
@@ -78,7 +80,7 @@ def test_outlines_are_those_of_the_drawing(set_name: str, preset: str) -> None:
             (blueprint.foot, profile.foot_chamfer_mm),
         ):
             expected = analytic.inset_outline(outline, inset_mm)
-            assert found.symmetric_difference(expected).area < 1e-6
+            assert found.symmetric_difference(expected, grid_size=1e-9).area < 1e-6
 
 
 def test_letters_keep_their_margin_on_both_faces() -> None:

@@ -12,7 +12,7 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.glyphs import strokes_are_at_least
 from fabkit.drawing.magnets import bisect_largest
-from fabkit.drawing.outline import region_mm
+from fabkit.drawing.outline import SNAP_MM, region_mm
 from fabkit.mesh.board_fit import top_heights
 from fabkit.mesh.features import without_inlays
 from fabkit.mesh.finding import Finding, check_limits
@@ -106,7 +106,8 @@ def _symmetric_turns(region: BaseGeometry) -> list[int]:
     return [
         turn
         for turn in range(4)
-        if _turned(region, region, turn).symmetric_difference(region).area < _SAME * region.area
+        if _turned(region, region, turn).symmetric_difference(region, grid_size=SNAP_MM).area
+        < _SAME * region.area
     ]
 
 
