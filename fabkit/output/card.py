@@ -115,8 +115,8 @@ def _draw(drawing: Drawing, area: Polygon, puzzle: PuzzleSet, card: Card, profil
     drawing.text(left, base - 5.0, subtitle, _TEXT_MM, class_="quiet")
     west, south, east, _ = region_mm(puzzle.lattice, card.board.cells, profile.unit_mm).bounds
     origin = x + (right - x - (east - west)) / 2 - west, y + _MARGIN_MM + _FOOT_MM - south
-    board = BoardPainter(drawing, puzzle, profile.unit_mm, origin)
-    board.region(card.board.cells)
+    board = BoardPainter(drawing, puzzle, profile.unit_mm, origin, challenge=card.challenge)
+    board.ground(card.challenge)
     for given in card.challenge.given:
         board.pieces([(puzzle.piece(given.piece), given.cells)])
     board.rim(card.board.cells)
