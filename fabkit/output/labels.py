@@ -10,7 +10,8 @@ import shapely
 from shapely import MultiLineString, affinity
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.drawing.glyphs import lettering, on_baseline
+from fabkit.drawing.glyphs import lettering
+from fabkit.drawing.label import on_baseline
 from fabkit.drawing.marks import cells_area
 from fabkit.drawing.outline import DrawingError, PointMm
 from fabkit.model.lattice import Lattice

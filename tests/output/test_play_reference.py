@@ -59,7 +59,7 @@ def test_page_and_model_agree(chromium: Browser, tmp_path: Path, name: str, only
     lattice, dice = puzzle.lattice, random.Random(only)
     (ux, _), (vx, vy) = lattice.basis
     oriented = {
-        one.id: PieceOrientations(lattice, one, puzzle.flips or entry.challenge.flips)
+        one.id: PieceOrientations(puzzle, one, puzzle.flips or entry.challenge.flips)
         for one in puzzle.pieces
     }
     tries = [dict(entry.solution or {})]
@@ -116,7 +116,7 @@ def test_hints_leave_what_serves_and_take_back_what_is_in_the_way(
     place_of = {one.id: place for place, one in enumerate(puzzle.pieces)}
 
     def placed(piece: str, cells: frozenset[tuple[int, int]]) -> list[int]:
-        oriented = PieceOrientations(puzzle.lattice, puzzle.piece(piece), flips=True)
+        oriented = PieceOrientations(puzzle, puzzle.piece(piece), flips=True)
         return [place_of[piece], *(oriented.place(cells, entry.halves) or ())]
 
     swapped = [placed("E", solution["R"]), placed("R", solution["E"])]
