@@ -304,6 +304,10 @@ def _facts(spec: BookletSpec, challenge: NumberedChallenge) -> Iterator[str]:
         else:
             used = puzzle.select(entry.challenge.pieces)
             yield f"{summary}: {' '.join(piece.label for piece in used)}"
+    if entry.challenge.open_count:
+        yield format_count(messages, "open", entry.challenge.open_count)
+    if entry.challenge.clues and puzzle.kind_of(entry.challenge) == "start":
+        yield format_count(messages, "clues", len(entry.challenge.clues))
     wide, high = (round(side, 3) for side in spec.size_mm(challenge, spec.profile.unit_mm))
     if all(2 * side == round(2 * side) for side in (wide, high)):
         yield f"{format_number(messages, wide)} × {format_number(messages, high)}"
