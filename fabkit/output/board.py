@@ -114,12 +114,13 @@ class BoardPainter:
 
     def draw_solution(self, entry: Entry) -> None:
         """Draw the solution of a challenge."""
-        self.ground(entry.challenge)
+        self.ground(entry.challenge, hints=False)
         self.layout(entry.solution)
         self.rim(entry.challenge.board_cells)
 
-    def ground(self, challenge: Challenge, plain: bool = False) -> None:
-        """Draw the board of a challenge without pieces: cells, texts, open cells, blockers and clues."""
+    def ground(self, challenge: Challenge, plain: bool = False, hints: bool = True) -> None:
+        """Draw the board of a challenge without pieces: cells, texts, open cells, blockers, and with
+        `hints` what must cover its cells."""
         self.region(challenge.board_cells, plain, self._painted(challenge.clues))
         if challenge.minus:
             self.canvas.polygon(
@@ -151,7 +152,7 @@ class BoardPainter:
                 self.canvas.polygon(polygon_rings(area), **style)
         if challenge.minus and not challenge.blocked:
             self._stroke(self._outline(challenge.minus), "ink", _RIM)
-        for clue in challenge.clues:
+        for clue in challenge.clues if hints else ():
             self._clue(clue)
 
     def _painted(self, clues: Iterable[Clue]) -> dict[str, frozenset[Cell]]:

@@ -121,7 +121,7 @@ def _draw(drawing: Drawing, area: Polygon, puzzle: PuzzleSet, card: Card, profil
         board.pieces([(puzzle.piece(given.piece), given.cells)])
     board.rim(card.board.cells)
     draw_scale_bar(drawing, (left, y + _MARGIN_MM + 4.5), BAR_MM, drawing.theme)
-    size = f"card {number(right - x)} x {format_mm(top - y)}, print at 100%"
+    size = f"card {number(round(right - x, 1))} x {format_mm(top - y, 1)}, print at 100%"
     drawing.text(left, y + _MARGIN_MM, size, _SMALL_MM, class_="quiet")
 
 
