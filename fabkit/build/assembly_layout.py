@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 from shapely import Polygon
@@ -16,9 +17,10 @@ from fabkit.drawing.draft import FlatDrawing, draft_for_pictures
 from fabkit.drawing.outline import region_mm
 from fabkit.drawing.placement import Matrix, place_ball_piece, place_flat_piece, translated
 from fabkit.model.accessory import LID, Accessory, Printable, accessories
+from fabkit.model.clues import ClueFilter
 from fabkit.model.entry import subdivide
 from fabkit.model.lattice import Cell
-from fabkit.model.piece import Piece
+from fabkit.model.piece import Piece, marked_at
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import Challenge, PuzzleSet
 from fabkit.output.render.scene import ShadedMesh, Vector, dot
@@ -78,7 +80,11 @@ def assembled(
         meshes += shaded_meshes(artifacts, accessory, translated(np.eye(3, 4), *shift_mm, 0.0))
     in_board = all(cells <= challenge.region for cells in layout.values())
     holders = boards if in_board else ()
-    placements = piece_placements(artifacts, challenge.board_cells, layout, holders, halves)
+    wanted = {
+        piece.id: ClueFilter(puzzle.lattice, piece, challenge.clues, challenge.flips).marks
+        for piece in pieces
+    }
+    placements = piece_placements(artifacts, challenge.board_cells, layout, holders, halves, wanted)
     for piece in pieces:
         placement, away_mm = placements[piece.id]
         placement = translated(placement, *away_mm) if exploded else placement
@@ -152,6 +158,7 @@ def piece_placements(
     layout: Layout,
     boards: Sequence[Accessory],
     halves: int = 1,
+    wanted: Mapping[str, Mapping[Cell, str]] = MappingProxyType({}),
 ) -> dict[str, tuple[Matrix, Vector]]:
     """The placements of the meshes of all pieces, as drawn, on their cells.
 
@@ -159,6 +166,7 @@ def piece_placements(
         region: the cells they cover together.
         boards: the board that holds them, if any; a lid does not matter.
         halves: cells per unit of length; see `fabkit.model.puzzle.Entry`.
+        wanted: for each piece, marks that it shows; see `fabkit.model.piece.marked_at`.
 
     Returns:
         By piece, in the set's order; each also with the vector to its place in an exploded view, in
@@ -177,7 +185,7 @@ def piece_placements(
     placements: dict[str, tuple[Matrix, Vector]] = {}
     for piece in artifacts.puzzle.select(list(layout)):
         cells = layout[piece.id]
-        placement = placement_on(artifacts, piece, cells, halves)
+        placement = placement_on(artifacts, piece, cells, halves, wanted.get(piece.id, {}))
         centre = region_mm(lattice, cells, unit_mm).centroid
         x_mm, y_mm = centre.x - area.centroid.x, centre.y - area.centroid.y
         away_mm = _SPREAD * x_mm, _SPREAD * y_mm, _RAISED * max(right - left, back - front)
@@ -186,7 +194,11 @@ def piece_placements(
 
 
 def placement_on(
-    artifacts: Artifacts, piece: Piece, cells: frozenset[Cell], halves: int = 1
+    artifacts: Artifacts,
+    piece: Piece,
+    cells: frozenset[Cell],
+    halves: int = 1,
+    wanted: Mapping[Cell, str] = MappingProxyType({}),
 ) -> Matrix:
     """The placement of a piece's mesh, as drawn, on cells; see `piece_placements`.
 
@@ -201,7 +213,9 @@ def placement_on(
     assert isinstance(drawing, FlatDrawing)
     own = piece.forms[0].cells
     own = own if halves == 1 else subdivide(lattice, own)
-    placement = place_flat_piece(lattice, own, cells, unit_mm, drawing.thickness_mm)
+    shown = marked_at(lattice, piece, cells, flips=True, wanted=wanted) if wanted else ()
+    pose = next(((move, vector) for move, vector, _ in shown), None)
+    placement = place_flat_piece(lattice, own, cells, unit_mm, drawing.thickness_mm, pose)
     return translated(placement, 0.0, 0.0, -drawing.back_mm)
 
 

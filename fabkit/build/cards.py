@@ -31,16 +31,16 @@ def starting_positions(puzzle: PuzzleSet, file: Path | None, folder: Path) -> li
             set's own challenges, and the list in its output folder if there is one.
 
     Returns:
-        The challenges with given pieces; all challenges of a file without any.
+        The challenges with given pieces or clues; all challenges of a file without any.
 
     Raises:
         InputError: when a file cannot be read, or no challenge of the set has given pieces.
     """
     if file is not None:
         entries = read_challenges(file, puzzle)
-        return [entry for entry in entries if entry.challenge.given] or entries
+        return [entry for entry in entries if entry.kind == "start"] or entries
     stated = stated_and_generated(puzzle, folder)
-    starts = [entry for entry in stated if entry.challenge.given]
+    starts = [entry for entry in stated if entry.kind == "start"]
     starts = starts or shipped_entries(puzzle, "start")
     if not starts:
         # On an optional board not all pieces need to have room.

@@ -205,6 +205,8 @@ def _of_set(puzzle: PuzzleSet, folder: Path | None, only: Sequence[str]) -> list
         is_new = challenge.id not in stated and _question(challenge) not in questions
         if is_new and (board.id in only or not board.optional):
             entries.append(entry_of(challenge, "board"))
+    members = [puzzle.find_member(name) for name in only]
+    entries += [entry_of(member, puzzle.kind_of(member)) for member in members if member]
     own = challenge_names(puzzle)
     return entries + [entry for entry in shipped_entries(puzzle) if entry.challenge.id not in own]
 

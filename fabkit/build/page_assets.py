@@ -18,7 +18,8 @@ from fabkit.core.progress import Progress, counted, no_progress
 from fabkit.drawing.boards.csg import BoardDrawing
 from fabkit.mesh.mesh import Faces, Mesh, Points
 from fabkit.model.accessory import LID, Accessory, Printable
-from fabkit.model.piece import Piece
+from fabkit.model.lattice import Cell
+from fabkit.model.piece import PLAIN, Piece
 from fabkit.output.render.scene import corner_normals, face_normals
 from fabkit.output.web.playdata import PieceOrientations
 
@@ -53,9 +54,10 @@ def models_data(artifacts: Artifacts, progress: Progress = no_progress) -> dict[
         counted(progress, done, len(artifacts.printables), printable.id)
         model = _model(artifacts, printable)
         if isinstance(printable, Piece):
-            orientations = PieceOrientations(artifacts.puzzle.lattice, printable, flips=True).all
+            oriented = PieceOrientations(artifacts.puzzle, printable, flips=True)
             model["orientations"] = [
-                _matrix(artifacts, printable, orientation.cells) for orientation in orientations
+                _matrix(artifacts, printable, orientation.cells, dict(marks))
+                for orientation, marks in zip(oriented.all, oriented.marks, strict=True)
             ]
             models["pieces"][printable.id] = model
         elif isinstance(printable, Accessory) and printable.kind == LID:
@@ -80,10 +82,14 @@ def models_script(data: Mapping[str, Any]) -> str:
     return f"window.FABKIT_MODELS = {text};\n"
 
 
-def _matrix(artifacts: Artifacts, piece: Piece, cells: Any) -> list[float] | None:
+def _matrix(
+    artifacts: Artifacts, piece: Piece, cells: frozenset[Cell], marks: Mapping[Cell, str]
+) -> list[float] | None:
     """A placement's matrix, column by column, as in WebGL; whole numbers as integers."""
+    has_marks = piece.marks or piece.back
+    shown = {cell: marks.get(cell, PLAIN) for cell in cells} if has_marks else {}
     try:
-        placement = placement_on(artifacts, piece, cells)
+        placement = placement_on(artifacts, piece, cells, wanted=shown)
     except ValueError:  # mirror images of ball pieces, which have no such placement
         return None
     matrix = np.vstack([placement, (0.0, 0.0, 0.0, 1.0)]).T.ravel()

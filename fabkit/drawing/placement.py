@@ -56,14 +56,19 @@ def place_flat_piece(
     cells: Collection[Cell],
     unit_mm: float,
     thickness_mm: float,
+    pose: Pose | None = None,
 ) -> Matrix:
     """Return the matrix that places a flat piece, as drawn, on cells, with its foot at height 0; it is
     turned over only if necessary.
 
+    Args:
+        pose: the one that shows the right marks, if the piece has any.
+
     Raises:
         ValueError: when the piece does not have the cells' shape.
     """
-    if not (poses := moves_onto(lattice, own, cells)):
+    poses = [pose] if pose else moves_onto(lattice, own, cells)
+    if not poses:
         raise ValueError("the piece does not have the shape of the cells")
     move, _ = poses[0]
     height_mm = thickness_mm if move.flipped else 0.0

@@ -131,6 +131,8 @@ def resolve_id(puzzle: PuzzleSet, name: str) -> str:
     ids = [*challenge_names(puzzle), *(record["id"] for record in catalog_records(puzzle))]
     if name in ids:
         return name
+    if member := puzzle.find_member(name):
+        return member.id
     numbers = snowflake_numbers(puzzle).items()
     titles = {f"snowflake {number}": flake_id for flake_id, number in numbers}
     titles |= {re.sub("[-_]+0*", " ", known_id).lower(): known_id for known_id in ids}

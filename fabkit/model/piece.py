@@ -299,19 +299,28 @@ def marked_images(
     )
 
 
-def tones_at(
+def looks_at(
     lattice: Lattice,
     piece: Piece,
     cells: frozenset[Cell],
+    looks: Mapping[str, str],
     wanted: Mapping[Cell, str] = MappingProxyType({}),
-) -> frozenset[Cell]:
-    """Return the cells of the second colour of a placed piece with its first form.
+    flips: bool = True,
+) -> dict[Cell, str]:
+    """Return what is seen on cells of a placed piece: ``hole``, ``cross``, ``dot`` or a second colour.
 
-    Of several possible moves the first that shows the wanted marks is used; a piece with one colour
-    has none.
+    Of several possible moves the first that shows the wanted marks is used; cells without marks are
+    left out.
+
+    Args:
+        looks: of the marks, by letter.
+        wanted: as for `marked_at`.
+        flips: whether the piece may be turned over.
     """
-    if not piece.tones:
-        return frozenset()
-    for move, (dx, dy), _ in marked_at(lattice, piece, cells, flips=True, wanted=wanted):
-        return frozenset((x + dx, y + dy) for x, y in map(move, piece.tones))
-    return frozenset()
+    if not piece.tones and not piece.marks and not piece.back:
+        return {}
+    for move, (dx, dy), marks in marked_at(lattice, piece, cells, flips, wanted):
+        if piece.marks or piece.back:
+            return {cell: looks.get(mark, piece.tone) for cell, mark in marks}
+        return {(x + dx, y + dy): piece.tone for x, y in map(move, piece.tones)}
+    return {}

@@ -5,24 +5,29 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 import shapely
 from shapely import Point, Polygon
 from shapely.geometry.base import BaseGeometry
 
+from fabkit.drawing.marks import cross_area, mark_places
 from fabkit.drawing.outline import PointMm, RingMm, rings_mm
+from fabkit.model.clues import ClueFilter
 from fabkit.model.entry import subdivide
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.lattice import Point as FramePoint
-from fabkit.model.piece import Piece, tones_at
+from fabkit.model.piece import CROSS, DOT, HOLE, PLAIN, Piece, looks_at
 from fabkit.model.polygon import rings_of_cells
-from fabkit.model.puzzle import Entry, PuzzleSet, to_units
+from fabkit.model.puzzle import Challenge, Clue, Entry, PuzzleSet, to_units
 from fabkit.output.canvas import Canvas, Points
 from fabkit.output.labels import (
     clearances,
     draw_label_text,
     label_area,
+    place_board_texts,
     place_label,
+    text_area,
     vertices_and_midpoints,
 )
 from fabkit.output.pieces import BALL_DIAMETER_IN_PITCHES
@@ -64,13 +69,28 @@ _PREFERRED_SCALES = (
 _PALE = 0.3
 #: The opacity of the area below balls.
 _BELOW_BALLS = 0.4
+#: The opacity of cells that a certain piece or colour must cover.
+_CLUE_OPACITY = 0.45
+#: Sizes of marks, as fractions of the distance from a cell's centre to its edge.
+_HOLE_RADIUS = 0.34
+_DOT_RADIUS = 0.24
+_CLUE_RADIUS = 0.56  # of the dot in the colour that must cover a cell
+_CROSS_WIDTH = 0.9
+_CROSS_STROKE = 0.22
+_MARK_LINE = 0.1  # width of the lines of a ring
+_BLOCKER_RADIUS = 0.84  # half the side of a blocker
 
 
 @dataclass
 class BoardPainter:
-    """Draws regions and pieces of a set on a page, with the lattice's origin at `origin_mm`. `halves` is
-    as in `fabkit.model.puzzle.Entry`; with `written`, labels are text instead of areas, which takes
-    fewer bytes."""
+    """Draws regions and pieces of a set on a page.
+
+    Attributes:
+        origin_mm: place of the lattice's origin.
+        halves: as in `fabkit.model.puzzle.Entry`.
+        written: whether labels are text instead of areas, which takes fewer bytes.
+        challenge: the challenge whose board is drawn; pieces show the marks that its clues demand.
+    """
 
     canvas: Canvas
     puzzle: PuzzleSet
@@ -79,22 +99,128 @@ class BoardPainter:
     theme: Theme = LIGHT
     halves: int = 1
     written: bool = False
+    challenge: Challenge | None = None
     _outlines: dict[frozenset[Cell], list[list[PointMm]]] = field(default_factory=dict)
 
-    def challenge(self, entry: Entry, grid: bool = False) -> None:
-        """Draw the region to cover with the given pieces. It is a plain silhouette; cells or sockets
-        show on boards of the set, with given pieces, and with `grid`."""
-        is_board = any(board.cells == entry.challenge.region for board in self.puzzle.boards)
-        shows_cells = grid or is_board or entry.challenge.given
-        self.region(entry.challenge.region, plain=not shows_cells)
-        self.layout({given.piece: given.cells for given in entry.challenge.given})
-        self.rim(entry.challenge.region)
+    def draw_challenge(self, entry: Entry, grid: bool = False) -> None:
+        """Draw the board of a challenge with the given pieces. A region alone is a plain silhouette; cells
+        or sockets show on boards of the set, with given pieces, with clues, and with `grid`."""
+        challenge = entry.challenge
+        is_board = any(board.cells == challenge.board_cells for board in self.puzzle.boards)
+        shows_cells = grid or is_board or challenge.given or challenge.clues or challenge.minus
+        self.ground(challenge, plain=not shows_cells)
+        self.layout({given.piece: given.cells for given in challenge.given})
+        self.rim(challenge.board_cells)
 
-    def solution(self, entry: Entry) -> None:
+    def draw_solution(self, entry: Entry) -> None:
         """Draw the solution of a challenge."""
-        self.region(entry.challenge.region)
+        self.ground(entry.challenge, hints=False)
         self.layout(entry.solution)
-        self.rim(entry.challenge.region)
+        self.rim(entry.challenge.board_cells)
+
+    def ground(self, challenge: Challenge, plain: bool = False, hints: bool = True) -> None:
+        """Draw the board of a challenge without pieces: cells, texts, open cells, blockers, and with
+        `hints` what must cover its cells."""
+        self.region(challenge.board_cells, plain, self._painted(challenge.clues))
+        if challenge.minus:
+            self.canvas.polygon(
+                self._outline(challenge.minus), **self.theme.filled("paper", "open")
+            )
+        labelled = next(
+            (board for board in self.puzzle.boards if board.cells == challenge.board_cells), None
+        )
+        if challenge.blocked:
+            for centre, cells in self._places(challenge.minus):
+                half = self._reach(centre, cells) * _BLOCKER_RADIUS
+                square = shapely.box(
+                    centre[0] - half, centre[1] - half, centre[0] + half, centre[1] + half
+                )
+                self.canvas.polygon(polygon_rings(square), **self.theme.filled("quiet", "blocker"))
+        for label, place, height in place_board_texts(self.puzzle.lattice, labelled):
+            x, y = (
+                origin + coordinate * self.unit_mm
+                for origin, coordinate in zip(self.origin_mm, place, strict=True)
+            )
+            role = "ink" if label.cells <= challenge.minus else "quiet"
+            role = "paper" if role == "ink" and challenge.blocked else role
+            height_mm = height * self.unit_mm
+            style = self.theme.filled(role, "board-text")
+            area = None if self.written else text_area(label.text, (x, y), height_mm)
+            if area is None:
+                draw_label_text(self.canvas, label.text, (x, y), height_mm, **style)
+            else:
+                self.canvas.polygon(polygon_rings(area), **style)
+        if challenge.minus and not challenge.blocked:
+            self._stroke(self._outline(challenge.minus), "ink", _RIM)
+        for clue in challenge.clues if hints else ():
+            self._clue(clue)
+
+    def _painted(self, clues: Iterable[Clue]) -> dict[str, frozenset[Cell]]:
+        """Return the cells whose clue is a painted square of a piece, by their colour."""
+        painted = dict[str, frozenset[Cell]]()
+        for clue in clues:
+            look = self.puzzle.marks.get(clue.mark, "")
+            if look.startswith("#"):
+                painted[look] = painted.get(look, frozenset()) | clue.cells
+        return painted
+
+    def _clue(self, clue: Clue) -> None:
+        """Draw what must cover some cells: dots in the colour of a piece, with its label; or a mark."""
+        colour = clue.colour
+        label = ""
+        if clue.piece:
+            piece = self.puzzle.piece(clue.piece)
+            colour, label = piece.colour, piece.label
+        look = self.puzzle.marks.get(clue.mark, clue.mark)
+        if colour and not clue.mark:
+            opacity = f"{_CLUE_OPACITY:g}"
+            outline = self._outline(clue.cells)
+            self.canvas.polygon(outline, fill=colour, fill_opacity=opacity, class_="clue")
+        for centre, cells in self._places(clue.cells):
+            reach_mm = self._reach(centre, cells)
+            if clue.mark:
+                self._mark(look, centre, reach_mm, colour or self.theme.ink)
+                continue
+            self.canvas.circle(*centre, _CLUE_RADIUS * reach_mm, fill=colour, class_="clue")
+            if label:
+                height_mm = _CLUE_RADIUS * reach_mm
+                (place, height_mm) = place_label(label, [centre], [height_mm], centre, height_mm)
+                style = {"fill": ink_on(colour), "class_": "clue label title"}
+                draw_label_text(self.canvas, label, place, height_mm, **style)
+
+    def _mark(self, look: str, centre: PointMm, reach_mm: float, colour: str) -> None:
+        """Draw a mark of a piece, or that of a clue; second colours are areas, not marks."""
+        x, y = centre
+        ring = {
+            "stroke": colour,
+            "stroke_width": f"{_MARK_LINE * reach_mm:.2f}",
+            "class_": "mark",
+        }
+        if look == HOLE:
+            below = self.theme.filled("ground", "mark")["fill"]
+            self.canvas.circle(x, y, _HOLE_RADIUS * reach_mm, **ring | {"fill": below})
+        elif look == DOT:
+            self.canvas.circle(x, y, _DOT_RADIUS * reach_mm, fill=colour, class_="mark")
+        elif look == CROSS:
+            cross = cross_area(centre, _CROSS_WIDTH * reach_mm, _CROSS_STROKE * reach_mm)
+            self.canvas.polygon(polygon_rings(cross), fill=colour, class_="mark")
+        elif look == PLAIN and not self._paints_cells():
+            half = _DOT_RADIUS * reach_mm
+            self.canvas.polygon([[(x - half, y), (x + half, y)]], fill="none", **ring)
+
+    def _paints_cells(self) -> bool:
+        """Return whether some mark of the set is a second colour: then a plain cell is not painted."""
+        return any(look.startswith("#") for look in self.puzzle.marks.values())
+
+    def _places(self, cells: Iterable[Cell]) -> list[tuple[PointMm, frozenset[Cell]]]:
+        """Return the centres on the page of the places of cells: a square has four quarters."""
+        left, bottom = self.origin_mm
+        places = mark_places(self.puzzle.lattice, cells, self.unit_mm / self.halves)
+        return [((left + x, bottom + y), of_place) for (x, y), of_place in places.items()]
+
+    def _reach(self, centre: PointMm, cells: frozenset[Cell]) -> float:
+        """Return the distance from the centre of a place to its edge, in mm."""
+        return clearances([centre], self._outline(cells))[1][0]
 
     def layout(self, layout: Layout, pale: bool = False) -> None:
         """Draw placed pieces in the set's order; see `pieces`."""
@@ -102,10 +228,18 @@ class BoardPainter:
             [(piece, layout[piece.id]) for piece in self.puzzle.pieces if piece.id in layout], pale
         )
 
-    def region(self, cells: frozenset[Cell], plain: bool = False) -> None:
-        """Draw the region to cover: a light ground with cells or ball sockets, or a `plain` area."""
+    def region(
+        self,
+        cells: frozenset[Cell],
+        plain: bool = False,
+        painted: Mapping[str, frozenset[Cell]] = MappingProxyType({}),
+    ) -> None:
+        """Draw the region to cover: a light ground with cells or ball sockets, or a `plain` area; some
+        cells are `painted`, by colour."""
         ground = self.theme.filled("silhouette" if plain else "ground", "region")
         self.canvas.polygon(self._outline(cells), **ground)
+        for colour, painted_cells in painted.items():
+            self.canvas.polygon(self._outline(painted_cells), fill=colour, class_="painted")
         if self.puzzle.made_of_balls and not plain:
             self._balls(cells, **self.theme.filled("socket"))
         # Cells of two lattices half a unit apart would only confuse.
@@ -137,8 +271,13 @@ class BoardPainter:
         if pale and not self.puzzle.made_of_balls:  # else the grid would show through the piece
             self.canvas.polygon(outline, **self.theme.filled("ground", "below"))
         self.canvas.polygon(outline, fill=piece.colour, fill_opacity=below, class_="piece")
-        if toned := self._outline(self._toned(piece, cells)):
+        looks = self._looks(piece, cells)
+        if toned := self._outline(_toned(looks)):
             self.canvas.polygon(toned, fill=piece.tone, fill_opacity=full, class_="tone")
+        for centre, of_place in self._places(looks):
+            look = looks[min(of_place)]
+            below = piece.colour
+            self._mark(look, centre, self._reach(centre, of_place), ink_on(below))
         if self.puzzle.made_of_balls:
             self._balls(cells, fill=piece.colour, fill_opacity=full)
 
@@ -146,14 +285,18 @@ class BoardPainter:
         for x, y in self._at(sorted(cells)):
             self.canvas.circle(x, y, BALL_DIAMETER_IN_PITCHES * self.unit_mm / 2, **style)
 
-    def _toned(self, piece: Piece, cells: frozenset[Cell]) -> frozenset[Cell]:
-        """Return the cells in the piece's second colour."""
+    def _looks(self, piece: Piece, cells: frozenset[Cell]) -> dict[Cell, str]:
+        """Return the looks of the piece's marked cells, as the clues of the challenge demand them."""
+        lattice = self.puzzle.lattice
         if piece.tones and self.halves > 1:
             form = piece.forms[0]
-            form = replace(form, cells=subdivide(self.puzzle.lattice, form.cells))
-            tones = subdivide(self.puzzle.lattice, piece.tones)
-            piece = replace(piece, forms=(form,), tones=tones)
-        return tones_at(self.puzzle.lattice, piece, cells)
+            form = replace(form, cells=subdivide(lattice, form.cells))
+            tones = subdivide(lattice, piece.tones)
+            piece = replace(piece, forms=(form,), tones=tones, marks=(), back=())
+        flips = self.challenge.flips if self.challenge else True
+        clues = self.challenge.clues if self.challenge else ()
+        wanted = ClueFilter(lattice, piece, clues, flips).marks
+        return looks_at(lattice, piece, cells, self.puzzle.marks, wanted, flips)
 
     def _stroke(self, rings: Sequence[Points], role: str, units: float) -> None:
         """Draw lines around or between areas."""
@@ -168,12 +311,15 @@ class BoardPainter:
             quiet = self.theme.filled("quiet", name)
             return quiet if pale else {"fill": ink_on(colour), "class_": name}
 
-        toned = sorted(self._toned(piece, cells))
-        places = self._at(sorted(cells))
+        looks = self._looks(piece, cells)
+        toned = sorted(_toned(looks))
+        # The label covers no mark, if there is a cell without.
+        marked = looks.keys() - toned
+        places = self._at(sorted(cells - marked or cells))
         x, y = (math.fsum(values) / len(places) for values in zip(*places, strict=True))
         free_mm = [BALL_DIAMETER_IN_PITCHES * self.unit_mm / 2] * len(places)
         if not self.puzzle.made_of_balls:
-            if not toned:  # else it stays in one square
+            if not looks:  # else it stays in one cell
                 places += vertices_and_midpoints(map(self._at, self._edges(cells)))
             places, free_mm = clearances(places, self._outline(cells))
         max_mm = _LABEL * self.unit_mm
@@ -217,6 +363,11 @@ class BoardPainter:
         return [(left + x * cell_mm, bottom + y * cell_mm) for x, y in in_units]
 
 
+def _toned(looks: Mapping[Cell, str]) -> frozenset[Cell]:
+    """Return the cells in the second colour."""
+    return frozenset(cell for cell, look in looks.items() if look.startswith("#"))
+
+
 def polygon_rings(area: BaseGeometry) -> list[RingMm]:
     """Return all rings of an area."""
     parts = [part for part in getattr(area, "geoms", [area]) if part.geom_type == "Polygon"]
@@ -231,8 +382,8 @@ def extent(lattice: Lattice, cells: Collection[Cell]) -> tuple[float, float, flo
 
 
 def size_mm(puzzle: PuzzleSet, entry: Entry, unit_mm: float) -> tuple[float, float]:
-    """Return width and height of a challenge's region."""
-    _, _, wide, high = extent(puzzle.lattice, entry.challenge.region)
+    """Return width and height of a challenge's board."""
+    _, _, wide, high = extent(puzzle.lattice, entry.challenge.board_cells)
     return wide * unit_mm / entry.halves, high * unit_mm / entry.halves
 
 
@@ -256,8 +407,10 @@ def board_for(
     theme: Theme = LIGHT,
     written: bool = False,
 ) -> BoardPainter:
-    """Return the painter of a challenge, with the lower left corner of its region at a place."""
-    left, bottom, _, _ = extent(puzzle.lattice, entry.challenge.region)
+    """Return the painter of a challenge, with the lower left corner of its board at a place."""
+    left, bottom, _, _ = extent(puzzle.lattice, entry.challenge.board_cells)
     cell_mm = unit_mm / entry.halves
     origin = corner[0] - left * cell_mm, corner[1] - bottom * cell_mm
-    return BoardPainter(canvas, puzzle, unit_mm, origin, theme, entry.halves, written)
+    return BoardPainter(
+        canvas, puzzle, unit_mm, origin, theme, entry.halves, written, entry.challenge
+    )

@@ -115,13 +115,13 @@ def _draw(drawing: Drawing, area: Polygon, puzzle: PuzzleSet, card: Card, profil
     drawing.text(left, base - 5.0, subtitle, _TEXT_MM, class_="quiet")
     west, south, east, _ = region_mm(puzzle.lattice, card.board.cells, profile.unit_mm).bounds
     origin = x + (right - x - (east - west)) / 2 - west, y + _MARGIN_MM + _FOOT_MM - south
-    board = BoardPainter(drawing, puzzle, profile.unit_mm, origin)
-    board.region(card.board.cells)
+    board = BoardPainter(drawing, puzzle, profile.unit_mm, origin, challenge=card.challenge)
+    board.ground(card.challenge)
     for given in card.challenge.given:
         board.pieces([(puzzle.piece(given.piece), given.cells)])
     board.rim(card.board.cells)
     draw_scale_bar(drawing, (left, y + _MARGIN_MM + 4.5), BAR_MM, drawing.theme)
-    size = f"card {number(right - x)} x {format_mm(top - y)}, print at 100%"
+    size = f"card {number(round(right - x, 1))} x {format_mm(top - y, 1)}, print at 100%"
     drawing.text(left, y + _MARGIN_MM, size, _SMALL_MM, class_="quiet")
 
 

@@ -86,9 +86,9 @@ def challenge_sheet(
         y = height_mm - _MARGIN_MM - _HEAD_MM - place * below_mm - high_mm
         board = board_for(drawing, puzzle, entry, unit_mm / scale, (x, y), drawing.theme)
         if place:
-            board.solution(entry)
+            board.draw_solution(entry)
         else:
-            board.challenge(entry, grid)
+            board.draw_challenge(entry, grid)
         drawing.text(x, y - 5.5, caption[0], _TEXT_MM)
         for number, line in enumerate(caption[1:], start=1):
             drawing.text(x, y - 5.5 - number * _LINE_MM, line, _SMALL_MM, class_="quiet")
@@ -100,9 +100,15 @@ def _heading(puzzle: PuzzleSet, entry: Entry, known: str | None = None) -> tuple
     """Return the two lines of a sheet's heading; `known` as for `challenge_sheet`."""
     if known is None and entry.result.count:
         known = _known_solutions(entry)
-    given = f"{len(entry.challenge.given)} given" if entry.challenge.given else ""
-    flips = "flips allowed" if entry.challenge.flips else ""
-    facts = pluralize(entry.challenge.pieces_used, "piece"), given, flips, known, entry.level
+    challenge = entry.challenge
+    given = f"{len(challenge.given)} given" if challenge.given else ""
+    is_board = puzzle.kind_of(challenge) != "start"  # its clues are those of the board
+    clues = "" if is_board or not challenge.clues else pluralize(len(challenge.clues), "clue")
+    open_count = challenge.open_count
+    left_open = f"{pluralize(open_count, 'cell')} left open" if open_count else ""
+    flips = "flips allowed" if challenge.flips else ""
+    pieces = pluralize(challenge.pieces_used, "piece")
+    facts = pieces, given, clues, left_open, flips, known, entry.level
     title = truncate(f"{truncate(puzzle.title, 30)} · {entry.challenge.name}")
     return title, " · ".join(filter(None, facts))
 
@@ -165,12 +171,12 @@ def steps_sheet(puzzle: PuzzleSet, entry: Entry, unit_mm: float, theme: str = "a
         y = height_mm - _MARGIN_MM - _HEAD_MM - row * row_mm - _NUMBER_MM - high_mm
         board = board_for(drawing, puzzle, entry, unit_mm / scale, (x, y), drawing.theme)
         if step is None:
-            board.solution(entry)
+            board.draw_solution(entry)
         else:
-            board.region(entry.challenge.region)
+            board.ground(entry.challenge)
             board.layout({piece_id: solution[piece_id] for piece_id in step.before}, pale=True)
             board.layout({piece_id: solution[piece_id] for piece_id in step.new})
-            board.rim(entry.challenge.region)
+            board.rim(entry.challenge.board_cells)
         number = "done" if step is None else str(place + 1)
         drawing.text(x, y + high_mm + 2.2, number, _NUMBER_SIZE_MM, class_="title")
         for row, line in enumerate(captions[place] if step else [""]):

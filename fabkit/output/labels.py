@@ -11,12 +11,17 @@ from shapely import MultiLineString, affinity
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.glyphs import lettering
+from fabkit.drawing.label import on_baseline
+from fabkit.drawing.marks import cells_area
 from fabkit.drawing.outline import DrawingError, PointMm
+from fabkit.model.lattice import Lattice
+from fabkit.model.puzzle import Board, Label
 from fabkit.output.canvas import Canvas
 from fabkit.output.theme import CAPITAL
 
 _ROOMY = 1.4  # the clearance that a label prefers, in its half diagonals
 _MAX_FILLED = 0.8  # the maximum fraction of its clearance that a label fills
+_BOARD_TEXT = 0.32  # the maximum height of capitals on a board, in grid units
 _MAX_PLACES = 2000  # the maximum number of places that are tried
 #: The approximate width of a character without an outline, for capitals 1 mm high.
 _CHARACTER_MM = 0.9
@@ -59,6 +64,24 @@ def place_label(
     return place, min(max_mm, _MAX_FILLED * room_mm / reach)
 
 
+def place_board_texts(lattice: Lattice, board: Board | None) -> list[tuple[Label, PointMm, float]]:
+    """Return the texts of a board, each with its centre and the height of its capitals in grid units.
+
+    All have the height of the one with the least room.
+    """
+    labels = board.labels if board else ()
+    places = list[PointMm]()
+    heights = list[float]()
+    for label in labels:
+        area = cells_area(lattice, label.cells, 1.0)
+        centre = area.centroid.x, area.centroid.y
+        free = shapely.distance(area.centroid, area.boundary)
+        place, height = place_label(label.text, [centre], [free], centre, _BOARD_TEXT)
+        places.append(place)
+        heights.append(height)
+    return [(label, place, min(heights)) for label, place in zip(labels, places, strict=True)]
+
+
 def vertices_and_midpoints(edges: Iterable[Sequence[PointMm]]) -> list[PointMm]:
     """Return the vertices of closed rings and the midpoints of their edges."""
     points = set[PointMm]()
@@ -81,6 +104,16 @@ def label_area(label: str, place: PointMm, height_mm: float) -> BaseGeometry | N
     """Return the area of a placed label; None when it has no outline."""
     shape = label_outline(label)
     return shape and affinity.affine_transform(shape, [height_mm, 0, 0, height_mm, *place])
+
+
+def text_area(text: str, place: PointMm, height_mm: float) -> BaseGeometry | None:
+    """Return the area of a text of a board; in a row all stand on one line. None as in `label_area`."""
+    try:
+        letters, width = on_baseline(text)
+    except DrawingError:
+        return None
+    x, y = place
+    return letters.moved(x - width * height_mm / 2, y - height_mm / 2, height_mm).polygon()
 
 
 def draw_label_text(

@@ -34,6 +34,43 @@ declare namespace Fabkit {
     over?: number;
     flip?: number;
     tones?: Flat[];
+    /** Cells with marks, by the letter of the mark. */
+    marks?: Record<string, Flat>;
+    /** What is drawn for them: the look, its centre, and the distance from there to the edge. */
+    looks?: [look: string, x: number, y: number, reach: number][];
+  }
+
+  /** A place of a board: its centre, the distance from there to its edge, and its cells. */
+  type Spot = [x: number, y: number, reach: number, cells: Flat];
+
+  /** What must cover some places: a piece, by its index, a colour or a mark. */
+  interface Clue {
+    spots: Spot[];
+    piece?: number;
+    colour?: string;
+    mark?: string;
+    look?: string;
+  }
+
+  /** A choice of a group of a family: a label and its cells. */
+  type Choice = [text: string, cells: Flat];
+
+  /** Challenges that the page makes when they are chosen; see fabkit/model/puzzle.py. */
+  interface Family {
+    id: string;
+    mark: string;
+    title: string;
+    prefix: string;
+    groups: Choice[][];
+    without: string[][];
+    blocked: boolean;
+    open: number;
+    flips: boolean;
+    pieces: number[];
+    cells: Flat;
+    rings: Flat[];
+    board?: number;
+    clues?: Clue[];
   }
 
   interface Piece {
@@ -42,6 +79,7 @@ declare namespace Fabkit {
     colour: string;
     tone: string;
     ink: string;
+    markInk: string;
     faint: string;
     plain: number;
     orientations: Orientation[];
@@ -76,6 +114,16 @@ declare namespace Fabkit {
     solution?: Lying[];
     order?: number[];
     own?: Own;
+    /** Cells that stay open: how many of `cells`, and those besides them; blockers may lie on these. */
+    open?: number;
+    minus?: Flat;
+    blocked?: boolean;
+    clues?: Clue[];
+    /** The board that it is on, if that has texts. */
+    board?: number;
+    /** The family that it is a member of, and its choice of each group. */
+    family?: Family;
+    choice?: number[];
   }
 
   interface Lattice {
@@ -94,7 +142,10 @@ declare namespace Fabkit {
     lattice: Lattice;
     levels: string[];
     pieces: Piece[];
+    /** The texts of each board: text, centre, size and cells. */
+    boards: [text: string, x: number, y: number, size: number, cells: Flat][][];
     entries: Entry[];
+    families: Family[];
     titles: Record<string, string[]>;
     translations: Record<string, Messages>;
     /** The current language, and its messages: set by the page. */
@@ -130,6 +181,8 @@ declare namespace Fabkit {
     middle: Point;
     rings: Flat[];
     box: Box;
+    /** The marks, by the key of their cell. */
+    marks: Map<number, string>;
   }
 
   interface Grid {
@@ -177,6 +230,10 @@ declare namespace Fabkit {
     overlaps: Map<number, Set<number>>;
     outside: Set<number>;
     parked: Set<number>;
+    /** Pieces on cells that stay open. */
+    blocking: Set<number>;
+    /** Pieces that contradict a clue. */
+    against: Set<number>;
     solved: boolean;
   }
 
@@ -222,6 +279,7 @@ declare namespace Fabkit {
     computeField(wide?: number): Box;
     isInField(piece: number, orientation: number, at: Point): boolean;
     clampToField(piece: number, orientation: number, at: Point): Point;
+    contradicts(piece: number, placement: Placement, cell: Point): boolean;
     evaluate(): Verdict;
   }
 
@@ -367,6 +425,23 @@ declare namespace Fabkit {
     neighbour(open: Entry, places: number): Entry;
   }
 
+  // play-families.js
+
+  interface FamilyPicker {
+    element: HTMLElement;
+    show(entry: Entry | null): void;
+  }
+
+  // play-solve.js
+
+  /** A placement, and the numbers of the cells that it covers. */
+  interface Option {
+    piece: number;
+    orientation: number;
+    at: Point;
+    cells: number[];
+  }
+
   // play-share.js
 
   interface Link {
@@ -467,7 +542,16 @@ declare namespace Fabkit {
     ) => Session;
     score(messages: Messages, counts: [moves: number, ms: number]): string;
 
-    ChallengeList: new (data: Data, store: Store, elements: ListElements) => ChallengeList;
+    memberOf(family: Family, places: number[]): Entry | null;
+    findEntry(data: Data, id: string): Entry | undefined;
+    memberOfDay(data: Data, date: Date): Entry | undefined;
+    neighbourMember(entry: Entry, places: number): Entry | null;
+    FamilyPicker: new (data: Data, family: Family, open: (member: Entry) => void) => FamilyPicker;
+    solve(data: Data, entry: Entry): { solution: Lying[]; order: number[] } | null | undefined;
+
+    ChallengeList: new (
+      data: Data, store: Store, elements: ListElements, open: (entry: Entry) => void
+    ) => ChallengeList;
     daily(entries: Entry[], date: Date): Entry;
     stars(entry: Entry): HTMLSpanElement;
 

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from fabkit.model.clues import ClueFilter
 from fabkit.model.entry import subdivide
 from fabkit.model.piece import orientations
 from fabkit.model.puzzle import Given
 from fabkit.output.web.playdata import PieceOrientations
+from tests.conftest import ROOT
 from tests.support import browser
 from tests.support.entries import altered
 from tests.support.playpages import Player, entries_of, write_page
@@ -22,8 +24,10 @@ if TYPE_CHECKING:
 pytestmark = browser.needed
 
 MIXED = ("fridgeiq", "mixed1-4-eaa5febe52")
+PEGS = str(ROOT / "tests" / "sets" / "pegs.toml")
 ENTRIES = (
     ("fridgeiq", "square_05"), MIXED, ("iqfit", "board"), ("iqstars", "board"), ("cubimagici", "tray"),
+    ("iqstars", "clue-020"), (PEGS, "two-pegs-1"), ("calendar", "start-090"), ("hexiamonds", "start-090"),
 )  # fmt: skip
 #: The page's own judgement of pieces that are laid somewhere.
 JUDGE = """([id, lists]) => lists.map((laid) => {
@@ -59,7 +63,7 @@ def test_page_and_model_agree(chromium: Browser, tmp_path: Path, name: str, only
     lattice, dice = puzzle.lattice, random.Random(only)
     (ux, _), (vx, vy) = lattice.basis
     oriented = {
-        one.id: PieceOrientations(lattice, one, puzzle.flips or entry.challenge.flips)
+        one.id: PieceOrientations(puzzle, one, puzzle.flips or entry.challenge.flips)
         for one in puzzle.pieces
     }
     tries = [dict(entry.solution or {})]
@@ -81,18 +85,24 @@ def test_page_and_model_agree(chromium: Browser, tmp_path: Path, name: str, only
                 layout[piece_id] = cells
         tries.append(layout)
     places = list(oriented)
-    lists = [
-        [
-            [places.index(one), *(oriented[one].place(cells, entry.halves) or ())]
-            for one, cells in layout.items()
-        ]
-        for layout in tries
-    ]
+    challenge = entry.challenge
+    clues = {
+        one.id: ClueFilter(lattice, one, challenge.clues, challenge.flips) for one in puzzle.pieces
+    }
+
+    def placed(piece_id: str, cells: frozenset[tuple[int, int]]) -> list[int]:
+        """Where a piece lies; of several ways that look alike, one with the marks that clues demand."""
+        piece, marks = oriented[piece_id], clues[piece_id].marks
+        found = piece.place(cells, entry.halves, marks) or piece.place(cells, entry.halves)
+        return [places.index(piece_id), *(found or ())]
+
+    lists = [[placed(one, cells) for one, cells in layout.items()] for layout in tries]
     with browser.opened(chromium, write_page(tmp_path, puzzle, [entry])) as page:
         answers = page.evaluate(JUDGE, [entry.challenge.id, lists])
         player = Player(page, puzzle, entry)
-        assert hinted(player) == len(entry.challenge.pieces)
-        assert player.announced == f"Solved, with {len(entry.challenge.pieces)} hints."
+        left = len(challenge.pieces) - len(challenge.given)
+        assert hinted(player) == left
+        assert player.announced == f"Solved, with {left} hint{'s' * (left > 1)}."
     for layout, (shown, doubled, outside, solved) in zip(tries, answers, strict=True):
         mine = list(layout.values())
         assert [{tuple(cell) for cell in cells} for cells in shown] == mine
@@ -103,6 +113,8 @@ def test_page_and_model_agree(chromium: Browser, tmp_path: Path, name: str, only
             not doubled
             and union == entry.challenge.region
             and {*layout} == {*entry.challenge.pieces}
+            and all(clues[one].allows(cells) for one, cells in layout.items())
+            and all(layout[given.piece] == given.cells for given in challenge.given)
         )
     assert {solved for *_, solved in answers} == {True, False}
 
@@ -116,7 +128,7 @@ def test_hints_leave_what_serves_and_take_back_what_is_in_the_way(
     place_of = {one.id: place for place, one in enumerate(puzzle.pieces)}
 
     def placed(piece: str, cells: frozenset[tuple[int, int]]) -> list[int]:
-        oriented = PieceOrientations(puzzle.lattice, puzzle.piece(piece), flips=True)
+        oriented = PieceOrientations(puzzle, puzzle.piece(piece), flips=True)
         return [place_of[piece], *(oriented.place(cells, entry.halves) or ())]
 
     swapped = [placed("E", solution["R"]), placed("R", solution["E"])]

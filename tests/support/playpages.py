@@ -155,7 +155,7 @@ class Player:
     def wanted_place(self, piece: str) -> Point:
         """The upper left of the piece, from that of the region, in grid units."""
         (x, y), (left, top) = map(
-            _least, map(self._rings, (self.solution[piece], self.entry.challenge.region))
+            _least, map(self._rings, (self.solution[piece], self.entry.challenge.board_cells))
         )
         return x - left, y - top
 
@@ -202,7 +202,7 @@ class Player:
         """Drags a piece, and keeps it in the hand, until its upper left is at a place of the
         region, in grid units."""
         region = self.box("#play-board .ground")
-        xs = [x for ring in self._rings(self.entry.challenge.region) for x, _ in ring]
+        xs = [x for ring in self._rings(self.entry.challenge.board_cells) for x, _ in ring]
         unit = region["width"] / (max(xs) - min(xs))
         left, top, scale, *start = self.measured(piece)
         end = (

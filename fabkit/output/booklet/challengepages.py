@@ -159,7 +159,7 @@ def solutions(spec: BookletSpec, pages: int = 24) -> Iterator[Flowable]:
         def draw(page: PdfPage) -> None:
             corner = 0.0, room[1] - 0.5 - size[1] / scale
             board = board_for(page, puzzle, entry, unit_mm / scale, corner, written=True)
-            board.solution(entry)
+            board.draw_solution(entry)
 
         mark = Bookmark(f"solution-{challenge.number}")
         return [mark, *texts, DrawingFlowable(room, draw, spec.missing)]
@@ -283,7 +283,7 @@ def _draw(
     board = board_for(page, puzzle, challenge.entry, unit_mm, corner, PAPER_THEME)
     # Without sockets nobody sees where balls and hexagons go; squares lie on a plain shape.
     sockets = puzzle.made_of_balls or puzzle.lattice.is_hexagonal
-    board.challenge(challenge.entry, grid=sockets)
+    board.draw_challenge(challenge.entry, grid=sockets)
 
 
 def _facts(spec: BookletSpec, challenge: NumberedChallenge) -> Iterator[str]:
@@ -304,6 +304,10 @@ def _facts(spec: BookletSpec, challenge: NumberedChallenge) -> Iterator[str]:
         else:
             used = puzzle.select(entry.challenge.pieces)
             yield f"{summary}: {' '.join(piece.label for piece in used)}"
+    if entry.challenge.open_count:
+        yield format_count(messages, "open", entry.challenge.open_count)
+    if entry.challenge.clues and puzzle.kind_of(entry.challenge) == "start":
+        yield format_count(messages, "clues", len(entry.challenge.clues))
     wide, high = (round(side, 3) for side in spec.size_mm(challenge, spec.profile.unit_mm))
     if all(2 * side == round(2 * side) for side in (wide, high)):
         yield f"{format_number(messages, wide)} × {format_number(messages, high)}"

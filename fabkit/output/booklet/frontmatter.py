@@ -161,6 +161,14 @@ def _aim(spec: BookletSpec) -> Iterator[str]:
     yield messages["how_rolled" if balls else moved]
     if any(challenge.entry.challenge.given for challenge in spec.challenges):
         yield messages["how_given"]
+    challenges = [numbered.entry.challenge for numbered in spec.challenges]
+    if any(challenge.clues for challenge in challenges):
+        yield messages["how_clues"]
+    if any(challenge.minus for challenge in challenges):
+        yield messages["how_open"]
+    for family in spec.puzzle.families:
+        title = family.title or family.id
+        yield messages["how_family"].format(title=title, count=format_number(messages, len(family)))
     if spec.full and balls:
         yield messages["how_balls"]
 

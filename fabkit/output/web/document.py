@@ -24,6 +24,8 @@ _GAME = (
     "game",
     "store",
     "draw",
+    "families",
+    "solve",
     "settings",
     "board",
     "input",

@@ -10,17 +10,32 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
+from types import MappingProxyType
 from typing import Any
 
 from fabkit.core.errors import escape
 from fabkit.core.files import SCHEMA_VERSION, json_sha256
+from fabkit.drawing.marks import mark_places
+from fabkit.model.clues import ClueFilter
 from fabkit.model.entry import LEVELS, subdivide
-from fabkit.model.lattice import Cell, Lattice, Point
-from fabkit.model.piece import Form, Piece, normalize_cells, orientations, tones_at
+from fabkit.model.lattice import Cell, Lattice, Point, Symmetry
+from fabkit.model.piece import PLAIN, Form, Marks, Orientation, Piece, looks_at, normalize_cells
 from fabkit.model.polygon import rings_of_cells
-from fabkit.model.puzzle import Entry, PuzzleSet, rings_to_units, to_units
+from fabkit.model.puzzle import (
+    Clue,
+    Entry,
+    Family,
+    PuzzleSet,
+    rings_to_units,
+    to_units,
+)
 from fabkit.output.i18n import LANGUAGES, load_messages
-from fabkit.output.labels import clearances, place_label, vertices_and_midpoints
+from fabkit.output.labels import (
+    clearances,
+    place_board_texts,
+    place_label,
+    vertices_and_midpoints,
+)
 from fabkit.output.numbering import NumberedChallenge, number_challenges
 from fabkit.output.pieces import BALL_DIAMETER_IN_PITCHES
 from fabkit.output.theme import CAPITAL, DARK, LIGHT, Theme, ink_on
@@ -30,6 +45,7 @@ from fabkit.solve.difficulty import solving_order
 _CAPITAL = 0.32
 #: The opacity of a given piece on the board and of a socket, as in ``fabkit.css``.
 _GIVEN = 0.55
+_NO_MARKS: Mapping[Cell, str] = MappingProxyType({})
 
 
 def play_data(
@@ -56,7 +72,7 @@ def play_data(
         {'D': 4, 'B': 2, 'N': 4}
     """
     flips = puzzle.flips or any(entry.challenge.flips for entry in entries)
-    pieces = {piece.id: PieceOrientations(puzzle.lattice, piece, flips) for piece in puzzle.pieces}
+    pieces = {piece.id: PieceOrientations(puzzle, piece, flips) for piece in puzzle.pieces}
     if language:
         load_messages("page", language)
     numbered = {
@@ -77,7 +93,20 @@ def play_data(
         "lattice": _lattice(puzzle.lattice, {1, *(entry.halves for entry in entries)}),
         "levels": list(LEVELS),
         "pieces": [piece.document() for piece in pieces.values()],
+        "boards": [
+            [
+                [
+                    escape(label.text),
+                    *_spot(puzzle, place),
+                    round(height / CAPITAL, 3),
+                    _flat(sorted(label.cells)),
+                ]
+                for label, place, height in place_board_texts(puzzle.lattice, board)
+            ]
+            for board in puzzle.boards
+        ],
         "entries": [_entry(puzzle, challenge, pieces) for challenge in numbered[LANGUAGES[0]]],
+        "families": [_family(puzzle, family, pieces) for family in puzzle.families],
         "titles": titles,
         "translations": {language: load_messages("page", language) for language in LANGUAGES},
     }
@@ -135,42 +164,133 @@ def _entry(
         placed_pieces = []
         for piece_id, index in indices.items():
             if piece_id in layout:
-                placed = pieces[piece_id].place(layout[piece_id], entry.halves)
+                piece = pieces[piece_id]
+                clues = ClueFilter(lattice, piece.piece, challenge.clues, challenge.flips)
+                placed = piece.place(layout[piece_id], entry.halves, clues.marks)
                 if placed is None:
                     raise ValueError(f"{challenge.id}: piece {piece_id} does not cover its cells")
                 placed_pieces.append([index, *placed])
         return placed_pieces
 
-    shapes = {
-        piece_id: [sorted(form.cells) for form in pieces[piece_id].piece.forms]
-        for piece_id in challenge.pieces
-    }
     given = {placed.piece: sorted(placed.cells) for placed in challenge.given}
-    region = sorted(challenge.region)
-    identity = [lattice.name, shapes, region, given, challenge.flips, entry.halves]
-    if challenge.pieces_count:  # else all pieces
-        identity.append(challenge.pieces_count)
     document: dict[str, Any] = {
         "id": challenge.id,
-        # Distinguishes it from challenges of the same name in another or a changed set.
-        "mark": json_sha256(identity)[:8],
         "number": numbered.number,
         "kind": entry.kind,
         "status": entry.result.status,
         "level": numbered.level,
         "stars": numbered.stars,
-        "flips": challenge.flips,
         "halves": entry.halves,
-        "pieces": sorted(indices[piece_id] for piece_id in challenge.pieces),
         "count": challenge.pieces_used,
-        "cells": _flat(region),
-        "rings": [_flat(ring) for ring in rings_of_cells(lattice, challenge.region)],
         "given": placements({placed.piece: placed.cells for placed in challenge.given}),
+        **_rules(
+            puzzle,
+            pieces,
+            challenge.board_cells,
+            challenge.pieces,
+            challenge.clues,
+            challenge.flips,
+        ),
     }
+    document["cells"] = _flat(sorted(challenge.region))
+    if challenge.open_count:
+        document["open"] = challenge.open_count
+    if challenge.minus:
+        document["minus"] = _flat(sorted(challenge.minus))
+        document["blocked"] = challenge.blocked
+    identity = [document[key] for key in ("shapes", "cells")]
+    identity += [given, challenge.flips, entry.halves, challenge.pieces_count]
+    identity += [document.get(key) for key in ("clues", "open", "minus")]
+    del document["shapes"]
+    # Distinguishes it from challenges of the same name in another or a changed set.
+    document["mark"] = json_sha256(identity)[:8]
     if entry.solution:
         document["solution"] = placements(entry.solution)
         document["order"] = [indices[step.piece] for step in solving_order(puzzle, entry)]
     return document
+
+
+def _family(
+    puzzle: PuzzleSet, family: Family, pieces: Mapping[str, PieceOrientations]
+) -> dict[str, Any]:
+    """Return a family, from which the page makes its members; see `fabkit.model.puzzle.Family`."""
+    board = family.board
+    document = _rules(puzzle, pieces, board.cells, family.pieces, board.clues, family.flips)
+    groups = [
+        [[escape(label.text), _flat(sorted(label.cells))] for label in dict.fromkeys(group)]
+        for group in family.groups
+    ]
+    document |= {
+        "id": family.id,
+        "title": escape(family.title or family.id),
+        "prefix": family.prefix,
+        "groups": groups,
+        "without": [sorted(excluded) for excluded in family.without],
+        "blocked": family.blocked,
+        "open": board.open_count,
+    }
+    document["mark"] = json_sha256(document)[:8]
+    del document["shapes"]
+    return document
+
+
+def _rules(
+    puzzle: PuzzleSet,
+    pieces: Mapping[str, PieceOrientations],
+    cells: frozenset[Cell],
+    used: Sequence[str],
+    clues: Sequence[Clue],
+    flips: bool,
+) -> dict[str, Any]:
+    """Return what challenges and families have in common; ``shapes`` only serves to tell sets apart."""
+    lattice = puzzle.lattice
+    indices = {piece_id: index for index, piece_id in enumerate(pieces)}
+    shapes = {
+        piece_id: [sorted(form.cells) for form in pieces[piece_id].piece.forms] for piece_id in used
+    }
+    document: dict[str, Any] = {
+        "shapes": [lattice.name, shapes],
+        "flips": flips,
+        "pieces": sorted(indices[piece_id] for piece_id in used),
+        "cells": _flat(sorted(cells)),
+        "rings": [_flat(ring) for ring in rings_of_cells(lattice, cells)],
+    }
+    boards = [number for number, board in enumerate(puzzle.boards) if board.cells == cells]
+    if boards and puzzle.boards[boards[0]].labels:
+        document["board"] = boards[0]
+    if clues:
+        document["clues"] = [_clue(puzzle, clue, indices) for clue in clues]
+    return document
+
+
+def _clue(puzzle: PuzzleSet, clue: Clue, indices: Mapping[str, int]) -> dict[str, Any]:
+    """Return what must cover some places, and the places: each with its centre, the distance from there
+    to its edge, and its cells."""
+    document: dict[str, Any] = {"spots": _spots(puzzle, clue.cells)}
+    if clue.piece:
+        document["piece"] = indices[clue.piece]
+    if clue.colour:
+        document["colour"] = clue.colour
+    if clue.mark:
+        document |= {"mark": clue.mark, "look": puzzle.marks.get(clue.mark, clue.mark)}
+    return document
+
+
+def _spots(puzzle: PuzzleSet, cells: Iterable[Cell]) -> list[list[Any]]:
+    """Return the places that cells belong to; see `_clue`."""
+    lattice = puzzle.lattice
+    spots = []
+    for centre, of_place in mark_places(lattice, cells, 1.0).items():
+        rings = rings_to_units(lattice, rings_of_cells(lattice, of_place))
+        _, (reach,) = clearances([centre], rings)
+        spots.append([*_spot(puzzle, centre), round(reach, 3), _flat(sorted(of_place))])
+    return spots
+
+
+def _spot(puzzle: PuzzleSet, place: tuple[float, float]) -> list[float]:
+    """Convert a place from grid units to steps of the frame."""
+    steps = to_units(puzzle.lattice, [(1, 1)])[0]
+    return [round(coordinate / step, 3) for coordinate, step in zip(place, steps, strict=True)]
 
 
 def _faint_ink(piece: Piece, below: str, theme: Theme) -> str:
@@ -199,19 +319,26 @@ def _split(lattice: Lattice, cells: Iterable[Cell], halves: int) -> frozenset[Ce
 
 
 class PieceOrientations:
-    """The distinct orientations of a piece, ``all``; with `flips`, mirror images come last."""
+    """The distinct orientations of a piece, ``all``, and the `marks` that each shows; with `flips`, mirror
+    images come last."""
 
-    def __init__(self, lattice: Lattice, piece: Piece, flips: bool) -> None:
+    def __init__(self, puzzle: PuzzleSet, piece: Piece, flips: bool) -> None:
         self.piece = piece
-        self._lattice = lattice
+        self._puzzle = puzzle
+        self._lattice = lattice = puzzle.lattice
         self._flips = flips
-        plain = orientations(lattice, piece, flips=False)
-        by_cells = {orientation.cells: orientation for orientation in plain}
-        for orientation in orientations(lattice, piece, flips=True) if flips else ():
-            by_cells.setdefault(orientation.cells, orientation)
-        self.all = tuple(by_cells.values())
-        self._plain = len(plain)
-        self._places = {cells: place for place, cells in enumerate(by_cells)}
+        images = dict[tuple[frozenset[Cell], Marks], Orientation]()
+        for flipped in (False, True) if flips else (False,):
+            for index in range(len(piece.forms)):
+                for move in self._moves(flipped):
+                    cells, marks = self._image(index, move)
+                    orientation = Orientation(lattice.name, index, move, cells)
+                    images.setdefault((cells, marks), orientation)
+            if not flipped:
+                self._plain = len(images)
+        self.all = tuple(images.values())
+        self.marks = tuple(marks for _, marks in images)
+        self._places = {image: place for place, image in enumerate(images)}
         # The rotations of each form, then those of its mirror image if it differs; for symmetric
         # pieces they repeat.
         self._sides = self._turns_of_forms(flipped=False)
@@ -219,22 +346,47 @@ class PieceOrientations:
             mirrored = self._turns_of_forms(flipped=True)
             self._sides += [side for side in mirrored if side[0] >= self._plain]
 
+    def _moves(self, flipped: bool) -> list[Symmetry]:
+        return [move for move in self._lattice.symmetries if move.flipped == flipped]
+
+    def _image(self, form: int, move: Symmetry) -> tuple[frozenset[Cell], Marks]:
+        """Return the cells and marks of a form after a move, with the lattice's anchor at 0."""
+        cells = self.piece.forms[form].cells
+        shown = (self.piece.back if move.flipped else self.piece.marks) if form == 0 else ()
+        dx, dy = self._lattice.anchor(map(move, cells))
+        marks = []
+        for cell, mark in shown:
+            x, y = move(cell)
+            marks.append(((x - dx, y - dy), mark))
+        return normalize_cells(self._lattice, map(move, cells)), tuple(sorted(marks))
+
     def _turns_of_forms(self, flipped: bool) -> list[list[int]]:
-        moves = [symmetry for symmetry in self._lattice.symmetries if symmetry.flipped == flipped]
         return [
-            [self._places[normalize_cells(self._lattice, map(move, form.cells))] for move in moves]
-            for form in self.piece.forms
+            [self._places[self._image(index, move)] for move in self._moves(flipped)]
+            for index in range(len(self.piece.forms))
         ]
 
-    def place(self, cells: frozenset[Cell], halves: int) -> tuple[int, int, int] | None:
+    def place(
+        self, cells: frozenset[Cell], halves: int = 1, wanted: Mapping[Cell, str] = _NO_MARKS
+    ) -> tuple[int, int, int] | None:
         """Return the orientation, and the frame vector that moves it onto cells of the lattice with
-        `halves`; None when it does not fit them. See `Entry.halves`."""
-        wanted = normalize_cells(self._lattice, cells)
+        `halves`; None when it does not fit them. See `Entry.halves`.
+
+        Args:
+            wanted: marks that it must show there; see `fabkit.model.piece.marked_at`.
+        """
+        shape = normalize_cells(self._lattice, cells)
         for number, orientation in enumerate(self.all):
             parts = _split(self._lattice, orientation.cells, halves)
-            if normalize_cells(self._lattice, parts) == wanted:
-                (x0, y0), (x1, y1) = min(parts), min(cells)
-                return number, x1 - x0, y1 - y0
+            if normalize_cells(self._lattice, parts) != shape:
+                continue
+            (x0, y0), (x1, y1) = min(parts), min(cells)
+            dx, dy = x1 - x0, y1 - y0
+            marks = {(x + dx, y + dy): mark for (x, y), mark in self.marks[number]}
+            if all(
+                marks.get(cell, PLAIN) == mark for cell, mark in wanted.items() if cell in cells
+            ):
+                return number, dx, dy
         return None
 
     def document(self) -> dict[str, Any]:
@@ -261,8 +413,7 @@ class PieceOrientations:
                 "left": side[(turn + 1) % len(side)],
                 "right": side[turn - 1],
             }
-            if toned := tones_at(lattice, piece, orientation.cells):
-                document["tones"] = [_flat(ring) for ring in rings_of_cells(lattice, toned)]
+            document |= self._looks(number)
             if number < self._plain:
                 document["over"] = self._turned_over(number, flips=False)
             if self._flips:
@@ -274,10 +425,33 @@ class PieceOrientations:
             "colour": piece.colour,
             "tone": piece.tone,
             "ink": ink_on(below),
+            "markInk": ink_on(piece.colour),
             "faint": f"light-dark({', '.join(_faint_ink(piece, below, theme) for theme in (LIGHT, DARK))})",
             "plain": self._plain,
             "orientations": documents,
         }
+
+    def _looks(self, number: int) -> dict[str, Any]:
+        """Return what an orientation shows: areas in the second colour, marks, and where they are."""
+        orientation, marks = self.all[number], dict(self.marks[number])
+        looks = looks_at(self._lattice, self.piece, orientation.cells, self._puzzle.marks, marks)
+        if not looks:
+            return {}
+        document: dict[str, Any] = {}
+        toned = {cell for cell, look in looks.items() if look.startswith("#")}
+        if toned:
+            rings = rings_of_cells(self._lattice, toned)
+            document["tones"] = [_flat(ring) for ring in rings]
+        by_mark = dict[str, list[Cell]]()
+        for cell, mark in marks.items():
+            by_mark.setdefault(mark, []).append(cell)
+        if by_mark:
+            document["marks"] = {mark: _flat(cells) for mark, cells in by_mark.items()}
+        spots = [
+            [looks[spot[3][0], spot[3][1]], *spot[:3]]
+            for spot in _spots(self._puzzle, looks.keys() - toned)
+        ]
+        return document | ({"looks": spots} if spots else {})
 
     def _turned_over(self, orientation: int, flips: bool) -> int:
         """Return the orientation after turning over; the same when there is no other.
@@ -287,26 +461,44 @@ class PieceOrientations:
         """
         forms = len(self.piece.forms)
         if forms == 1:
-            mirror = self._lattice.symmetries[len(self._lattice.moves(False))]
-            image = normalize_cells(self._lattice, map(mirror, self.all[orientation].cells))
-            return self._places[image] if flips else orientation
+            return (
+                self._places[self._image(0, self._mirrored(orientation))] if flips else orientation
+            )
         sides = self._sides if flips else self._sides[:forms]
         current = next(place for place, side in enumerate(sides) if orientation in side)
         return sides[(current + 1) % len(sides)][sides[current].index(orientation)]
+
+    def _mirrored(self, orientation: int) -> Symmetry:
+        """Return the move to an orientation, followed by the mirror from left to right."""
+        mirror = self._lattice.symmetries[len(self._lattice.moves(False))]
+        move = self.all[orientation].symmetry
+        points = [*self._lattice.basis, *self.piece.forms[0].cells]
+        images = [mirror(move(point)) for point in points]
+        return next(
+            other
+            for other in self._lattice.symmetries
+            if other.flipped != move.flipped and [*map(other, points)] == images
+        )
 
     def _label(self, form: Form) -> tuple[tuple[float, float], float]:
         """Return the centre of a form's label in frame steps, and the height of its capitals in grid
         units.
 
-        On balls, and on squares of two colours, it is centred on one; else it may be centred on a
-        vertex or an edge.
+        On balls, and on pieces with marks or squares of two colours, it is centred on a cell, if
+        possible without a mark; else it may be centred on a vertex or an edge.
         """
         lattice, piece, cells = self._lattice, self.piece, sorted(form.cells)
-        places = centres = to_units(lattice, cells)
+        centres = to_units(lattice, cells)
+        marked = {
+            cell
+            for cell, mark in (*piece.marks, *piece.back)
+            if not self._puzzle.marks[mark].startswith("#")
+        }
+        places = to_units(lattice, [cell for cell in cells if cell not in marked] or cells)
         if piece.body:
             free = [BALL_DIAMETER_IN_PITCHES / 2] * len(places)
         else:
-            if not piece.tones:
+            if not piece.tones and not marked:
                 edges = {edge for cell in cells for edge in lattice.cell_edges(cell)}
                 places = places + vertices_and_midpoints(to_units(lattice, edge) for edge in edges)
             places, free = clearances(places, rings_to_units(lattice, form.rings))

@@ -88,7 +88,7 @@
         group.classList.toggle("gone", !at);
         group.ariaHidden = at ? null : "true";
         group.classList.toggle("selected", piece === selected);
-        group.classList.toggle("wrong", verdict.overlaps.has(piece));
+        group.classList.toggle("wrong", verdict.overlaps.has(piece) || verdict.blocking.has(piece) || verdict.against.has(piece));
         if (!at) {
           group.removeAttribute("tabindex");
           continue;

@@ -28,13 +28,17 @@
   class ChallengeList {
     /** @param {Fabkit.Data} data
      * @param {Fabkit.Store} store
-     * @param {Fabkit.ListElements} elements */
-    constructor(data, store, elements) {
+     * @param {Fabkit.ListElements} elements
+     * @param {(entry: Fabkit.Entry) => void} open */
+    constructor(data, store, elements, open) {
+      this.open = open;
       this.data = data;
       this.store = store;
       this.elements = elements;
       this.kind = "";
-      this.today = play.daily(data.entries, new Date());
+      this.today = play.memberOfDay(data, new Date()) ?? play.daily(data.entries, new Date());
+      /** @type {Fabkit.FamilyPicker[]} */
+      this.pickers = [];
       this.solved = NaN; // unknown before the first update
       /** @type {Map<Element | null, Fabkit.Entry>} */
       this.links = new Map();
@@ -62,7 +66,9 @@
       this.links = new Map();
       const levels = [...data.levels, ""].filter((level) => entries.some((entry) => entry.level === level));
       this.shelves = levels.map((level) => this.shelf(level));
-      elements.list.replaceChildren(this.todayCard(), ...this.shelves.map((shelf) => shelf.element));
+      this.pickers = data.families.map((family) => new play.FamilyPicker(data, family, this.open));
+      const parts = [...this.pickers, ...this.shelves].map(({ element }) => element);
+      elements.list.replaceChildren(this.todayCard(), ...parts);
       const kinds = ["", ...new Set(entries.map((entry) => entry.kind))];
       elements.kind.replaceChildren(...kinds.map((kind) => {
         const onclick = () => {
@@ -157,6 +163,7 @@
      * @type {Fabkit.ChallengeList["update"]} */
     update(open) {
       const { messages, entries } = this.data;
+      for (const picker of this.pickers) picker.show(open);
       for (const { entry, link, mark } of this.cards) {
         link.ariaCurrent = entry === open ? "true" : null;
         const solved = this.store.isSolved(entry);
@@ -185,6 +192,7 @@
     /** The challenge some places before or after another, among those listed.
      * @type {Fabkit.ChallengeList["neighbour"]} */
     neighbour(open, places) {
+      if (open.family) return play.neighbourMember(open, places) ?? open;
       const listed = this.listed.length ? this.listed : this.data.entries;
       const here = listed.indexOf(open);
       return here < 0 ? listed[0] : /** @type {Fabkit.Entry} */ (listed.at((here + places) % listed.length));

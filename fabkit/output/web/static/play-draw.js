@@ -5,6 +5,8 @@
   const play = (window.fabkitPlay ??= /** @type {Fabkit.Play} */ ({}));
   const { UNIT, pairs } = play;
   const SVG = "http://www.w3.org/2000/svg";
+  /** Texts of a board are left out of pictures with a shorter grid unit. */
+  const LEAST_TEXT = 15;
 
   /** Creates an SVG element with attributes.
    * @type {Fabkit.Play["svg"]} */
@@ -46,6 +48,9 @@
       parts.push(svg("path", { d: grid.path(toned), fill: tone, class: "tone" }));
       parts.push(svg("path", { ...body, fill: "none", class: "body edge" }));
     }
+    for (const [look, x, y, reach] of orientations[orientation].looks ?? []) {
+      parts.push(lookAt(grid, look, [x, y], reach, data.pieces[piece].markInk));
+    }
     const [x, y, size] = orientations[orientation].label;
     const [left, base] = grid.toDrawing(x * grid.halves, y * grid.halves);
     const letter = { x: left, y: base, dy: "0.357em", "font-size": size * UNIT };
@@ -62,6 +67,73 @@
     if (isNew) drawPiece(group, game, piece, orientation);
     group.dataset.orientation = String(orientation);
     return isNew;
+  }
+
+  /** A mark of a piece, or what stands for it on a board: a hole, a cross, a dot, or the lack of any.
+   * @type {(grid: Fabkit.Grid, look: string, at: Fabkit.Point, reach: number, colour: string) => SVGElement} */
+  function lookAt(grid, look, at, reach, colour) {
+    const [x, y] = grid.toDrawing(at[0] * grid.halves, at[1] * grid.halves);
+    const size = reach * UNIT;
+    if (look === "dot") return svg("circle", { cx: x, cy: y, r: 0.24 * size, fill: colour });
+    const line = { fill: "none", stroke: colour, "stroke-width": (look === "cross" ? 0.22 : 0.1) * size };
+    if (look === "hole") return svg("circle", { cx: x, cy: y, r: 0.34 * size, ...line, class: "hole" });
+    const half = (look === "cross" ? 0.45 : 0.24) * size;
+    const upright = look === "cross" ? `M${x} ${y - half}v${2 * half}` : "";
+    return svg("path", { d: `M${x - half} ${y}h${2 * half}${upright}`, ...line });
+  }
+
+  /** The squares in the second colour that clues demand of a region.
+   * @type {(grid: Fabkit.Grid, entry: Fabkit.Entry) => SVGElement[]} */
+  function paintedCells(grid, entry) {
+    const painted = (entry.clues ?? []).filter(({ look }) => look?.startsWith("#"));
+    return painted.map(({ look = "", spots }) =>
+      svg("path", { d: grid.cellsPath(spots.flatMap((spot) => pairs(spot[3]))), fill: look, class: "painted" }));
+  }
+
+  /** What stands on the cells of a board: open cells, blockers, texts and clues.
+   * @type {(grid: Fabkit.Grid, data: Fabkit.Data, entry: Fabkit.Entry, withTexts: boolean) => SVGElement[]} */
+  function boardDetails(grid, data, entry, withTexts) {
+    const minus = pairs(entry.minus ?? []);
+    const parts = [];
+    if (minus.length) parts.push(svg("path", { d: grid.cellsPath(minus), class: "open-cell" }));
+    const open = new Set(minus.map(([x, y]) => play.key(x, y)));
+    const texts = entry.board === undefined ? [] : data.boards[entry.board];
+    if (entry.blocked) {
+      const blockers = texts.filter(([, , , , cells]) => pairs(cells).every(([x, y]) => open.has(play.key(x, y))));
+      const lying = blockers.length ? blockers.map(([, , , , cells]) => cells) : minus.map((cell) => [...cell]);
+      for (const cells of lying) parts.push(svg("path", { d: grid.cellsPath(pairs(cells)), class: "blocker" }));
+    }
+    for (const [text, x, y, size, cells] of withTexts ? texts : []) {
+      const isOpen = pairs(cells).every(([cx, cy]) => open.has(play.key(cx, cy)));
+      const [left, base] = grid.toDrawing(x, y);
+      const style = isOpen ? (entry.blocked ? "on-blocker" : "on-open") : "";
+      const written = svg("text", { x: left, y: base, dy: "0.357em", "font-size": size * UNIT, class: `letter board-text ${style}` });
+      written.textContent = text;
+      parts.push(written);
+    }
+    const paints = (entry.clues ?? []).some(({ look }) => look?.startsWith("#"));
+    for (const clue of entry.clues ?? []) {
+      const piece = clue.piece === undefined ? undefined : data.pieces[clue.piece];
+      const colour = piece?.colour ?? clue.colour;
+      if (clue.look?.startsWith("#") || (clue.look === "plain" && paints)) continue;
+      for (const [x, y, reach, cells] of clue.spots) {
+        if (clue.look) {
+          const mark = lookAt(grid, clue.look, [x, y], reach, colour ?? "var(--ink)");
+          mark.classList.add("clue");
+          parts.push(mark);
+          continue;
+        }
+        const [cx, cy] = grid.toDrawing(x, y);
+        const r = 0.56 * reach * UNIT;
+        parts.push(svg("path", { d: grid.cellsPath(pairs(cells)), fill: colour ?? "", class: "clue-cell" }));
+        parts.push(svg("circle", { cx, cy, r, fill: colour ?? "", class: "clue" }));
+        if (!piece) continue;
+        const letter = svg("text", { x: cx, y: cy, dy: "0.357em", "font-size": r, fill: piece.ink, class: "letter clue-letter" });
+        letter.textContent = piece.label;
+        parts.push(letter);
+      }
+    }
+    return parts;
   }
 
   /** Circles at the centres of cells.
@@ -82,7 +154,9 @@
     const inside = data.ball
       ? balls(grid, pairs(entry.cells), data.ball, { class: "socket" })
       : [svg("path", { d: gridLines(game), class: "joints" })];
-    group.replaceChildren(ground, ...inside, svg("path", { d: outline, class: "rim" }));
+    const details = boardDetails(grid, data, entry, true);
+    const rim = svg("path", { d: outline, class: "rim" });
+    group.replaceChildren(ground, ...paintedCells(grid, entry), ...inside, ...details, rim);
   }
 
   /** The lines between units of area of a region.
@@ -90,7 +164,8 @@
   function gridLines({ grid, entry }) {
     const seen = new Set();
     const lines = [];
-    for (const [from, to] of pairs(entry.cells).flatMap((cell) => grid.linesOf(cell))) {
+    const cells = pairs([...entry.cells, ...(entry.minus ?? [])]);
+    for (const [from, to] of cells.flatMap((cell) => grid.linesOf(cell))) {
       const name = [from, to].map(([x, y]) => play.key(x, y)).sort((a, b) => a - b).join();
       if (seen.has(name)) lines.push(`M${grid.toDrawing(...from)}L${grid.toDrawing(...to)}`);
       seen.add(name);
@@ -139,7 +214,8 @@
     const [width, height] = box.slice(2).map((side) => (side / UNIT) * unit);
     const region = svg("path", { d: grid.path(entry.rings), class: "silhouette" });
     const attributes = { viewBox: box.join(" "), width, height, "aria-hidden": "true" };
-    return svg("svg", attributes, region, ...given);
+    const details = boardDetails(grid, data, entry, unit > LEAST_TEXT);
+    return svg("svg", attributes, region, ...paintedCells(grid, entry), ...details, ...given);
   }
 
   Object.assign(play, /** @satisfies {Partial<Fabkit.Play>} */ ({

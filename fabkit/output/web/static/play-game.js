@@ -21,6 +21,16 @@
       this.entry = entry;
       this.grid = new Grid(data.lattice, entry.halves);
       this.region = new Set(pairs(entry.cells).map(([x, y]) => key(x, y)));
+      /** Cells that stay open by name. */
+      this.minus = new Set(pairs(entry.minus ?? []).map(([x, y]) => key(x, y)));
+      /** The clues of each cell.
+       * @type {Map<number, Fabkit.Clue[]>} */
+      this.clues = new Map();
+      for (const clue of entry.clues ?? []) {
+        for (const [x, y] of clue.spots.flatMap((spot) => pairs(spot[3]))) {
+          this.clues.set(key(x, y), [...(this.clues.get(key(x, y)) ?? []), clue]);
+        }
+      }
       this.box = boxOf(entry.rings);
       this.fixed = new Set(entry.given.map(([piece]) => piece));
       this.field = this.computeField();
@@ -239,19 +249,34 @@
       return [x, y];
     }
 
+    /** Whether a placed piece is not what a clue demands on one of its cells.
+     * @type {Fabkit.Game["contradicts"]} */
+    contradicts(piece, { orientation, at }, [x, y]) {
+      const clues = this.clues.get(key(x, y)) ?? [];
+      if (!clues.length || !at) return false;
+      const shown = this.shape(piece, orientation).marks.get(key(x - at[0], y - at[1])) ?? "plain";
+      return clues.some(({ piece: wanted = piece, colour, mark = shown }) =>
+        wanted !== piece || (colour && colour !== this.data.pieces[piece].colour) || mark !== shown);
+    }
+
     /** Evaluates the placements; parked pieces count as outside, too. Those that a solution does not need
      * may stay parked. */
     evaluate() {
       /** The pieces on each cell.
        * @type {Map<number, number[]>} */
       const covered = new Map();
-      /** @type {[Fabkit.Point[], Map<number, Set<number>>, Set<number>, Set<number>]} */
-      const [doublyCovered, overlaps, outside, parked] = [[], new Map(), new Set(), new Set()];
-      for (const piece of this.placements.keys()) {
+      /** @type {[Fabkit.Point[], Map<number, Set<number>>]} */
+      const [doublyCovered, overlaps] = [[], new Map()];
+      /** @type {Set<number>[]} */
+      const [outside, parked, blocking, against] = [new Set(), new Set(), new Set(), new Set()];
+      for (const [piece, placement] of this.placements) {
         const cells = this.cells(piece);
         const inside = cells.filter(([x, y]) => this.region.has(key(x, y)));
+        const isBlocking = cells.some(([x, y]) => this.minus.has(key(x, y)));
+        if (isBlocking) blocking.add(piece);
         if (inside.length < cells.length) outside.add(piece);
-        if (inside.length === 0 && cells.length) parked.add(piece);
+        if (inside.length === 0 && cells.length && !isBlocking) parked.add(piece);
+        if (inside.some((cell) => this.contradicts(piece, placement, cell))) against.add(piece);
         for (const [x, y] of cells) {
           const place = key(x, y);
           const others = covered.get(place) ?? [];
@@ -263,9 +288,11 @@
         }
       }
       const placed = [...this.placements].filter(([piece, { at }]) => at && !parked.has(piece));
-      const full = [...this.region].every((place) => covered.has(place));
-      const exact = !doublyCovered.length && outside.size === parked.size && full;
-      return { doublyCovered, overlaps, outside, parked, solved: placed.length === this.entry.count && exact };
+      const open = [...this.region].filter((place) => !covered.has(place));
+      const isFull = open.length === (this.entry.open ?? 0) && !open.some((place) => this.clues.has(place));
+      const isExact = !doublyCovered.length && outside.size === parked.size && isFull && !against.size;
+      const solved = placed.length === this.entry.count && isExact;
+      return { doublyCovered, overlaps, outside, parked, blocking, against, solved };
     }
   }
 
@@ -310,11 +337,18 @@
    * @type {(game: Fabkit.Game, lying: Fabkit.Lying) => Fabkit.Point[]} */
   const cellsOf = (game, [piece, orientation, x, y]) => game.cells(piece, { orientation, at: [x, y] });
 
-  /** All shapes of a piece, to compare two pieces.
+  /** The cells and marks of an orientation.
+   * @type {(game: Fabkit.Game, orientation: Fabkit.Orientation) => string} */
+  const lookKey = (game, orientation) => cellsKey(game.grid.shape(orientation).cells) + JSON.stringify(orientation.marks ?? "");
+
+  /** All that a solution may demand of a piece, to compare two pieces.
    * @type {(game: Fabkit.Game, piece: number) => string} */
   function shapes(game, piece) {
+    const clues = game.entry.clues ?? [];
+    const demanded = [clues.some((clue) => clue.colour) && game.data.pieces[piece].colour,
+      clues.some((clue) => clue.piece === piece) && piece];
     const orientations = game.orientations(piece).slice(0, game.count(piece));
-    return orientations.map((orientation) => cellsKey(game.grid.shape(orientation).cells)).sort().join("|");
+    return [...orientations.map((orientation) => lookKey(game, orientation)).sort(), ...demanded].join("|");
   }
   /** @type {(game: Fabkit.Game, piece: number, other: number) => boolean} */
   const interchangeable = (game, piece, other) => piece === other || shapes(game, piece) === shapes(game, other);
@@ -325,7 +359,8 @@
     const wanted = cellsKey(cellsOf(game, place));
     /** @param {number} piece */
     const lies = (piece) =>
-      !settled.has(piece) && cellsKey(game.cells(piece)) === wanted && interchangeable(game, piece, place[0]);
+      !settled.has(piece) && cellsKey(game.cells(piece)) === wanted && interchangeable(game, piece, place[0]) &&
+      !game.cells(piece).some((cell) => game.contradicts(piece, game.placements.get(piece), cell));
     return [...game.placements.keys()].find(lies) ?? null;
   }
 
@@ -333,10 +368,10 @@
    * @type {(game: Fabkit.Game, place: Fabkit.Lying, settled: Set<number>) => [number, Fabkit.Placement]} */
   function pieceFor(game, place, settled) {
     const [own, orientation, x, y] = place;
-    const wanted = cellsKey(game.shape(own, orientation).cells);
+    const wanted = lookKey(game, game.orientations(own)[orientation]);
     const piece = /** @type {number} */ (
       [own, ...game.placements.keys()].find((candidate) => !settled.has(candidate) && interchangeable(game, candidate, own)));
-    const same = game.orientations(piece).findIndex((turned) => cellsKey(game.grid.shape(turned).cells) === wanted);
+    const same = game.orientations(piece).findIndex((turned) => lookKey(game, turned) === wanted);
     return [piece, { orientation: same, at: [x, y] }];
   }
 

@@ -47,7 +47,9 @@
         );
         const middle = /** @type {Fabkit.Point} */ ([0, 1].map((axis) => mean(cells.map((cell) => cell[axis]))));
         const rings = orientation.rings.map((ring) => ring.map((value) => value * this.halves));
-        this.shapes.set(orientation, { cells, middle, rings, box: boxOf(rings) });
+        const marks = new Map(Object.entries(orientation.marks ?? {}).flatMap(([mark, marked]) =>
+          pairs(marked).map(([x, y]) => /** @type {const} */ ([key(x, y), mark]))));
+        this.shapes.set(orientation, { cells, middle, rings, box: boxOf(rings), marks });
       }
       return this.shapes.get(orientation);
     }

@@ -46,6 +46,11 @@
      * @type {Fabkit.Session["open"]} */
     open(entry) {
       this.input.cancel();
+      if (!entry.solution && entry.status !== "impossible") {
+        const found = play.solve(this.data, entry);
+        if (found) Object.assign(entry, found);
+        else if (found === null) entry.status = "impossible";
+      }
       this.game = new play.Game(this.data, entry);
       this.game.field = this.game.computeField(this.board.room);
       this.store.restore(this.game);
@@ -141,10 +146,13 @@
 
     /** The problems of a placement, as messages.
      * @type {(piece: number, verdict: Fabkit.Verdict) => string[]} */
-    problems(piece, { overlaps, outside, parked }) {
+    problems(piece, { overlaps, outside, parked, blocking, against }) {
       const others = [...(overlaps.get(piece) ?? [])].map((other) => this.data.pieces[other].id);
       const messages = others.length ? [formatMessage(this.messages.overlaps, { others: others.join(", ") })] : [];
-      return outside.has(piece) && !parked.has(piece) ? [...messages, this.messages.outside] : messages;
+      if (blocking.has(piece)) messages.push(this.messages.blocking);
+      else if (outside.has(piece) && !parked.has(piece)) messages.push(this.messages.outside);
+      if (against.has(piece)) messages.push(this.messages.against);
+      return messages;
     }
 
     /** Updates, and announces what was done and the problems of a piece.

@@ -47,7 +47,7 @@
     const id = decodeURIComponent(name);
     const document = packed === undefined ? null : await unpack(packed);
     ensure(!document || (document.schema === SCHEMA && document.set === data.name));
-    const entry = id ? data.entries.find((known) => known.id === id) : customEntry(data, document);
+    const entry = id ? play.findEntry(data, id) : customEntry(data, document);
     ensure(entry);
     return { entry, placements: play.lists(document?.lying), hash: await linkHash(data, entry) };
   }
@@ -56,7 +56,7 @@
    * @type {(data: Fabkit.Data, entry: Fabkit.Entry, placements?: Fabkit.Stored[]) => Promise<string>} */
   async function linkHash(data, entry, placements = undefined) {
     const head = { schema: SCHEMA, set: data.name };
-    if (data.entries.includes(entry)) {
+    if (!entry.own) {
       const more = placements ? `&${await pack({ ...head, lying: placements })}` : "";
       return `#${encodeURIComponent(entry.id)}${more}`;
     }
@@ -77,20 +77,26 @@
     const isSome = count < pieces.length;
     const own = { of, halves, flips, pieces, ...(isSome && { count }), cells, given };
     const id = `own-${digest(JSON.stringify([halves, flips, pieces, cells, given, ...(isSome ? [count] : [])]))}`;
-    const rings = ringsOf(grid, pairs(cells));
+    const source = play.findEntry(data, of);
+    const isSameProblem =
+      source && String([source.cells, source.pieces, source.count]) === String([cells, places, count]);
+    // Its rules are those of the challenge that it was made from.
+    const { open = 0, minus, blocked, clues, board } = isSameProblem ? source : {};
+    const rings = isSameProblem ? source.rings : ringsOf(grid, pairs(cells));
     /** @type {Fabkit.Entry} */
-    const entry = { id, mark: "", own, halves, flips, pieces: places, count, cells, rings, given: [], kind: "own", title: "" };
+    const entry = {
+      id, mark: "", own, halves, flips, pieces: places, count, cells, rings, given: [], kind: "own", title: "",
+      open, minus, blocked, clues, board,
+    };
     const game = new play.Game(data, entry);
     const covered = places.map((piece) => game.shape(piece).cells.length).reduce((a, b) => a + b, 0);
-    ensure(game.region.size === cells.length / 2 && (isSome ? covered > game.region.size : covered === game.region.size));
+    const toCover = game.region.size - open;
+    ensure(game.region.size === cells.length / 2 && (isSome || data.ball ? covered >= toCover : covered === toCover));
     play.restorePlacements(game, play.lists(given));
     const { doublyCovered, outside } = game.evaluate();
     entry.given = [...game.placements].flatMap(([piece, { orientation, at }]) => (at ? [[piece, orientation, ...at]] : []));
     ensure(entry.given.length === given?.length && !doublyCovered.length && !outside.size);
-    const source = data.entries.find((known) => known.id === of);
     entry.title = source ? formatMessage(data.messages.own_of, { title: source.title }) : data.messages.own;
-    const isSameProblem =
-      source && String([source.cells, source.pieces, source.count]) === String([cells, places, count]);
     const known = new Set((isSameProblem && source.solution ? source.solution : []).map(String));
     if (source && known.size && entry.given.every((place) => known.has(String(place)))) {
       Object.assign(entry, { solution: source.solution, order: source.order });

@@ -18,7 +18,7 @@
       this.entry; // set by `open`
       this.challenges = new play.ChallengeList(data, this.store, {
         list: find("list"), kind: find("kind"), unsolved: find("unsolved"), nothing: find("nothing"), tally: find("tally"),
-      });
+      }, (entry) => this.go(entry));
       const elements = { board: find("board"), tray: find("tray") };
       this.session = new play.Session(data, this.store, elements, {
         announce: (text) => this.announce(text), changed: (verdict) => this.changed(verdict), ticked: () => this.count(),
@@ -65,7 +65,7 @@
         });
       }
       for (const button of document.querySelectorAll("[data-do=next], [data-do=previous], [data-do=onward]")) {
-        button.hidden = data.entries.length < 2;
+        button.hidden = data.entries.length < 2 && !data.families.length;
       }
       find("list").addEventListener("click", (event) => this.choose(event));
       play.bindKeys(find("game"), this.session);
@@ -84,7 +84,9 @@
       window.addEventListener("hashchange", () => this.openLink());
       const { hash } = window.location;
       const named = data.entries.find(({ id }) => hash === `#${id}` || hash === `#${encodeURIComponent(id)}`);
-      this.open(named ?? data.entries.find(({ id }) => id === this.store.open) ?? this.challenges.today);
+      const isDaily = Boolean(this.challenges.today.family); // a calendar opens on today
+      const last = isDaily ? undefined : play.findEntry(data, this.store.open);
+      this.open(named ?? last ?? this.challenges.today);
       this.openLink();
       if (!this.settings.values.seen) this.help();
     }
@@ -111,6 +113,8 @@
     }
 
     help() {
+      find("how-open").hidden = !this.entry.minus?.length;
+      find("how-clues").hidden = !this.entry.clues?.length;
       find("steps").replaceChildren(...play.howToSteps());
       find("how").showModal();
       this.settings.set("seen", true);
@@ -235,6 +239,7 @@
       const { entry } = this;
       find("title").replaceChildren(html("bdi", {}, entry.title));
       find("facts").replaceChildren(...this.facts(entry));
+      find("clues").replaceChildren(...this.clueTexts(entry).map((text) => html("li", {}, text)));
       this.announce("");
       /** @type {HTMLElement} */ (document.querySelector(".tool[data-do=flip]")).hidden = !this.data.ball && !entry.flips;
       this.print(entry);
@@ -250,17 +255,38 @@
      * @param {Fabkit.Entry} entry */
     facts(entry) {
       const { messages } = this;
+      // Painted squares are seen, and do not count.
+      const clues = (entry.clues ?? []).filter(({ piece, colour, look }) => piece !== undefined || colour || !/^#|^plain$/.test(look ?? ""));
       const over = this.data.ball ? messages.fact_over : entry.flips && messages.fact_flips;
       const texts = [
         messages[`level_${entry.level}`],
         play.formatCount(messages, "pieces", entry.count),
         entry.given.length && play.formatCount(messages, "given", entry.given.length),
+        entry.open && play.formatCount(messages, "open", entry.open),
+        clues.length && play.formatCount(messages, "clues", clues.length),
         over,
         entry.status === "impossible" && messages.fact_impossible,
       ];
       const known = /** @type {string[]} */ (texts.filter(Boolean));
       const items = known.map((text) => html("span", {}, text.replace(/(\d) /, "$1\u00a0")));
       return entry.stars ? [play.stars(entry), ...items] : items;
+    }
+
+    /** The clues in words, for screen readers.
+     * @param {Fabkit.Entry} entry */
+    clueTexts(entry) {
+      const { messages, pieces } = this.data;
+      const { grid, box } = new play.Game(this.data, entry);
+      return (entry.clues ?? []).flatMap(({ piece, colour, look, spots }) => {
+        const named = piece === undefined ? pieces.filter((one) => one.colour === colour) : [pieces[piece]];
+        const what = named.length ? [play.formatMessage(messages.clue_piece, { pieces: named.map(({ id }) => id).join(", ") })] : [];
+        if (look) what.push(messages[look.startsWith("#") ? "clue_colour" : `clue_${look}`]);
+        return spots.map(([x, y]) => {
+          const column = 1 + Math.floor((x - box[0]) / grid.ux);
+          const row = 1 + Math.floor((box[3] - y) / grid.vy);
+          return play.formatMessage(messages.clue_at, { column, row, what: what.join(", ") });
+        });
+      });
     }
 
     /** @param {Fabkit.Verdict} verdict */

@@ -10,7 +10,8 @@
   /** Rotation (degrees), pan (fraction of the image) and zoom per key press. */
   const [TURN, SHIFT, NEAR] = [10, 0.06, 1.15];
   const IDENTITY = [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1];
-  const { ARROWS, html, formatMessage } = window.fabkitPlay;
+  const play = window.fabkitPlay;
+  const { ARROWS, html, formatMessage } = play;
   const { messages } = window.FABKIT;
   const section = /** @type {HTMLElement} */ (document.getElementById("viewer"));
   const canvas = /** @type {HTMLCanvasElement} */ (document.getElementById("view"));
@@ -34,9 +35,12 @@
 
   /** The board of an entry, with its id, if there is one.
    * @param {Fabkit.Entry} entry */
-  function boardOf({ cells, halves }) {
+  function boardOf({ cells, minus = [], halves }) {
     const boards = halves === 1 ? Object.entries(window.FABKIT_MODELS.boards) : [];
-    return boards.find(([, board]) => board.cells.join() === cells.join());
+    /** @param {Fabkit.Flat} flat */
+    const sorted = (flat) => play.pairs(flat).map(([x, y]) => play.key(x, y)).sort((a, b) => a - b).join();
+    const whole = sorted([...cells, ...minus]);
+    return boards.find(([, board]) => sorted(board.cells) === whole);
   }
 
   /** @type {(src: string) => Promise<unknown>} */
@@ -117,7 +121,7 @@
    * @param {boolean} moving */
   function show(moving) {
     if (!stage) return;
-    const entry = window.FABKIT.entries.find(({ id }) => id === request.entry);
+    const entry = request.entry === null ? undefined : play.findEntry(window.FABKIT, request.entry);
     const solution = request.kind === "solution" ? entry?.solution : undefined;
     slider.disabled = !solution;
     stage.apart = solution ? share() : 0;

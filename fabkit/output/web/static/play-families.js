@@ -1,0 +1,160 @@
+// @ts-check
+"use strict";
+// Families: challenges that are made when they are chosen, such as a date or a roll of dice.
+(() => {
+  const play = (window.fabkitPlay ??= /** @type {Fabkit.Play} */ ({}));
+  const { html, key, pairs } = play;
+  /** The members made so far, by their ids: a challenge is one object.
+   * @type {Map<string, Fabkit.Entry>} */
+  const members = new Map();
+
+  /** Whether choices go together: on different cells, and not excluded.
+   * @type {(family: Fabkit.Family, choices: Fabkit.Choice[]) => boolean} */
+  function areValid({ without }, choices) {
+    const cells = choices.flatMap(([, flat]) => pairs(flat).map(([x, y]) => key(x, y)));
+    const texts = choices.map(([text]) => text);
+    return new Set(cells).size === cells.length && !without.some((names) => names.every((name) => texts.includes(name)));
+  }
+
+  /** The member with one choice of each group; null when they do not go together.
+   * @type {Fabkit.Play["memberOf"]} */
+  function memberOf(family, places) {
+    const choices = family.groups.map((group, number) => group[places[number]]);
+    if (!areValid(family, choices)) return null;
+    const texts = choices.map(([text]) => text);
+    const id = [family.prefix, ...texts].filter(Boolean).join("-");
+    if (!members.has(id)) members.set(id, makeMember(family, places, id));
+    return members.get(id) ?? null;
+  }
+
+  /** @type {(family: Fabkit.Family, places: number[], id: string) => Fabkit.Entry} */
+  function makeMember(family, places, id) {
+    const minus = family.groups.flatMap((group, number) => group[places[number]][1]);
+    const gone = new Set(pairs(minus).map(([x, y]) => key(x, y)));
+    /** @param {Fabkit.Point} cell */
+    const stays = ([x, y]) => !gone.has(key(x, y));
+    const clues = (family.clues ?? []).map((clue) =>
+      ({ ...clue, spots: clue.spots.filter((spot) => pairs(spot[3]).every(stays)) }));
+    const title = id.replaceAll("-", " ");
+    return {
+      id, mark: family.mark, title: title[0].toUpperCase() + title.slice(1), kind: "challenge", flips: family.flips,
+      halves: 1, pieces: family.pieces, count: family.pieces.length, given: [],
+      cells: pairs(family.cells).filter(stays).flat(), rings: family.rings, minus, blocked: family.blocked,
+      open: Math.max(family.open - gone.size, 0), clues: clues.filter(({ spots }) => spots.length),
+      board: family.board, family, choice: places,
+    };
+  }
+
+  /** The member of an id, ignoring case.
+   * @type {(family: Fabkit.Family, id: string) => Fabkit.Entry | null} */
+  function findMember(family, id) {
+    const texts = id.toLowerCase().split("-");
+    if (family.prefix && texts.shift() !== family.prefix.toLowerCase()) return null;
+    if (texts.length !== family.groups.length) return null;
+    const places = family.groups.map((group, number) => group.findIndex(([text]) => text.toLowerCase() === texts[number]));
+    return places.includes(-1) ? null : memberOf(family, places);
+  }
+
+  /** The challenge of an id: one of the page, or a member of a family.
+   * @type {Fabkit.Play["findEntry"]} */
+  function findEntry(data, id) {
+    const known = data.entries.find((entry) => entry.id === id);
+    if (known) return known;
+    for (const family of data.families) {
+      const member = findMember(family, id);
+      if (member) return member;
+    }
+    return undefined;
+  }
+
+  /** The member of a date: if each group has a label for its day, month or weekday.
+   * @type {Fabkit.Play["memberOfDay"]} */
+  function memberOfDay(data, date) {
+    const names = [String(date.getDate())];
+    for (const language of Object.keys(data.translations)) {
+      for (const width of /** @type {const} */ (["short", "long"])) {
+        for (const part of /** @type {const} */ (["month", "weekday"])) {
+          names.push(new Intl.DateTimeFormat(language, { [part]: width }).format(date).toLowerCase().replace(".", ""));
+        }
+      }
+    }
+    for (const family of data.families) {
+      const places = family.groups.map((group) => group.findIndex(([text]) => names.includes(text.toLowerCase())));
+      const member = places.includes(-1) ? null : memberOf(family, places);
+      if (member) return member;
+    }
+    return undefined;
+  }
+
+  /** The member some places before or after another, in the family's order.
+   * @type {Fabkit.Play["neighbourMember"]} */
+  function neighbourMember({ family, choice }, places) {
+    const { groups } = /** @type {Fabkit.Family} */ (family);
+    const next = [.../** @type {number[]} */ (choice)];
+    for (let tries = 0; tries < 1000; tries++) {
+      for (let number = groups.length - 1; number >= 0; number--) {
+        const size = groups[number].length;
+        next[number] = (next[number] + places + size) % size;
+        if (next[number] !== (places > 0 ? 0 : size - 1)) break;
+      }
+      const member = memberOf(/** @type {Fabkit.Family} */ (family), next);
+      if (member) return member;
+    }
+    return null;
+  }
+
+  /** Chooses a member of a family: a list of each group, and buttons for today and for chance. */
+  class FamilyPicker {
+    /** @param {Fabkit.Data} data
+     * @param {Fabkit.Family} family
+     * @param {(member: Fabkit.Entry) => void} open */
+    constructor(data, family, open) {
+      const { messages } = data;
+      this.family = family;
+      this.lists = family.groups.map((group, number) => {
+        const options = group.map(([text], place) => html("option", { value: String(place) }, text));
+        const list = html("select", { ariaLabel: `${family.title} ${number + 1}` }, ...options);
+        list.addEventListener("change", () => choose(this.lists.map(({ value }) => Number(value))));
+        return list;
+      });
+      this.note = html("p", { className: "quiet" });
+      /** @param {number[]} places */
+      const choose = (places) => {
+        const member = memberOf(family, places);
+        this.note.textContent = member ? "" : messages.pick_none;
+        if (member) open(member);
+      };
+      const roll = () => {
+        let member = null;
+        while (!member) member = memberOf(family, family.groups.map((group) => Math.floor(Math.random() * group.length)));
+        open(member);
+      };
+      const text = messages[family.blocked ? "pick_roll" : "pick_any"];
+      const buttons = [html("button", { type: "button", className: "plain", value: "any", onclick: roll }, text)];
+      const today = memberOfDay({ ...data, families: [family] }, new Date());
+      if (today) {
+        const onclick = () => {
+          const member = memberOfDay({ ...data, families: [family] }, new Date());
+          if (member) open(member);
+        };
+        buttons.unshift(html("button", { type: "button", className: "plain", value: "today", onclick }, messages.pick_today));
+      }
+      this.element = html("fieldset", { className: "family" },
+        html("legend", {}, html("bdi", {}, family.title)), ...this.lists, ...buttons, this.note);
+      this.element.dataset.family = family.id;
+      this.show(today ?? memberOf(family, family.groups.map(() => 0)));
+    }
+
+    /** Shows the choices of a member, if it is one of this family.
+     * @type {Fabkit.FamilyPicker["show"]} */
+    show(entry) {
+      if (entry?.family !== this.family) return;
+      this.note.textContent = "";
+      this.lists.forEach((list, number) => (list.value = String(entry.choice?.[number])));
+    }
+  }
+
+  Object.assign(play, /** @satisfies {Partial<Fabkit.Play>} */ ({
+    memberOf, findEntry, memberOfDay, neighbourMember, FamilyPicker,
+  }));
+})();
