@@ -11,8 +11,11 @@ from urllib.parse import quote
 
 import pytest
 
+from fabkit.model.catalog import shipped_entries
 from fabkit.model.clues import ClueFilter
 from fabkit.model.entry import solution_error
+from fabkit.model.library import load_set
+from fabkit.model.piece import orientations
 from fabkit.model.puzzle import Challenge, Entry, Result
 from fabkit.solve.answer import solve
 from fabkit.solve.encoding import to_exact_cover
@@ -210,18 +213,28 @@ def test_pegs_need_holes_of_their_colour(plays: Opens) -> None:
         assert player.solved
 
 
-@pytest.mark.parametrize("name", ["hexiamonds", "tetrahexes"])
-def test_triangles_and_hexagons_turn_by_sixths_and_are_dragged(plays: Opens, name: str) -> None:
-    with plays(name, "start-090", member="start-090") as player:
-        piece = next(one for one in player.free if len(player.puzzle.piece(one).forms) == 1)
+@pytest.mark.parametrize("name", ["hexiamonds", "tetrahexes", "pentominoes", "tangram"])
+def test_pieces_turn_all_the_way_round_and_are_dragged(plays: Opens, name: str) -> None:
+    """Triangles and hexagons turn by sixths, squares by quarters."""
+    start = max(shipped_entries(load_set(name), "start"), key=lambda entry: len(entry.solution))
+    with plays(name, start.challenge.id, member=start.challenge.id) as player:
+        turns = len(player.puzzle.lattice.moves(False))
+        assert turns == (6 if name in ("hexiamonds", "tetrahexes") else 4)
+        piece = max(player.free, key=lambda one: orientation_count(player, one))
         player.seen(piece).focus()
         before, looks = player.look(piece), set()
-        for _ in range(6):
+        for _ in range(turns):
             player.press("r")
             looks.add(player.look(piece))
         assert player.look(piece) == before
-        assert len(looks) in (1, 2, 3, 6)
+        assert len(looks) == orientation_count(player, piece)
         player.lay_all()
+
+
+def orientation_count(player: Player, piece: str) -> int:
+    """How many ways a piece can be turned."""
+    puzzle = player.puzzle
+    return len(orientations(puzzle.lattice, puzzle.piece(piece), flips=False))
 
 
 def test_a_shared_position_keeps_its_rules(plays: Opens) -> None:
