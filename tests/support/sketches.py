@@ -15,6 +15,7 @@ from math import factorial, prod
 from typing import Any
 
 from fabkit.certify import Verdict, parse, verify_content
+from fabkit.certify.cover import derive_problem
 from fabkit.core.errors import InputError
 from fabkit.model.lattice import LATTICES, Cell, Lattice
 from fabkit.model.piece import Form, Piece
@@ -441,3 +442,22 @@ def is_true(claim: Document, sketch: Sketch) -> bool:
     if claim["answer"] != "count":
         return len(sketch.solutions) == {"impossible": 0, "unique": 1}[claim["answer"]]
     return all(claim[key] == value for key, value in sketch.truth.items())
+
+
+def disagreements(sketch: Sketch) -> list[str]:
+    """Where the checker's derivation differs from the model's."""
+    document = stated(sketch, IMPOSSIBLE, {"by": "area"})
+    found = derive_problem(parse(document, "c.json").problem)
+    number = {cell: i for i, cell in enumerate(sketch.remaining)}
+    options = sorted(
+        (kind, tuple(sorted(number[cell] for cell in at)), 1)
+        for kind in range(len(sketch.kinds))
+        for at in set(sketch.placed(kind))
+    )
+    both = {
+        "cells": (found.cells, len(number)),
+        "kinds": (list(found.kinds), [tuple(one.id for one in kind) for kind in sketch.kinds]),
+        "options": ([(one.kind, one.cells, one.copies) for one in found.options], options),
+        "group": (list(found.group), sketch.group),
+    }
+    return [name for name, (ours, theirs) in both.items() if ours != theirs]
