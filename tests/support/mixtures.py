@@ -68,18 +68,21 @@ class _Mixer:
         self._flips = rng.random() < 0.5
         #: Maps the region to itself, if there is room for the image of its cells.
         self._symmetry = rng.choice(lattice.symmetries[1:])
-        if not self._flips and rng.random() < 0.4:  # pieces come with their mirror images
-            self._symmetry = lattice.moves(True)[-1]
         self._is_symmetric = rng.random() < 0.6
+        #: Whether pieces come with their mirror images, of which symmetries take account.
+        self._are_twins = not self._flips and rng.random() < 0.4
+        if self._are_twins:
+            self._symmetry = rng.choice([move for move in lattice.symmetries if move.flipped])
+            self._is_symmetric = True
 
     def sketch(self) -> Sketch:
         rng, lattice = self._rng, self._lattice
         board = self._board()
         parts = self._parts(board)
-        mode = rng.choice(["all", "some open", "some pieces"])
+        mode = rng.choice(["all", "some open", "some pieces"][: 1 if self._are_twins else None])
         minus: Cells = frozenset()
         open_count = 0
-        if len(parts) > 2 and rng.random() < 0.3:
+        if len(parts) > 2 and rng.random() < 0.3 and not self._are_twins:
             minus = parts.pop(rng.randrange(len(parts))).cells
         if len(parts) > 1 and mode == "some open":
             open_count = len(parts.pop(rng.randrange(len(parts))).cells)
@@ -90,13 +93,13 @@ class _Mixer:
         given = tuple(
             Given(piece.id, part.cells)
             for piece, part in zip(pieces, parts, strict=True)
-            if rng.random() < 0.15
+            if rng.random() < (0.0 if self._are_twins else 0.15)
         )
         clues = self._clues(board - minus, parts, pieces)
         for index, piece in enumerate(pieces):
-            if rng.random() < 0.1:
+            if rng.random() < 0.1 and not self._are_twins:
                 pieces[index] = self._with_second_form(piece)
-        if rng.random() < 0.1 and not given:
+        if rng.random() < 0.15 and not given:
             pieces[-1] = self._other(pieces[-1].id)
         count = None
         if mode == "some pieces":
@@ -163,13 +166,17 @@ class _Mixer:
         parts: list[_Part] = []
         while bare:
             start = rng.choice(sorted(bare))
-            cells = self._grown(rng.choice([1, 2, 2, 3, 3, 4]), start, frozenset(bare))
+            cells = self._grown(
+                rng.choice([3, 4] if self._are_twins else [1, 2, 2, 3, 3, 4]),
+                start,
+                frozenset(bare),
+            )
             shown, hidden = self._marks(cells, are_marked), self._marks(cells, are_marked)
             part = _Part(cells, shown, hidden, rng.choice(COLOURS))
             image = part.moved(self._symmetry)
             parts.append(part)
             bare -= cells
-            if image.cells <= bare and rng.random() < 0.7:
+            if image.cells <= bare and (self._are_twins or rng.random() < 0.7):
                 parts.append(image)
                 bare -= image.cells
         return parts
@@ -210,7 +217,7 @@ class _Mixer:
             elif "piece" not in keys:  # several pieces may cover them
                 alike = (other.cells for other in parts if other.colour == part.colour)
                 cells = self._some(frozenset().union(*alike))
-            if rng.random() < 0.2:  # anything, and seldom true
+            if rng.random() < 0.25:  # anything, and seldom true
                 cells = self._some(region)
                 fields = {
                     "piece": rng.choice(pieces).id,

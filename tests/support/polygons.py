@@ -86,7 +86,7 @@ def looks(lattice: Lattice, piece: Piece, flips: bool) -> frozenset[Look]:
     return frozenset(found)
 
 
-def mirrored(look: Look) -> Look:
+def mirror_image(look: Look) -> Look:
     """A look in a mirror."""
     return _at_origin(
         (polygon((-left - x, low + y) for x, y in corners), mark)

@@ -23,7 +23,7 @@ from fabkit.model.polygon import rings_of_cells
 from fabkit.model.puzzle import Challenge, Clue, Given, PuzzleSet, problem_document
 from fabkit.solve.certificate import make_certificate
 from fabkit.solve.encoding import EncodedChallenge, to_exact_cover
-from tests.support.polygons import Look, laid, looks, mirrored
+from tests.support.polygons import Look, laid, looks, mirror_image
 
 Cells = frozenset[Cell]
 Document = dict[str, Any]
@@ -202,7 +202,7 @@ class Sketch:
         owns = [self._owns[kind[0].id] if kind else (frozenset(), "", "") for kind in self.kinds]
         found = []
         for kind, (its_looks, colour, name) in zip(self.kinds, owns, strict=True):
-            image = frozenset(map(mirrored, its_looks)), colour, name
+            image = frozenset(map(mirror_image, its_looks)), colour, name
             twin = owns.index(image) if image in owns else -1
             if self.flips or twin < 0 or len(self.kinds[twin]) != len(kind):
                 return range(len(self.kinds))
@@ -286,26 +286,29 @@ class Sketch:
 
     @cached_property
     def solutions(self) -> set[frozenset[tuple[int, Cells]]]:
-        """Every solution as kinds and cells, found piece by piece."""
-        states: set[tuple[frozenset[tuple[int, Cells]], Cells]] = {(frozenset(), frozenset())}
-        for kind, pieces in enumerate(self.kinds):
-            for _ in pieces:
-                more = {
-                    (chosen | {(kind, at)}, covered | at)
-                    for chosen, covered in states
-                    for at in self.placed(kind)
-                    if not at & covered
-                }
-                states = more if self.pieces_count is None else more | states
+        """Every solution as kinds and cells, found by covering the first bare cell in every way."""
         count = len(self.pieces) if self.pieces_count is None else self.pieces_count
-        used, last = count - len(self.given), len(self.kinds) - 1
-        complete = set()
-        for chosen, covered in states if not self.contradicted else ():
-            bare = {frozenset({cell}) for cell in self.remaining if cell not in covered}
-            may_be_open = bare <= set(self.placed(last)) if self.open_count else not bare
-            if len(chosen) == used and len(bare) == self.open_count and may_be_open:
-                complete.add(chosen | {(last, cell) for cell in bare})
-        return complete
+        used = count - len(self.given) + self.open_count
+        copies = [len(kind) or self.open_count for kind in self.kinds]
+        return {found for found in self._completed([], copies) if len(found) == used}
+
+    def _completed(
+        self, chosen: list[tuple[int, Cells]], copies: list[int]
+    ) -> Iterator[frozenset[tuple[int, Cells]]]:
+        """Every way to go on; what is chosen, and the copies left, are changed in place."""
+        covered = frozenset[Cell]().union(*(place for _, place in chosen))
+        bare = next((cell for cell in self.remaining if cell not in covered), None)
+        if bare is None:
+            yield frozenset(chosen)
+            return
+        for kind, places in enumerate(self._places):
+            for place in places if copies[kind] else ():
+                if bare in place and covered.isdisjoint(place):
+                    copies[kind] -= 1
+                    chosen.append((kind, place))
+                    yield from self._completed(chosen, copies)
+                    chosen.pop()
+                    copies[kind] += 1
 
     @cached_property
     def truth(self) -> dict[str, int | None]:
