@@ -35,9 +35,11 @@ def compare_labels(file: Proofs, set_name: str | None) -> str:
         return ""
     meant = _named(puzzle, file.challenge)
     stated = file.problem.raw
-    # The command line, too, may leave cells open.
-    meant = [replace(challenge, open_count=file.problem.open) for challenge in meant]
-    if any(problem_document(puzzle, challenge) == stated for challenge in meant):
+    # On the command line as many cells may stay open as the pieces leave.
+    with_open_cells = [
+        replace(challenge, open_count=puzzle.cells_to_spare(challenge) or 0) for challenge in meant
+    ]
+    if any(problem_document(puzzle, challenge) == stated for challenge in meant + with_open_cells):
         return ""
     if meant:
         name = f"{file.challenge} of {puzzle.name}"
