@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from fabkit.core.errors import InputError
+from fabkit.model.challenge_file import challenge_record, read_list
 from fabkit.solve.answer import solve
 from fabkit.solve.engines.engine import Solution
 from fabkit.solve.engines.sat import Sat
@@ -53,6 +55,22 @@ def wrong_answers(sketch: Sketch) -> Iterator[str]:
 )
 def test_random_problems_with_every_rule_are_solved_as_by_brute_force(seeds: range) -> None:
     assert {seed: wrong for seed in seeds if (wrong := list(wrong_answers(mixture(seed))))} == {}
+
+
+def test_random_challenges_are_read_as_they_were_written() -> None:
+    for seed in range(3 * BATCH):
+        sketch = mixture(seed)
+        colours = {piece.colour for piece in sketch.pieces}
+        if any(clue.colour and clue.colour not in colours for clue in sketch.clues):
+            continue  # in a file a colour is that of a piece
+        challenge = sketch.challenge
+        document = {"schema": 1, "challenges": [challenge_record(sketch.puzzle, challenge)]}
+        if sketch.contradicted:
+            with pytest.raises(InputError, match="contradicts a clue"):
+                read_list(document, sketch.puzzle, "c.json")
+        else:
+            (entry,) = read_list(document, sketch.puzzle, "c.json")
+            assert entry.challenge == challenge, seed
 
 
 def rules(sketch: Sketch) -> dict[str, bool]:

@@ -90,7 +90,8 @@ class Sketch:
 
     @property
     def puzzle(self) -> PuzzleSet:
-        return PuzzleSet("mine", "Mine", self.lattice, self.flips, self.pieces, (), (), "", "")
+        marks = {"o": "cross", "x": "dot"}
+        return PuzzleSet("mine", "Mine", self.lattice, self.flips, self.pieces, marks=marks)
 
     @property
     def challenge(self) -> Challenge:
