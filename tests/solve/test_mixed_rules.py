@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
 from fabkit.core.errors import InputError
 from fabkit.model.challenge_file import challenge_record, read_list
+from fabkit.model.entry import entry_of, solution_error
 from fabkit.solve.answer import solve
 from fabkit.solve.engines.engine import Solution
 from fabkit.solve.engines.sat import Sat
@@ -71,6 +73,25 @@ def test_random_challenges_are_read_as_they_were_written() -> None:
         else:
             (entry,) = read_list(document, sketch.puzzle, "c.json")
             assert entry.challenge == challenge, seed
+
+
+def test_stated_solutions_are_judged_as_by_brute_force() -> None:
+    """Solutions without the clues: some agree with these, others do not."""
+    judgements = Counter[bool]()
+    for seed in range(BATCH):
+        sketch = mixture(seed)
+        kind_of = {piece.id: kind for kind, pieces in enumerate(sketch.kinds) for piece in pieces}
+        encoded = replace(sketch, clues=()).encoded
+        for solution in solve(encoded, "all", limit=30).solutions:
+            layout = encoded.decode(solution)
+            bare = sketch.region.difference(*layout.values())
+            chosen = {(kind_of[name], layout[name]) for name in layout.keys() & kind_of.keys()}
+            chosen |= {(len(sketch.kinds) - 1, frozenset({cell})) for cell in bare}
+            entry = entry_of(sketch.challenge).with_result(solution=layout)
+            is_right = chosen in sketch.solutions
+            assert (solution_error(entry, sketch.puzzle) == "") == is_right, seed
+            judgements[is_right] += 1
+    assert min(judgements.values()) > BATCH
 
 
 def rules(sketch: Sketch) -> dict[str, bool]:
