@@ -59,12 +59,16 @@ def _compare_pieces(puzzle: PuzzleSet, lattice: str, pieces: Sequence[PieceForms
     if lattice != puzzle.lattice.name:
         lattice_name = f"{puzzle.lattice.name}, not {lattice}"
         raise ProofError(f"the lattice of {puzzle.name} is {lattice_name}")
-    forms = {piece.id: piece_document(puzzle.lattice, piece)["forms"] for piece in puzzle.pieces}
+    documents = {
+        piece.id: piece_document(puzzle.lattice, piece) | {"colour": piece.colour}
+        for piece in puzzle.pieces
+    }
     for piece in pieces:
         name = quote(piece.id)
-        if piece.id not in forms:
+        if piece.id not in documents:
             raise ProofError(f"{puzzle.name} has no piece {name}")
-        if piece.raw["forms"] != forms[piece.id]:
+        meant = documents[piece.id]
+        if {"colour": meant["colour"], **piece.raw} != meant:
             where = _where(puzzle)
             raise ProofError(f"differs from the piece {name} of {puzzle.name} that is {where}")
 

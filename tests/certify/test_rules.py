@@ -158,6 +158,10 @@ def test_no_rule_can_be_changed(
         return
     code, text = certified(forged, tmp_path, capsys, "--set", str(path))
     assert (code, "differs from the challenge all of rules that is in" in text) == (1, True)
+    if place.startswith("problem.pieces."):
+        other = forged | {"challenge": "other"}
+        code, text = certified(other, tmp_path, capsys, "--set", str(path))
+        assert (code, "differs from the piece" in text) == (1, True)
     forged["problem_sha256"] = document["problem_sha256"]
     code, text = certified(forged, tmp_path, capsys)
     assert (code, "but the problem's hash is" in text) == (1, True)
