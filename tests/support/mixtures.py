@@ -209,16 +209,16 @@ class _Mixer:
             keys = rng.choice([*[["piece"], ["mark"], ["colour"]] * 3, ["piece", "mark", "colour"]])
             index = rng.randrange(len(parts))
             part = parts[index]
-            cells = self._some(part.cells)
+            cells = self._sample(part.cells)
             mark = part.shown.get(min(cells), "plain")
             fields = {"piece": pieces[index].id, "mark": mark, "colour": part.colour}
             if "mark" in keys:  # it is true of all cells
                 cells = frozenset(cell for cell in cells if part.shown.get(cell, "plain") == mark)
             elif "piece" not in keys:  # several pieces may cover them
                 alike = (other.cells for other in parts if other.colour == part.colour)
-                cells = self._some(frozenset().union(*alike))
+                cells = self._sample(frozenset().union(*alike))
             if rng.random() < 0.25:  # anything, and seldom true
-                cells = self._some(region)
+                cells = self._sample(region)
                 fields = {
                     "piece": rng.choice(pieces).id,
                     "mark": rng.choice(["o", "x", "plain"]),
@@ -227,5 +227,5 @@ class _Mixer:
             clues.append(Clue(cells, **{key: fields[key] for key in keys}))
         return tuple(clues)
 
-    def _some(self, cells: Cells) -> Cells:
+    def _sample(self, cells: Cells) -> Cells:
         return frozenset(self._rng.sample(sorted(cells), self._rng.randint(1, min(3, len(cells)))))

@@ -73,17 +73,17 @@ def laid(
 
 def looks(lattice: Lattice, piece: Piece, flips: bool) -> frozenset[Look]:
     """How a piece may lie, with the marks that it shows; only its first form has marks."""
-    found = set()
+    images = set()
     for index, form in enumerate(piece.forms):
         for degrees, is_flipped in _moves(lattice, flips):
             marks = {} if index else dict(piece.back if is_flipped else piece.marks)
-            found.add(
+            images.add(
                 _at_origin(
                     (_turned(lattice.name, cell, degrees, is_flipped), marks.get(cell, ""))
                     for cell in form.cells
                 )
             )
-    return frozenset(found)
+    return frozenset(images)
 
 
 def mirror_image(look: Look) -> Look:

@@ -186,11 +186,11 @@ class Sketch:
 
     @cached_property
     def _places(self) -> list[list[Cells]]:
-        told = frozenset(chain.from_iterable(clue.cells for clue in self.clues))
+        clued = frozenset(chain.from_iterable(clue.cells for clue in self.clues))
         return [
             [*self._allowed(kind[0], self._free)]
             if kind
-            else [frozenset({cell}) for cell in self._free - told]
+            else [frozenset({cell}) for cell in self._free - clued]
             for kind in self.kinds
         ]
 
@@ -291,7 +291,7 @@ class Sketch:
         count = len(self.pieces) if self.pieces_count is None else self.pieces_count
         used = count - len(self.given) + self.open_count
         copies = [len(kind) or self.open_count for kind in self.kinds]
-        return {found for found in self._completed([], copies) if len(found) == used}
+        return {solution for solution in self._completed([], copies) if len(solution) == used}
 
     def _completed(
         self, chosen: list[tuple[int, Cells]], copies: list[int]
