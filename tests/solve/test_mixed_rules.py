@@ -18,7 +18,7 @@ from tests.support.mixtures import mixture
 from tests.support.sketches import Sketch, certificate, disagreements, is_true, judged
 
 COUNT = 2000
-BATCH = 96
+BATCH = 84
 BATCHES = [range(start, min(start + BATCH, COUNT)) for start in range(0, COUNT, BATCH)]
 
 
