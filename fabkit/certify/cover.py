@@ -137,6 +137,8 @@ class CoverProblem:
 def derive_problem(problem: ProblemStatement) -> CoverProblem:
     """Derive the cover problem that remains once the given pieces are placed.
 
+    The cells of a given piece that contradicts a clue remain, and nothing covers them.
+
     Raises:
         InputError: if an outline is not on the lattice, or the problem is too large.
         ProofError: if a given piece is not placed correctly.
@@ -152,9 +154,10 @@ def derive_problem(problem: ProblemStatement) -> CoverProblem:
         names = sorted({orientation for orientation, _ in looks})
         images[piece.id] = {name: np.frombuffer(name, dtype=np.int64) for name in names}
         permissions[piece.id] = Permission(piece, looks, clues)
-    given = _given_cells(problem, tiling, region, images, permissions)
-    remaining = region[~np.isin(region, given)]
+    given, bare = _given_cells(problem, tiling, region, images, permissions)
+    remaining = region[~np.isin(region, given) | np.isin(region, bare)]
     numbers = number_cells(tiling, remaining)
+    is_free = ~np.isin(remaining, bare)
     for piece_id in {given.piece for given in problem.given}:
         del images[piece_id], permissions[piece_id]
     kinds = group_identical(images, permissions)
@@ -162,13 +165,14 @@ def derive_problem(problem: ProblemStatement) -> CoverProblem:
     def allowed(kind: int, image: Keys, shifts: Keys) -> Keys:
         return permissions[kinds[kind][0][0]].allowed(image, shifts)
 
-    options = tuple(enumerate_options(tiling, remaining, numbers, kinds, "problem", allowed))
+    free_cells = remaining[is_free], numbers[is_free]
+    options = tuple(enumerate_options(tiling, *free_cells, kinds, "problem", allowed))
     kind_names = [pieces for pieces, _ in kinds]
     owns = [permissions[pieces[0]].own for pieces in kind_names]
     if problem.open:
         clued = np.concatenate([np.empty(0, dtype=np.int64), *(clue.keys for clue in clues)])
-        free = numbers[~np.isin(remaining, clued)]
-        options += tuple(Option(len(kinds), (cell,)) for cell in sorted(free.tolist()))
+        may_be_open = numbers[is_free & ~np.isin(remaining, clued)]
+        options += tuple(Option(len(kinds), (cell,)) for cell in sorted(may_be_open.tolist()))
         kind_names.append(())
         owns.append((frozenset(), "", ""))
     pieces_count = problem.pieces_count
@@ -198,8 +202,10 @@ def _given_cells(
     region: Keys,
     images: dict[str, Orientations],
     permissions: dict[str, Permission],
-) -> Keys:
+) -> tuple[Keys, Keys]:
+    """Return the cells of the given pieces, and of those among them that contradict a clue."""
     earlier: list[tuple[str, Keys]] = []
+    contradicting = [np.empty(0, dtype=np.int64)]
     for index, given in enumerate(problem.given):
         place = f"given[{index}]"
         keys = cells_inside(tiling, given.outline, f"problem.{place}.outline")
@@ -209,14 +215,15 @@ def _given_cells(
             raise ProofError(f"{place} lies partly outside the region")
         image = tiling.to_origin(keys)
         if not len(permissions[given.piece].allowed(image, keys[:1] - image[:1])):
-            raise ProofError(f"{place} contradicts a clue")
+            contradicting.append(keys)
         for before, (piece, others) in enumerate(earlier):
             if piece == given.piece:
                 raise ProofError(f"{place} repeats piece {quote(piece)} of given[{before}]")
             if np.isin(keys, others).any():
                 raise ProofError(f"given[{before}] overlaps {place}")
         earlier.append((given.piece, keys))
-    return np.concatenate([np.empty(0, dtype=np.int64), *(keys for _, keys in earlier)])
+    given_keys = [np.empty(0, dtype=np.int64), *(keys for _, keys in earlier)]
+    return np.concatenate(given_keys), np.concatenate(contradicting)
 
 
 def number_cells(tiling: Tiling, remaining: Keys) -> NDArray[np.int64]:

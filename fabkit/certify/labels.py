@@ -35,9 +35,11 @@ def compare_labels(file: Proofs, set_name: str | None) -> str:
         return ""
     meant = _named(puzzle, file.challenge)
     stated = file.problem.raw
-    # The command line, too, may leave cells open.
-    meant = [replace(challenge, open_count=file.problem.open) for challenge in meant]
-    if any(problem_document(puzzle, challenge) == stated for challenge in meant):
+    # On the command line as many cells may stay open as the pieces leave.
+    with_open_cells = [
+        replace(challenge, open_count=puzzle.cells_to_spare(challenge) or 0) for challenge in meant
+    ]
+    if any(problem_document(puzzle, challenge) == stated for challenge in meant + with_open_cells):
         return ""
     if meant:
         name = f"{file.challenge} of {puzzle.name}"
@@ -57,12 +59,16 @@ def _compare_pieces(puzzle: PuzzleSet, lattice: str, pieces: Sequence[PieceForms
     if lattice != puzzle.lattice.name:
         lattice_name = f"{puzzle.lattice.name}, not {lattice}"
         raise ProofError(f"the lattice of {puzzle.name} is {lattice_name}")
-    forms = {piece.id: piece_document(puzzle.lattice, piece)["forms"] for piece in puzzle.pieces}
+    documents = {
+        piece.id: piece_document(puzzle.lattice, piece) | {"colour": piece.colour}
+        for piece in puzzle.pieces
+    }
     for piece in pieces:
         name = quote(piece.id)
-        if piece.id not in forms:
+        if piece.id not in documents:
             raise ProofError(f"{puzzle.name} has no piece {name}")
-        if piece.raw["forms"] != forms[piece.id]:
+        meant = documents[piece.id]
+        if {"colour": meant["colour"], **piece.raw} != meant:
             where = _where(puzzle)
             raise ProofError(f"differs from the piece {name} of {puzzle.name} that is {where}")
 

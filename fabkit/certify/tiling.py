@@ -87,8 +87,9 @@ class Tiling:
         """Return the cells with these centroids, and which of the points are not centroids."""
         cells = np.full(len(centroids), -1, dtype=np.int64)
         missing = np.ones(len(centroids), dtype=bool)
+        to_periods = np.linalg.inv(self._translations)
         for kind, first in enumerate(self._centroids):
-            periods = (centroids - first) @ np.linalg.inv(self._translations)
+            periods = (centroids - first) @ to_periods
             whole = np.rint(periods)
             here = (np.abs(periods - whole) < TOLERANCE).all(axis=1)
             across, up = whole[here].astype(np.int64).T

@@ -189,13 +189,11 @@ def _with_open_cells(puzzle: PuzzleSet, challenge: Challenge) -> Challenge:
     Raises:
         InputError: when that depends on how they lie.
     """
-    forms = [piece.forms for piece in puzzle.select(challenge.pieces)]
-    sizes = [{len(form.cells) for form in piece_forms} for piece_forms in forms]
-    if challenge.pieces_count is not None or any(len(kinds) > 1 for kinds in sizes):
+    spare = puzzle.cells_to_spare(challenge)
+    if spare is None:
         message = "the pieces may leave different numbers of cells open; state one: open = 2"
         raise InputError.of("--leftover", f"{message}, in a challenge file")
-    spare = len(challenge.region) - sum(map(min, sizes))
-    return replace(challenge, open_count=max(spare, 0))
+    return replace(challenge, open_count=spare)
 
 
 def _draw(

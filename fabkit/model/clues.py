@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.piece import Piece, marked_at
-from fabkit.model.puzzle import Clue
+from fabkit.model.puzzle import Challenge, Clue, Given, PuzzleSet
 
 
 class ClueFilter:
@@ -42,3 +42,14 @@ class ClueFilter:
         return self.marks.keys().isdisjoint(cells) or any(
             True for _ in marked_at(self._lattice, self._piece, cells, self._flips, self.marks)
         )
+
+
+def contradictory_given(puzzle: PuzzleSet, challenge: Challenge) -> list[Given]:
+    """Return the given pieces that contradict a clue: with any, there is no solution."""
+    return [
+        given
+        for given in challenge.given
+        if not ClueFilter(
+            puzzle.lattice, puzzle.piece(given.piece), challenge.clues, challenge.flips
+        ).allows(given.cells)
+    ]

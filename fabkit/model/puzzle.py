@@ -311,6 +311,14 @@ class PuzzleSet:
             open_count=board.open_count,
         )
 
+    def cells_to_spare(self, challenge: Challenge) -> int | None:
+        """Return how many cells the pieces of a challenge leave open; None if that depends on how they lie."""
+        forms = [piece.forms for piece in self.select(challenge.pieces)]
+        sizes = [{len(form.cells) for form in piece_forms} for piece_forms in forms]
+        if challenge.pieces_count is not None or any(len(kinds) > 1 for kinds in sizes):
+            return None
+        return max(len(challenge.region) - sum(map(min, sizes)), 0)
+
     def find_member(self, name: str) -> Challenge | None:
         """Return the member of a family with this name, ignoring case; None when there is none."""
         members = (family.find(name) for family in self.families)

@@ -180,11 +180,23 @@ def _batch(query: EachQuery) -> CountBatch | None:
     return _counters[key]
 
 
+def _share_placements(family: Family) -> bool:
+    """Return whether members differ in nothing but the cells that they do not cover."""
+    board = family.board
+    # Where choices have different sizes, other numbers of cells stay open.
+    sizes = [{len(label.cells) for label in group} for group in family.groups]
+    if board.open_count and any(len(group_sizes) > 1 for group_sizes in sizes):
+        return False
+    # A clue that names a piece wants all its cells covered, open ones too; pieces of other colours
+    # are identical for members without the cells of clues that name colours.
+    chosen = {cell for group in family.groups for label in group for cell in label.cells}
+    return not any(clue.piece or (clue.colour and clue.cells <= chosen) for clue in board.clues)
+
+
 def _make_batch(query: EachQuery) -> CountBatch | None:
     family = query._family
     member = None if family is None else next(query.challenges(0, 1), None)
-    # A clue that names a piece wants all its cells covered, open ones too.
-    if family is None or member is None or any(clue.piece for clue in family.board.clues):
+    if family is None or member is None or not _share_placements(family):
         return None
     whole = replace(member, region=family.board.cells, clues=family.board.clues, minus=frozenset())
     encoded = to_exact_cover(query.puzzle, whole)

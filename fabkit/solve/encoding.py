@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from fabkit.core.errors import InputError
-from fabkit.model.clues import ClueFilter
+from fabkit.model.clues import ClueFilter, contradictory_given
 from fabkit.model.lattice import Cell, Lattice, Point, Symmetry
 from fabkit.model.piece import (
     Marks,
@@ -147,8 +147,9 @@ def to_exact_cover(puzzle: PuzzleSet, challenge: Challenge) -> EncodedChallenge:
     """Encode a challenge as an exact cover problem.
 
     Its cells are ordered so that placements span few of them: lines along the region's short side.
-    Clues leave out placements. Cells that stay open are covered by one more kind without pieces,
-    with an option for each cell.
+    Clues leave out placements; the cells of given pieces that contradict one stay bare, with no option
+    at all. Cells that stay open are covered by one more kind without pieces, with an option for each
+    cell.
 
     Raises:
         InputError: if the problem has too many placements, or some of the pieces must leave cells open.
@@ -172,7 +173,8 @@ def to_exact_cover(puzzle: PuzzleSet, challenge: Challenge) -> EncodedChallenge:
         if sum(map(len, covers)) > MAX_OPTIONS:
             message = f"has more than {MAX_OPTIONS:,} placements; choose a smaller region"
             raise InputError.of(name, message)
-    cells = _order(puzzle.lattice, region, list(chain.from_iterable(covers)))
+    bare = (given_piece.cells for given_piece in contradictory_given(puzzle, challenge))
+    cells = _order(puzzle.lattice, region.union(*bare), list(chain.from_iterable(covers)))
     number = {cell: index for index, cell in enumerate(cells)}
     copies = tuple(map(len, classes.values()))
     kinds = [tuple(piece.id for piece in kind) for kind in classes.values()]

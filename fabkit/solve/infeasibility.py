@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fabkit.core.errors import join_or
+from fabkit.model.clues import contradictory_given
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.solve.encoding import EncodedChallenge
 from fabkit.solve.exact_cover import BoolArray, ExactCoverProblem
@@ -20,7 +21,7 @@ _LEFTOVER = "with --leftover cells may stay uncovered"
 class Infeasibility:
     """Why there is no solution, as a sentence.
 
-    `rule` is ``area``, ``piece``, ``cell`` or ``colouring``; for the last, `weights` has one number
+    `rule` is ``given``, ``area``, ``piece``, ``cell`` or ``colouring``; for the last, `weights` has one number
     for each cell of the problem. `advice` is what `fabkit solve` can do about it, or empty.
     """
 
@@ -32,7 +33,13 @@ class Infeasibility:
 
 def find_infeasibility(encoded: EncodedChallenge) -> Infeasibility | None:
     """Return the first reason found why a challenge is infeasible; None if no check shows one."""
-    return _area(encoded) or _without_placement(encoded) or _colouring(encoded)
+    return _given(encoded) or _area(encoded) or _without_placement(encoded) or _colouring(encoded)
+
+
+def _given(encoded: EncodedChallenge) -> Infeasibility | None:
+    for given in contradictory_given(encoded.puzzle, encoded.challenge):
+        return Infeasibility("given", f"the given piece {given.piece} contradicts a clue")
+    return None
 
 
 def _area(encoded: EncodedChallenge) -> Infeasibility | None:

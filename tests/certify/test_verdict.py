@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fabkit.certify import Verdict, parse, verify_content
-from fabkit.certify.cover import derive_problem
 from fabkit.model.library import load_set, shipped_names
-from fabkit.model.puzzle import Challenge, Given
+from fabkit.model.puzzle import Given
 from tests.conftest import ROOT
 from tests.support.sketches import (
     IMPOSSIBLE,
@@ -30,6 +29,7 @@ from tests.support.sketches import (
     cells,
     certificate,
     checksum,
+    disagreements,
     domino,
     flat,
     is_true,
@@ -39,25 +39,6 @@ from tests.support.sketches import (
     stated,
 )
 from tests.support.strategies import cell_sets, lattices
-
-
-def disagreements(sketch: Sketch) -> list[str]:
-    """Where the checker's derivation differs from the model's."""
-    document = stated(sketch, IMPOSSIBLE, {"by": "area"})
-    found = derive_problem(parse(document, "c.json").problem)
-    number = {cell: i for i, cell in enumerate(sketch.remaining)}
-    options = sorted(
-        (kind, tuple(sorted(number[cell] for cell in at)), 1)
-        for kind in range(len(sketch.kinds))
-        for at in set(sketch.placed(kind))
-    )
-    both = {
-        "cells": (found.cells, len(number)),
-        "kinds": (list(found.kinds), [tuple(one.id for one in kind) for kind in sketch.kinds]),
-        "options": ([(one.kind, one.cells, one.copies) for one in found.options], options),
-        "group": (list(found.group), sketch.group),
-    }
-    return [name for name, (ours, theirs) in both.items() if ours != theirs]
 
 
 @pytest.mark.parametrize("name", SKETCHES)
@@ -72,12 +53,19 @@ def test_what_holds_is_accepted_and_derived_as_the_model_does(name: str) -> None
 @pytest.mark.parametrize("name", shipped_names())
 def test_the_checker_sees_every_shipped_challenge_as_the_model_does(name: str) -> None:
     puzzle = load_set(name)
-    ids = tuple(piece.id for piece in puzzle.pieces)
-    boards = [Challenge(one.id, one.cells, ids, flips=puzzle.flips) for one in puzzle.boards]
-    for one in (*puzzle.challenges, *boards):
-        pieces = puzzle.select(one.pieces)
-        sketch = Sketch(puzzle.lattice, one.region, pieces, one.flips, 0, one.given)
-        assert disagreements(sketch) == [], one.id
+    boards = map(puzzle.whole_board, puzzle.boards)
+    for challenge in (*puzzle.challenges, *boards):
+        sketch = Sketch(
+            puzzle.lattice,
+            challenge.region,
+            puzzle.select(challenge.pieces),
+            challenge.flips,
+            challenge.open_count,
+            challenge.given,
+            challenge.pieces_count,
+            challenge.clues,
+        )
+        assert disagreements(sketch) == [], challenge.id
 
 
 @st.composite

@@ -9,7 +9,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from fabkit.certify import Verdict
-from fabkit.model.puzzle import Given
+from fabkit.model.puzzle import Clue, Given
 from fabkit.solve.answer import IMPOSSIBLE, solve
 from fabkit.solve.encoding import EncodedChallenge, to_exact_cover
 from fabkit.solve.engines.engine import Budget
@@ -64,6 +64,17 @@ OBSTACLES = {
         ),
         "area",
         "the region has 2 free cells, but the pieces cover 4",
+    ),
+    "a given piece against a clue": (
+        Sketch(
+            SQUARE,
+            square(2, 2),
+            DOMINOES[:2],
+            given=(Given("b", cells("square", (0, 0), (0, 1))),),
+            clues=(Clue(cells("square", (0, 0)), piece="a"),),
+        ),
+        "given",
+        "the given piece b contradicts a clue",
     ),
     "forms of two sizes": (
         Sketch(

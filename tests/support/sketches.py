@@ -1,4 +1,7 @@
-"""Small problems of every sort, certificates of them, and the truth by trying everything."""
+"""Small problems of every sort, certificates of them, and the truth by trying everything.
+
+The truth shares no code with solver, checker and model: pieces are moved as polygons.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +10,20 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import permutations, product
+from itertools import chain, permutations, product
 from math import factorial, prod
 from typing import Any
 
 from fabkit.certify import Verdict, parse, verify_content
+from fabkit.certify.cover import derive_problem
 from fabkit.core.errors import InputError
 from fabkit.model.lattice import LATTICES, Cell, Lattice
-from fabkit.model.piece import Form, Piece, normalize_cells, orientations, placements
+from fabkit.model.piece import Form, Piece
 from fabkit.model.polygon import rings_of_cells
-from fabkit.model.puzzle import Challenge, Given, PuzzleSet, problem_document
+from fabkit.model.puzzle import Challenge, Clue, Given, PuzzleSet, problem_document
 from fabkit.solve.certificate import make_certificate
 from fabkit.solve.encoding import EncodedChallenge, to_exact_cover
+from tests.support.polygons import Look, laid, looks, mirror_image
 
 Cells = frozenset[Cell]
 Document = dict[str, Any]
@@ -79,10 +84,14 @@ class Sketch:
     open_count: int = 0
     given: tuple[Given, ...] = ()
     pieces_count: int | None = None
+    clues: tuple[Clue, ...] = ()
+    minus: Cells = frozenset()
+    blocked: bool = False
 
     @property
     def puzzle(self) -> PuzzleSet:
-        return PuzzleSet("mine", "Mine", self.lattice, self.flips, self.pieces, (), (), "", "")
+        marks = {"o": "cross", "x": "dot"}
+        return PuzzleSet("mine", "Mine", self.lattice, self.flips, self.pieces, marks=marks)
 
     @property
     def challenge(self) -> Challenge:
@@ -95,7 +104,10 @@ class Sketch:
             self.given,
             self.flips,
             pieces_count=count,
+            clues=self.clues,
             open_count=self.open_count,
+            minus=self.minus,
+            blocked=self.blocked,
         )
 
     @property
@@ -107,40 +119,92 @@ class Sketch:
         return problem_document(self.puzzle, self.challenge)
 
     @cached_property
+    def contradicted(self) -> Cells:
+        """The cells of given pieces that contradict a clue: nothing can cover them."""
+        pieces = {piece.id: piece for piece in self.pieces}
+        wrong = (
+            given.cells
+            for given in self.given
+            if given.cells not in self._allowed(pieces[given.piece], given.cells)
+        )
+        return frozenset(chain.from_iterable(wrong))
+
+    @cached_property
     def remaining(self) -> list[Cell]:
-        return sorted(self.region - {cell for given in self.given for cell in given.cells})
+        return sorted(self._free | self.contradicted)
+
+    @cached_property
+    def _free(self) -> Cells:
+        return self.region.difference(*(given.cells for given in self.given))
+
+    @cached_property
+    def _owns(self) -> dict[str, tuple[frozenset[Look], str, str]]:
+        """What tells each piece from others: its looks, and what clues name."""
+        is_colour_named = any(clue.colour for clue in self.clues)
+        named = {clue.piece for clue in self.clues}
+        return {
+            piece.id: (
+                looks(self.lattice, piece, self.flips),
+                piece.colour if is_colour_named else "",
+                piece.id if piece.id in named else "",
+            )
+            for piece in self.pieces
+        }
 
     @cached_property
     def kinds(self) -> list[list[Piece]]:
         """Identical pieces, and at last none, for the cells that stay open."""
         placed = {given.piece for given in self.given}
-        found: dict[frozenset[Cells], list[Piece]] = {}
+        found: dict[Any, list[Piece]] = {}
         for piece in self.pieces:
             if piece.id not in placed:
-                found.setdefault(self._images(piece, self.flips), []).append(piece)
+                found.setdefault(self._owns[piece.id], []).append(piece)
         return [*found.values(), *([[]] if self.open_count else [])]
 
-    def _images(self, piece: Piece, flips: bool) -> frozenset[Cells]:
-        return frozenset(image.cells for image in orientations(self.lattice, piece, flips))
+    def _allowed(self, piece: Piece, region: Cells) -> set[Cells]:
+        """The places of a piece in a region where one of its moves agrees with every clue."""
+        places = set()
+        for index, form in enumerate(piece.forms):
+            for is_flipped, moved in laid(self.lattice, form.cells, region, self.flips):
+                marks = () if index else piece.back if is_flipped else piece.marks
+                shown = {moved[cell]: mark for cell, mark in marks}
+                covered = frozenset(moved.values())
+                if all(self._agrees(clue, piece, covered, shown) for clue in self.clues):
+                    places.add(covered)
+        return places
+
+    @staticmethod
+    def _agrees(clue: Clue, piece: Piece, covered: Cells, shown: Mapping[Cell, str]) -> bool:
+        if clue.piece == piece.id and not clue.cells <= covered:
+            return False
+        return all(
+            clue.piece in ("", piece.id)
+            and clue.colour in ("", piece.colour)
+            and clue.mark in ("", shown.get(cell, "plain"))
+            for cell in clue.cells & covered
+        )
+
+    @cached_property
+    def _places(self) -> list[list[Cells]]:
+        clued = frozenset(chain.from_iterable(clue.cells for clue in self.clues))
+        return [
+            [*self._allowed(kind[0], self._free)]
+            if kind
+            else [frozenset({cell}) for cell in self._free - clued]
+            for kind in self.kinds
+        ]
 
     def placed(self, kind: int) -> list[Cells]:
-        free = frozenset(self.remaining)
-        if not self.kinds[kind]:
-            return [frozenset({cell}) for cell in self.remaining]
-        piece = self.kinds[kind][0]
-        return [one.cells for one in placements(self.lattice, piece, free, self.flips)]
+        return self._places[kind]
 
     @cached_property
     def twins(self) -> Sequence[int]:
         """The kind of each one's mirror images; its own, where the pieces lack some of them."""
-        flip = self.lattice.moves(True)[-1]
-        images = [
-            self._images(kind[0], False) if kind else frozenset[Cells]() for kind in self.kinds
-        ]
+        owns = [self._owns[kind[0].id] if kind else (frozenset(), "", "") for kind in self.kinds]
         found = []
-        for kind, one in zip(self.kinds, images, strict=True):
-            mirrored = frozenset(normalize_cells(self.lattice, map(flip, cells)) for cells in one)
-            twin = images.index(mirrored) if mirrored in images else -1
+        for kind, (its_looks, colour, name) in zip(self.kinds, owns, strict=True):
+            image = frozenset(map(mirror_image, its_looks)), colour, name
+            twin = owns.index(image) if image in owns else -1
             if self.flips or twin < 0 or len(self.kinds[twin]) != len(kind):
                 return range(len(self.kinds))
             found.append(twin)
@@ -151,6 +215,7 @@ class Sketch:
         """Symmetries as permutations of cells and kinds: all that some of them make together.
 
         A box turns on its own, or changes places with another; a mirror image is one of all boxes.
+        With clues, or several boxes, only those that map places to places are symmetries.
         """
         n, k = len(self.remaining), len(self.kinds)
         itself, twins = tuple(range(n + k)), tuple(n + twin for twin in self.twins)
@@ -173,7 +238,19 @@ class Sketch:
                 if product not in found:
                     found.add(product)
                     new.append(product)
+        if self.clues or len(self.boxes) > 1:
+            found = set(filter(self._maps_places_to_places, found))
         return sorted(found)
+
+    def _maps_places_to_places(self, symmetry: Sequence[int]) -> bool:
+        n = len(self.remaining)
+        image_of = {cell: self.remaining[symmetry[i]] for i, cell in enumerate(self.remaining)}
+        places = [set(self.placed(kind)) for kind in range(len(self.kinds))]
+        return all(
+            {frozenset(map(image_of.__getitem__, place)) for place in here}
+            == places[symmetry[n + kind] - n]
+            for kind, here in enumerate(places)
+        )
 
     @cached_property
     def boxes(self) -> list[Cells]:
@@ -190,15 +267,11 @@ class Sketch:
 
     def _maps(self, box: int, mirrored: bool) -> Iterator[tuple[int, dict[Cell, Cell]]]:
         """Every way to lay a box on one of the same shape, by trying every translation."""
-        cells_of_box = sorted(self.boxes[box])
-        for move in self.lattice.moves(True):
-            images = [move(cell) for cell in cells_of_box]
-            for index, target in enumerate(self.boxes):
-                for x, y in target if move.flipped == mirrored else ():
-                    dx, dy = x - images[0][0], y - images[0][1]
-                    moved = [(cx + dx, cy + dy) for cx, cy in images]
-                    if self.lattice.residue((dx, dy)) == (0, 0) and set(moved) == target:
-                        yield index, dict(zip(cells_of_box, moved, strict=True))
+        for index, target in enumerate(self.boxes):
+            if len(target) == len(self.boxes[box]):
+                for is_mirrored, moved in laid(self.lattice, self.boxes[box], target, mirrored):
+                    if is_mirrored == mirrored:
+                        yield index, moved
 
     def _turns(self, flips: bool) -> Iterator[dict[Cell, Cell]]:
         for box in range(len(self.boxes)):
@@ -214,25 +287,29 @@ class Sketch:
 
     @cached_property
     def solutions(self) -> set[frozenset[tuple[int, Cells]]]:
-        """Every solution as kinds and cells, found piece by piece."""
-        states: set[tuple[frozenset[tuple[int, Cells]], Cells]] = {(frozenset(), frozenset())}
-        for kind, pieces in enumerate(self.kinds):
-            for _ in pieces:
-                more = {
-                    (chosen | {(kind, at)}, covered | at)
-                    for chosen, covered in states
-                    for at in self.placed(kind)
-                    if not at & covered
-                }
-                states = more if self.pieces_count is None else more | states
+        """Every solution as kinds and cells, found by covering the first bare cell in every way."""
         count = len(self.pieces) if self.pieces_count is None else self.pieces_count
-        used, whole = count - len(self.given), len(self.remaining)
-        last = len(self.kinds) - 1
-        return {
-            chosen | {(last, frozenset({cell})) for cell in self.remaining if cell not in covered}
-            for chosen, covered in states
-            if len(chosen) == used and len(covered) == whole - self.open_count
-        }
+        used = count - len(self.given) + self.open_count
+        copies = [len(kind) or self.open_count for kind in self.kinds]
+        return {solution for solution in self._completed([], copies) if len(solution) == used}
+
+    def _completed(
+        self, chosen: list[tuple[int, Cells]], copies: list[int]
+    ) -> Iterator[frozenset[tuple[int, Cells]]]:
+        """Every way to go on; what is chosen, and the copies left, are changed in place."""
+        covered = frozenset[Cell]().union(*(place for _, place in chosen))
+        bare = next((cell for cell in self.remaining if cell not in covered), None)
+        if bare is None:
+            yield frozenset(chosen)
+            return
+        for kind, places in enumerate(self._places):
+            for place in places if copies[kind] else ():
+                if bare in place and covered.isdisjoint(place):
+                    copies[kind] -= 1
+                    chosen.append((kind, place))
+                    yield from self._completed(chosen, copies)
+                    chosen.pop()
+                    copies[kind] += 1
 
     @cached_property
     def truth(self) -> dict[str, int | None]:
@@ -369,3 +446,22 @@ def is_true(claim: Document, sketch: Sketch) -> bool:
     if claim["answer"] != "count":
         return len(sketch.solutions) == {"impossible": 0, "unique": 1}[claim["answer"]]
     return all(claim[key] == value for key, value in sketch.truth.items())
+
+
+def disagreements(sketch: Sketch) -> list[str]:
+    """Where the checker's derivation differs from the model's."""
+    document = stated(sketch, IMPOSSIBLE, {"by": "area"})
+    found = derive_problem(parse(document, "c.json").problem)
+    number = {cell: i for i, cell in enumerate(sketch.remaining)}
+    options = sorted(
+        (kind, tuple(sorted(number[cell] for cell in at)), 1)
+        for kind in range(len(sketch.kinds))
+        for at in set(sketch.placed(kind))
+    )
+    both = {
+        "cells": (found.cells, len(number)),
+        "kinds": (list(found.kinds), [tuple(one.id for one in kind) for kind in sketch.kinds]),
+        "options": ([(one.kind, one.cells, one.copies) for one in found.options], options),
+        "group": (list(found.group), sketch.group),
+    }
+    return [name for name, (ours, theirs) in both.items() if ours != theirs]
