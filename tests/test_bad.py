@@ -6,7 +6,8 @@
   (of an ``svg``, the one that names it), where ``change`` replaces one text by another, and what the case
   does ``add``; or a whole ``input``,
 - ``profile.toml``: profiles, run as ``fabkit export-stl fridgeiq -p FILE``,
-- ``challenge.toml``: challenge files, run as ``fabkit solve SET --file SET-NAME.toml``,
+- ``challenge.toml``: challenge files, run as ``fabkit solve SET --file SET-NAME.toml``, where SET is
+  shipped, or one of ``tests/sets``,
 - ``cli.toml``: command lines,
 - ``measured.toml``: lists of values, run as ``fabkit calibrate --from FILE``: whole as ``input``, or good
   ones of some ``kinds``, ``without`` some numbers, ``times`` a factor, with other ``rows``,
@@ -21,6 +22,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -39,6 +41,7 @@ from fabkit.model.set_file import read_set
 from tests.support.mutations import mutated, surprises
 
 BAD = Path(__file__).resolve().parent / "bad"
+SETS = BAD.with_name("sets")
 UPDATE = os.environ.get("FABKIT_UPDATE") == "1"
 
 Case = dict[str, Any]
@@ -52,6 +55,8 @@ PIECE = '\n[[piece]]\nid = "A"\n'
 DOMINO = f"{PIECE}cells = [[0, 0], [0, 1]]\n"
 TROMINO = '\n[[piece]]\nid = "B"\ncells = [[0, 0], [0, 1], [0, 2]]\n'
 QUARTER = HEAD.replace('"square"', '"quarter-square"') + PIECE
+LABELLED = '\n[[board]]\nid = "tray"\nsize = [2, 3]\nlabels = ["a b c", "d e f"]\nopen = 2\n'
+FAMILY = '\n[[family]]\nid = "roll"\ngroups = ["a b c", "d e f"]\n'
 #: Beginnings of set files, all without a fault once their last piece or challenge is drawn.
 BASES = {
     "square": HEAD + PIECE,
@@ -60,6 +65,10 @@ BASES = {
     "svg": f'{HEAD}unit = "20 mm"\n{PIECE}svg = "{{name}}.svg#A"\n',
     "board": f'{HEAD}{DOMINO}\n[[board]]\nid = "tray"\n',
     "domino": f'{HEAD}{DOMINO}\n[[board]]\nid = "tray"\nsize = [2, 3]\n\n[[challenge]]\nid = "one"\n',
+    "marked": f'{HEAD}marks = {{ o = "hole", x = "cross" }}\n{PIECE}rows = ["oX"]\n',
+    "labelled": f"{HEAD}{DOMINO}{DOMINO.replace('A', 'C')}{LABELLED}",
+    "family": f"{HEAD}{DOMINO}{DOMINO.replace('A', 'C')}{LABELLED}{FAMILY}",
+    "cut": f'{HEAD}\n[cut]\nrows = ["AAB", "ABB"]\n',
     "challenge": f'{HEAD}{DOMINO}{TROMINO}\n[[board]]\nid = "tray"\nsize = [2, 3]\n\n[[challenge]]\nid = "one"\n',
 }
 
@@ -161,7 +170,11 @@ def put(kind: str, name: str, case: Case, folder: Path) -> list[str]:
     if "svg" in case:
         (folder / f"{name}.svg").write_text(case["svg"], encoding="utf-8", newline="\n")
     if kind == "challenge":
-        return ["solve", name.partition("-")[0], "--file", file]
+        set_name = name.partition("-")[0]
+        if set_name not in shipped_names():
+            shutil.copy(SETS / f"{set_name}.toml", folder)
+            set_name += ".toml"
+        return ["solve", set_name, "--file", file]
     return ["export-stl", "fridgeiq", "-p", file] if kind == "profile" else ["export-stl", file]
 
 

@@ -342,9 +342,9 @@ class ChallengeReader:
         if table.open is None:
             return default
         key = table.key("open")
-        if not 0 <= table.open < max(len(region), 1):
-            expected = f"expected 0 to {len(region) - 1}, as the region has {len(region)} cells"
-            self._errors.add(key, f"is {table.open}; {expected}")
+        if table.open < 0 or (region and table.open >= len(region)):
+            size = f" to {len(region) - 1}, as the region has {pluralize(len(region), 'cell')}"
+            self._errors.add(key, f"is {table.open}; expected 0{size if region else ' or more'}")
         elif table.open and pieces_count is not None:
             self._errors.add(key, "leaves cells open, but pieces_count fills the region; omit one")
         return table.open

@@ -71,10 +71,11 @@ class CellNumbering:
         Raises:
             ValueError: with a message, when there is none, or several.
         """
+        if not self.cells and not self.lack:
+            return Label(text, frozenset())
         if not self.labels:
-            raise ValueError(
-                f"{quote(text)} is no label, as the board has none; write [row, column]"
-            )
+            lack = self.lack or "the board has none"
+            raise ValueError(f"{quote(text)} is no label, as {lack}; write [row, column]")
         named = [label for label in self.labels if label.text.lower() == text.lower()]
         if not named:
             texts = [label.text for label in self.labels]

@@ -147,7 +147,6 @@ def _read_look(value: object) -> str:
         raise ValueError(f"expected {looks}, found {quote(value)}") from None
 
 
-_LOOK = Validator(_read_look, "a look", {"type": "string"})
 
 
 def _exactly_one(keys: Sequence[str]) -> dict[str, Any]:
@@ -180,7 +179,7 @@ cut into 6 kites or 12 drafters"
         CHEQUER_ROLES[0],
         description="whether the colours must alternate over the whole region, too",
     )
-    marks: dict[str, Annotated[str, _LOOK]] = Field(
+    marks: Annotated[Any, Shape("a table", dict[str, str])] = Field(
         {},
         description="letters in rows of pieces that are marks, and their looks: hole, cross, dot or "
         "a colour; other cells are X",
@@ -389,12 +388,14 @@ class _SetReader:
             licence=head.licence,
             notes=self._notes(document["set"]["lattice"]),
         )
-        are_all_sound = all(
+        # Clues, challenges and families name marks, pieces and boards.
+        are_all_sound = isinstance(head.marks, dict) and all(
             len(sound) == len(document.get(key, ()))
             for key, sound in (("piece", file.piece), ("board", file.board))
         )
-        puzzle = self._with_board_clues(puzzle)
-        tables = file.challenge if are_all_sound else []  # challenges name pieces and boards
+        if are_all_sound:
+            puzzle = self._with_board_clues(puzzle)
+        tables = file.challenge if are_all_sound else []
         reader = ChallengeReader(puzzle, self.regions)
         entries = [reader.read(table) for table in tables]
         families = [self._family(table, reader, puzzle) for table in file.family if are_all_sound]
@@ -432,7 +433,27 @@ class _SetReader:
         """The looks of marks by letter, and that of dark squares if they are a rule."""
         head = self.head
         is_rule = head.chequer and head.chequer_role == "rule"
-        return {**head.marks, **({DARK: head.chequer} if is_rule else {})}
+        return {**self.looks, **({DARK: head.chequer} if is_rule else {})}
+
+    @cached_property
+    def looks(self) -> dict[str, str]:
+        """The looks of marks by letter; after an error the letter itself, which no other mark has."""
+        marks = self.head.marks
+        if not isinstance(marks, dict):
+            self.errors.add("set.marks", f"expected a table, found {quote(marks)}")
+            return {}
+        looks: dict[str, str] = {}
+        for letter, look in marks.items():
+            if len(letter) != 1 or not letter.isalpha() or letter == _PLAIN_LETTER:
+                expected = f"expected a single letter other than {_PLAIN_LETTER}, the plain cell"
+                self.errors.add("set.marks", f"{expected}; found {quote(letter)}")
+                continue
+            try:
+                looks[letter] = _read_look(look)
+            except ValueError as error:
+                looks[letter] = letter
+                self.errors.add(f"set.marks.{letter}", str(error))
+        return looks
 
     def _check_head(self) -> None:
         """Record the errors of a second colour and of marks."""
@@ -445,14 +466,10 @@ class _SetReader:
         if "chequer_role" in head.model_fields_set and not head.chequer:
             message = 'needs a second colour; write chequer = "#5d3a1a"'
             self.errors.add("set.chequer_role", message)
-        if head.marks and head.chequer:
+        if self.looks and head.chequer:
             self.errors.add("set.marks", "exclude set.chequer; choose one")
-        for letter in head.marks:
-            if len(letter) != 1 or not letter.isalpha() or letter == _PLAIN_LETTER:
-                expected = f"expected a single letter other than {_PLAIN_LETTER}, the plain cell"
-                self.errors.add("set.marks", f"{expected}; found {quote(letter)}")
         letters: dict[str, str] = {}
-        for letter, look in head.marks.items():
+        for letter, look in self.looks.items():
             if letters.setdefault(look, letter) != letter:
                 both = f"{quote(letters[look])} and {quote(letter)} both look like {quote(look)}"
                 self.errors.add(
@@ -498,7 +515,7 @@ class _SetReader:
             cells = self.regions.read(key, getattr(table, key), where, piece=True)
             form = flat_form(self.lattice, cells, where, errors)
             piece = replace(piece, forms=(form,) if form else ())
-        if piece.forms and self.head.marks:
+        if piece.forms and self.looks:
             piece = self._marked(table, piece)
         elif table.back is not None and not self.head.marks:
             need = 'the set has no marks; add marks = {o = "hole"} to [set]'
@@ -542,7 +559,11 @@ class _SetReader:
         if not colour or not piece.forms or piece.body or not self.lattice.is_square:
             return piece
         tones = chequered_cells(self.lattice, piece.forms[0].cells, table.chequer)
-        piece = replace(piece, tones=tones, tone=colour)
+        return self._painted(piece, tones)
+
+    def _painted(self, piece: Piece, tones: frozenset[Cell]) -> Piece:
+        """Give cells of a piece the second colour, which is a mark if it is a rule."""
+        piece = replace(piece, tones=tones, tone=self.head.chequer)
         if DARK not in self.marks:
             return piece
         marks = tuple((cell, DARK) for cell in sorted(tones))
@@ -573,7 +594,7 @@ class _SetReader:
             dx, dy = moves[flip]
             moved = {flip(cell): mark for cell, mark in marks.items()}
             back = {(x + dx, y + dy): mark for (x, y), mark in moved.items()}
-        looks = self.head.marks
+        looks = self.looks
         holes, holes_behind = (
             {cell for cell, mark in marks.items() if looks[mark] == HOLE} for marks in (front, back)
         )
@@ -600,12 +621,12 @@ class _SetReader:
     def _marks_in(self, rows: Sequence[str], key: str) -> dict[Cell, str]:
         """Return the marks of cells in rows of text; record letters that mean nothing."""
         letters = self.regions.letters(rows)
-        unknown = set(letters.values()) - {_PLAIN_LETTER, *self.head.marks}
+        unknown = set(letters.values()) - {_PLAIN_LETTER, *self.looks}
         if unknown:
-            known = join_names(list(self.head.marks))
+            known = join_names(list(self.looks))
             message = f"is neither {_PLAIN_LETTER}, a cell, nor a mark of the set ({known})"
             self.errors.add(key, f"{quote(min(unknown))} {message}")
-        return {cell: letter for cell, letter in letters.items() if letter in self.head.marks}
+        return {cell: letter for cell, letter in letters.items() if letter in self.looks}
 
     def _cut(self, before: int) -> tuple[list[Piece], list[Board]]:
         """Return the pieces and the board of ``[cut]``; none after an error.
@@ -621,11 +642,19 @@ class _SetReader:
         parts: dict[str, set[Cell]] = {}
         for cell, letter in self.regions.letters(table.rows).items():
             parts.setdefault(letter, set()).add(cell)
+        dark = frozenset[Cell]()
+        if self.head.chequer and self.lattice.is_square:
+            dark = chequered_cells(self.lattice, cells, PARITIES[1])
         pieces = []
         for index, (letter, part) in enumerate(parts.items(), start=before):
             form = flat_form(self.lattice, frozenset(part), f"{key}: {quote(letter)}", self.errors)
             colour = PALETTE[index % len(PALETTE)]
-            pieces.append(Piece(letter, letter, colour, (form,) if form else ()))
+            try:
+                read_identifier(letter)
+            except ValueError as error:
+                self.errors.add(key, f"makes the id {quote(letter)}: {error}")
+            piece = Piece(letter, letter, colour, (form,) if form else ())
+            pieces.append(self._painted(piece, dark & part) if dark and form else piece)
         return pieces, [Board(table.board, cells)]
 
     def _board(self, table: BoardTable) -> Board:
@@ -635,7 +664,12 @@ class _SetReader:
         if cells and table.open >= len(cells):
             expected = f"expected fewer than its {len(cells)} cells"
             self.errors.add(table.key("open"), f"is {table.open}; {expected}")
-        labels = self._labels(table, cells) if table.labels is not None and cells else ()
+        labels: tuple[Label, ...] = ()
+        if table.labels is not None and cells:
+            errors_before = self.errors.count
+            labels = self._labels(table, cells)
+            if self.errors.count > errors_before:  # names of its cells are not known
+                cells = frozenset()
         return Board(table.id, cells, table.optional, labels, open_count=table.open)
 
     def _labels(self, table: BoardTable, cells: frozenset[Cell]) -> tuple[Label, ...]:
@@ -719,7 +753,7 @@ class _SetReader:
                 try:
                     cells = cells_named(name, self.lattice, numbering)
                     text = name if isinstance(name, str) else self._place_name(cells, numbering)
-                    if not cells <= board.cells:
+                    if board.cells and not cells <= board.cells:
                         raise ValueError(f"{quote(name)} is not on the board")
                     labels.append(Label(text, cells))
                 except ValueError as error:
