@@ -119,8 +119,8 @@ def find_challenge(puzzle: PuzzleSet, name: str | None) -> Challenge:
         for family in puzzle.families:
             first = next(map(family.name, family.choices()), "")
             message += f", and members of {family.id} such as {first}"
-            if member := family.nearest(name):
-                near = f'; did you mean "{member}"?'
+            if nearest := family.nearest(name):
+                near = f'; did you mean "{nearest}"?'
             if replace(family, without=()).find(name):
                 message = f"has no challenge {quote(name)}, which its family {family.id} excludes"
                 break

@@ -18,8 +18,6 @@ from fabkit.model.polygon import rings_of_cells
 MOVES = ("rotations", "rotations and flips")
 #: What may have to cover the cells of a clue.
 CLUE_KEYS = ("piece", "mark", "colour")
-#: Longer texts are not read as numbers.
-_MOST_DIGITS = 9
 
 
 @dataclass(frozen=True)
@@ -201,8 +199,8 @@ class Family:
         likely = []
         for group, text in self._named(name):
             labels = [label for label in group if label.text.isdecimal()]
-            if text.isdecimal() and len(text) <= _MOST_DIGITS:
-                labels.sort(key=lambda label: abs(int(label.text) - int(text)))  # noqa: B023
+            if text.isdecimal():
+                labels.sort(key=lambda label: abs(int(label.text) - int(text[:9])))
             else:
                 near = nearest(text, [label.text.lower() for label in group])
                 labels = [label for label in group if label.text.lower() == near]

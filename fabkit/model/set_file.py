@@ -147,8 +147,6 @@ def _read_look(value: object) -> str:
         raise ValueError(f"expected {looks}, found {quote(value)}") from None
 
 
-
-
 def _exactly_one(keys: Sequence[str]) -> dict[str, Any]:
     """Return the JSON schema for a group of keys, exactly one of which is required."""
     return {"oneOf": [{"required": [key]} for key in keys]}
@@ -269,16 +267,18 @@ class FamilyTable(Table):
     )
     groups: Annotated[
         Any,
-        Shape("a list of groups", list[str | list[Pair | int | str]]),
-        Field(min_length=1),
+        Shape(
+            "a list of groups",
+            Annotated[list[str | list[Pair | int | str]], Field(min_length=1)],
+        ),
     ] = Field(
         description="groups of cells, one of which is chosen: labels in a string, or a list of cells"
     )
     blocked: StrictBool = Field(
         False, description="whether blockers are put on the chosen cells, which stay open otherwise"
     )
-    prefix: Text = Field(
-        "", max_length=40, description="what the names of members begin with; by default nothing"
+    prefix: Annotated[str, IDENTIFIER] = Field(
+        "", description="what the names of members begin with; by default nothing"
     )
     without: list[Text] = Field(
         [], description="choices that do not go together, joined by dashes, such as feb-30"
@@ -389,10 +389,9 @@ class _SetReader:
             notes=self._notes(document["set"]["lattice"]),
         )
         # Clues, challenges and families name marks, pieces and boards.
-        are_all_sound = isinstance(head.marks, dict) and all(
-            len(sound) == len(document.get(key, ()))
-            for key, sound in (("piece", file.piece), ("board", file.board))
-        )
+        are_all_sound = isinstance(head.marks, dict) and bool(cut_boards) == (file.cut is not None)
+        are_all_sound &= len(file.piece) == len(document.get("piece", ()))
+        are_all_sound &= len(file.board) == len(document.get("board", ()))
         if are_all_sound:
             puzzle = self._with_board_clues(puzzle)
         tables = file.challenge if are_all_sound else []
@@ -411,12 +410,14 @@ class _SetReader:
             for table, row in zip(file.piece, rows, strict=True)
             for piece in row
         ]
-        named += [(piece.id, "cut.rows", "") for piece in cut_pieces]
+        named += [(piece.id, f"cut.rows: {quote(piece.id)}", "") for piece in cut_pieces]
         board_places = [(board.id, "cut.board") for board in cut_boards]
         board_places += [(table.id, table.place) for table in file.board]
         named += [(board_id, place, "") for board_id, place in board_places]
-        lids = {board_id + LID_SUFFIX: place for board_id, place in board_places}
-        named += [(lid, place, ", the id of its lid") for lid, place in lids.items()]
+        # Boards of the same id are reported once, without their lids.
+        lids = {name.lower(): (name, place) for name, place in reversed(board_places)}
+        lid = ", the id of its lid"
+        named += [(name + LID_SUFFIX, place, lid) for name, place in lids.values()]
         blocked = [table.place for table in file.family if table.blocked]
         blocked += [table.place for table in tables if table.blocked]
         named += [(BLOCKER, place, ", the id of its blockers") for place in blocked[:1]]
@@ -438,11 +439,11 @@ class _SetReader:
     @cached_property
     def looks(self) -> dict[str, str]:
         """The looks of marks by letter; after an error the letter itself, which no other mark has."""
+        looks: dict[str, str] = {}
         marks = self.head.marks
         if not isinstance(marks, dict):
             self.errors.add("set.marks", f"expected a table, found {quote(marks)}")
-            return {}
-        looks: dict[str, str] = {}
+            return looks
         for letter, look in marks.items():
             if len(letter) != 1 or not letter.isalpha() or letter == _PLAIN_LETTER:
                 expected = f"expected a single letter other than {_PLAIN_LETTER}, the plain cell"
@@ -453,6 +454,9 @@ class _SetReader:
             except ValueError as error:
                 looks[letter] = letter
                 self.errors.add(f"set.marks.{letter}", str(error))
+            if list(looks.values()).count(looks[letter]) > 1:
+                message = f"another mark is {quote(look)} as well; choose another look"
+                self.errors.add(f"set.marks.{letter}", message)
         return looks
 
     def _check_head(self) -> None:
@@ -468,13 +472,6 @@ class _SetReader:
             self.errors.add("set.chequer_role", message)
         if self.looks and head.chequer:
             self.errors.add("set.marks", "exclude set.chequer; choose one")
-        letters: dict[str, str] = {}
-        for letter, look in self.looks.items():
-            if letters.setdefault(look, letter) != letter:
-                both = f"{quote(letters[look])} and {quote(letter)} both look like {quote(look)}"
-                self.errors.add(
-                    "set.marks", f"{both}, and could not be told apart; choose another look"
-                )
 
     def _profile_values(self) -> dict[str, Any]:
         """Return the set's own defaults of the profile: its unit, and its table."""
@@ -658,18 +655,16 @@ class _SetReader:
         return pieces, [Board(table.board, cells)]
 
     def _board(self, table: BoardTable) -> Board:
+        errors_before = self.errors.count
         key = exactly_one(self.errors, table, _BOARD_KEYS, required=True)
         where = table.key(key)
         cells = self.regions.read(key, getattr(table, key), where) if key else frozenset()
         if cells and table.open >= len(cells):
             expected = f"expected fewer than its {len(cells)} cells"
             self.errors.add(table.key("open"), f"is {table.open}; {expected}")
-        labels: tuple[Label, ...] = ()
-        if table.labels is not None and cells:
-            errors_before = self.errors.count
-            labels = self._labels(table, cells)
-            if self.errors.count > errors_before:  # names of its cells are not known
-                cells = frozenset()
+        labels = self._labels(table, cells) if table.labels is not None and cells else ()
+        if self.errors.count > errors_before:  # the numbers or names of its cells are not known
+            cells = frozenset()
         return Board(table.id, cells, table.optional, labels, open_count=table.open)
 
     def _labels(self, table: BoardTable, cells: frozenset[Cell]) -> tuple[Label, ...]:
@@ -686,11 +681,10 @@ class _SetReader:
         for index, (text, places) in enumerate(zip(table.labels, rows.values(), strict=True)):
             words = text.split() if isinstance(text, str) else []
             if len(words) != len(places):
-                expected = f"expected {len(places)} words, one for each cell of the row"
-                found = quote(text) if words else quote(table.labels[index])
-                self.errors.add(f"{key}[{index}]", f"{expected}, found {len(words)}: {found}")
-                return ()
-            for word, place in zip(words, places, strict=True):
+                expected = f"expected a string of {pluralize(len(places), 'word')}"
+                each = "one for each cell of the row, where a dot is no text"
+                self.errors.add(f"{key}[{index}]", f"{expected}, {each}; found {quote(text)}")
+            for word, place in zip(words, places, strict=False):
                 if len(word) > _LONGEST_TEXT:
                     limit = f"at most {_LONGEST_TEXT} characters fit on a cell"
                     self.errors.add(
@@ -728,39 +722,27 @@ class _SetReader:
         """Return a family of challenges; None after an error."""
         errors = self.errors
         errors_before = errors.count
-        by_id = {board.id: board for board in puzzle.boards}
-        board = default_board(puzzle.boards) if table.board is None else by_id.get(table.board)
-        if board is None:
-            lack = f"there is no board {quote(table.board)}" if table.board else "there is no board"
-            place = table.key("board") if table.board else table.place
-            errors.add(place, f"{lack}; a family chooses cells of one ([[board]])")
-            return None
         pieces = reader.named(table.pieces, table.key("pieces"))
-        numbering = reader.numbering(board)
-        groups = []
+        board = default_board(puzzle.boards)
+        if table.board is not None:
+            reader.board(table.board, table.key("board"))
+            board = next((board for board in puzzle.boards if board.id == table.board), None)
+        elif board is None:
+            errors.add(table.place, "chooses cells of a board, and there is none; add a [[board]]")
         key = table.key("groups")
-        if not isinstance(table.groups, list):
+        if not isinstance(table.groups, list) or not table.groups:
             errors.add(key, f"expected a list of groups of cells, found {quote(table.groups)}")
+        if board is None or errors.count > errors_before:
             return None
-        for index, group in enumerate(table.groups):
-            names = group.split() if isinstance(group, str) else group
-            if not isinstance(names, list) or not names:
-                expected = "expected labels in a string, or a list of cells"
-                errors.add(f"{key}[{index}]", f"{expected}, found {quote(names)}")
-                continue
-            labels = []
-            for name in names:
-                try:
-                    cells = cells_named(name, self.lattice, numbering)
-                    text = name if isinstance(name, str) else self._place_name(cells, numbering)
-                    if board.cells and not cells <= board.cells:
-                        raise ValueError(f"{quote(name)} is not on the board")
-                    labels.append(Label(text, cells))
-                except ValueError as error:
-                    errors.add(f"{key}[{index}]", str(error))
-            groups.append(tuple(labels))
-        if prod(len(set(labels)) for labels in groups) > _MOST_MEMBERS:
-            errors.add(key, f"make more than {_MOST_MEMBERS:,} challenges; use smaller groups")
+        numbering = reader.numbering(board)
+        groups = [
+            self._group(group, f"{key}[{index}]", numbering)
+            for index, group in enumerate(table.groups)
+        ]
+        members = prod(len(set(labels)) for labels in groups)
+        if members > _MOST_MEMBERS:
+            limit = f"at most {_MOST_MEMBERS:,} are allowed; use smaller groups"
+            errors.add(key, f"make {members:,} challenges; {limit}")
         texts = {label.text for labels in groups for label in labels}
         for index, name in enumerate(table.without):
             if unknown := [text for text in name.split("-") if text not in texts]:
@@ -768,7 +750,7 @@ class _SetReader:
                 errors.add(f"{table.key('without')}[{index}]", message)
         if errors.count > errors_before:
             return None
-        return Family(
+        family = Family(
             table.id,
             table.title or table.id,
             board,
@@ -779,11 +761,32 @@ class _SetReader:
             table.blocked,
             tuple(frozenset(name.split("-")) for name in table.without),
         )
+        if board.cells and next(family.choices(), None) is None:
+            advice = "name more cells, or less in without"
+            errors.add(key, f"leave no choice of a different cell of each group; {advice}")
+        return family
 
-    def _place_name(self, cells: frozenset[Cell], numbering: CellNumbering) -> str:
-        """Return a name for cells without a label: ``r2c3`` for row 2, column 3."""
-        row, col = self.lattice.row_col(min(cells))
-        return f"r{row - numbering.origin[0]}c{col - numbering.origin[1]}"
+    def _group(self, group: Any, key: str, numbering: CellNumbering) -> tuple[Label, ...]:
+        """Return the choices of a group; those without a label are ``r2c3`` for row 2, column 3."""
+        names = group.split() if isinstance(group, str) else group
+        if not isinstance(names, list) or not names:
+            expected = "expected labels in a string, or a list of cells"
+            self.errors.add(key, f"{expected}, found {quote(group)}")
+            return ()
+        labels = []
+        for name in names:
+            try:
+                cells = cells_named(name, self.lattice, numbering)
+                if numbering.cells and not cells <= numbering.cells:
+                    raise ValueError(f"{quote(name)} is not on the board")
+                if isinstance(name, str) and "-" in name:
+                    advice = "a dash joins the names of choices; write [row, column]"
+                    raise ValueError(f"{quote(name)} cannot be in a name, where {advice}")
+                row, col = numbering.place(cells) if cells else (0, 0)
+                labels.append(Label(name if isinstance(name, str) else f"r{row}c{col}", cells))
+            except ValueError as error:
+                self.errors.add(key, str(error))
+        return tuple(labels)
 
     def _refuse_small_boards(self, puzzle: PuzzleSet) -> None:
         """Record an error for each board on which a piece fits that no challenge leaves out."""
@@ -833,7 +836,8 @@ class _SetReader:
                 made = f"{quote(part_id)}{origin and origin + ','}"
                 message = f"{made} is also the id of {first_place}{first_origin}"
                 advice = "choose another: ids become file names, and case is ignored"
-                self.errors.add(f"{place}.id", f"{message}; {advice}")
+                key = place if place.startswith("cut") else f"{place}.id"
+                self.errors.add(key, f"{message}; {advice}")
 
 
 def _extent(lattice: Lattice, cells: Iterable[Cell]) -> str:
