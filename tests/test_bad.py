@@ -27,6 +27,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,7 @@ import pytest
 from fabkit.build.coupon import measurement_csv
 from fabkit.cli import main
 from fabkit.drawing.coupon import coupon_places
-from fabkit.model.library import shipped_folder, shipped_names
+from fabkit.model.library import schema_of, shipped_folder, shipped_names
 from fabkit.model.profile_file import load_profile
 from fabkit.model.set_file import read_set
 from tests.support.mutations import mutated, surprises
@@ -266,9 +267,45 @@ def test_bad_input_ends_a_process_in_order(kind: str, name: str, tmp_path: Path)
     assert content_of(tmp_path) == before
 
 
-@pytest.mark.parametrize("name", shipped_names())
-def test_no_mutation_of_a_set_gets_past_the_reader_unseen(name: str, tmp_path: Path) -> None:
-    content = (shipped_folder() / f"{name}.toml").read_bytes()
+def names_in(value: object) -> set[str]:
+    """All keys of a document and of the tables in it."""
+    if isinstance(value, list):
+        return set().union(*map(names_in, value))
+    return set(value).union(*map(names_in, value.values())) if isinstance(value, dict) else set()
+
+
+#: The set files to change: the shipped ones, and those of the tests that have the other keys.
+MUTATED = [
+    *(shipped_folder() / f"{name}.toml" for name in shipped_names()),
+    *(SETS / f"{name}.toml" for name in ("keys", "pegs", "chequer")),
+]
+
+
+#: Keys that fabkit alone writes, and one that names another file.
+NOT_MUTATED = {
+    *("parity", "half_width", "centre", "file", "solution", "count_up_to_symmetry", "unique_by"),
+    *("minimal", "rigid", "shape", "svg"),
+}
+
+
+def test_every_key_of_a_set_file_is_in_one_that_is_mutated() -> None:
+    tables = schema_of("set")["$defs"].items()  # those of profiles have other names
+    known = {key for name, table in tables if name.endswith("Table") for key in table["properties"]}
+    held = set().union(*(names_in(tomllib.loads(path.read_text("utf-8"))) for path in MUTATED))
+    assert known - held == NOT_MUTATED
+
+
+def read_and_use(path: Path) -> None:
+    """Reads a set, and makes the first members of its families by their names."""
+    for family in read_set(path).families:
+        for chosen in islice(family.choices(), 3):
+            assert family.find(family.name(chosen)), family.name(chosen)
+
+
+@pytest.mark.parametrize("original", MUTATED, ids=lambda path: path.stem)
+def test_no_mutation_of_a_set_gets_past_the_reader_unseen(original: Path, tmp_path: Path) -> None:
+    content = original.read_bytes()
     path = tmp_path / "mutated.toml"
-    changed = (mutated(content, random.Random(f"{name} {seed}")) for seed in range(20))
-    assert surprises(path, changed, lambda: read_set(path)) == []
+    count = 20 if original.parent == shipped_folder() else 60
+    changed = (mutated(content, random.Random(f"{original.stem} {seed}")) for seed in range(count))
+    assert surprises(path, changed, lambda: read_and_use(path)) == []

@@ -371,7 +371,7 @@ class ChallengeReader:
                 self._cells(key, getattr(table, key), table.key(key), numbering) if key else None
             )
             stated = [name for name in CLUE_KEYS if getattr(table, name)]
-            if not stated:
+            if key and not stated:
                 errors.add(table.place, f"says nothing of its cells; add {join_or(CLUE_KEYS)}")
             if cells and (message := numbering.outside(cells, region)):
                 errors.add(table.key(key), message)

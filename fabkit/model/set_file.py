@@ -684,7 +684,8 @@ class _SetReader:
                 expected = f"expected a string of {pluralize(len(places), 'word')}"
                 each = "one for each cell of the row, where a dot is no text"
                 self.errors.add(f"{key}[{index}]", f"{expected}, {each}; found {quote(text)}")
-            for word, place in zip(words, places, strict=False):
+                continue
+            for word, place in zip(words, places, strict=True):
                 if len(word) > _LONGEST_TEXT:
                     limit = f"at most {_LONGEST_TEXT} characters fit on a cell"
                     self.errors.add(
@@ -699,10 +700,9 @@ class _SetReader:
         """Return the set with the clues of its boards, which name pieces and marks."""
         reader = ChallengeReader(puzzle, self.regions)
         ids = [piece.id for piece in puzzle.pieces]
-        tables = {table.id: table for table in self.file.board}
+        tables = [None] * (len(puzzle.boards) - len(self.file.board)) + self.file.board
         boards = []
-        for board in puzzle.boards:
-            table = tables.get(board.id)
+        for board, table in zip(puzzle.boards, tables, strict=True):
             clues: tuple[Clue, ...] = ()
             if table is not None and board.cells:
                 clues = reader.clues(table.clue, reader.numbering(board), board.cells, ids)
@@ -744,7 +744,7 @@ class _SetReader:
             limit = f"at most {_MOST_MEMBERS:,} are allowed; use smaller groups"
             errors.add(key, f"make {members:,} challenges; {limit}")
         texts = {label.text for labels in groups for label in labels}
-        for index, name in enumerate(table.without):
+        for index, name in enumerate(table.without if errors.count == errors_before else ()):
             if unknown := [text for text in name.split("-") if text not in texts]:
                 message = f"{quote(unknown[0])} is not in a group; expected names joined by dashes"
                 errors.add(f"{table.key('without')}[{index}]", message)
