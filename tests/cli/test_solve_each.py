@@ -24,7 +24,6 @@ from fabkit.solve.encoding import to_exact_cover
 Capture = pytest.CaptureFixture[str]
 
 CALENDAR = "tests/sets/calendar.toml"
-DICE = "tests/sets/dicesquare.toml"
 #: Two dice on a strip of five cells, which a domino and a single cell cover but for the blockers.
 STRIP = """
 [set]
@@ -177,7 +176,7 @@ def test_options_that_need_each(capsys: Capture) -> None:
 @pytest.mark.integration
 def test_all_rolls_are_solvable_and_a_kill_loses_nothing(tmp_path: Path) -> None:
     folder = tmp_path / "run"
-    command = [sys.executable, "-m", "fabkit", "solve", DICE, "roll", "--each", "--csv"]
+    command = [sys.executable, "-m", "fabkit", "solve", "dicesquare", "roll", "--each", "--csv"]
     whole = subprocess.run(command, capture_output=True, check=True).stdout
     assert whole.count(b",solved\n") == 62_208
     command += ["--resume", str(folder)]
