@@ -257,7 +257,8 @@ def _read_cells(
             covered.update(cells)
         except ValueError as error:
             errors.add(f"{key}[{index}]", str(error))
-            if numbering and numbering.lack and type(item) is int:
+            is_label = isinstance(item, str)
+            if numbering and not numbering.labels and (is_label or numbering.lack):  # as all others
                 break
     return frozenset(covered)
 

@@ -786,6 +786,8 @@ class _SetReader:
                 labels.append(Label(name if isinstance(name, str) else f"r{row}c{col}", cells))
             except ValueError as error:
                 self.errors.add(key, str(error))
+                if isinstance(name, str) and not numbering.labels:  # as all others
+                    break
         return tuple(labels)
 
     def _refuse_small_boards(self, puzzle: PuzzleSet) -> None:
