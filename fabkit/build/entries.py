@@ -115,9 +115,8 @@ def begin_gathering(
         message = "has no challenge and no board; give a challenge file with --challenges"
         raise NothingToShowError.of(puzzle.name, message)
     known = [entry.challenge.id for entry in all_entries]
-    for name in only if puzzle.families and not files else ():
-        if name not in known:  # its message names members, which are not listed here
-            find_challenge(puzzle, name)
+    for name in {*only} - {*known} if puzzle.families and not files else ():
+        find_challenge(puzzle, name)  # its message names members, which are not listed here
     refuse_unknown_ids(only, known)
     wanted = [entry for entry in all_entries if entry.challenge.id in only or not only]
     finish = _solved(puzzle, wanted, selection.budget_s)

@@ -317,9 +317,7 @@ class ChallengeReader:
         key = table.key("minus")
         if table.minus is None:
             if table.blocked:
-                self._errors.add(
-                    table.key("blocked"), "needs the cells that have blockers; add minus"
-                )
+                self._errors.add(table.key("blocked"), "needs the cells to block; add minus")
             return frozenset()
         if table.frame is not None:  # drawn without them
             return self._cells("frame", table.minus, key)
@@ -342,10 +340,9 @@ class ChallengeReader:
             return default
         key = table.key("open")
         if table.open < 0 or (region and table.open >= len(region)):
-            size = f" to {len(region) - 1}, as the region has {pluralize(len(region), 'cell')}"
-            self._errors.add(
-                key, f"is {quote(table.open)}; expected 0{size if region else ' or more'}"
-            )
+            limit = f" to {len(region) - 1}, as the region has {pluralize(len(region), 'cell')}"
+            expected = f"expected 0{limit if region else ' or more'}"
+            self._errors.add(key, f"is {quote(table.open)}; {expected}")
         elif table.open and pieces_count is not None:
             self._errors.add(key, "leaves cells open, but pieces_count fills the region; omit one")
         return table.open
@@ -591,8 +588,8 @@ class ChallengeReader:
             elif not self._proved and piece.forms and not is_image(lattice, piece, cells, flips):
                 message = f"is not the shape of {name} under the allowed moves ({MOVES[flips]})"
                 errors.add(where, message)
-            elif region and not cells <= region:
-                errors.add(where, "is partly outside the region")
+            elif message := numbering.outside(cells, region):
+                errors.add(where, message)
             elif cells & covered:
                 errors.add(where, "overlaps another given piece")
             elif clues and not ClueFilter(lattice, piece, clues, flips).allows(cells):

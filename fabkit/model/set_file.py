@@ -29,7 +29,6 @@ from fabkit.core.errors import (
     InputError,
     escape,
     join_names,
-    join_or,
     pluralize,
     quote,
 )
@@ -135,16 +134,6 @@ _Length = Annotated[int, Field(ge=1, le=LONGEST_SIDE)]
 _Rectangle = Annotated[list[_Length], Field(min_length=2, max_length=2)]
 _NumberRows = Annotated[list[_Length], Field(min_length=1, max_length=LONGEST_SIDE)]
 _Centre = Annotated[list[int], Field(min_length=3, max_length=3)]
-
-
-def _read_look(value: object) -> str:
-    if value in LOOKS:
-        return str(value)
-    try:
-        return str(COLOUR.read(value))
-    except ValueError:
-        looks = join_or([*LOOKS, 'a colour such as "#5d3a1a"'])
-        raise ValueError(f"expected {looks}, found {quote(value)}") from None
 
 
 def _exactly_one(keys: Sequence[str]) -> dict[str, Any]:
@@ -267,10 +256,7 @@ class FamilyTable(Table):
     )
     groups: Annotated[
         Any,
-        Shape(
-            "a list of groups",
-            Annotated[list[str | list[Pair | int | str]], Field(min_length=1)],
-        ),
+        Shape("a list of groups", list[str | list[Pair | int | str]]),
     ] = Field(
         description="groups of cells, one of which is chosen: labels in a string, or a list of cells"
     )
@@ -450,10 +436,11 @@ class _SetReader:
                 self.errors.add("set.marks", f"{expected}; found {quote(letter)}")
                 continue
             try:
-                looks[letter] = _read_look(look)
-            except ValueError as error:
+                looks[letter] = look if look in LOOKS else COLOUR.read(look)
+            except ValueError:
                 looks[letter] = letter
-                self.errors.add(f"set.marks.{letter}", str(error))
+                expected = f'expected {", ".join(LOOKS)} or a colour such as "#5d3a1a"'
+                self.errors.add(f"set.marks.{letter}", f"{expected}, found {quote(look)}")
             if list(looks.values()).count(looks[letter]) > 1:
                 message = f"another mark is {quote(look)} as well; choose another look"
                 self.errors.add(f"set.marks.{letter}", message)

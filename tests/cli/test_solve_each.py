@@ -191,3 +191,16 @@ def test_all_rolls_are_solvable_and_a_kill_loses_nothing(tmp_path: Path) -> None
         again = f"to continue, run the same command with --resume {folder}"
         assert stop == signal.SIGKILL or again in errors.decode()
     assert subprocess.run(command, capture_output=True, check=True).stdout == whole
+
+
+def test_members_are_found_by_names_with_dashes_and_any_case(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    path = tmp_path / "strip.toml"
+    path.write_text(STRIP.replace('prefix = "roll"', 'prefix = "my-roll"\nwithout = ["a-e"]'))
+    assert main(["solve", str(path), "My-Roll-A-B", "--count"]) == 0
+    assert "my-roll-a-b: 2 solutions" in capsys.readouterr().out
+    assert main(["solve", str(path), "my-roll-a-e"]) == 2
+    assert '"my-roll-a-e", which its family roll excludes' in capsys.readouterr().err
+    assert main(["solve", str(path), "roll-a-b"]) == 2
+    assert "members of roll such as my-roll-a-b" in capsys.readouterr().err
