@@ -6,7 +6,8 @@
   (of an ``svg``, the one that names it), where ``change`` replaces one text by another, and what the case
   does ``add``; or a whole ``input``,
 - ``profile.toml``: profiles, run as ``fabkit export-stl fridgeiq -p FILE``,
-- ``challenge.toml``: challenge files, run as ``fabkit solve SET --file SET-NAME.toml``,
+- ``challenge.toml``: challenge files, run as ``fabkit solve SET --file SET-NAME.toml``, where SET is
+  shipped, or one of ``tests/sets``,
 - ``cli.toml``: command lines,
 - ``measured.toml``: lists of values, run as ``fabkit calibrate --from FILE``: whole as ``input``, or good
   ones of some ``kinds``, ``without`` some numbers, ``times`` a factor, with other ``rows``,
@@ -21,10 +22,12 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 import tomllib
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -33,12 +36,13 @@ import pytest
 from fabkit.build.coupon import measurement_csv
 from fabkit.cli import main
 from fabkit.drawing.coupon import coupon_places
-from fabkit.model.library import shipped_folder, shipped_names
+from fabkit.model.library import schema_of, shipped_folder, shipped_names
 from fabkit.model.profile_file import load_profile
 from fabkit.model.set_file import read_set
 from tests.support.mutations import mutated, surprises
 
 BAD = Path(__file__).resolve().parent / "bad"
+SETS = BAD.with_name("sets")
 UPDATE = os.environ.get("FABKIT_UPDATE") == "1"
 
 Case = dict[str, Any]
@@ -52,6 +56,8 @@ PIECE = '\n[[piece]]\nid = "A"\n'
 DOMINO = f"{PIECE}cells = [[0, 0], [0, 1]]\n"
 TROMINO = '\n[[piece]]\nid = "B"\ncells = [[0, 0], [0, 1], [0, 2]]\n'
 QUARTER = HEAD.replace('"square"', '"quarter-square"') + PIECE
+LABELLED = '\n[[board]]\nid = "tray"\nsize = [2, 3]\nlabels = ["a b c", "d e f"]\nopen = 2\n'
+FAMILY = '\n[[family]]\nid = "roll"\ngroups = ["a b c", "d e f"]\n'
 #: Beginnings of set files, all without a fault once their last piece or challenge is drawn.
 BASES = {
     "square": HEAD + PIECE,
@@ -60,6 +66,10 @@ BASES = {
     "svg": f'{HEAD}unit = "20 mm"\n{PIECE}svg = "{{name}}.svg#A"\n',
     "board": f'{HEAD}{DOMINO}\n[[board]]\nid = "tray"\n',
     "domino": f'{HEAD}{DOMINO}\n[[board]]\nid = "tray"\nsize = [2, 3]\n\n[[challenge]]\nid = "one"\n',
+    "marked": f'{HEAD}marks = {{ o = "hole", x = "cross" }}\n{PIECE}rows = ["oX"]\n',
+    "labelled": f"{HEAD}{DOMINO}{DOMINO.replace('A', 'C')}{LABELLED}",
+    "family": f"{HEAD}{DOMINO}{DOMINO.replace('A', 'C')}{LABELLED}{FAMILY}",
+    "cut": f'{HEAD}\n[cut]\nrows = ["AAB", "ABB"]\n',
     "challenge": f'{HEAD}{DOMINO}{TROMINO}\n[[board]]\nid = "tray"\nsize = [2, 3]\n\n[[challenge]]\nid = "one"\n',
 }
 
@@ -161,7 +171,11 @@ def put(kind: str, name: str, case: Case, folder: Path) -> list[str]:
     if "svg" in case:
         (folder / f"{name}.svg").write_text(case["svg"], encoding="utf-8", newline="\n")
     if kind == "challenge":
-        return ["solve", name.partition("-")[0], "--file", file]
+        set_name = name.partition("-")[0]
+        if set_name not in shipped_names():
+            shutil.copy(SETS / f"{set_name}.toml", folder)
+            set_name += ".toml"
+        return ["solve", set_name, "--file", file]
     return ["export-stl", "fridgeiq", "-p", file] if kind == "profile" else ["export-stl", file]
 
 
@@ -253,9 +267,45 @@ def test_bad_input_ends_a_process_in_order(kind: str, name: str, tmp_path: Path)
     assert content_of(tmp_path) == before
 
 
-@pytest.mark.parametrize("name", shipped_names())
-def test_no_mutation_of_a_set_gets_past_the_reader_unseen(name: str, tmp_path: Path) -> None:
-    content = (shipped_folder() / f"{name}.toml").read_bytes()
+def names_in(value: object) -> set[str]:
+    """All keys of a document and of the tables in it."""
+    if isinstance(value, list):
+        return set().union(*map(names_in, value))
+    return set(value).union(*map(names_in, value.values())) if isinstance(value, dict) else set()
+
+
+#: The set files to change: the shipped ones, and those of the tests that have the other keys.
+MUTATED = [
+    *(shipped_folder() / f"{name}.toml" for name in shipped_names()),
+    *(SETS / f"{name}.toml" for name in ("keys", "pegs", "chequer")),
+]
+
+
+#: Keys that fabkit alone writes, and one that names another file.
+NOT_MUTATED = {
+    *("parity", "half_width", "centre", "file", "solution", "count_up_to_symmetry", "unique_by"),
+    *("minimal", "rigid", "shape", "svg"),
+}
+
+
+def test_every_key_of_a_set_file_is_in_one_that_is_mutated() -> None:
+    tables = schema_of("set")["$defs"].items()  # those of profiles have other names
+    known = {key for name, table in tables if name.endswith("Table") for key in table["properties"]}
+    held = set().union(*(names_in(tomllib.loads(path.read_text("utf-8"))) for path in MUTATED))
+    assert known - held == NOT_MUTATED
+
+
+def read_and_use(path: Path) -> None:
+    """Reads a set, and makes the first members of its families by their names."""
+    for family in read_set(path).families:
+        for chosen in islice(family.choices(), 3):
+            assert family.find(family.name(chosen)), family.name(chosen)
+
+
+@pytest.mark.parametrize("original", MUTATED, ids=lambda path: path.stem)
+def test_no_mutation_of_a_set_gets_past_the_reader_unseen(original: Path, tmp_path: Path) -> None:
+    content = original.read_bytes()
     path = tmp_path / "mutated.toml"
-    changed = (mutated(content, random.Random(f"{name} {seed}")) for seed in range(20))
-    assert surprises(path, changed, lambda: read_set(path)) == []
+    count = 20 if original.parent == shipped_folder() else 60
+    changed = (mutated(content, random.Random(f"{original.stem} {seed}")) for seed in range(count))
+    assert surprises(path, changed, lambda: read_and_use(path)) == []

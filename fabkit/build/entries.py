@@ -20,7 +20,7 @@ from fabkit.model.catalog import (
     shipped_entries,
 )
 from fabkit.model.challenge_file import read_challenges
-from fabkit.model.challenges import challenge_in_file, challenge_names, resolve_id
+from fabkit.model.challenges import challenge_in_file, challenge_names, find_challenge, resolve_id
 from fabkit.model.entry import (
     DEFAULT_THRESHOLDS,
     KINDS,
@@ -114,7 +114,10 @@ def begin_gathering(
     if not all_entries:
         message = "has no challenge and no board; give a challenge file with --challenges"
         raise NothingToShowError.of(puzzle.name, message)
-    refuse_unknown_ids(only, [entry.challenge.id for entry in all_entries])
+    known = [entry.challenge.id for entry in all_entries]
+    for name in {*only} - {*known} if puzzle.families and not files else ():
+        find_challenge(puzzle, name)  # its message names members, which are not listed here
+    refuse_unknown_ids(only, known)
     wanted = [entry for entry in all_entries if entry.challenge.id in only or not only]
     finish = _solved(puzzle, wanted, selection.budget_s)
     return lambda progress: sorted(finish(progress), key=lambda entry: KINDS.index(entry.kind))

@@ -68,22 +68,26 @@ def challenges(
     Exit code 1 if fewer than --count are found.
     """
     from fabkit.puzzles.graded import challenge_list, subsets
-    from fabkit.puzzles.graded.generate import ChallengeQuery, find_board, generate
+    from fabkit.puzzles.graded.generate import ALL, ChallengeQuery, find_board, generate
     from fabkit.solve.engines.engine import Budget
 
     report, puzzle, folder = context.report, context.puzzle, context.folder
     begin = context.begin
     place = find_board(puzzle, board)
     levels = tuple(difficulty or LEVELS)
-    if of and (board or clues):
+    if of is not None and (board or clues):
         raise InputError.of("--of", f"excludes {'--board' if board else '--clues'}; choose one")
     if clues and place is None:
-        raise InputError.of("--clues", f"requires a board, and {puzzle.name} has none")
+        raise InputError.of("--clues", f"requires a board, and {puzzle.name} has none; omit it")
     begun = tuple(filter(None, map(str.strip, (of or "").split(","))))
-    max_given = len(puzzle.pieces) - 1
+    if of is not None and (not begun or (ALL in begun and len(begun) > 1)):
+        message = f"expected ids, or {ALL} on its own, found {quote(of)}"
+        raise InputError.of("--of", message)
+    max_given, limit = len(puzzle.pieces) - 1, pluralize(len(puzzle.pieces), "piece")
     if clues and place is not None:
         max_given = len(place.cells)
-    given_pieces = _given(puzzle, bool(place or begun), given, max_given)
+        limit = f"a board of {pluralize(max_given, 'cell')}"
+    given_pieces = _given(puzzle, bool(place or begun), given, max_given, limit)
     query = ChallengeQuery(count, place, given_pieces, levels, seed, begun, clues or "")
     if place is None and not begun:
         subsets.refuse_unsuitable(puzzle)
@@ -133,7 +137,7 @@ def _print_results(generated: GeneratedChallenges, report: Report) -> None:
 
 
 def _given(
-    puzzle: PuzzleSet, is_start: bool, given: str | None, max_given: int
+    puzzle: PuzzleSet, is_start: bool, given: str | None, max_given: int, limit: str
 ) -> int | str | None:
     """Read ``--given``.
 
@@ -152,7 +156,7 @@ def _given(
     except InputError:
         message = (
             f"expected minimal, or a whole number from 1 to {max_given}, since {puzzle.name} has "
-            f"{pluralize(len(puzzle.pieces), 'piece')}; found {quote(given)}"
+            f"{limit}; found {quote(given)}"
         )
         raise InputError.of("--given", message) from None
     return count

@@ -64,7 +64,7 @@ def solve(
         read=options.whole(1, _MAX_LISTED),
     ),
     leftover: bool = flag(
-        "--leftover", "Leave cells open where the pieces are fewer than the region has cells for."
+        "--leftover", "Leave open as many cells as the pieces do not cover, like `open` in a file."
     ),
     engine: str | None = option(
         "--engine NAME",
@@ -98,19 +98,19 @@ def solve(
     questions = {"--first": first, "--count": count, "--all": all, "--unique": unique}
     question = options.exclusive(questions | {"--starts": starts})[2:] or "first"
     files = {"--certificate": certificate, "--cnf": cnf, "--svg": svg, "--steps": steps}
+    if question != "all":
+        options.refuse({"--limit": limit}, "requires --all; add it")
+    if not (svg or steps):
+        message = "requires a drawing; add --svg FILE.svg, or omit it"
+        options.refuse({"--theme": theme}, message)
     if each:
         named = {"--file": file, "--engine": engine, "--difficulty": difficulty}
         options.refuse({**named, "--leftover": leftover, **files}, "excludes --each; choose one")
         return solve_each(context, challenge, question, budget_s, resume, csv)
     options.refuse({"--csv": csv, "--resume": resume}, "requires --each; add it")
-    if question != "all":
-        options.refuse({"--limit": limit}, "requires --all; add it")
     if question == "starts":
         message = "excludes --starts; choose one"
         options.refuse({"--engine": engine, **files, "--difficulty": difficulty}, message)
-    if not (svg or steps):
-        message = "requires a drawing; add --svg FILE.svg, or omit it"
-        options.refuse({"--theme": theme}, message)
     if certificate and file and certificate.resolve() == file.resolve():
         raise InputError.of("--certificate", "is the challenge's own file; choose another one")
     report, puzzle = context.report, context.puzzle

@@ -292,10 +292,13 @@ def read_document(
 
 
 def _set_places(table: Table, unsound: Container[tuple[int | str, ...]] = ()) -> None:
-    """Set the places of tables in the lists of a table, without those at unsound places."""
+    """Set the places of tables in a table and its lists, without those at unsound places."""
     for key in table.model_fields_set:
         rows = getattr(table, key)
-        if isinstance(rows, list) and rows and isinstance(rows[0], Table):
+        if isinstance(rows, Table):
+            rows._place = table.key(key)
+            _set_places(rows)
+        elif isinstance(rows, list) and rows and isinstance(rows[0], Table):
             indices = (index for index in count() if (key, index) not in unsound)
             for row, index in zip(rows, indices, strict=False):
                 row._place = f"{table.key(key)}[{index}]"

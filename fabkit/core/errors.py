@@ -127,7 +127,9 @@ def did_you_mean(name: str, known: Sequence[str]) -> str:
 
 def no_such(noun: str, name: str, known: Sequence[str], maximum: int = _MAX_NAMED) -> str:
     """Return the message for an unknown name: what to choose from, and what was probably meant."""
-    near = did_you_mean(name, known) or did_you_mean(name.lower(), known)
+    by_lower = {known_name.lower(): known_name for known_name in reversed(known)}
+    meant = by_lower.get(nearest(name.lower(), list(by_lower)), "")
+    near = did_you_mean(name, known) or did_you_mean(meant, known)
     return f"there is no {noun} {quote(name)}; choose from {join_names(known, maximum)}{near}"
 
 

@@ -27,6 +27,7 @@ from fabkit.core.documents import (
 from fabkit.core.errors import (
     ErrorList,
     InputError,
+    did_you_mean,
     escape,
     join_names,
     join_or,
@@ -175,8 +176,6 @@ class ChallengeFile(Table):
 
     pieces_count: StrictInt | None = Field(
         None,
-        ge=-_MAX_SOLUTIONS,
-        le=_MAX_SOLUTIONS,
         description="how many of the pieces fill the region; all of them by default",
         json_schema_extra={"minimum": 1},
     )
@@ -189,8 +188,6 @@ class ChallengeFile(Table):
     )
     open: StrictInt | None = Field(
         None,
-        ge=-_MAX_SOLUTIONS,
-        le=_MAX_SOLUTIONS,
         description="number of cells that stay open; by default that of the board, or 0",
         json_schema_extra={"minimum": 0},
     )
@@ -320,13 +317,13 @@ class ChallengeReader:
         key = table.key("minus")
         if table.minus is None:
             if table.blocked:
-                self._errors.add(table.key("blocked"), "needs the cells that have blockers: minus")
+                self._errors.add(table.key("blocked"), "needs the cells to block; add minus")
             return frozenset()
         if table.frame is not None:  # drawn without them
             return self._cells("frame", table.minus, key)
         minus = self._regions.read("cells", table.minus, key, numbering)
-        if whole and not minus <= whole:
-            self._errors.add(key, "names cells outside the board")
+        if message := numbering.outside(minus, whole):
+            self._errors.add(key, message)
         elif whole and minus == whole:
             self._errors.add(key, "names all cells of the board; leave some to cover")
         return minus
@@ -342,9 +339,10 @@ class ChallengeReader:
         if table.open is None:
             return default
         key = table.key("open")
-        if not 0 <= table.open < max(len(region), 1):
-            expected = f"expected 0 to {len(region) - 1}, as the region has {len(region)} cells"
-            self._errors.add(key, f"is {table.open}; {expected}")
+        if table.open < 0 or (region and table.open >= len(region)):
+            limit = f" to {len(region) - 1}, as the region has {pluralize(len(region), 'cell')}"
+            expected = f"expected 0{limit if region else ' or more'}"
+            self._errors.add(key, f"is {quote(table.open)}; {expected}")
         elif table.open and pieces_count is not None:
             self._errors.add(key, "leaves cells open, but pieces_count fills the region; omit one")
         return table.open
@@ -370,12 +368,13 @@ class ChallengeReader:
                 self._cells(key, getattr(table, key), table.key(key), numbering) if key else None
             )
             stated = [name for name in CLUE_KEYS if getattr(table, name)]
-            if not stated:
+            if key and not stated:
                 errors.add(table.place, f"says nothing of its cells; add {join_or(CLUE_KEYS)}")
-            if cells and region and not cells <= region:
-                errors.add(table.key(key), "is partly outside the region")
+            if cells and (message := numbering.outside(cells, region)):
+                errors.add(table.key(key), message)
             if table.piece and table.piece not in pieces:
-                message = f"{quote(table.piece)} is not among the challenge's pieces"
+                message = f"{quote(table.piece)} is not among the pieces to use; choose from "
+                message += join_names(pieces) + did_you_mean(table.piece, pieces)
                 errors.add(table.key("piece"), message)
             marks = [*self._puzzle.marks, PLAIN]
             if table.mark and len(marks) == 1:
@@ -395,7 +394,8 @@ class ChallengeReader:
         if colour not in colours.values():
             by_colour = [f"{piece} ({colour})" for piece, colour in colours.items()]
             message = f"is {quote(table.colour)}, but no piece has that colour; choose from "
-            self._errors.add(table.key("colour"), message + join_names(by_colour))
+            message += join_names(by_colour) + did_you_mean(table.colour, list(colours))
+            self._errors.add(table.key("colour"), message)
         return colour
 
     def _with_result(
@@ -476,7 +476,7 @@ class ChallengeReader:
             region = self._cells(key, table.frame, where)
             lack = "the region is drawn by cells of the frame"
             return region, CellNumbering(self._lattice, region, lack)
-        numbering = self._board(table.board, where) if key == "board" else self._default()
+        numbering = self.board(table.board, where) if key == "board" else self._default()
         if key == "cells":
             return self._regions.read(key, table.cells, where, numbering), numbering
         if not key and numbering.lack:
@@ -504,7 +504,8 @@ class ChallengeReader:
         """Return the numbers and names of a board's cells."""
         return CellNumbering(self._lattice, board.cells, labels=board.labels)
 
-    def _board(self, wanted: Any, key: str) -> CellNumbering:
+    def board(self, wanted: Any, key: str) -> CellNumbering:
+        """Return the numbers and names of the cells of a board by its id; empty after an error."""
         if isinstance(wanted, str) and wanted in self._boards:
             return self.numbering(self._boards[wanted])
         if not self._puzzle.boards:
@@ -548,7 +549,7 @@ class ChallengeReader:
         key = table.key("pieces_count")
         if count is not None and not 1 <= count <= named:
             expected = f"expected 1 to {named}, as {pluralize(named, 'piece')} may be used"
-            self._errors.add(key, f"is {count}; {expected}")
+            self._errors.add(key, f"is {quote(count)}; {expected}")
         elif count is not None and count < given:
             self._errors.add(key, f"is {count}, but {pluralize(given, 'piece')} are given")
         return None if count == named else count
@@ -587,12 +588,12 @@ class ChallengeReader:
             elif not self._proved and piece.forms and not is_image(lattice, piece, cells, flips):
                 message = f"is not the shape of {name} under the allowed moves ({MOVES[flips]})"
                 errors.add(where, message)
-            elif region and not cells <= region:
-                errors.add(where, "is partly outside the region")
+            elif message := numbering.outside(cells, region):
+                errors.add(where, message)
             elif cells & covered:
                 errors.add(where, "overlaps another given piece")
             elif clues and not ClueFilter(lattice, piece, clues, flips).allows(cells):
-                errors.add(where, "contradicts a clue")
+                errors.add(where, "contradicts a clue; move the piece, or change the clue")
             else:
                 given[row.piece] = Given(row.piece, cells)
                 covered |= cells

@@ -115,7 +115,16 @@ def find_challenge(puzzle: PuzzleSet, name: str | None) -> Challenge:
             f", and {pluralize(count, kind)}" for kind, count in kinds
         )
         message = f"has no challenge {quote(name)}; choose from {offered}"
-        message += did_you_mean(meant, all_ids)
+        near = did_you_mean(meant, all_ids)
+        for family in puzzle.families:
+            first = next(map(family.name, family.choices()), "")
+            message += f", and members of {family.id} such as {first}"
+            if nearest := family.nearest(name):
+                near = f'; did you mean "{nearest}"?'
+            if replace(family, without=()).find(name):
+                message = f"has no challenge {quote(name)}, which its family {family.id} excludes"
+                break
+        message += near
     raise InputError.of(puzzle.name, message)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any, Protocol, TypeVar
 
-from fabkit.core.errors import InputError, quote
+from fabkit.core.errors import InputError, nearest, quote
 from fabkit.core.files import json_sha256
 from fabkit.model.lattice import Cell, Lattice, Point, Ring
 from fabkit.model.piece import Form, Piece
@@ -188,17 +188,37 @@ class Family:
 
     def find(self, name: str) -> Challenge | None:
         """Return the member of this name, ignoring case; None when there is none."""
-        wanted = name.lower().split("-")
-        if self.prefix and wanted.pop(0) != self.prefix.lower():
-            return None
-        if len(wanted) != len(self.groups):
-            return None
-        by_name = [{label.text.lower(): label for label in group} for group in self.groups]
-        chosen = [labels.get(text) for labels, text in zip(by_name, wanted, strict=True)]
-        labels = tuple(label for label in chosen if label is not None)
-        one_of_each = replace(self, groups=tuple((label,) for label in labels))
-        is_whole = len(labels) == len(chosen)
-        return self.member(labels) if is_whole and [*one_of_each.choices()] else None
+        exact = [
+            [label for label in group if label.text.lower() == text]
+            for group, text in self._named(name)
+        ]
+        return self._first(exact)
+
+    def nearest(self, name: str) -> str:
+        """Return the name of the member that was probably meant; empty when none is similar."""
+        likely = []
+        for group, text in self._named(name):
+            labels = [label for label in group if label.text.isdecimal()]
+            if text.isdecimal():
+                labels.sort(key=lambda label: abs(int(label.text) - int(text[:9])))
+            else:
+                near = nearest(text, [label.text.lower() for label in group])
+                labels = [label for label in group if label.text.lower() == near]
+            likely.append(labels)
+        member = self._first(likely)
+        return member.id if member else ""
+
+    def _named(self, name: str) -> list[tuple[tuple[Label, ...], str]]:
+        """Return each group with the text that a name has for it; none when it has other parts."""
+        prefix = f"{self.prefix}-".lower() if self.prefix else ""
+        texts = name.lower().removeprefix(prefix).split("-")
+        fits = name.lower().startswith(prefix) and len(texts) == len(self.groups)
+        return list(zip(self.groups, texts, strict=True)) if fits else []
+
+    def _first(self, groups: Sequence[Sequence[Label]]) -> Challenge | None:
+        """Return the first member with a choice of each group; None when there is none."""
+        choices = replace(self, groups=tuple(map(tuple, groups))).choices()
+        return next(map(self.member, choices), None) if groups else None
 
 
 @dataclass(frozen=True)

@@ -65,16 +65,28 @@ class CellNumbering:
             return 0, 0
         return self.lattice.origin(self.places[0][0], min(col for _, col in self.places))
 
+    def place(self, cells: frozenset[Cell]) -> tuple[int, int]:
+        """Return the row and column of the first of some cells, counted from ``[0, 0]``."""
+        row, col = min(map(self.lattice.row_col, cells))
+        return row - self.origin[0], col - self.origin[1]
+
+    def outside(self, cells: frozenset[Cell], region: frozenset[Cell]) -> str:
+        """Return the error that cells are not all in a region, with the first; empty without one."""
+        if not region or cells <= region:
+            return ""
+        return f"{list(self.place(cells - region))} is not among the cells to cover; name others"
+
     def labelled(self, text: str) -> Label:
         """Return the label with this text, ignoring case.
 
         Raises:
             ValueError: with a message, when there is none, or several.
         """
+        if not self.cells and not self.lack:
+            return Label(text, frozenset())
         if not self.labels:
-            raise ValueError(
-                f"{quote(text)} is no label, as the board has none; write [row, column]"
-            )
+            lack = self.lack or "no cell here has one"
+            raise ValueError(f"{quote(text)} is no label, as {lack}; write [row, column]")
         named = [label for label in self.labels if label.text.lower() == text.lower()]
         if not named:
             texts = [label.text for label in self.labels]
@@ -245,7 +257,8 @@ def _read_cells(
             covered.update(cells)
         except ValueError as error:
             errors.add(f"{key}[{index}]", str(error))
-            if numbering and numbering.lack and type(item) is int:
+            is_label = isinstance(item, str)
+            if numbering and not numbering.labels and (is_label or numbering.lack):  # as all others
                 break
     return frozenset(covered)
 

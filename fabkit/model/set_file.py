@@ -29,7 +29,6 @@ from fabkit.core.errors import (
     InputError,
     escape,
     join_names,
-    join_or,
     pluralize,
     quote,
 )
@@ -137,19 +136,6 @@ _NumberRows = Annotated[list[_Length], Field(min_length=1, max_length=LONGEST_SI
 _Centre = Annotated[list[int], Field(min_length=3, max_length=3)]
 
 
-def _read_look(value: object) -> str:
-    if value in LOOKS:
-        return str(value)
-    try:
-        return str(COLOUR.read(value))
-    except ValueError:
-        looks = join_or([*LOOKS, 'a colour such as "#5d3a1a"'])
-        raise ValueError(f"expected {looks}, found {quote(value)}") from None
-
-
-_LOOK = Validator(_read_look, "a look", {"type": "string"})
-
-
 def _exactly_one(keys: Sequence[str]) -> dict[str, Any]:
     """Return the JSON schema for a group of keys, exactly one of which is required."""
     return {"oneOf": [{"required": [key]} for key in keys]}
@@ -180,7 +166,7 @@ cut into 6 kites or 12 drafters"
         CHEQUER_ROLES[0],
         description="whether the colours must alternate over the whole region, too",
     )
-    marks: dict[str, Annotated[str, _LOOK]] = Field(
+    marks: Annotated[Any, Shape("a table", dict[str, str])] = Field(
         {},
         description="letters in rows of pieces that are marks, and their looks: hole, cross, dot or "
         "a colour; other cells are X",
@@ -271,15 +257,14 @@ class FamilyTable(Table):
     groups: Annotated[
         Any,
         Shape("a list of groups", list[str | list[Pair | int | str]]),
-        Field(min_length=1),
     ] = Field(
         description="groups of cells, one of which is chosen: labels in a string, or a list of cells"
     )
     blocked: StrictBool = Field(
         False, description="whether blockers are put on the chosen cells, which stay open otherwise"
     )
-    prefix: Text = Field(
-        "", max_length=40, description="what the names of members begin with; by default nothing"
+    prefix: Annotated[str, IDENTIFIER] = Field(
+        "", description="what the names of members begin with; by default nothing"
     )
     without: list[Text] = Field(
         [], description="choices that do not go together, joined by dashes, such as feb-30"
@@ -389,12 +374,13 @@ class _SetReader:
             licence=head.licence,
             notes=self._notes(document["set"]["lattice"]),
         )
-        are_all_sound = all(
-            len(sound) == len(document.get(key, ()))
-            for key, sound in (("piece", file.piece), ("board", file.board))
-        )
-        puzzle = self._with_board_clues(puzzle)
-        tables = file.challenge if are_all_sound else []  # challenges name pieces and boards
+        # Clues, challenges and families name marks, pieces and boards.
+        are_all_sound = isinstance(head.marks, dict) and bool(cut_boards) == (file.cut is not None)
+        are_all_sound &= len(file.piece) == len(document.get("piece", ()))
+        are_all_sound &= len(file.board) == len(document.get("board", ()))
+        if are_all_sound:
+            puzzle = self._with_board_clues(puzzle)
+        tables = file.challenge if are_all_sound else []
         reader = ChallengeReader(puzzle, self.regions)
         entries = [reader.read(table) for table in tables]
         families = [self._family(table, reader, puzzle) for table in file.family if are_all_sound]
@@ -410,12 +396,14 @@ class _SetReader:
             for table, row in zip(file.piece, rows, strict=True)
             for piece in row
         ]
-        named += [(piece.id, "cut.rows", "") for piece in cut_pieces]
+        named += [(piece.id, f"cut.rows: {quote(piece.id)}", "") for piece in cut_pieces]
         board_places = [(board.id, "cut.board") for board in cut_boards]
         board_places += [(table.id, table.place) for table in file.board]
         named += [(board_id, place, "") for board_id, place in board_places]
-        lids = {board_id + LID_SUFFIX: place for board_id, place in board_places}
-        named += [(lid, place, ", the id of its lid") for lid, place in lids.items()]
+        # Boards of the same id are reported once, without their lids.
+        lids = {name.lower(): (name, place) for name, place in reversed(board_places)}
+        lid = ", the id of its lid"
+        named += [(name + LID_SUFFIX, place, lid) for name, place in lids.values()]
         blocked = [table.place for table in file.family if table.blocked]
         blocked += [table.place for table in tables if table.blocked]
         named += [(BLOCKER, place, ", the id of its blockers") for place in blocked[:1]]
@@ -432,7 +420,31 @@ class _SetReader:
         """The looks of marks by letter, and that of dark squares if they are a rule."""
         head = self.head
         is_rule = head.chequer and head.chequer_role == "rule"
-        return {**head.marks, **({DARK: head.chequer} if is_rule else {})}
+        return {**self.looks, **({DARK: head.chequer} if is_rule else {})}
+
+    @cached_property
+    def looks(self) -> dict[str, str]:
+        """The looks of marks by letter; after an error the letter itself, which no other mark has."""
+        looks: dict[str, str] = {}
+        marks = self.head.marks
+        if not isinstance(marks, dict):
+            self.errors.add("set.marks", f"expected a table, found {quote(marks)}")
+            return looks
+        for letter, look in marks.items():
+            if len(letter) != 1 or not letter.isalpha() or letter == _PLAIN_LETTER:
+                expected = f"expected a single letter other than {_PLAIN_LETTER}, the plain cell"
+                self.errors.add("set.marks", f"{expected}; found {quote(letter)}")
+                continue
+            try:
+                looks[letter] = look if look in LOOKS else COLOUR.read(look)
+            except ValueError:
+                looks[letter] = letter
+                expected = f'expected {", ".join(LOOKS)} or a colour such as "#5d3a1a"'
+                self.errors.add(f"set.marks.{letter}", f"{expected}, found {quote(look)}")
+            if list(looks.values()).count(looks[letter]) > 1:
+                message = f"another mark is {quote(look)} as well; choose another look"
+                self.errors.add(f"set.marks.{letter}", message)
+        return looks
 
     def _check_head(self) -> None:
         """Record the errors of a second colour and of marks."""
@@ -445,19 +457,8 @@ class _SetReader:
         if "chequer_role" in head.model_fields_set and not head.chequer:
             message = 'needs a second colour; write chequer = "#5d3a1a"'
             self.errors.add("set.chequer_role", message)
-        if head.marks and head.chequer:
+        if self.looks and head.chequer:
             self.errors.add("set.marks", "exclude set.chequer; choose one")
-        for letter in head.marks:
-            if len(letter) != 1 or not letter.isalpha() or letter == _PLAIN_LETTER:
-                expected = f"expected a single letter other than {_PLAIN_LETTER}, the plain cell"
-                self.errors.add("set.marks", f"{expected}; found {quote(letter)}")
-        letters: dict[str, str] = {}
-        for letter, look in head.marks.items():
-            if letters.setdefault(look, letter) != letter:
-                both = f"{quote(letters[look])} and {quote(letter)} both look like {quote(look)}"
-                self.errors.add(
-                    "set.marks", f"{both}, and could not be told apart; choose another look"
-                )
 
     def _profile_values(self) -> dict[str, Any]:
         """Return the set's own defaults of the profile: its unit, and its table."""
@@ -498,7 +499,7 @@ class _SetReader:
             cells = self.regions.read(key, getattr(table, key), where, piece=True)
             form = flat_form(self.lattice, cells, where, errors)
             piece = replace(piece, forms=(form,) if form else ())
-        if piece.forms and self.head.marks:
+        if piece.forms and self.looks:
             piece = self._marked(table, piece)
         elif table.back is not None and not self.head.marks:
             need = 'the set has no marks; add marks = {o = "hole"} to [set]'
@@ -542,7 +543,11 @@ class _SetReader:
         if not colour or not piece.forms or piece.body or not self.lattice.is_square:
             return piece
         tones = chequered_cells(self.lattice, piece.forms[0].cells, table.chequer)
-        piece = replace(piece, tones=tones, tone=colour)
+        return self._painted(piece, tones)
+
+    def _painted(self, piece: Piece, tones: frozenset[Cell]) -> Piece:
+        """Give cells of a piece the second colour, which is a mark if it is a rule."""
+        piece = replace(piece, tones=tones, tone=self.head.chequer)
         if DARK not in self.marks:
             return piece
         marks = tuple((cell, DARK) for cell in sorted(tones))
@@ -573,7 +578,7 @@ class _SetReader:
             dx, dy = moves[flip]
             moved = {flip(cell): mark for cell, mark in marks.items()}
             back = {(x + dx, y + dy): mark for (x, y), mark in moved.items()}
-        looks = self.head.marks
+        looks = self.looks
         holes, holes_behind = (
             {cell for cell, mark in marks.items() if looks[mark] == HOLE} for marks in (front, back)
         )
@@ -600,12 +605,12 @@ class _SetReader:
     def _marks_in(self, rows: Sequence[str], key: str) -> dict[Cell, str]:
         """Return the marks of cells in rows of text; record letters that mean nothing."""
         letters = self.regions.letters(rows)
-        unknown = set(letters.values()) - {_PLAIN_LETTER, *self.head.marks}
+        unknown = set(letters.values()) - {_PLAIN_LETTER, *self.looks}
         if unknown:
-            known = join_names(list(self.head.marks))
+            known = join_names(list(self.looks))
             message = f"is neither {_PLAIN_LETTER}, a cell, nor a mark of the set ({known})"
             self.errors.add(key, f"{quote(min(unknown))} {message}")
-        return {cell: letter for cell, letter in letters.items() if letter in self.head.marks}
+        return {cell: letter for cell, letter in letters.items() if letter in self.looks}
 
     def _cut(self, before: int) -> tuple[list[Piece], list[Board]]:
         """Return the pieces and the board of ``[cut]``; none after an error.
@@ -621,14 +626,23 @@ class _SetReader:
         parts: dict[str, set[Cell]] = {}
         for cell, letter in self.regions.letters(table.rows).items():
             parts.setdefault(letter, set()).add(cell)
+        dark = frozenset[Cell]()
+        if self.head.chequer and self.lattice.is_square:
+            dark = chequered_cells(self.lattice, cells, PARITIES[1])
         pieces = []
         for index, (letter, part) in enumerate(parts.items(), start=before):
             form = flat_form(self.lattice, frozenset(part), f"{key}: {quote(letter)}", self.errors)
             colour = PALETTE[index % len(PALETTE)]
-            pieces.append(Piece(letter, letter, colour, (form,) if form else ()))
+            try:
+                read_identifier(letter)
+            except ValueError as error:
+                self.errors.add(key, f"makes the id {quote(letter)}: {error}")
+            piece = Piece(letter, letter, colour, (form,) if form else ())
+            pieces.append(self._painted(piece, dark & part) if dark and form else piece)
         return pieces, [Board(table.board, cells)]
 
     def _board(self, table: BoardTable) -> Board:
+        errors_before = self.errors.count
         key = exactly_one(self.errors, table, _BOARD_KEYS, required=True)
         where = table.key(key)
         cells = self.regions.read(key, getattr(table, key), where) if key else frozenset()
@@ -636,6 +650,8 @@ class _SetReader:
             expected = f"expected fewer than its {len(cells)} cells"
             self.errors.add(table.key("open"), f"is {table.open}; {expected}")
         labels = self._labels(table, cells) if table.labels is not None and cells else ()
+        if self.errors.count > errors_before:  # the numbers or names of its cells are not known
+            cells = frozenset()
         return Board(table.id, cells, table.optional, labels, open_count=table.open)
 
     def _labels(self, table: BoardTable, cells: frozenset[Cell]) -> tuple[Label, ...]:
@@ -652,10 +668,10 @@ class _SetReader:
         for index, (text, places) in enumerate(zip(table.labels, rows.values(), strict=True)):
             words = text.split() if isinstance(text, str) else []
             if len(words) != len(places):
-                expected = f"expected {len(places)} words, one for each cell of the row"
-                found = quote(text) if words else quote(table.labels[index])
-                self.errors.add(f"{key}[{index}]", f"{expected}, found {len(words)}: {found}")
-                return ()
+                expected = f"expected a string of {pluralize(len(places), 'word')}"
+                each = "one for each cell of the row, where a dot is no text"
+                self.errors.add(f"{key}[{index}]", f"{expected}, {each}; found {quote(text)}")
+                continue
             for word, place in zip(words, places, strict=True):
                 if len(word) > _LONGEST_TEXT:
                     limit = f"at most {_LONGEST_TEXT} characters fit on a cell"
@@ -671,10 +687,9 @@ class _SetReader:
         """Return the set with the clues of its boards, which name pieces and marks."""
         reader = ChallengeReader(puzzle, self.regions)
         ids = [piece.id for piece in puzzle.pieces]
-        tables = {table.id: table for table in self.file.board}
+        tables = [None] * (len(puzzle.boards) - len(self.file.board)) + self.file.board
         boards = []
-        for board in puzzle.boards:
-            table = tables.get(board.id)
+        for board, table in zip(puzzle.boards, tables, strict=True):
             clues: tuple[Clue, ...] = ()
             if table is not None and board.cells:
                 clues = reader.clues(table.clue, reader.numbering(board), board.cells, ids)
@@ -694,47 +709,35 @@ class _SetReader:
         """Return a family of challenges; None after an error."""
         errors = self.errors
         errors_before = errors.count
-        by_id = {board.id: board for board in puzzle.boards}
-        board = default_board(puzzle.boards) if table.board is None else by_id.get(table.board)
-        if board is None:
-            lack = f"there is no board {quote(table.board)}" if table.board else "there is no board"
-            place = table.key("board") if table.board else table.place
-            errors.add(place, f"{lack}; a family chooses cells of one ([[board]])")
-            return None
         pieces = reader.named(table.pieces, table.key("pieces"))
-        numbering = reader.numbering(board)
-        groups = []
+        board = default_board(puzzle.boards)
+        if table.board is not None:
+            reader.board(table.board, table.key("board"))
+            board = next((board for board in puzzle.boards if board.id == table.board), None)
+        elif board is None:
+            errors.add(table.place, "chooses cells of a board, and there is none; add a [[board]]")
         key = table.key("groups")
-        if not isinstance(table.groups, list):
+        if not isinstance(table.groups, list) or not table.groups:
             errors.add(key, f"expected a list of groups of cells, found {quote(table.groups)}")
+        if board is None or errors.count > errors_before:
             return None
-        for index, group in enumerate(table.groups):
-            names = group.split() if isinstance(group, str) else group
-            if not isinstance(names, list) or not names:
-                expected = "expected labels in a string, or a list of cells"
-                errors.add(f"{key}[{index}]", f"{expected}, found {quote(names)}")
-                continue
-            labels = []
-            for name in names:
-                try:
-                    cells = cells_named(name, self.lattice, numbering)
-                    text = name if isinstance(name, str) else self._place_name(cells, numbering)
-                    if not cells <= board.cells:
-                        raise ValueError(f"{quote(name)} is not on the board")
-                    labels.append(Label(text, cells))
-                except ValueError as error:
-                    errors.add(f"{key}[{index}]", str(error))
-            groups.append(tuple(labels))
-        if prod(len(set(labels)) for labels in groups) > _MOST_MEMBERS:
-            errors.add(key, f"make more than {_MOST_MEMBERS:,} challenges; use smaller groups")
+        numbering = reader.numbering(board)
+        groups = [
+            self._group(group, f"{key}[{index}]", numbering)
+            for index, group in enumerate(table.groups)
+        ]
+        members = prod(len(set(labels)) for labels in groups)
+        if members > _MOST_MEMBERS:
+            limit = f"at most {_MOST_MEMBERS:,} are allowed; use smaller groups"
+            errors.add(key, f"make {members:,} challenges; {limit}")
         texts = {label.text for labels in groups for label in labels}
-        for index, name in enumerate(table.without):
+        for index, name in enumerate(table.without if errors.count == errors_before else ()):
             if unknown := [text for text in name.split("-") if text not in texts]:
                 message = f"{quote(unknown[0])} is not in a group; expected names joined by dashes"
                 errors.add(f"{table.key('without')}[{index}]", message)
         if errors.count > errors_before:
             return None
-        return Family(
+        family = Family(
             table.id,
             table.title or table.id,
             board,
@@ -745,11 +748,34 @@ class _SetReader:
             table.blocked,
             tuple(frozenset(name.split("-")) for name in table.without),
         )
+        if board.cells and next(family.choices(), None) is None:
+            advice = "name more cells, or less in without"
+            errors.add(key, f"leave no choice of a different cell of each group; {advice}")
+        return family
 
-    def _place_name(self, cells: frozenset[Cell], numbering: CellNumbering) -> str:
-        """Return a name for cells without a label: ``r2c3`` for row 2, column 3."""
-        row, col = self.lattice.row_col(min(cells))
-        return f"r{row - numbering.origin[0]}c{col - numbering.origin[1]}"
+    def _group(self, group: Any, key: str, numbering: CellNumbering) -> tuple[Label, ...]:
+        """Return the choices of a group; those without a label are ``r2c3`` for row 2, column 3."""
+        names = group.split() if isinstance(group, str) else group
+        if not isinstance(names, list) or not names:
+            expected = "expected labels in a string, or a list of cells"
+            self.errors.add(key, f"{expected}, found {quote(group)}")
+            return ()
+        labels = []
+        for name in names:
+            try:
+                cells = cells_named(name, self.lattice, numbering)
+                if numbering.cells and not cells <= numbering.cells:
+                    raise ValueError(f"{quote(name)} is not on the board")
+                if isinstance(name, str) and "-" in name:
+                    advice = "a dash joins the names of choices; write [row, column]"
+                    raise ValueError(f"{quote(name)} cannot be in a name, where {advice}")
+                row, col = numbering.place(cells) if cells else (0, 0)
+                labels.append(Label(name if isinstance(name, str) else f"r{row}c{col}", cells))
+            except ValueError as error:
+                self.errors.add(key, str(error))
+                if isinstance(name, str) and not numbering.labels:  # as all others
+                    break
+        return tuple(labels)
 
     def _refuse_small_boards(self, puzzle: PuzzleSet) -> None:
         """Record an error for each board on which a piece fits that no challenge leaves out."""
@@ -799,7 +825,8 @@ class _SetReader:
                 made = f"{quote(part_id)}{origin and origin + ','}"
                 message = f"{made} is also the id of {first_place}{first_origin}"
                 advice = "choose another: ids become file names, and case is ignored"
-                self.errors.add(f"{place}.id", f"{message}; {advice}")
+                key = place if place.startswith("cut") else f"{place}.id"
+                self.errors.add(key, f"{message}; {advice}")
 
 
 def _extent(lattice: Lattice, cells: Iterable[Cell]) -> str:

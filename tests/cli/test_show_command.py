@@ -193,7 +193,7 @@ def test_a_letter_that_cannot_be_printed_is_left_out(capsys: pytest.CaptureFixtu
 
 def test_magnets_that_do_not_fit_are_left_out(capsys: pytest.CaptureFixture[str]) -> None:
     """In drawings only: files to print are refused."""
-    large = ("-s", "recess.fit=press", "-s", "magnet.diameter=38mm")
+    large = ("--piece", "2", "-s", "recess.fit=press", "-s", "magnet.diameter=38mm")
     assert main(["show", "iqblock", "-o", "p.svg", *large]) == 0
     stderr = capsys.readouterr().err
     assert stderr.startswith("warning: piece")

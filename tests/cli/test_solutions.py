@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,7 +16,6 @@ from fabkit.model.puzzle import Challenge
 from fabkit.solve.encoding import EncodedChallenge, to_exact_cover
 from fabkit.solve.engines import ENGINES
 from fabkit.solve.engines.engine import Budget, Solution, get_engine
-from tests.conftest import ROOT
 from tests.solve.test_search import challenges
 from tests.support.pictures import (
     NOTHING,
@@ -33,7 +31,6 @@ from tests.support.pictures import (
 )
 from tests.support.published import facts, iqfit_samples, iqstars_samples
 
-PENTOMINOES = str(ROOT / "tests" / "sets" / "pentominoes.toml")
 LISTING = [name for name in ENGINES if name != "count"]
 
 
@@ -57,10 +54,10 @@ def found(encoded: EncodedChallenge, name: str, limit: int | None) -> tuple[Solu
 
 WHOLE = [("fridgeiq", challenge.id) for challenge in load_set("fridgeiq").challenges][::6]
 WHOLE += [("iqblock", "square"), ("cubimagici", "tray"), ("iqstars", "board"), ("iqfit", "board")]
-WHOLE += [(PENTOMINOES, "8x8")]
+WHOLE += [("pentominoes", "8x8")]
 
 
-@pytest.mark.parametrize(("name", "asked_for"), WHOLE, ids=[Path(a).stem + b for a, b in WHOLE])
+@pytest.mark.parametrize(("name", "asked_for"), WHOLE, ids=[a + b for a, b in WHOLE])
 def test_whole_regions(name: str, asked_for: str) -> None:
     puzzle = load_set(name)
     encoded = to_exact_cover(puzzle, find_challenge(puzzle, asked_for))

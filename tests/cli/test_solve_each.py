@@ -24,7 +24,6 @@ from fabkit.solve.encoding import to_exact_cover
 Capture = pytest.CaptureFixture[str]
 
 CALENDAR = "tests/sets/calendar.toml"
-DICE = "tests/sets/dicesquare.toml"
 #: Two dice on a strip of five cells, which a domino and a single cell cover but for the blockers.
 STRIP = """
 [set]
@@ -177,7 +176,7 @@ def test_options_that_need_each(capsys: Capture) -> None:
 @pytest.mark.integration
 def test_all_rolls_are_solvable_and_a_kill_loses_nothing(tmp_path: Path) -> None:
     folder = tmp_path / "run"
-    command = [sys.executable, "-m", "fabkit", "solve", DICE, "roll", "--each", "--csv"]
+    command = [sys.executable, "-m", "fabkit", "solve", "dicesquare", "roll", "--each", "--csv"]
     whole = subprocess.run(command, capture_output=True, check=True).stdout
     assert whole.count(b",solved\n") == 62_208
     command += ["--resume", str(folder)]
@@ -192,3 +191,16 @@ def test_all_rolls_are_solvable_and_a_kill_loses_nothing(tmp_path: Path) -> None
         again = f"to continue, run the same command with --resume {folder}"
         assert stop == signal.SIGKILL or again in errors.decode()
     assert subprocess.run(command, capture_output=True, check=True).stdout == whole
+
+
+def test_members_are_found_by_names_with_dashes_and_any_case(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    path = tmp_path / "strip.toml"
+    path.write_text(STRIP.replace('prefix = "roll"', 'prefix = "my-roll"\nwithout = ["a-e"]'))
+    assert main(["solve", str(path), "My-Roll-A-B", "--count"]) == 0
+    assert "my-roll-a-b: 2 solutions" in capsys.readouterr().out
+    assert main(["solve", str(path), "my-roll-a-e"]) == 2
+    assert '"my-roll-a-e", which its family roll excludes' in capsys.readouterr().err
+    assert main(["solve", str(path), "roll-a-b"]) == 2
+    assert "members of roll such as my-roll-a-b" in capsys.readouterr().err

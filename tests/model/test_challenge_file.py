@@ -208,10 +208,20 @@ def test_files_that_are_no_text_or_too_much(dominoes: PuzzleSet, tmp_path: Path)
 
 
 @pytest.mark.parametrize("kind", ["toml", "json"])
-def test_no_mutation_of_a_challenge_gets_past_the_reader_unseen(kind: str, tmp_path: Path) -> None:
-    sample = iqstars_samples()[0]
-    document = {"id": "x", "pieces": [*sample.expected], "flips": False, "board": "board"}
-    content = tomli_w.dumps(document | given_of(sample, numbers=True)).encode()
+@pytest.mark.parametrize("keys", ["placed pieces", "clues and open cells"])
+def test_no_mutation_of_a_challenge_gets_past_the_reader_unseen(
+    keys: str, kind: str, tmp_path: Path
+) -> None:
+    if keys == "placed pieces":
+        sample = iqstars_samples()[0]
+        puzzle = sample.puzzle
+        document = {"id": "x", "pieces": [*sample.expected], "flips": False, "board": "board"}
+        document |= given_of(sample, numbers=True)
+    else:
+        set_file = ROOT / "tests" / "sets" / "keys.toml"
+        puzzle = load_set(str(set_file))
+        document = tomllib.loads(set_file.read_text(encoding="utf-8"))["challenge"][0]
+    content = tomli_w.dumps(document).encode()
 
     def changed(seed: int) -> bytes:
         found = mutated(content, random.Random(f"{kind} {seed}"))
@@ -222,9 +232,7 @@ def test_no_mutation_of_a_challenge_gets_past_the_reader_unseen(kind: str, tmp_p
 
     path = tmp_path / f"mutated.{kind}"
     assert (
-        surprises(
-            path, map(changed, range(100)), lambda: challenge_in_file(path, sample.puzzle).challenge
-        )
+        surprises(path, map(changed, range(100)), lambda: challenge_in_file(path, puzzle).challenge)
         == []
     )
 

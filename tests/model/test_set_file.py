@@ -26,7 +26,6 @@ from fabkit.model.profile_file import load_profile
 from fabkit.model.puzzle import default_board, rings_to_units
 from fabkit.model.set_file import PALETTE, read_set
 from fabkit.output.pieces import piece_sheet
-from tests.conftest import ROOT
 from tests.support.docpages import example
 from tests.support.drawnsets import QUARTER, SQUARE, drawing, read, svg_cells, written
 from tests.support.sketches import board
@@ -120,7 +119,7 @@ def test_a_board_is_drawn_as_a_piece_is(tmp_path: Path) -> None:
 def test_the_documented_pentominoes_are_the_twelve(tmp_path: Path) -> None:
     path = tmp_path / "pentominoes.toml"
     path.write_text(example("pentominoes.toml"))
-    puzzle, known = load_set(str(path)), load_set(str(ROOT / "tests/sets/pentominoes.toml"))
+    puzzle, known = load_set(str(path)), load_set("pentominoes")
     images = [
         {
             piece.id: {

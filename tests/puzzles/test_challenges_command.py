@@ -16,7 +16,7 @@ from fabkit.cli import main
 from fabkit.core.errors import ExternalError
 from fabkit.model.challenges import challenge_in_file
 from fabkit.model.entry import LEVELS
-from fabkit.model.library import load_set
+from fabkit.model.library import load_set, shipped_folder
 from fabkit.model.puzzle import Challenge, PuzzleSet
 from fabkit.puzzles.graded import generate
 from fabkit.puzzles.graded.grading import Candidate, GradedChallenge
@@ -26,7 +26,7 @@ from fabkit.solve.engines.engine import Budget
 from fabkit.solve.engines.frontier import Count
 
 Capture = pytest.CaptureFixture[str]
-PENTOMINOES = str(Path(__file__).resolve().parents[1] / "sets" / "pentominoes.toml")
+PENTOMINOES = (shipped_folder() / "pentominoes.toml").read_text(encoding="utf-8")
 ROWS = {"iqfit": [10] * 5, "iqstars": [7, 6, 7, 6]}
 
 
@@ -190,10 +190,12 @@ def test_fridgeiq_says_shape_and_letters(here: Path, capsys: Capture) -> None:
 
 @pytest.mark.integration
 def test_a_user_set_and_its_boards(here: Path, capsys: Capture) -> None:
-    arguments = ["challenges", PENTOMINOES, "--count", "3", "--given", "minimal", "--board", "8x8"]
+    name = "pentominoes.toml"
+    Path(name).write_text(PENTOMINOES)
+    arguments = ["challenges", name, "--count", "3", "--given", "minimal", "--board", "8x8"]
     assert main([*arguments, "--difficulty", "master,wizard", "--json", "-q"]) == 0
     document = json.loads(capsys.readouterr().out)
-    puzzle = load_set(PENTOMINOES)
+    puzzle = load_set(name)
     assert document["made"]["command"] == (
         "fabkit challenges pentominoes.toml --count 3 --given minimal --difficulty master,wizard "
         "--board 8x8 --seed 1"
@@ -216,7 +218,7 @@ pieces_count = 6
 
 def test_starts_of_a_challenge_that_uses_some_of_its_pieces(here: Path, capsys: Capture) -> None:
     """As many of one size as there are, each with one choice of the pieces that are not given."""
-    Path("mine.toml").write_text(Path(PENTOMINOES).read_text() + SIX_OF_TEN)
+    Path("mine.toml").write_text(PENTOMINOES + SIX_OF_TEN)
     arguments = ["challenges", "mine.toml", "--of", "oblong", "--count", "3", "-o", "made"]
     assert main([*arguments, "--given", "2", "-v"]) == 0
     assert "2 pieces of oblong given, all needed" in capsys.readouterr().out

@@ -23,7 +23,6 @@ from fabkit.solve.answer import solve
 from fabkit.solve.certificate import make_certificate
 from fabkit.solve.encoding import EncodedChallenge, to_exact_cover
 from fabkit.solve.engines.engine import Budget, BudgetSpentError, get_engine
-from tests.conftest import ROOT
 from tests.solve.test_search import challenges
 from tests.support.algorithm_x import AlgorithmX
 from tests.support.published import iqfit_samples, iqstars_samples, known_counts
@@ -47,8 +46,6 @@ from tests.support.sketches import (
     stated,
     written,
 )
-
-PENTOMINOES = str(ROOT / "tests" / "sets" / "pentominoes.toml")
 
 
 def shipped(name: str, challenge: str | None = None) -> EncodedChallenge:
@@ -110,7 +107,7 @@ BOARDS = [
 ]
 LARGER = [
     ("cubimagici", "tray", (816, 816, 102)),
-    (PENTOMINOES, "8x8", (520, 520, 65)),
+    ("pentominoes", "8x8", (520, 520, 65)),
     ("fridgeiq", "triangle_10", (3_393, 13_572, 3_393)),
 ]
 
@@ -120,8 +117,7 @@ LARGER = [
 )
 def test_counts_of_boards(boards: list[tuple[str, str, tuple[int, int, int]]]) -> None:
     for name, board_, expected in boards:
-        set_name = name if name == PENTOMINOES else None
-        assert counts(accepted(shipped(name, board_), "count", set_name)) == expected
+        assert counts(accepted(shipped(name, board_), "count")) == expected
 
 
 def test_open_cells() -> None:

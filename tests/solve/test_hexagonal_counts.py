@@ -26,8 +26,11 @@ from tests.support.sketches import Sketch, flat
 #: The corners of a hexagon; the second coordinate in units of the square root of 3.
 _SIXTHS = [(1, 0), (0.5, 0.5), (-0.5, 0.5), (-1, 0), (-0.5, -0.5), (0.5, -0.5)]
 
+TETRAHEXES = known_counts("tetrahexes")
+#: These take a second or two; one of each lattice is counted in every run.
+QUICK = {("hexiamonds", "parallelogram"), *(("tetrahexes", board) for board in TETRAHEXES)}
 PUBLISHED = [
-    (name, board, count)
+    pytest.param(name, board, count, marks=[pytest.mark.integration] * ((name, board) not in QUICK))
     for name in ("hexiamonds", "tetrahexes")
     for board, count in known_counts(name).items()
 ]
@@ -65,7 +68,11 @@ def divided(coarse: Lattice, fine: Lattice, cells: Iterable[Cell]) -> frozenset[
 
 @pytest.mark.parametrize("fine", ["kite", "drafter"])
 @pytest.mark.parametrize(
-    ("name", "board"), [("hexiamonds", "rhombus"), ("tetrahexes", "parallelogram")]
+    ("name", "board"),
+    [
+        pytest.param("hexiamonds", "rhombus", marks=pytest.mark.integration),
+        ("tetrahexes", "parallelogram"),
+    ],
 )
 def test_the_same_puzzle_in_kites_and_drafters_has_as_many_solutions(
     name: str, board: str, fine: str

@@ -88,3 +88,18 @@ def test_boxes_with_too_many_symmetries_are_counted_at_once(
     assert (answer["count"], answer["count_up_to_symmetry"], code) == (1, None, 0)
     assert main(["solve", str(tmp_path / "set.toml"), "--count"]) == 0
     assert "not counted up to symmetry: the boxes can be moved" in capsys.readouterr().out
+
+
+def test_pieces_cut_from_a_chequered_board_have_its_colours(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without them, none could cover a dark cell where the colours are a rule."""
+    path = tmp_path / "mine.toml"
+    head = '[set]\nname = "mine"\nlattice = "square"\nmoves = "rotations"\n'
+    counts = {}
+    for role in ("decoration", "rule"):
+        colours = f'chequer = "#5d3a1a"\nchequer_role = "{role}"\n'
+        path.write_text(f'{head}{colours}\n[cut]\nrows = ["AAB", "CBB"]\n')
+        assert main(["solve", str(path), "--count", "--json"]) == 0
+        counts[role] = json.loads(capsys.readouterr().out)["count"]
+    assert counts["rule"] < counts["decoration"]

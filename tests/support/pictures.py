@@ -131,8 +131,12 @@ def drawn(table: dict[str, Any], lattice: str) -> Shape:
         rings = rings if isinstance(rings[0][0], list) else [rings]
         return reduce(shapely.symmetric_difference, map(shapely.Polygon, rings))
     rows = table.get("rows") or ([table["size"][1]] * table["size"][0] if "size" in table else [])
+    letters = ["X" * row if isinstance(row, int) else row for row in rows]
     places = table.get("cells") or [
-        (row, c) for row, length in enumerate(rows) for c in range(length)
+        (row, col)
+        for row, text in enumerate(letters)
+        for col, letter in enumerate(text)
+        if letter.isalpha()
     ]
     return together(unit(lattice, row, col) for row, col in places)
 

@@ -29,7 +29,6 @@ from fabkit.verify.reports import CheckReport, causes, check
 from fabkit.verify.scan import Scanner, part_name
 from tests.conftest import ROOT
 from tests.support.built import exported
-from tests.support.docpages import example
 from tests.support.faults.kits import BARE, kit
 from tests.support.trioset import PLAIN
 
@@ -150,7 +149,7 @@ def test_a_mirrored_piece_is_one_sentence() -> None:
 # --- make, check and verify -------------------------------------------------------------------
 
 #: Sets of users without a challenge.
-OF_USERS = ("tangram", "pentominoes", "hexominoes", "two")
+OF_USERS = ("hexominoes", "two")
 
 
 def stamps(folder: Path) -> dict[str, int]:
@@ -166,8 +165,6 @@ def at_home(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     if name not in OF_USERS:
         return name
     text = (ROOT / "tests" / "sets" / f"{name}.toml").read_text(encoding="utf-8")
-    if name == "pentominoes":  # as the documentation draws them
-        text = example("pentominoes.toml")
     Path(f"{name}.toml").write_text(text)
     return f"{name}.toml"
 
