@@ -24,9 +24,7 @@ from fabkit.model.piece import Piece, marked_at
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import Challenge, PuzzleSet
 from fabkit.output.render.scene import ShadedMesh, Vector, dot
-
-#: A solution: the cells of each piece.
-Layout = Mapping[str, frozenset[Cell]]
+from fabkit.solve.encoding import Layout
 
 #: In an exploded view, pieces move outwards by this fraction of their distance from the centre.
 _SPREAD = 0.30
@@ -108,7 +106,7 @@ def picture_artifacts(
     return Artifacts(puzzle, printables, profile, find_stl, drawings)
 
 
-def lay_out_in_front(puzzle: PuzzleSet, challenge: Challenge) -> dict[str, frozenset[Cell]]:
+def lay_out_in_front(puzzle: PuzzleSet, challenge: Challenge) -> Layout:
     """Lay the pieces of a challenge out in rows in front of its region, a cell apart.
 
     Example:
@@ -125,7 +123,7 @@ def lay_out_in_front(puzzle: PuzzleSet, challenge: Challenge) -> dict[str, froze
     x = left
     low = min(y for _, y in challenge.board_cells)
     top = low - 2 * vy
-    layout: dict[str, frozenset[Cell]] = {}
+    layout: Layout = {}
     for piece in puzzle.select(list(challenge.pieces)):
         xs, ys = zip(*piece.forms[0].cells, strict=True)
         if x > left and x + max(xs) - min(xs) > right:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +13,7 @@ from fabkit.build.manifest import report_recipe
 from fabkit.build.reports import read_report
 from fabkit.build.targets import OutputPath, Target, build, with_json_report
 from fabkit.core.errors import InputError, escape
-from fabkit.core.files import write_atomically
+from fabkit.core.files import csv_text, write_atomically
 from fabkit.core.progress import Progress, no_progress
 from fabkit.model.profile import Profile
 from fabkit.model.profile_file import dump_profile, load_profile
@@ -149,14 +147,11 @@ def _plate(parts: Sequence[CouponPart], pieces: Sequence[FlatDrawing], profile: 
 
 def measurement_csv(places: Iterable[CouponPlace], typed: Mapping[int, str] | None = None) -> str:
     """The CSV file for measured values, filled in with those already typed, by place number."""
-    text = io.StringIO()
-    rows = csv.writer(text, lineterminator="\n")
-    rows.writerow(["number", "what", "nominal mm", "measured"])
-    rows.writerows(
+    rows = [
         [place.number, place.what, f"{place.nominal_mm:.2f}", (typed or {}).get(place.number, "")]
         for place in places
-    )
-    return text.getvalue()
+    ]
+    return csv_text([["number", "what", "nominal mm", "measured"], *rows])
 
 
 def _write_cut(comb: CouponPart, output_path: OutputPath) -> None:

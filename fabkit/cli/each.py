@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import shlex
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -14,6 +12,7 @@ from fabkit.cli import options
 from fabkit.cli.context import FAILURE_EXIT, Context
 from fabkit.cli.report import Report
 from fabkit.core.errors import InputError, join_names, no_such, pluralize
+from fabkit.core.files import csv_text
 from fabkit.core.signals import cleanup_on_signal
 from fabkit.model.puzzle import PuzzleSet
 
@@ -71,7 +70,7 @@ def solve_each(
     table = [["" if row[column] is None else row[column] for column in columns] for row in rows]
     summary = _summary(rows, question)
     if as_csv:
-        _print_csv([head[column] for column in columns], table)
+        print(csv_text([[head[column] for column in columns], *table]), end="")
     elif len(rows) <= _LONGEST_TABLE or report.verbose:
         report.table([head[column] for column in columns], table)
     report.info(_summary_text(query.family or puzzle.name, summary))
@@ -141,12 +140,3 @@ def _summary_text(name: str, summary: dict[str, Any]) -> str:
     if unknown:
         text += f"; not decided in time: {join_names(unknown, _MOST_NAMED)}"
     return text
-
-
-def _print_csv(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """Print a table as CSV on standard output."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(head)
-    writer.writerows(rows)
-    print(text.getvalue(), end="")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import csv
 import errno
 import functools
 import hashlib
@@ -12,7 +13,7 @@ import os
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -52,6 +53,19 @@ def json_text(document: dict[str, Any], indent: int | None = 2) -> str:
     return (
         json.dumps({"schema": SCHEMA_VERSION, **document}, indent=indent, ensure_ascii=False) + "\n"
     )
+
+
+def csv_text(rows: Iterable[Iterable[object]]) -> str:
+    """Return a CSV file's text, the same on every system.
+
+    Example:
+        >>> print(csv_text([["A", "B, C"], [1, None]]), end="")
+        A,"B, C"
+        1,
+    """
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()
 
 
 def shipped_file(path: Path) -> Path:

@@ -106,13 +106,13 @@ def with_blockers(puzzle: PuzzleSet, colour: str = "") -> PuzzleSet:
     return replace(puzzle, pieces=(*puzzle.pieces, *blockers(puzzle, colour)))
 
 
-def has_texts(accessory: Accessory, profile: Profile) -> bool:
+def has_texts(kind: str, board: Board | None, profile: Profile) -> bool:
     """Return whether the labels of a board are made: on trays, unless the profile omits them.
 
     Holes and sockets leave no room for text on their cells.
     """
-    is_tray = accessory.kind == TRAY
-    return is_tray and bool(accessory.board.labels) and profile.board_text != "none"
+    labels = board.labels if board and kind == TRAY else ()
+    return bool(labels) and profile.board_text != "none"
 
 
 def accessories(puzzle: PuzzleSet, profile: Profile) -> tuple[Accessory, ...]:

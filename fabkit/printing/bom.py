@@ -6,8 +6,6 @@ in the shipped print configuration.
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,6 +16,7 @@ from typing import Any
 from shapely import Point
 
 from fabkit.core.errors import pluralize
+from fabkit.core.files import csv_text
 from fabkit.core.units import format_mm
 from fabkit.drawing.boards.csg import BoardDrawing
 from fabkit.drawing.draft import FlatDrawing
@@ -529,11 +528,8 @@ def bom_csv(bom: Bom) -> str:
         rows.append({"item": "print", "count": minutes, "unit": "min", "note": plates})
     rows.append({"item": "total", "unit": profile.currency, "cost": f"{bom.cost:.2f}"})
     rows += [{"item": "note", "note": note} for note in bom.notes]
-    written = io.StringIO()
-    table = csv.DictWriter(written, _COLUMNS, restval="", lineterminator="\n")
-    table.writeheader()
-    table.writerows({key: _harmless(cell) for key, cell in row.items()} for row in rows)
-    return written.getvalue()
+    cells = [[_harmless(row.get(column, "")) for column in _COLUMNS] for row in rows]
+    return csv_text([_COLUMNS, *cells])
 
 
 def _harmless(cell: Any) -> Any:

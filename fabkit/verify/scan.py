@@ -29,7 +29,7 @@ from fabkit.mesh.part import FLAT, LENGTH_UNITS_MM, Balls, Part
 from fabkit.mesh.pegs import on_pegs
 from fabkit.mesh.placement import flat_piece
 from fabkit.mesh.rules.ball import height_on_bed_mm
-from fabkit.mesh.rules.board_text import reading_finding, requires_texts
+from fabkit.mesh.rules.board_text import reading_finding
 from fabkit.mesh.rules.insertion import insertion_findings
 from fabkit.mesh.rules.outline import TOLERANCE_MM, UNIT_TOLERANCE, CommonSizes, typical_corners_mm
 from fabkit.mesh.topology import signed_volume, split_components
@@ -39,6 +39,7 @@ from fabkit.model.accessory import (
     LID_SUFFIX,
     SOCKETS,
     cells_leave_gaps,
+    has_texts,
     may_have_pegs,
     profile_as_made,
     with_blockers,
@@ -228,7 +229,7 @@ class ScannedSet:
     def text_findings(self, profile: Profile) -> Iterator[Finding]:
         """The findings on which text is on which cell of each tray."""
         for board in self.boards:
-            if requires_texts(board.part, profile):
+            if has_texts(board.part.kind, board.part.board, profile):
                 finding = reading_finding(board.part, self.puzzle.lattice)
                 yield replace(finding, message=f"{board.key}: {finding.message}")
 

@@ -7,10 +7,12 @@ import os
 import random
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from itertools import combinations
+from typing import Any
 
 import pytest
 from shapely import Polygon, affinity, box, get_parts
@@ -210,17 +212,30 @@ def test_without_spyrrow_shapes_are_placed_by_rectangle() -> None:
     assert nest_by("rectpack", shapes, room) == nest_by_rectangle(outers, room)
 
 
+def die(_task: Any, _answer: Callable[[Any], None]) -> None:
+    os.abort()
+
+
+def hang(_task: Any, _answer: Callable[[Any], None]) -> None:
+    time.sleep(60)
+
+
+def break_down(_task: Any, _answer: Callable[[Any], None]) -> None:
+    raise ImportError("nothing_of_this_name")
+
+
 def test_a_process_that_dies_or_hangs_is_no_layout(monkeypatch: pytest.MonkeyPatch) -> None:
     shapes, room = {name: fridgeiq()[name] for name in "ABDE"}, Bin(180, 180, 2, 5)
     # A panic of spyrrow (an item higher than the strip), and its first failure.
     assert polygon_nest.nest_by_polygon({"A": box(0, 0, 90, 90)}, Bin(80, 80, 0, 0), 0) is None
     squares = {name: box(0, 0, 30, 30) for name in "ABCDE"}
     assert polygon_nest.nest_by_polygon(squares, Bin(70, 70, 1, 1), 0) is None
+    monkeypatch.setattr(polygon_nest, "_search_task", die)
+    assert nest(shapes, room) == nest_by("rectpack", shapes, room)
+    monkeypatch.setattr(polygon_nest, "_search_task", hang)
     monkeypatch.setattr(polygon_nest, "_LONGEST_S", 0.5)
-    for body in ("import os; os.abort()", "import time; time.sleep(60)"):
-        monkeypatch.setattr(polygon_nest, "_COMMAND", body)
-        assert nest(shapes, room) == nest_by("rectpack", shapes, room)
-    monkeypatch.setattr(polygon_nest, "_COMMAND", "import nothing_of_this_name")
+    assert nest(shapes, room) == nest_by("rectpack", shapes, room)
+    monkeypatch.setattr(polygon_nest, "_search_task", break_down)
     monkeypatch.setattr(polygon_nest, "_LONGEST_S", 60)
     with pytest.raises(ExternalError, match="nothing_of_this_name"):
         nest(shapes, room)

@@ -77,7 +77,7 @@ def draft_board(puzzle: PuzzleSet, accessory: Accessory, profile: Profile) -> Bo
     if kind == TRAY:
         label = None
         low_mm = round(rest_mm - profile.title_depth_mm, 6)
-        if has_texts(accessory, profile):
+        if has_texts(kind, accessory.board, profile):
             low_mm = round(rest_mm - profile.text_depth_mm, 6)
             _refuse_thin_floor(low_mm, rest_mm, profile)
             label = place_texts(puzzle.lattice, accessory.board, profile)

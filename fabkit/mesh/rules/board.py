@@ -38,11 +38,11 @@ from fabkit.mesh.finding import Finding, check_limits, count_finding
 from fabkit.mesh.identity import ambiguity_finding
 from fabkit.mesh.mesh import Points
 from fabkit.mesh.part import Part
-from fabkit.mesh.rules.board_text import requires_texts, text_findings
+from fabkit.mesh.rules.board_text import text_findings
 from fabkit.mesh.rules.outline import UNIT_TOLERANCE, near
 from fabkit.mesh.rules.surface import mesh_findings, printing_findings
 from fabkit.mesh.section import UP
-from fabkit.model.accessory import HOLES, LID, SOCKETS, TRAY, board_kind
+from fabkit.model.accessory import HOLES, LID, SOCKETS, TRAY, board_kind, has_texts
 from fabkit.model.lattice import Lattice
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import Board, PuzzleSet
@@ -190,7 +190,7 @@ def _board_findings(
         # The plastic below pieces, or below their sockets, at the middle of every cell.
         floor_mm = profile.board_floor_mm
         floors = np.array([z[1] - z[0] if len(z) > 1 else 0.0 for z in surfaces])
-        has_text = requires_texts(part, profile)
+        has_text = has_texts(part.kind, board, profile)
         if part.kind == TRAY and (
             has_text or profile.lid == "none"
         ):  # a title may be engraved in it

@@ -20,7 +20,6 @@ from fabkit.mesh.identity import read_text
 from fabkit.mesh.part import Part
 from fabkit.mesh.rules.outline import near
 from fabkit.mesh.section import polygons_by_size
-from fabkit.model.accessory import TRAY
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import Board, Label
@@ -35,12 +34,6 @@ _LEAST_MM2 = 0.1
 _SAME = 1e-6
 #: The maximum number of wrong texts named in a sentence.
 _NAMED = 5
-
-
-def requires_texts(part: Part, profile: Profile) -> bool:
-    """Whether a fitted part is a tray that must have texts on its cells."""
-    labels = part.board.labels if part.board and part.kind == TRAY else ()
-    return bool(labels) and profile.board_text != "none"
 
 
 def text_findings(part: Part, lattice: Lattice, profile: Profile) -> Iterator[Finding]:

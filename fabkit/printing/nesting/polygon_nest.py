@@ -7,7 +7,7 @@ Properties of spyrrow 0.9, and their consequences:
   search ends at a place in that order: at the first layout that fits the bin, or when the first
   attempt to narrow the strip has failed (its own early termination, after ten such attempts, takes
   ten times as long for a strip that is 3 % narrower).
-- It cannot be stopped from Python, and it panics on odd input. So it runs in a separate process.
+- It cannot be stopped from Python, and it panics on odd input. So it runs in a subprocess, like engines.
 - It computes with 32-bit floats. Distances are therefore requested with a margin (`_SPARE_MM`).
 - It applies the distance between items to the strip's edges as well; the strip is enlarged by it.
 - It supports strips, not bins with a reserved corner. A corner is represented by one more item: a
@@ -19,22 +19,17 @@ Machines whose floats differ in the last bit may give different layouts, all of 
 
 from __future__ import annotations
 
-import json
+import contextlib
 import math
-import os
-import subprocess
-import sys
 import threading
-from collections.abc import Iterable, Mapping
-from pathlib import Path
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from shapely import Polygon
 
-import fabkit
-from fabkit.core.errors import ExternalError, escape
-from fabkit.core.process import exit_with_parent
 from fabkit.printing.nesting.bin import ROTATIONS_DEGREES, Bin, Placement
+from fabkit.solve.engines.engine import Budget, BudgetSpentError
+from fabkit.solve.engines.subprocess_engine import ProcessKilledError, run_in_subprocess
 
 #: Added to each distance, for 32-bit floats, omitted vertices and rounding.
 _SPARE_MM = 0.01
@@ -54,9 +49,6 @@ _LONGEST_S = 1800
 #: Far beyond that, so that spyrrow's own limits never decide.
 _NEVER_S = 100 * _LONGEST_S
 _POLL_S = 0.005
-_COMMAND = (
-    f"import sys; sys.path.append(sys.argv[1]); from {__name__} import worker_main; worker_main()"
-)
 
 #: Degrees, x and y.
 _Pose = tuple[float, float, float]
@@ -92,7 +84,12 @@ def nest_by_polygon(shapes: Mapping[str, Polygon], bin_: Bin, seed: int) -> list
         "corner": bin_.corner_mm,
         "seed": seed,
     }
-    poses: list[_Pose] | None = _run_worker(task)
+    try:
+        replies = run_in_subprocess(_search_task, task, Budget(_LONGEST_S))
+        with contextlib.closing(replies):
+            poses: list[_Pose] | None = next(replies)
+    except (BudgetSpentError, ProcessKilledError):
+        return None
     if poses is None:
         return None
     placements = []
@@ -105,32 +102,9 @@ def nest_by_polygon(shapes: Mapping[str, Polygon], bin_: Bin, seed: int) -> list
     return placements
 
 
-def _run_worker(task: dict[str, Any]) -> Any:
-    """Return the result of `worker_main`; None also if it crashes or hangs."""
-    command = [sys.executable, "-P", "-c", _COMMAND, str(Path(fabkit.__file__).parents[1])]
-    try:
-        done = subprocess.run(  # noqa: S603 (this interpreter)
-            command,
-            input=json.dumps(task).encode(),
-            capture_output=True,
-            timeout=_LONGEST_S,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return None
-    if done.returncode > 0:  # Python's doing, not spyrrow's
-        reason = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
-        raise ExternalError(f"the process in which spyrrow runs failed: {escape(reason)}")
-    return json.loads(done.stdout) if done.stdout else None
-
-
-def worker_main() -> None:
-    """Read the task from stdin and write degrees, x and y of every shape, or null."""
-    exit_with_parent(os.getppid())
-    poses = _search(json.loads(sys.stdin.buffer.read()))
-    sys.stdout.write(json.dumps(poses))
-    sys.stdout.flush()
-    os._exit(0)  # the search goes on in its thread and cannot be stopped
+def _search_task(task: dict[str, Any], answer: Callable[[Any], None]) -> None:
+    """Answer with degrees, x and y of every shape, or None; runs in a subprocess."""
+    answer(_search(task))
 
 
 def _search(task: dict[str, Any]) -> list[_Pose] | None:

@@ -38,6 +38,10 @@ child_main(job["parent"])
 """
 
 
+class ProcessKilledError(ExternalError):
+    """A child process was ended by a signal, as by a crash."""
+
+
 class SubprocessEngine(Engine):
     """An engine that runs a library in a subprocess; subclasses implement `run_library`."""
 
@@ -97,7 +101,7 @@ def run_in_subprocess(work: Work, task: Any, budget: Budget) -> Generator[Any, N
 
     Raises:
         BudgetSpentError: if the time is up.
-        ExternalError: if the child reports a failure or crashes.
+        ExternalError: if the child reports a failure or crashes; `ProcessKilledError` if by a signal.
     """
     budget.report(0.0)
     command = [sys.executable, "-I", "-c", _START]
@@ -126,7 +130,9 @@ def run_in_subprocess(work: Work, task: Any, budget: Budget) -> Generator[Any, N
                 spent = error
                 running.end()
         if not finished:
-            raise spent or ExternalError(_crash_message(running.process.wait(), complaints))
+            code = running.process.wait()
+            fault = ProcessKilledError if code < 0 else ExternalError
+            raise spent or fault(_crash_message(code, complaints))
     budget.report(1.0)
 
 
