@@ -177,12 +177,16 @@ def generator_digest(packages: tuple[str, ...], libraries: tuple[str, ...]) -> s
     )
 
 
+#: Suffixes of files that Python and numba write beside the code.
+_COMPILED = (".pyc", ".nbc", ".nbi")
+
+
 @cache
 def _package_digest(name: str) -> str:
     package = Path(__file__).resolve().parent.parent
     parts: list[str | bytes] = []
     for path in sorted((package / name).rglob("*")):
-        if path.suffix in (".py", ".ttf", ".ini", ".html"):
+        if path.is_file() and path.suffix not in _COMPILED:
             parts += [path.relative_to(package).as_posix(), path.read_bytes()]
     return digest(*parts)
 

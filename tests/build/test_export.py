@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from fabkit.build import manifest as manifests
 from fabkit.build.artifacts import Artifacts
 from fabkit.build.export import targets_for
 from fabkit.cli import main
@@ -22,6 +23,7 @@ from fabkit.jobs.parallel import all_cores
 from fabkit.model.accessory import profile_as_made
 from fabkit.model.library import load_set
 from fabkit.model.profile_file import dump_profile, load_profile
+from tests.conftest import ROOT
 from tests.support.built import built
 from tests.support.built import exported as exported_set
 from tests.support.pairset import PAIR
@@ -401,3 +403,25 @@ def test_plates_are_made_when_a_worker_lays_them_out_and_meshes_are_there(
         OUT.joinpath("plates").mkdir(parents=True)
         plates.make(lambda name, **_: OUT / name)
     assert "plates/plate-1.3mf" in contents()
+
+
+@pytest.mark.parametrize("name", ["drawing/coupon.toml", "drawing/outline.py", "drawing/new.css"])
+def test_files_are_made_again_when_a_file_of_the_program_changes(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also tables and templates; not when Python or numba has compiled something beside them."""
+    package = tmp_path / "fabkit"
+    shutil.copytree(ROOT / "fabkit" / "drawing", package / "drawing")
+    monkeypatch.setattr(manifests, "__file__", str(package / "build" / "manifest.py"))
+
+    def digest() -> str:
+        manifests._package_digest.cache_clear()
+        return manifests.generator_digest(("drawing",), ())
+
+    before = digest()
+    (package / "drawing" / "kernel.nbi").write_bytes(b"compiled")
+    assert digest() == before
+    with (package / name).open("a") as file:
+        file.write("\n# changed\n")
+    assert digest() != before
+    manifests._package_digest.cache_clear()
