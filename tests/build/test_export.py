@@ -416,6 +416,7 @@ def test_files_are_made_again_when_a_file_of_the_program_changes(
 
     def digest() -> str:
         manifests._package_digest.cache_clear()
+        manifests.generator_digest.cache_clear()
         return manifests.generator_digest(("drawing",), ())
 
     before = digest()
@@ -424,4 +425,5 @@ def test_files_are_made_again_when_a_file_of_the_program_changes(
     with (package / name).open("a") as file:
         file.write("\n# changed\n")
     assert digest() != before
-    manifests._package_digest.cache_clear()
+    monkeypatch.undo()
+    digest()
