@@ -134,3 +134,20 @@ def test_holes_of_the_right_colour_lie_where_pegs_are(only: str) -> None:
         assert colour == clue.colour
         second = cells_on_page((puzzle, entry), root, clue.cells, 1).centroid
         assert min(second.distance(hole) for hole, _ in marks[len(pegs) :]) < 1e-2
+
+
+def test_a_piece_that_fits_either_way_lies_as_its_clue_demands(tmp_path: Any) -> None:
+    """A domino with a hole at one end covers its two cells in two ways."""
+    file = tmp_path / "ends.toml"
+    file.write_text(
+        'set = { name = "ends", lattice = "square", moves = "rotations", marks = { o = "hole" } }\n'
+        'board = [{ id = "bar", size = [1, 2], clue = [{ cells = [[0, 1]], mark = "o" }] }]\n'
+        'piece = [{ id = "D", rows = ["oX"] }]\n'
+    )
+    puzzle = load_set(str(file))
+    (entry,) = gather(puzzle, Selection())
+    root = root_of(challenge_sheet(puzzle, entry, 20.0))
+    (told, _), (hole, _) = circles(root, "mark")
+    asked = entry.challenge.clues[0].cells
+    assert told.distance(cells_on_page((puzzle, entry), root, asked).centroid) < 1e-2
+    assert hole.distance(cells_on_page((puzzle, entry), root, asked, 1).centroid) < 1e-2

@@ -15,12 +15,13 @@ from fabkit.core.errors import InputError
 from fabkit.model.entry import subdivide
 from fabkit.model.lattice import Cell
 from fabkit.model.library import load_set
-from fabkit.model.piece import normalize_cells, orientations
+from fabkit.model.piece import marked_images, normalize_cells, orientations
 from fabkit.model.puzzle import Given, PuzzleSet
 from fabkit.output.i18n import LANGUAGES, load_messages
 from fabkit.output.web.document import POLICY, Download, page_files, style_sheet
 from fabkit.output.web.playdata import data_script, play_data
 from fabkit.solve.difficulty import solving_order
+from tests.conftest import ROOT
 from tests.support.drawings import snowflakes
 from tests.support.entries import altered
 from tests.support.playpages import entries_of
@@ -70,6 +71,31 @@ def test_turns_and_flips_are_those_of_the_plane(name: str) -> None:
                 )
                 x, y, size = orientation["label"]
                 assert Polygon(outer, holes).contains(Point(x * sx, y * sy).buffer(size / 4))
+
+
+def test_orientations_show_the_marks_of_their_side() -> None:
+    puzzle = load_set(str(ROOT / "tests" / "sets" / "pegs.toml"))
+    data = play_data(puzzle, [], 20.0)
+    for piece, document in zip(puzzle.pieces, data["pieces"], strict=True):
+        oriented = document["orientations"]
+        shown = [
+            (
+                frozenset(pairs(one["cells"])),
+                tuple(
+                    sorted(
+                        (cell, mark) for mark, flat in one["marks"].items() for cell in pairs(flat)
+                    )
+                ),
+            )
+            for one in oriented
+        ]
+        assert len(set(shown)) == len(shown)
+        assert set(shown) == marked_images(puzzle.lattice, piece, flips=True)
+        for number, one in enumerate(oriented):
+            assert oriented[one["flip"]]["flip"] == number
+            assert {look for look, *_ in one["looks"]} == {
+                puzzle.marks[mark] for mark in one["marks"]
+            }
 
 
 @pytest.mark.parametrize(
