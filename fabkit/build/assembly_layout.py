@@ -14,9 +14,10 @@ from fabkit.build.artifacts import Artifacts, library_failures
 from fabkit.drawing.ball import BallDrawing
 from fabkit.drawing.boards.csg import BoardDrawing
 from fabkit.drawing.draft import FlatDrawing, draft_for_pictures
+from fabkit.drawing.marks import mark_places
 from fabkit.drawing.outline import region_mm
 from fabkit.drawing.placement import Matrix, place_ball_piece, place_flat_piece, translated
-from fabkit.model.accessory import LID, Accessory, Printable, accessories
+from fabkit.model.accessory import LID, Accessory, Printable, accessories, blockers
 from fabkit.model.clues import ClueFilter
 from fabkit.model.entry import subdivide
 from fabkit.model.lattice import Cell
@@ -67,7 +68,10 @@ def assembled(
     """
     pieces = puzzle.select(list(layout))
     boards = boards_for_region(puzzle, challenge.board_cells, profile, halves) if board else ()
-    artifacts = picture_artifacts(puzzle, (*pieces, *boards), profile, find_stl, warn)
+    is_blocked = board and challenge.blocked
+    on_cells = blockers(puzzle, profile.board_colour) if is_blocked else ()
+    parts: tuple[Printable, ...] = (*pieces, *on_cells, *boards)
+    artifacts = picture_artifacts(puzzle, parts, profile, find_stl, warn)
     drawings = artifacts.drawings
     meshes: list[ShadedMesh] = []
     for accessory in boards:
@@ -87,6 +91,11 @@ def assembled(
         placement, away_mm = placements[piece.id]
         placement = translated(placement, *away_mm) if exploded else placement
         meshes += shaded_meshes(artifacts, piece, placement)
+    for blocker in on_cells:
+        for cells in mark_places(puzzle.lattice, challenge.minus, profile.unit_mm).values():
+            placement = placement_on(artifacts, blocker, cells)
+            on_floor = translated(placement, 0.0, 0.0, _rest_mm(artifacts, boards))
+            meshes += shaded_meshes(artifacts, blocker, on_floor)
     return meshes
 
 
@@ -174,10 +183,9 @@ def piece_placements(
     Raises:
         ValueError: when a piece cannot be placed there.
     """
-    drawings, lattice = artifacts.drawings, artifacts.puzzle.lattice
+    lattice = artifacts.puzzle.lattice
     unit_mm = artifacts.profile.unit_mm / halves
-    tops = [drawing for board in boards if isinstance(drawing := drawings[board.id], BoardDrawing)]
-    rest_mm = max((drawing.rest_mm for drawing in tops if drawing.kind != LID), default=0.0)
+    rest_mm = _rest_mm(artifacts, boards)
     area = region_mm(lattice, region, unit_mm)
     left, front, right, back = area.bounds
     placements: dict[str, tuple[Matrix, Vector]] = {}
@@ -189,6 +197,13 @@ def piece_placements(
         away_mm = _SPREAD * x_mm, _SPREAD * y_mm, _RAISED * max(right - left, back - front)
         placements[piece.id] = translated(placement, 0.0, 0.0, rest_mm), away_mm
     return placements
+
+
+def _rest_mm(artifacts: Artifacts, boards: Sequence[Accessory]) -> float:
+    """The height at which pieces are in boards; 0 without any."""
+    drawings = [artifacts.drawings[board.id] for board in boards if board.kind != LID]
+    heights = [drawing.rest_mm for drawing in drawings if isinstance(drawing, BoardDrawing)]
+    return max(heights, default=0.0)
 
 
 def placement_on(

@@ -52,8 +52,8 @@ declare namespace Fabkit {
     look?: string;
   }
 
-  /** A choice of a group of a family: a label and its cells. */
-  type Choice = [text: string, cells: Flat];
+  /** A choice of a group of a family: a label, its cells, and how a blocker lies on them. */
+  type Choice = [text: string, cells: Flat, blocker?: number[]];
 
   /** Challenges that the page makes when they are chosen; see fabkit/model/puzzle.py. */
   interface Family {
@@ -118,6 +118,8 @@ declare namespace Fabkit {
     open?: number;
     minus?: Flat;
     blocked?: boolean;
+    /** How the blockers lie: orientation and frame vector; empty for one that is not made. */
+    blockers?: number[][];
     clues?: Clue[];
     /** The board that it is on, if that has texts. */
     board?: number;
@@ -465,6 +467,7 @@ declare namespace Fabkit {
     frames: number;
     readonly resting: boolean;
     add(id: string, model: Model, bytes: Uint8Array<ArrayBuffer>): void;
+    has(id: string): boolean;
     rows(pieces: string[], others: string[]): Map<string, number[]>;
     show(places: Map<string, number[]>, parting: string[], moving: boolean): void;
     setApart(share: number): void;

@@ -14,9 +14,12 @@ import shapely
 import trimesh
 from PIL import Image
 
+from fabkit.build.assembly_layout import assembled
 from fabkit.drawing.placement import place_ball_piece, place_flat_piece
 from fabkit.model.lattice import LATTICES
 from fabkit.model.library import load_set
+from fabkit.model.profile_file import load_profile
+from fabkit.model.puzzle import to_units
 from fabkit.output.render import raster
 from fabkit.output.render.picture import fit_view, render
 from fabkit.output.render.scene import ShadedMesh, View, corner_normals, fit_camera
@@ -223,3 +226,18 @@ def test_without_a_solution_the_pieces_lie_in_front(
     assert [name for name in document["shown"] if name in "PQ"] == ["P", "Q"]
     with Image.open("picture.png") as image:
         assert len(image.getcolors() or range(99)) > 9
+
+
+def test_blockers_lie_on_the_cells_that_a_roll_names() -> None:
+    puzzle = load_set("dicesquare")
+    profile = load_profile(set_values=puzzle.profile_values)
+    member = puzzle.find_member("roll-A1-A2-C3-E1-A4-E4-F1")
+    assert member is not None
+    one_piece = {"I1": frozenset({min(member.region)})}
+    parts = assembled(puzzle, member, one_piece, profile)
+    meshes = [part for part in parts if part.colour == profile.board_colour]
+    boxes = [np.array([one.vertices.min(axis=0), one.vertices.max(axis=0)]) for one in meshes]
+    small = [box for box in boxes if 15 < np.ptp(box[:, 0]) < 20]
+    centres = sorted(tuple(np.round(box.mean(axis=0)[:2], 3)) for box in small)
+    cells = to_units(puzzle.lattice, sorted(member.minus))
+    assert centres == sorted((round(20 * x, 3), round(20 * y, 3)) for x, y in cells)

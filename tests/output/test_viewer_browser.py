@@ -291,3 +291,19 @@ def test_every_set_is_seen(chromium: Browser, name: str, tmp_path: Path) -> None
         assert covered(together) > 0.1
         viewer.pulled_apart()
         assert viewer.changed_by(together, 24) > 0.02
+
+
+@pytest.mark.integration
+def test_a_roll_is_seen_with_its_blockers(chromium: Browser, tmp_path: Path) -> None:
+    assert main(["page", "dicesquare", "-o", str(tmp_path / "page"), "-q"]) == 0
+    url = (tmp_path / "page" / "index.html").as_uri() + "#roll-A1-A2-C3-E1-A4-E4-F1"
+    with browser.opened(chromium, url) as page:
+        viewer = Viewer(page)
+        viewer.rested()
+        page.locator("[data-do=solution]").click()
+        page.locator("dialog.ask button", has_text="Show solution").click()
+        found = viewer.rested()
+        blockers = [name for name in found["matrices"] if name.startswith("blocker-")]
+        assert sorted(blockers) == [f"blocker-{number}" for number in range(1, 8)]
+        places = {tuple(found["matrices"][name][12:14]) for name in blockers}
+        assert len(places) == 7

@@ -16,6 +16,7 @@ from typing import Any
 from fabkit.core.errors import escape
 from fabkit.core.files import SCHEMA_VERSION, json_sha256
 from fabkit.drawing.marks import mark_places
+from fabkit.model.accessory import blockers
 from fabkit.model.clues import ClueFilter
 from fabkit.model.entry import LEVELS, subdivide
 from fabkit.model.lattice import Cell, Lattice, Point, Symmetry
@@ -198,6 +199,9 @@ def _entry(
     if challenge.minus:
         document["minus"] = _flat(sorted(challenge.minus))
         document["blocked"] = challenge.blocked
+        if challenge.blocked:
+            spots = mark_places(lattice, challenge.minus, 1.0)
+            document["blockers"] = [_blocker(puzzle, cells) for cells in spots.values()]
     identity = [document[key] for key in ("shapes", "cells")]
     identity += [given, challenge.flips, entry.halves, challenge.pieces_count]
     identity += [document.get(key) for key in ("clues", "open", "minus")]
@@ -217,7 +221,14 @@ def _family(
     board = family.board
     document = _rules(puzzle, pieces, board.cells, family.pieces, board.clues, family.flips)
     groups = [
-        [[escape(label.text), _flat(sorted(label.cells))] for label in dict.fromkeys(group)]
+        [
+            [
+                escape(label.text),
+                _flat(sorted(label.cells)),
+                *([_blocker(puzzle, label.cells)] if family.blocked else []),
+            ]
+            for label in dict.fromkeys(group)
+        ]
         for group in family.groups
     ]
     document |= {
@@ -232,6 +243,15 @@ def _family(
     document["mark"] = json_sha256(document)[:8]
     del document["shapes"]
     return document
+
+
+def _blocker(puzzle: PuzzleSet, cells: frozenset[Cell]) -> list[int]:
+    """Return how a blocker lies on its cells: orientation and frame vector; empty if none is made."""
+    placed = [
+        PieceOrientations(puzzle, blocker, flips=True).place(cells)
+        for blocker in blockers(puzzle, "")
+    ]
+    return [*(placed[0] or ())] if placed else []
 
 
 def _rules(

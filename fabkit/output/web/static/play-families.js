@@ -42,6 +42,7 @@
       cells: pairs(family.cells).filter(stays).flat(), rings: family.rings, minus, blocked: family.blocked,
       open: Math.max(family.open - gone.size, 0), clues: clues.filter(({ spots }) => spots.length),
       board: family.board, family, choice: places,
+      blockers: family.blocked ? family.groups.map((group, number) => group[places[number]][2] ?? []) : [],
     };
   }
 

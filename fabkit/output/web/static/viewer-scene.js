@@ -225,6 +225,9 @@
       this._root.add(this.parts.get(id).holder);
     }
 
+    /** @type {Fabkit.Scene["has"]} */
+    has(id) { return this.parts.has(id); }
+
     /** The ratio of width to depth with which a flat layout fills the image. */
     get proportion() {
       const [sine, cosine] = [Math.abs(Math.sin(radians(AZIMUTH))), Math.cos(radians(AZIMUTH))];

@@ -21,6 +21,8 @@
 
   /** @type {Fabkit.Scene | null} */
   let stage = null;
+  /** The mesh of a blocker, of which several may be seen. */
+  let blockerBytes = new Uint8Array();
   /** @type {Promise<void> | null} */
   let starting = null;
   /** @type {{ kind: string, entry: string | null }} */
@@ -82,6 +84,7 @@
       for (const [id, model] of Object.entries({ ...pieces, ...boards, ...lids })) {
         made.add(id, model, await inflate(model));
       }
+      if (pieces.blocker) blockerBytes = await inflate(pieces.blocker);
       stage = made;
     } catch {
       return showPicture();
@@ -100,20 +103,30 @@
   }
 
   /** The placements of the solution, with the board, if there is one.
-   * @type {(entry: Fabkit.Entry, solution: Fabkit.Lying[]) => Map<string, number[]>} */
-  function assembled(entry, solution) {
+   * @type {(stage: Fabkit.Scene, entry: Fabkit.Entry, solution: Fabkit.Lying[]) => Map<string, number[]>} */
+  function assembled(stage, entry, solution) {
     const { lattice, unitMm, pieces } = window.FABKIT;
     const [name, board] = boardOf(entry) ?? [];
     const [across, up] = lattice.step.map((step) => (step * unitMm) / entry.halves);
     const places = new Map(name === undefined ? [] : [[name, IDENTITY]]);
-    for (const [place, orientation, x, y] of solution) {
-      const { id } = pieces[place];
-      const matrix = [...window.FABKIT_MODELS.pieces[id].orientations[orientation]];
+    /** @type {(model: string, orientation: number, x: number, y: number) => number[]} */
+    const placed = (model, orientation, x, y) => {
+      const matrix = [...window.FABKIT_MODELS.pieces[model].orientations[orientation]];
       matrix[12] += x * across;
       matrix[13] += y * up;
       matrix[14] += board?.rest ?? 0;
-      places.set(id, matrix);
+      return matrix;
+    };
+    for (const [place, orientation, x, y] of solution) {
+      places.set(pieces[place].id, placed(pieces[place].id, orientation, x, y));
     }
+    const model = window.FABKIT_MODELS.pieces.blocker;
+    const blockers = model ? (entry.blockers ?? []).filter((blocker) => blocker.length) : [];
+    blockers.forEach(([orientation, x, y], number) => {
+      const id = `blocker-${number + 1}`;
+      if (!stage.has(id)) stage.add(id, model, blockerBytes);
+      places.set(id, placed("blocker", orientation, x, y));
+    });
     return places;
   }
 
@@ -125,7 +138,7 @@
     const solution = request.kind === "solution" ? entry?.solution : undefined;
     slider.disabled = !solution;
     stage.apart = solution ? share() : 0;
-    const places = entry && solution ? assembled(entry, solution) : inRows(stage, entry);
+    const places = entry && solution ? assembled(stage, entry, solution) : inRows(stage, entry);
     const parting = [...places.keys()].filter((id) => solution && id in window.FABKIT_MODELS.pieces);
     stage.show(places, parting, moving);
     const names = { title: window.FABKIT.title, challenge: entry?.title };
