@@ -48,6 +48,18 @@ def test_fridgeiq_is_printable(
     assert all(bool(one) == (profile == "flippable") for one in pauses)
 
 
+@with_prusa
+@pytest.mark.parametrize("name", ["calendar", "dicesquare"])
+def test_a_tray_with_texts_is_printable(
+    name: str, tmp_path: Path, run_json: Callable[..., Any]
+) -> None:
+    assert main(["export-3mf", name, "-o", str(tmp_path), "-q"]) == 0
+    document = run_json("slice", name, "-o", str(tmp_path))
+    assert document["printable"]
+    assert all(one["manifold"] for plate in document["plates"] for one in plate["objects"])
+    assert not any(plate["pauses"] for plate in document["plates"])
+
+
 def test_slice_without_a_slicer(
     pair: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
