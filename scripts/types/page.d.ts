@@ -261,6 +261,12 @@ declare namespace Fabkit {
     past: State[];
     future: State[];
     readonly counts: Counts;
+    /** Solutions that are known: the stored one, and those found for hints. */
+    known: Solution[];
+    /** The clues of each cell, by its key. */
+    clues: Map<number, Clue[]>;
+    /** The given pieces. */
+    readonly given: Map<number, Placement>;
     start(): Placements;
     orientations(piece: number): Orientation[];
     count(piece: number): number;
@@ -444,6 +450,11 @@ declare namespace Fabkit {
     cells: number[];
   }
 
+  interface Solution {
+    solution: Lying[];
+    order: number[];
+  }
+
   // play-share.js
 
   interface Link {
@@ -550,7 +561,9 @@ declare namespace Fabkit {
     memberOfDay(data: Data, date: Date): Entry | undefined;
     neighbourMember(entry: Entry, places: number): Entry | null;
     FamilyPicker: new (data: Data, family: Family, open: (member: Entry) => void) => FamilyPicker;
-    solve(data: Data, entry: Entry): { solution: Lying[]; order: number[] } | null | undefined;
+    /** Finds a solution in which the `kept` pieces lie as they do, and the order in which the others were
+     * found: null when there is none, undefined when the time is up. */
+    solve(game: Game, kept: Map<number, Placement>, limitMs: number): Solution | null | undefined;
 
     ChallengeList: new (
       data: Data, store: Store, elements: ListElements, open: (entry: Entry) => void
