@@ -40,8 +40,8 @@ declare namespace Fabkit {
     looks?: [look: string, x: number, y: number, reach: number][];
   }
 
-  /** A place of a board: its centre, the distance from there to its edge, and its cells. */
-  type Spot = [x: number, y: number, reach: number, cells: Flat];
+  /** A place of a board: its centre, the distance from there to its edge, its cells, its row and column. */
+  type Spot = [x: number, y: number, reach: number, cells: Flat, row: number, column: number];
 
   /** What must cover some places: a piece, by its index, a colour or a mark. */
   interface Clue {
@@ -71,6 +71,7 @@ declare namespace Fabkit {
     rings: Flat[];
     board?: number;
     clues?: Clue[];
+    clueCount?: number;
   }
 
   interface Piece {
@@ -118,9 +119,13 @@ declare namespace Fabkit {
     open?: number;
     minus?: Flat;
     blocked?: boolean;
+    /** The cells of each blocker. */
+    blocks?: Flat[];
     /** How the blockers lie: orientation and frame vector; empty for one that is not made. */
     blockers?: number[][];
     clues?: Clue[];
+    /** How many clues there are besides those of the board. */
+    clueCount?: number;
     /** The board that it is on, if that has texts. */
     board?: number;
     /** The family that it is a member of, and its choice of each group. */
@@ -205,6 +210,7 @@ declare namespace Fabkit {
     edgesOf(cell: Point): [from: Point, to: Point][];
     linesOf(cell: Point): [from: Point, to: Point][];
     cellsPath(cells: Point[]): string;
+    ringsOf(cells: Point[]): Flat[];
   }
 
   // play-game.js

@@ -271,10 +271,12 @@
       /** The pieces on each cell.
        * @type {Map<number, number[]>} */
       const covered = new Map();
-      /** @type {[Fabkit.Point[], Map<number, Set<number>>]} */
-      const [doublyCovered, overlaps] = [[], new Map()];
-      /** @type {Set<number>[]} */
-      const [outside, parked, blocking, against] = [new Set(), new Set(), new Set(), new Set()];
+      /** @type {[Fabkit.Point[], Map<number, Set<number>>, Set<number>, Set<number>]} */
+      const [doublyCovered, overlaps, outside, parked] = [[], new Map(), new Set(), new Set()];
+      /** @type {Set<number>} */
+      const blocking = new Set();
+      /** @type {Set<number>} */
+      const against = new Set();
       for (const [piece, placement] of this.placements) {
         const cells = this.cells(piece);
         const inside = cells.filter(([x, y]) => this.region.has(key(x, y)));
@@ -333,9 +335,9 @@
     for (const known of game.known) {
       if (progress(game, known.solution, kept).settled.size === kept.size) return known;
     }
-    const found = play.solve(game, kept, limitMs);
-    if (found) game.known.push(found);
-    return found;
+    const answer = play.solve(game, kept, limitMs);
+    if (answer) game.known.push(answer);
+    return answer;
   }
 
   /** The fewest pieces without which the others can be continued; none when they are not found in time.
@@ -384,7 +386,7 @@
     const settled = new Set(game.fixed);
     /** @type {Fabkit.Lying[]} */
     const open = [];
-    for (const place of solution.filter((one) => !given.has(cellsKey(cellsOf(game, one))))) {
+    for (const place of solution.filter((lies) => !given.has(cellsKey(cellsOf(game, lies))))) {
       const owner = occupantOf(game, place, lying, settled);
       if (owner === null) open.push(place);
       else settled.add(owner);

@@ -49,10 +49,10 @@
       this.input.cancel();
       this.game = new play.Game(this.data, entry);
       if (!entry.solution && entry.status !== "impossible") {
-        const found = play.solve(this.game, this.game.given, SOLVE_MS);
-        if (found) Object.assign(entry, found);
-        else if (found === null) entry.status = "impossible";
-        if (found) this.game.known.push(found);
+        const answer = play.solve(this.game, this.game.given, SOLVE_MS);
+        if (answer) Object.assign(entry, answer);
+        else if (answer === null) entry.status = "impossible";
+        if (answer) this.game.known.push(answer);
       }
       this.game.field = this.game.computeField(this.board.room);
       this.store.restore(this.game);

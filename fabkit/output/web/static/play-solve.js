@@ -54,7 +54,9 @@
     /** @type {number[][]} */
     const byItem = Array.from({ length: size + free.length }, () => []);
     items.forEach((list, option) => list.forEach((item) => byItem[item].push(option)));
-    const primary = [...(isWhole ? bare.map((_, item) => item) : []), ...(usesAll ? free.map((_, number) => size + number) : [])];
+    // And each cell of a clue.
+    const toCover = bare.flatMap((place, item) => (isWhole || game.clues.has(place) ? [item] : []));
+    const primary = [...toCover, ...(usesAll ? free.map((_, number) => size + number) : [])];
     const blocked = new Int32Array(options.length);
     const isDone = new Uint8Array(size + free.length);
     /** @type {number[]} */
