@@ -282,6 +282,23 @@ def test_a_shared_position_keeps_its_rules(plays: Opens) -> None:
         assert page.locator("#play-board .given").count() == 1
 
 
+def test_a_start_of_balls_is_shared(plays: Opens) -> None:
+    """Its pieces cover more or fewer cells, by the side on which they lie."""
+    with plays("iqfit", "start-001", member="start-001") as player:
+        page = player.page
+        player.do("hint", "hint", "hint")
+        placed = player.placed_count
+        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        page.locator("[data-do=menu]").click()
+        page.locator("[data-do=share]").click()
+        page.get_by_role("button", name="My own challenge").click()
+        page.locator("#play-say", has_text="Link copied").wait_for(state="attached")
+        page.goto(page.evaluate("navigator.clipboard.readText()"))
+        page.reload()
+        assert "shared starting position" in title(page)
+        assert page.locator("#play-board .given").count() == placed
+
+
 def test_a_solution_for_a_challenge_that_has_none_is_not_found(plays: Opens) -> None:
     """A cell that only one piece may cover, and that this piece cannot reach."""
     with plays("iqstars", "clue-020") as player:
