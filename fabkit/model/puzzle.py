@@ -344,13 +344,25 @@ class PuzzleSet:
         members = (family.find(name) for family in self.families)
         return next((member for member in members if member is not None), None)
 
+    def clues_besides_board(self, challenge: Challenge) -> list[Clue]:
+        """Return the clues of a challenge that are not those of a board."""
+        of_boards = {clue for board in self.boards for clue in board.clues}
+        return [clue for clue in challenge.clues if clue not in of_boards]
+
+    def board_with(self, challenge: Challenge) -> Board | None:
+        """Return the board with the cells of a challenge; of several, one whose clues it has, and that
+        has texts."""
+        boards = [board for board in self.boards if board.cells == challenge.board_cells]
+        clues = set(challenge.clues)
+        fitting = [board for board in boards if clues.issuperset(board.clues)]
+        return max(fitting or boards, key=lambda board: bool(board.labels), default=None)
+
     def kind_of(self, challenge: Challenge) -> str:
         """Return the kind of a challenge: ``start``, ``board`` for all pieces on one, or ``challenge``.
 
         A start has given pieces, or clues besides those of its board.
         """
-        board_clues = {clue for board in self.boards for clue in board.clues}
-        if challenge.given or not board_clues.issuperset(challenge.clues):
+        if challenge.given or self.clues_besides_board(challenge):
             return "start"
         uses_all = len(challenge.pieces) == len(self.pieces)
         fills_board = any(board.cells == challenge.region for board in self.boards)

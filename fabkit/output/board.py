@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 import shapely
-from shapely import Point, Polygon
+from shapely import Point, Polygon, affinity
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.marks import cross_area, mark_places
@@ -17,7 +17,7 @@ from fabkit.model.clues import ClueFilter
 from fabkit.model.entry import subdivide
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.lattice import Point as FramePoint
-from fabkit.model.piece import CROSS, DOT, HOLE, PLAIN, Piece, looks_at
+from fabkit.model.piece import CROSS, DOT, HOLE, LOOKS, PLAIN, Piece, looks_at
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.puzzle import Challenge, Clue, Entry, PuzzleSet, to_units
 from fabkit.output.canvas import Canvas, Points
@@ -78,7 +78,7 @@ _CLUE_RADIUS = 0.56  # of the dot in the colour that must cover a cell
 _CROSS_WIDTH = 0.9
 _CROSS_STROKE = 0.22
 _MARK_LINE = 0.1  # width of the lines of a ring
-_BLOCKER_RADIUS = 0.84  # half the side of a blocker
+_BLOCKER_SIZE = 0.84  # of its place, in each direction
 
 
 @dataclass
@@ -126,17 +126,13 @@ class BoardPainter:
             self.canvas.polygon(
                 self._outline(challenge.minus), **self.theme.filled("paper", "open")
             )
-        labelled = next(
-            (board for board in self.puzzle.boards if board.cells == challenge.board_cells), None
-        )
         if challenge.blocked:
             for centre, cells in self._places(challenge.minus):
-                half = self._reach(centre, cells) * _BLOCKER_RADIUS
-                square = shapely.box(
-                    centre[0] - half, centre[1] - half, centre[0] + half, centre[1] + half
-                )
-                self.canvas.polygon(polygon_rings(square), **self.theme.filled("quiet", "blocker"))
-        for label, place, height in place_board_texts(self.puzzle.lattice, labelled):
+                outline = Polygon(self._outline(cells)[0])
+                block = affinity.scale(outline, _BLOCKER_SIZE, _BLOCKER_SIZE, origin=centre)
+                self.canvas.polygon(polygon_rings(block), **self.theme.filled("quiet", "blocker"))
+        board = self.puzzle.board_with(challenge)
+        for label, place, height in place_board_texts(self.puzzle.lattice, board):
             x, y = (
                 origin + coordinate * self.unit_mm
                 for origin, coordinate in zip(self.origin_mm, place, strict=True)
@@ -152,8 +148,9 @@ class BoardPainter:
                 self.canvas.polygon(polygon_rings(area), **style)
         if challenge.minus and not challenge.blocked:
             self._stroke(self._outline(challenge.minus), "ink", _RIM)
+        is_painted = bool(self._painted(challenge.clues))
         for clue in challenge.clues if hints else ():
-            self._clue(clue)
+            self._clue(clue, is_painted)
 
     def _painted(self, clues: Iterable[Clue]) -> dict[str, frozenset[Cell]]:
         """Return the cells whose clue is a painted square of a piece, by their colour."""
@@ -164,29 +161,35 @@ class BoardPainter:
                 painted[look] = painted.get(look, frozenset()) | clue.cells
         return painted
 
-    def _clue(self, clue: Clue) -> None:
-        """Draw what must cover some cells: dots in the colour of a piece, with its label; or a mark."""
-        colour = clue.colour
-        label = ""
-        if clue.piece:
-            piece = self.puzzle.piece(clue.piece)
-            colour, label = piece.colour, piece.label
+    def _clue(self, clue: Clue, is_painted: bool) -> None:
+        """Draw what must cover some cells: dots in the colour of a piece, with its label, or a mark.
+
+        On a board with painted cells the others are plain.
+        """
+        piece = self.puzzle.piece(clue.piece) if clue.piece else None
+        colour = piece.colour if piece else clue.colour
         look = self.puzzle.marks.get(clue.mark, clue.mark)
-        if colour and not clue.mark:
+        shows_mark = look in LOOKS or (look == PLAIN and not is_painted)
+        if colour and not look:
             opacity = f"{_CLUE_OPACITY:g}"
             outline = self._outline(clue.cells)
             self.canvas.polygon(outline, fill=colour, fill_opacity=opacity, class_="clue")
-        for centre, cells in self._places(clue.cells):
-            reach_mm = self._reach(centre, cells)
-            if clue.mark:
-                self._mark(look, centre, reach_mm, colour or self.theme.ink)
-                continue
-            self.canvas.circle(*centre, _CLUE_RADIUS * reach_mm, fill=colour, class_="clue")
-            if label:
-                height_mm = _CLUE_RADIUS * reach_mm
-                (place, height_mm) = place_label(label, [centre], [height_mm], centre, height_mm)
-                style = {"fill": ink_on(colour), "class_": "clue label title"}
-                draw_label_text(self.canvas, label, place, height_mm, **style)
+        for (x, y), cells in self._places(clue.cells):
+            reach_mm = self._reach((x, y), cells)
+            label_mm = _CLUE_RADIUS * reach_mm
+            aside_mm = 0.0
+            if shows_mark:
+                self._mark(look, (x, y), reach_mm, colour or self.theme.ink)
+                aside_mm = label_mm
+                label_mm /= 2
+            elif colour:
+                self.canvas.circle(x, y, _CLUE_RADIUS * reach_mm, fill=colour, class_="clue")
+            if piece:
+                middle = x + aside_mm, y - aside_mm
+                _, height_mm = place_label(piece.label, [middle], [label_mm], middle, label_mm)
+                ink = colour if shows_mark else ink_on(colour)
+                style = {"fill": ink, "class_": "clue label title"}
+                draw_label_text(self.canvas, piece.label, middle, height_mm, **style)
 
     def _mark(self, look: str, centre: PointMm, reach_mm: float, colour: str) -> None:
         """Draw a mark of a piece, or that of a clue; second colours are areas, not marks."""
@@ -204,13 +207,9 @@ class BoardPainter:
         elif look == CROSS:
             cross = cross_area(centre, _CROSS_WIDTH * reach_mm, _CROSS_STROKE * reach_mm)
             self.canvas.polygon(polygon_rings(cross), fill=colour, class_="mark")
-        elif look == PLAIN and not self._paints_cells():
+        elif look == PLAIN:
             half = _DOT_RADIUS * reach_mm
             self.canvas.polygon([[(x - half, y), (x + half, y)]], fill="none", **ring)
-
-    def _paints_cells(self) -> bool:
-        """Return whether some mark of the set is a second colour: then a plain cell is not painted."""
-        return any(look.startswith("#") for look in self.puzzle.marks.values())
 
     def _places(self, cells: Iterable[Cell]) -> list[tuple[PointMm, frozenset[Cell]]]:
         """Return the centres on the page of the places of cells: a square has four quarters."""
@@ -277,7 +276,8 @@ class BoardPainter:
         for centre, of_place in self._places(looks):
             look = looks[min(of_place)]
             below = piece.colour
-            self._mark(look, centre, self._reach(centre, of_place), ink_on(below))
+            ink = self.theme.quiet if pale else ink_on(below)
+            self._mark(look, centre, self._reach(centre, of_place), ink)
         if self.puzzle.made_of_balls:
             self._balls(cells, fill=piece.colour, fill_opacity=full)
 

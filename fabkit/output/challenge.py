@@ -102,8 +102,8 @@ def _heading(puzzle: PuzzleSet, entry: Entry, known: str | None = None) -> tuple
         known = _known_solutions(entry)
     challenge = entry.challenge
     given = f"{len(challenge.given)} given" if challenge.given else ""
-    is_board = puzzle.kind_of(challenge) != "start"  # its clues are those of the board
-    clues = "" if is_board or not challenge.clues else pluralize(len(challenge.clues), "clue")
+    own_clues = puzzle.clues_besides_board(challenge)
+    clues = pluralize(len(own_clues), "clue") if own_clues else ""
     open_count = challenge.open_count
     left_open = f"{pluralize(open_count, 'cell')} left open" if open_count else ""
     flips = "flips allowed" if challenge.flips else ""

@@ -394,6 +394,13 @@ def _refuse_inches(readings: Sequence[Measurement]) -> None:
 
 # --- the compensating profile -------------------------------------------------------------
 
+#: How much wider than a magnet a printed hole is that holds it: the middle of 0 to -0.05 mm.
+_PRESSED_MM = -0.025
+#: The tightest such hole.
+_TIGHTEST_MM = -0.06
+#: So many standard deviations of a hole's width are exceeded by one of forty.
+_SELDOM_SD = 2.0
+
 
 def calibrate_profile(profile: Profile, fit: MachineFit, name: str) -> tuple[Profile, list[str]]:
     """Return a profile that compensates for a machine's errors, and notes on what the slicer must do.
@@ -477,6 +484,13 @@ def _for_printer(profile: Profile, fit: MachineFit) -> tuple[Profile, list[str]]
     return replace(made, **known), notes
 
 
+def _press_mm(fit: MachineFit, magnet_mm: float) -> float:
+    """How much wider than its magnet a true hole is for a press fit: so much less than nothing that the
+    spread of the printer's holes seldom leaves play."""
+    spread_mm = math.hypot(fit.scatter_mm, fit.hole_shrinkage(magnet_mm).error)
+    return max(_TIGHTEST_MM, min(_PRESSED_MM, -_SELDOM_SD * spread_mm))
+
+
 def _compensated_sizes(profile: Profile, fit: MachineFit) -> dict[str, Any]:
     """The sizes of a profile, wider where the machine prints narrower, and vice versa."""
     out_mm = fit.values["offset"].value
@@ -500,6 +514,9 @@ def _compensated_sizes(profile: Profile, fit: MachineFit) -> dict[str, Any]:
         for key in ("press_mm", "glue_mm", "rib_root_mm", "rib_crest_mm", "embedded_mm"):
             drawn_mm = profile.magnet_diameter_mm + getattr(profile, key)
             wider_mm[key] = fit.hole_shrinkage(drawn_mm).value
+        # In other profiles a press fit relies on holes that print narrow; these do not.
+        press_mm = min(profile.press_mm, _press_mm(fit, profile.magnet_diameter_mm))
+        wider_mm["press_mm"] += press_mm - profile.press_mm
         wider_mm["hole_mm"] = fit.hole_shrinkage(profile.hole_mm).value
         socket_mm = fit.hole_shrinkage(profile.peg_mm + 2 * profile.socket_mm).value
         wider_mm["socket_mm"] = out_mm + socket_mm / 2

@@ -40,8 +40,8 @@ declare namespace Fabkit {
     looks?: [look: string, x: number, y: number, reach: number][];
   }
 
-  /** A place of a board: its centre, the distance from there to its edge, and its cells. */
-  type Spot = [x: number, y: number, reach: number, cells: Flat];
+  /** A place of a board: its centre, the distance from there to its edge, its cells, its row and column. */
+  type Spot = [x: number, y: number, reach: number, cells: Flat, row: number, column: number];
 
   /** What must cover some places: a piece, by its index, a colour or a mark. */
   interface Clue {
@@ -71,6 +71,7 @@ declare namespace Fabkit {
     rings: Flat[];
     board?: number;
     clues?: Clue[];
+    clueCount?: number;
   }
 
   interface Piece {
@@ -118,9 +119,13 @@ declare namespace Fabkit {
     open?: number;
     minus?: Flat;
     blocked?: boolean;
+    /** The cells of each blocker. */
+    blocks?: Flat[];
     /** How the blockers lie: orientation and frame vector; empty for one that is not made. */
     blockers?: number[][];
     clues?: Clue[];
+    /** How many clues there are besides those of the board. */
+    clueCount?: number;
     /** The board that it is on, if that has texts. */
     board?: number;
     /** The family that it is a member of, and its choice of each group. */
@@ -205,6 +210,7 @@ declare namespace Fabkit {
     edgesOf(cell: Point): [from: Point, to: Point][];
     linesOf(cell: Point): [from: Point, to: Point][];
     cellsPath(cells: Point[]): string;
+    ringsOf(cells: Point[]): Flat[];
   }
 
   // play-game.js
@@ -261,6 +267,12 @@ declare namespace Fabkit {
     past: State[];
     future: State[];
     readonly counts: Counts;
+    /** Solutions that are known: the stored one, and those found for hints. */
+    known: Solution[];
+    /** The clues of each cell, by its key. */
+    clues: Map<number, Clue[]>;
+    /** The given pieces. */
+    readonly given: Map<number, Placement>;
     start(): Placements;
     orientations(piece: number): Orientation[];
     count(piece: number): number;
@@ -444,6 +456,11 @@ declare namespace Fabkit {
     cells: number[];
   }
 
+  interface Solution {
+    solution: Lying[];
+    order: number[];
+  }
+
   // play-share.js
 
   interface Link {
@@ -550,7 +567,9 @@ declare namespace Fabkit {
     memberOfDay(data: Data, date: Date): Entry | undefined;
     neighbourMember(entry: Entry, places: number): Entry | null;
     FamilyPicker: new (data: Data, family: Family, open: (member: Entry) => void) => FamilyPicker;
-    solve(data: Data, entry: Entry): { solution: Lying[]; order: number[] } | null | undefined;
+    /** Finds a solution in which the `kept` pieces lie as they do, and the order in which the others were
+     * found: null when there is none, undefined when the time is up. */
+    solve(game: Game, kept: Map<number, Placement>, limitMs: number): Solution | null | undefined;
 
     ChallengeList: new (
       data: Data, store: Store, elements: ListElements, open: (entry: Entry) => void

@@ -14,6 +14,7 @@ from fabkit.build.entries import Selection, gather
 from fabkit.model.library import load_set
 from fabkit.model.puzzle import Entry, PuzzleSet
 from fabkit.output.challenge import challenge_sheet
+from fabkit.output.web.playdata import play_data
 from tests.conftest import ROOT
 from tests.support.drawings import Case, of_class, root_of, scale_of, shape_of, shapes
 
@@ -151,3 +152,42 @@ def test_a_piece_that_fits_either_way_lies_as_its_clue_demands(tmp_path: Any) ->
     asked = entry.challenge.clues[0].cells
     assert told.distance(cells_on_page((puzzle, entry), root, asked).centroid) < 1e-2
     assert hole.distance(cells_on_page((puzzle, entry), root, asked, 1).centroid) < 1e-2
+
+
+def test_a_side_without_marks_is_drawn_without_any(tmp_path: Any) -> None:
+    """Where the back has no cross, the piece turned over has none, though it covers the same cells."""
+    file = tmp_path / "cross.toml"
+    file.write_text(
+        'set = { name = "cross", lattice = "square", moves = "rotations and flips", '
+        'marks = { x = "cross" } }\n'
+        'board = [{ id = "bar", size = [1, 4], clue = [{ cells = [[0, 0], [0, 1], [0, 2], [0, 3]], '
+        'mark = "plain" }] }]\n'
+        'piece = [{ id = "I", rows = ["xXXX"], back = ["XXXX"] }]\n'
+    )
+    puzzle = load_set(str(file))
+    (entry,) = gather(puzzle, Selection())
+    root = root_of(challenge_sheet(puzzle, entry, 20.0))
+    assert len([*of_class(root, "mark")]) == 4  # a dash on each cell of the board, and no cross
+    (piece,) = play_data(puzzle, [], 20.0)["pieces"]
+    for orientation in piece["orientations"]:
+        assert (
+            len(orientation.get("looks", []))
+            == sum(map(len, orientation.get("marks", {}).values())) / 2
+        )
+
+
+def test_blockers_stay_inside_triangles(tmp_path: Any) -> None:
+    file = tmp_path / "tri.toml"
+    file.write_text(
+        'set = { name = "tri", lattice = "triangle", moves = "rotations" }\n'
+        'board = [{ id = "t", rows = [".X.", "XXX"] }]\n'
+        'piece = [{ id = "bar", rows = ["XXX"] }]\n'
+        '[[challenge]]\nid = "c"\nboard = "t"\nminus = [0]\nblocked = true\n'
+    )
+    puzzle = load_set(str(file))
+    (entry,) = gather(puzzle, Selection(only=("c",)))
+    root = root_of(challenge_sheet(puzzle, entry, 20.0))
+    blockers = shapes(root, "blocker")
+    wanted = cells_on_page((puzzle, entry), root, entry.challenge.minus)
+    assert wanted.contains(blockers[0])
+    assert blockers[0].area > 0.6 * wanted.area

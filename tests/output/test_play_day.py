@@ -154,7 +154,7 @@ def test_a_hint_names_a_piece_then_turns_it_then_lays_it(plays: Opens) -> None:
         x, y = player.wanted_place(other)
         player.drag(other, (x - 1, y))
         player.do("hint")
-        assert player.announced.startswith(f"Hint: {other} belongs elsewhere in the solution")
+        assert player.announced.startswith(f"Hint: {other} can’t stay there")
         player.do("hint")
         assert player.in_tray(other).is_visible()
         assert player.announced == f"{other} is back in the tray"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -34,9 +35,9 @@ PEGS = str(ROOT / "tests" / "sets" / "pegs.toml")
 #: Finds members on the page by their ids, solves them, and places the solution: the cells of each piece.
 SOLVED = """(ids) => ids.map((id) => {
   const entry = fabkitPlay.findEntry(FABKIT, id);
-  const answer = fabkitPlay.solve(FABKIT, entry);
-  if (!answer) return answer;
   const game = new fabkitPlay.Game(FABKIT, entry);
+  const answer = fabkitPlay.solve(game, game.given, 5000);
+  if (!answer) return answer;
   for (const [piece, orientation, ...at] of answer.solution) game.place(piece, { orientation, at });
   const cells = answer.solution.map(([piece]) => [FABKIT.pieces[piece].id, game.cells(piece)]);
   return [game.evaluate().solved, entry.title, Object.fromEntries(cells)];
@@ -98,6 +99,30 @@ def test_a_calendar_opens_on_today_and_any_date_is_picked(plays: Opens) -> None:
         page.goto(page.url.split("#")[0] + "#DEC-31")
         page.reload()
         assert title(page) == "Dec 31"
+
+
+@pytest.mark.parametrize("day", ["2026-07-07", "2026-12-29", "2027-02-28", "2028-02-29"])
+def test_days_are_not_taken_for_months_of_other_languages(plays: Opens, day: str) -> None:
+    """A Tuesday is "mar" in Italian, and "mar." in French."""
+    with plays("calendar", "start-001", day=day) as player:
+        year, month, number = map(int, day.split("-"))
+        name = f"{date(year, month, number):%b} {number}"
+        assert title(player.page) == name
+
+
+def test_families_of_numbers_are_no_calendars(plays: Opens, tmp_path: Path) -> None:
+    file = tmp_path / "sixteen.toml"
+    file.write_text(
+        'set = { name = "sixteen", lattice = "square", moves = "rotations" }\n'
+        'board = [{ id = "b", size = [4, 4], open = 1, labels = ["1 2 3 4", "5 6 7 8", '
+        '"9 10 11 12", "13 14 15 16"] }]\n'
+        'family = [{ id = "cell", groups = ["1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16"] }]\n'
+        'piece = [{ id = "I", rows = ["XXX"], count = 5 }]\n'
+        '[[challenge]]\nid = "c"\nboard = "b"\nopen = 1\n'
+    )
+    with plays(str(file), "c", day="2026-07-08") as player:
+        assert title(player.page) == "C"
+        assert not player.page.locator(".family [value=today]").count()
 
 
 def test_a_date_is_played_and_its_open_cells_stay_open(plays: Opens) -> None:
@@ -257,6 +282,23 @@ def test_a_shared_position_keeps_its_rules(plays: Opens) -> None:
         assert page.locator("#play-board .given").count() == 1
 
 
+def test_a_start_of_balls_is_shared(plays: Opens) -> None:
+    """Its pieces cover more or fewer cells, by the side on which they lie."""
+    with plays("iqfit", "start-001", member="start-001") as player:
+        page = player.page
+        player.do("hint", "hint", "hint")
+        placed = player.placed_count
+        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        page.locator("[data-do=menu]").click()
+        page.locator("[data-do=share]").click()
+        page.get_by_role("button", name="My own challenge").click()
+        page.locator("#play-say", has_text="Link copied").wait_for(state="attached")
+        page.goto(page.evaluate("navigator.clipboard.readText()"))
+        page.reload()
+        assert "shared starting position" in title(page)
+        assert page.locator("#play-board .given").count() == placed
+
+
 def test_a_solution_for_a_challenge_that_has_none_is_not_found(plays: Opens) -> None:
     """A cell that only one piece may cover, and that this piece cannot reach."""
     with plays("iqstars", "clue-020") as player:
@@ -265,7 +307,8 @@ def test_a_solution_for_a_challenge_that_has_none_is_not_found(plays: Opens) -> 
               const entry = { ...FABKIT.entries[0], solution: undefined };
               const [clue] = entry.clues, spots = FABKIT.entries[0].clues.flatMap((one) => one.spots);
               entry.clues = FABKIT.pieces.slice(0, 2).map((_, piece) => ({ piece, spots }));
-              return fabkitPlay.solve(FABKIT, entry);
+              const game = new fabkitPlay.Game(FABKIT, entry);
+              return fabkitPlay.solve(game, game.given, 5000);
             }"""
         )
         assert answer is None

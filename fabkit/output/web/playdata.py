@@ -23,6 +23,7 @@ from fabkit.model.lattice import Cell, Lattice, Point, Symmetry
 from fabkit.model.piece import PLAIN, Form, Marks, Orientation, Piece, looks_at, normalize_cells
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.puzzle import (
+    Board,
     Clue,
     Entry,
     Family,
@@ -30,6 +31,7 @@ from fabkit.model.puzzle import (
     rings_to_units,
     to_units,
 )
+from fabkit.model.regions import CellNumbering
 from fabkit.output.i18n import LANGUAGES, load_messages
 from fabkit.output.labels import (
     clearances,
@@ -191,6 +193,7 @@ def _entry(
             challenge.pieces,
             challenge.clues,
             challenge.flips,
+            puzzle.board_with(challenge),
         ),
     }
     document["cells"] = _flat(sorted(challenge.region))
@@ -201,6 +204,7 @@ def _entry(
         document["blocked"] = challenge.blocked
         if challenge.blocked:
             spots = mark_places(lattice, challenge.minus, 1.0)
+            document["blocks"] = [_flat(sorted(cells)) for cells in spots.values()]
             document["blockers"] = [_blocker(puzzle, cells) for cells in spots.values()]
     identity = [document[key] for key in ("shapes", "cells")]
     identity += [given, challenge.flips, entry.halves, challenge.pieces_count]
@@ -219,7 +223,7 @@ def _family(
 ) -> dict[str, Any]:
     """Return a family, from which the page makes its members; see `fabkit.model.puzzle.Family`."""
     board = family.board
-    document = _rules(puzzle, pieces, board.cells, family.pieces, board.clues, family.flips)
+    document = _rules(puzzle, pieces, board.cells, family.pieces, board.clues, family.flips, board)
     groups = [
         [
             [
@@ -261,6 +265,7 @@ def _rules(
     used: Sequence[str],
     clues: Sequence[Clue],
     flips: bool,
+    board: Board | None,
 ) -> dict[str, Any]:
     """Return what challenges and families have in common; ``shapes`` only serves to tell sets apart."""
     lattice = puzzle.lattice
@@ -275,18 +280,26 @@ def _rules(
         "cells": _flat(sorted(cells)),
         "rings": [_flat(ring) for ring in rings_of_cells(lattice, cells)],
     }
-    boards = [number for number, board in enumerate(puzzle.boards) if board.cells == cells]
-    if boards and puzzle.boards[boards[0]].labels:
-        document["board"] = boards[0]
+    if board and board.labels:
+        document["board"] = puzzle.boards.index(board)
     if clues:
-        document["clues"] = [_clue(puzzle, clue, indices) for clue in clues]
+        of_boards = {clue for board in puzzle.boards for clue in board.clues}
+        numbering = CellNumbering(lattice, cells)
+        document["clues"] = [_clue(puzzle, clue, indices, numbering) for clue in clues]
+        document["clueCount"] = sum(clue not in of_boards for clue in clues)
     return document
 
 
-def _clue(puzzle: PuzzleSet, clue: Clue, indices: Mapping[str, int]) -> dict[str, Any]:
+def _clue(
+    puzzle: PuzzleSet, clue: Clue, indices: Mapping[str, int], numbering: CellNumbering
+) -> dict[str, Any]:
     """Return what must cover some places, and the places: each with its centre, the distance from there
-    to its edge, and its cells."""
-    document: dict[str, Any] = {"spots": _spots(puzzle, clue.cells)}
+    to its edge, its cells, and its row and column on the board, from 1."""
+    spots = []
+    for spot in _spots(puzzle, clue.cells):
+        row, column = numbering.place(frozenset(zip(spot[3][::2], spot[3][1::2], strict=True)))
+        spots.append([*spot, row + 1, column + 1])
+    document: dict[str, Any] = {"spots": spots}
     if clue.piece:
         document["piece"] = indices[clue.piece]
     if clue.colour:
@@ -454,7 +467,9 @@ class PieceOrientations:
     def _looks(self, number: int) -> dict[str, Any]:
         """Return what an orientation shows: areas in the second colour, marks, and where they are."""
         orientation, marks = self.all[number], dict(self.marks[number])
-        looks = looks_at(self._lattice, self.piece, orientation.cells, self._puzzle.marks, marks)
+        has_marks = self.piece.marks or self.piece.back
+        shown = {cell: marks.get(cell, PLAIN) for cell in orientation.cells} if has_marks else {}
+        looks = looks_at(self._lattice, self.piece, orientation.cells, self._puzzle.marks, shown)
         if not looks:
             return {}
         document: dict[str, Any] = {}

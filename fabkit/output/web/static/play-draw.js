@@ -49,7 +49,7 @@
       parts.push(svg("path", { ...body, fill: "none", class: "body edge" }));
     }
     for (const [look, x, y, reach] of orientations[orientation].looks ?? []) {
-      parts.push(lookAt(grid, look, [x, y], reach, data.pieces[piece].markInk));
+      parts.push(markShape(grid, look, [x, y], reach, data.pieces[piece].markInk));
     }
     const [x, y, size] = orientations[orientation].label;
     const [left, base] = grid.toDrawing(x * grid.halves, y * grid.halves);
@@ -70,9 +70,9 @@
   }
 
   /** A mark of a piece, or what stands for it on a board: a hole, a cross, a dot, or the lack of any.
-   * @type {(grid: Fabkit.Grid, look: string, at: Fabkit.Point, reach: number, colour: string) => SVGElement} */
-  function lookAt(grid, look, at, reach, colour) {
-    const [x, y] = grid.toDrawing(at[0] * grid.halves, at[1] * grid.halves);
+   * @type {(grid: Fabkit.Grid, look: string, centre: Fabkit.Point, reach: number, colour: string) => SVGElement} */
+  function markShape(grid, look, centre, reach, colour) {
+    const [x, y] = grid.toDrawing(centre[0] * grid.halves, centre[1] * grid.halves);
     const size = reach * UNIT;
     if (look === "dot") return svg("circle", { cx: x, cy: y, r: 0.24 * size, fill: colour });
     const line = { fill: "none", stroke: colour, "stroke-width": (look === "cross" ? 0.22 : 0.1) * size };
@@ -95,13 +95,11 @@
   function boardDetails(grid, data, entry, withTexts) {
     const minus = pairs(entry.minus ?? []);
     const parts = [];
-    if (minus.length) parts.push(svg("path", { d: grid.cellsPath(minus), class: "open-cell" }));
+    if (minus.length) parts.push(svg("path", { d: grid.path(grid.ringsOf(minus)), class: "open-cell" }));
     const open = new Set(minus.map(([x, y]) => play.key(x, y)));
     const texts = entry.board === undefined ? [] : data.boards[entry.board];
-    if (entry.blocked) {
-      const blockers = texts.filter(([, , , , cells]) => pairs(cells).every(([x, y]) => open.has(play.key(x, y))));
-      const lying = blockers.length ? blockers.map(([, , , , cells]) => cells) : minus.map((cell) => [...cell]);
-      for (const cells of lying) parts.push(svg("path", { d: grid.cellsPath(pairs(cells)), class: "blocker" }));
+    for (const cells of entry.blocks ?? []) {
+      parts.push(svg("path", { d: grid.path(grid.ringsOf(pairs(cells))), class: "blocker" }));
     }
     for (const [text, x, y, size, cells] of withTexts ? texts : []) {
       const isOpen = pairs(cells).every(([cx, cy]) => open.has(play.key(cx, cy)));
@@ -115,20 +113,24 @@
     for (const clue of entry.clues ?? []) {
       const piece = clue.piece === undefined ? undefined : data.pieces[clue.piece];
       const colour = piece?.colour ?? clue.colour;
-      if (clue.look?.startsWith("#") || (clue.look === "plain" && paints)) continue;
+      const isPainted = clue.look?.startsWith("#") || (clue.look === "plain" && paints);
+      if (!colour && isPainted) continue;
       for (const [x, y, reach, cells] of clue.spots) {
-        if (clue.look) {
-          const mark = lookAt(grid, clue.look, [x, y], reach, colour ?? "var(--ink)");
-          mark.classList.add("clue");
-          parts.push(mark);
-          continue;
-        }
         const [cx, cy] = grid.toDrawing(x, y);
         const r = 0.56 * reach * UNIT;
-        parts.push(svg("path", { d: grid.cellsPath(pairs(cells)), fill: colour ?? "", class: "clue-cell" }));
-        parts.push(svg("circle", { cx, cy, r, fill: colour ?? "", class: "clue" }));
+        const isMark = clue.look && !isPainted;
+        if (isMark) {
+          const mark = markShape(grid, clue.look ?? "", [x, y], reach, colour ?? "var(--ink)");
+          mark.classList.add("clue");
+          parts.push(mark);
+        } else {
+          if (!clue.look) parts.push(svg("path", { d: grid.cellsPath(pairs(cells)), fill: colour ?? "", class: "clue-cell" }));
+          parts.push(svg("circle", { cx, cy, r, fill: colour ?? "", class: "clue" }));
+        }
         if (!piece) continue;
-        const letter = svg("text", { x: cx, y: cy, dy: "0.357em", "font-size": r, fill: piece.ink, class: "letter clue-letter" });
+        const shift = isMark ? r : 0; // beside a mark, and smaller
+        const place = { x: cx + shift, y: cy + shift, dy: "0.357em", "font-size": isMark ? r / 2 : r };
+        const letter = svg("text", { ...place, fill: isMark ? piece.colour : piece.ink, class: "letter clue-letter" });
         letter.textContent = piece.label;
         parts.push(letter);
       }

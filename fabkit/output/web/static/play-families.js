@@ -7,6 +7,8 @@
   /** The members made so far, by their ids: a challenge is one object.
    * @type {Map<string, Fabkit.Entry>} */
   const members = new Map();
+  /** A group of so many numbers, from 1 on, is one of days. */
+  const DAYS = 31;
 
   /** Whether choices go together: on different cells, and not excluded.
    * @type {(family: Fabkit.Family, choices: Fabkit.Choice[]) => boolean} */
@@ -23,8 +25,9 @@
     if (!areValid(family, choices)) return null;
     const texts = choices.map(([text]) => text);
     const id = [family.prefix, ...texts].filter(Boolean).join("-");
-    if (!members.has(id)) members.set(id, makeMember(family, places, id));
-    return members.get(id) ?? null;
+    const name = `${family.id} ${id}`;
+    if (!members.has(name)) members.set(name, makeMember(family, places, id));
+    return members.get(name) ?? null;
   }
 
   /** @type {(family: Fabkit.Family, places: number[], id: string) => Fabkit.Entry} */
@@ -40,6 +43,8 @@
       id, mark: family.mark, title: title[0].toUpperCase() + title.slice(1), kind: "challenge", flips: family.flips,
       halves: 1, pieces: family.pieces, count: family.pieces.length, given: [],
       cells: pairs(family.cells).filter(stays).flat(), rings: family.rings, minus, blocked: family.blocked,
+      blocks: family.blocked ? family.groups.map((group, number) => group[places[number]][1]) : [],
+      clueCount: family.clueCount,
       open: Math.max(family.open - gone.size, 0), clues: clues.filter(({ spots }) => spots.length),
       board: family.board, family, choice: places,
       blockers: family.blocked ? family.groups.map((group, number) => group[places[number]][2] ?? []) : [],
@@ -68,19 +73,39 @@
     return undefined;
   }
 
-  /** The member of a date: if each group has a label for its day, month or weekday.
-   * @type {Fabkit.Play["memberOfDay"]} */
-  function memberOfDay(data, date) {
-    const names = [String(date.getDate())];
-    for (const language of Object.keys(data.translations)) {
+  /** The names of twelve months or seven weekdays in a language.
+   * @type {(language: string, part: "month" | "weekday", width: "short" | "long") => string[]} */
+  function datePartNames(language, part, width) {
+    const format = new Intl.DateTimeFormat(language, { [part]: width });
+    const days = part === "month" ? 12 : 7;
+    // 1 January 2023 was a Sunday.
+    const dates = Array.from({ length: days }, (_, i) => (part === "month" ? new Date(2023, i, 1) : new Date(2023, 0, 1 + i)));
+    return dates.map((date) => format.format(date).toLowerCase().replace(".", ""));
+  }
+
+  /** The place in a group of days, months or weekdays of those of a date; -1 in any other group.
+   * @type {(data: Fabkit.Data, group: Fabkit.Choice[], date: Date) => number} */
+  function placeOfDay({ translations }, group, date) {
+    const texts = group.map(([text]) => text.toLowerCase());
+    const isDays = texts.length === DAYS && texts.every((_, i) => texts.includes(String(i + 1)));
+    if (isDays) return texts.indexOf(String(date.getDate()));
+    for (const language of Object.keys(translations)) {
       for (const width of /** @type {const} */ (["short", "long"])) {
         for (const part of /** @type {const} */ (["month", "weekday"])) {
-          names.push(new Intl.DateTimeFormat(language, { [part]: width }).format(date).toLowerCase().replace(".", ""));
+          const names = datePartNames(language, part, width);
+          const name = names[part === "month" ? date.getMonth() : date.getDay()];
+          if (names.length === texts.length && names.every((known) => texts.includes(known))) return texts.indexOf(name);
         }
       }
     }
+    return -1;
+  }
+
+  /** The member of a date, in a family whose groups are days, months or weekdays.
+   * @type {Fabkit.Play["memberOfDay"]} */
+  function memberOfDay(data, date) {
     for (const family of data.families) {
-      const places = family.groups.map((group) => group.findIndex(([text]) => names.includes(text.toLowerCase())));
+      const places = family.groups.map((group) => placeOfDay(data, group, date));
       const member = places.includes(-1) ? null : memberOf(family, places);
       if (member) return member;
     }

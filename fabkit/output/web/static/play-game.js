@@ -6,6 +6,8 @@
   const { UNIT, Grid, boxOf, key, pairs } = play;
 
   const MOST_STEPS = 500; // so many steps can be undone
+  const MOST_MS = 400; // so long a hint is searched
+  const MOST_SPOILERS = 3; // so many pieces are named as in the way
   /** Margin of the field around the region, in grid units. */
   const MARGIN = 0.25;
   /** The counters: time in milliseconds, and how often the solution was shown. */
@@ -46,6 +48,8 @@
        * @type {Fabkit.State[]} */
       this.previousFuture = [];
       this.placements = this.start();
+      /** @type {Fabkit.Solution[]} */
+      this.known = entry.solution ? [{ solution: entry.solution, order: entry.order ?? [] }] : [];
       /** @type {{ placement: Fabkit.Placement, middle: number[] } | null} */
       this.lastTurn = null;
     }
@@ -73,6 +77,8 @@
       for (const [piece, orientation, x, y] of this.entry.given) placements.set(piece, { orientation, at: [x, y] });
       return placements;
     }
+
+    get given() { return new Map([...this.start()].filter(([piece]) => this.fixed.has(piece))); }
 
     /** @type {Fabkit.Game["orientations"]} */
     orientations(piece) { return this.data.pieces[piece].orientations; }
@@ -265,10 +271,12 @@
       /** The pieces on each cell.
        * @type {Map<number, number[]>} */
       const covered = new Map();
-      /** @type {[Fabkit.Point[], Map<number, Set<number>>]} */
-      const [doublyCovered, overlaps] = [[], new Map()];
-      /** @type {Set<number>[]} */
-      const [outside, parked, blocking, against] = [new Set(), new Set(), new Set(), new Set()];
+      /** @type {[Fabkit.Point[], Map<number, Set<number>>, Set<number>, Set<number>]} */
+      const [doublyCovered, overlaps, outside, parked] = [[], new Map(), new Set(), new Set()];
+      /** @type {Set<number>} */
+      const blocking = new Set();
+      /** @type {Set<number>} */
+      const against = new Set();
       for (const [piece, placement] of this.placements) {
         const cells = this.cells(piece);
         const inside = cells.filter(([x, y]) => this.region.has(key(x, y)));
@@ -299,27 +307,98 @@
   /** @type {(before: Fabkit.Placement | undefined, now: Fabkit.Placement) => boolean} */
   const samePlacement = (before, now) => before?.orientation === now.orientation && String(before.at) === String(now.at);
 
-  /** The next hint: pieces placed elsewhere than in the solution, or else the next piece and its
-   * placement. A piece in the place of an identical one is right.
+  /** The next hint: the next piece of a solution that keeps what lies on the board, and its placement; or
+   * the fewest pieces that have to be taken away first. Null when nothing is left to do, or known.
    * @type {Fabkit.Play["nextHint"]} */
   function nextHint(game) {
+    const verdict = game.evaluate();
+    if (verdict.solved) return null;
+    const lying = new Map([...game.placements].filter(([piece, { at }]) => at && !verdict.parked.has(piece)));
+    const faults = [verdict.overlaps.keys(), verdict.outside, verdict.blocking, verdict.against].flatMap((pieces) => [...pieces]);
+    const faulty = new Set(faults.filter((piece) => lying.has(piece)));
+    const end = performance.now() + MOST_MS;
+    const plan = faulty.size ? null : solutionWith(game, lying, MOST_MS);
+    if (plan) return nextOf(game, plan);
+    const spoilers = plan === null ? fewestSpoilers(game, lying, end) : [];
+    if (spoilers.length) return { pieces: spoilers, placement: null };
+    // Not found in time: what lies elsewhere than in a known solution.
+    const [known] = game.known;
+    if (!known) return faulty.size ? { pieces: [...faulty].filter((piece) => !game.fixed.has(piece)), placement: null } : null;
+    const { settled } = progress(game, known.solution, lying);
+    const wrong = [...lying.keys()].filter((piece) => !settled.has(piece));
+    return wrong.length ? { pieces: wrong, placement: null } : nextOf(game, known);
+  }
+
+  /** A solution in which some pieces lie as they do: a known one, or one that is found.
+   * @type {(game: Fabkit.Game, kept: Map<number, Fabkit.Placement>, limitMs: number) => Fabkit.Solution | null | undefined} */
+  function solutionWith(game, kept, limitMs) {
+    for (const known of game.known) {
+      if (progress(game, known.solution, kept).settled.size === kept.size) return known;
+    }
+    const answer = play.solve(game, kept, limitMs);
+    if (answer) game.known.push(answer);
+    return answer;
+  }
+
+  /** The fewest pieces without which the others can be continued; none when they are not found in time.
+   * @type {(game: Fabkit.Game, lying: Map<number, Fabkit.Placement>, end: number) => number[]} */
+  function fewestSpoilers(game, lying, end) {
+    const movable = [...lying.keys()].filter((piece) => !game.fixed.has(piece));
+    for (let count = 1; count <= Math.min(movable.length, MOST_SPOILERS); count++) {
+      for (const pieces of choose(movable, count)) {
+        const left = end - performance.now();
+        if (left < 0) return [];
+        const kept = new Map([...lying].filter(([piece]) => !pieces.includes(piece)));
+        if (isSound(game, kept) && solutionWith(game, kept, left)) return pieces;
+      }
+    }
+    return [];
+  }
+
+  /** Whether some pieces neither overlap nor lie where they may not.
+   * @type {(game: Fabkit.Game, kept: Map<number, Fabkit.Placement>) => boolean} */
+  function isSound(game, kept) {
+    const covered = new Set();
+    for (const [piece, placement] of kept) {
+      for (const cell of game.cells(piece, placement)) {
+        const place = key(...cell);
+        if (covered.has(place) || !game.region.has(place) || game.contradicts(piece, placement, cell)) return false;
+        covered.add(place);
+      }
+    }
+    return true;
+  }
+
+  /** The subsets of a size, in order.
+   * @type {(pieces: number[], count: number) => Iterable<number[]>} */
+  function* choose(pieces, count) {
+    if (!count) yield [];
+    else for (const [i, piece] of pieces.entries()) {
+      for (const others of choose(pieces.slice(i + 1), count - 1)) yield [piece, ...others];
+    }
+  }
+
+  /** The pieces that lie as in a solution, and the places of it that are open. A piece in the place of an
+   * identical one is right.
+   * @type {(game: Fabkit.Game, solution: Fabkit.Lying[], lying: Map<number, Fabkit.Placement>) => { settled: Set<number>, open: Fabkit.Lying[] }} */
+  function progress(game, solution, lying) {
     const given = new Set([...game.fixed].map((piece) => cellsKey(game.cells(piece))));
-    const places = (game.entry.solution ?? []).filter((place) => !given.has(cellsKey(cellsOf(game, place))));
     const settled = new Set(game.fixed);
     /** @type {Fabkit.Lying[]} */
     const open = [];
-    for (const place of places) {
-      const owner = occupantOf(game, place, settled);
+    for (const place of solution.filter((lies) => !given.has(cellsKey(cellsOf(game, lies))))) {
+      const owner = occupantOf(game, place, lying, settled);
       if (owner === null) open.push(place);
       else settled.add(owner);
     }
+    return { settled, open };
+  }
+
+  /** The next piece of a solution: the one that a person would find first.
+   * @type {(game: Fabkit.Game, plan: Fabkit.Solution) => Fabkit.Hint | null} */
+  function nextOf(game, { solution, order }) {
+    const { settled, open } = progress(game, solution, game.placements);
     if (!open.length) return null;
-    const { parked } = game.evaluate();
-    /** @param {number} piece */
-    const isWrong = (piece) => !settled.has(piece) && !parked.has(piece) && game.placements.get(piece).at;
-    const wrong = [...game.placements.keys()].filter(isWrong);
-    if (wrong.length) return { pieces: wrong, placement: null };
-    const order = game.entry.order ?? [];
     const ranked = order.flatMap((piece) => open.filter(([own]) => own === piece));
     const [piece, placement] = pieceFor(game, ranked[0] ?? open[0], settled);
     return { pieces: [piece], placement };
@@ -353,15 +432,15 @@
   /** @type {(game: Fabkit.Game, piece: number, other: number) => boolean} */
   const interchangeable = (game, piece, other) => piece === other || shapes(game, piece) === shapes(game, other);
 
-  /** The piece that correctly fills a place of the solution, or null.
-   * @type {(game: Fabkit.Game, place: Fabkit.Lying, settled: Set<number>) => number | null} */
-  function occupantOf(game, place, settled) {
+  /** The piece among some that correctly fills a place of the solution, or null.
+   * @type {(game: Fabkit.Game, place: Fabkit.Lying, lying: Map<number, Fabkit.Placement>, settled: Set<number>) => number | null} */
+  function occupantOf(game, place, lying, settled) {
     const wanted = cellsKey(cellsOf(game, place));
     /** @param {number} piece */
     const lies = (piece) =>
       !settled.has(piece) && cellsKey(game.cells(piece)) === wanted && interchangeable(game, piece, place[0]) &&
       !game.cells(piece).some((cell) => game.contradicts(piece, game.placements.get(piece), cell));
-    return [...game.placements.keys()].find(lies) ?? null;
+    return [...lying.keys()].find(lies) ?? null;
   }
 
   /** The piece for a place of the solution, its own or an identical one, and its placement.

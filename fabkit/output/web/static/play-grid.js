@@ -119,6 +119,30 @@
     /** A path around each of the cells.
      * @type {Fabkit.Grid["cellsPath"]} */
     cellsPath(cells) { return this.path(cells.map((cell) => this.cornersOf(cell).flat())); }
+
+    /** The outlines of cells: the edges that belong to one cell only, joined to rings.
+     * @type {Fabkit.Grid["ringsOf"]} */
+    ringsOf(cells) {
+      /** @type {Map<string, [from: Fabkit.Point, to: Fabkit.Point]>} */
+      const edges = new Map();
+      for (const [from, to] of cells.flatMap((cell) => this.edgesOf(cell))) {
+        if (!edges.delete(`${to} ${from}`)) edges.set(`${from} ${to}`, [from, to]);
+      }
+      const rings = [];
+      for (const [name, [start, second]] of edges) {
+        edges.delete(name);
+        const ring = [start];
+        for (let corner = second; String(corner) !== String(start); ) {
+          ring.push(corner);
+          const [next, [, to]] = /** @type {[string, Fabkit.Point[]]} */ (
+            [...edges].find(([, [from]]) => String(from) === String(corner)));
+          edges.delete(next);
+          corner = to;
+        }
+        rings.push(ring.flat());
+      }
+      return rings;
+    }
   }
 
   /** @param {number[]} values */

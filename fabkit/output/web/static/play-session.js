@@ -5,6 +5,7 @@
   const play = (window.fabkitPlay ??= /** @type {Fabkit.Play} */ ({}));
   const { formatMessage } = play;
   const TICK_MS = 500; // interval of the clock
+  const SOLVE_MS = 300; // so long a solution is searched that is not stored
   const KEEP_MS = 10000; // interval of saving the time while nothing else happens
 
   class Session {
@@ -27,9 +28,9 @@
       /** @type {number | null} */
       this.carried = null;
       this.isRaising = false;
-      /** The pieces of the current hint, and how much of it was shown.
-       * @type {{ pieces: number[], step: number }} */
-      this.hinted = { pieces: [], step: 0 };
+      /** The pieces of the current hint, how much of it was shown, and what lay on the board then.
+       * @type {{ pieces: number[], step: number, lying: string }} */
+      this.hinted = { pieces: [], step: 0, lying: "" };
       /** The clock runs from the first touched piece until the solution. */
       this.isTimed = false;
       this.isSolved = false;
@@ -46,16 +47,17 @@
      * @type {Fabkit.Session["open"]} */
     open(entry) {
       this.input.cancel();
-      if (!entry.solution && entry.status !== "impossible") {
-        const found = play.solve(this.data, entry);
-        if (found) Object.assign(entry, found);
-        else if (found === null) entry.status = "impossible";
-      }
       this.game = new play.Game(this.data, entry);
+      if (!entry.solution && entry.status !== "impossible") {
+        const answer = play.solve(this.game, this.game.given, SOLVE_MS);
+        if (answer) Object.assign(entry, answer);
+        else if (answer === null) entry.status = "impossible";
+        if (answer) this.game.known.push(answer);
+      }
       this.game.field = this.game.computeField(this.board.room);
       this.store.restore(this.game);
       this.selected = this.carried = null;
-      this.hinted = { pieces: [], step: 0 };
+      this.hinted = { pieces: [], step: 0, lying: "" };
       this.isTimed = this.isSolved = false;
       this.lastTick = this.lastSave = performance.now();
       this.board.open(this.game);
@@ -75,8 +77,7 @@
       const focused = /** @type {HTMLElement | null} */ (document.activeElement);
       const { game } = this;
       const verdict = game.evaluate();
-      const { pieces } = this.hinted;
-      if (pieces.length && String(play.nextHint(game)?.pieces) !== String(pieces)) this.hinted = { pieces: [], step: 0 };
+      if (this.hinted.lying !== lyingKey(game)) this.hinted = { pieces: [], step: 0, lying: "" };
       this.tick();
       /** @type {Fabkit.Name} */
       const name = (piece) => this.name(piece, verdict);
@@ -316,7 +317,7 @@
       this.release();
       const { pieces, placement } = next;
       const isSameHint = String(this.hinted.pieces) === String(pieces);
-      this.hinted = { pieces, step: isSameHint ? this.hinted.step + 1 : 1 };
+      this.hinted = { pieces, step: isSameHint ? this.hinted.step + 1 : 1, lying: lyingKey(game) };
       const [piece] = pieces;
       this.selected = piece;
       if (this.hinted.step === 1) {
@@ -383,6 +384,11 @@
       this.report(this.messages.say_reset);
     }
   }
+
+  /** What lies on the board, as a text to compare.
+   * @param {Fabkit.Game} game */
+  const lyingKey = (game) =>
+    [...game.placements].flatMap(([piece, { orientation, at }]) => (at ? [`${piece} ${orientation} ${at}`] : [])).join(";");
 
   /** Formats moves and time. */
   play.score = (messages, [moves, ms]) => {

@@ -72,26 +72,30 @@
     ensure(cells.every((coordinate) => Number.isInteger(coordinate) && Math.abs(coordinate) <= FARTHEST));
     const places = data.pieces.map((_, place) => place).filter((place) => pieces.includes(data.pieces[place].id));
     ensure(places.length === pieces.length && cells.length && cells.length % 2 === 0);
-    const grid = new play.Grid(data.lattice, halves);
-    ensure(pairs(cells).every(([x, y]) => grid.kindOf(x, y)));
-    const isSome = count < pieces.length;
-    const own = { of, halves, flips, pieces, ...(isSome && { count }), cells, given };
-    const id = `own-${digest(JSON.stringify([halves, flips, pieces, cells, given, ...(isSome ? [count] : [])]))}`;
     const source = play.findEntry(data, of);
     const isSameProblem =
       source && String([source.cells, source.pieces, source.count]) === String([cells, places, count]);
     // Its rules are those of the challenge that it was made from.
-    const { open = 0, minus, blocked, clues, board } = isSameProblem ? source : {};
-    const rings = isSameProblem ? source.rings : ringsOf(grid, pairs(cells));
+    const { open = 0, minus, blocked, blocks, blockers, clues, board } = isSameProblem ? source : {};
+    const hasRules = Boolean(open || minus || clues);
+    const grid = new play.Grid(data.lattice, halves);
+    ensure(pairs(cells).every(([x, y]) => grid.kindOf(x, y)));
+    const isSome = count < pieces.length;
+    const own = { of, halves, flips, pieces, ...(isSome && { count }), cells, given };
+    const id = `own-${digest(JSON.stringify([halves, flips, pieces, cells, given, ...(isSome ? [count] : []), ...(hasRules ? [of] : [])]))}`;
+    const rings = isSameProblem ? source.rings : grid.ringsOf(pairs(cells));
     /** @type {Fabkit.Entry} */
     const entry = {
       id, mark: "", own, halves, flips, pieces: places, count, cells, rings, given: [], kind: "own", title: "",
-      open, minus, blocked, clues, board,
+      open, minus, blocked, blocks, blockers, clues, board,
     };
     const game = new play.Game(data, entry);
-    const covered = places.map((piece) => game.shape(piece).cells.length).reduce((a, b) => a + b, 0);
+    /** @type {(size: (...sizes: number[]) => number) => number} */
+    const covered = (size) => places
+      .map((piece) => size(...game.orientations(piece).slice(0, game.count(piece)).map((turned) => grid.shape(turned).cells.length)))
+      .reduce((sum, count) => sum + count, 0);
     const toCover = game.region.size - open;
-    ensure(game.region.size === cells.length / 2 && (isSome || data.ball ? covered >= toCover : covered === toCover));
+    ensure(game.region.size === cells.length / 2 && covered(Math.max) >= toCover && (isSome || covered(Math.min) <= toCover));
     play.restorePlacements(game, play.lists(given));
     const { doublyCovered, outside } = game.evaluate();
     entry.given = [...game.placements].flatMap(([piece, { orientation, at }]) => (at ? [[piece, orientation, ...at]] : []));
@@ -125,30 +129,6 @@
       high = Math.imul(high ^ letter.charCodeAt(0), 1597334677);
     }
     return ((high >>> 0) * 2 ** 20 + ((low >>> 0) % 2 ** 20)).toString(36);
-  }
-
-  /** The outlines of cells: the edges that belong to one cell only, joined to rings.
-   * @type {(grid: Fabkit.Grid, cells: Fabkit.Point[]) => Fabkit.Flat[]} */
-  function ringsOf(grid, cells) {
-    /** @type {Map<string, [from: Fabkit.Point, to: Fabkit.Point]>} */
-    const edges = new Map();
-    for (const [from, to] of cells.flatMap((cell) => grid.edgesOf(cell))) {
-      if (!edges.delete(`${to} ${from}`)) edges.set(`${from} ${to}`, [from, to]);
-    }
-    const rings = [];
-    for (const [name, [start, second]] of edges) {
-      edges.delete(name);
-      const ring = [start];
-      for (let corner = second; String(corner) !== String(start); ) {
-        ring.push(corner);
-        const [next, [, to]] = /** @type {[string, Fabkit.Point[]]} */ (
-          [...edges].find(([, [from]]) => String(from) === String(corner)));
-        edges.delete(next);
-        corner = to;
-      }
-      rings.push(ring.flat());
-    }
-    return rings;
   }
 
   /** Asks in a dialog; resolves to the value of the chosen button, or "". The first has the focus.

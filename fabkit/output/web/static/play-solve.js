@@ -1,68 +1,69 @@
 // @ts-check
 "use strict";
-// A small exact cover search (Knuth's Algorithm X), for challenges whose solution is not stored.
+// A small exact cover search (Knuth's Algorithm X): solutions that are not stored, and those that
+// continue what lies on the board.
 (() => {
   const play = (window.fabkitPlay ??= /** @type {Fabkit.Play} */ ({}));
   const { key, pairs } = play;
-  /** So many placements are tried, about a tenth of a second. */
-  const MOST_TRIES = 30000;
+  /** Tries between two looks at the clock. */
+  const TRIES_PER_LOOK = 64;
 
-  /** The placements of the free pieces that the clues of a challenge allow.
-   * @type {(game: Fabkit.Game) => Fabkit.Option[]} */
-  function optionsOf(game) {
+  /** The placements that the clues of a challenge allow for the pieces that are not kept.
+   * @type {(game: Fabkit.Game, free: number[], numbers: Map<number, number>) => Fabkit.Option[]} */
+  function optionsOf(game, free, numbers) {
     const { entry, grid } = game;
-    const start = game.start();
-    const given = [...start].flatMap(([piece, placement]) => game.cells(piece, placement));
-    const taken = new Set(given.map(([x, y]) => key(x, y)));
-    const free = pairs(entry.cells).filter(([x, y]) => !taken.has(key(x, y)));
-    const numbers = new Map(free.map(([x, y], number) => [key(x, y), number]));
     const options = [];
-    for (const piece of entry.pieces.filter((one) => !game.fixed.has(one))) {
+    const cells = pairs(entry.cells).filter(([x, y]) => numbers.has(key(x, y)));
+    for (const piece of free) {
       const wanted = (entry.clues ?? []).filter((clue) => clue.piece === piece)
-        .flatMap(({ spots }) => spots.flatMap((spot) => pairs(spot[3])));
+        .flatMap(({ spots }) => spots.flatMap((spot) => pairs(spot[3]).map(([x, y]) => key(x, y))));
       for (let orientation = 0; orientation < game.count(piece); orientation++) {
-        const [[left, low]] = game.shape(piece, orientation).cells;
-        for (const [x, y] of free) {
+        const shape = game.shape(piece, orientation).cells;
+        const [[left, low]] = shape;
+        for (const [x, y] of cells) {
           /** @type {Fabkit.Point} */
           const at = [x - left, y - low];
           if (!grid.isStep(...at)) continue;
+          const keys = shape.map(([dx, dy]) => key(dx + at[0], dy + at[1]));
+          const covered = keys.map((place) => numbers.get(place));
+          if (covered.includes(undefined) || !wanted.every((place) => keys.includes(place))) continue;
           const placement = { orientation, at };
-          const cells = game.cells(piece, placement);
-          const covered = cells.map((cell) => numbers.get(key(...cell)));
-          if (covered.includes(undefined) || cells.some((cell) => game.contradicts(piece, placement, cell))) continue;
-          const own = new Set(cells.map((cell) => key(...cell)));
-          if (!wanted.every((cell) => own.has(key(...cell)))) continue;
-          options.push({ piece, orientation, at, cells: /** @type {number[]} */ (covered) });
+          const isAgainst = game.clues.size && game.cells(piece, placement).some((cell) => game.contradicts(piece, placement, cell));
+          if (!isAgainst) options.push({ piece, orientation, at, cells: /** @type {number[]} */ (covered) });
         }
       }
     }
     return options;
   }
 
-  /** Finds a solution of a challenge, and the order in which its pieces were found: undefined when the
-   * search gives up, null when there is none.
+  /** Finds a solution in which some pieces lie as they do; see the declaration.
    * @type {Fabkit.Play["solve"]} */
-  function solve(data, entry) {
-    const game = new play.Game(data, entry);
-    const options = optionsOf(game);
-    const free = entry.pieces.filter((piece) => !game.fixed.has(piece));
-    const size = entry.cells.length / 2;
+  function solve(game, kept, limitMs) {
+    const { entry } = game;
+    const taken = new Set([...kept].flatMap(([piece, placement]) => game.cells(piece, placement)).map(([x, y]) => key(x, y)));
+    const bare = pairs(entry.cells).map(([x, y]) => key(x, y)).filter((place) => !taken.has(place));
+    const numbers = new Map(bare.map((place, number) => [place, number]));
+    const free = entry.pieces.filter((piece) => !kept.has(piece));
     // Each cell must be covered if none stays open, each piece used if none stays in the tray.
     const isWhole = !entry.open;
     const usesAll = entry.count === entry.pieces.length;
     if (!isWhole && !usesAll) return undefined;
+    const options = optionsOf(game, free, numbers);
+    const size = bare.length;
     const items = options.map(({ piece, cells }) => [...cells, size + free.indexOf(piece)]);
     /** @type {number[][]} */
     const byItem = Array.from({ length: size + free.length }, () => []);
     items.forEach((list, option) => list.forEach((item) => byItem[item].push(option)));
-    const given = new Set([...game.start()].flatMap(([piece, placement]) => game.cells(piece, placement)).map(([x, y]) => key(x, y)));
-    const toCover = pairs(entry.cells).filter(([x, y]) => !given.has(key(x, y))).map((_, item) => item);
-    const primary = [...(isWhole ? toCover : []), ...(usesAll ? free.map((_, number) => size + number) : [])];
+    // And each cell of a clue.
+    const toCover = bare.flatMap((place, item) => (isWhole || game.clues.has(place) ? [item] : []));
+    const primary = [...toCover, ...(usesAll ? free.map((_, number) => size + number) : [])];
     const blocked = new Int32Array(options.length);
     const isDone = new Uint8Array(size + free.length);
     /** @type {number[]} */
     const chosen = [];
+    const end = performance.now() + limitMs;
     let tries = 0;
+    let isLate = false;
 
     /** @type {(option: number, change: 1 | -1) => void} */
     function mark(option, change) {
@@ -73,6 +74,7 @@
     }
     /** @returns {boolean} */
     function search() {
+      if (chosen.length + kept.size > entry.count) return false;
       let [best, fewest] = [-1, Infinity];
       for (const item of primary) {
         if (isDone[item]) continue;
@@ -80,9 +82,11 @@
         for (const option of byItem[item]) count += Number(!blocked[option]);
         if (count < fewest) [best, fewest] = [item, count];
       }
-      if (best < 0) return true;
+      if (best < 0) return chosen.length + kept.size === entry.count;
       for (const option of byItem[best]) {
-        if (blocked[option] || ++tries > MOST_TRIES) continue;
+        if (blocked[option]) continue;
+        if (++tries % TRIES_PER_LOOK === 0 && performance.now() > end) isLate = true;
+        if (isLate) return false;
         mark(option, 1);
         chosen.push(option);
         if (search()) return true;
@@ -91,10 +95,11 @@
       }
       return false;
     }
-    if (!search()) return tries > MOST_TRIES ? undefined : null;
-    const found = chosen.map((option) => options[option]);
-    const solution = found.map(({ piece, orientation, at }) => /** @type {Fabkit.Lying} */ ([piece, orientation, ...at]));
-    return { solution: [...entry.given, ...solution], order: found.map(({ piece }) => piece) };
+    if (!search()) return isLate ? undefined : null;
+    const lies = [...kept].map(([piece, { orientation, at }]) => [piece, orientation, .../** @type {Fabkit.Point} */ (at)]);
+    const added = chosen.map((option) => options[option]);
+    const solution = [...lies, ...added.map(({ piece, orientation, at }) => [piece, orientation, ...at])];
+    return { solution: /** @type {Fabkit.Lying[]} */ (solution), order: added.map(({ piece }) => piece) };
   }
 
   Object.assign(play, /** @satisfies {Partial<Fabkit.Play>} */ ({ solve }));

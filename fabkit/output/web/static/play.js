@@ -255,15 +255,13 @@
      * @param {Fabkit.Entry} entry */
     facts(entry) {
       const { messages } = this;
-      // Painted squares are seen, and do not count.
-      const clues = (entry.clues ?? []).filter(({ piece, colour, look }) => piece !== undefined || colour || !/^#|^plain$/.test(look ?? ""));
       const over = this.data.ball ? messages.fact_over : entry.flips && messages.fact_flips;
       const texts = [
         messages[`level_${entry.level}`],
         play.formatCount(messages, "pieces", entry.count),
         entry.given.length && play.formatCount(messages, "given", entry.given.length),
         entry.open && play.formatCount(messages, "open", entry.open),
-        clues.length && play.formatCount(messages, "clues", clues.length),
+        entry.clueCount && play.formatCount(messages, "clues", entry.clueCount),
         over,
         entry.status === "impossible" && messages.fact_impossible,
       ];
@@ -276,16 +274,11 @@
      * @param {Fabkit.Entry} entry */
     clueTexts(entry) {
       const { messages, pieces } = this.data;
-      const { grid, box } = new play.Game(this.data, entry);
       return (entry.clues ?? []).flatMap(({ piece, colour, look, spots }) => {
-        const named = piece === undefined ? pieces.filter((one) => one.colour === colour) : [pieces[piece]];
+        const named = piece === undefined ? pieces.filter((known) => known.colour === colour) : [pieces[piece]];
         const what = named.length ? [play.formatMessage(messages.clue_piece, { pieces: named.map(({ id }) => id).join(", ") })] : [];
         if (look) what.push(messages[look.startsWith("#") ? "clue_colour" : `clue_${look}`]);
-        return spots.map(([x, y]) => {
-          const column = 1 + Math.floor((x - box[0]) / grid.ux);
-          const row = 1 + Math.floor((box[3] - y) / grid.vy);
-          return play.formatMessage(messages.clue_at, { column, row, what: what.join(", ") });
-        });
+        return spots.map(([, , , , row, column]) => play.formatMessage(messages.clue_at, { column, row, what: what.join(", ") }));
       });
     }
 
