@@ -34,7 +34,7 @@ from fabkit.core.errors import (
 )
 from fabkit.core.files import digest, sha256
 from fabkit.core.parsing import read_toml
-from fabkit.model.accessory import BLOCKER, LID_SUFFIX
+from fabkit.model.accessory import BLOCKER, LID_SUFFIX, blockers, place_unlike_blocker
 from fabkit.model.challenge_file import (
     Cells,
     ChallengeReader,
@@ -43,6 +43,7 @@ from fabkit.model.challenge_file import (
     Outline,
     Pair,
     TextRows,
+    unlike_blocker,
 )
 from fabkit.model.lattice import LATTICES, RENAMED_LATTICES, Cell, Lattice
 from fabkit.model.piece import (
@@ -391,6 +392,8 @@ class _SetReader:
             entries=tuple(entry for entry in entries if entry.result != Result()),
         )
         self._refuse_small_boards(puzzle)
+        if not self.errors.count:
+            self._refuse_unlike_blockers(puzzle)
         named = [
             (piece.id, table.place, f", from its count = {len(row)}" if len(row) > 1 else "")
             for table, row in zip(file.piece, rows, strict=True)
@@ -776,6 +779,27 @@ class _SetReader:
                 if isinstance(name, str) and not numbering.labels:  # as all others
                     break
         return tuple(labels)
+
+    def _refuse_unlike_blockers(self, puzzle: PuzzleSet) -> None:
+        """Record an error for each family or challenge whose cells the set's blockers do not cover."""
+        for blocker in blockers(puzzle, ""):
+            own = blocker.forms[0].cells
+            for family_table, family in zip(self.file.family, puzzle.families, strict=True):
+                choices = [label for group in family.groups for label in group if family.blocked]
+                places = {label.cells: label.text for label in choices}
+                unlike = place_unlike_blocker(self.lattice, own, places)
+                if unlike is not None:
+                    message = unlike_blocker(places[unlike])
+                    self.errors.add(family_table.key("groups"), message)
+            for table, challenge in zip(self.file.challenge, puzzle.challenges, strict=True):
+                if not challenge.blocked:
+                    continue
+                # The reader of challenges has compared the places of each with its first.
+                first = self.lattice.places(challenge.minus)[:1]
+                unlike = place_unlike_blocker(self.lattice, own, first)
+                if unlike is not None:
+                    message = unlike_blocker(table.minus[0])
+                    self.errors.add(table.key("minus"), message)
 
     def _refuse_small_boards(self, puzzle: PuzzleSet) -> None:
         """Record an error for each board on which a piece fits that no challenge leaves out."""
