@@ -23,6 +23,7 @@ from fabkit.core.documents import (
     length_mm,
     read_document,
     read_identifier,
+    read_word,
 )
 from fabkit.core.errors import (
     ErrorList,
@@ -772,6 +773,8 @@ class _SetReader:
                 if isinstance(name, str) and "-" in name:
                     advice = "a dash joins the names of choices; write [row, column]"
                     raise ValueError(f"{quote(name)} cannot be in a name, where {advice}")
+                if isinstance(name, str):  # other texts are only printed on the board
+                    read_word(name)
                 row, col = numbering.place(cells) if cells else (0, 0)
                 labels.append(Label(name if isinstance(name, str) else f"r{row}c{col}", cells))
             except ValueError as error:
