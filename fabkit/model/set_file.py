@@ -416,6 +416,9 @@ class _SetReader:
         challenge_ids += [(table.id, table.place, "") for table in file.family]
         self._refuse_duplicate_ids(challenge_ids)
         if not self.errors.count:
+            ids = [(name, place) for name, place, _ in challenge_ids]
+            self._refuse_shared_names(puzzle.families, [*board_places, *ids])
+        if not self.errors.count:
             self._compare_area("set", head.area, puzzle.area)
         return puzzle
 
@@ -758,13 +761,14 @@ class _SetReader:
         return family
 
     def _group(self, group: Any, key: str, numbering: CellNumbering) -> tuple[Label, ...]:
-        """Return the choices of a group; those without a label are ``r2c3`` for row 2, column 3."""
+        """Return the choices of a group; see `_choice_name`."""
         names = group.split() if isinstance(group, str) else group
         if not isinstance(names, list) or not names:
             expected = "expected labels in a string, or a list of cells"
             self.errors.add(key, f"{expected}, found {quote(group)}")
             return ()
         labels = []
+        labels_by_text: dict[str, Label] = {}
         for name in names:
             try:
                 cells = cells_named(name, self.lattice, numbering)
@@ -775,8 +779,17 @@ class _SetReader:
                     raise ValueError(f"{quote(name)} cannot be in a name, where {advice}")
                 if isinstance(name, str):  # other texts are only printed on the board
                     read_word(name)
-                row, col = numbering.place(cells) if cells else (0, 0)
-                labels.append(Label(name if isinstance(name, str) else f"r{row}c{col}", cells))
+                label = Label(_choice_name(name, numbering, cells), cells)
+                text = label.text.lower()
+                if numbering.cells and labels_by_text.setdefault(text, label) != label:
+                    advice = (
+                        "write equal choices alike, and others by a cell's label or [row, column]"
+                    )
+                    message = (
+                        f"{quote(label.text)} is also the name of another choice, ignoring case"
+                    )
+                    raise ValueError(f"{message}; {advice}")
+                labels.append(label)
             except ValueError as error:
                 self.errors.add(key, str(error))
                 if isinstance(name, str) and not numbering.labels:  # as all others
@@ -843,6 +856,28 @@ class _SetReader:
             message = f"is {declared:g}, but the drawing's area is {drawn:g}"
             self.errors.add(f"{place}.area", message)
 
+    def _refuse_shared_names(
+        self, families: Sequence[Family], named: Sequence[tuple[str, str]]
+    ) -> None:
+        """Record an error for each family with a member that has another's name; items are (id, table)."""
+        by_length: dict[int, list[tuple[str, str]]] = {}
+        for name, place in named:
+            by_length.setdefault(name.count("-"), []).append((name, place))
+        for index, (table, family) in enumerate(zip(self.file.family, families, strict=True)):
+            prefix = "another prefix" if family.prefix else "a prefix"
+            advice = f"give the family {prefix}"
+            dashes = family.name(label for label, *_ in family.groups).count("-")
+            for name, place in by_length.get(dashes, []):
+                if family.find(name):
+                    message = f"the member {quote(name)} has the name of {place}, ignoring case"
+                    self.errors.add(table.key("groups"), f"{message}; {advice}, or rename {place}")
+                    break
+            for other_table, other in zip(self.file.family[:index], families, strict=False):
+                if name := family.shared_name(other):
+                    message = f"the member {quote(name)} is also one of {other_table.place}"
+                    self.errors.add(table.key("groups"), f"{message}, ignoring case; {advice}")
+                    break
+
     def _refuse_duplicate_ids(self, named: Sequence[tuple[str, str, str]]) -> None:
         """Record every duplicate id, ignoring case; items are (id, table, origin of the id)."""
         first: dict[str, tuple[str, str]] = {}
@@ -854,6 +889,15 @@ class _SetReader:
                 advice = "choose another: ids become file names, and case is ignored"
                 key = place if place.startswith("cut") else f"{place}.id"
                 self.errors.add(key, f"{message}; {advice}")
+
+
+def _choice_name(name: Any, numbering: CellNumbering, cells: frozenset[Cell]) -> str:
+    """Return a label, or ``r2c3`` for ``[2, 3]`` and ``r2c3k1`` for ``[2, 3, 1]``."""
+    if isinstance(name, str):
+        return name
+    row, col = numbering.place(cells) if cells else (0, 0)
+    part = f"k{name[2]}" if isinstance(name, list) and len(name) == 3 else ""
+    return f"r{row}c{col}{part}"
 
 
 def _extent(lattice: Lattice, cells: Iterable[Cell]) -> str:
