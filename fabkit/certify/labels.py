@@ -35,9 +35,11 @@ def compare_labels(file: Proofs, set_name: str | None) -> str:
         return ""
     meant = _named(puzzle, file.challenge)
     stated = file.problem.raw
-    # On the command line as many cells may stay open as the pieces leave.
+    # On the command line as many cells may stay open as the pieces leave, if that is one number.
     with_open_cells = [
-        replace(challenge, open_count=puzzle.cells_to_spare(challenge) or 0) for challenge in meant
+        replace(challenge, open_count=spare_count)
+        for challenge in meant
+        if (spare_count := puzzle.cells_to_spare(challenge)) is not None
     ]
     if any(problem_document(puzzle, challenge) == stated for challenge in meant + with_open_cells):
         return ""

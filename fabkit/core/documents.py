@@ -223,9 +223,32 @@ def read_identifier(value: object) -> str:
     if not _IDENTIFIER.fullmatch(value):
         rule = "use up to 40 of A-Z, a-z, 0-9, - and _, beginning with a letter or digit"
         raise ValueError(f"{quote(value)} is not safe as a file name; {rule}")
-    if value.lower() in _WINDOWS_NAMES:
-        raise ValueError(f"{quote(value)} is a reserved name on Windows; choose another")
+    _refuse_reserved(value)
     return value
+
+
+def read_word(value: str) -> str:
+    """Read a word that a safe file name may contain, in any language; ValueError explains why it is not.
+
+    Example:
+        >>> read_word("Mär")
+        'Mär'
+        >>> read_word("a/b")
+        Traceback (most recent call last):
+        ValueError: "a/b" is not safe in a file name; use letters, digits and _, beginning with a letter or digit
+    """
+    # Other characters that Unicode counts as letters or digits, such as superscripts, are not safe.
+    is_safe = all(char.isalpha() or char.isdecimal() or char == "_" for char in value)
+    if not is_safe or not value or value[0] == "_":
+        rule = "use letters, digits and _, beginning with a letter or digit"
+        raise ValueError(f"{quote(value)} is not safe in a file name; {rule}")
+    _refuse_reserved(value)
+    return value
+
+
+def _refuse_reserved(name: str) -> None:
+    if name.lower() in _WINDOWS_NAMES:
+        raise ValueError(f"{quote(name)} is a reserved name on Windows; choose another")
 
 
 _COLOUR_SCHEMA = {"type": "string", "format": "color", "pattern": f"^{_COLOUR.pattern}$"}

@@ -6,7 +6,6 @@ Marks with a colour are second colours of cells, see `fabkit.drawing.draft.tone_
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -87,13 +86,10 @@ def mark_places(
         >>> [(centre, len(cells)) for centre, cells in mark_places(LATTICES["quarter-square"], quarters, 20).items()]
         [((30.0, -10.0), 4)]
     """
-    by_place = defaultdict[tuple[int, int], list[Cell]](list)
-    for cell in sorted(cells):
-        by_place[lattice.row_col(cell)].append(cell)
     places = {}
-    for at_place in by_place.values():
-        centre = MultiPoint(to_units(lattice, at_place)).centroid
-        places[round(centre.x * unit_mm, 6), round(centre.y * unit_mm, 6)] = frozenset(at_place)
+    for at_place in lattice.places(cells):
+        centre = MultiPoint(to_units(lattice, sorted(at_place))).centroid
+        places[round(centre.x * unit_mm, 6), round(centre.y * unit_mm, 6)] = at_place
     return places
 
 

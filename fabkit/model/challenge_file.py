@@ -37,6 +37,7 @@ from fabkit.core.errors import (
 )
 from fabkit.core.files import check_schema
 from fabkit.core.parsing import parse_json, parse_toml, read_text
+from fabkit.model.accessory import blockers, place_unlike_blocker
 from fabkit.model.clues import ClueFilter
 from fabkit.model.entry import LEVELS, solution_error
 from fabkit.model.lattice import Cell
@@ -239,6 +240,12 @@ class ListFile(Table):
     missing: Annotated[Any, Shape("a string")] = None
 
 
+def unlike_blocker(place: object) -> str:
+    """Return the error that a blocker has another shape than a place."""
+    message = f"the cells at {quote(place)} have another shape than the first that are blocked"
+    return f"{message}, and all blockers of a set are equal; name cells of one shape"
+
+
 class ChallengeReader:
     """Reads and validates challenges of a set; errors are recorded with those of its regions.
 
@@ -320,13 +327,30 @@ class ChallengeReader:
                 self._errors.add(table.key("blocked"), "needs the cells to block; add minus")
             return frozenset()
         if table.frame is not None:  # drawn without them
-            return self._cells("frame", table.minus, key)
+            minus = self._cells("frame", table.minus, key)
+            if table.blocked and minus:
+                self._refuse_unlike_places(key, minus, numbering)
+            return minus
         minus = self._regions.read("cells", table.minus, key, numbering)
         if message := numbering.outside(minus, whole):
             self._errors.add(key, message)
         elif whole and minus == whole:
             self._errors.add(key, "names all cells of the board; leave some to cover")
+        elif table.blocked and minus:
+            self._refuse_unlike_places(key, minus, numbering)
         return minus
+
+    def _refuse_unlike_places(
+        self, key: str, minus: frozenset[Cell], numbering: CellNumbering
+    ) -> None:
+        """Record an error if the blockers of the set, which are all equal, do not cover some cells."""
+        places = self._lattice.places(minus)
+        of_set = [blocker.forms[0].cells for blocker in blockers(self._puzzle, "")]
+        blocker = of_set[0] if of_set else places[0]
+        unlike = place_unlike_blocker(self._lattice, blocker, places)
+        if unlike is not None:
+            message = unlike_blocker(list(numbering.place(unlike)))
+            self._errors.add(key, message)
 
     def _open_count(
         self,

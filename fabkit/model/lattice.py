@@ -249,6 +249,20 @@ class Lattice:
         """Return the board's row and column of a cell."""
         return self.address(cell)[:2]
 
+    def places(self, cells: Iterable[Cell]) -> list[frozenset[Cell]]:
+        """Group cells by their places: a square has four quarters.
+
+        Example:
+            >>> quarters = LATTICES["quarter-square"]
+            >>> cells = [*quarters.cells_at(0, 0), quarters.cells_at(0, 1)[0]]
+            >>> [len(place) for place in quarters.places(cells)]
+            [4, 1]
+        """
+        by_place: dict[tuple[int, int], list[Cell]] = {}
+        for cell in sorted(cells):
+            by_place.setdefault(self.row_col(cell), []).append(cell)
+        return list(map(frozenset, by_place.values()))
+
     def origin(self, row: int, col: int) -> tuple[int, int]:
         """Return the place at or left of a place that can be called ``[0, 0]`` instead.
 

@@ -194,6 +194,27 @@ class Family:
         ]
         return self._first(exact)
 
+    def shared_name(self, other: Family) -> str:
+        """Return the name of a member that another family also has, ignoring case; empty without one.
+
+        No member is made unless the families have choices of equal names in all places.
+        """
+        own_parts, other_parts = self._parts(), other._parts()
+        shared = [own & theirs for own, theirs in zip(own_parts, other_parts, strict=False)]
+        if len(own_parts) != len(other_parts) or not all(shared):
+            return ""
+        groups = [
+            tuple(label for label in group if label.text.lower() in texts)
+            for group, texts in zip(self.groups, shared[-len(self.groups) :], strict=True)
+        ]
+        names = map(self.name, replace(self, groups=tuple(groups)).choices())
+        return next((name for name in names if other.find(name)), "")
+
+    def _parts(self) -> list[set[str]]:
+        """Return what each part of the names of members may be, in lower case."""
+        parts = [{text} for text in self.prefix.lower().split("-")] if self.prefix else []
+        return parts + [{label.text.lower() for label in group} for group in self.groups]
+
     def nearest(self, name: str) -> str:
         """Return the name of the member that was probably meant; empty when none is similar."""
         likely = []

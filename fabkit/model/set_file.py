@@ -23,6 +23,7 @@ from fabkit.core.documents import (
     length_mm,
     read_document,
     read_identifier,
+    read_word,
 )
 from fabkit.core.errors import (
     ErrorList,
@@ -34,7 +35,7 @@ from fabkit.core.errors import (
 )
 from fabkit.core.files import digest, sha256
 from fabkit.core.parsing import read_toml
-from fabkit.model.accessory import BLOCKER, LID_SUFFIX
+from fabkit.model.accessory import BLOCKER, LID_SUFFIX, blockers, place_unlike_blocker
 from fabkit.model.challenge_file import (
     Cells,
     ChallengeReader,
@@ -43,6 +44,7 @@ from fabkit.model.challenge_file import (
     Outline,
     Pair,
     TextRows,
+    unlike_blocker,
 )
 from fabkit.model.lattice import LATTICES, RENAMED_LATTICES, Cell, Lattice
 from fabkit.model.piece import (
@@ -391,6 +393,8 @@ class _SetReader:
             entries=tuple(entry for entry in entries if entry.result != Result()),
         )
         self._refuse_small_boards(puzzle)
+        if not self.errors.count:
+            self._refuse_unlike_blockers(puzzle)
         named = [
             (piece.id, table.place, f", from its count = {len(row)}" if len(row) > 1 else "")
             for table, row in zip(file.piece, rows, strict=True)
@@ -411,6 +415,9 @@ class _SetReader:
         challenge_ids = [(table.id, table.place, "") for table in tables]
         challenge_ids += [(table.id, table.place, "") for table in file.family]
         self._refuse_duplicate_ids(challenge_ids)
+        if not self.errors.count:
+            ids = [(name, place) for name, place, _ in challenge_ids]
+            self._refuse_shared_names(puzzle.families, [*board_places, *ids])
         if not self.errors.count:
             self._compare_area("set", head.area, puzzle.area)
         return puzzle
@@ -754,13 +761,14 @@ class _SetReader:
         return family
 
     def _group(self, group: Any, key: str, numbering: CellNumbering) -> tuple[Label, ...]:
-        """Return the choices of a group; those without a label are ``r2c3`` for row 2, column 3."""
+        """Return the choices of a group; see `_choice_name`."""
         names = group.split() if isinstance(group, str) else group
         if not isinstance(names, list) or not names:
             expected = "expected labels in a string, or a list of cells"
             self.errors.add(key, f"{expected}, found {quote(group)}")
             return ()
         labels = []
+        labels_by_text: dict[str, Label] = {}
         for name in names:
             try:
                 cells = cells_named(name, self.lattice, numbering)
@@ -769,13 +777,45 @@ class _SetReader:
                 if isinstance(name, str) and "-" in name:
                     advice = "a dash joins the names of choices; write [row, column]"
                     raise ValueError(f"{quote(name)} cannot be in a name, where {advice}")
-                row, col = numbering.place(cells) if cells else (0, 0)
-                labels.append(Label(name if isinstance(name, str) else f"r{row}c{col}", cells))
+                if isinstance(name, str):  # other texts are only printed on the board
+                    read_word(name)
+                label = Label(_choice_name(name, numbering, cells), cells)
+                text = label.text.lower()
+                if numbering.cells and labels_by_text.setdefault(text, label) != label:
+                    advice = (
+                        "write equal choices alike, and others by a cell's label or [row, column]"
+                    )
+                    message = (
+                        f"{quote(label.text)} is also the name of another choice, ignoring case"
+                    )
+                    raise ValueError(f"{message}; {advice}")
+                labels.append(label)
             except ValueError as error:
                 self.errors.add(key, str(error))
                 if isinstance(name, str) and not numbering.labels:  # as all others
                     break
         return tuple(labels)
+
+    def _refuse_unlike_blockers(self, puzzle: PuzzleSet) -> None:
+        """Record an error for each family or challenge whose cells the set's blockers do not cover."""
+        for blocker in blockers(puzzle, ""):
+            own = blocker.forms[0].cells
+            for family_table, family in zip(self.file.family, puzzle.families, strict=True):
+                choices = [label for group in family.groups for label in group if family.blocked]
+                places = {label.cells: label.text for label in choices}
+                unlike = place_unlike_blocker(self.lattice, own, places)
+                if unlike is not None:
+                    message = unlike_blocker(places[unlike])
+                    self.errors.add(family_table.key("groups"), message)
+            for table, challenge in zip(self.file.challenge, puzzle.challenges, strict=True):
+                if not challenge.blocked:
+                    continue
+                # The reader of challenges has compared the places of each with its first.
+                first = self.lattice.places(challenge.minus)[:1]
+                unlike = place_unlike_blocker(self.lattice, own, first)
+                if unlike is not None:
+                    message = unlike_blocker(table.minus[0])
+                    self.errors.add(table.key("minus"), message)
 
     def _refuse_small_boards(self, puzzle: PuzzleSet) -> None:
         """Record an error for each board on which a piece fits that no challenge leaves out."""
@@ -816,6 +856,28 @@ class _SetReader:
             message = f"is {declared:g}, but the drawing's area is {drawn:g}"
             self.errors.add(f"{place}.area", message)
 
+    def _refuse_shared_names(
+        self, families: Sequence[Family], named: Sequence[tuple[str, str]]
+    ) -> None:
+        """Record an error for each family with a member that has another's name; items are (id, table)."""
+        by_length: dict[int, list[tuple[str, str]]] = {}
+        for name, place in named:
+            by_length.setdefault(name.count("-"), []).append((name, place))
+        for index, (table, family) in enumerate(zip(self.file.family, families, strict=True)):
+            prefix = "another prefix" if family.prefix else "a prefix"
+            advice = f"give the family {prefix}"
+            dashes = family.name(label for label, *_ in family.groups).count("-")
+            for name, place in by_length.get(dashes, []):
+                if family.find(name):
+                    message = f"the member {quote(name)} has the name of {place}, ignoring case"
+                    self.errors.add(table.key("groups"), f"{message}; {advice}, or rename {place}")
+                    break
+            for other_table, other in zip(self.file.family[:index], families, strict=False):
+                if name := family.shared_name(other):
+                    message = f"the member {quote(name)} is also one of {other_table.place}"
+                    self.errors.add(table.key("groups"), f"{message}, ignoring case; {advice}")
+                    break
+
     def _refuse_duplicate_ids(self, named: Sequence[tuple[str, str, str]]) -> None:
         """Record every duplicate id, ignoring case; items are (id, table, origin of the id)."""
         first: dict[str, tuple[str, str]] = {}
@@ -827,6 +889,15 @@ class _SetReader:
                 advice = "choose another: ids become file names, and case is ignored"
                 key = place if place.startswith("cut") else f"{place}.id"
                 self.errors.add(key, f"{message}; {advice}")
+
+
+def _choice_name(name: Any, numbering: CellNumbering, cells: frozenset[Cell]) -> str:
+    """Return a label, or ``r2c3`` for ``[2, 3]`` and ``r2c3k1`` for ``[2, 3, 1]``."""
+    if isinstance(name, str):
+        return name
+    row, col = numbering.place(cells) if cells else (0, 0)
+    part = f"k{name[2]}" if isinstance(name, list) and len(name) == 3 else ""
+    return f"r{row}c{col}{part}"
 
 
 def _extent(lattice: Lattice, cells: Iterable[Cell]) -> str:

@@ -178,3 +178,42 @@ def test_other_numbers_of_open_cells_are_no_proof_about_the_challenge(
     assert certified(forged, tmp_path, capsys)[0] == 0
     code, text = certified(forged, tmp_path, capsys, "--set", str(path))
     assert (code, "differs from the challenge all of rules that is in" in text) == (1, True)
+
+
+#: A piece of balls that covers five or six cells, so that three or two of eight stay open.
+BALLS = """
+[set]
+name = "balls"
+lattice = "square"
+moves = "rotations and flips"
+
+[[piece]]
+id = "g"
+balls = [[0, 0, 0], [1, 0, 0], [2, 0, 0], [0, 1, 0], [1, 1, 0], [1, 0, 1]]
+bonds = [[0, 1], [1, 2], [0, 3], [1, 4], [1, 5]]
+
+[[board]]
+id = "board"
+size = [4, 2]
+
+[[challenge]]
+id = "c"
+board = "board"
+open = 3
+"""
+
+
+def test_no_open_cell_is_no_proof_where_pieces_may_leave_some(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    """How many cells stay open depends on how the piece lies, so the set's number must be proved."""
+    path = tmp_path / "balls.toml"
+    path.write_text(BALLS)
+    asked = tmp_path / "asked.toml"
+    asked.write_text(BALLS.replace("open = 3", "open = 0"))
+    file = tmp_path / "asked.json"
+    assert main(["solve", str(asked), "c", "--certificate", str(file), "-q"]) == 1
+    document = json.loads(file.read_text())
+    assert certified(document, tmp_path, capsys, "--set", str(asked))[0] == 0
+    code, text = certified(document, tmp_path, capsys, "--set", str(path))
+    assert (code, "differs from the challenge c of balls that is in" in text) == (1, True)

@@ -27,7 +27,7 @@ from fabkit.model.library import load_set
 from fabkit.model.piece import placements
 from fabkit.model.profile import Profile
 from fabkit.model.profile_file import load_profile
-from fabkit.model.puzzle import Board, Challenge, Given, PuzzleSet
+from fabkit.model.puzzle import Board, Challenge, Clue, Given, PuzzleSet
 from fabkit.output.card import SHEET_MM, Card, card_sheets, card_svg
 from tests.conftest import ROOT
 from tests.support.drawings import SVG, of_class, page_mm, rings, root_of, texts
@@ -161,6 +161,52 @@ def test_a_template_fits_its_board_and_its_lines_follow_the_given_pieces(name: s
         assert line.buffer(-0.41).area < 0.01 * line.area
     free = card.board.cells.difference(*(one.cells for one in card.challenge.given))
     assert len(shapely.get_parts(raised.difference(union_all(given)))) == len(free)
+
+
+def test_a_template_shows_blockers_and_a_dot_on_free_cells_alone() -> None:
+    puzzle = load_set("dicesquare")
+    profile, board = profile_of(puzzle), puzzle.boards[0]
+    corner = area_of(puzzle, puzzle.lattice.cells_at(0, 0), profile.unit_mm)
+    tops = []
+    for name in ("roll-A1-A2-C3-E1-A4-E4-F1", "roll-D2-B2-D3-E1-A4-F4-F1"):
+        member = puzzle.find_member(name)
+        assert member is not None
+        raised = section_at(draft_card(puzzle, board, member, profile).steps, 1.3)
+        tops.append(raised)
+        assert len(shapely.get_parts(raised)) == len(board.cells)
+        for cells, width in ((member.minus, corner.bounds[2] - 2), (member.region, 1.6)):
+            for cell in cells:
+                area = area_of(puzzle, [cell], profile.unit_mm)
+                mark = raised.intersection(area)
+                sides = np.subtract(mark.bounds[2:], mark.bounds[:2])
+                assert sides == pytest.approx((width, width), abs=1e-6)
+                assert mark.centroid.distance(area.centroid) < 1e-6
+        opened = replace(member, blocked=False)
+        raised = section_at(draft_card(puzzle, board, opened, profile).steps, 1.3)
+        assert not raised.intersects(area_of(puzzle, member.minus, profile.unit_mm))
+        assert len(shapely.get_parts(raised)) == len(member.region)
+    assert tops[0].symmetric_difference(tops[1]).area > 100
+
+
+def test_a_template_has_rings_on_the_cells_of_its_own_clues() -> None:
+    puzzle = load_set("iqstars")
+    profile, board = profile_of(puzzle), puzzle.boards[0]
+    told, of_board, *_ = sorted(board.cells)
+    board = replace(board, clues=(Clue(frozenset({of_board}), colour="#112233"),))
+    clues = (*board.clues, Clue(frozenset({told}), piece=puzzle.pieces[0].id))
+    challenge = replace(puzzle.whole_board(board), clues=clues)
+    raised = section_at(draft_card(puzzle, board, challenge, profile).steps, 1.3)
+    for cell in board.cells:
+        mark = raised.intersection(area_of(puzzle, [cell], profile.unit_mm))
+        if cell == told:
+            ring = mark
+        else:
+            assert mark.bounds[2] - mark.bounds[0] == pytest.approx(1.6)
+    # Its line is as wide as those of given pieces.
+    (inside,) = ring.interiors
+    assert ring.exterior.distance(inside) == pytest.approx(0.8, abs=0.01)
+    with pytest.raises(DrawingError, match=r"a ring of 4 mm for a clue .* choose a larger unit"):
+        draft_card(puzzle, board, challenge, profile_of(puzzle, "unit=4mm"))
 
 
 def test_a_template_too_small_for_its_lines_is_refused() -> None:

@@ -16,6 +16,7 @@ from PIL import Image
 
 from fabkit.build.assembly_layout import assembled
 from fabkit.drawing.placement import place_ball_piece, place_flat_piece
+from fabkit.model.accessory import blockers
 from fabkit.model.lattice import LATTICES
 from fabkit.model.library import load_set
 from fabkit.model.profile_file import load_profile
@@ -226,6 +227,49 @@ def test_without_a_solution_the_pieces_lie_in_front(
     assert [name for name in document["shown"] if name in "PQ"] == ["P", "Q"]
     with Image.open("picture.png") as image:
         assert len(image.getcolors() or range(99)) > 9
+
+
+#: A board of quarter squares, on two squares of which a challenge puts blockers.
+QUARTERS = """
+[set]
+name = "quarters"
+lattice = "quarter-square"
+moves = "rotations and flips"
+[[piece]]
+id = "I"
+rows = ["XXX"]
+[[piece]]
+id = "J"
+rows = ["XXX"]
+[[board]]
+id = "tray"
+size = [4, 2]
+[[challenge]]
+id = "two"
+minus = [0, 7]
+blocked = true
+"""
+
+
+def test_a_blocker_covers_all_quarters_of_a_square(tmp_path: Path) -> None:
+    path = tmp_path / "quarters.toml"
+    path.write_text(QUARTERS)
+    puzzle = load_set(str(path))
+    (blocker,) = blockers(puzzle, "#112233")
+    assert (len(blocker.forms[0].cells), blocker.copies) == (4, 2)
+    profile = load_profile((), ("unit=20mm", "recess.fit=none", "board.make=none"))
+    (challenge,) = puzzle.challenges
+    cells = [puzzle.lattice.cells_at(row, 0) for row in (1, 2, 3)]
+    layout = {"I": frozenset(cell for square in cells for cell in square)}
+    parts = assembled(puzzle, challenge, layout, profile)
+    low_high = [
+        (part.vertices.min(axis=0), part.vertices.max(axis=0))
+        for part in parts
+        if part.colour == profile.board_colour
+    ]
+    centres = sorted(tuple(np.round((low + high) / 2, 3)[:2]) for low, high in low_high)
+    assert centres == [(10, -10), (30, -70)]
+    assert all(19 < size < 20 for low, high in low_high for size in (high - low)[:2])
 
 
 def test_blockers_lie_on_the_cells_that_a_roll_names() -> None:

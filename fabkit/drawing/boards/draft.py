@@ -4,9 +4,10 @@ starting positions: thin plates that show the places of the given pieces."""
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import shapely
-from shapely import LineString, Polygon
+from shapely import LineString, Point, Polygon
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.core.units import format_mm
@@ -16,14 +17,18 @@ from fabkit.drawing.boards.lids import SlidingLid
 from fabkit.drawing.boards.text import place_texts
 from fabkit.drawing.cells import MIN_WALL_MM, cell_centres, neighbours
 from fabkit.drawing.label import place_title
-from fabkit.drawing.outline import DrawingError, mitre_offset, polygons, region_mm
+from fabkit.drawing.marks import mark_places
+from fabkit.drawing.outline import DrawingError, PointMm, mitre_offset, polygons, region_mm
 from fabkit.model.accessory import HOLES, SOCKETS, TRAY, Accessory, board_kind, has_texts
+from fabkit.model.lattice import Cell
 from fabkit.model.layers import layer_top_mm
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import Board, Challenge, Given, PuzzleSet, to_units
 
 #: Minimum thickness of a floor or a lid below a title.
 _BEYOND_TITLE_MM = 0.6
+#: Chords in a quarter of a ring.
+_RING_CHORDS = 16
 #: Between the thumb's recess and the title.
 _BESIDE_THUMB_MM = 2.0
 
@@ -204,6 +209,10 @@ LINE_MM = 0.8
 INSIDE_MM = 0.2
 #: Diameter of the dots in the middle of free cells.
 DOT_MM = 1.6
+#: Outer diameter of the rings in the middle of cells with a clue; their lines are `LINE_MM` wide.
+RING_MM = 4.0
+#: Distance of the area on a blocked cell inside the cell's outline.
+BLOCKED_INSIDE_MM = 1.0
 
 
 def draft_card(
@@ -211,12 +220,13 @@ def draft_card(
 ) -> BoardDrawing:
     """Draft the template of a starting position.
 
-    It is a plate with the outlines of the given pieces and a dot for each free cell. It fits a tray's
-    opening with a clearance of `CLEAR_MM` per side; for other boards it has the size of the region and
-    is used beside them. Its id is the challenge's.
+    It is a plate with the outlines of the given pieces, a dot for each free cell, a ring for each place
+    with a clue of the challenge, and an area for each blocked place; nothing is on cells that stay
+    open. It fits a tray's opening with a clearance of `CLEAR_MM` per side; for other boards it has the
+    size of the region and is used beside them. Its id is the challenge's.
 
     Raises:
-        DrawingError: when the unit is so small that lines or the plate vanish.
+        DrawingError: when the unit is so small that lines, marks or the plate vanish.
 
     Example:
         >>> from fabkit.model.library import load_set
@@ -239,13 +249,59 @@ def draft_card(
         lines = _line(puzzle, given, profile)
         raised += [Prism(line, middle_mm, top_mm) for line in polygons(lines.intersection(plate))]
     given_cells = frozenset(cell for given in challenge.given for cell in given.cells)
-    for x, y in to_units(puzzle.lattice, sorted(board.cells - given_cells)):
+    free = board.cells - given_cells - challenge.minus
+    told = free & _told_cells(board, challenge)
+    for x, y in to_units(puzzle.lattice, sorted(free - told)):
         centre = (x * profile.unit_mm, y * profile.unit_mm)
         raised.append(Cylinder(centre, DOT_MM, middle_mm, top_mm))
+    for centre, cells in mark_places(puzzle.lattice, told, profile.unit_mm).items():
+        raised.append(Prism(_ring(puzzle, centre, cells, profile), middle_mm, top_mm))
+    for cells in puzzle.lattice.places(challenge.minus if challenge.blocked else ()):
+        raised.append(Prism(_blocked_area(puzzle, cells, profile), middle_mm, top_mm))
     steps = [Step(False, (Prism(plate, 0.0, plate_mm),))]
     steps += [Step(False, tuple(raised))] if raised else []
     accessory = Accessory(challenge.id, CARD, board, profile.board_colour)
     return board_drawing(accessory, tuple(steps), plate_mm)
+
+
+def _told_cells(board: Board, challenge: Challenge) -> frozenset[Cell]:
+    """Return the cells of a challenge's clues, without those that its board has in every challenge."""
+    told: frozenset[Cell] = frozenset()
+    for clue in challenge.clues:
+        alike = (
+            board_clue.cells
+            for board_clue in board.clues
+            if replace(board_clue, cells=clue.cells) == clue
+        )
+        told |= clue.cells.difference(*alike)
+    return told
+
+
+def _ring(puzzle: PuzzleSet, centre: PointMm, cells: frozenset[Cell], profile: Profile) -> Polygon:
+    """Return the ring on a place with a clue."""
+    point = Point(centre)
+    reach_mm = region_mm(puzzle.lattice, cells, profile.unit_mm).boundary.distance(point)
+    if reach_mm < RING_MM / 2 + INSIDE_MM:
+        raise DrawingError(
+            f"a ring of {format_mm(RING_MM)} for a clue does not fit its cell; choose a larger unit"
+        )
+    outer, inner = (
+        point.buffer(diameter_mm / 2, quad_segs=_RING_CHORDS)
+        for diameter_mm in (RING_MM, RING_MM - 2 * LINE_MM)
+    )
+    return polygons(shapely.difference(outer, inner))[0]
+
+
+def _blocked_area(puzzle: PuzzleSet, cells: frozenset[Cell], profile: Profile) -> Polygon:
+    """Return the area on a blocked place: its outline, made smaller."""
+    region = region_mm(puzzle.lattice, cells, profile.unit_mm)
+    parts = polygons(mitre_offset(region, -BLOCKED_INSIDE_MM))
+    if len(parts) != 1 or mitre_offset(parts[0], -LINE_MM / 2).is_empty:
+        raise DrawingError(
+            f"a blocked cell less {format_mm(BLOCKED_INSIDE_MM)} on each side is thinner than "
+            f"{format_mm(LINE_MM)}; choose a larger unit"
+        )
+    return parts[0]
 
 
 def _plate(puzzle: PuzzleSet, board: Board, profile: Profile) -> Polygon:
