@@ -202,6 +202,73 @@ id = "one"
     assert small == puzzle.challenges[0].region == challenge_in_file(path, puzzle).challenge.region
 
 
+#: A board with texts that are no words, and room for two families.
+LABELLED = """
+[[piece]]
+id = "A"
+rows = ["XX"]
+[[piece]]
+id = "B"
+rows = ["XX"]
+[[board]]
+id = "tray"
+size = [2, 3]
+labels = ["Mär ß a/b", "1 2 <i>"]
+open = 2
+[[family]]
+id = "first"
+groups = ["mär ß", "1 2"]
+without = ["mär-1", "ß-2"]
+[[family]]
+id = "second"
+groups = ["Mär ß", "1 2"]
+without = ["Mär-2", "ß-1"]
+[[challenge]]
+id = "first-of-all"
+board = "tray"
+"""
+
+
+def test_members_have_names_of_their_own(tmp_path: Path) -> None:
+    """Choices may be words of any language; families may have the same ones in different pairs."""
+    puzzle = read(tmp_path, LABELLED)
+    members = [family.member(chosen) for family in puzzle.families for chosen in family.choices()]
+    assert [member.id for member in members] == ["mär-2", "ß-1", "Mär-1", "ß-2"]
+    assert [puzzle.find_member(member.id) for member in members] == members
+    with_prefix = LABELLED.replace('without = ["Mär-2", "ß-1"]', 'prefix = "second"')
+    assert [len(family) for family in read(tmp_path, with_prefix).families] == [2, 4]
+    with pytest.raises(InputError, match=r'the member "ß-1" is also one of family\[0\]'):
+        read(tmp_path, LABELLED.replace('"Mär-2", "ß-1"', '"Mär-2"'))
+
+
+def test_parts_of_a_place_have_names_of_their_own(tmp_path: Path) -> None:
+    body = """
+[set]
+name = "mine"
+lattice = "quarter-square"
+moves = "rotations"
+[[piece]]
+id = "A"
+rows = ["X"]
+[[board]]
+id = "tray"
+size = [1, 2]
+open = 4
+[[family]]
+id = "part"
+groups = [[[0, 1], [0, 1, 0], [0, 1, 3]]]
+"""
+    path = tmp_path / "mine.toml"
+    path.write_text(body)
+    (family,) = read_set(path).families
+    members = [family.member(chosen) for chosen in family.choices()]
+    assert [(member.id, len(member.minus)) for member in members] == [
+        ("r0c1", 4),
+        ("r0c1k0", 1),
+        ("r0c1k3", 1),
+    ]
+
+
 def test_large_boards_of_large_pieces_are_judged(tmp_path: Path) -> None:
     row = f'"{"X" * 50}"'
     body = f'[[piece]]\nid = "A"\nrows = [{", ".join([row] * 50)}]\n'
