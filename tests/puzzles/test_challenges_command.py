@@ -197,7 +197,7 @@ def test_a_user_set_and_its_boards(here: Path, capsys: Capture) -> None:
     document = json.loads(capsys.readouterr().out)
     puzzle = load_set(name)
     assert document["made"]["command"] == (
-        "fabkit challenges pentominoes.toml --count 3 --given minimal --difficulty master,wizard "
+        "fabkit challenges pentominoes --count 3 --given minimal --difficulty master,wizard "
         "--board 8x8 --seed 1"
     )
     for entry in document["challenges"]:
