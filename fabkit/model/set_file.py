@@ -260,7 +260,8 @@ class FamilyTable(Table):
         Any,
         Shape("a list of groups", list[str | list[Pair | int | str]]),
     ] = Field(
-        description="groups of cells, one of which is chosen: labels in a string, or a list of cells"
+        description="groups of cells, one of which is chosen: labels in a string, or a list of cells; "
+        "names of members consist of them, so they have letters, digits and _ only"
     )
     blocked: StrictBool = Field(
         False, description="whether blockers are put on the chosen cells, which stay open otherwise"
