@@ -516,7 +516,7 @@ declare namespace Fabkit {
     pairs(flat: Flat): Point[];
 
     Game: new (data: Data, entry: Entry) => Game;
-    nextHint(game: Game): Hint | null;
+    nextHint(game: Game, limitMs?: number): Hint | null;
     applyHint(game: Game, hint: Hint): void;
 
     Store: new (name: string) => Store;

@@ -310,14 +310,14 @@
   /** The next hint: the next piece of a solution that keeps what lies on the board, and its placement; or
    * the fewest pieces that have to be taken away first. Null when nothing is left to do, or known.
    * @type {Fabkit.Play["nextHint"]} */
-  function nextHint(game) {
+  function nextHint(game, limitMs = MOST_MS) {
     const verdict = game.evaluate();
     if (verdict.solved) return null;
     const lying = new Map([...game.placements].filter(([piece, { at }]) => at && !verdict.parked.has(piece)));
     const faults = [verdict.overlaps.keys(), verdict.outside, verdict.blocking, verdict.against].flatMap((pieces) => [...pieces]);
     const faulty = new Set(faults.filter((piece) => lying.has(piece)));
-    const end = performance.now() + MOST_MS;
-    const plan = faulty.size ? null : solutionWith(game, lying, MOST_MS);
+    const end = performance.now() + limitMs;
+    const plan = faulty.size ? null : solutionWith(game, lying, limitMs);
     if (plan) return nextOf(game, plan);
     const spoilers = plan === null ? fewestSpoilers(game, lying, end) : [];
     if (spoilers.length) return { pieces: spoilers, placement: null };

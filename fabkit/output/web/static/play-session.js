@@ -5,7 +5,7 @@
   const play = (window.fabkitPlay ??= /** @type {Fabkit.Play} */ ({}));
   const { formatMessage } = play;
   const TICK_MS = 500; // interval of the clock
-  const SOLVE_MS = 300; // so long a solution is searched that is not stored
+  const SOLVE_MS = 500; // so long a solution is searched that is not stored
   const KEEP_MS = 10000; // interval of saving the time while nothing else happens
 
   class Session {
