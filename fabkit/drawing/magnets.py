@@ -34,6 +34,9 @@ _DIRECTIONS = 180
 #: Added to distances: positions are rounded to a micrometre and arcs are chords.
 _SAFETY_MM = 0.0015
 
+#: A magnet with more play than this in a printed hole is not held by it.
+_MAX_PRESS_PLAY_MM = 0.02
+
 
 def erode(area: Polygon, distance_mm: float) -> BaseGeometry:
     """Return the points of an area at a distance or more from its boundary.
@@ -256,6 +259,17 @@ def magnet_count(canonical: Polygon, unit_mm: float) -> int:
     return 2 if long_units > TWO_MAGNETS_FROM_UNITS - 1e-6 else 1
 
 
+def _refuse_loose_press(profile: Profile) -> None:
+    """Refuse holes of a calibrated printer, whose width is known, that lose a magnet."""
+    play_mm = round(profile.press_mm - profile.hole_loss_mm, 3)
+    if profile.fit == "press" and profile.hole_sd_mm and play_mm > _MAX_PRESS_PLAY_MM:
+        raise DrawingError(
+            f"recess.press {format_mm(profile.press_mm)} prints holes {format_mm(play_mm)} wider than "
+            "the magnet on this printer, which lose it; calibrate again, or choose "
+            f"{format_mm(round(profile.hole_loss_mm, 3))} or less, or recess.fit glue or ribs"
+        )
+
+
 def place_recesses(
     outline: Polygon,
     foot: Polygon,
@@ -273,8 +287,9 @@ def place_recesses(
 
     Raises:
         DrawingError: when the magnet does not fit; with the actual and the required wall, and the
-            largest magnet that would fit.
+            largest magnet that would fit; or when it is pressed in, and would not hold.
     """
+    _refuse_loose_press(profile)
     span = recess_span(profile)
     diameters = recess_diameters(profile)
     lead_in_mm = profile.lead_in_mm

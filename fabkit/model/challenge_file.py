@@ -757,7 +757,7 @@ def challenge_record(
     if challenge.flips != puzzle.flips:
         record["flips"] = challenge.flips
     if challenge.minus and (on_board or describe is frame_cells):
-        record["minus"] = describe(challenge.minus)[1]
+        record["minus"] = _cell_references(puzzle, board, challenge.minus, describe)[1]
         record |= {"blocked": True} if challenge.blocked else {}
     if challenge.open_count != (board.rest_open(challenge.minus) if board and on_board else 0):
         record["open"] = challenge.open_count
@@ -766,7 +766,7 @@ def challenge_record(
     of_colour = {piece.colour: piece.id for piece in reversed(puzzle.pieces)}
     if clues := [clue for clue in challenge.clues if clue not in board_clues]:
         record["clue"] = [
-            dict([describe(clue.cells)])
+            dict([_cell_references(puzzle, board if on_board else None, clue.cells, describe)])
             | {key: text for key in CLUE_KEYS if (text := getattr(clue, key))}
             | ({"colour": of_colour[clue.colour]} if clue.colour else {})
             for clue in clues
@@ -778,6 +778,21 @@ def challenge_record(
             dict([("piece", given.piece), describe(given.cells)]) for given in challenge.given
         ]
     return record
+
+
+def _cell_references(
+    puzzle: PuzzleSet, board: Board | None, cells: frozenset[Cell], describe: Describe
+) -> tuple[str, Any]:
+    """Return key and value of some cells on a board; where they would be an outline, as rows, columns and
+    indices, since clues and open cells are named one by one."""
+    key, value = describe(cells)
+    if key != "outline":
+        return key, value
+    first_row, first_col = CellNumbering(
+        puzzle.lattice, board.cells if board else frozenset()
+    ).origin
+    addresses = sorted(map(puzzle.lattice.address, cells))
+    return "cells", [[row - first_row, col - first_col, index] for row, col, index in addresses]
 
 
 def solution_record(

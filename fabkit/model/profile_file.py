@@ -43,8 +43,6 @@ _PRESETS = Path(__file__).resolve().parent / "presets"
 _FORMATS: dict[str, Any] = {LENGTH: partial(format_mm, digits=6), ANGLE: format_degrees}
 _LONGEST_TITLE = 200
 _LONGEST_TEXT = 40
-#: A magnet with more play than this in a printed hole is not held by it.
-_MAX_PRESS_PLAY_MM = 0.02
 
 #: Keys of earlier versions and their new names.
 RENAMED = {
@@ -200,7 +198,6 @@ def _recess_contradictions(profile: Profile, depth_mm: float) -> Iterable[ErrorD
             f"{format_mm(depth_mm)}; choose a smaller lead-in",
         )
     yield from _release_contradictions(profile)
-    yield from _press_contradictions(profile)
     if profile.polarity != "alternating":
         return
     try:
@@ -214,18 +211,6 @@ def _recess_contradictions(profile: Profile, depth_mm: float) -> Iterable[ErrorD
             f'is "alternating", and the mark of a south pole, {format_mm(MARK_DIAMETER_MM)} across, '
             f"would fill the floor under a magnet of {format_mm(profile.magnet_diameter_mm)}; "
             f"choose one of {format_mm(least_mm)} at least, or another magnet.polarity",
-        )
-
-
-def _press_contradictions(profile: Profile) -> Iterable[ErrorDetail]:
-    """Check that holes of a calibrated printer, whose width is known, hold a magnet that is pressed in."""
-    play_mm = round(profile.press_mm - profile.hole_loss_mm, 3)
-    if profile.fit == "press" and profile.hole_sd_mm and play_mm > _MAX_PRESS_PLAY_MM:
-        yield ErrorDetail(
-            "recess.press",
-            f"{format_mm(profile.press_mm)} prints holes {format_mm(play_mm)} wider than the magnet on "
-            f"this printer, which lose it; calibrate again, or choose at most "
-            f"{format_mm(round(profile.hole_loss_mm, 3))}, or recess.fit glue or ribs",
         )
 
 

@@ -485,8 +485,8 @@ def _for_printer(profile: Profile, fit: MachineFit) -> tuple[Profile, list[str]]
 
 
 def _press_mm(fit: MachineFit, magnet_mm: float) -> float:
-    """How much wider than its magnet a true hole is for a press fit: so much less than nothing that the
-    spread of the printer's holes seldom leaves play."""
+    """How much wider than its magnet a true hole is for a press fit: less than nothing by twice the spread
+    of the printer's holes, within limits, so that few have play."""
     spread_mm = math.hypot(fit.scatter_mm, fit.hole_shrinkage(magnet_mm).error)
     return max(_TIGHTEST_MM, min(_PRESSED_MM, -_SELDOM_SD * spread_mm))
 

@@ -248,6 +248,8 @@ declare namespace Fabkit {
   interface Hint {
     pieces: number[];
     placement: Placement | null;
+    /** Whether its pieces may be right, but lie elsewhere than in the solution that is known. */
+    isOnlyElsewhere?: boolean;
   }
 
   /** What drawing a piece needs of a game. */

@@ -110,6 +110,34 @@ def test_days_are_not_taken_for_months_of_other_languages(plays: Opens, day: str
         assert title(player.page) == name
 
 
+@pytest.mark.parametrize(
+    "months",
+    [
+        "Jan Feb Mrz Apr Mai Jun Jul Aug Sep Okt Nov Dez",
+        "jan feb march apr may june july aug sept oct nov dec",
+    ],
+)
+def test_other_abbreviations_are_months_too_and_prefixes_may_have_dashes(
+    plays: Opens, tmp_path: Path, months: str
+) -> None:
+    file = tmp_path / "year.toml"
+    rows = ", ".join(f'"{" ".join(months.split()[first : first + 4])}"' for first in (0, 4, 8))
+    file.write_text(
+        'set = { name = "year", lattice = "square", moves = "rotations" }\n'
+        f'board = [{{ id = "b", size = [3, 4], open = 1, labels = [{rows}] }}]\n'
+        f'family = [{{ id = "month", prefix = "my-month", groups = ["{months}"] }}]\n'
+        'piece = [{ id = "L", rows = ["XXXX", "XXXX", "XXX."] }]\n'
+        '[[challenge]]\nid = "c"\nrows = ["XXXX", "XXXX", "XXX."]\n'
+    )
+    with plays(str(file), "c", day="2026-07-08") as player:
+        assert title(player.page) == f"My month {months.split()[6]}"
+        eighth = months.split()[7]
+        player.page.goto(player.page.url.split("#")[0] + f"#my-month-{eighth.lower()}")
+        player.page.reload()
+        player.page.evaluate(browser.SEEN)
+        assert player.page.evaluate("fabkitPlay.page.entry.id") == f"my-month-{eighth}"
+
+
 def test_families_of_numbers_are_no_calendars(plays: Opens, tmp_path: Path) -> None:
     file = tmp_path / "sixteen.toml"
     file.write_text(

@@ -292,3 +292,12 @@ def test_the_second_engine_counts_for_itself() -> None:
     one = GradedChallenge(Candidate(whole, {}, count=1), to_exact_cover(stars, whole), rating)
     with pytest.raises(ExternalError, match="one finds 1, sat 2 solutions"):
         generate.confirm_by_sat([one], Budget())
+
+
+def test_clues_on_quarters_are_read_as_they_were_written(tmp_path: Path) -> None:
+    """An outline names no cells: they are written as row, column and index."""
+    folder = str(tmp_path / "clues")
+    assert main(["challenges", "tangram", "--clues", "cells", "--count", "2", "-o", folder]) == 0
+    for file in sorted(tmp_path.glob("clues/challenges/*.toml")):
+        assert main(["solve", "tangram", "--file", str(file), "--unique"]) == 0
+    assert main(["cards", "tangram", "--no-templates", "-o", folder]) == 0

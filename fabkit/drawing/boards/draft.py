@@ -4,6 +4,7 @@ starting positions: thin plates that show the places of the given pieces."""
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 
 import shapely
@@ -250,12 +251,18 @@ def draft_card(
         raised += [Prism(line, middle_mm, top_mm) for line in polygons(lines.intersection(plate))]
     given_cells = frozenset(cell for given in challenge.given for cell in given.cells)
     free = board.cells - given_cells - challenge.minus
-    told = free & _told_cells(board, challenge)
-    for x, y in to_units(puzzle.lattice, sorted(free - told)):
+    rings: dict[PointMm, Polygon] = {}
+    for clue_cells in _clue_cells(board, challenge):
+        for centre, cells in mark_places(
+            puzzle.lattice, free & clue_cells, profile.unit_mm
+        ).items():
+            if ring := _ring(puzzle, centre, cells, profile):
+                rings[centre] = ring
+                free -= cells
+    for x, y in to_units(puzzle.lattice, sorted(free)):
         centre = (x * profile.unit_mm, y * profile.unit_mm)
         raised.append(Cylinder(centre, DOT_MM, middle_mm, top_mm))
-    for centre, cells in mark_places(puzzle.lattice, told, profile.unit_mm).items():
-        raised.append(Prism(_ring(puzzle, centre, cells, profile), middle_mm, top_mm))
+    raised += [Prism(ring, middle_mm, top_mm) for ring in rings.values()]
     for cells in puzzle.lattice.places(challenge.minus if challenge.blocked else ()):
         raised.append(Prism(_blocked_area(puzzle, cells, profile), middle_mm, top_mm))
     steps = [Step(False, (Prism(plate, 0.0, plate_mm),))]
@@ -264,27 +271,25 @@ def draft_card(
     return board_drawing(accessory, tuple(steps), plate_mm)
 
 
-def _told_cells(board: Board, challenge: Challenge) -> frozenset[Cell]:
-    """Return the cells of a challenge's clues, without those that its board has in every challenge."""
-    told: frozenset[Cell] = frozenset()
+def _clue_cells(board: Board, challenge: Challenge) -> Iterator[frozenset[Cell]]:
+    """Yield the cells of each clue of a challenge, without those that its board has in every challenge."""
     for clue in challenge.clues:
-        alike = (
+        of_board = (
             board_clue.cells
             for board_clue in board.clues
             if replace(board_clue, cells=clue.cells) == clue
         )
-        told |= clue.cells.difference(*alike)
-    return told
+        yield clue.cells.difference(*of_board)
 
 
-def _ring(puzzle: PuzzleSet, centre: PointMm, cells: frozenset[Cell], profile: Profile) -> Polygon:
-    """Return the ring on a place with a clue."""
+def _ring(
+    puzzle: PuzzleSet, centre: PointMm, cells: frozenset[Cell], profile: Profile
+) -> Polygon | None:
+    """Return the ring on a place with a clue; None where it does not fit, so that dots remain."""
     point = Point(centre)
     reach_mm = region_mm(puzzle.lattice, cells, profile.unit_mm).boundary.distance(point)
     if reach_mm < RING_MM / 2 + INSIDE_MM:
-        raise DrawingError(
-            f"a ring of {format_mm(RING_MM)} for a clue does not fit its cell; choose a larger unit"
-        )
+        return None
     outer, inner = (
         point.buffer(diameter_mm / 2, quad_segs=_RING_CHORDS)
         for diameter_mm in (RING_MM, RING_MM - 2 * LINE_MM)

@@ -54,8 +54,9 @@
   /** The member of an id, ignoring case.
    * @type {(family: Fabkit.Family, id: string) => Fabkit.Entry | null} */
   function findMember(family, id) {
-    const texts = id.toLowerCase().split("-");
-    if (family.prefix && texts.shift() !== family.prefix.toLowerCase()) return null;
+    const prefix = family.prefix ? `${family.prefix.toLowerCase()}-` : "";
+    if (!id.toLowerCase().startsWith(prefix)) return null;
+    const texts = id.toLowerCase().slice(prefix.length).split("-");
     if (texts.length !== family.groups.length) return null;
     const places = family.groups.map((group, number) => group.findIndex(([text]) => text.toLowerCase() === texts[number]));
     return places.includes(-1) ? null : memberOf(family, places);
@@ -90,11 +91,17 @@
     const isDays = texts.length === DAYS && texts.every((_, i) => texts.includes(String(i + 1)));
     if (isDays) return texts.indexOf(String(date.getDate()));
     for (const language of Object.keys(translations)) {
-      for (const width of /** @type {const} */ (["short", "long"])) {
-        for (const part of /** @type {const} */ (["month", "weekday"])) {
-          const names = datePartNames(language, part, width);
-          const name = names[part === "month" ? date.getMonth() : date.getDay()];
-          if (names.length === texts.length && names.every((known) => texts.includes(known))) return texts.indexOf(name);
+      for (const part of /** @type {const} */ (["month", "weekday"])) {
+        const [short, long] = /** @type {const} */ (["short", "long"]).map((width) => datePartNames(language, part, width));
+        const count = long.length;
+        if (count !== texts.length) continue;
+        for (let first = 0; first < count; first++) {
+          /** @type {(text: string, i: number) => boolean} */
+          const isNamed = (text, i) => text === short[(first + i) % count] || (text.length > 2 && long[(first + i) % count].startsWith(text));
+          // Not all, since abbreviations differ.
+          if (3 * texts.filter(isNamed).length < 2 * count) continue;
+          const number = part === "month" ? date.getMonth() : date.getDay();
+          return (number - first + count) % count;
         }
       }
     }

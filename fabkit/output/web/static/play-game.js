@@ -323,10 +323,10 @@
     if (spoilers.length) return { pieces: spoilers, placement: null };
     // Not found in time: what lies elsewhere than in a known solution.
     const [known] = game.known;
-    if (!known) return faulty.size ? { pieces: [...faulty].filter((piece) => !game.fixed.has(piece)), placement: null } : null;
-    const { settled } = progress(game, known.solution, lying);
-    const wrong = [...lying.keys()].filter((piece) => !settled.has(piece));
-    return wrong.length ? { pieces: wrong, placement: null } : nextOf(game, known);
+    const settled = known ? progress(game, known.solution, lying).settled : game.fixed;
+    const elsewhere = [...(known ? lying.keys() : faulty)].filter((piece) => !settled.has(piece));
+    if (elsewhere.length) return { pieces: elsewhere, placement: null, isOnlyElsewhere: Boolean(known) };
+    return known ? nextOf(game, known) : null;
   }
 
   /** A solution in which some pieces lie as they do: a known one, or one that is found.

@@ -322,10 +322,12 @@
       this.selected = piece;
       if (this.hinted.step === 1) {
         game.totals.hints += 1;
-        this.report(placement ? this.pieceMessage("say_next", piece) : this.piecesMessage("say_elsewhere", pieces));
+        const wrong = next.isOnlyElsewhere ? "say_otherwise" : "say_elsewhere";
+        this.report(placement ? this.pieceMessage("say_next", piece) : this.piecesMessage(wrong, pieces));
       } else if (this.hinted.step === 2 && placement && game.count(piece) > 1) {
         const isRight = game.placements.get(piece).orientation === placement.orientation;
         game.place(piece, game.reoriented(piece, placement.orientation));
+        this.hinted.lying = lyingKey(game); // it may be parked
         this.report(this.pieceMessage(isRight ? "say_hint_right" : "say_hint_way", piece));
       } else {
         game.beginStep();

@@ -76,7 +76,7 @@
     const isSameProblem =
       source && String([source.cells, source.pieces, source.count]) === String([cells, places, count]);
     // Its rules are those of the challenge that it was made from.
-    const { open = 0, minus, blocked, blocks, blockers, clues, board } = isSameProblem ? source : {};
+    const { open = 0, minus, blocked, blocks, blockers, clues, clueCount, board } = isSameProblem ? source : {};
     const hasRules = Boolean(open || minus || clues);
     const grid = new play.Grid(data.lattice, halves);
     ensure(pairs(cells).every(([x, y]) => grid.kindOf(x, y)));
@@ -87,7 +87,7 @@
     /** @type {Fabkit.Entry} */
     const entry = {
       id, mark: "", own, halves, flips, pieces: places, count, cells, rings, given: [], kind: "own", title: "",
-      open, minus, blocked, blocks, blockers, clues, board,
+      open, minus, blocked, blocks, blockers, clues, clueCount, board,
     };
     const game = new play.Game(data, entry);
     /** @type {(size: (...sizes: number[]) => number) => number} */
@@ -97,9 +97,9 @@
     const toCover = game.region.size - open;
     ensure(game.region.size === cells.length / 2 && covered(Math.max) >= toCover && (isSome || covered(Math.min) <= toCover));
     play.restorePlacements(game, play.lists(given));
-    const { doublyCovered, outside } = game.evaluate();
+    const { doublyCovered, outside, against } = game.evaluate();
     entry.given = [...game.placements].flatMap(([piece, { orientation, at }]) => (at ? [[piece, orientation, ...at]] : []));
-    ensure(entry.given.length === given?.length && !doublyCovered.length && !outside.size);
+    ensure(entry.given.length === given?.length && !doublyCovered.length && !outside.size && !against.size);
     entry.title = source ? formatMessage(data.messages.own_of, { title: source.title }) : data.messages.own;
     const known = new Set((isSameProblem && source.solution ? source.solution : []).map(String));
     if (source && known.size && entry.given.every((place) => known.has(String(place)))) {
@@ -156,8 +156,8 @@
   async function share(game, messages) {
     const { data, entry } = game;
     const placements = play.serializePlacements(game);
-    const { doublyCovered, outside, solved } = game.evaluate();
-    const isStart = placements.some((placement) => placement.length > 2) && !solved && !doublyCovered.length && !outside.size;
+    const { doublyCovered, outside, against, solved } = game.evaluate();
+    const isStart = placements.some((placement) => placement.length > 2) && !solved && !doublyCovered.length && !outside.size && !against.size;
     /** @type {Fabkit.Choices} */
     const choices = [["plain", messages.share_plain]];
     if (placements.length) choices.push(["lying", messages.share_lying]);
