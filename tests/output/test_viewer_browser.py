@@ -302,6 +302,7 @@ def test_a_roll_is_seen_with_its_blockers(chromium: Browser, tmp_path: Path) -> 
         viewer.rested()
         page.locator("[data-do=solution]").click()
         page.locator("dialog.ask button", has_text="Show solution").click()
+        page.wait_for_function("() => fabkitViewer.state.shown.kind === 'solution'")
         found = viewer.rested()
         blockers = [name for name in found["matrices"] if name.startswith("blocker-")]
         assert sorted(blockers) == [f"blocker-{number}" for number in range(1, 8)]
