@@ -207,7 +207,7 @@ def test_a_template_has_rings_on_the_cells_of_its_own_clues() -> None:
     assert ring.exterior.distance(inside) == pytest.approx(0.8, abs=0.01)
     # Where it has no room, there is a dot, as on other cells.
     small = draft_card(puzzle, board, challenge, profile_of(puzzle, "unit=4mm"))
-    (raised,) = (step.parts for step in small.steps[1:])
+    (raised,) = (step.shapes for step in small.steps[1:])
     assert len(raised) == len(board.cells)
 
 
