@@ -312,7 +312,7 @@
    * @type {Fabkit.Play["nextHint"]} */
   function nextHint(game, limitMs = MOST_MS) {
     const verdict = game.evaluate();
-    if (verdict.solved) return null;
+    if (verdict.solved || game.entry.status === "impossible") return null;
     const lying = new Map([...game.placements].filter(([piece, { at }]) => at && !verdict.parked.has(piece)));
     const faults = [verdict.overlaps.keys(), verdict.outside, verdict.blocking, verdict.against].flatMap((pieces) => [...pieces]);
     const faulty = new Set(faults.filter((piece) => lying.has(piece)));
