@@ -22,8 +22,8 @@ ROOT = Path(__file__).resolve().parents[2]
 #: Environment that limits libraries to one thread.
 ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
 
-PENTOMINOES = str(ROOT / "tests" / "sets" / "pentominoes.toml")
-TWELVE = str(ROOT / "tests" / "sets" / "twelve.toml")
+PENTOMINOES = "pentominoes"
+TWELVE = "balls12"
 #: Set, challenge, and number of solutions with identical pieces distinguished.
 CASES = (
     ("iqblock", "", 48),
