@@ -65,6 +65,15 @@ class Board:
         """Return how many cells stay open besides those that a challenge names."""
         return max(self.open_count - len(minus), 0)
 
+    def other_clues(self, clues: Iterable[Clue]) -> list[Clue]:
+        """Return clues without the cells of which the board demands the same in every challenge."""
+        others = []
+        for clue in clues:
+            demanded = (own.cells for own in self.clues if replace(own, cells=clue.cells) == clue)
+            if cells := clue.cells.difference(*demanded):
+                others.append(replace(clue, cells=cells))
+        return others
+
 
 @dataclass(frozen=True)
 class Given:
@@ -365,10 +374,12 @@ class PuzzleSet:
         members = (family.find(name) for family in self.families)
         return next((member for member in members if member is not None), None)
 
-    def clues_besides_board(self, challenge: Challenge) -> list[Clue]:
-        """Return the clues of a challenge that are not those of a board."""
-        of_boards = {clue for board in self.boards for clue in board.clues}
-        return [clue for clue in challenge.clues if clue not in of_boards]
+    def clues_besides_board(self, clues: Iterable[Clue]) -> list[Clue]:
+        """Return clues without those of the set's boards; see `Board.other_clues`."""
+        remaining = list(clues)
+        for board in self.boards:
+            remaining = board.other_clues(remaining)
+        return remaining
 
     def board_with(self, challenge: Challenge) -> Board | None:
         """Return the board with the cells of a challenge; of several, one whose clues it has, and that
@@ -383,7 +394,7 @@ class PuzzleSet:
 
         A start has given pieces, or clues besides those of its board.
         """
-        if challenge.given or self.clues_besides_board(challenge):
+        if challenge.given or self.clues_besides_board(challenge.clues):
             return "start"
         uses_all = len(challenge.pieces) == len(self.pieces)
         fills_board = any(board.cells == challenge.region for board in self.boards)

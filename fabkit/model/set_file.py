@@ -677,8 +677,8 @@ class _SetReader:
             words = text.split() if isinstance(text, str) else []
             if len(words) != len(places):
                 expected = f"expected a string of {pluralize(len(places), 'word')}"
-                each = "one for each cell of the row, where a dot is no text"
-                self.errors.add(f"{key}[{index}]", f"{expected}, {each}; found {quote(text)}")
+                advice = "one for each cell of the row, where a dot is no text"
+                self.errors.add(f"{key}[{index}]", f"{expected}, {advice}; found {quote(text)}")
                 continue
             for word, place in zip(words, places, strict=True):
                 if len(word) > _LONGEST_TEXT:

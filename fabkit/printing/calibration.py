@@ -398,8 +398,8 @@ def _refuse_inches(readings: Sequence[Measurement]) -> None:
 _PRESSED_MM = -0.025
 #: The tightest such hole.
 _TIGHTEST_MM = -0.06
-#: So many standard deviations of a hole's width are exceeded by one of forty.
-_SELDOM_SD = 2.0
+#: Number of standard deviations of a hole's width that one hole in forty exceeds.
+_SPREAD_SD = 2.0
 
 
 def calibrate_profile(profile: Profile, fit: MachineFit, name: str) -> tuple[Profile, list[str]]:
@@ -488,7 +488,7 @@ def _press_mm(fit: MachineFit, magnet_mm: float) -> float:
     """How much wider than its magnet a true hole is for a press fit: less than nothing by twice the spread
     of the printer's holes, within limits, so that few have play."""
     spread_mm = math.hypot(fit.scatter_mm, fit.hole_shrinkage(magnet_mm).error)
-    return max(_TIGHTEST_MM, min(_PRESSED_MM, -_SELDOM_SD * spread_mm))
+    return max(_TIGHTEST_MM, min(_PRESSED_MM, -_SPREAD_SD * spread_mm))
 
 
 def _compensated_sizes(profile: Profile, fit: MachineFit) -> dict[str, Any]:

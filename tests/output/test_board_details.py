@@ -7,7 +7,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from shapely import Point, union_all
+from shapely import Point, affinity, union_all
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.build.entries import Selection, gather
@@ -32,8 +32,6 @@ def cells_on_page(
     case: Case, root: ElementTree.Element, cells: Iterable[Any], panel: int = 0
 ) -> BaseGeometry:
     """Cells where they are in one of the two panels, drawn a second way."""
-    from shapely import affinity
-
     puzzle, entry = case
     unit_mm = 20.0 / scale_of(root)
     region = shapes(root, "region")[panel]

@@ -4,8 +4,6 @@ starting positions: thin plates that show the places of the given pieces."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import replace
 
 import shapely
 from shapely import LineString, Point, Polygon
@@ -252,9 +250,9 @@ def draft_card(
     given_cells = frozenset(cell for given in challenge.given for cell in given.cells)
     free = board.cells - given_cells - challenge.minus
     rings: dict[PointMm, Polygon] = {}
-    for clue_cells in _clue_cells(board, challenge):
+    for clue in board.other_clues(challenge.clues):
         for centre, cells in mark_places(
-            puzzle.lattice, free & clue_cells, profile.unit_mm
+            puzzle.lattice, free & clue.cells, profile.unit_mm
         ).items():
             if ring := _ring(puzzle, centre, cells, profile):
                 rings[centre] = ring
@@ -269,17 +267,6 @@ def draft_card(
     steps += [Step(False, tuple(raised))] if raised else []
     accessory = Accessory(challenge.id, CARD, board, profile.board_colour)
     return board_drawing(accessory, tuple(steps), plate_mm)
-
-
-def _clue_cells(board: Board, challenge: Challenge) -> Iterator[frozenset[Cell]]:
-    """Yield the cells of each clue of a challenge, without those that its board has in every challenge."""
-    for clue in challenge.clues:
-        of_board = (
-            board_clue.cells
-            for board_clue in board.clues
-            if replace(board_clue, cells=clue.cells) == clue
-        )
-        yield clue.cells.difference(*of_board)
 
 
 def _ring(

@@ -306,7 +306,7 @@ def _facts(spec: BookletSpec, challenge: NumberedChallenge) -> Iterator[str]:
             yield f"{summary}: {' '.join(piece.label for piece in used)}"
     if entry.challenge.open_count:
         yield format_count(messages, "open", entry.challenge.open_count)
-    if clues := puzzle.clues_besides_board(entry.challenge):
+    if clues := puzzle.clues_besides_board(entry.challenge.clues):
         yield format_count(messages, "clues", len(clues))
     wide, high = (round(side, 3) for side in spec.size_mm(challenge, spec.profile.unit_mm))
     if all(2 * side == round(2 * side) for side in (wide, high)):

@@ -76,6 +76,9 @@ def play_data(
     """
     flips = puzzle.flips or any(entry.challenge.flips for entry in entries)
     pieces = {piece.id: PieceOrientations(puzzle, piece, flips) for piece in puzzle.pieces}
+    blocker = next(
+        (PieceOrientations(puzzle, piece, flips=True) for piece in blockers(puzzle, "")), None
+    )
     if language:
         load_messages("page", language)
     numbered = {
@@ -108,8 +111,10 @@ def play_data(
             ]
             for board in puzzle.boards
         ],
-        "entries": [_entry(puzzle, challenge, pieces) for challenge in numbered[LANGUAGES[0]]],
-        "families": [_family(puzzle, family, pieces) for family in puzzle.families],
+        "entries": [
+            _entry(puzzle, challenge, pieces, blocker) for challenge in numbered[LANGUAGES[0]]
+        ],
+        "families": [_family(puzzle, family, pieces, blocker) for family in puzzle.families],
         "titles": titles,
         "translations": {language: load_messages("page", language) for language in LANGUAGES},
     }
@@ -155,7 +160,10 @@ def _lattice(lattice: Lattice, halves: Iterable[int]) -> dict[str, Any]:
 
 
 def _entry(
-    puzzle: PuzzleSet, numbered: NumberedChallenge, pieces: Mapping[str, PieceOrientations]
+    puzzle: PuzzleSet,
+    numbered: NumberedChallenge,
+    pieces: Mapping[str, PieceOrientations],
+    blocker: PieceOrientations | None,
 ) -> dict[str, Any]:
     entry = numbered.entry
     challenge = entry.challenge
@@ -205,7 +213,7 @@ def _entry(
         if challenge.blocked:
             spots = mark_places(lattice, challenge.minus, 1.0)
             document["blocks"] = [_flat(sorted(cells)) for cells in spots.values()]
-            document["blockers"] = [_blocker(puzzle, cells) for cells in spots.values()]
+            document["blockers"] = [_blocker_placement(blocker, cells) for cells in spots.values()]
     identity = [document[key] for key in ("shapes", "cells")]
     identity += [given, challenge.flips, entry.halves, challenge.pieces_count]
     identity += [document.get(key) for key in ("clues", "open", "minus")]
@@ -219,7 +227,10 @@ def _entry(
 
 
 def _family(
-    puzzle: PuzzleSet, family: Family, pieces: Mapping[str, PieceOrientations]
+    puzzle: PuzzleSet,
+    family: Family,
+    pieces: Mapping[str, PieceOrientations],
+    blocker: PieceOrientations | None,
 ) -> dict[str, Any]:
     """Return a family, from which the page makes its members; see `fabkit.model.puzzle.Family`."""
     board = family.board
@@ -229,7 +240,7 @@ def _family(
             [
                 escape(label.text),
                 _flat(sorted(label.cells)),
-                *([_blocker(puzzle, label.cells)] if family.blocked else []),
+                *([_blocker_placement(blocker, label.cells)] if family.blocked else []),
             ]
             for label in dict.fromkeys(group)
         ]
@@ -249,13 +260,9 @@ def _family(
     return document
 
 
-def _blocker(puzzle: PuzzleSet, cells: frozenset[Cell]) -> list[int]:
+def _blocker_placement(blocker: PieceOrientations | None, cells: frozenset[Cell]) -> list[int]:
     """Return how a blocker lies on its cells: orientation and frame vector; empty if none is made."""
-    placed = [
-        PieceOrientations(puzzle, blocker, flips=True).place(cells)
-        for blocker in blockers(puzzle, "")
-    ]
-    return [*(placed[0] or ())] if placed else []
+    return [*((blocker and blocker.place(cells)) or ())]
 
 
 def _rules(
@@ -283,10 +290,9 @@ def _rules(
     if board and board.labels:
         document["board"] = puzzle.boards.index(board)
     if clues:
-        of_boards = {clue for board in puzzle.boards for clue in board.clues}
         numbering = CellNumbering(lattice, cells)
         document["clues"] = [_clue(puzzle, clue, indices, numbering) for clue in clues]
-        document["clueCount"] = sum(clue not in of_boards for clue in clues)
+        document["clueCount"] = len(puzzle.clues_besides_board(clues))
     return document
 
 
