@@ -29,7 +29,13 @@ from fabkit.model.challenge_file import (
 )
 from fabkit.model.library import load_set, shipped_names
 from fabkit.model.profile import ANGLE, CHOICE, LENGTH, SETTINGS, Profile, Setting
-from fabkit.model.profile_file import load_profile, preset_names, profile_table
+from fabkit.model.profile_file import (
+    layer_groups,
+    load_profile,
+    preset_names,
+    profile_table,
+    read_layer,
+)
 from fabkit.model.set_file import SetFile
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
@@ -258,6 +264,13 @@ def _profiles() -> Iterator[str]:
             for one in [load_profile([name])]
         ),
     )
+    for group, names in layer_groups().items():
+        yield f"### {group.capitalize()}\n"
+        yield "Layers: choose a profile, then one of these with a further `-p`.\n"
+        layers = [read_layer(name) for name in names]
+        yield from _table(
+            ["layer", "for"], ((f"`{layer['name']}`", _cell(layer["title"])) for layer in layers)
+        )
     yield "## Profile files\n"
     yield "A profile file is a TOML file with only the keys that differ; `-p FILE` layers it on the default,"
     yield "and `-s KEY=VALUE` overrides one of them. `fabkit profiles dump` prints all, `fabkit schema profile`"

@@ -19,7 +19,7 @@ from fabkit.core.signals import cleanup_on_signal
 from fabkit.core.units import format_duration
 from fabkit.model.library import load_set, shipped_names
 from fabkit.model.profile import Profile
-from fabkit.model.profile_file import load_profile, preset_names
+from fabkit.model.profile_file import layer_names, load_profile
 from fabkit.model.puzzle import PuzzleSet
 
 #: The exit code when a check fails or there is no solution.
@@ -108,7 +108,7 @@ _SHARED_OPTIONS: dict[str, Any] = {
         "-p --profile NAME|FILE",
         "A print profile (see `fabkit profiles`) or a TOML file (repeatable, later ones win).",
         [],
-        complete=preset_names,
+        complete=layer_names,
     ),
     "settings": option("-s --set KEY=VALUE", SETTINGS_HELP, []),
     "force": flag("--force", "Rebuild everything and overwrite foreign or edited files."),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,15 @@ from fabkit.core.units import format_mm
 from fabkit.model.catalog import catalog_records
 from fabkit.model.library import SCHEMAS, load_set, schema_of, shipped_names
 from fabkit.model.profile import SETTINGS, Profile
-from fabkit.model.profile_file import dump_profile, format_values, load_profile, preset_names
+from fabkit.model.profile_file import (
+    dump_profile,
+    format_values,
+    layer_groups,
+    layer_names,
+    load_profile,
+    preset_names,
+    read_layer,
+)
 from fabkit.model.puzzle import MOVES, PuzzleSet
 
 
@@ -101,7 +110,22 @@ def profiles(context: Context, called: typer.Context) -> None:
             for profile in presets
         ],
     )
-    report.document({"profiles": [_values(profile) for profile in presets]})
+    layers = {
+        group: [read_layer(name) for name in names] for group, names in layer_groups().items()
+    }
+    for group, group_layers in layers.items():
+        report.info("")
+        rows = [[layer["name"], layer["title"]] for layer in group_layers]
+        report.table([group, "layered on a profile with a further -p"], rows)
+    report.document(
+        {
+            "profiles": [_values(profile) for profile in presets],
+            "layers": {
+                group: [_layer_values(layer) for layer in group_layers]
+                for group, group_layers in layers.items()
+            },
+        }
+    )
 
 
 @with_options("profiles", "settings")
@@ -109,7 +133,7 @@ def dump(
     context: Context,
     called: typer.Context,
     name: str | None = argument(
-        "NAME", "A shipped profile, or a TOML file (default: `default`).", preset_names
+        "NAME", "A shipped profile, or a TOML file (default: `default`).", layer_names
     ),
     for_set: str = option(
         "--for SET", "Begin with the defaults of this set.", "", complete=shipped_names
@@ -127,11 +151,14 @@ def dump(
 
 def _values(profile: Profile) -> dict[str, Any]:
     """A profile for JSON: keys as in the TOML file, lengths in mm, angles in degrees."""
-    return {
-        "name": profile.name,
-        "title": profile.title,
-        **{setting.key: getattr(profile, setting.attribute) for setting in SETTINGS},
-    }
+    return _layer_values(vars(profile))
+
+
+def _layer_values(values: Mapping[str, Any]) -> dict[str, Any]:
+    """What a profile or a layer states, likewise, given by attributes of `Profile`."""
+    keys = {setting.attribute: setting.key for setting in SETTINGS}
+    stated = {key: values[attribute] for attribute, key in keys.items() if attribute in values}
+    return {"name": values["name"], "title": values["title"], **stated}
 
 
 @with_options()

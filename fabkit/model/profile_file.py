@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, partial
@@ -11,7 +12,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tomli_w
 
-from fabkit.core.errors import ErrorDetail, ErrorList, InputError, escape, nearest, quote, truncate
+from fabkit.core.errors import (
+    ErrorDetail,
+    ErrorList,
+    InputError,
+    did_you_mean,
+    escape,
+    join_names,
+    nearest,
+    quote,
+    truncate,
+)
 from fabkit.core.parsing import read_toml
 from fabkit.core.units import format_degrees, format_mm
 from fabkit.model.layers import (
@@ -57,10 +68,22 @@ RENAMED = {
 BY_KEY = {setting.key: setting for setting in SETTINGS}
 
 
-def preset_names() -> list[str]:
-    """Return the names of the shipped profiles, ``default`` first."""
-    names = sorted(path.stem for path in _PRESETS.glob("*.toml"))
+def preset_names(group: str = "") -> list[str]:
+    """Return the names of the shipped profiles, ``default`` first, or of the layers of a group."""
+    names = sorted(path.stem for path in (_PRESETS / group).glob("*.toml"))
     return sorted(names, key=lambda name: name != "default")
+
+
+def layer_groups() -> dict[str, list[str]]:
+    """Return the names of the shipped layers by group: profiles that say one thing only, such as the
+    magnet, and are layered on one of `preset_names`. A group is a folder."""
+    folders = sorted(path.name for path in _PRESETS.iterdir() if path.is_dir())
+    return {folder: preset_names(folder) for folder in folders}
+
+
+def layer_names() -> list[str]:
+    """Return the names that ``-p`` accepts: profiles, then the layers of each group."""
+    return [*preset_names(), *itertools.chain(*layer_groups().values())]
 
 
 def load_profile(
@@ -80,9 +103,9 @@ def load_profile(
         InputError: for an unknown preset or key, an invalid value, or contradicting numbers; with
             all errors of one layer.
     """
-    values = _read_layer("default") | dict(set_values)
+    values = read_layer("default") | dict(set_values)
     for name in chosen:
-        values |= _read_layer(name)
+        values |= read_layer(name)
     values |= _read_settings(settings)
     if settings:
         values["title"] = f"{values['title']}; changed: {', '.join(settings)}"[:_LONGEST_TITLE]
@@ -234,16 +257,23 @@ def _release_contradictions(profile: Profile) -> Iterable[ErrorDetail]:
         )
 
 
-def _read_layer(name: str) -> dict[str, Any]:
-    if name in preset_names():
-        path = _PRESETS / f"{name}.toml"
+def read_layer(name: str) -> dict[str, Any]:
+    """Return what a preset or profile file states, by attributes of `Profile`, with ``name`` and ``title``.
+
+    Raises:
+        InputError: for an unknown preset or key, or an invalid value; with all errors.
+    """
+    if name in layer_names():
+        (path,) = _PRESETS.rglob(f"{name}.toml")
         source = f"profile {name}"
     elif name.endswith(".toml") or "/" in name or "\\" in name:
         path = Path(name)
         source = escape(name)
     else:
-        message = f"there is no profile {quote(name)}; choose from {', '.join(preset_names())}"
-        raise InputError.of("", f"{message}, or give a path to a .toml file")
+        known = join_names(layer_names(), len(preset_names()))
+        near = did_you_mean(name, layer_names())
+        message = f"there is no profile {quote(name)}; choose from {known}, or give a path to a .toml file"
+        raise InputError.of("", message + near)
     errors = ErrorList(source)
     document = read_toml(path, source)
     values = _read_values(document, errors)

@@ -16,7 +16,7 @@ from fabkit import __version__
 from fabkit.cli import main
 from fabkit.cli.main import parser
 from fabkit.model.library import load_set, shipped_names
-from fabkit.model.profile_file import preset_names
+from fabkit.model.profile_file import layer_groups, layer_names, load_profile, preset_names
 
 Capture = pytest.CaptureFixture[str]
 
@@ -112,13 +112,29 @@ def test_show_draws_every_set(name: str, capsys: Capture, tmp_path: Path) -> Non
 
 def test_profiles_lists_every_preset(capsys: Capture) -> None:
     lines = out(capsys, "profiles").splitlines()
-    assert [line.split()[0] for line in lines[1:]] == preset_names()
+    first_words = [line.split()[0] for line in lines if line]
+    groups = [word for group, names in layer_groups().items() for word in (group, *names)]
+    assert first_words == ["profile", *preset_names(), *groups]
     document = json.loads(out(capsys, "profiles", "--json"))
     assert document["profiles"][0]["magnet.diameter"] == 10
+    layers = {layer["name"]: layer for layer in document["layers"]["magnets"]}
+    assert layers["magnet-8x3"] == {
+        "name": "magnet-8x3",
+        "title": "magnet 8 x 3 mm",
+        "magnet.diameter": 8,
+        "magnet.height": 3,
+    }
+
+
+def test_magnets_are_named_for_their_size() -> None:
+    for name in preset_names("magnets"):
+        profile = load_profile(["petg", name])
+        assert name == f"magnet-{profile.magnet_diameter_mm:g}x{profile.magnet_height_mm:g}"
+        assert profile.press_mm == load_profile(["petg"]).press_mm
 
 
 @pytest.mark.every(2)
-@pytest.mark.parametrize("name", preset_names())
+@pytest.mark.parametrize("name", layer_names())
 def test_a_dumped_profile_is_the_same_profile(name: str, capsys: Capture, tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text(out(capsys, "profiles", "dump", name))
     named = json.loads(out(capsys, "profiles", "dump", name, "--json"))

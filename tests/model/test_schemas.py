@@ -15,7 +15,7 @@ from fabkit.cli import main
 from fabkit.core.errors import InputError
 from fabkit.model.challenge_file import ChallengeFile, read_challenges
 from fabkit.model.library import SCHEMAS, load_set, schema_of, shipped_folder, shipped_names
-from fabkit.model.profile_file import load_profile, preset_names
+from fabkit.model.profile_file import load_profile
 from fabkit.model.set_file import read_set
 from tests.conftest import ROOT
 from tests.support.docpages import PAGES
@@ -49,7 +49,7 @@ def test_the_shipped_schemas_are_what_the_command_prints(
 
 def test_every_shipped_file_names_its_schema_and_keeps_to_it() -> None:
     shipped = [(shipped_folder() / f"{name}.toml", "set") for name in shipped_names()]
-    shipped += [(PRESETS / f"{name}.toml", "profile") for name in preset_names()]
+    shipped += [(path, "profile") for path in PRESETS.rglob("*.toml")]
     for path, kind in shipped:
         text = path.read_text(encoding="utf-8")
         named = text.splitlines()[0].removeprefix("#:schema ")
