@@ -11,6 +11,7 @@ import shapely
 from shapely import Point, Polygon, affinity
 from shapely.geometry.base import BaseGeometry
 
+from fabkit.core.colours import ink_on
 from fabkit.drawing.marks import cross_area, mark_places
 from fabkit.drawing.outline import PointMm, RingMm, rings_mm
 from fabkit.model.clues import ClueFilter
@@ -31,7 +32,7 @@ from fabkit.output.labels import (
     vertices_and_midpoints,
 )
 from fabkit.output.pieces import BALL_DIAMETER_IN_PITCHES
-from fabkit.output.theme import LIGHT, Theme, ink_on
+from fabkit.output.theme import LIGHT, Theme
 
 #: The cells of each piece, by id.
 Layout = Mapping[str, frozenset[Cell]]

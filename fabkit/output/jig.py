@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from shapely import Polygon, box
 
+from fabkit.core.colours import ink_on
 from fabkit.core.units import format_mm
 from fabkit.drawing.jig import OPPOSITE_POLE, Jig
 from fabkit.drawing.magnets import recess_diameters
@@ -13,7 +14,6 @@ from fabkit.model.layers import recess_span
 from fabkit.model.profile import Profile
 from fabkit.output.canvas import draw_area
 from fabkit.output.svg import Drawing
-from fabkit.output.theme import ink_on
 
 _SCALE = 2.0  # the scale of the drawing
 _MARGIN_MM = 6.0  # the margin around the jigs

@@ -12,8 +12,9 @@ from reportlab.lib.utils import ImageReader
 from reportlab.pdfbase.pdfdoc import PDFResourceDictionary
 from reportlab.pdfgen.canvas import Canvas
 
+from fabkit.core.colours import rgb
 from fabkit.output.canvas import Points
-from fabkit.output.theme import LIGHT, rgb
+from fabkit.output.theme import LIGHT
 from fabkit.output.typeset import (
     BOLD,
     REGULAR,

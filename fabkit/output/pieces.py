@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from shapely import MultiPoint, MultiPolygon, Point, Polygon
 from shapely.geometry.base import BaseGeometry
 
+from fabkit.core.colours import ink_on
 from fabkit.core.errors import pluralize
 from fabkit.core.units import format_mm
 from fabkit.drawing.draft import FlatDrawing, draft_for_pictures, tone_areas
@@ -25,7 +26,7 @@ from fabkit.output.canvas import (
 )
 from fabkit.output.labels import draw_label_text, label_area, place_label
 from fabkit.output.svg import Drawing
-from fabkit.output.theme import LIGHT, Theme, ink_on
+from fabkit.output.theme import LIGHT, Theme
 from fabkit.output.typeset import draw_sheet_heading
 
 #: The diameter of a ball in pitches: 12 mm at 15 mm.

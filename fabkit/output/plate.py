@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from shapely import LineString, Point, Polygon, box
 from shapely.geometry.base import BaseGeometry
 
+from fabkit.core.colours import ink_on
 from fabkit.core.errors import pluralize
 from fabkit.core.units import format_mm
 from fabkit.drawing.glyphs import lettering
@@ -15,7 +16,6 @@ from fabkit.drawing.part import PartDrawing
 from fabkit.drawing.placement import Matrix, placed_from_above
 from fabkit.output.canvas import draw_area
 from fabkit.output.svg import Drawing
-from fabkit.output.theme import ink_on
 
 _MARGIN_MM = 10.0  # the margin of the sheet
 _HEAD_MM = 18.0  # height above the bed, for title and summary

@@ -10,9 +10,10 @@ from xml.etree import ElementTree
 
 from shapely import Polygon, union_all
 
+from fabkit.core.colours import ink_on
 from fabkit.core.errors import InputError
 from fabkit.drawing.outline import rings_mm
-from fabkit.output.theme import FAMILY, font_path, ink_on
+from fabkit.output.theme import FAMILY, font_path
 from fabkit.output.typeset import font_characters
 
 MIN_WIDTH = 64  # the minimum width of an image, in pixels

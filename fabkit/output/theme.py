@@ -115,35 +115,3 @@ def missing_glyphs_note(characters: Iterable[str], instead: str = REPLACEMENT) -
     """Return a note on characters that the fonts lack, and what replaces them."""
     named = [f"U+{ord(character):04X}" for character in sorted(characters)]
     return f"the font has no {join_names(named)}; {instead} is shown instead"
-
-
-def ink_on(colour: str) -> str:
-    """Return black or white, whichever contrasts more with a colour (``#rrggbb``).
-
-    Example:
-        >>> ink_on("#f0e442"), ink_on("#0072b2")
-        ('#000000', '#ffffff')
-    """
-    return max(("#000000", "#ffffff"), key=lambda ink: contrast_ratio(ink, colour))
-
-
-def contrast_ratio(first: str, second: str) -> float:
-    """Return the contrast ratio of two colours (``#rrggbb``), from 1 to 21 (WCAG 2.2).
-
-    Example:
-        >>> contrast_ratio("#ffffff", "#000000")
-        21.0
-    """
-    low, high = sorted((_luminance(first), _luminance(second)))
-    return (high + 0.05) / (low + 0.05)
-
-
-def _luminance(colour: str) -> float:
-    """Return the relative luminance of an sRGB colour, from 0 to 1 (WCAG 2.2)."""
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in rgb(colour)]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def rgb(colour: str) -> tuple[float, ...]:
-    """Return the channels of ``#rrggbb``, from 0 to 1."""
-    return tuple(channel / 255 for channel in bytes.fromhex(colour[1:]))

@@ -15,6 +15,7 @@ from typing import Any
 
 from shapely import Point
 
+from fabkit.core.colours import difference
 from fabkit.core.errors import pluralize
 from fabkit.core.files import csv_text
 from fabkit.core.units import format_mm
@@ -58,13 +59,7 @@ def colour_name(colour: str) -> str:
         >>> colour_name("#2233aa"), colour_name("#e9e4d4")
         ('dark blue', 'ivory')
     """
-
-    def apart(name: str) -> float:  # the weights follow the mean of red ("redmean")
-        (r, g, b), (red, green, blue) = map(bytes.fromhex, (colour[1:], COLOURS[name][1:]))
-        weight = (r + red) / 512
-        return (2 + weight) * (r - red) ** 2 + 4 * (g - green) ** 2 + (3 - weight) * (b - blue) ** 2
-
-    return min(COLOURS, key=apart)
+    return min(COLOURS, key=lambda name: difference(colour, COLOURS[name]))
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,10 @@ from itertools import combinations, product
 
 import pytest
 
+from fabkit.core.colours import ink_on
 from fabkit.model.library import load_set, shipped_names
 from fabkit.model.set_file import PALETTE
-from fabkit.output.theme import THEMES, Theme, ink_on
+from fabkit.output.theme import THEMES, Theme
 from fabkit.output.web.document import style_sheet
 from tests.support.colours import VISIONS, contrast_ratio, difference, lab, linear, seen
 

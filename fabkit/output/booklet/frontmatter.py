@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from reportlab.platypus import Flowable, KeepInFrame, NextPageTemplate, PageBreak, Spacer, Table
 
+from fabkit.core.colours import rgb
 from fabkit.core.units import format_mm
 from fabkit.output.board import BoardPainter, extent
 from fabkit.output.booklet.layout import (
@@ -27,7 +28,6 @@ from fabkit.output.booklet.layout import (
 from fabkit.output.booklet.paper import FOOT_MM, HEAD_MM
 from fabkit.output.i18n import format_count, format_number
 from fabkit.output.pdf import MM, PdfPage
-from fabkit.output.theme import rgb
 from fabkit.output.typeset import text_width_mm
 
 _TITLE_MM = 15.0  # the largest size of the title

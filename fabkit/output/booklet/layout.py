@@ -18,6 +18,7 @@ from xml.sax.saxutils import escape
 from reportlab.lib.styles import ParagraphStyle
 from reportlab.platypus import BaseDocTemplate, Flowable, Frame, PageTemplate, Paragraph
 
+from fabkit.core.colours import rgb
 from fabkit.core.errors import truncate
 from fabkit.drawing.draft import FlatDrawing
 from fabkit.model.profile import Profile
@@ -28,7 +29,7 @@ from fabkit.output.canvas import Canvas, draw_scale_bar
 from fabkit.output.i18n import format_number
 from fabkit.output.numbering import NumberedChallenge
 from fabkit.output.pdf import MM, ImposedCanvas, PageCanvas, PdfPage, page_in_mm
-from fabkit.output.theme import LIGHT, rgb
+from fabkit.output.theme import LIGHT
 from fabkit.output.typeset import (
     BOLD,
     REGULAR,

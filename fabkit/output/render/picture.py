@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from fabkit.core.colours import rgb
 from fabkit.core.process import return_free_memory
 from fabkit.jobs.parallel import Calls
 from fabkit.output.render.raster import (
@@ -32,7 +33,6 @@ from fabkit.output.render.scene import (
     fit_camera,
     normalize,
 )
-from fabkit.output.theme import rgb
 
 _FINE = 3  # samples per pixel in each direction
 _BAND = 32  # rows of pixels that are shaded at a time

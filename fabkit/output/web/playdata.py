@@ -13,6 +13,7 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
+from fabkit.core.colours import ink_on
 from fabkit.core.errors import escape
 from fabkit.core.files import SCHEMA_VERSION, json_sha256
 from fabkit.drawing.marks import mark_places
@@ -41,7 +42,7 @@ from fabkit.output.labels import (
 )
 from fabkit.output.numbering import NumberedChallenge, number_challenges
 from fabkit.output.pieces import BALL_DIAMETER_IN_PITCHES
-from fabkit.output.theme import CAPITAL, DARK, LIGHT, Theme, ink_on
+from fabkit.output.theme import CAPITAL, DARK, LIGHT, Theme
 from fabkit.solve.difficulty import solving_order
 
 #: The maximum height of a label's capitals, in grid units.
