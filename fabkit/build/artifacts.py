@@ -12,6 +12,7 @@ from fabkit.core.errors import ExternalError, FabkitError, InputError, escape
 from fabkit.core.files import temporary_folder
 from fabkit.jobs.parallel import Calls
 from fabkit.model.accessory import Printable
+from fabkit.model.filaments import filaments_for
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
@@ -145,10 +146,10 @@ class Artifacts:
         drawing = self.drawings[printable.id]
         base = self.mesh(printable)
         inlays = []
-        if drawing.label is not None and drawing.label.inlaid:
+        if drawing.letter_colour:
             from fabkit.solid.builder import inlay
 
-            inlays.append(("letter", self.profile.letter_colour, _mesh(inlay(drawing))))
+            inlays.append(("letter", drawing.letter_colour, _mesh(inlay(drawing))))
         if self.profile.tones != "plain" and isinstance(printable, Piece):
             from fabkit.drawing.draft import tone_areas
             from fabkit.mesh.manifold import split_by_prisms
@@ -159,9 +160,13 @@ class Artifacts:
             if any(not area.is_empty for area in areas):
                 base, tile = split_by_prisms(base, zip(areas, spans, strict=True))
                 inlays.append(("tones", printable.tone, tile))
-        solids = [Solid3mf(printable.id, printable.colour, base)]
-        for extruder, (name, colour, mesh) in enumerate(inlays, start=2):
-            solids.append(Solid3mf(f"{printable.id} {name}", colour, mesh, extruder))
+        numbers = filaments_for(self.puzzle, self.profile).numbers
+        parts = [(printable.id, printable.colour, base)]
+        parts += [(f"{printable.id} {name}", colour, mesh) for name, colour, mesh in inlays]
+        solids = [
+            Solid3mf(name, colour, mesh, numbers.get(colour, role))
+            for role, (name, colour, mesh) in enumerate(parts, start=1)
+        ]
         return Object3mf(printable.id, tuple(solids))
 
 

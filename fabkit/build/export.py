@@ -65,7 +65,8 @@ def _3mf(artifacts: Artifacts, printables: Sequence[Printable], name: str) -> di
     from fabkit.mesh.files.writing3mf import write_3mf
     from fabkit.printing.package3mf import PrintInfo, piece_package, plates_package
 
-    info, drawings, profile = PrintInfo.of(artifacts.puzzle), artifacts.drawings, artifacts.profile
+    profile, drawings = artifacts.profile, artifacts.drawings
+    info = PrintInfo.of(artifacts.puzzle, profile)
     prints = {printable.id: artifacts.print_of(printable) for printable in printables}
     if "/" in name:
         (printable,) = printables
@@ -81,7 +82,7 @@ def _plates(artifacts: Artifacts, printables: Sequence[Printable], name: str) ->
 
     puzzle, plates, drawings = artifacts.puzzle, artifacts.plates, artifacts.drawings
     prints = {printable.id: artifacts.print_of(printable) for printable in printables}
-    info = PrintInfo.of(puzzle)
+    info = PrintInfo.of(puzzle, artifacts.profile)
     contents = _plate_files(info, plates, prints, drawings, artifacts.profile, f"{name}plate-{{}}")
     document = plate_document(puzzle, plates, drawings, artifacts.profile)
     return contents | {PLATES: json_text(document).encode()}
@@ -215,7 +216,7 @@ _CUT = (
     ("shapely", "fonttools", "ezdxf", "spyrrow", "rectpack"),
 )
 #: Keys that matter to plates in addition.
-_LAYOUT = ("label.", "plate.", "printer.", "cell.")
+_LAYOUT = ("label.", "plate.", "printer.", "cell.", "filaments", "filament.preset")
 #: Keys that shape boards and lids in addition.
 _OF_BOARDS = ("board.", "lid.")
 

@@ -61,9 +61,8 @@ def write_jigs(
         from fabkit.printing.package3mf import PrintInfo
 
         jigs = _draft_for(profile, puzzle)
-        single = replace(
-            profile, inlay="none", board_text="none"
-        )  # the name is not printed in a second colour
+        # The name is not printed in a second colour.
+        single = replace(profile, inlay="none", board_text="none", filaments="1")
         drawings = [jig.drawing for jig in jigs]
         info = PrintInfo(JIG, "Magnet jig", len(jigs))
         with library_failures("the jigs"):

@@ -36,6 +36,7 @@ from fabkit.drawing.outline import (
 )
 from fabkit.drawing.part import PartDrawing
 from fabkit.model.accessory import LID, Printable, has_pegs, profile_as_made
+from fabkit.model.filaments import filaments_for
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
@@ -223,11 +224,16 @@ def draft_printable(puzzle: PuzzleSet, printable: Printable, profile: Profile) -
     Raises:
         DrawingError: when it is impossible with the profile.
     """
-    if isinstance(printable, Piece):
-        return (draft_ball_piece if printable.body else draft_flat_piece)(
-            puzzle, printable, profile
-        )
-    return (draft_lid if printable.kind == LID else draft_board)(puzzle, printable, profile)
+    drawing: PartDrawing
+    if not isinstance(printable, Piece):
+        draft_accessory = draft_lid if printable.kind == LID else draft_board
+        drawing = draft_accessory(puzzle, printable, profile)
+    else:
+        draft_piece = draft_ball_piece if printable.body else draft_flat_piece
+        drawing = draft_piece(puzzle, printable, profile)
+    if drawing.label is None or not drawing.label.inlaid:
+        return drawing
+    return replace(drawing, letter_colour=filaments_for(puzzle, profile).letter_on(drawing.colour))
 
 
 def draft_all(

@@ -21,6 +21,7 @@ class PartDrawing:
         foot: the flat bottom.
         face: the flat top.
         label: the letter or title, if any.
+        letter_colour: ``#rrggbb`` of what fills the label; empty if it is open.
         facing: whether its top faces ``up`` or ``down`` on the bed.
         copies: how many of it are printed.
     """
@@ -33,6 +34,7 @@ class PartDrawing:
     face: Polygon = Polygon()  # noqa: RUF009 (it does not change)
     recesses: tuple[Recess, ...] = ()
     label: Label | None = None
+    letter_colour: str = ""
     facing: str = "up"
     copies: int = 1
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from fabkit.model.filaments import Filaments, filaments_for
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.piece import Form, Piece, moves_onto
 from fabkit.model.polygon import rings_of_cells
@@ -154,15 +155,27 @@ def accessories(puzzle: PuzzleSet, profile: Profile) -> tuple[Accessory, ...]:
 def printables(
     puzzle: PuzzleSet, profile: Profile, ids: Sequence[str] = ()
 ) -> tuple[Printable, ...]:
-    """Return the pieces, blockers, then boards and lids of a set; only those with the given ids, if any.
+    """Return the pieces, blockers, then boards and lids of a set, in the colours of the filaments that
+    print them; only those with the given ids, if any.
 
     Raises:
-        InputError: naming every unknown id.
+        InputError: naming every unknown id, or the parts that the profile's filaments name wrongly.
     """
     made = accessories(puzzle, profile)
     hint = _omission_hint(puzzle, [part.id for part in made], ids)
     parts: tuple[Printable, ...] = (*puzzle.pieces, *blockers(puzzle, profile.board_colour), *made)
-    return select_by_id(parts, ids, puzzle.name, hint)
+    filaments = filaments_for(puzzle, profile)
+    return tuple(
+        _in_filament(part, filaments) for part in select_by_id(parts, ids, puzzle.name, hint)
+    )
+
+
+def _in_filament(part: Printable, filaments: Filaments) -> Printable:
+    """Return a part in the colours in which it is printed."""
+    colour = filaments.body(part.id, part.colour)
+    if isinstance(part, Piece) and part.tone:
+        return replace(part, colour=colour, tone=filaments.body("", part.tone))
+    return replace(part, colour=colour)
 
 
 def _omission_hint(puzzle: PuzzleSet, made: Sequence[str], ids: Sequence[str]) -> str:

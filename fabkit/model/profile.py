@@ -37,6 +37,14 @@ BOARDS_MADE = ("set", "all", "none")
 BOARD_TEXTS = ("engraved", "inlay", "none")
 #: Kinds of lids.
 LIDS = ("sliding", "snap", "none")
+#: The slicer that reads the triangles of parts, and one pause for the whole file.
+PRUSASLICER = "prusaslicer"
+#: The programs for which 3MF files are written; the last two share one format.
+SLICERS = (PRUSASLICER, "orcaslicer", "bambustudio")
+#: Whether a plate mixes colours, or all that is on it has one.
+PLATE_COLOURS = ("mixed", "single")
+#: One filament for each colour.
+ALL_FILAMENTS = "all"
 
 #: A setting in millimetres, written with its unit.
 LENGTH = "length"
@@ -50,9 +58,13 @@ NUMBER = "number"
 COLOUR = "colour"
 #: A setting that is any short text.
 TEXT = "text"
+#: A setting that names something of another program; empty for nothing.
+NAME = "name"
+#: A setting that maps colours to filaments; see `fabkit.model.filaments`.
+FILAMENTS = "filaments"
 #: Sections and keys that do not affect the shape of pieces: checks, layout, costs, other parts.
 _NOT_SHAPING = {
-    "gap", "printer", "calibration", "plate", "filament", "price", "laser", "board", "lid",
+    "gap", "printer", "calibration", "plate", "filament", "filaments", "price", "laser", "board", "lid",
     "magnet.grade", "label.inlay", "label.colour", "cell.tones",
 }  # fmt: skip
 
@@ -64,7 +76,8 @@ class Setting:
     Attributes:
         key: such as ``magnet.diameter``.
         description: for users.
-        kind: one of `LENGTH`, `ANGLE`, `CHOICE`, `NUMBER`, `COLOUR` and `TEXT`.
+        kind: one of `LENGTH`, `ANGLE`, `CHOICE`, `NUMBER`, `COLOUR`, `TEXT`, `NAME` and
+            `FILAMENTS`.
         limits: the least and the greatest number, or the choices.
         attribute: the `Profile` field it fills.
     """
@@ -92,6 +105,8 @@ _number = partial(_setting, NUMBER)
 _choice = partial(_setting, CHOICE)
 _text = partial(_setting, TEXT)
 _colour = partial(_setting, COLOUR)
+_name = partial(_setting, NAME)
+_filaments = partial(_setting, FILAMENTS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,6 +128,9 @@ class Profile:
     tip_flat_mm: float = _mm("tip_flat", "width of the flat to which acute tips are cut", 0.1, 20)
     top_chamfer_mm: float = _mm("top_chamfer", "45-degree chamfer around the lettered face", 0, 5)
     foot_chamfer_mm: float = _mm("foot_chamfer", "45-degree chamfer around the back", 0, 5)
+    filaments: str = _filaments(
+        "filaments", "filaments that the printer holds: all, a number, or colours with their parts"
+    )
     first_layer_mm: float = _mm("layers.first", "height of the printer's first layer", 0.05, 0.6)
     layer_mm: float = _mm("layers.height", "height of the other layers", 0.05, 0.6)
     magnet_diameter_mm: float = _mm("magnet.diameter", "diameter of a magnet", 1, 50)
@@ -154,6 +172,10 @@ class Profile:
         "printer.overhang", "steepest overhang, from the vertical", 0, 89
     )
     nozzle_mm: float = _mm("printer.nozzle", "diameter of the nozzle", 0.1, 2)
+    slicer: str = _choice("printer.slicer", "program for which 3MF files are written", *SLICERS)
+    printer_model: str = _name("printer.model", "model of the printer, as the slicer names it")
+    printer_preset: str = _name("printer.preset", "the slicer's preset for the printer")
+    process_preset: str = _name("printer.process", "the slicer's preset for the print")
     offset_mm: float = _mm("calibration.offset", "mean outward offset of printed sides", -1, 1)
     offset_sd_mm: float = _mm("calibration.offset_sd", "standard uncertainty of the offset", 0, 1)
     side_sd_mm: float = _mm("calibration.side_sd", "standard deviation of sides; 0: unknown", 0, 1)
@@ -166,8 +188,12 @@ class Profile:
     facing: str = _choice("plate.face", "which way the face points on the bed", *FACINGS)
     plate_gap_mm: float = _mm("plate.gap", "distance between pieces on a plate", 0, 50)
     plate_edge_mm: float = _mm("plate.edge", "distance from pieces to the edge of the bed", 0, 50)
+    plate_colours: str = _choice(
+        "plate.colours", "whether plates mix colours or have one each", *PLATE_COLOURS
+    )
     tower_mm: float = _mm("plate.tower", "side of the square reserved for a prime tower", 0, 200)
     filament: str = _text("filament.material", "material of the filament")
+    filament_preset: str = _name("filament.preset", "the slicer's preset for the filament")
     filament_density: float = _number(
         "filament.density", "density of the filament, in g/cm3", 0.5, 10
     )

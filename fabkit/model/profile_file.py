@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tomli_w
 
@@ -36,9 +36,12 @@ from fabkit.model.profile import (
     ANGLE,
     CHOICE,
     COLOUR,
+    FILAMENTS,
     LENGTH,
     MAX_RIB_SHARE,
+    NAME,
     NUMBER,
+    PRUSASLICER,
     RIB_COUNT,
     SETTINGS,
     TEXT,
@@ -144,6 +147,7 @@ def contradictions(profile: Profile) -> Iterable[ErrorDetail]:
         )
     if profile.unit_mm < 8 * inset_mm:
         yield ErrorDetail("inset", f"{format_mm(inset_mm)} is more than an eighth of the unit")
+    yield from _printer_contradictions(profile)
     if profile.gap_min_mm > profile.gap_max_mm:
         conflict = f"is more than gap.max, {format_mm(profile.gap_max_mm)}"
         yield ErrorDetail("gap.min", f"{format_mm(profile.gap_min_mm)} {conflict}")
@@ -206,6 +210,29 @@ def _rib_contradictions(profile: Profile) -> Iterable[ErrorDetail]:
             "recess.rib_width",
             f"{format_mm(profile.rib_width_mm)} is too wide for {RIB_COUNT} ribs in a recess of "
             f"{format_mm(root_mm)}; choose a smaller width or another recess.fit",
+        )
+
+
+def _printer_contradictions(profile: Profile) -> Iterable[ErrorDetail]:
+    """Check what OrcaSlicer and Bambu Studio need, and that plates of one colour can be printed."""
+    names = {
+        "printer.model": profile.printer_model,
+        "printer.preset": profile.printer_preset,
+        "printer.process": profile.process_preset,
+        "filament.preset": profile.filament_preset,
+    }
+    missing = [key for key, name in names.items() if not name]
+    if missing and profile.slicer != PRUSASLICER:
+        yield ErrorDetail(
+            "printer.slicer",
+            f'is "{profile.slicer}", which reads plates, colours and pauses only with the names of its '
+            f"presets; state {join_names(missing)}, or choose a printer (`fabkit profiles` lists them)",
+        )
+    if profile.plate_colours == "single" and (profile.has_inlays or profile.tones != "plain"):
+        yield ErrorDetail(
+            "plate.colours",
+            'is "single", but letters, texts or tones are inlaid in a second colour; choose "mixed", or '
+            "label.inlay none, board.text engraved and cell.tones plain",
         )
 
 
@@ -386,14 +413,18 @@ def _type_of(setting: Setting) -> Any:
 
     from fabkit.core.documents import COLOUR as A_COLOUR
     from fabkit.core.documents import Text, choice, decimal, degrees, length_mm
+    from fabkit.model.filaments import FILAMENTS as THE_FILAMENTS
 
     if setting.kind == TEXT:
         return Annotated[Text, Field(max_length=_LONGEST_TEXT)]
+    if setting.kind == NAME:
+        return Annotated[Literal[""] | Text, Field(max_length=_LONGEST_TEXT)]
     validators: dict[str, Any] = {
         LENGTH: length_mm,
         ANGLE: degrees,
         NUMBER: decimal,
         CHOICE: choice,
         COLOUR: lambda: A_COLOUR,
+        FILAMENTS: lambda: THE_FILAMENTS,
     }
     return Annotated[Any, validators[setting.kind](*setting.limits)]

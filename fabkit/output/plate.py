@@ -124,7 +124,7 @@ def _draw_piece(drawing: Drawing, part: PartDrawing, matrix: Matrix) -> None:
             ((x, y),) = placed_from_above(Point(centre_mm), matrix).coords
             x, y = x + _BY_MM[0], y + _BY_MM[1]
             drawing.circle(x, y, diameter_mm / 2, fill="none", **line)
-    draw(_letter(part), fill=ink, fill_opacity="0.35" if down else "1")
+    draw(_letter(part), fill=part.letter_colour or ink, fill_opacity="0.35" if down else "1")
 
 
 def _letter(part: PartDrawing) -> BaseGeometry:

@@ -75,11 +75,12 @@ def missing_glyphs(svg: str) -> set[str]:
 
 @dataclass(frozen=True)
 class Patch:
-    """An area of one colour, in mm, with black or white marks on it."""
+    """An area of one colour, in mm, with marks of another on it: by default, black or white."""
 
     area: Polygon
     colour: str
     marks: tuple[Polygon, ...] = ()
+    ink: str = ""
 
 
 def thumbnail(patches: Sequence[Patch]) -> bytes:
@@ -106,7 +107,7 @@ def thumbnail(patches: Sequence[Patch]) -> bytes:
     picture = Image.new("RGBA", (side, side), (0, 0, 0, 0))
     for patch in patches:
         picture.paste(patch.colour, mask=mask([patch.area]))
-        picture.paste(ink_on(patch.colour), mask=mask(patch.marks))
+        picture.paste(patch.ink or ink_on(patch.colour), mask=mask(patch.marks))
     written = io.BytesIO()
     picture.resize((_SIDE, _SIDE), Image.Resampling.BOX).save(written, "PNG", optimize=True)
     return written.getvalue()

@@ -1,5 +1,12 @@
-"""The contents of a 3MF file of a plate, a piece or a set: placed meshes, names, colours, metadata, a
-picture, and the pause for the magnets.
+"""The contents of a 3MF file of a plate, a piece or a set: placed meshes, names, colours, filaments,
+plates, metadata, a picture, and the pause for the magnets.
+
+A file is for PrusaSlicer, or for OrcaSlicer and Bambu Studio (`Profile.slicer`): PrusaSlicer takes the
+triangles of a mesh apart, the others the components of an object; see `Package3mf.has_components`.
+The latter read plates, extruders and pauses only in a file that names Bambu Studio as its application,
+as OrcaSlicer's own files do, and that brings settings of its own. These are the fewest that their
+importers ask for (``src/libslic3r/Format/bbs_3mf.cpp``, ``src/slic3r/GUI/Plater.cpp``): the names of
+presets, and the filaments' colours. Everything else comes from the user's presets.
 
 Both families of slicers specify a pause by the height of the top of the layer *after* it, and pause
 before the first layer whose top is not below that. So the height written here is just above the pause
@@ -10,6 +17,8 @@ the file is sliced with thinner layers.
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from xml.sax.saxutils import quoteattr
@@ -23,14 +32,24 @@ from fabkit.drawing.draft import tone_areas
 from fabkit.drawing.part import PartDrawing
 from fabkit.drawing.placement import Matrix, placed_from_above, translated
 from fabkit.mesh.files.writing3mf import Object3mf, Package3mf
-from fabkit.model.profile import Profile
+from fabkit.model.filaments import filaments_for
+from fabkit.model.profile import PRUSASLICER, Profile
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.output.png import Patch, thumbnail
 from fabkit.printing.nesting.bin import Placement
 from fabkit.printing.plate import Plate, is_coloured, layer_before_pause, mesh_transform
+from fabkit.printing.slicer.settings import tower_place_mm
 
-#: Between two beds in a file of several plates, as a part of the bed's width; as OrcaSlicer does.
+#: Between two beds in a file of several plates, as a part of the bed's size; as OrcaSlicer does
+#: (``LOGICAL_PART_PLATE_GAP`` in ``src/slic3r/GUI/PartPlate.hpp``).
 _BETWEEN_BEDS = 0.2
+#: What a file names as its application so that OrcaSlicer and Bambu Studio read it as a project. This
+#: version is that of OrcaSlicer's own files, and older than all that are in use: none warns of it.
+_AS_PROJECT = "BambuStudio-01.10.01.50"
+#: Their settings.
+PROJECT_PART = "Metadata/project_settings.config"
+#: Where PrusaSlicer 2.8 and newer look for the place of the prime tower.
+TOWER_PART = "Metadata/Prusa_Slicer_wipe_tower_information.xml"
 
 
 @dataclass(frozen=True)
@@ -42,6 +61,8 @@ class PrintInfo:
         pieces: how many there are in all.
         credit: where the shapes come from.
         licence: terms of use.
+        filaments: the colours of those that the printer holds, the first being extruder 1; empty if
+            parts keep their colours.
     """
 
     name: str
@@ -49,11 +70,13 @@ class PrintInfo:
     pieces: int
     credit: str = "none"
     licence: str = "not stated"
+    filaments: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, puzzle: PuzzleSet) -> PrintInfo:
+    def of(cls, puzzle: PuzzleSet, profile: Profile) -> PrintInfo:
         """Return that of a set."""
-        return cls(puzzle.name, puzzle.title, len(puzzle.pieces), puzzle.credit, puzzle.licence)
+        count, colours = len(puzzle.pieces), filaments_for(puzzle, profile).colours
+        return cls(puzzle.name, puzzle.title, count, puzzle.credit, puzzle.licence, colours)
 
 
 def plates_package(
@@ -67,19 +90,24 @@ def plates_package(
 
     The `prints`, by id, are in the frames of their drawings.
     """
-    stride_mm = profile.bed_width_mm * (1 + _BETWEEN_BEDS)
+    columns = len(plates) if profile.slicer == PRUSASLICER else math.ceil(math.sqrt(len(plates)))
     placed = []
     for index, plate in enumerate(plates):
+        row, column = divmod(index, columns)
+        x_mm = column * profile.bed_width_mm * (1 + _BETWEEN_BEDS)
+        y_mm = -row * profile.bed_depth_mm * (1 + _BETWEEN_BEDS)
         for placement in plate.placements:
             drawing = drawings[placement.name]
-            matrix = translated(mesh_transform(placement, drawing), index * stride_mm, 0.0, 0.0)
-            placed.append((prints[placement.name], drawing, matrix))
-    heights = [plate.pause_height_mm for plate in plates if plate.pause_height_mm is not None]
-    return _package(info, placed, heights[0] if heights else None, profile)
+            matrix = translated(mesh_transform(placement, drawing), x_mm, y_mm, 0.0)
+            on_plate = replace(prints[placement.name], plate=index + 1)
+            placed.append((on_plate, drawing, matrix))
+    return _package(info, placed, [plate.pause_height_mm for plate in plates], profile)
 
 
 def extruder_count(puzzle: PuzzleSet, drawings: Sequence[PartDrawing], profile: Profile) -> int:
     """Return the number of filaments needed to print pieces and boards on one plate."""
+    if colours := filaments_for(puzzle, profile).colours:
+        return len(colours)
     toned = {
         piece.id
         for piece in puzzle.pieces
@@ -99,30 +127,56 @@ def piece_package(
     x_mm = (profile.bed_width_mm - left - right) / 2
     y_mm = (profile.bed_depth_mm - bottom - top) / 2
     placed = [(piece, drawing, translated(matrix, x_mm, y_mm, 0.0))]
-    return _package(info, placed, drawing.pause_height_mm, profile)
+    return _package(info, placed, [drawing.pause_height_mm], profile)
 
 
 def _package(
     info: PrintInfo,
     placed: Sequence[tuple[Object3mf, PartDrawing, Matrix]],
-    pause_mm: float | None,
+    pauses_mm: Sequence[float | None],
     profile: Profile,
 ) -> Package3mf:
+    """Return the package of placed parts; `pauses_mm` has the pause of each plate, or None."""
+    as_project = profile.slicer != PRUSASLICER
     metadata = {
         "Title": info.title,
         "Description": f"{info.title}: {pluralize(info.pieces, 'piece')}. Shapes: {info.credit}",
         "LicenseTerms": info.licence,
-        "Application": f"fabkit {__version__}",
+        "Application": _AS_PROJECT if as_project else f"fabkit {__version__}",
         "Set": info.name,
         "Profile": profile.name,
         "Unit": format_mm(profile.unit_mm),
     }
-    return Package3mf(
-        tuple(_placed(piece, matrix) for piece, _, matrix in placed),
-        metadata,
-        thumbnail([_patch(drawing, matrix) for _, drawing, matrix in placed]),
-        {} if pause_mm is None else pause_parts(pause_mm, profile),
-    )
+    if as_project:
+        metadata["Generator"] = f"fabkit {__version__}"
+    objects = tuple(_placed(piece, matrix) for piece, _, matrix in placed)
+    parts = pause_parts(pauses_mm, profile)
+    if as_project:
+        filaments = info.filaments or (objects[0].solids[0].colour,)
+        parts[PROJECT_PART] = _project_settings(filaments, len(pauses_mm), profile)
+    elif is_coloured(profile) and (tower := tower_place_mm(profile)):
+        place = f'position_x="{tower[0]:g}" position_y="{tower[1]:g}" rotation_deg="0"'
+        parts[TOWER_PART] = f'{_XML}<wipe_tower_information bed_idx="0" {place}/>\n'.encode()
+    patches = [_patch(drawing, matrix) for _, drawing, matrix in placed]
+    return Package3mf(objects, metadata, thumbnail(patches), parts, as_project)
+
+
+def _project_settings(filaments: Sequence[str], plates: int, profile: Profile) -> bytes:
+    """Return the settings of a project for OrcaSlicer and Bambu Studio."""
+    settings: dict[str, object] = {
+        "version": _AS_PROJECT.partition("-")[2],
+        "name": "project_settings",
+        "from": "project",
+        "printer_model": profile.printer_model,
+        "printer_settings_id": profile.printer_preset,
+        "print_settings_id": profile.process_preset,
+        "filament_settings_id": [profile.filament_preset] * len(filaments),
+        "filament_colour": [colour.upper() for colour in filaments],
+    }
+    if is_coloured(profile) and (tower := tower_place_mm(profile)):
+        settings["wipe_tower_x"] = [f"{tower[0]:g}"] * plates
+        settings["wipe_tower_y"] = [f"{tower[1]:g}"] * plates
+    return json.dumps(settings, indent=4).encode()
 
 
 def _placed(piece: Object3mf, matrix: Matrix) -> Object3mf:
@@ -136,14 +190,16 @@ def _placed(piece: Object3mf, matrix: Matrix) -> Object3mf:
 def _patch(drawing: PartDrawing, matrix: Matrix) -> Patch:
     """Return a piece seen from above: with its letter or, if it is face down, its recesses."""
     marks: list[Polygon] = []
+    ink = ""
     if drawing.facing == "down":
         open_recesses = [recess for recess in drawing.recesses if recess.is_open]
         marks = [Point(r.centre_mm).buffer(r.diameters.widest_mm / 2) for r in open_recesses]
     elif drawing.label is not None:
         letter = drawing.label.front.polygon()
         marks = list(getattr(letter, "geoms", [letter]))
+        ink = drawing.letter_colour
     outline, *moved = (placed_from_above(shape, matrix) for shape in (drawing.outline, *marks))
-    return Patch(outline, drawing.colour, tuple(moved))
+    return Patch(outline, drawing.colour, tuple(moved), ink)
 
 
 #: Height of a written pause above the cavity: less than any layer, more than slicers' rounding.
@@ -156,26 +212,29 @@ PRUSA_PART = "Metadata/Prusa_Slicer_custom_gcode_per_print_z.xml"
 ORCA_PART = "Metadata/custom_gcode_per_layer.xml"
 
 
-def pause_parts(pause_height_mm: float, profile: Profile) -> dict[str, bytes]:
-    """Return the parts of a 3MF file that make slicers pause once.
+_XML = '<?xml version="1.0" encoding="utf-8"?>\n'
+
+
+def pause_parts(pauses_mm: Sequence[float | None], profile: Profile) -> dict[str, bytes]:
+    """Return the parts of a 3MF file that make slicers pause once on each plate.
 
     Tested with PrusaSlicer 2.5: with layers of 0.2 mm and a cavity that ends at 4.2 mm it prints the
     layer that ends at 4.2 mm, pauses, and closes the cavity with the layer to 4.4 mm. With layers of
-    0.1, 0.15 or 0.3 mm it also prints nothing over the cavity before the pause.
+    0.1, 0.15 or 0.3 mm it also prints nothing over the cavity before the pause. Its part has no plates:
+    it has the first pause.
 
-    OrcaSlicer's part follows its importer and has not been tested. It is read only when a file's
-    settings are loaded, which Bambu Studio does for files whose ``Application`` begins with
-    ``BambuStudio-`` and a version; OrcaSlicer also accepts ``OrcaSlicer-``, and its importer no longer
-    requires it, but it is unknown whether its user interface then loads the settings. All other files
-    are imported as shapes without the pause. fabkit does not pretend to be another program, so check
-    the pause there, and if it is missing set it by hand before layer `layer_before_pause` + 1.
+    OrcaSlicer's part follows its importer, which takes the G-code of the pause from the printer's
+    preset, and has not been tried in the program.
+
+    Args:
+        pauses_mm: the height of the pause on each plate, or None for no pause.
 
     Raises:
-        ValueError: when no layer ends at the pause height.
+        ValueError: when no layer ends at a pause height.
 
     Example:
         >>> from fabkit.model.profile_file import load_profile
-        >>> parts = pause_parts(4.2, load_profile(["flippable"]))
+        >>> parts = pause_parts([4.2], load_profile(["flippable"]))
         >>> print(parts[PRUSA_PART].decode(), end="")
         <?xml version="1.0" encoding="utf-8"?>
         <custom_gcodes_per_print_z>
@@ -183,18 +242,26 @@ def pause_parts(pause_height_mm: float, profile: Profile) -> dict[str, bytes]:
         <mode value="SingleExtruder"/>
         </custom_gcodes_per_print_z>
     """
-    layer_before_pause(pause_height_mm, profile)
-    above_mm = f"{round(pause_height_mm + _ABOVE_CAVITY_MM, 6):g}"
     mode = "MultiExtruder" if is_coloured(profile) else "SingleExtruder"
     # Type 1 is ``CustomGCode::Type::PausePrint`` in the sources of both.
     stop = (
         f'type="1" extruder="1" color="" extra={quoteattr(PAUSE_MESSAGE)} gcode="M601"/>\n'
         f'<mode value="{mode}"/>\n'
     )
-    prusa = f'<code print_z="{above_mm}" {stop}'
-    orca = f'<plate>\n<plate_info id="1"/>\n<layer top_z="{above_mm}" {stop}</plate>\n'
+    tops_mm = {}
+    for plate, pause_mm in enumerate(pauses_mm, start=1):
+        if pause_mm is not None:
+            layer_before_pause(pause_mm, profile)
+            tops_mm[plate] = f"{round(pause_mm + _ABOVE_CAVITY_MM, 6):g}"
+    if not tops_mm:
+        return {}
+    prusa = f'<code print_z="{next(iter(tops_mm.values()))}" {stop}'
+    orca = "".join(
+        f'<plate>\n<plate_info id="{plate}"/>\n<layer top_z="{top_mm}" {stop}</plate>\n'
+        for plate, top_mm in tops_mm.items()
+    )
     return {
-        part: f'<?xml version="1.0" encoding="utf-8"?>\n<{root}>\n{content}</{root}>\n'.encode()
+        part: f"{_XML}<{root}>\n{content}</{root}>\n".encode()
         for part, root, content in (
             (PRUSA_PART, "custom_gcodes_per_print_z", prusa),
             (ORCA_PART, "custom_gcodes_per_layer", orca),

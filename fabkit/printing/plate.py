@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -28,6 +28,7 @@ from fabkit.drawing.boards.csg import BoardDrawing
 from fabkit.drawing.part import PartDrawing
 from fabkit.drawing.placement import Matrix
 from fabkit.model.accessory import HOLES
+from fabkit.model.filaments import may_mix_filaments
 from fabkit.model.layers import layer_top_mm
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
@@ -68,8 +69,8 @@ class Plate:
 def arrange_plates(drawings: Sequence[PartDrawing], profile: Profile) -> list[Plate]:
     """Arrange pieces on as few plates as possible.
 
-    Pieces whose prints pause at different heights are never on one plate; pieces without a pause fit
-    any. The corner for a prime tower, at the back right, is reserved only for two colours. The pieces
+    Pieces whose prints pause at different heights are never on one plate, nor are those of different
+    colours where the profile wants plates of a single one; pieces without a pause fit any. The corner for a prime tower, at the back right, is reserved only for two colours. The pieces
     on a plate are close together, in its middle or as near to it as the corner allows.
 
     Raises:
@@ -82,7 +83,7 @@ def arrange_plates(drawings: Sequence[PartDrawing], profile: Profile) -> list[Pl
     shapes = with_copies(outlines, copies)
     nested: list[tuple[float | None, list[Placement]]] = []
     try:
-        for pause_mm, group in _by_pause(drawings):
+        for pause_mm, group in _groups(drawings, profile):
             of_group = {drawing.piece: outlines[drawing.piece] for drawing in group}
             group_shapes = with_copies(of_group, copies)
             nested += [(pause_mm, placements) for placements in nest(group_shapes, bed)]
@@ -116,8 +117,8 @@ def bed_bin(profile: Profile) -> Bin:
 
 
 def is_coloured(profile: Profile) -> bool:
-    """Return whether pieces are printed in more than one colour each."""
-    return profile.has_inlays or profile.tones != "plain"
+    """Return whether a plate is printed in more than one colour, which takes a tower to purge into."""
+    return profile.has_inlays or profile.tones != "plain" or may_mix_filaments(profile)
 
 
 def layer_before_pause(pause_height_mm: float, profile: Profile) -> int:
@@ -257,6 +258,17 @@ def _or_without(drawing: PartDrawing) -> str:
     """Return further advice on a board that is too large: pieces can be printed without boards."""
     boarded = isinstance(drawing, BoardDrawing)
     return ", or omit boards (board.make none)" if boarded else ""
+
+
+def _groups(
+    drawings: Sequence[PartDrawing], profile: Profile
+) -> Iterator[tuple[float | None, list[PartDrawing]]]:
+    """Yield the parts that may share a plate, with their pause height."""
+    by_colour: dict[str, list[PartDrawing]] = defaultdict(list)
+    for drawing in drawings:
+        by_colour[drawing.colour if profile.plate_colours == "single" else ""].append(drawing)
+    for of_colour in by_colour.values():
+        yield from _by_pause(of_colour)
 
 
 def _by_pause(drawings: Sequence[PartDrawing]) -> list[tuple[float | None, list[PartDrawing]]]:

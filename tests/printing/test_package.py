@@ -72,7 +72,7 @@ def sliced(profile: Profile, parts: dict[str, bytes], folder: Path) -> str:
 
 @with_prusa
 def test_prusaslicer_pauses_between_the_open_and_the_closing_layer(tmp_path: Path) -> None:
-    parts = pause_parts(4.2, FLIPPABLE)
+    parts = pause_parts([4.2], FLIPPABLE)
     gcode = sliced(FLIPPABLE, parts, tmp_path)
     assert layers_around_pauses(gcode) == [(4.2, 4.4)]
     # The pause height itself would be a layer too early.
@@ -88,7 +88,7 @@ def test_prusaslicer_pauses_there_with_other_layers(
     profile = replace(FLIPPABLE, first_layer_mm=layers[0], layer_mm=layers[1])
     for count in (1, 11):
         height_mm = round(layers[0] + count * layers[1], 6)
-        [found] = layers_around_pauses(sliced(profile, pause_parts(height_mm, profile), tmp_path))
+        [found] = layers_around_pauses(sliced(profile, pause_parts([height_mm], profile), tmp_path))
         assert found == pytest.approx((height_mm, height_mm + layers[1]), abs=1e-6)
 
 
@@ -99,7 +99,7 @@ def test_nothing_lies_over_the_cavity_before_the_pause_whatever_the_layers(
 ) -> None:
     """The file is made for layers of 0.2 mm; who slices it chooses others."""
     other = replace(FLIPPABLE, layer_mm=layer_mm)
-    gcode = sliced(other, pause_parts(4.2, FLIPPABLE), tmp_path)
+    gcode = sliced(other, pause_parts([4.2], FLIPPABLE), tmp_path)
     [(last_mm, _)] = layers_around_pauses(gcode)
     assert last_mm >= 4.0 + 1e-6  # the magnet of 3 mm on the floor of 1 mm does not stand out
     before, after = layers_over_the_cavity(gcode)
@@ -111,7 +111,7 @@ def test_nothing_lies_over_the_cavity_before_the_pause_whatever_the_layers(
 def test_the_parts_say_the_same_thing_twice() -> None:
     two = replace(FLIPPABLE, inlay="letter")
     for profile, mode in ((FLIPPABLE, "SingleExtruder"), (two, "MultiExtruder")):
-        parts = pause_parts(4.2, profile)
+        parts = pause_parts([4.2], profile)
         assert set(parts) == {PRUSA_PART, ORCA_PART}
         prusa, orca = ET.fromstring(parts[PRUSA_PART]), ET.fromstring(parts[ORCA_PART])
         assert (prusa.tag, orca.tag) == ("custom_gcodes_per_print_z", "custom_gcodes_per_layer")
@@ -126,7 +126,7 @@ def test_the_parts_say_the_same_thing_twice() -> None:
 
 def test_a_pause_comes_between_layers_only() -> None:
     with pytest.raises(ValueError, match=r"no layer ends at 4\.3 mm; the next one .* at 4\.4 mm"):
-        pause_parts(4.3, FLIPPABLE)
+        pause_parts([4.3], FLIPPABLE)
     with pytest.raises(ValueError, match="no layer ends at 0 mm"):
         layer_before_pause(0, FLIPPABLE)
     puzzle = load_set("fridgeiq")

@@ -307,7 +307,7 @@ def real(
 def test_a_hollow_box_with_a_pause(tmp_path: Path) -> None:
     features = (Feature("letter", 4.8, 5.2), Feature("recess", 1.0, 4.2))
     expected = ExpectedPrint(("P",), 4.2, features=features)
-    printables, parts = [Printable("P", [(HOLLOW, 1)])], pause_parts(4.2, FLIPPABLE)
+    printables, parts = [Printable("P", [(HOLLOW, 1)])], pause_parts([4.2], FLIPPABLE)
     found = real(tmp_path, printables, expected, FLIPPABLE, parts)
     assert (found["reasons"], found["slicer"]["name"]) == ([], "PrusaSlicer")
     assert found["pauses"] == [{"after_layer": 21, "height_mm": 4.2}]
@@ -361,7 +361,7 @@ def test_an_empty_layer_and_what_is_beside_the_bed_are_refused(tmp_path: Path) -
 def test_a_letter_of_a_second_colour(tower: float, tmp_path: Path) -> None:
     profile = replace(FLIPPABLE, inlay="letter", tower_mm=tower)
     expected = ExpectedPrint(("A",), 4.2, 2, (Feature("letter", 4.6, 5.2),))
-    printable, parts = Printable("A", [(BLOCK, 1), (LETTER, 2)]), pause_parts(4.2, profile)
+    printable, parts = Printable("A", [(BLOCK, 1), (LETTER, 2)]), pause_parts([4.2], profile)
     found = real(tmp_path, [printable], expected, profile, parts)
     assert found["reasons"] == []
     first, second = found["extruders"]

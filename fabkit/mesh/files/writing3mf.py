@@ -20,6 +20,8 @@ from fabkit.mesh.mesh import Mesh
 
 #: Where PrusaSlicer looks for the names and extruders of an object's parts.
 MODEL_CONFIG = "Metadata/Slic3r_PE_model.config"
+#: Where OrcaSlicer and Bambu Studio look for them, and for the plates.
+PLATE_CONFIG = "Metadata/model_settings.config"
 #: Metadata names defined by the format; all others are fabkit's own.
 _KNOWN = ("Title", "Designer", "Description", "Copyright", "LicenseTerms", "Application")
 _OWN = "urn:fabkit:puzzles"
@@ -37,21 +39,32 @@ class Solid3mf:
 
 @dataclass(frozen=True)
 class Object3mf:
-    """One object in a slicer: a solid, or several that are printed as one."""
+    """One object in a slicer: a solid, or several that are printed as one; on a plate, from 1."""
 
     name: str
     solids: tuple[Solid3mf, ...]
+    plate: int = 1
 
 
 @dataclass(frozen=True)
 class Package3mf:
-    """The content of a file: objects in their places, texts by name, a PNG thumbnail or none
-    (``b""``), and extra parts by name for specific programs."""
+    """The content of a file.
+
+    Attributes:
+        objects: in their places.
+        metadata: texts by name.
+        thumbnail: a PNG image; empty for none.
+        parts: extra parts by name, for specific programs.
+        has_components: whether the solids of an object are components with a colour group each, as
+            OrcaSlicer and Bambu Studio read them; otherwise they are ranges of triangles of one mesh,
+            as PrusaSlicer does (2.5 makes an object of each component).
+    """
 
     objects: tuple[Object3mf, ...]
     metadata: Mapping[str, str] = field(default_factory=dict)
     thumbnail: bytes = b""
     parts: Mapping[str, bytes] = field(default_factory=dict)
+    has_components: bool = False
 
 
 def write_3mf(package: Package3mf) -> bytes:
@@ -96,44 +109,70 @@ def _fill(model: Any, wrapper: Any, library: Any, package: Package3mf) -> None:
     for name, text in package.metadata.items():
         space = "" if name in _KNOWN else _OWN
         model.GetMetaDataGroup().AddMetaData(space, name, text, "xs:string", True)
-    group = model.AddBaseMaterialGroup()
-    colours = {}
-    solids = [solid for package_object in package.objects for solid in package_object.solids]
-    for colour in dict.fromkeys(solid.colour for solid in solids):
-        properties = colours[colour] = library.TriangleProperties()
-        properties.ResourceID = group.GetResourceID()
-        rgb = wrapper.RGBAToColor(*bytes.fromhex(colour[1:]), 255)
-        properties.PropertyIDs[:] = [group.AddMaterial(colour, rgb)] * 3
-    meshes = []
-    for package_object in package.objects:
-        # PrusaSlicer makes one object of each mesh.
-        meshes.append(mesh := model.AddMeshObject())
-        mesh.SetName(package_object.name)
+    colours = _colours(model, wrapper, library, package)
+
+    def add_mesh(name: str, parts: Sequence[Solid3mf]) -> Any:
+        mesh = model.AddMeshObject()
+        mesh.SetName(name)
         mesh.SetUUID(identity("mesh"))
         vertices, faces = append_faces(
-            [solid.mesh.vertices for solid in package_object.solids],
-            [solid.mesh.faces for solid in package_object.solids],
+            [solid.mesh.vertices for solid in parts], [solid.mesh.faces for solid in parts]
         )
         positions = (library.Position * len(vertices)).from_buffer_copy(vertices.astype(np.float32))
         triangles = (library.Triangle * len(faces)).from_buffer_copy(faces.astype(np.uint32))
         mesh.SetGeometry(positions, triangles)
-        first = colours[package_object.solids[0].colour]
+        first = colours[parts[0].colour]
         mesh.SetObjectLevelProperty(first.ResourceID, first.PropertyIDs[0])
-        if len(package_object.solids) > 1:
+        if len(parts) > 1:
             mesh.SetAllTriangleProperties(
-                [colours[solid.colour] for solid in package_object.solids for _ in solid.mesh.faces]
+                [colours[solid.colour] for solid in parts for _ in solid.mesh.faces]
             )
-    for mesh, package_object in zip(meshes, package.objects, strict=True):
-        item = model.AddBuildItem(mesh, wrapper.GetIdentityTransform())
+        return mesh
+
+    written = list[Any]()
+    part_ids = list[list[int]]()
+    for package_object in package.objects:
+        if not package.has_components:
+            written.append(add_mesh(package_object.name, package_object.solids))
+            continue
+        meshes = [add_mesh(solid.name, [solid]) for solid in package_object.solids]
+        written.append(whole := model.AddComponentsObject())
+        whole.SetName(package_object.name)
+        whole.SetUUID(identity("object"))
+        for mesh in meshes:
+            whole.AddComponent(mesh, wrapper.GetIdentityTransform()).SetUUID(identity("component"))
+        part_ids.append([mesh.GetResourceID() for mesh in meshes])
+    for written_object, package_object in zip(written, package.objects, strict=True):
+        item = model.AddBuildItem(written_object, wrapper.GetIdentityTransform())
         item.SetUUID(identity("item"))
         item.SetPartNumber(package_object.name)
     if package.thumbnail:
         model.CreatePackageThumbnailAttachment().ReadFromBuffer(package.thumbnail)
-    config = _model_config(package.objects, [mesh.GetResourceID() for mesh in meshes])
+    ids = [written_object.GetResourceID() for written_object in written]
+    if package.has_components:
+        config = {PLATE_CONFIG: _plate_config(package.objects, ids, part_ids)}
+    else:
+        config = {MODEL_CONFIG: _model_config(package.objects, ids)}
     # lib3mf keeps only the parts for other programs that are attached like this.
     attached = "http://schemas.openxmlformats.org/package/2006/relationships/mustpreserve"
-    for name, content in ((MODEL_CONFIG, config), *package.parts.items()):
+    for name, content in (*config.items(), *package.parts.items()):
         model.AddAttachment(f"/{name}", attached).ReadFromBuffer(content)
+
+
+def _colours(model: Any, wrapper: Any, library: Any, package: Package3mf) -> dict[str, Any]:
+    """Add the colours of all solids; return by colour what a mesh or triangle of it refers to."""
+    solids = [solid for package_object in package.objects for solid in package_object.solids]
+    colours = {}
+    group = None if package.has_components else model.AddBaseMaterialGroup()
+    for colour in dict.fromkeys(solid.colour for solid in solids):
+        properties = colours[colour] = library.TriangleProperties()
+        rgb = wrapper.RGBAToColor(*bytes.fromhex(colour[1:]), 255)
+        # Of a colour group with several colours, OrcaSlicer reads only the last one.
+        of_colour = group or model.AddColorGroup()
+        properties.ResourceID = of_colour.GetResourceID()
+        number = group.AddMaterial(colour, rgb) if group else of_colour.AddColor(rgb)
+        properties.PropertyIDs[:] = [number] * 3
+    return colours
 
 
 def _model_config(objects: Sequence[Object3mf], ids: Sequence[int]) -> bytes:
@@ -142,24 +181,53 @@ def _model_config(objects: Sequence[Object3mf], ids: Sequence[int]) -> bytes:
     The format is that of PrusaSlicer's own files (tested with 2.5).
     """
     config = ElementTree.Element("config")
-
-    def add(
-        parent: ElementTree.Element, kind: str, settings: dict[str, object], **ids: object
-    ) -> Any:
-        added = ElementTree.SubElement(parent, kind, {key: str(ids[key]) for key in ids})
-        for key, value in settings.items():
-            ElementTree.SubElement(added, "metadata", type=kind, key=key, value=str(value))
-        return added
-
     for package_object, number in zip(objects, ids, strict=True):
-        names: dict[str, object] = {"name": package_object.name}
-        whole = add(config, "object", names, id=number, instances_count=1)
+        whole = ElementTree.SubElement(config, "object", id=str(number), instances_count="1")
+        _add_settings(whole, {"name": package_object.name}, type="object")
         first = 0
         for solid in package_object.solids:
             last = first + len(solid.mesh.faces) - 1
             settings = {"name": solid.name, "volume_type": "ModelPart", "extruder": solid.extruder}
-            add(whole, "volume", settings, firstid=first, lastid=last)
+            span = {"firstid": str(first), "lastid": str(last)}
+            volume = ElementTree.SubElement(whole, "volume", span)
+            _add_settings(volume, settings, type="volume")
             first = last + 1
-    ElementTree.indent(config)
-    text: str = ElementTree.tostring(config, encoding="unicode")
+    return _xml(config)
+
+
+def _plate_config(
+    objects: Sequence[Object3mf], ids: Sequence[int], part_ids: Sequence[Sequence[int]]
+) -> bytes:
+    """OrcaSlicer's and Bambu Studio's configuration: the extruder of each part, the objects of each plate.
+
+    The format is that of their importer, ``src/libslic3r/Format/bbs_3mf.cpp``.
+    """
+    config = ElementTree.Element("config")
+    for package_object, number, parts in zip(objects, ids, part_ids, strict=True):
+        whole = ElementTree.SubElement(config, "object", id=str(number))
+        body = package_object.solids[0]
+        _add_settings(whole, {"name": package_object.name, "extruder": body.extruder})
+        for solid, part_id in zip(package_object.solids, parts, strict=True):
+            part = ElementTree.SubElement(whole, "part", id=str(part_id), subtype="normal_part")
+            _add_settings(part, {"name": solid.name, "extruder": solid.extruder})
+    for number in sorted({package_object.plate for package_object in objects}):
+        plate = ElementTree.SubElement(config, "plate")
+        _add_settings(plate, {"plater_id": number, "plater_name": "", "locked": "false"})
+        for identify, (package_object, object_id) in enumerate(zip(objects, ids, strict=True), 1):
+            if package_object.plate == number:
+                instance = {"object_id": object_id, "instance_id": 0, "identify_id": identify}
+                _add_settings(ElementTree.SubElement(plate, "model_instance"), instance)
+    return _xml(config)
+
+
+def _add_settings(
+    parent: ElementTree.Element, settings: Mapping[str, object], **attributes: str
+) -> None:
+    for key, value in settings.items():
+        ElementTree.SubElement(parent, "metadata", attributes, key=key, value=str(value))
+
+
+def _xml(root: ElementTree.Element) -> bytes:
+    ElementTree.indent(root)
+    text: str = ElementTree.tostring(root, encoding="unicode")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'.encode()

@@ -70,13 +70,20 @@ def print_settings(profile: Profile, extruders: int) -> str:
 
 def _tower(profile: Profile) -> dict[str, str]:
     """The position of the tower: in the reserved corner, if there is one."""
-    side_mm = profile.tower_mm - 2 * _TOWER_MARGIN_MM
-    if side_mm < _MIN_TOWER_MM:
+    place_mm = tower_place_mm(profile)
+    if place_mm is None:
         return {"wipe_tower": "0"}
-    from_edge_mm = profile.plate_edge_mm + profile.tower_mm - _TOWER_MARGIN_MM
     return {
         "wipe_tower": "1",
-        "wipe_tower_x": f"{profile.bed_width_mm - from_edge_mm:g}",
-        "wipe_tower_y": f"{profile.bed_depth_mm - from_edge_mm:g}",
-        "wipe_tower_width": f"{side_mm:g}",
+        "wipe_tower_x": f"{place_mm[0]:g}",
+        "wipe_tower_y": f"{place_mm[1]:g}",
+        "wipe_tower_width": f"{profile.tower_mm - 2 * _TOWER_MARGIN_MM:g}",
     }
+
+
+def tower_place_mm(profile: Profile) -> tuple[float, float] | None:
+    """The front left corner of the tower in the reserved corner of the bed; None if that is too small."""
+    if profile.tower_mm - 2 * _TOWER_MARGIN_MM < _MIN_TOWER_MM:
+        return None
+    from_edge_mm = profile.plate_edge_mm + profile.tower_mm - _TOWER_MARGIN_MM
+    return profile.bed_width_mm - from_edge_mm, profile.bed_depth_mm - from_edge_mm
