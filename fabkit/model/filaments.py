@@ -245,13 +245,19 @@ def _swaps(chosen: Sequence[str], candidates: Sequence[str]) -> Iterator[list[st
         yield [*chosen[:index], other, *chosen[index + 1 :]]
 
 
+def filament_count(profile: Profile) -> int:
+    """Return the number of filaments that a profile states; 0 for all."""
+    stated = parse_filaments(profile.filaments)
+    return len(stated) or int(profile.filaments.replace(ALL_FILAMENTS, "0"))
+
+
 def may_mix_filaments(profile: Profile) -> bool:
     """Return whether parts on one plate may be printed with different filaments."""
     if profile.plate_colours == "single":
         return False
     if profile.filaments == ALL_FILAMENTS:
         return profile.slicer != PRUSASLICER
-    return profile.filaments != "1" and len(parse_filaments(profile.filaments)) != 1
+    return filament_count(profile) > 1
 
 
 def filaments_text(filaments: Filaments) -> str:

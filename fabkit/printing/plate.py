@@ -41,6 +41,7 @@ from fabkit.printing.nesting.bin import (
     without_copy_number,
 )
 from fabkit.printing.nesting.nest import nest, nest_compactly
+from fabkit.printing.slicer.settings import tower_side_mm
 
 #: Step of the shift to the middle of the bed.
 _STEP_MM = 0.001
@@ -111,7 +112,7 @@ def bed_bin(profile: Profile) -> Bin:
         depth_mm=profile.bed_depth_mm,
         gap_mm=profile.plate_gap_mm,
         edge_mm=profile.plate_edge_mm,
-        corner_mm=profile.tower_mm if is_coloured(profile) else 0.0,
+        corner_mm=tower_side_mm(profile) if is_coloured(profile) else 0.0,
         advice="choose a larger printer.bed_width or printer.bed_depth, a smaller plate.edge or unit",
     )
 
