@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -264,7 +264,8 @@ def targets_for(artifacts: Artifacts, kinds: Sequence[str]) -> list[Target]:
             if isinstance(printable, Piece) or not how.cut
         ]
         wanted = [(how.each.format(printable.id), [printable]) for printable in of_kind if how.each]
-        if is_all and how.whole and of_kind:
+        # Plates are those of the pieces that were asked for.
+        if (is_all or not how.each) and how.whole and of_kind:
             wanted.append((how.whole.format(puzzle.name), of_kind))
         if kind not in kinds or not wanted:
             continue
@@ -434,12 +435,17 @@ def current_stl_files(folder: Path, puzzle: PuzzleSet, profile: Profile) -> dict
 
 
 def leftovers(
-    folder: Path, puzzle: PuzzleSet, profile: Profile, kinds: Sequence[str]
+    folder: Path,
+    puzzle: PuzzleSet,
+    profile: Profile,
+    kinds: Sequence[str],
+    current: Collection[str] = (),
 ) -> Iterator[str]:
     """Warnings on files in an output folder that do not match the set or profile.
 
     Args:
         kinds: those written now, besides the ones a set usually has.
+        current: names of files that were made as asked, of some pieces perhaps.
     """
     artifacts = Artifacts(puzzle, printables(puzzle, profile), profile)
     targets = targets_for(artifacts, [*kinds_for(puzzle), *kinds])
@@ -451,7 +457,11 @@ def leftovers(
     unknown_files = sorted(name for name in here if here[name].kind and owners[name] is None)
     if unknown_files:
         yield f"no longer part of the set: {', '.join(unknown_files)}"
-    others = sorted(n for n, target in owners.items() if target and here[n].recipe != target.recipe)
+    others = sorted(
+        name
+        for name, target in owners.items()
+        if target and here[name].recipe != target.recipe and name not in current
+    )
     if others:
         kinds = ", ".join(sorted({name.partition("/")[0] for name in others}))
         yield (

@@ -130,17 +130,17 @@ def warn_of_folder(done: BuildResult, context: Context, kinds: Sequence[str]) ->
     """Print, and return, the warnings on an export and on the folder's other files."""
     from fabkit.build.export import leftovers
 
-    old = leftovers(context.folder, context.puzzle, context.profile, kinds)
+    old = leftovers(context.folder, context.puzzle, context.profile, kinds, done.files)
     warnings = [*done.warnings, *old]
     context.report.warn(*(f"{done.folder}: {warning}" for warning in warnings))
     return warnings
 
 
-@with_options(*PRINT_OPTIONS, "force")
+@with_options(*PRINT_OPTIONS, "pieces", "force")
 def plate(context: Context) -> None:
     """Lay the pieces out on as few plates as possible.
 
-    Writes plates/plate-N.3mf, ready to slice, and drawings of them.
+    Writes plates/plate-N.3mf, ready to slice, and drawings of them; with --piece, only those pieces.
     """
     from fabkit.build.export import PLATES
 

@@ -133,6 +133,19 @@ def _printable(string: str) -> str:
     return string
 
 
+def optional_text(longest: int) -> Validator:
+    """Read a string that is empty, or neither blank nor longer than a number of characters."""
+
+    def read(value: object) -> str:
+        if not isinstance(value, str):
+            raise ValueError(f"expected a text, found {quote(value)}")
+        if len(value) > longest:
+            raise ValueError(f"is {len(value)} characters long; at most {longest} are allowed")
+        return value and _printable(value)
+
+    return Validator(read, "a text", {"type": "string", "maxLength": longest})
+
+
 #: A string that is not blank and holds no control characters.
 Text = Annotated[StrictStr, Field(min_length=1), AfterValidator(_printable)]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tomli_w
 
@@ -412,13 +412,11 @@ def _type_of(setting: Setting) -> Any:
     from pydantic import Field
 
     from fabkit.core.documents import COLOUR as A_COLOUR
-    from fabkit.core.documents import Text, choice, decimal, degrees, length_mm
+    from fabkit.core.documents import Text, choice, decimal, degrees, length_mm, optional_text
     from fabkit.model.filaments import FILAMENTS as THE_FILAMENTS
 
     if setting.kind == TEXT:
         return Annotated[Text, Field(max_length=_LONGEST_TEXT)]
-    if setting.kind == NAME:
-        return Annotated[Literal[""] | Text, Field(max_length=_LONGEST_TEXT)]
     validators: dict[str, Any] = {
         LENGTH: length_mm,
         ANGLE: degrees,
@@ -426,5 +424,6 @@ def _type_of(setting: Setting) -> Any:
         CHOICE: choice,
         COLOUR: lambda: A_COLOUR,
         FILAMENTS: lambda: THE_FILAMENTS,
+        NAME: lambda: optional_text(_LONGEST_TEXT),
     }
     return Annotated[Any, validators[setting.kind](*setting.limits)]

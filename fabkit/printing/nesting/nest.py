@@ -6,7 +6,7 @@ import math
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import product
+from itertools import chain, combinations, product
 from typing import Any
 
 from shapely import Polygon, affinity, total_bounds
@@ -21,6 +21,8 @@ _TRIES = 3
 #: Maximum density of a bin, including half a gap around each shape. spyrrow gave up at 0.70 to 0.86
 #: on the shipped sets; denser distributions are not tried.
 _DENSEST = 0.86
+#: How often to try to place the shapes of two bins in one.
+_MERGES = 12
 #: Densities to try when shapes are placed close together, the greatest first.
 _DENSITIES = (0.75, 0.62)
 #: The number of vertices above which only the last density is tried.
@@ -55,8 +57,11 @@ def nest(shapes: Mapping[str, Polygon], bin_: Bin) -> list[list[Placement]]:
     shapes = {name: Polygon(outline.exterior) for name, outline in shapes.items()}
     _refuse_too_large(shapes, bin_)
     boxed = nest_by_rectangle(shapes, bin_)
-    if shapes and is_available() and (bins := _by_polygon(shapes, bin_, boxed)):
-        return bins
+    if shapes and is_available():
+        strip = _without_corner(bin_)
+        bins = _merged(_by_polygon(shapes, strip, boxed) or boxed, shapes, strip)
+        if bins != boxed:
+            return bins
     faults = layout_faults(shapes, bin_, boxed)
     if faults:
         raise ExternalError(f"rectpack laid the shapes out wrongly: {'; '.join(faults)}")
@@ -141,20 +146,53 @@ def _by_polygon(
     shapes: Mapping[str, Polygon], bin_: Bin, boxed: Sequence[Sequence[Placement]]
 ) -> list[list[Placement]] | None:
     """Place shapes in at most as many bins as by boxes; None if not found."""
-    width, depth = bin_.usable_mm
-    reserved = bin_.corner_mm + bin_.gap_mm
-    # A corner that leaves no strip below it or beside it makes the bin a smaller rectangle.
-    if bin_.corner_mm and reserved >= depth:
-        bin_ = replace(bin_, width_mm=bin_.width_mm - reserved, corner_mm=0.0)
-    elif bin_.corner_mm and reserved >= width:
-        bin_ = replace(bin_, depth_mm=bin_.depth_mm - reserved, corner_mm=0.0)
-    areas = {name: outline.buffer(bin_.gap_mm / 2).area for name, outline in shapes.items()}
+    areas = _areas_mm2(shapes, bin_)
     for count in range(_min_bins(areas.values(), bin_), len(boxed) + 1):
         for seed, parts in enumerate(_distribute(areas, count, boxed)):
             bins = _nest_parts(parts, shapes, areas, bin_, seed)
             if bins:
                 return bins
     return None
+
+
+def _without_corner(bin_: Bin) -> Bin:
+    """Return the bin; a corner that leaves no strip below it or beside it makes it a smaller rectangle."""
+    width, depth = bin_.usable_mm
+    reserved = bin_.corner_mm + bin_.gap_mm
+    if bin_.corner_mm and reserved >= depth:
+        return replace(bin_, width_mm=bin_.width_mm - reserved, corner_mm=0.0)
+    if bin_.corner_mm and reserved >= width:
+        return replace(bin_, depth_mm=bin_.depth_mm - reserved, corner_mm=0.0)
+    return bin_
+
+
+def _areas_mm2(shapes: Mapping[str, Polygon], bin_: Bin) -> dict[str, float]:
+    """Return the areas of shapes with half a gap around each."""
+    return {name: outline.buffer(bin_.gap_mm / 2).area for name, outline in shapes.items()}
+
+
+def _merged(
+    bins: Sequence[Sequence[Placement]], shapes: Mapping[str, Polygon], bin_: Bin
+) -> list[list[Placement]]:
+    """Place the shapes of two bins in one as often as that succeeds, the emptiest bins first."""
+    areas = _areas_mm2(shapes, bin_)
+    merged = [list(placements) for placements in bins]
+    tries = _MERGES if len(bins) > _min_bins(areas.values(), bin_) else 0
+    while tries:
+        pairs = [[placement.name for placement in chain(*pair)] for pair in combinations(merged, 2)]
+        pairs.sort(key=lambda names: round(sum(areas[name] for name in names), 6))
+        for names in pairs[:tries]:
+            tries -= 1
+            both = {name: shapes[name] for name in names}
+            fits = _min_bins([areas[name] for name in names], bin_) == 1
+            placements = nest_by_polygon(both, bin_, 0) if fits else None
+            if placements and not layout_faults(both, bin_, [placements]):
+                merged = [each for each in merged if each[0].name not in both]
+                merged.append(placements)
+                break
+        else:
+            break
+    return merged
 
 
 def _nest_parts(
