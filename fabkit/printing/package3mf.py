@@ -48,7 +48,7 @@ _BETWEEN_BEDS = 0.2
 _AS_PROJECT = "BambuStudio-01.10.01.50"
 #: Their settings.
 PROJECT_PART = "Metadata/project_settings.config"
-#: Where PrusaSlicer 2.8 and newer look for the place of the prime tower.
+#: Where newer versions of PrusaSlicer than the tested 2.5 look for the place of the prime tower.
 TOWER_PART = "Metadata/Prusa_Slicer_wipe_tower_information.xml"
 
 
