@@ -67,7 +67,7 @@ def test_help_is_plain_text_of_80_columns(command: str, capsys: Capture) -> None
     ("words", "proposed"),
     [
         ("solve f", ["fridgeiq"]),
-        ("show iqfit -p c", ["compact"]),
+        ("show iqfit -p c", ["compact", "core-one"]),
         ("solve iqfit --engine c", ["count", "cp-sat"]),
         ("exp", [f"export-{kind}" for kind in ("stl", "step", "3mf", "dxf", "svg")]),
         ("bom fridgeiq --fo", ["--force"]),
