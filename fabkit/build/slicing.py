@@ -137,7 +137,7 @@ def _document(
 def write_bom(folder: Path, puzzle: PuzzleSet, profile: Profile, force: bool = False) -> Bom:
     """Write the bill of materials as ``bom.csv`` and ``bom.json``.
 
-    Volumes and surfaces are those of the meshes, which are built unless the folder has them.
+    Sizes and volumes are those of the meshes, which are built unless the folder has them.
 
     Raises:
         InputError: when the profile does not suit the pieces, or a file is not fabkit's.

@@ -18,7 +18,7 @@ from tests.support.platefiles import with_prusa
 def test_slice(pair: str, run_json: Callable[..., Any]) -> None:
     estimated = sum(one["grams"] for one in run_json("bom", pair, "-p", "flippable")["filament"])
     document = run_json("slice", pair, "-p", "flippable")
-    assert document["grams"] == pytest.approx(estimated, rel=0.1)
+    assert document["grams"] == pytest.approx(estimated, rel=0.05)
     (plate,) = document["plates"]
     assert document["printable"]
     assert sorted(one["name"] for one in plate["objects"]) == ["P", "Q"]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 
+from fabkit.mesh.plastic import Filling
 from fabkit.model.profile import Profile
 
 #: The settings common to all profiles.
@@ -66,6 +68,39 @@ def print_settings(profile: Profile, extruders: int) -> str:
         values |= _tower(profile)
     own = "".join(f"{key} = {value}\n" for key, value in values.items())
     return f"{_BASE.read_text(encoding='utf-8')}\n# What the profile says.\n{own}"
+
+
+def parse_settings(text: str) -> dict[str, str]:
+    r"""Return the values in a configuration by key.
+
+    Example:
+        >>> parse_settings("# mine\nnotes =\nperimeters = 3\n")
+        {'notes': '', 'perimeters': '3'}
+    """
+    lines = (line.partition("=") for line in text.splitlines() if not line.startswith(("#", ";")))
+    return {key.strip(): value.strip() for key, equals, value in lines if equals}
+
+
+def filling_for(profile: Profile) -> Filling:
+    """Return how PrusaSlicer fills parts with this configuration."""
+    settings = parse_settings(print_settings(profile, 1))
+
+    def solid_layers(side: str) -> int:
+        least_mm = float(settings[f"{side}_solid_min_thickness"])
+        least = math.ceil(round(least_mm / profile.layer_mm, 6))
+        return max(int(settings[f"{side}_solid_layers"]), least)
+
+    return Filling(
+        first_layer_mm=profile.first_layer_mm,
+        layer_mm=profile.layer_mm,
+        nozzle_mm=profile.nozzle_mm,
+        walls=int(settings["perimeters"]),
+        top=solid_layers("top"),
+        bottom=solid_layers("bottom"),
+        share=float(settings["fill_density"].rstrip("%")) / 100,
+        overlap=float(settings["infill_overlap"].rstrip("%")) / 100,
+        least_mm2=float(settings["solid_infill_below_area"]),
+    )
 
 
 def _tower(profile: Profile) -> dict[str, str]:
