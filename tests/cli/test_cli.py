@@ -16,7 +16,7 @@ from fabkit import __version__
 from fabkit.cli import main
 from fabkit.cli.main import parser
 from fabkit.model.library import load_set, shipped_names
-from fabkit.model.profile_file import preset_names
+from fabkit.model.profile_file import load_profile, preset_names
 
 Capture = pytest.CaptureFixture[str]
 
@@ -133,6 +133,8 @@ def test_later_profiles_and_settings_win(capsys: Capture, tmp_path: Path) -> Non
     assert document["unit"] == 13
     assert document["thickness"] == 4.6
     assert document["magnet.diameter"] == 6
+    assert document["name"] == "compact+thin"
+    assert document["title"].startswith(f"{load_profile(['compact']).title} + thin; changed: ")
 
 
 MADE_THIN = """

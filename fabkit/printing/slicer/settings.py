@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 from fabkit.mesh.plastic import Filling
@@ -66,8 +67,23 @@ def print_settings(profile: Profile, extruders: int) -> str:
         values["filament_type"] = ";".join([profile.filament] * extruders)
     if extruders > 1:
         values |= _tower(profile)
-    own = "".join(f"{key} = {value}\n" for key, value in values.items())
-    return f"{_BASE.read_text(encoding='utf-8')}\n# What the profile says.\n{own}"
+    return f"{_BASE.read_text(encoding='utf-8')}\n# What the profile says.\n{_lines(values)}"
+
+
+def needed_settings(profile: Profile, extruders: int) -> str:
+    """The settings that fabkit needs on top of a user's configuration.
+
+    Plates print layer by layer, the tower is in the reserved corner, and the G-code names the objects.
+    No program of the user's runs on it.
+    """
+    values = {"gcode_label_objects": "1", "complete_objects": "0", "post_process": ""}
+    if extruders > 1:
+        values |= _tower(profile)
+    return _lines(values)
+
+
+def _lines(values: Mapping[str, str]) -> str:
+    return "".join(f"{key} = {value}\n" for key, value in values.items())
 
 
 def parse_settings(text: str) -> dict[str, str]:
