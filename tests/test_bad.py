@@ -11,6 +11,7 @@
 - ``cli.toml``: command lines,
 - ``measured.toml``: lists of values, run as ``fabkit calibrate --from FILE``: whole as ``input``, or good
   ones of some ``kinds``, ``without`` some numbers, ``times`` a factor, with other ``rows``,
+- ``config.toml``: print configurations, run as ``fabkit slice fridgeiq --config FILE``,
 - ``made.toml``: set files that `MADE` writes, since they are large or not text.
 
 With FABKIT_UPDATE=1 in the environment the messages are written instead of compared: read
@@ -48,7 +49,7 @@ UPDATE = os.environ.get("FABKIT_UPDATE") == "1"
 Case = dict[str, Any]
 TABLES: dict[str, dict[str, Case]] = {
     kind: tomllib.loads((BAD / f"{kind}.toml").read_text(encoding="utf-8"))
-    for kind in ("set", "profile", "challenge", "cli", "measured", "made")
+    for kind in ("set", "profile", "challenge", "cli", "measured", "config", "made")
 }
 
 HEAD = '[set]\nname = "mine"\ntitle = "Mine"\nlattice = "square"\nmoves = "rotations"\n'
@@ -70,6 +71,8 @@ BASES = {
     "labelled": f"{HEAD}{DOMINO}{DOMINO.replace('A', 'C')}{LABELLED}",
     "family": f"{HEAD}{DOMINO}{DOMINO.replace('A', 'C')}{LABELLED}{FAMILY}",
     "cut": f'{HEAD}\n[cut]\nrows = ["AAB", "ABB"]\n',
+    "config": "layer_height = 0.2\nfirst_layer_height = 0.2\nnozzle_diameter = 0.4\n"
+    "bed_shape = 0x0,250x0,250x210,0x210\nmax_print_height = 210\nfilament_density = 1.24\n",
     "challenge": f'{HEAD}{DOMINO}{TROMINO}\n[[board]]\nid = "tray"\nsize = [2, 3]\n\n[[challenge]]\nid = "one"\n',
 }
 
@@ -162,7 +165,7 @@ def put(kind: str, name: str, case: Case, folder: Path) -> list[str]:
     if kind == "cli":
         (folder / f"{name}.args").write_text("a file where a folder is expected")
         return list(case["arguments"])
-    file = f"{name}.{case.get('ending', 'toml')}"
+    file = f"{name}.{case.get('ending', 'ini' if kind == 'config' else 'toml')}"
     if kind == "measured":
         (folder / f"{name}.csv").write_text(measured(case))
         return ["calibrate", "--from", f"{name}.csv"]
@@ -176,6 +179,8 @@ def put(kind: str, name: str, case: Case, folder: Path) -> list[str]:
             shutil.copy(SETS / f"{set_name}.toml", folder)
             set_name += ".toml"
         return ["solve", set_name, "--file", file]
+    if kind == "config":
+        return ["slice", "fridgeiq", "--config", file]
     return ["export-stl", "fridgeiq", "-p", file] if kind == "profile" else ["export-stl", file]
 
 

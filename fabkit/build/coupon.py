@@ -162,10 +162,6 @@ def _write_cut(comb: CouponPart, output_path: OutputPath) -> None:
     output_path("coupon.dxf").write_bytes(sheet_dxf(*sheet).encode())
 
 
-#: Drawn beside a calibrated profile.
-CHART = "calibration.svg"
-
-
 def refuse_calibrated(*paths: Path) -> None:
     """Refuse to overwrite a calibrated profile or the files beside it.
 
@@ -175,12 +171,15 @@ def refuse_calibrated(*paths: Path) -> None:
     there = [escape(str(path)) for path in paths if path.exists()]
     if there:
         message = "exist already" if there[1:] else "exists already"
-        do = "overwrite with --force, or choose another folder with -o"
+        do = "overwrite with --force, or choose another file with -o"
         raise InputError.of(" and ".join(there), f"{message}; {do}")
 
 
-def write_calibration(profile: Profile, fit: MachineFit, path: Path, notes: Sequence[str]) -> None:
-    """Write the keys of a calibrated profile that differ from ``default``, and `CHART` beside it.
+def write_calibration(profile: Profile, fit: MachineFit, path: Path, notes: Sequence[str]) -> Path:
+    """Write the keys of a calibrated profile that differ from ``default``, and a chart beside it.
+
+    Returns:
+        The path of the chart of residuals.
 
     Raises:
         ExternalError: when the folder cannot be written.
@@ -189,5 +188,7 @@ def write_calibration(profile: Profile, fit: MachineFit, path: Path, notes: Sequ
 
     head = "".join(f"# {note[0].upper()}{note[1:]}.\n" for note in notes)
     title = f"{profile.name}: {len(fit.residuals)} values"
-    write_atomically(path.with_name(CHART), residual_chart(fit.residuals, title))
+    chart = path.with_suffix(".svg")
+    write_atomically(chart, residual_chart(fit.residuals, title))
     write_atomically(path, head + dump_profile(profile, load_profile()))
+    return chart

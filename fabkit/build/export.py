@@ -387,7 +387,7 @@ def export(
     if not targets:
         ids = ", ".join(printable.id for printable in wanted)
         raise InputError.of(puzzle.name, f"{ids}: only flat pieces can be cut from a sheet")
-    text = dump_profile(profile)
+    text = f"# {profile.name}\n{dump_profile(profile)}"
     write = partial(write_contents, {PROFILE: text})
     beside = Target((PROFILE,), digest(text), write, edited_as=EDITED_PROFILE)
     inputs = input_digests(puzzle, profile)

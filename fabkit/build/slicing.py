@@ -25,11 +25,17 @@ from fabkit.model.profile_file import set_note
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.printing.bom import Bom, SliceTotals, bom_csv, make_bom
 from fabkit.printing.package3mf import extruder_count
+from fabkit.printing.slicer.config import PrinterConfig
 from fabkit.printing.slicer.program import Slicer
 from fabkit.printing.slicer.slicing import TIME_LIMIT_S, slice_plate
 from fabkit.printing.slicer.verdict import ExpectedPrint, features_of
 
 REPORT = "slice.json"
+#: For G-code without the user's own settings.
+GENERIC_NOTE = (
+    "This G-code is for checking and must not be printed: its settings are not those of your printer. "
+    "Export yours with PrusaSlicer (File > Export > Export Config), and slice with --config FILE.ini."
+)
 
 
 def _target(puzzle: PuzzleSet, profile: Profile) -> Target:
@@ -52,6 +58,7 @@ def slice_set(
     slicer: Slicer,
     limit_s: float = TIME_LIMIT_S,
     force: bool = False,
+    config: PrinterConfig | None = None,
     progress: Progress = no_progress,
 ) -> tuple[dict[str, Any], bool]:
     """Slice the plates in a folder; writes ``slice.json`` and ``gcode/``.
@@ -60,17 +67,19 @@ def slice_set(
         folder: the output folder, with up-to-date plates.
         limit_s: time limit for one plate, in seconds.
         force: also slice unchanged plates again.
+        config: the user's own settings; fabkit's generic ones by default.
 
     Returns:
         The contents of ``slice.json``, and whether the slicer ran now; otherwise nothing had changed
         since its last run.
 
     Raises:
+        InputError: when the configuration does not suit the plates.
         ExternalError: when the slicer fails, or the folder cannot be written. Nothing changes then.
     """
     before = sliced_before(folder, puzzle, profile)
-    name = str(slicer)
-    if before and before["slicer"] == name and not force:
+    program = {"slicer": str(slicer), "config": config.document() if config else None}
+    if before and before.items() >= program.items() and not force:
         return before, False
 
     def make(output_path: OutputPath) -> None:
@@ -82,13 +91,19 @@ def slice_set(
             message = "has been changed; rebuild it with --force"
             raise InputError.of(escape(str(folder / PLATES)), message)
         for done, plate in enumerate(plates):
+
+            def follow(
+                share: float, step: str, done: int = done, file: str = plate["file"]
+            ) -> None:
+                progress((done + share) / len(plates), f"{done}/{len(plates)} {file}: {step}")
+
             counted(progress, done, len(plates), plate["file"])
             gcode = f"gcode/plate-{plate['number']}.gcode"
             expected = _expected(plate, puzzle, drawings, profile)
-            model = folder / plate["file"]
-            verdict = slice_plate(slicer, model, output_path(gcode), profile, expected, limit_s)
+            model, target = folder / plate["file"], output_path(gcode)
+            verdict = slice_plate(slicer, model, target, profile, expected, limit_s, config, follow)
             documents.append({"file": plate["file"], "gcode": gcode} | verdict)
-        report = json_text(_document(puzzle, profile, name, documents))
+        report = json_text(_document(puzzle, profile, program, documents))
         output_path(REPORT).write_bytes(report.encode())
 
     # Another slicer's report differs for the same plates.
@@ -114,7 +129,7 @@ def _expected(
 
 
 def _document(
-    puzzle: PuzzleSet, profile: Profile, slicer: str, plates: list[dict[str, Any]]
+    puzzle: PuzzleSet, profile: Profile, program: dict[str, Any], plates: list[dict[str, Any]]
 ) -> dict[str, Any]:
     def total(values: list[float | None]) -> float | None:
         return None if None in values else round(sum(filter(None, values)), 3)
@@ -124,20 +139,21 @@ def _document(
     return {
         "set": puzzle.name,
         "profile": profile.name,
-        "slicer": slicer,
+        **program,
         "printable": all(plate["printable"] for plate in plates),
         "seconds": total([plate["seconds"] for plate in plates]),
         "grams": total([plate["grams"] for plate in plates]),
         "extruder_grams": None if None in of_each or [] in grams else of_each,
         "metres": total([plate["metres"] for plate in plates]),
         "plates": plates,
+        "notes": [] if program["config"] else [GENERIC_NOTE],
     }
 
 
 def write_bom(folder: Path, puzzle: PuzzleSet, profile: Profile, force: bool = False) -> Bom:
     """Write the bill of materials as ``bom.csv`` and ``bom.json``.
 
-    Volumes and surfaces are those of the meshes, which are built unless the folder has them.
+    Sizes and volumes are those of the meshes, which are built unless the folder has them.
 
     Raises:
         InputError: when the profile does not suit the pieces, or a file is not fabkit's.
@@ -152,7 +168,10 @@ def write_bom(folder: Path, puzzle: PuzzleSet, profile: Profile, force: bool = F
     sliced = None
     if report and report["printable"]:
         grams = tuple(report["extruder_grams"]) if report["extruder_grams"] else None
-        sliced = SliceTotals(report["slicer"], report["seconds"], grams, len(report["plates"]))
+        own = report["config"]
+        name = f"{report['slicer']} with {own['file'] if own else 'generic settings'}"
+        sliced = SliceTotals(name, report["seconds"], grams, len(report["plates"]))
+        profile = replace(profile, **own["filament"] if own else {})
     colours = _second_colours(puzzle, drawings, profile)
     note = set_note(puzzle.profile_values, profile)
     bom = make_bom(puzzle.name, drawings, meshes, profile, sliced, colours, note)

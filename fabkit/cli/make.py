@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from fabkit.cli.check import print_check, print_verify
 from fabkit.cli.context import FAILURE_EXIT, PRINT_OPTIONS, Context, with_options
 from fabkit.cli.options import flag
-from fabkit.cli.printing import SLICER, TIME_LIMIT, export_of, print_export, print_slices
+from fabkit.cli.printing import CONFIG, SLICER, TIME_LIMIT, export_of, print_export, print_slices
 from fabkit.cli.report import Report
 from fabkit.core.errors import FabkitError, pluralize
 from fabkit.core.units import format_duration
@@ -26,6 +26,7 @@ def make(
     slice_too: bool = flag("--slice", "Also slice the plates (requires PrusaSlicer)."),
     slicer: str | None = SLICER,
     limit_s: float = TIME_LIMIT,
+    config: Path | None = CONFIG,
 ) -> int:
     """Make all files for a print, then check and verify them.
 
@@ -34,11 +35,13 @@ def make(
     from fabkit.build.export import kinds_for, leftovers
     from fabkit.build.slicing import slice_set, write_bom
     from fabkit.jobs.parallel import all_cores
+    from fabkit.printing.slicer.config import read_config
     from fabkit.printing.slicer.program import find_slicer
 
     report, puzzle, limits = context.report, context.puzzle, context.profile
     folder, force = context.folder, context.force
-    program = find_slicer(slicer) if slice_too or slicer is not None else None
+    own = read_config(config, limits) if config is not None else None
+    program = find_slicer(slicer) if slice_too or own or slicer is not None else None
     kinds = kinds_for(puzzle)
     with all_cores():
         booklet_file = _begin_booklet(context)
@@ -51,7 +54,7 @@ def make(
             if program is not None:
                 with report.progress() as progress:
                     sliced, is_new = slice_set(
-                        folder, puzzle, limits, program, limit_s, force, progress
+                        folder, puzzle, limits, program, limit_s, force, own, progress
                     )
                 print_slices(sliced, is_new, report)
             bom = write_bom(folder, puzzle, limits, force)
@@ -61,8 +64,13 @@ def make(
     # Those on the folder's other files come at the end, when these are up to date.
     warnings = [*notes, *leftovers(folder, puzzle, limits, kinds)]
     report.warn(*warnings)
+    not_made = {"the coupon to calibrate a printer": "fabkit coupon"}
+    if bom.magnets:
+        not_made["the jig for the magnets"] = f"fabkit jig {context.set}"
     ok = bool(checked["ok"] and verified["ok"] and (sliced is None or sliced["printable"]))
     _print_summary(folder, list(done.files), checked, verified, bom, booklet is not None, report)
+    others = (f"{name} (`{command}`)" for name, command in not_made.items())
+    report.info(f"Not made: {', '.join(others)}")
     if ok:
         report.info(f"Done: {pluralize(len(done.files), 'file')} in {folder} {context.elapsed}")
     else:
@@ -79,6 +87,7 @@ def make(
             "slice": sliced,
             "bom": bom.document(),
             "booklet": booklet,
+            "not_made": list(not_made.values()),
             "warnings": [*done.warnings, *warnings],
         }
     )

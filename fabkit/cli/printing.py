@@ -175,23 +175,35 @@ SLICER = option("--slicer PROGRAM", "The slicer, by name or path (default: the f
 TIME_LIMIT = option(
     "--time-limit SECONDS", "Time limit for slicing one plate (default: 600).", 600.0, _limit_s
 )
+CONFIG = option(
+    "--config FILE",
+    "Your printer's settings, as PrusaSlicer exports them (default: generic ones, for checking only).",
+)
 
 
 @with_options(*PRINT_OPTIONS, "force")
-def slice_plates(context: Context, slicer: str | None = SLICER, limit_s: float = TIME_LIMIT) -> int:
+def slice_plates(
+    context: Context,
+    slicer: str | None = SLICER,
+    limit_s: float = TIME_LIMIT,
+    config: Path | None = CONFIG,
+) -> int:
     """Slice the plates with PrusaSlicer.
 
-    Exit code 1 if a plate cannot be printed, 3 without a slicer.
+    Reports time, filament and whether each plate can be printed. Only with --config is the G-code
+    for your printer. Exit code 1 if a plate cannot be printed, 3 without a slicer.
     """
     from fabkit.build.slicing import slice_set
+    from fabkit.printing.slicer.config import read_config
     from fabkit.printing.slicer.program import find_slicer
 
     report, puzzle, limits = context.report, context.puzzle, context.profile
     folder, force = context.folder, context.force
+    own = read_config(config, limits) if config is not None else None
     program = find_slicer(slicer)
     done = export_of(context, ["plates"])
     with context.resumable(), report.progress() as progress:
-        document, is_new = slice_set(folder, puzzle, limits, program, limit_s, force, progress)
+        document, is_new = slice_set(folder, puzzle, limits, program, limit_s, force, own, progress)
     warn_of_folder(done, context, ["plates"])
     print_slices(document, is_new, report)
     report.info(f"Wrote {folder / 'gcode'} and {folder / 'slice.json'}")
@@ -235,9 +247,12 @@ def print_slices(document: Mapping[str, Any], is_new: bool, report: Report) -> N
             report.info(f"{plate['file']}: {reason}")
     plates = pluralize(len(document["plates"]), "plate")
     verdict = "Printable" if document["printable"] else "NOT printable"
-    report.info(
-        f"{verdict}: {plates}, {format_duration(document['seconds'])}, sliced by {document['slicer']}"
-    )
+    own = document["config"]
+    settings = f"the settings of {own['file']}" if own else "generic settings"
+    time = format_duration(document["seconds"])
+    report.info(f"{verdict}: {plates}, {time}, sliced by {document['slicer']} with {settings}")
+    for note in document["notes"]:
+        report.info(note)
 
 
 def _value(number: float | None) -> str:
@@ -350,19 +365,19 @@ def calibrate(
     measured on the coupon, with 95 % intervals, and reports outliers. -p names the profile with
     the intended dimensions; use the new profile instead of it.
     """
-    from fabkit.build.coupon import CHART, refuse_calibrated, write_calibration
+    from fabkit.build.coupon import refuse_calibrated, write_calibration
     from fabkit.drawing.coupon import coupon_places
     from fabkit.printing.calibration import calibrate_profile, fit_machine, read_measurements
 
     report, wanted = context.report, context.profile
     kept = path.with_suffix(".csv")
     if not force:
-        refuse_calibrated(path, path.with_name(CHART), *(() if measured else (kept,)))
+        refuse_calibrated(path, path.with_suffix(".svg"), *(() if measured else (kept,)))
     places = coupon_places(wanted, laser)
     readings = read_measurements(measured, places) if measured else _prompt(places, kept, report)
     machine = fit_machine(readings)
     profile, notes = calibrate_profile(wanted, machine, path.stem)
-    write_calibration(profile, machine, path, notes)
+    chart = write_calibration(profile, machine, path, notes)
     for residual in machine.outliers:
         report.warn(
             f"{residual.name} looks wrong and is ignored: it is {format_mm(abs(residual.off_mm), 2)} off, and "
@@ -386,7 +401,7 @@ def calibrate(
     )
     for note in notes:
         report.info(note)
-    report.info(f"Wrote {path} and {path.with_name(CHART)}; use the profile with -p {path}")
+    report.info(f"Wrote {path} and {chart}; use the profile with -p {path}")
     report.document(
         {
             "output": str(path),

@@ -116,7 +116,7 @@ class Profile:
     Two pieces have a clearance of twice ``inset_mm`` between them.
 
     Attributes:
-        name: of the last preset or file applied.
+        name: those of the presets and files applied, joined by ``+``; ``default`` alone or for none.
         title: one-line description.
     """
 

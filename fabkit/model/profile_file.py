@@ -107,11 +107,16 @@ def load_profile(
             all errors of one layer.
     """
     values = read_layer("default") | dict(set_values)
-    for name in chosen:
-        values |= read_layer(name)
+    layers = [read_layer(name) for name in chosen]
+    for layer in layers:
+        values |= layer
+    for key, between in (("name", "+"), ("title", " + ")):
+        texts = dict.fromkeys(layer[key] for layer in layers if layer["name"] != "default")
+        values[key] = between.join(texts) or values[key]
     values |= _read_settings(settings)
     if settings:
-        values["title"] = f"{values['title']}; changed: {', '.join(settings)}"[:_LONGEST_TITLE]
+        values["title"] = f"{values['title']}; changed: {', '.join(settings)}"
+    values["title"] = values["title"][:_LONGEST_TITLE]
     profile = Profile(**values)
     errors = list(contradictions(profile))
     if errors:

@@ -1,7 +1,6 @@
 """The bill of materials: the parts and material of a set, their cost, and notes before printing.
 
-Without a slicer's report the plastic is estimated: skins and walls are solid, the rest is filled as
-in the shipped print configuration.
+Without a slicer's report the plastic is estimated, see `fabkit.mesh.plastic`.
 """
 
 from __future__ import annotations
@@ -13,24 +12,19 @@ from dataclasses import asdict, dataclass
 from itertools import zip_longest
 from typing import Any
 
-from shapely import Point
+import numpy as np
 
 from fabkit.core.colours import difference
 from fabkit.core.errors import pluralize
 from fabkit.core.files import csv_text
 from fabkit.core.units import format_mm
-from fabkit.drawing.boards.csg import BoardDrawing
-from fabkit.drawing.draft import FlatDrawing
 from fabkit.drawing.part import PartDrawing
 from fabkit.mesh.mesh import Mesh
-from fabkit.mesh.topology import signed_volume
+from fabkit.mesh.plastic import printed_mm3
 from fabkit.model.profile import Profile
 from fabkit.printing.plate import layer_before_pause
-from fabkit.printing.slicer.settings import print_settings
+from fabkit.printing.slicer.settings import filling_for
 
-#: Line width as a multiple of the nozzle diameter (PrusaSlicer's default).
-_LINE_OF_NOZZLE = 1.125
-_ARC_SEGMENTS = 64
 #: Filament on one spool.
 _SPOOL_G = 1000.0
 #: Filament of a sample, or left at the end of a spool.
@@ -62,32 +56,6 @@ def colour_name(colour: str) -> str:
     return min(COLOURS, key=lambda name: difference(colour, COLOURS[name]))
 
 
-@dataclass(frozen=True)
-class Infill:
-    """Thickness of walls and of the skins on top and bottom, and the share of plastic between them,
-    from 0 to 1."""
-
-    wall_mm: float
-    top_mm: float
-    bottom_mm: float
-    share: float
-
-
-def infill_for(profile: Profile) -> Infill:
-    """Return the infill of the shipped print configuration with the profile's layers and nozzle."""
-    lines = (line.partition(" = ") for line in print_settings(profile, 1).splitlines())
-    settings = {key: value for key, _, value in lines}
-    top_mm, bottom_mm = (
-        max(
-            int(settings[f"{side}_solid_layers"]) * profile.layer_mm,
-            float(settings[f"{side}_solid_min_thickness"]),
-        )
-        for side in ("top", "bottom")
-    )
-    wall_mm = int(settings["perimeters"]) * _LINE_OF_NOZZLE * profile.nozzle_mm
-    return Infill(wall_mm, top_mm, bottom_mm, float(settings["fill_density"].rstrip("%")) / 100)
-
-
 def letter_mm3(drawing: PartDrawing) -> float:
     """Return the volume of an engraving, on one face or both, in mm3."""
     label = drawing.label
@@ -95,46 +63,6 @@ def letter_mm3(drawing: PartDrawing) -> float:
         return 0.0
     sides = [side for side in (label.front, label.back) if side is not None]
     return float(sum(side.polygon().area for side in sides) * label.depth_mm)
-
-
-def printed_mm3(drawing: PartDrawing, mesh: Mesh, profile: Profile) -> float:
-    """Return the plastic in a printed piece or board, given its mesh, in mm3.
-
-    A recess has skins above and below, like the piece's own faces, and a wall around it. In a ball
-    piece everything within a wall thickness of the surface counts as solid; in a board, everything
-    within a skin thickness. PrusaSlicer uses 2 to 6 % less for IQ Fit's pieces.
-    """
-    fill = infill_for(profile)
-    solid_mm3 = signed_volume(mesh)
-    if isinstance(drawing, FlatDrawing):
-        loose_mm3 = _loose_mm3(drawing, fill)
-    else:
-        # A board is mostly level plates, and its faces are as thick as skins.
-        skin_mm = (fill.top_mm + fill.bottom_mm) / 2
-        shell_mm = skin_mm if isinstance(drawing, BoardDrawing) else fill.wall_mm
-        loose_mm3 = max(0.0, solid_mm3 - shell_mm * mesh.as_trimesh.area)
-    return float(solid_mm3 - (1 - fill.share) * loose_mm3)
-
-
-def _loose_mm3(drawing: FlatDrawing, fill: Infill) -> float:
-    """Return the volume inside walls and skins; the inside of a peg continues into the piece."""
-    skins_mm = fill.top_mm + fill.bottom_mm
-    inside = drawing.outline.buffer(-fill.wall_mm, join_style="mitre")
-    height_mm = max(0.0, drawing.thickness_mm - drawing.back_mm - skins_mm)
-    free = inside
-    loose_mm3 = 0.0
-    for recess in drawing.recesses:
-        wide_mm = recess.diameters.widest_mm / 2 + fill.wall_mm
-        disc = Point(recess.centre_mm).buffer(wide_mm, _ARC_SEGMENTS)
-        above_mm = drawing.thickness_mm - recess.high_mm
-        room_mm = sum(max(0.0, height - skins_mm) for height in (above_mm, recess.low_mm))
-        loose_mm3 += inside.intersection(disc).area * room_mm
-        free = free.difference(disc)
-    loose_mm3 += free.area * height_mm
-    for peg in drawing.pegs:
-        inner_mm = max(0.0, peg.diameter_mm / 2 - fill.wall_mm)
-        loose_mm3 += math.pi * inner_mm**2 * peg.height_mm
-    return float(loose_mm3)
 
 
 #: For everyone who makes, gives away or sells a set with magnets.
@@ -158,7 +86,7 @@ class PieceLine:
     """One piece.
 
     Attributes:
-        size_mm: width and height of its outline.
+        size_mm: its width, depth and height, as it lies in its file.
         printed_mm3: the plastic in it, estimated.
         letter_mm3: that of a letter in a second colour.
         tones_mm3: that of its cells in a second colour.
@@ -170,7 +98,7 @@ class PieceLine:
 
     piece: str
     colour: str
-    size_mm: tuple[float, float]
+    size_mm: tuple[float, float, float]
     printed_mm3: float
     letter_mm3: float
     tones_mm3: float
@@ -328,8 +256,9 @@ class Bom:
             )
         if not self.has_slicer_weight:
             notes.append(
-                "Filament is estimated from the shapes of the pieces, to about 10 %; run `fabkit slice` "
-                "for a slicer's numbers, including the print time."
+                "Filament is estimated from the meshes, to about 5 % of what PrusaSlicer needs with fabkit's "
+                "settings, without a prime tower; run `fabkit slice` for a slicer's numbers, including the "
+                "print time."
             )
         if self.set_note:
             notes.append(f"{self.set_note[0].upper()}{self.set_note[1:]}.")
@@ -425,13 +354,13 @@ def make_bom(
 def _piece_line(
     drawing: PartDrawing, mesh: Mesh, profile: Profile, tones: tuple[str, float] | None
 ) -> PieceLine:
-    left, bottom, right, top = drawing.outline.bounds
+    width_mm, depth_mm, height_mm = np.ptp(mesh.vertices, axis=0).round(3).tolist()
     tone, tones_mm3 = tones or ("", 0.0)
     return PieceLine(
         drawing.piece,
         drawing.colour,
-        (round(right - left, 3), round(top - bottom, 3)),
-        printed_mm3(drawing, mesh, profile) - tones_mm3,
+        (width_mm, depth_mm, height_mm),
+        printed_mm3(mesh, filling_for(profile), drawing.facing) - tones_mm3,
         letter_mm3(drawing) if drawing.label is not None and drawing.label.inlaid else 0.0,
         tones_mm3,
         tone,
@@ -500,10 +429,10 @@ def bom_csv(bom: Bom) -> str:
     profile = bom.profile
     rows: list[dict[str, object]] = []
     for piece in bom.pieces:
-        size = " x ".join(f"{side:g}" for side in piece.size_mm)
-        size += f" x {format_mm(profile.thickness_mm)}"
+        width, depth, height = (f"{round(side, 2):g}" for side in piece.size_mm)
         poles = " ".join(pole for pole, _ in piece.magnets)
-        row = {"item": "piece", "name": piece.piece, "count": piece.count, "size": size}
+        row = {"item": "piece", "name": piece.piece, "count": piece.count}
+        row["size"] = f"{width} x {depth} x {height} mm"
         rows.append(row | {"colour": piece.colour, "note": f"poles {poles}" if poles else ""})
     if bom.magnets:
         row = {"item": "magnet", "name": profile.magnet_grade, "count": bom.magnets}

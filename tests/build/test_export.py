@@ -142,7 +142,8 @@ def test_what_a_file_needs_stays_with_the_file(export: RunJson) -> None:
     assert export("step", "--piece", "P")["pause_heights_mm"] == []
     again = export("stl", "-p", "flippable")
     assert (again["written"], again["pause_heights_mm"]) == (0, [4.2])
-    assert (OUT / "profile.toml").read_text() == dump_profile(load_profile(["flippable"]))
+    text = dump_profile(load_profile(["flippable"]))
+    assert (OUT / "profile.toml").read_text() == f"# flippable\n{text}"
     # Of files that are made together one may be gone, also from the manifest.
     small = ["-s", "laser.sheet_width=60 mm", "-s", "laser.sheet_depth=60 mm"]
     sheet = OUT / "svg-sheets/sheet-2.svg"

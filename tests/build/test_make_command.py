@@ -48,6 +48,7 @@ def test_files_are_the_same_on_any_number_of_cores(
 
 def test_make_makes_everything_once(first: Any, run_json: Callable[..., Any]) -> None:
     assert (first["ok"], first["warnings"]) == (True, [])
+    assert first["not_made"] == ["fabkit coupon", "fabkit jig pair.toml"]
     for name in (
         "stl/P.stl", "step/P.step", "pair.step", "pair.3mf", "3mf/Q.3mf", "dxf/P.dxf", "svg/P.svg",
         "dxf-sheets/sheet-1.dxf", "svg-sheets/sheet-1.svg", "plates/plate-1.3mf", "check.json",

@@ -149,6 +149,8 @@ def test_later_profiles_and_settings_win(capsys: Capture, tmp_path: Path) -> Non
     assert document["unit"] == 13
     assert document["thickness"] == 4.6
     assert document["magnet.diameter"] == 6
+    assert document["name"] == "compact+thin"
+    assert document["title"].startswith(f"{load_profile(['compact']).title} + thin; changed: ")
 
 
 MADE_THIN = """

@@ -201,9 +201,9 @@ def test_values_are_asked_for(
     assert '  5  hole Y, 10.00 mm: expected a length in mm such as 20.05, found "nine"' in err
     assert "foot" not in document["values"]
     assert load_profile(["found.toml"]).side_sd_mm > 0
-    assert Path("calibration.svg").read_text().startswith("<svg")
+    assert Path("found.svg").read_text().startswith("<svg")
     capsys.readouterr()
-    assert main(["calibrate", "-o", "again.toml", "--force", "--from", "found.csv", "--json"]) == 0
+    assert main(["calibrate", "-o", "again.toml", "--from", "found.csv", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["values"] == document["values"]
     assert main(["calibrate", "-o", "found.toml"]) == 2
     assert "exist already; overwrite with --force" in capsys.readouterr().err

@@ -10,7 +10,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -142,15 +142,26 @@ class ProgramRun:
         return ended + _last_line(self.output)
 
 
-def run_program(command: Sequence[str | Path], folder: Path, limit_s: float) -> ProgramRun:
+def run_program(
+    command: Sequence[str | Path],
+    folder: Path,
+    limit_s: float,
+    hear: Callable[[str], None] | None = None,
+) -> ProgramRun:
     """Run a program in a folder, which also serves as the user's home.
 
     In every case, also on Ctrl-C, its whole process group is dead at the end.
+
+    Args:
+        hear: called with each line that it prints, at once where ``stdbuf`` is installed: C programs
+            hold back what they print into a pipe.
 
     Raises:
         ExternalError: when it cannot be started, takes too long or prints too much.
     """
     name = escape(Path(command[0]).name)
+    if hear is not None and (stdbuf := shutil.which("stdbuf")):
+        command = [stdbuf, "-oL", *command]
     environment = {key: value for key, value in os.environ.items() if key not in _SCREENS}
     environment |= dict.fromkeys(_PLACES, str(folder))
     child = ChildProcess(
@@ -167,6 +178,8 @@ def run_program(command: Sequence[str | Path], folder: Path, limit_s: float) -> 
     with child:
         for line in child.lines():
             heard += line
+            if hear is not None and line:
+                hear(line.decode(errors="replace").rstrip())
             is_late = time.monotonic() > end_s
             if is_late or len(heard) > MAX_OUTPUT_BYTES:
                 break

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
+from fabkit.mesh.plastic import Filling
 from fabkit.model.filaments import filament_count
 from fabkit.model.profile import ALL_FILAMENTS, PRUSASLICER, Profile
 
@@ -72,18 +74,64 @@ def print_settings(profile: Profile, extruders: int) -> str:
     values |= {key: ",".join([text] * extruders) for key, text in of_each.items()}
     if _PLAIN.fullmatch(profile.filament):
         values["filament_type"] = ";".join([profile.filament] * extruders)
-    if extruders > _MAX_TOWER_FILAMENTS:
-        values["wipe_tower"] = "0"
-    elif extruders > 1:
-        values |= _tower(profile)
-    own = "".join(f"{key} = {value}\n" for key, value in values.items())
-    return f"{_BASE.read_text(encoding='utf-8')}\n# What the profile says.\n{own}"
+    if extruders > 1:
+        values |= _tower(profile, extruders)
+    return f"{_BASE.read_text(encoding='utf-8')}\n# What the profile says.\n{_lines(values)}"
 
 
-def _tower(profile: Profile) -> dict[str, str]:
+def needed_settings(profile: Profile, extruders: int) -> str:
+    """The settings that fabkit needs on top of a user's configuration.
+
+    Plates print layer by layer, the tower is in the reserved corner, and the G-code names the objects.
+    No program of the user's runs on it.
+    """
+    values = {"gcode_label_objects": "1", "complete_objects": "0", "post_process": ""}
+    if extruders > 1:
+        values |= _tower(profile, extruders)
+    return _lines(values)
+
+
+def _lines(values: Mapping[str, str]) -> str:
+    return "".join(f"{key} = {value}\n" for key, value in values.items())
+
+
+def parse_settings(text: str) -> dict[str, str]:
+    r"""Return the values in a configuration by key.
+
+    Example:
+        >>> parse_settings("# mine\nnotes =\nperimeters = 3\n")
+        {'notes': '', 'perimeters': '3'}
+    """
+    lines = (line.partition("=") for line in text.splitlines() if not line.startswith(("#", ";")))
+    return {key.strip(): value.strip() for key, equals, value in lines if equals}
+
+
+def filling_for(profile: Profile) -> Filling:
+    """Return how PrusaSlicer fills parts with this configuration."""
+    settings = parse_settings(print_settings(profile, 1))
+
+    def solid_layers(side: str) -> int:
+        least_mm = float(settings[f"{side}_solid_min_thickness"])
+        least = math.ceil(round(least_mm / profile.layer_mm, 6))
+        return max(int(settings[f"{side}_solid_layers"]), least)
+
+    return Filling(
+        first_layer_mm=profile.first_layer_mm,
+        layer_mm=profile.layer_mm,
+        nozzle_mm=profile.nozzle_mm,
+        walls=int(settings["perimeters"]),
+        top=solid_layers("top"),
+        bottom=solid_layers("bottom"),
+        share=float(settings["fill_density"].rstrip("%")) / 100,
+        overlap=float(settings["infill_overlap"].rstrip("%")) / 100,
+        least_mm2=float(settings["solid_infill_below_area"]),
+    )
+
+
+def _tower(profile: Profile, extruders: int) -> dict[str, str]:
     """The position of the tower: in the reserved corner, if there is one."""
     place_mm = tower_place_mm(profile)
-    if place_mm is None:
+    if place_mm is None or extruders > _MAX_TOWER_FILAMENTS:
         return {"wipe_tower": "0"}
     return {
         "wipe_tower": "1",

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from fabkit.core.errors import ExternalError, escape
+from fabkit.core.errors import ExternalError, InputError, escape, pluralize
 from fabkit.core.files import external_errors, temporary_folder
+from fabkit.core.progress import Progress, no_progress
 from fabkit.model.profile import Profile
+from fabkit.printing.slicer.config import PrinterConfig
 from fabkit.printing.slicer.gcode import read_gcode
 from fabkit.printing.slicer.program import ProgramRun, Slicer, run_program
-from fabkit.printing.slicer.settings import print_settings
+from fabkit.printing.slicer.settings import needed_settings, print_settings
 from fabkit.printing.slicer.verdict import (
+    Bed,
     ExpectedPrint,
     judge_print,
     parse_mesh_info,
@@ -27,14 +31,21 @@ TIME_LIMIT_S = 600.0
 # line.
 #: The plate.
 _MODEL = "plate.3mf"
-#: The print configuration.
+#: The user's print configuration, and fabkit's, which overrides it.
+_CONFIG = "config.ini"
 _SETTINGS = "fabkit.ini"
 #: The result.
 _GCODE = "plate.gcode"
 #: The folder of the slicer's own files.
 _DATA = "data"
 #: The options that slice the plate.
-_SLICE = ("--load", _SETTINGS, "--dont-arrange", "--loglevel", "2", "--export-gcode", "-o", _GCODE)
+_SLICE = ("--dont-arrange", "--loglevel", "2", "--export-gcode", "-o", _GCODE)
+#: A line on the slicer's progress, in percent.
+_STEP = re.compile(r"(\d{1,3}) => (.{1,100})")
+#: What it says of a configuration that it cannot read.
+_REFUSAL = re.compile(
+    rf'Error while reading config file "{re.escape(_CONFIG)}": (?:Failed .*?": )?(.{{1,200}})'
+)
 #: The time stamp in the first line of the G-code; equal inputs should give equal bytes.
 _TIMESTAMP = re.compile(rb" on \d{4}-\d\d-\d\d at \d\d:\d\d:\d\d UTC")
 _FIRST_LINE = 1_000
@@ -47,12 +58,18 @@ def slice_plate(
     profile: Profile,
     expected: ExpectedPrint,
     limit_s: float = TIME_LIMIT_S,
+    config: PrinterConfig | None = None,
+    progress: Progress = no_progress,
 ) -> dict[str, Any]:
     """Slice the 3MF file of a plate, read the G-code back and judge it (see `judge_print`).
 
     The G-code is written whatever the verdict.
 
+    Args:
+        config: the user's own settings; fabkit's generic ones by default.
+
     Raises:
+        InputError: when the configuration has too few extruders, or PrusaSlicer refuses it.
         ExternalError: when the slicer cannot be used, crashes, refuses the plate, takes too long or
             writes nothing readable. No G-code is written then.
     """
@@ -63,23 +80,41 @@ def slice_plate(
             "file in your slicer"
         )
     plate = escape(model.name)
+    if config is not None and config.nozzles < expected.extruders:
+        raise InputError.of(
+            escape(config.name),
+            f"is for {pluralize(config.nozzles, 'extruder')}, and {plate} needs {expected.extruders}; export "
+            "the settings of a printer that changes filament, or set label.inlay none, board.text engraved "
+            "and cell.tones plain",
+            "nozzle_diameter",
+        )
     who = f"{plate}: {slicer}"
     with external_errors(f"cannot slice {plate}"):
         gcode.parent.mkdir(parents=True, exist_ok=True)
         # In the target's folder, so that the final move is one step.
         with temporary_folder(gcode.parent) as folder:
             shutil.copyfile(model, folder / _MODEL)
-            text = print_settings(profile, expected.extruders)
-            (folder / _SETTINGS).write_text(text, encoding="utf-8")
+            if config is None:
+                texts = {_SETTINGS: print_settings(profile, expected.extruders)}
+            else:
+                needed = needed_settings(profile, expected.extruders)
+                texts = {_CONFIG: config.text, _SETTINGS: needed}
+            loads: list[str] = []
+            for name, text in texts.items():
+                (folder / name).write_text(text, encoding="utf-8")
+                loads += ["--load", name]
             (folder / _DATA).mkdir()
 
-            def ask(*arguments: str) -> ProgramRun:
+            def ask(*arguments: str, hear: Callable[[str], None] | None = None) -> ProgramRun:
+                command: list[str | Path] = [slicer.path, "--datadir", _DATA, *arguments, _MODEL]
                 try:
-                    done = run_program(
-                        [slicer.path, "--datadir", _DATA, *arguments, _MODEL], folder, limit_s
-                    )
+                    done = run_program(command, folder, limit_s, hear)
                 except ExternalError as error:
                     raise ExternalError(f"{plate}: {error}") from None
+                refusal = _REFUSAL.search(done.output)
+                if refusal and config is not None:
+                    message = f"PrusaSlicer refuses it: {escape(refusal[1])}"
+                    raise InputError.of(escape(config.name), message)
                 if done.code != 0:
                     raise ExternalError(f"{who} {done.describe_exit().replace(_MODEL, plate)}")
                 return done
@@ -89,14 +124,28 @@ def slice_plate(
             models = parse_mesh_info(info.output, _MODEL)
             if not models:
                 raise ExternalError(f"{who} reports no objects; it {info.describe_exit()}")
-            sliced = ask(*_SLICE)
+            sliced = ask(*loads, *_SLICE, hear=_follow(progress))
             if not (folder / _GCODE).is_file():
                 raise ExternalError(f"{who} wrote no G-code; it {sliced.describe_exit()}")
             _blank_timestamp(folder / _GCODE)
             printed = read_gcode(folder / _GCODE, who)
             (folder / _GCODE).replace(gcode)
     warnings = parse_warnings(sliced.output)
-    return judge_print(plate, slicer, models, warnings, printed, expected, profile)
+    bed = config.bed if config is not None else Bed.of(profile)
+    return judge_print(plate, slicer, models, warnings, printed, expected, profile, bed)
+
+
+def _follow(progress: Progress) -> Callable[[str], None]:
+    """Report the slicer's own progress; it repeats steps for each object, but the share only grows."""
+    share = 0.0
+
+    def hear(line: str) -> None:
+        nonlocal share
+        if step := _STEP.fullmatch(line):
+            share = max(share, min(int(step[1]), 100) / 100)
+            progress(share, escape(step[2]))
+
+    return hear
 
 
 def _blank_timestamp(gcode: Path) -> None:

@@ -10,11 +10,13 @@ from dataclasses import asdict, dataclass
 from itertools import zip_longest
 from typing import Any
 
+from shapely import Polygon, box
+
 from fabkit.core.errors import escape, pluralize, quote
 from fabkit.core.units import format_mm
 from fabkit.drawing.part import PartDrawing
 from fabkit.model.profile import Profile
-from fabkit.printing.slicer.gcode import SAME_MM, Gcode, Layer, PrintedObject
+from fabkit.printing.slicer.gcode import SAME_MM, Box, Gcode, Layer, PrintedObject
 from fabkit.printing.slicer.program import Slicer
 
 
@@ -132,6 +134,28 @@ def parse_warnings(output: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
+class Bed:
+    """A printer's bed.
+
+    Attributes:
+        corners: in mm, in the frame of plates.
+        height_mm: how high it prints.
+        source: the configuration that states it; empty for the profile.
+    """
+
+    corners: tuple[tuple[float, float], ...]
+    height_mm: float
+    source: str = ""
+
+    @classmethod
+    def of(cls, profile: Profile) -> Bed:
+        """Return that of a profile."""
+        width_mm, depth_mm = profile.bed_width_mm, profile.bed_depth_mm
+        corners = (0.0, 0.0), (width_mm, 0.0), (width_mm, depth_mm), (0.0, depth_mm)
+        return cls(corners, profile.bed_height_mm)
+
+
+@dataclass(frozen=True)
 class ExpectedPrint:
     """What the G-code of a plate should contain.
 
@@ -156,6 +180,7 @@ def judge_print(
     gcode: Gcode,
     expected: ExpectedPrint,
     profile: Profile,
+    bed: Bed,
 ) -> dict[str, Any]:
     """Judge the G-code of a plate.
 
@@ -174,7 +199,7 @@ def judge_print(
         *_object_faults(gcode, expected),
         *_layer_faults(gcode, profile),
         *_pause_faults(gcode, expected),
-        *_bed_faults(gcode, profile),
+        *_bed_faults(gcode, bed, profile.nozzle_mm / 2),
     ]
     reasons += [
         f"the {feature['name']} between {format_mm(feature['low_mm'])} and "
@@ -270,17 +295,22 @@ def _pause_faults(gcode: Gcode, expected: ExpectedPrint) -> Iterator[str]:
         yield f"there are {right} pauses at {format_mm(wanted_mm or 0.0)}; expected one"
 
 
-def _bed_faults(gcode: Gcode, profile: Profile) -> Iterator[str]:
+def _bed_faults(gcode: Gcode, bed: Bed, half_mm: float) -> Iterator[str]:
     """Check the bed; PrusaSlicer does not when called from the command line."""
-    half_mm = profile.nozzle_mm / 2
-    left, front, right, back = gcode.box
-    beyond_mm = max(right - profile.bed_width_mm, back - profile.bed_depth_mm, -left, -front)
-    if beyond_mm + half_mm > SAME_MM:
+    area = Polygon(bed.corners).buffer(SAME_MM, join_style="mitre")
+
+    def fits(around: Box, bounds: Polygon) -> bool:
+        return bool(bounds.covers(box(*around).buffer(half_mm, join_style="mitre")))
+
+    of = f" of {bed.source}" * bool(bed.source)
+    do = "; choose printer.bed_width and printer.bed_depth for it" * bool(bed.source)
+    if not (fits(gcode.box, area.envelope) and all(fits(part.box, area) for part in gcode.objects)):
+        left, front, right, back = gcode.box
+        low_x, low_y, high_x, high_y = Polygon(bed.corners).bounds
         yield (
             f"it prints from ({left:.1f}, {front:.1f}) to ({right:.1f}, {back:.1f}) mm, which is "
-            f"not all on the bed of {format_mm(profile.bed_width_mm)} by "
-            f"{format_mm(profile.bed_depth_mm)}"
+            f"not all on the bed{of}, ({low_x:g}, {low_y:g}) to ({high_x:g}, {high_y:g}) mm{do}"
         )
     top_mm = gcode.layers[-1].top_mm
-    if top_mm > profile.bed_height_mm + SAME_MM:
-        yield f"it is {format_mm(top_mm)} high; the printer reaches {format_mm(profile.bed_height_mm)}"
+    if top_mm > bed.height_mm + SAME_MM:
+        yield f"it is {format_mm(top_mm)} high; the printer reaches {format_mm(bed.height_mm)}"
