@@ -19,7 +19,9 @@ from fabkit.core.files import json_text
 from fabkit.core.progress import Progress, counted, no_progress
 from fabkit.drawing.draft import draft_all, draft_printable, tone_areas
 from fabkit.drawing.part import PartDrawing
-from fabkit.model.accessory import printables
+from fabkit.model.accessory import Printable, printables
+from fabkit.model.filaments import filaments_for
+from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
 from fabkit.model.profile_file import set_note
 from fabkit.model.puzzle import PuzzleSet
@@ -172,21 +174,25 @@ def write_bom(folder: Path, puzzle: PuzzleSet, profile: Profile, force: bool = F
         name = f"{report['slicer']} with {own['file'] if own else 'generic settings'}"
         sliced = SliceTotals(name, report["seconds"], grams, len(report["plates"]))
         profile = replace(profile, **own["filament"] if own else {})
-    colours = _second_colours(puzzle, drawings, profile)
+    colours = _second_colours(puzzle, artifacts.printables, drawings, profile)
     note = set_note(puzzle.profile_values, profile)
-    bom = make_bom(puzzle.name, drawings, meshes, profile, sliced, colours, note)
+    filaments = filaments_for(puzzle, profile).colours
+    bom = make_bom(puzzle.name, drawings, meshes, profile, sliced, colours, note, filaments)
     texts = {"bom.csv": bom_csv(bom), "bom.json": json_text(bom.document())}
     write_reports(folder, puzzle.name, texts, force=force)
     return bom
 
 
 def _second_colours(
-    puzzle: PuzzleSet, drawings: Sequence[PartDrawing], profile: Profile
+    puzzle: PuzzleSet,
+    made: Sequence[Printable],
+    drawings: Sequence[PartDrawing],
+    profile: Profile,
 ) -> dict[str, tuple[str, float]]:
     """The second colour of each piece that has one, and its volume in mm3."""
     if profile.tones == "plain":
         return {}
-    pieces = {piece.id: piece for piece in puzzle.pieces}
+    pieces = {part.id: part for part in made if isinstance(part, Piece)}
     second_colours = {}
     for drawing in drawings:
         if piece := pieces.get(drawing.piece):

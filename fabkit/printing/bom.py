@@ -6,7 +6,6 @@ Without a slicer's report the plastic is estimated, see `fabkit.mesh.plastic`.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import zip_longest
@@ -89,6 +88,7 @@ class PieceLine:
         size_mm: its width, depth and height, as it lies in its file.
         printed_mm3: the plastic in it, estimated.
         letter_mm3: that of a letter in a second colour.
+        letter_colour: that colour.
         tones_mm3: that of its cells in a second colour.
         tone: that colour.
         magnets: for each, from left to right, the pole that faces outwards (``N``, ``S``, or empty
@@ -101,6 +101,7 @@ class PieceLine:
     size_mm: tuple[float, float, float]
     printed_mm3: float
     letter_mm3: float
+    letter_colour: str
     tones_mm3: float
     tone: str
     magnets: tuple[tuple[str, bool], ...]
@@ -324,6 +325,7 @@ def make_bom(
     sliced: SliceTotals | None = None,
     tones: Mapping[str, tuple[str, float]] | None = None,
     set_note: str = "",
+    filaments: Sequence[str] = (),
 ) -> Bom:
     """Make the bill of materials of a set.
 
@@ -333,6 +335,7 @@ def make_bom(
             the estimate.
         tones: for each piece printed in two colours, the second colour and its volume in mm3.
         set_note: on the set's own defaults of the profile; empty for none.
+        filaments: the colours of those that the printer holds; see `fabkit.model.filaments.Filaments`.
     """
     pieces = tuple(
         _piece_line(drawing, meshes[drawing.piece], profile, (tones or {}).get(drawing.piece))
@@ -344,7 +347,7 @@ def make_bom(
         set_name,
         profile,
         pieces,
-        tuple(_filament(pieces, profile, sliced)),
+        tuple(_filament(pieces, profile, sliced, filaments)),
         sliced,
         pauses_mm[0] if pauses_mm else None,
         set_note,
@@ -361,7 +364,8 @@ def _piece_line(
         drawing.colour,
         (width_mm, depth_mm, height_mm),
         printed_mm3(mesh, filling_for(profile), drawing.facing) - tones_mm3,
-        letter_mm3(drawing) if drawing.label is not None and drawing.label.inlaid else 0.0,
+        letter_mm3(drawing) if drawing.letter_colour else 0.0,
+        drawing.letter_colour,
         tones_mm3,
         tone,
         tuple((recess.pole, recess.mark is not None) for recess in drawing.recesses),
@@ -370,33 +374,37 @@ def _piece_line(
 
 
 def _filament(
-    pieces: Sequence[PieceLine], profile: Profile, sliced: SliceTotals | None
+    pieces: Sequence[PieceLine],
+    profile: Profile,
+    sliced: SliceTotals | None,
+    filaments: Sequence[str],
 ) -> Iterator[FilamentLine]:
-    """Yield a line for each colour name in the order of the pieces; letters come last."""
-    volumes: dict[str, float] = defaultdict(float)
-    names: dict[str, list[str]] = defaultdict(list)
-    for piece in pieces:
-        volumes[piece.colour] += piece.count * piece.printed_mm3
-        names[piece.colour].append(piece.piece)
-    tones = [piece for piece in pieces if piece.tones_mm3]
-    letters_mm3 = sum(piece.count * piece.letter_mm3 for piece in pieces)
-    tones_mm3 = sum(piece.count * piece.tones_mm3 for piece in tones)
-    inlays = [
-        (profile.letter_colour, "letters", letters_mm3),
-        (tones[0].tone if tones else "", "tones", tones_mm3),
+    """Yield a line for each colour name in the order of the pieces; letters and tones come last."""
+    bodies = [(piece.colour, piece.piece, piece.count * piece.printed_mm3) for piece in pieces]
+    letters = [
+        (piece.letter_colour, "letters", piece.count * piece.letter_mm3)
+        for piece in pieces
+        if piece.letter_mm3
     ]
-    # What each extruder prints: the pieces in all their colours, then an inlay each.
-    prints = [[(colour, tuple(names[colour]), volumes[colour]) for colour in volumes]]
-    prints += [[(colour, (name,), volume)] for colour, name, volume in inlays if volume]
+    tones = [
+        (piece.tone, "tones", piece.count * piece.tones_mm3) for piece in pieces if piece.tones_mm3
+    ]
+    # What each extruder prints: bodies in all colours, then an inlay each; or what has its colour.
+    prints = [bodies, *filter(None, (letters, tones))]
+    if filaments:
+        parts = [part for of_extruder in prints for part in of_extruder]
+        prints = [[part for part in parts if part[0] == filament] for filament in filaments]
     reported = (sliced.grams if sliced else None) or ()
     lines: dict[str, tuple[str, list[str], list[float]]] = {}
+    for colour, *_ in bodies:
+        lines.setdefault(colour_name(colour), (colour, [], []))
     for group, reported_grams in zip_longest(prints, reported[: len(prints)]):
         estimated = sum(volume for _, _, volume in group) * profile.filament_density / 1000
         # Scales the estimate to the slicer's weight, if reported.
         factor = reported_grams / estimated if reported_grams is not None and estimated else 1.0
         for colour, printed, volume in group:
             _, used_for, all_mm3 = lines.setdefault(colour_name(colour), (colour, [], []))
-            used_for += printed
+            used_for += [printed] * (printed not in used_for)
             all_mm3.append(volume * factor)
     for name, (colour, used_for, all_mm3) in lines.items():
         grams = math.fsum(all_mm3) * profile.filament_density / 1000

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from fabkit.build.artifacts import Artifacts
-from fabkit.drawing.draft import FlatDrawing, draft_all, draft_flat_piece
+from fabkit.drawing.draft import FlatDrawing, draft_all, draft_printable
 from fabkit.mesh.mesh import Mesh
 from fabkit.model.library import load_set, shipped_names
 from fabkit.model.profile import Profile
@@ -34,7 +34,7 @@ FRIDGEIQ = load_set("fridgeiq")
 
 @cache
 def drafted(profile: Profile) -> list[FlatDrawing]:
-    return draft_all(FRIDGEIQ, FRIDGEIQ.pieces, profile, draft_flat_piece)
+    return draft_all(FRIDGEIQ, FRIDGEIQ.pieces, profile, draft_printable)
 
 
 @cache
