@@ -24,6 +24,7 @@ from fabkit.model.profile import Profile
 from fabkit.model.profile_file import set_note
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.printing.bom import Bom, SliceTotals, bom_csv, make_bom
+from fabkit.printing.magnet_forces import magnet_forces
 from fabkit.printing.package3mf import extruder_count
 from fabkit.printing.slicer.program import Slicer
 from fabkit.printing.slicer.slicing import TIME_LIMIT_S, slice_plate
@@ -155,7 +156,8 @@ def write_bom(folder: Path, puzzle: PuzzleSet, profile: Profile, force: bool = F
         sliced = SliceTotals(report["slicer"], report["seconds"], grams, len(report["plates"]))
     colours = _second_colours(puzzle, drawings, profile)
     note = set_note(puzzle.profile_values, profile)
-    bom = make_bom(puzzle.name, drawings, meshes, profile, sliced, colours, note)
+    forces = magnet_forces(puzzle, puzzle.pieces, profile)
+    bom = make_bom(puzzle.name, drawings, meshes, profile, sliced, colours, note, forces)
     texts = {"bom.csv": bom_csv(bom), "bom.json": json_text(bom.document())}
     write_reports(folder, puzzle.name, texts, force=force)
     return bom

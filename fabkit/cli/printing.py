@@ -265,14 +265,16 @@ def print_bom(bom: Bom, report: Report) -> None:
     profile = bom.profile
     rows = []
     if bom.magnets:
-        rows.append([bom.magnets_text, str(bom.magnets), "", f"{bom.magnets_cost:.2f}"])
+        count = str(bom.magnets + bom.jig_magnets)
+        rows.append([f"magnets {bom.magnet_kind}", count, "", f"{bom.magnets_cost:.2f}"])
     for line in bom.filament:
         name = f"{profile.filament} {line.name} for {' '.join(line.pieces)}"
         rows.append([name, f"{line.grams:.1f} g", f"{line.metres:.2f} m", f"{line.cost:.2f}"])
     total = f"{bom.cost:.2f}"
     rows.append(["total", f"{bom.grams:.1f} g", "", total])
     report.table([pluralize(len(bom.pieces), "piece"), "count", "length", profile.currency], rows)
-    report.info(bom.spools_text)
+    for text in filter(None, (bom.packs_text, bom.spools_text)):
+        report.info(text)
     for piece in bom.pieces if profile.polarity == "alternating" else ():
         poles = " ".join(f"{pole}{' (dimple)' if marked else ''}" for pole, marked in piece.magnets)
         report.info(f"{piece.piece}: {poles}")
