@@ -213,8 +213,18 @@ def _tolerance_of(
     ]
     recesses_mm = () if profile.fit == "ribs" else scan.recesses_mm  # ribs are meant to be crushed
     magnet_mm = profile.magnet_diameter_mm if scan.flat else 0.0
+    pressed = profile.fit == "press"
     return simulate_tolerances(
-        pieces, puzzle.lattice, solved, error, magnet_mm, recesses_mm, sockets, flakes, progress
+        pieces,
+        puzzle.lattice,
+        solved,
+        error,
+        magnet_mm,
+        recesses_mm,
+        pressed,
+        sockets,
+        flakes,
+        progress,
     )
 
 
