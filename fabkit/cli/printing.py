@@ -307,7 +307,7 @@ def coupon(
 ) -> None:
     """Write a test print to measure, for `fabkit calibrate`.
 
-    Prints in about 20 minutes. Writes coupon.3mf, with numbered places to measure, coupon.pdf,
+    Prints in about half an hour. Writes coupon.3mf, with numbered places to measure, coupon.pdf,
     which shows them, and measured.csv to fill in.
     """
     from fabkit.build.coupon import TEMPLATE, write_coupon
@@ -430,11 +430,12 @@ def _prompt(places: Mapping[int, CouponPlace], kept: Path, report: Report) -> li
     try:
         for place in places.values():
             while True:
-                question = f"{place.number:>3}  {place.what}, {place.nominal_mm:.2f} mm: "
+                nominal = "" if place.kind == "magnet" else f", {place.nominal_mm:.2f} mm"
+                question = f"{place.number:>3}  {place.what}{nominal}: "
                 print(question, end="", flush=True, file=sys.stderr)
                 try:
                     answer = input()
-                    if values := parse_values(answer):
+                    if values := parse_values(answer, place):
                         readings.append(mean_measurement(place, values))
                         typed[place.number] = answer.strip()
                     break
