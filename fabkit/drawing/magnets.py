@@ -1,7 +1,7 @@
 """Magnets: their recesses, their places in a piece, and which pole of each faces outwards.
 
-When poles alternate, a magnet inserted the wrong way round repels where it should hold. So every
-south pole is marked by a round dimple that is visible when inserting the magnet: in the back beside
+When poles alternate, a magnet inserted the wrong way round repels neighbours that it should attract. So
+every south pole is marked by a round dimple that is visible when inserting the magnet: in the back beside
 an open recess, in the floor of a closed cavity.
 """
 

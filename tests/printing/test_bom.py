@@ -184,6 +184,7 @@ def test_polarity_is_noted(polarity: str, text: str) -> None:
     [
         ([], "21 + 1 for the jig = 22 magnets: 3 packs of 10"),
         (["magnet.pack=22"], "21 + 1 for the jig = 22 magnets: 1 pack of 22"),
+        (["magnet.pack=21"], "21 + 1 for the jig = 22 magnets: 2 packs of 21"),
         (["magnet.pack=1"], "21 + 1 for the jig = 22 magnets: sold singly"),
         (["magnet.polarity=alternating"], "21 + 2 for the 2 jigs = 23 magnets: 3 packs of 10"),
         (["recess.fit=none"], ""),

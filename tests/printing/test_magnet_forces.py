@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,10 +12,15 @@ import numpy as np
 import pytest
 
 from fabkit.drawing.jig import draft_jigs
+from fabkit.model.challenges import find_challenge
 from fabkit.model.library import load_set
+from fabkit.model.piece import placements
 from fabkit.model.profile import POLARITIES
 from fabkit.model.profile_file import load_profile
+from fabkit.model.puzzle import Given
 from fabkit.printing.magnet_forces import Disc, MagnetForces, magnet_forces, magnet_gap_mm
+from fabkit.solve.answer import solve
+from fabkit.solve.encoding import to_exact_cover
 
 FACTS = json.loads((Path(__file__).parents[1] / "facts" / "magnets.json").read_text())
 FRIDGEIQ = load_set("fridgeiq")
@@ -165,3 +171,31 @@ def test_a_recess_is_deeper_than_its_magnet() -> None:
     turned = replace(load_profile(["flippable"]), facing="down")
     assert magnet_gap_mm(turned) >= turned.floor_mm
     assert np.isfinite(DISC.pull_n(magnet_gap_mm(turned)))
+
+
+@pytest.mark.integration
+def test_the_docs_state_the_worst_push_in_square_10() -> None:
+    """In ten solutions with the smallest piece at each of its places: like the docs' table."""
+    square = find_challenge(FRIDGEIQ, "square_10")
+    solutions = []
+    for place in placements(FRIDGEIQ.lattice, FRIDGEIQ.piece("D"), square.region, False):
+        encoded = to_exact_cover(FRIDGEIQ, replace(square, given=(Given("D", place.cells),)))
+        for solution in solve(encoded, "all", limit=10).solutions:
+            solutions.append(("square_10", encoded.decode(solution), 1))
+    assert len(solutions) == 1120
+    text = (Path(__file__).parents[2] / "docs/how-to/embedded-magnets.md").read_text()
+    rows = re.findall(r"\| `(\w+)`[^|]* \| ([0-9.]+) N \| ([0-9.]+) N \|", text)
+    assert [polarity for polarity, _, _ in rows] == ["same", "alternating", "free"]
+    # The set's other solutions are no less extreme: only these count here.
+    bare = replace(FRIDGEIQ, name="bare", entries=())
+    for polarity, steel_n, tray_n in rows:
+        profile = load_profile((), [f"magnet.polarity={polarity}"])
+        found = magnet_forces(bare, bare.pieces, profile, solutions)
+        assert found
+        assert found.on_steel
+        assert found.in_tray
+        assert f"{found.on_steel.push_n:.2f}" == steel_n
+        assert f"{found.in_tray.push_n:.2f}" == tray_n
+        assert f"{found.pull_n:.1f} N on each magnet" in text
+        assert f"friction holds {found.on_steel.hold_n:.1f} N" in text
+        assert f"friction holds only {found.in_tray.hold_n:.2f} N" in text
