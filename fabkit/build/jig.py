@@ -17,6 +17,7 @@ from fabkit.core.progress import Progress, no_progress
 from fabkit.model.accessory import profile_as_made
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
+from fabkit.printing.bom import FIND_POLE
 
 if TYPE_CHECKING:
     from fabkit.drawing.jig import Jig
@@ -34,6 +35,11 @@ _HOW = {
     "embedded": "At the pause, lower it into a cavity with a drop of glue until the jig rests on "
     "the print, and push the jig aside: the cavity holds the magnet.",
 }
+#: On the pole of a single jig.
+_ANY_POLE = (
+    "The poles may be the other way round: what matters is that one jig presses all magnets in, so that "
+    "all show the same pole."
+)
 
 
 def write_jigs(
@@ -123,11 +129,14 @@ def jig_document(
     snap = "Let a magnet snap to the tip"
     if tips:
         snap += ": it sticks only the right way round"
+    how = [f"{', '.join([glue, *tips])}.", f"{snap}. {_HOW[profile.fit]}"]
+    if tips:
+        how.append(_ANY_POLE if len(tips) == 1 else FIND_POLE)
     return {
         "profile": profile.name,
         "set": puzzle and puzzle.name,
         "fit": profile.fit,
         "magnet_mm": [profile.magnet_diameter_mm, profile.magnet_height_mm],
         "jigs": documents,
-        "how": [f"{', '.join([glue, *tips])}.", f"{snap}. {_HOW[profile.fit]}"],
+        "how": how,
     }

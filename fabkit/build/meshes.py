@@ -109,7 +109,10 @@ def check_and_verify(
         write_contents(check_contents(checked) | verify_contents(verified), output_path)
 
     recipe = report_recipe(
-        puzzle, profile, f"{budget_s}", exclude_keys=("price.", "laser.", "filament.")
+        puzzle,
+        profile,
+        f"{budget_s}",
+        exclude_keys=("price.", "laser.", "filament.", "magnet.pack"),
     )
     target = Target(("check.json", "check.html", "verify.json"), recipe, write, about="stl")
     build(folder, puzzle.name, [target], force)

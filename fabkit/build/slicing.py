@@ -26,6 +26,7 @@ from fabkit.model.profile import Profile
 from fabkit.model.profile_file import set_note
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.printing.bom import Bom, SliceTotals, bom_csv, make_bom
+from fabkit.printing.magnet_forces import magnet_forces
 from fabkit.printing.package3mf import extruder_count
 from fabkit.printing.slicer.config import PrinterConfig
 from fabkit.printing.slicer.program import Slicer
@@ -177,7 +178,8 @@ def write_bom(folder: Path, puzzle: PuzzleSet, profile: Profile, force: bool = F
     colours = _second_colours(puzzle, artifacts.printables, drawings, profile)
     note = set_note(puzzle.profile_values, profile)
     filaments = filaments_for(puzzle, profile).colours
-    bom = make_bom(puzzle.name, drawings, meshes, profile, sliced, colours, note, filaments)
+    forces = magnet_forces(puzzle, puzzle.pieces, profile)
+    bom = make_bom(puzzle.name, drawings, meshes, profile, sliced, colours, note, filaments, forces)
     texts = {"bom.csv": bom_csv(bom), "bom.json": json_text(bom.document())}
     write_reports(folder, puzzle.name, texts, force=force)
     return bom

@@ -248,6 +248,8 @@ def print_check(result: CheckReport, report: Report) -> None:
 
         for sentence in odds_sentences(result.tolerance):
             report.info(sentence)
+    for sentence in result.magnets.sentences if result.magnets else ():
+        report.info(sentence)
     rules = sum(len(part.findings) for part in result.all_parts)
     gaps = [
         assembly.min_gap_mm for assembly in result.assemblies if assembly.min_gap_mm is not None

@@ -280,14 +280,16 @@ def print_bom(bom: Bom, report: Report) -> None:
     profile = bom.profile
     rows = []
     if bom.magnets:
-        rows.append([bom.magnets_text, str(bom.magnets), "", f"{bom.magnets_cost:.2f}"])
+        count = str(bom.magnets + bom.jig_magnets)
+        rows.append([f"magnets {bom.magnet_kind}", count, "", f"{bom.magnets_cost:.2f}"])
     for line in bom.filament:
         name = f"{profile.filament} {line.name} for {' '.join(line.pieces)}"
         rows.append([name, f"{line.grams:.1f} g", f"{line.metres:.2f} m", f"{line.cost:.2f}"])
     total = f"{bom.cost:.2f}"
     rows.append(["total", f"{bom.grams:.1f} g", "", total])
     report.table([pluralize(len(bom.pieces), "piece"), "count", "length", profile.currency], rows)
-    report.info(bom.spools_text)
+    for text in filter(None, (bom.packs_text, bom.spools_text)):
+        report.info(text)
     for piece in bom.pieces if profile.polarity == "alternating" else ():
         poles = " ".join(f"{pole}{' (dimple)' if marked else ''}" for pole, marked in piece.magnets)
         report.info(f"{piece.piece}: {poles}")
@@ -320,7 +322,7 @@ def coupon(
 ) -> None:
     """Write a test print to measure, for `fabkit calibrate`.
 
-    Prints in about 20 minutes. Writes coupon.3mf, with numbered places to measure, coupon.pdf,
+    Prints in about half an hour. Writes coupon.3mf, with numbered places to measure, coupon.pdf,
     which shows them, and measured.csv to fill in.
     """
     from fabkit.build.coupon import TEMPLATE, write_coupon
@@ -443,11 +445,12 @@ def _prompt(places: Mapping[int, CouponPlace], kept: Path, report: Report) -> li
     try:
         for place in places.values():
             while True:
-                question = f"{place.number:>3}  {place.what}, {place.nominal_mm:.2f} mm: "
+                nominal = "" if place.kind == "magnet" else f", {place.nominal_mm:.2f} mm"
+                question = f"{place.number:>3}  {place.what}{nominal}: "
                 print(question, end="", flush=True, file=sys.stderr)
                 try:
                     answer = input()
-                    if values := parse_values(answer):
+                    if values := parse_values(answer, place):
                         readings.append(mean_measurement(place, values))
                         typed[place.number] = answer.strip()
                     break

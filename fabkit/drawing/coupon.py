@@ -29,6 +29,7 @@ from fabkit.drawing.glyphs import (
 )
 from fabkit.drawing.label import Label
 from fabkit.drawing.laser import CHORD_TOLERANCE_MM, CutPiece
+from fabkit.drawing.magnets import Recess, RecessDiameters, recess_diameters
 from fabkit.drawing.outline import (
     DrawingError,
     PointMm,
@@ -37,6 +38,7 @@ from fabkit.drawing.outline import (
     mitre_offset,
     rings_mm,
 )
+from fabkit.model.layers import layer_top_mm
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 
@@ -49,7 +51,19 @@ PLACE_KINDS = {
     "height": "thickness",
     "tab": "tab",
     "gap": "slot",
+    "magnet": "magnet held (A to E)",
 }
+#: The recesses to try a magnet in, from the narrowest to the widest.
+RUNGS = "ABCDE"
+#: How much wider each is than the one before.
+RUNG_STEP_MM = 0.05
+#: Their depth: less than in a piece, since they should print in ten minutes.
+_RUNG_DEPTH_MM = 1.4
+#: The plastic above them, which carries their letters, and beside them.
+_RUNG_ROOF_MM = 0.8
+_RUNG_WALL_MM = 1.6
+#: The least distance of two letters, and the width for the number of their strip.
+_RUNG_MM = 7.5
 #: The minimum width of a number's strokes.
 STROKE_MM = 0.8
 #: The depth of a number's engraving.
@@ -64,6 +78,8 @@ _MIN_MM = 6.0
 _MAX_MM = 20.0
 #: Chords per quarter of a hole: 0.003 mm off at 10 mm.
 _CHORDS = 32
+#: The distance between the strip of recesses and the other parts.
+_APART_MM = 3.0
 #: The height of the two test pieces, which are frames.
 _FRAME_HEIGHT_MM = 1.0
 #: The maximum width of a frame's strips.
@@ -79,9 +95,11 @@ class CouponPlace:
     """One place to measure.
 
     Attributes:
-        kind: ``step``, ``slot``, ``hole``, ``foot`` or ``height``; on what is cut ``tab`` or ``gap``.
-        axis: ``x`` or ``y``; ``z`` for a height.
-        line_mm: start and end, in the frame of its part; empty for a height.
+        kind: ``step``, ``slot``, ``hole``, ``foot`` or ``height``; on what is cut ``tab`` or ``gap``;
+            ``magnet`` for the recesses to try a magnet in, where the letter of one is read.
+        axis: ``x`` or ``y``; ``z`` for a height or a magnet.
+        nominal_mm: the length as drawn; the diameter of the middle recess.
+        line_mm: start and end, in the frame of its part; empty for a height or a magnet.
         at_mm: centre of its number.
     """
 
@@ -101,13 +119,15 @@ class CouponPlace:
 
     def lettering(self) -> Lettering:
         """Return its number, placed, with strokes that are wide enough to engrave."""
-        letters = lettering(str(self.number))
-        cap_mm = 3.8
-        while not strokes_are_at_least(letters.moved(0, 0, cap_mm).polygon(), STROKE_MM):
-            cap_mm = round(cap_mm + 0.1, 6)
-        if self.turned:
-            letters = letters.turned()
-        return letters.moved(*self.at_mm, cap_mm)
+        return _engraved(str(self.number), self.at_mm, self.turned)
+
+
+def _engraved(text: str, at_mm: PointMm, turned: bool = False) -> Lettering:
+    letters = lettering(text)
+    cap_mm = 3.8
+    while not strokes_are_at_least(letters.moved(0, 0, cap_mm).polygon(), STROKE_MM):
+        cap_mm = round(cap_mm + 0.1, 6)
+    return (letters.turned() if turned else letters).moved(*at_mm, cap_mm)
 
 
 @dataclass(frozen=True)
@@ -117,6 +137,7 @@ class CouponPart:
     Attributes:
         chamfer_mm: around its lower edges.
         origin_mm: place of its origin on the bed and on the drawing.
+        recesses: to try a magnet in; each has its letter on the other side.
     """
 
     name: str
@@ -125,10 +146,19 @@ class CouponPart:
     chamfer_mm: float
     origin_mm: PointMm
     places: tuple[CouponPlace, ...]
+    recesses: tuple[Recess, ...] = ()
+
+    @property
+    def letterings(self) -> list[Lettering]:
+        """The numbers and letters that are engraved."""
+        letters = zip(RUNGS, self.recesses, strict=False)
+        return [place.lettering() for place in self.places] + [
+            _engraved(letter, recess.centre_mm) for letter, recess in letters
+        ]
 
     @property
     def _contours(self) -> tuple[Contour, ...]:
-        return tuple(contour for place in self.places for contour in place.lettering().contours)
+        return tuple(contour for letters in self.letterings for contour in letters.contours)
 
     def drawing(self) -> FlatDrawing:
         """Return its drawing for printing, with engraved numbers."""
@@ -144,6 +174,7 @@ class CouponPart:
             top_chamfer_mm=0.0,
             foot_chamfer_mm=self.chamfer_mm,
             label=label,
+            recesses=self.recesses,
         )
 
     def cut(self) -> CutPiece:
@@ -159,7 +190,7 @@ def coupon_parts(profile: Profile, laser: bool = False) -> list[CouponPart]:
         >>> from fabkit.model.profile_file import load_profile
         >>> parts = coupon_parts(load_profile())
         >>> [(part.name, len(part.places)) for part in parts]
-        [('comb', 13), ('holes', 6), ('bar', 7)]
+        [('comb', 13), ('holes', 6), ('bar', 7), ('magnets', 1)]
         >>> parts[1].places[2].what, parts[1].places[2].nominal_mm
         ('hole X', 10.0)
     """
@@ -175,7 +206,7 @@ def coupon_parts(profile: Profile, laser: bool = False) -> list[CouponPart]:
             name, outline, thickness_mm, part["chamfer"], tuple(part["lies"]), places
         )
     if not laser:
-        return list(parts.values())
+        return [*parts.values(), *_magnet_strip(profile)]
     comb = parts["comb"]
     cut = {"step": "tab", "slot": "gap"}
     tabs = [replace(place, kind=cut[place.kind]) for place in comb.places if place.kind in cut]
@@ -234,6 +265,49 @@ def _holes(
         number_mm = [x + (-2.6 if is_x else 2.6), y + radius + _NUMBERS_MM / 2]
         placed.append(row | {"line": line, "at": number_mm})
     return orient(shapely.simplify(union_all(columns), 0) - union_all(circles)), placed
+
+
+def _magnet_strip(profile: Profile) -> list[CouponPart]:
+    """Return a strip of recesses to try a magnet in: one as wide as a piece's in the middle, the others
+    narrower and wider in steps. None where magnets are not pressed in, or are too large."""
+    if profile.fit != "press" or profile.magnet_diameter_mm > _MAX_MM:
+        return []
+    nominal_mm = recess_diameters(profile).widest_mm
+    place = CouponPlace(80, "magnet", "z", "magnets", nominal_mm, (), (0.0, 0.0))
+    widest_mm = rung_mm(place, RUNGS[-1])
+    pitch_mm = max(_RUNG_MM, widest_mm + _RUNG_WALL_MM)
+    deep_mm = max(_RUNG_MM, widest_mm + 2 * _RUNG_WALL_MM)
+    place = replace(place, at_mm=(_RUNG_MM / 2 + 0.5, deep_mm / 2))
+    depth_mm = layer_top_mm(profile, min(_RUNG_DEPTH_MM, profile.magnet_height_mm))
+    recesses = tuple(
+        Recess(
+            centre_mm=(round(_RUNG_MM + (index + 0.5) * pitch_mm, 3), round(deep_mm / 2, 3)),
+            low_mm=0.0,
+            high_mm=depth_mm,
+            diameters=RecessDiameters(rung_mm(place, letter), None),
+            lead_in_mm=profile.lead_in_mm,
+            rib_width_mm=profile.rib_width_mm,
+        )
+        for index, letter in enumerate(RUNGS)
+    )
+    wide_mm = _RUNG_MM + len(RUNGS) * pitch_mm + _RUNG_WALL_MM / 2
+    outline = orient(box(0, 0, wide_mm, deep_mm))
+    thickness_mm = layer_top_mm(profile, depth_mm + _RUNG_ROOF_MM)
+    below_mm = (0.0, -deep_mm - _APART_MM)
+    return [CouponPart("magnets", outline, thickness_mm, 0.4, below_mm, (place,), recesses)]
+
+
+def rung_mm(place: CouponPlace, letter: str) -> float:
+    """Return the diameter, as drawn, of one of the recesses to try a magnet in.
+
+    Example:
+        >>> from fabkit.model.profile_file import load_profile
+        >>> place = coupon_places(load_profile())[80]
+        >>> rung_mm(place, "A"), rung_mm(place, "C"), rung_mm(place, "E")
+        (10.0, 10.1, 10.2)
+    """
+    steps = RUNGS.index(letter) - len(RUNGS) // 2
+    return round(place.nominal_mm + steps * RUNG_STEP_MM, 3)
 
 
 def fit_test_pieces(puzzle: PuzzleSet, profile: Profile) -> list[FlatDrawing]:

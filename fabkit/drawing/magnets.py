@@ -1,7 +1,7 @@
 """Magnets: their recesses, their places in a piece, and which pole of each faces outwards.
 
-When poles alternate, a magnet inserted the wrong way round repels where it should hold. So every
-south pole is marked by a round dimple that is visible when inserting the magnet: in the back beside
+When poles alternate, a magnet inserted the wrong way round repels neighbours that it should attract. So
+every south pole is marked by a round dimple that is visible when inserting the magnet: in the back beside
 an open recess, in the floor of a closed cavity.
 """
 
@@ -35,7 +35,7 @@ _DIRECTIONS = 180
 _SAFETY_MM = 0.0015
 
 #: A magnet with more play than this in a printed hole is not held by it.
-_MAX_PRESS_PLAY_MM = 0.02
+MAX_PRESS_PLAY_MM = 0.02
 
 
 def erode(area: Polygon, distance_mm: float) -> BaseGeometry:
@@ -262,7 +262,7 @@ def magnet_count(canonical: Polygon, unit_mm: float) -> int:
 def _refuse_loose_press(profile: Profile) -> None:
     """Refuse holes of a calibrated printer, whose width is known, that lose a magnet."""
     play_mm = round(profile.press_mm - profile.hole_loss_mm, 3)
-    if profile.fit == "press" and profile.hole_sd_mm and play_mm > _MAX_PRESS_PLAY_MM:
+    if profile.fit == "press" and profile.hole_sd_mm and play_mm > MAX_PRESS_PLAY_MM:
         raise DrawingError(
             f"recess.press {format_mm(profile.press_mm)} prints holes {format_mm(play_mm)} wider than "
             "the magnet on this printer, which lose it; calibrate again, or choose "

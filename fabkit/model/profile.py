@@ -65,7 +65,7 @@ FILAMENTS = "filaments"
 #: Sections and keys that do not affect the shape of pieces: checks, layout, costs, other parts.
 _NOT_SHAPING = {
     "gap", "printer", "calibration", "plate", "filament", "filaments", "price", "laser", "board", "lid",
-    "magnet.grade", "label.inlay", "label.colour", "cell.tones",
+    "magnet.grade", "magnet.pack", "label.inlay", "label.colour", "cell.tones",
 }  # fmt: skip
 
 
@@ -182,6 +182,7 @@ class Profile:
     hole_loss_mm: float = _mm("calibration.hole_loss", "how much narrower recesses print", -1, 2)
     hole_sd_mm: float = _mm("calibration.hole_sd", "standard deviation of the hole loss", 0, 1)
     polarity: str = _choice("magnet.polarity", "which pole of a magnet faces outwards", *POLARITIES)
+    magnet_pack: float = _number("magnet.pack", "magnets in a pack, as sold", 1, 10_000)
     magnet_grade: str = _text("magnet.grade", "strength grade of the magnets, as sold")
     inlay: str = _choice("label.inlay", "whether a second colour fills the engraving", *INLAYS)
     letter_colour: str = _colour("label.colour", "colour of the inlay")

@@ -244,6 +244,11 @@ def _printer_contradictions(profile: Profile) -> Iterable[ErrorDetail]:
 def _recess_contradictions(profile: Profile, depth_mm: float) -> Iterable[ErrorDetail]:
     """Check that the lead-in, which continues down to the ribs' crests, ends inside the recess, and
     that marks of south poles fit; those of closed cavities are in the floor."""
+    if profile.magnet_pack != int(profile.magnet_pack):
+        yield ErrorDetail(
+            "magnet.pack",
+            f"is {profile.magnet_pack:g}; expected a whole number of magnets such as 10",
+        )
     ribs_mm = (profile.rib_root_mm - profile.rib_crest_mm) / 2 if profile.fit == "ribs" else 0.0
     if not profile.embedded and profile.lead_in_mm + ribs_mm >= depth_mm:
         with_ribs = f", with the {format_mm(ribs_mm)} of the ribs," if ribs_mm else ""

@@ -21,6 +21,7 @@ _LARGE_PAGE = (210.0, 148.0)  # A5 landscape, for the enlarged parts
 _LEFT = 12.0  # the left margin of both
 _TOP = 285.0  # the upper end of the text
 _PARTS_Y = 186.0  # the lower end of the parts
+_TABLE_MM = 12.0  # the distance from the parts to the table
 _ROW_MM = 7.2  # height of a row of the table
 _COLUMN_MM = 96.0  # width of one of its two columns
 _BLANK_MM = 27.0  # width of the blank for a reading
@@ -42,6 +43,8 @@ _PRINTED = (
     "Skip what you cannot reach; write down repeated readings, too. Line 10 runs along X, line 20 along Y.",
     "Outside: hold the jaws at half height. At the bed: rest them on the table, so that they touch the",
     "lowest layer. Inside and holes: turn and tilt a little; for a hole, the largest reading counts.",
+    "80: press a magnet into the recesses from below, A (narrow) first. Stop at the first that lets it fall",
+    "when you knock the strip on the table, and write down the letter before it.",
 )
 #: How to measure a coupon that was cut.
 _CUT = (
@@ -61,10 +64,11 @@ def coupon_sheet(
     def draw(page: PdfPage) -> None:
         page.text(_LEFT, _TOP - 4, f"Coupon · {title[:60]}", 5.5, class_="title")
         for row, line in enumerate(_CUT if laser else _PRINTED):
-            page.text(_LEFT, _TOP - 12 - 4.6 * row, line, 3.3)
+            page.text(_LEFT, _TOP - 11.5 - 4.3 * row, line, 3.3)
         draw_scale_bar(page, (_LEFT, _TOP - 41), 100.0, LIGHT)
         for part in parts:
             _part(page, part, (_LEFT + 6 + part.origin_mm[0], _PARTS_Y + part.origin_mm[1]))
+        low_mm = min(part.origin_mm[1] for part in parts)
         left = 140.0
         for piece in pieces:
             x, y, right, _ = piece.outline.bounds
@@ -78,13 +82,15 @@ def coupon_sheet(
         places = places_in_order(parts)
         half = math.ceil(len(places) / 2)
         for column, column_places in enumerate((places[:half], places[half:])):
-            _rows(page, column_places, _LEFT + column * _COLUMN_MM, _PARTS_Y - 22)
+            _rows(page, column_places, _LEFT + column * _COLUMN_MM, _PARTS_Y + low_mm - _TABLE_MM)
 
     def draw_large(page: PdfPage) -> None:
         heading = f"Enlarged {_LARGER:g} : 1"
         page.text(_LEFT, _LARGE_PAGE[1] - 9, heading, 5.5, class_="title")
         with page.scaled((_LEFT + 20, 6.0), 1 / _LARGER):
             for part in parts:
+                if part.recesses:  # nothing is measured on it
+                    continue
                 _part(page, part, part.origin_mm)
                 _numbers(page, part, part.origin_mm)
 
@@ -95,8 +101,11 @@ def coupon_sheet(
 def _part(canvas: Canvas, part: CouponPart, by_mm: PointMm) -> None:
     """Draw a part, its engraved numbers, and its measuring lines between two ticks."""
     draw_area(canvas, part.outline, by_mm, **_AREA)
-    for place in part.places:
-        draw_area(canvas, place.lettering().polygon(), by_mm, fill=LIGHT.ink)
+    for recess in part.recesses:
+        (x, y), width_mm = recess.centre_mm, recess.diameters.widest_mm
+        canvas.circle(x + by_mm[0], y + by_mm[1], width_mm / 2, fill="none", **_LINE)
+    for letters in part.letterings:
+        draw_area(canvas, letters.polygon(), by_mm, fill=LIGHT.ink)
     for place in part.places:
         if place.line_mm:
             ends = [(x + by_mm[0], y + by_mm[1]) for x, y in place.line_mm]

@@ -21,6 +21,7 @@ from fabkit.drawing.part import PartDrawing
 from fabkit.mesh.mesh import Mesh
 from fabkit.mesh.plastic import printed_mm3
 from fabkit.model.profile import Profile
+from fabkit.printing.magnet_forces import MagnetForces
 from fabkit.printing.plate import layer_before_pause
 from fabkit.printing.slicer.settings import filling_for
 
@@ -73,6 +74,12 @@ MAGNET_WARNING = (
 GLUE_NOTE = (
     "Glue each magnet into its cavity (a drop of cyanoacrylate): the steel nozzle lifts loose magnets "
     "as it passes over them."
+)
+#: How to find a pole.
+FIND_POLE = (
+    "To find the north pole of a magnet, hang it on edge from a long thread, away from steel: the face "
+    "that turns towards north is its north pole. Mark it with a pen: the face of another magnet that "
+    "sticks to it is a south pole."
 )
 #: Where poles face in open recesses.
 _OPEN = "towards the back"
@@ -160,6 +167,7 @@ class Bom:
         sliced: a slicer's totals; None if the plates were not sliced and filament is estimated.
         pause_height_mm: where the printer pauses; None without a pause.
         set_note: on the set's own defaults of the profile; empty for none.
+        forces: of the magnets; None without magnets.
     """
 
     set_name: str
@@ -169,6 +177,7 @@ class Bom:
     sliced: SliceTotals | None
     pause_height_mm: float | None
     set_note: str = ""
+    forces: MagnetForces | None = None
 
     @property
     def has_slicer_weight(self) -> bool:
@@ -189,13 +198,37 @@ class Bom:
     @property
     def magnets_text(self) -> str:
         """Number and kind of the magnets, as text; empty for none."""
-        kind = f"{self.profile.magnet_grade}, {self.magnets_size}"
-        return f"{pluralize(self.magnets, 'magnet')} {kind}" if self.magnets else ""
+        return f"{pluralize(self.magnets, 'magnet')} {self.magnet_kind}" if self.magnets else ""
+
+    @property
+    def magnet_kind(self) -> str:
+        """Grade and size of each magnet, as text."""
+        return f"{self.profile.magnet_grade}, {self.magnets_size}"
+
+    @property
+    def jig_magnets(self) -> int:
+        """Number of magnets for the jigs: one for each pole that faces outwards."""
+        return len({pole for piece in self.pieces for pole, _ in piece.magnets})
+
+    @property
+    def packs(self) -> int:
+        """Number of packs of magnets to buy, for pieces and jigs."""
+        return math.ceil((self.magnets + self.jig_magnets) / self.profile.magnet_pack)
+
+    @property
+    def packs_text(self) -> str:
+        """The packs of magnets to buy, as text; empty for none."""
+        pack = self.profile.magnet_pack
+        jigs = "the jig" if self.jig_magnets == 1 else f"the {self.jig_magnets} jigs"
+        needed = f"{self.magnets} + {self.jig_magnets} for {jigs}"
+        packs = f"{pluralize(self.packs, 'pack')} of {pack:g}" if pack > 1 else "sold singly"
+        total = self.magnets + self.jig_magnets
+        return f"{needed} = {pluralize(total, 'magnet')}: {packs}" if self.magnets else ""
 
     @property
     def magnets_cost(self) -> float:
-        """Cost of the magnets."""
-        return round(self.magnets * self.profile.magnet_price, 2)
+        """Cost of the magnets in pieces and jigs."""
+        return round((self.magnets + self.jig_magnets) * self.profile.magnet_price, 2)
 
     @property
     def filament_cost(self) -> float:
@@ -234,6 +267,7 @@ class Bom:
         notes = []
         if self.magnets:
             notes = [MAGNET_WARNING, *_polarity_notes(self.profile)]
+            notes += self.forces.sentences if self.forces else []
         if self.pause_height_mm is not None:
             layer = layer_before_pause(self.pause_height_mm, self.profile)
             notes += [
@@ -287,6 +321,9 @@ class Bom:
             ],
             "magnets": {
                 "count": self.magnets,
+                "for_jigs": self.jig_magnets,
+                "pack": profile.magnet_pack,
+                "packs": self.packs,
                 "diameter_mm": profile.magnet_diameter_mm,
                 "height_mm": profile.magnet_height_mm,
                 "grade": profile.magnet_grade,
@@ -294,6 +331,7 @@ class Bom:
                 "polarity": profile.polarity,
                 "price": profile.magnet_price,
                 "cost": self.magnets_cost,
+                "forces": self.forces.document() if self.forces else None,
             },
             "filament": [
                 {"material": profile.filament} | asdict(line) | {"spools": line.spools}
@@ -326,6 +364,7 @@ def make_bom(
     tones: Mapping[str, tuple[str, float]] | None = None,
     set_note: str = "",
     filaments: Sequence[str] = (),
+    forces: MagnetForces | None = None,
 ) -> Bom:
     """Make the bill of materials of a set.
 
@@ -336,6 +375,7 @@ def make_bom(
         tones: for each piece printed in two colours, the second colour and its volume in mm3.
         set_note: on the set's own defaults of the profile; empty for none.
         filaments: the colours of those that the printer holds; see `fabkit.model.filaments.Filaments`.
+        forces: see `fabkit.printing.magnet_forces.magnet_forces`.
     """
     pieces = tuple(
         _piece_line(drawing, meshes[drawing.piece], profile, (tones or {}).get(drawing.piece))
@@ -351,6 +391,7 @@ def make_bom(
         sliced,
         pauses_mm[0] if pauses_mm else None,
         set_note,
+        forces,
     )
 
 
@@ -418,13 +459,21 @@ def _filament(
 def _polarity_notes(profile: Profile) -> list[str]:
     side = _CLOSED if profile.embedded else _OPEN
     if profile.polarity == "same":
-        return [f"Polarity: insert every magnet with the same pole {side}."]
+        return [
+            f"Polarity: insert every magnet with the same pole {side}. Neighbours then repel each other, "
+            "and pieces stack; which pole it is does not matter."
+        ]
     if profile.polarity == "alternating":
         return [
             f"Polarity: north faces {side} in unmarked recesses, south in recesses marked by a dimple; "
-            "the pieces below list theirs from left to right, seen from the lettered face."
+            "the pieces below list theirs from left to right, seen from the lettered face. Unlike "
+            "neighbours attract each other, like ones repel.",
+            FIND_POLE,
         ]
-    return ["Polarity: insert the magnets either way round."]
+    return [
+        "Polarity: insert the magnets either way round. Like neighbours repel each other, unlike ones "
+        "attract; pieces may not stack."
+    ]
 
 
 _COLUMNS = ("item", "name", "count", "unit", "size", "colour", "price", "cost", "note")
@@ -443,10 +492,11 @@ def bom_csv(bom: Bom) -> str:
         row["size"] = f"{width} x {depth} x {height} mm"
         rows.append(row | {"colour": piece.colour, "note": f"poles {poles}" if poles else ""})
     if bom.magnets:
-        row = {"item": "magnet", "name": profile.magnet_grade, "count": bom.magnets}
+        count = bom.magnets + bom.jig_magnets
+        row = {"item": "magnet", "name": profile.magnet_grade, "count": count}
         row["size"] = bom.magnets_size
         price, cost = f"{profile.magnet_price:.2f}", f"{bom.magnets_cost:.2f}"
-        rows.append(row | {"price": price, "cost": cost})
+        rows.append(row | {"price": price, "cost": cost, "note": bom.packs_text})
     for line in bom.filament:
         row = {"item": "filament", "name": profile.filament, "count": f"{line.grams:.1f}"}
         row |= {"unit": "g", "size": format_mm(profile.filament_diameter_mm), "colour": line.name}

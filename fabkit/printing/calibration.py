@@ -38,7 +38,7 @@ from fabkit.core.errors import ErrorList, InputError, escape, join_names, quote
 from fabkit.core.parsing import read_text
 from fabkit.core.units import format_mm
 from fabkit.drawing.boards.lids import sliding_lid
-from fabkit.drawing.coupon import CouponPlace
+from fabkit.drawing.coupon import RUNG_STEP_MM, RUNGS, CouponPlace, rung_mm
 from fabkit.drawing.outline import DrawingError
 from fabkit.model.profile import Profile
 from fabkit.model.profile_file import contradictions
@@ -112,6 +112,7 @@ class MachineFit:
         residuals: of all measurements, in order, including outliers.
         covariance: of the values, in their order.
         quantile: factor from a standard error to half a 95 % interval.
+        held_mm: diameter as drawn of the widest recess that held a magnet, by trial; None if not tried.
     """
 
     values: dict[str, Estimate]
@@ -119,6 +120,7 @@ class MachineFit:
     residuals: tuple[Residual, ...]
     covariance: Vector
     quantile: float
+    held_mm: float | None = None
 
     @property
     def outliers(self) -> list[Residual]:
@@ -177,7 +179,7 @@ def read_measurements(
                     )
                 read = values.setdefault(place.number, [])
                 for cell in row[3:]:
-                    read += parse_values(cell)
+                    read += parse_values(cell, place)
             except ValueError as error:
                 errors.add(f"line {line}", str(error))
         errors.raise_if_any()
@@ -224,25 +226,37 @@ def _place(row: Sequence[str], places: Mapping[int, CouponPlace], source: str) -
     return place
 
 
-def parse_values(text: str) -> list[float]:
-    """Parse the lengths in a text, in mm, separated by spaces.
+def parse_values(text: str, place: CouponPlace) -> list[float]:
+    """Parse the readings at a place in a text, in mm, separated by spaces; for a magnet, letters of
+    recesses, whose diameters as drawn are returned.
 
     Raises:
-        ValueError: when one is not a length.
+        ValueError: when one is not a reading.
 
     Example:
-        >>> parse_values("20.02 19,98 mm"), parse_values("")
+        >>> from fabkit.drawing.coupon import coupon_places
+        >>> from fabkit.model.profile_file import load_profile
+        >>> places = coupon_places(load_profile())
+        >>> parse_values("20.02 19,98 mm", places[10]), parse_values("", places[10])
         ([20.02, 19.98], [])
+        >>> parse_values("d", places[80])
+        [10.15]
     """
-    lengths_mm: list[float] = []
+    readings_mm: list[float] = []
     for word in text.strip().removesuffix("mm").split():
+        if place.kind == "magnet":
+            if word.upper() not in RUNGS:
+                known = f"{', '.join(RUNGS[:-1])} or {RUNGS[-1]}"
+                raise ValueError(f"expected the letter of a recess, {known}, found {quote(word)}")
+            readings_mm.append(rung_mm(place, word.upper()))
+            continue
         try:
-            lengths_mm.append(float(word.replace(",", ".")))
+            readings_mm.append(float(word.replace(",", ".")))
         except ValueError:
-            lengths_mm.append(0.0)
-        if not 0 < lengths_mm[-1] < 1000:
+            readings_mm.append(0.0)
+        if not 0 < readings_mm[-1] < 1000:
             raise ValueError(f"expected a length in mm such as 20.05, found {quote(word)}")
-    return lengths_mm
+    return readings_mm
 
 
 # --- fitting the machine ------------------------------------------------------------------
@@ -257,6 +271,8 @@ def fit_machine(readings: Sequence[Measurement]) -> MachineFit:
     """
     from scipy import stats
 
+    held_mm = [reading.value_mm for reading in readings if reading.place.kind == "magnet"]
+    readings = [reading for reading in readings if reading.place.kind != "magnet"]
     _refuse_inches(readings)
     names, design = _design(readings)
     off = np.array([reading.value_mm - reading.place.nominal_mm for reading in readings])
@@ -296,6 +312,7 @@ def fit_machine(readings: Sequence[Measurement]) -> MachineFit:
         ),
         covariance,
         quantile,
+        float(np.mean(held_mm)) if held_mm else None,
     )
 
 
@@ -396,6 +413,8 @@ def _refuse_inches(readings: Sequence[Measurement]) -> None:
 
 #: How much wider than a magnet a printed hole is that holds it: the middle of 0 to -0.05 mm.
 _PRESSED_MM = -0.025
+#: Standard deviation of a magnet's diameter; makers state 0.1 mm as the most.
+_MAGNET_SD_MM = 0.03
 #: The tightest such hole.
 _TIGHTEST_MM = -0.06
 #: Number of standard deviations of a hole's width that one hole in forty exceeds.
@@ -454,6 +473,10 @@ def _for_printer(profile: Profile, fit: MachineFit) -> tuple[Profile, list[str]]
             f"{format_mm(profile.inset_mm)} cannot compensate: set the slicer's XY compensation to "
             f"{format_mm(-profile.inset_mm - out_mm)}, and calibrate again"
         )
+    if fit.held_mm is not None:
+        notes.append(
+            f"a magnet was held by a recess drawn {format_mm(fit.held_mm)} wide: the press fit follows it"
+        )
     if not has_holes:
         notes.append("no holes were measured: recesses, holes for balls and sockets are unchanged")
     if "height" in fit.values:
@@ -473,21 +496,49 @@ def _for_printer(profile: Profile, fit: MachineFit) -> tuple[Profile, list[str]]
         notes.append(
             f"lids are {high} thick (lid.thickness), so that the frame holds them with more clearance"
         )
-    hole = fit.hole_shrinkage(profile.magnet_diameter_mm + profile.press_mm)
+    loss = _press_loss_mm(profile, fit)
     known: dict[str, Any] = {
         "offset_mm": round(out_mm, 4),
         "offset_sd_mm": round(fit.values["offset"].error, 4),
         "side_sd_mm": max(0.0001, round(fit.scatter_mm / math.sqrt(2), 4)),
-        "hole_loss_mm": round(hole.value, 4) if has_holes else 0.0,
-        "hole_sd_mm": round(math.hypot(fit.scatter_mm, hole.error), 4) if has_holes else 0.0,
+        "hole_loss_mm": round(loss[0], 4) if loss else 0.0,
+        "hole_sd_mm": round(math.hypot(fit.scatter_mm, loss[1]), 4) if loss else 0.0,
     }
     return replace(made, **known), notes
 
 
-def _press_mm(fit: MachineFit, magnet_mm: float) -> float:
+def _press_loss_mm(profile: Profile, fit: MachineFit) -> tuple[float, float] | None:
+    """How much narrower than drawn a recess prints, for a magnet of the profile's diameter, and the
+    standard error; None if nothing is known.
+
+    The widest recess that held a magnet is narrower than it by half a step on average, more or less by
+    what a recess scatters. The fitted law knows the mean of many holes, but the magnet only by its
+    nominal diameter. Both are weighted by their errors.
+    """
+    law = None
+    if "hole_constant" in fit.values:
+        hole = fit.hole_shrinkage(profile.magnet_diameter_mm + profile.press_mm)
+        law = hole.value, hole.error
+    if fit.held_mm is None:
+        return law
+    nominal_mm = profile.magnet_diameter_mm
+    trial_mm = fit.held_mm + RUNG_STEP_MM / 2 - nominal_mm
+    trial_sd_mm = math.hypot(RUNG_STEP_MM / math.sqrt(12), fit.scatter_mm)
+    if law is None:
+        return trial_mm, trial_sd_mm
+    widest_mm = nominal_mm + profile.press_mm + len(RUNGS) // 2 * RUNG_STEP_MM
+    if fit.held_mm > widest_mm - RUNG_STEP_MM / 2 and law[0] > trial_mm:
+        return law  # still wider recesses might have held it
+    law_mm, law_sd_mm = law[0], math.hypot(law[1], _MAGNET_SD_MM)
+    trial_weight, law_weight = trial_sd_mm**-2, law_sd_mm**-2
+    both = trial_weight + law_weight
+    return (trial_weight * trial_mm + law_weight * law_mm) / both, both**-0.5
+
+
+def _press_mm(fit: MachineFit, error_mm: float) -> float:
     """How much wider than its magnet a true hole is for a press fit: less than nothing by twice the spread
     of the printer's holes, within limits, so that few have play."""
-    spread_mm = math.hypot(fit.scatter_mm, fit.hole_shrinkage(magnet_mm).error)
+    spread_mm = math.hypot(fit.scatter_mm, error_mm)
     return max(_TIGHTEST_MM, min(_PRESSED_MM, -_SPREAD_SD * spread_mm))
 
 
@@ -511,15 +562,17 @@ def _compensated_sizes(profile: Profile, fit: MachineFit) -> dict[str, Any]:
         "lid_clearance_mm": 2 * out_mm,
     }
     if "hole_constant" in fit.values:
-        for key in ("press_mm", "glue_mm", "rib_root_mm", "rib_crest_mm", "embedded_mm"):
+        for key in ("glue_mm", "rib_root_mm", "rib_crest_mm", "embedded_mm"):
             drawn_mm = profile.magnet_diameter_mm + getattr(profile, key)
             wider_mm[key] = fit.hole_shrinkage(drawn_mm).value
-        # In other profiles a press fit relies on holes that print narrow; these do not.
-        press_mm = min(profile.press_mm, _press_mm(fit, profile.magnet_diameter_mm))
-        wider_mm["press_mm"] += press_mm - profile.press_mm
         wider_mm["hole_mm"] = fit.hole_shrinkage(profile.hole_mm).value
         socket_mm = fit.hole_shrinkage(profile.peg_mm + 2 * profile.socket_mm).value
         wider_mm["socket_mm"] = out_mm + socket_mm / 2
+    if loss := _press_loss_mm(profile, fit):
+        loss_mm, loss_sd_mm = loss
+        # In other profiles a press fit relies on holes that print narrow; these do not.
+        press_mm = min(profile.press_mm, _press_mm(fit, loss_sd_mm))
+        wider_mm["press_mm"] = press_mm + loss_mm - profile.press_mm
     minimum_mm = {"tip_flat_mm": 0.1, "gap_max_mm": 0.01, "press_mm": -0.5, "rib_crest_mm": -1.0}
     values: dict[str, Any] = {
         key: round(max(minimum_mm.get(key, 0.0), getattr(profile, key) + more), 3)

@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 
 from fabkit.core.progress import Progress, counted, no_progress
 from fabkit.core.units import format_number
+from fabkit.drawing.magnets import MAX_PRESS_PLAY_MM
 from fabkit.mesh.board_fit import cell_centres_mm, hole_at, round_holes, z_ranges
 from fabkit.mesh.finding import DIGITS, TINY_MM
 from fabkit.mesh.fitting.contacts import Contact, PieceInsets, Solution, contacts
@@ -423,8 +424,8 @@ def socket_odds(
 
 @dataclass(frozen=True)
 class MagnetFit:
-    """How magnets fit their recesses: whether they fit the narrowest, least and greatest printed diameter,
-    interference (negative is play), and a message."""
+    """How magnets fit their recesses: whether they fit the narrowest, and if pressed are held by a typical
+    one, least and greatest printed diameter, interference (negative is play), and a message."""
 
     goes_in: bool
     recess_mm: _Pair
@@ -432,8 +433,13 @@ class MagnetFit:
     message: str
 
 
-def magnet_fit(recesses_mm: Sequence[float], magnet_mm: float, hole_mm: float) -> MagnetFit:
-    """Judge how magnets fit recesses that print narrower than their meshes by `hole_mm`.
+def magnet_fit(
+    recesses_mm: Sequence[float], magnet_mm: float, hole_mm: float, typical_mm: float | None = None
+) -> MagnetFit:
+    """Judge how magnets fit recesses that print narrower than their meshes by up to `hole_mm`.
+
+    Args:
+        typical_mm: by how much they do typically; for magnets that are only pressed in, if known.
 
     Example:
         >>> magnet_fit([10.1, 10.1], 10.0, 0.2).message
@@ -444,10 +450,14 @@ def magnet_fit(recesses_mm: Sequence[float], magnet_mm: float, hole_mm: float) -
     recess_mm = min(recesses_mm) - hole_mm, max(recesses_mm) - hole_mm
     least_mm, most_mm = magnet_mm - recess_mm[1], magnet_mm - recess_mm[0]
     limit_mm = MAX_STRAIN * magnet_mm
-    goes_in = most_mm < limit_mm + TINY_MM
+    splits = most_mm >= limit_mm + TINY_MM
+    play_mm = 0.0 if typical_mm is None else max(recesses_mm) - typical_mm - magnet_mm
+    is_lost = play_mm > MAX_PRESS_PLAY_MM + TINY_MM
     cases = {
         f"up to {most_mm:.2g} mm of interference would split the plastic, which gives "
-        f"{limit_mm:.2g} mm": not goes_in,
+        f"{limit_mm:.2g} mm": splits,
+        f"with {play_mm:.2g} mm of play in a typical one, pressed magnets fall out; calibrate again, or "
+        "glue them": is_lost,
         f"the magnets fit with up to {most_mm:.2g} mm of interference": most_mm > TINY_MM,
         f"the magnets fit with up to {-least_mm:.2g} mm of play": -least_mm > TINY_MM,
         "the magnets just fit": True,
@@ -455,7 +465,7 @@ def magnet_fit(recesses_mm: Sequence[float], magnet_mm: float, hole_mm: float) -
     widths = dict.fromkeys(format_number(mm, 2) for mm in recess_mm)
     message = next(text for text, holds in cases.items() if holds)
     message = f"recesses print {' to '.join(widths)} mm wide: {message}"
-    return MagnetFit(goes_in, recess_mm, (least_mm, most_mm), message)
+    return MagnetFit(not splits and not is_lost, recess_mm, (least_mm, most_mm), message)
 
 
 # --- a whole set --------------------------------------------------------------------------
@@ -544,6 +554,7 @@ def simulate_tolerances(
     error: PrinterError,
     magnet_mm: float = 0.0,
     recesses_mm: Sequence[float] = (),
+    pressed: bool = False,
     sockets: Sequence[Odds] = (),
     snowflakes: Sequence[Solution] = (),
     progress: Progress = no_progress,
@@ -551,7 +562,8 @@ def simulate_tolerances(
     """Simulate the effect of a printer's errors on a set.
 
     The `parts`, by piece id, were fitted and include every piece of the solutions, which are those of
-    challenges and boards; solutions without pieces are skipped.
+    challenges and boards; solutions without pieces are skipped. Magnets are `pressed` if only the width
+    of their recesses holds them.
 
     Raises:
         InputError: when a part does not have the shape required by a solution.
@@ -580,6 +592,7 @@ def simulate_tolerances(
     inset_mm = median([part.outline.inset_mm for part in parts.values() if part.outline] or [0.0])
     # A recess takes the magnet in nearly all cases when it does at its narrowest.
     hole_mm = error.hole_mm + WORST_CASE_SD * error.hole_sd_mm
-    magnets = magnet_fit(recesses_mm, magnet_mm, hole_mm) if recesses_mm else None
+    typical_mm = error.hole_mm if pressed and error.hole_sd_mm else None
+    magnets = magnet_fit(recesses_mm, magnet_mm, hole_mm, typical_mm) if recesses_mm else None
     judged, others = odds[: len(challenges)], odds[len(challenges) :]
     return ToleranceReport(error, inset_mm, tuple(judged), tuple(sockets), magnets, tuple(others))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fabkit.core.errors import join_names
+from fabkit.core.errors import InputError, join_names
 from fabkit.core.progress import Progress, no_progress
 from fabkit.mesh.features import can_be_turned_over
 from fabkit.mesh.finding import DIGITS, Finding, count_finding
@@ -36,6 +36,7 @@ from fabkit.verify.challenge_results import (
 from fabkit.verify.scan import ScannedSet
 
 if TYPE_CHECKING:
+    from fabkit.printing.magnet_forces import MagnetForces
     from fabkit.printing.odds import PrinterError, ToleranceReport
 
 #: The number of files or challenges named in one message.
@@ -72,6 +73,7 @@ class CheckReport:
         all_parts: the parts, inspected: pieces in the set's order, then boards and lids.
         answers: the results of the set's challenges, assembled.
         tolerance: the odds of challenges given a printer's errors; None if these are unknown.
+        magnets: the forces of the magnets; None without magnets.
     """
 
     scan: ScannedSet
@@ -80,6 +82,7 @@ class CheckReport:
     all_parts: tuple[ScannedPart, ...]
     answers: tuple[ChallengeResult, ...]
     tolerance: ToleranceReport | None = None
+    magnets: MagnetForces | None = None
 
     @property
     def parts(self) -> tuple[ScannedPart, ...]:
@@ -114,6 +117,8 @@ class CheckReport:
             "boards": {part.key: part.document() for part in self.all_parts if not part.is_piece},
             "assemblies": [assembly.document() for assembly in self.assemblies],
         }
+        if self.magnets:
+            document["magnets"] = self.magnets.document()
         return document | ({"tolerance": self.tolerance.document()} if self.tolerance else {})
 
 
@@ -145,7 +150,24 @@ def check(
 
         error = error or PrinterError.of_profile(profile)
         odds = _tolerance_of(scan, answers, limits, error, progress)
-    return CheckReport(scan, profile, findings, parts, tuple(answers), odds)
+    forces = _magnet_forces_of(scan, answers, profile)
+    return CheckReport(scan, profile, findings, parts, tuple(answers), odds, forces)
+
+
+def _magnet_forces_of(
+    scan: ScannedSet, answers: Sequence[ChallengeResult], profile: Profile
+) -> MagnetForces | None:
+    """The magnetic forces between the pieces that are as drawn; None where the profile, perhaps measured
+    on meshes from elsewhere, does not suit their drawings."""
+    from fabkit.printing.magnet_forces import magnet_forces
+
+    as_drawn = {part.piece for part in scan.parts if part.as_drawn}
+    pieces = [piece for piece in scan.puzzle.pieces if piece.id in as_drawn]
+    solutions = [(answer.challenge.id, answer.layout, 1) for answer in answers if answer.layout]
+    try:
+        return magnet_forces(scan.puzzle, pieces, profile, solutions)
+    except InputError:
+        return None
 
 
 def _tolerance_of(
@@ -191,8 +213,18 @@ def _tolerance_of(
     ]
     recesses_mm = () if profile.fit == "ribs" else scan.recesses_mm  # ribs are meant to be crushed
     magnet_mm = profile.magnet_diameter_mm if scan.flat else 0.0
+    pressed = profile.fit == "press"
     return simulate_tolerances(
-        pieces, puzzle.lattice, solved, error, magnet_mm, recesses_mm, sockets, flakes, progress
+        pieces,
+        puzzle.lattice,
+        solved,
+        error,
+        magnet_mm,
+        recesses_mm,
+        pressed,
+        sockets,
+        flakes,
+        progress,
     )
 
 

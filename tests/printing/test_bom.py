@@ -78,9 +78,9 @@ def test_the_estimate_of_a_shipped_set(
 def test_counts_and_sums() -> None:
     profile = load_profile((), ["price.filament=20", "price.magnet=0.25"])
     found = bom_of(profile)
-    assert (len(found.pieces), found.magnets, found.magnets_cost) == (16, 21, 5.25)
+    assert (len(found.pieces), found.magnets, found.magnets_cost) == (16, 21, 5.5)
     assert found.grams == pytest.approx(SLICED_G["fridgeiq"], rel=0.02)
-    assert found.cost == pytest.approx(5.25 + found.grams * 20 / 1000, abs=0.01)
+    assert found.cost == pytest.approx(5.5 + found.grams * 20 / 1000, abs=0.01)
     grams = sum(piece.printed_mm3 for piece in found.pieces) / 1000 * 1.24
     assert sum(line.grams for line in found.filament) == pytest.approx(grams, rel=0.002)
     for line in found.filament:
@@ -89,7 +89,7 @@ def test_counts_and_sums() -> None:
     table = rows(found)
     assert [row["item"] for row in table].count("piece") == 16
     (magnets,) = [row for row in table if row["item"] == "magnet"]
-    assert (magnets["count"], magnets["cost"], magnets["name"]) == ("21", "5.25", "N35")
+    assert (magnets["count"], magnets["cost"], magnets["name"]) == ("22", "5.50", "N35")
     (total,) = [row for row in table if row["item"] == "total"]
     assert float(total["cost"]) == found.cost
     assert next(row["note"] for row in table if row["item"] == "note") == MAGNET_WARNING
@@ -201,6 +201,24 @@ def test_sizes_are_those_of_the_meshes() -> None:
     assert next(row["size"] for row in rows(bom)) == "38.55 x 39.8 x 21 mm"
 
 
+@pytest.mark.parametrize(
+    ("settings", "text"),
+    [
+        ([], "21 + 1 for the jig = 22 magnets: 3 packs of 10"),
+        (["magnet.pack=22"], "21 + 1 for the jig = 22 magnets: 1 pack of 22"),
+        (["magnet.pack=21"], "21 + 1 for the jig = 22 magnets: 2 packs of 21"),
+        (["magnet.pack=1"], "21 + 1 for the jig = 22 magnets: sold singly"),
+        (["magnet.polarity=alternating"], "21 + 2 for the 2 jigs = 23 magnets: 3 packs of 10"),
+        (["recess.fit=none"], ""),
+    ],
+)
+def test_magnets_are_bought_in_packs_with_those_of_the_jigs(settings: list[str], text: str) -> None:
+    bom = bom_of(load_profile((), settings))
+    assert bom.packs_text == text
+    notes = [row["note"] for row in rows(bom) if row["item"] == "magnet"]
+    assert notes == ([text] if text else [])
+
+
 def test_a_spreadsheet_finds_no_formula() -> None:
     profile = replace(load_profile(), filament="=HYPERLINK(1)", magnet_grade="+N35")
     table = rows(bom_of(profile))
@@ -213,6 +231,11 @@ def test_the_command(tmp_path: Path, run_json: Callable[..., Any]) -> None:
     document = run_json("bom", "fridgeiq", "-o", str(tmp_path))
     assert document == json.loads((tmp_path / "bom.json").read_text())
     assert document["magnets"]["count"] == 21
+    assert (document["magnets"]["for_jigs"], document["magnets"]["packs"]) == (1, 3)
+    magnetic = document["magnets"]["forces"]
+    assert magnetic["on_steel"]["is_held"]
+    assert not magnetic["in_tray"]["is_held"]
+    assert any(f"{magnetic['pull_n']:.1f} N" in note for note in document["notes"])
     first = (tmp_path / "bom.csv").read_bytes()
     run_json("bom", "fridgeiq", "-o", str(tmp_path))
     assert (tmp_path / "bom.csv").read_bytes() == first

@@ -252,6 +252,28 @@ def test_magnets() -> None:
             assert ("of play" in found.magnets.message) == (interference_mm[1] < 0)
 
 
+@pytest.mark.parametrize(
+    ("recess_mm", "pressed", "goes_in"),
+    [(10.17, True, True), (10.23, True, False), (10.5, False, True), (10.5, True, False)],
+)
+def test_a_pressed_magnet_with_play_in_a_known_hole_fails(
+    recess_mm: float, pressed: bool, goes_in: bool
+) -> None:
+    """The printer is calibrated: its holes print 0.2 mm narrower. Glue needs its clearance."""
+    known = PrinterError(0, 0.2, side_sd_mm=0.01, hole_sd_mm=0.01)
+    found = simulate_tolerances(
+        {}, SQUARE, [], known, magnet_mm=10.0, recesses_mm=[recess_mm], pressed=pressed
+    )
+    assert found.magnets is not None
+    assert found.ok == found.magnets.goes_in == goes_in
+    assert ("fall out" in found.magnets.message) == (not goes_in)
+    # The width of a hole that nobody measured is not known.
+    guessed = simulate_tolerances(
+        {}, SQUARE, [], PrinterError(0.1), magnet_mm=10.0, recesses_mm=[recess_mm], pressed=pressed
+    )
+    assert guessed.ok
+
+
 # --- printed and assembled -----------------------------------------------------------------
 
 

@@ -19,6 +19,7 @@ from fabkit.mesh.finding import RULES
 from fabkit.model.accessory import printables
 from fabkit.model.library import load_set
 from fabkit.model.profile_file import load_profile
+from fabkit.printing.magnet_forces import magnet_gap_mm
 from fabkit.verify.reports import CheckReport, check
 from tests.support import analytic, measure
 from tests.support.checks import fit_circle, lettered_faces, thinnest_wall_mm
@@ -257,6 +258,8 @@ def test_good_prints_have_no_faults_and_measure_what_they_are(
     report = check(replace(found, puzzle=puzzle), order.profile())
     assert everything(report) == []
     assert report.ok
+    assert report.magnets
+    assert report.magnets.gap_mm == magnet_gap_mm(order.profile())
     parts = {one.piece: one for one in report.parts}
     prints = printed_set(set_name, order, pieces)
     assert parts.keys() == {one.drawing.id for one in prints}
