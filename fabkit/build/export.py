@@ -16,8 +16,9 @@ from fabkit.build.targets import BuildResult, OutputPath, Target, build
 from fabkit.core.errors import InputError, pluralize
 from fabkit.core.files import digest, json_text
 from fabkit.core.progress import Progress, counted, no_progress
+from fabkit.drawing.boards.parts import bed_rooms_mm, printed_parts
 from fabkit.jobs.parallel import Calls
-from fabkit.model.accessory import HOLES, SOCKETS, Accessory, Printable, printables, profile_as_made
+from fabkit.model.accessory import HOLES, SOCKETS, Accessory, Printable, profile_as_made
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
 from fabkit.model.profile_file import dump_profile
@@ -254,7 +255,7 @@ def targets_for(artifacts: Artifacts, kinds: Sequence[str]) -> list[Target]:
         ['stl/A.stl', 'stl/R.stl', 'step/A.step', 'step/R.step']
     """
     puzzle, profile = artifacts.puzzle, artifacts.profile
-    is_all = len(artifacts.printables) == len(printables(puzzle, profile))
+    is_all = len(artifacts.printables) == len(printed_parts(puzzle, profile))
     targets = []
     for kind, how in KINDS.items():
         of_kind = [
@@ -277,7 +278,7 @@ def targets_for(artifacts: Artifacts, kinds: Sequence[str]) -> list[Target]:
             boards = not all(isinstance(printable, Piece) for printable in inside)
             title = [puzzle.title] if boards else []  # the title is engraved
             drawings = json.dumps(
-                [_drawing(puzzle, printable, how.has_metadata) for printable in inside]
+                [_drawing(puzzle, printable, profile, how.has_metadata) for printable in inside]
             )
             recipe = digest(*head, profiles[boards], *title, name, drawings)
             file = _File(how, artifacts, inside, name)
@@ -343,13 +344,16 @@ def _contents(
         return how(artifacts, printables, name)
 
 
-def _drawing(puzzle: PuzzleSet, printable: Printable, has_metadata: bool) -> list[object]:
+def _drawing(
+    puzzle: PuzzleSet, printable: Printable, profile: Profile, has_metadata: bool
+) -> list[object]:
     """The content of a piece or accessory that its files depend on, for a hash."""
     colour = [printable.colour] if has_metadata else []
     if isinstance(printable, Accessory):
         board = printable.board
         labels = [[label.text, sorted(label.cells)] for label in board.labels]
-        return [printable.id, printable.kind, sorted(board.cells), labels, colour]
+        rooms = bed_rooms_mm(profile) if printable.part else []
+        return [printable.id, printable.kind, sorted(board.cells), labels, colour, *rooms]
     balls = [printable.body.balls, printable.body.bonds] if printable.body else []
     tones = [printable.tone, sorted(printable.tones)] if has_metadata and printable.tones else []
     looks = sorted(puzzle.marks.items()) if printable.marks or printable.back else []
@@ -378,7 +382,7 @@ def export(
 
     The profile is written beside them, and not among the files of the result.
     """
-    wanted = printables(puzzle, profile, piece_ids)
+    wanted = printed_parts(puzzle, profile, piece_ids)
     find_stl = partial(current_stl_files, folder, puzzle, profile)
     artifacts = Artifacts(puzzle, wanted, profile, dict if force else find_stl)
     targets = targets_for(artifacts, kinds)
@@ -423,7 +427,7 @@ def pause_heights_mm(built: BuildResult) -> list[float]:
 
 def current_stl_files(folder: Path, puzzle: PuzzleSet, profile: Profile) -> dict[str, Path]:
     """The STL files in an output folder that are up to date, by id."""
-    artifacts = Artifacts(puzzle, printables(puzzle, profile), profile)
+    artifacts = Artifacts(puzzle, printed_parts(puzzle, profile), profile)
     manifest = read_manifest(folder, puzzle.name, force=True)
     return {
         Path(target.names[0]).stem: folder / target.names[0]
@@ -440,7 +444,7 @@ def leftovers(
     Args:
         kinds: those written now, besides the ones a set usually has.
     """
-    artifacts = Artifacts(puzzle, printables(puzzle, profile), profile)
+    artifacts = Artifacts(puzzle, printed_parts(puzzle, profile), profile)
     targets = targets_for(artifacts, [*kinds_for(puzzle), *kinds])
     manifest = read_manifest(folder, puzzle.name, force=True)
     here = {name: entry for name, entry in manifest.files.items() if (folder / name).is_file()}

@@ -16,6 +16,7 @@ from fabkit.core.errors import ErrorDetail, InputError, pluralize
 from fabkit.core.units import format_mm
 from fabkit.drawing.ball import draft_ball_piece
 from fabkit.drawing.boards.draft import draft_board, draft_lid
+from fabkit.drawing.boards.parts import draft_part
 from fabkit.drawing.cells import Peg, cell_shape_outline, place_pegs
 from fabkit.drawing.label import Label, place_label
 from fabkit.drawing.magnets import (
@@ -227,7 +228,8 @@ def draft_printable(puzzle: PuzzleSet, printable: Printable, profile: Profile) -
         return (draft_ball_piece if printable.body else draft_flat_piece)(
             puzzle, printable, profile
         )
-    return (draft_lid if printable.kind == LID else draft_board)(puzzle, printable, profile)
+    drawing = (draft_lid if printable.kind == LID else draft_board)(puzzle, printable, profile)
+    return draft_part(drawing, printable, profile) if printable.part else drawing
 
 
 def draft_all(

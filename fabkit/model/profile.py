@@ -202,6 +202,7 @@ class Profile:
     hole_mm: float = _mm("board.hole", "diameter of a hole for a ball", 1, 120)
     channel_mm: float = _mm("board.channel", "clearance beside a link in its channel", 0, 3)
     socket_mm: float = _mm("board.socket", "clearance around a peg in its socket", 0, 3)
+    joint_mm: float = _mm("board.joint", "inset of each part of a board in parts that join", 0, 1)
     title_mm: float = _mm("board.title", "cap height of the title; 0 for none", 0, 40)
     title_depth_mm: float = _mm("board.title_depth", "depth of the title's engraving", 0.1, 5)
     board_text: str = _choice("board.text", "texts on the cells of a tray", *BOARD_TEXTS)
@@ -224,6 +225,11 @@ class Profile:
     def has_inlays(self) -> bool:
         """Whether letters, or the texts of trays, are filled with a second colour."""
         return self.inlay != "none" or self.board_text == "inlay"
+
+    @property
+    def is_coloured(self) -> bool:
+        """Whether pieces are printed in more than one colour each."""
+        return self.has_inlays or self.tones != "plain"
 
     @property
     def embedded(self) -> bool:

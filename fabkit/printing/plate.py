@@ -117,7 +117,7 @@ def bed_bin(profile: Profile) -> Bin:
 
 def is_coloured(profile: Profile) -> bool:
     """Return whether pieces are printed in more than one colour each."""
-    return profile.has_inlays or profile.tones != "plain"
+    return profile.is_coloured
 
 
 def layer_before_pause(pause_height_mm: float, profile: Profile) -> int:

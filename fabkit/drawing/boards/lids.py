@@ -57,6 +57,11 @@ class SlidingLid:
     clearance_mm: float
 
     @property
+    def outer_across_mm(self) -> float:
+        """From the middle to the lid's sides."""
+        return self.across_mm
+
+    @property
     def top_across_mm(self) -> float:
         """From the middle to the lid's long edges at its top."""
         return self.across_mm - (self.thick_mm - (self.foot_mm + self.land_mm))
