@@ -229,7 +229,7 @@ def draft_printable(puzzle: PuzzleSet, printable: Printable, profile: Profile) -
             puzzle, printable, profile
         )
     drawing = (draft_lid if printable.kind == LID else draft_board)(puzzle, printable, profile)
-    return draft_part(drawing, printable, profile) if printable.part else drawing
+    return draft_part(puzzle, drawing, printable, profile) if printable.part else drawing
 
 
 def draft_all(

@@ -232,15 +232,17 @@ def raycast(
     return start, length
 
 
-def edge_samples(region: BaseGeometry) -> tuple[Points, Points]:
-    """Sample the edges of a region about every millimetre, away from their ends.
+def edge_samples(region: BaseGeometry, shortest_mm: float = 0.0) -> tuple[Points, Points]:
+    """Sample the edges of a region about every millimetre, away from their ends; not the shortest edges.
 
     The points and, as unit vectors, the outward directions there; both of shape (n, 2).
     """
-    points, outwards = [], []
-    for ring in shapely.get_rings(shapely.orient_polygons(region)):
+    points, outwards = [np.empty((0, 2))], [np.empty((0, 2))]
+    for ring in shapely.get_rings(shapely.get_parts(shapely.orient_polygons(region))):
         for start, end in itertools.pairwise(shapely.get_coordinates(ring)):
             length = float(np.linalg.norm(end - start))
+            if length < shortest_mm:
+                continue
             zone = min(3.0, 0.3 * length)  # nothing is measured near corners
             count = max(2, round(length - 2 * zone) + 1)
             along = (end - start) / length

@@ -18,8 +18,16 @@ from shapely import Polygon, affinity
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.core.errors import InputError
-from fabkit.drawing.boards.csg import BoardDrawing, Prism, Step, board_drawing, ranges_mm, section_at
+from fabkit.drawing.boards.csg import (
+    BoardDrawing,
+    Prism,
+    Step,
+    board_drawing,
+    ranges_mm,
+    section_at,
+)
 from fabkit.drawing.boards.draft import size_mm
+from fabkit.drawing.cells import cell_centres
 from fabkit.drawing.glyphs import Lettering, flatten_contour
 from fabkit.drawing.label import Label
 from fabkit.drawing.outline import DrawingError, mitre_offset, polygons
@@ -51,6 +59,10 @@ _CUT_STEP_MM = 0.5
 _TAIL_STEP_MM = 0.25
 #: Distance from a cut within which edges are avoided.
 _BESIDE_CUT_MM = 1.5
+#: Length of edges that the middle of a cell counts as.
+_MIDDLE_MM = 4.0
+#: Length of edges that a mm between a cut and its place among evenly spaced ones counts as.
+_UNEVEN = 0.1
 #: Overlap of a part's area, and of the cutter around it, beyond the board.
 _OUTSIDE_MM = 2.0
 
@@ -83,7 +95,9 @@ def printed_parts(
     wholes: dict[str, str] = {}
     for whole_id, part in pairs:
         if part.id in wholes:
-            message = "has the id of a part of a board that is larger than the bed; choose another id"
+            message = (
+                "has the id of a part of a board that is larger than the bed; choose another id"
+            )
             raise InputError.of(puzzle.name, message, part.id)
         wholes[part.id] = whole_id
     printables(puzzle, profile, [wholes.get(part_id, part_id) for part_id in ids])
@@ -141,11 +155,13 @@ def bed_rooms_mm(profile: Profile) -> list[tuple[float, float]]:
     return [room for width, depth in rooms for room in ((width, depth), (depth, width))]
 
 
-def draft_part(whole: BoardDrawing, accessory: Accessory, profile: Profile) -> BoardDrawing:
+def draft_part(
+    puzzle: PuzzleSet, whole: BoardDrawing, accessory: Accessory, profile: Profile
+) -> BoardDrawing:
     """Draft one of the parts of a board or lid, in the frame of the whole one.
 
     Parts are numbered from left to right, then from front to back; dovetails point to the right and to
-    the back. Cuts avoid edges and texts as far as the bed leaves a choice.
+    the back. Cuts avoid edges, texts and the middles of cells as far as the bed leaves a choice.
 
     Raises:
         DrawingError: when a cut crosses a text of a second colour.
@@ -156,8 +172,13 @@ def draft_part(whole: BoardDrawing, accessory: Accessory, profile: Profile) -> B
     bottom = next(area for area in sections if area.area)
     texts = [whole.label.front.polygon()] if whole.label else []
     edges = shapely.union_all([area.boundary for area in (*sections, *texts)])
-    columns = _cuts(edges, (left, right), grid.columns, grid.room_mm[0])
-    rows = _cuts(_transposed(edges), (front, back), grid.rows, grid.room_mm[1])
+    centres = cell_centres(puzzle.lattice, accessory.board.cells, profile.unit_mm)
+    # A short line in the middle of each cell, in both directions.
+    dots = shapely.buffer(shapely.points(centres), _MIDDLE_MM / 8, quad_segs=1)
+    crossed = shapely.union_all([edges, *shapely.boundary(dots)])
+    columns = _cuts(crossed, bottom, (left, right), grid.columns, grid.room_mm[0])
+    turned = _transposed(crossed), _transposed(bottom)
+    rows = _cuts(*turned, (front, back), grid.rows, grid.room_mm[1])
     row, column = divmod(accessory.part - 1, grid.columns)
     low_x, high_x = [left - _OUTSIDE_MM, *columns, right + _OUTSIDE_MM][column : column + 2]
     low_y, high_y = [front - _OUTSIDE_MM, *rows, back + _OUTSIDE_MM][row : row + 2]
@@ -184,16 +205,23 @@ def _transposed(area: BaseGeometry) -> BaseGeometry:
 
 
 def _cuts(
-    edges: BaseGeometry, ends_mm: tuple[float, float], count: int, room_mm: float
+    edges: BaseGeometry,
+    bottom: BaseGeometry,
+    ends_mm: tuple[float, float],
+    count: int,
+    room_mm: float,
 ) -> list[float]:
-    """Return the x of the cuts between parts: beside as few edges as possible, then evenly spaced."""
+    """Return the x of the cuts between parts: through material, beside few edges, about evenly spaced."""
     low, high = ends_mm
     middle = (low + high) / 2
+    _, front, _, back = bottom.bounds
     cuts: list[float] = []
     for number in range(1, count):
         largest_mm = room_mm - _LONGEST_TAIL_MM
         before = cuts[-1] if cuts else low
-        begin = max(before + _SMALLEST_PART_MM, high - (count - number) * largest_mm - _LONGEST_TAIL_MM)
+        begin = max(
+            before + _SMALLEST_PART_MM, high - (count - number) * largest_mm - _LONGEST_TAIL_MM
+        )
         end = min(before + largest_mm, high - (count - number) * _SMALLEST_PART_MM)
         # Symmetric about the middle, where the cells of the board are, too.
         steps = np.arange(
@@ -201,16 +229,20 @@ def _cuts(
             math.floor(round((end - middle) / _CUT_STEP_MM, 6)) + 1,
         )
         places = middle + steps * _CUT_STEP_MM
-        _, front, _, back = edges.bounds
         strips = shapely.box(places - _BESIDE_CUT_MM, front, places + _BESIDE_CUT_MM, back)
-        lengths = shapely.length(shapely.intersection(edges, strips)).round(1)
-        even = low + (high - low) * number / count
-        cuts.append(min(zip(lengths, abs(places - even).round(6), places, strict=True))[2].item())
+        beside_mm = shapely.length(shapely.intersection(edges, strips))
+        open_mm2 = shapely.area(strips) - shapely.area(shapely.intersection(bottom, strips))
+        uneven_mm = abs(places - low - (high - low) * number / count)
+        cuts.append(float(places[(beside_mm + open_mm2 + _UNEVEN * uneven_mm).round(3).argmin()]))
     return cuts
 
 
 def _with_tails(
-    area: BaseGeometry, cuts: Sequence[float], number: int, edges: BaseGeometry, bottom: BaseGeometry
+    area: BaseGeometry,
+    cuts: Sequence[float],
+    number: int,
+    edges: BaseGeometry,
+    bottom: BaseGeometry,
 ) -> BaseGeometry:
     """Add the dovetails at the right side of a part, and cut out those of the part on the left."""
     for cut in cuts[number : number + 1]:

@@ -18,7 +18,7 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.boards.frame import levels
 from fabkit.drawing.boards.lids import MAX_STRAIN
-from fabkit.drawing.outline import corner_angles, region_mm
+from fabkit.drawing.outline import corner_angles, mitre_offset, region_mm
 from fabkit.mesh.board_fit import (
     ZRange,
     cell_centres_mm,
@@ -39,6 +39,7 @@ from fabkit.mesh.identity import ambiguity_finding
 from fabkit.mesh.mesh import Points
 from fabkit.mesh.part import Part
 from fabkit.mesh.rules.board_text import text_findings
+from fabkit.mesh.rules.joint import joint_findings
 from fabkit.mesh.rules.outline import UNIT_TOLERANCE, near
 from fabkit.mesh.rules.surface import mesh_findings, printing_findings
 from fabkit.mesh.section import UP
@@ -73,7 +74,11 @@ def inspect_board(
     Findings on a board with its lid are with the lid. Its counterpart is searched in `others`, all
     boards and lids of the scan.
     """
-    findings = [*mesh_findings(part), _board_finding(part, puzzle, profile)]
+    printed = part.parts or (part,)
+    findings = [finding for piece in printed for finding in mesh_findings(piece)]
+    findings.append(_board_finding(part, puzzle, profile))
+    if part.parts:
+        findings += joint_findings(part.parts, profile)
     if part.board is not None:
         is_lid, name = part.kind == LID, part.board.id
         of_board = [other for other in others if other.board == part.board]
@@ -89,7 +94,10 @@ def inspect_board(
                 findings.append(count_finding("board-lid", len(same), 1, what))
             findings += _board_findings(part, part.board, puzzle.lattice, profile)
     # A board has no closed cavities, and needs no letter.
-    return findings + list(printing_findings(part, replace(profile, facing="up", fit="none")))
+    as_printed = replace(profile, facing="up", fit="none")
+    return findings + [
+        finding for piece in printed for finding in printing_findings(piece, as_printed)
+    ]
 
 
 def _board_finding(part: Part, puzzle: PuzzleSet, profile: Profile) -> Finding:
@@ -197,7 +205,7 @@ def _board_findings(
             engraved_mm = profile.text_depth_mm if has_text else profile.title_depth_mm
             floors[floors < part.rest_mm - TOLERANCE_MM] += engraved_mm
         # Nothing goes through between the middles either, near the bed.
-        open_ = region - sections.at(min(floor_mm / 4, 0.3))
+        open_ = region - _without_joints(part, min(floor_mm / 4, 0.3), profile)
         if open_.area > TOLERANCE_MM:
             yield from check_limits("board-floor", [(0.0, open_)], floor_mm)
         else:
@@ -265,12 +273,18 @@ def _walls(
     # Slightly offset, so that no line runs along the side of a notch.
     starts = points + 0.0137 * inwards[:, ::-1] * [1, -1]
     inside = raycast(region, starts, inwards, reach)[0]
-    cuts = [part.sections.at(height) for height in heights]
+    cuts = [_without_joints(part, height, profile) for height in heights]
     walls = [raycast(cut, starts, inwards, reach) for cut in cuts]
     # A ray that reaches the region first came through the notch: beyond is another wall.
     thick = [np.where(begin < inside, wide, np.inf) for begin, wide in walls]
     minimum_mm = profile.board_wall_mm - 2 * part.sections.noise_mm
     yield from _worst("board-wall", np.ravel(thick), np.tile(points, (len(cuts), 1)), minimum_mm)
+
+
+def _without_joints(part: Part, height_mm: float, profile: Profile) -> BaseGeometry:
+    """The section of a board at a height, the gaps between parts that join closed."""
+    section, half_mm = part.sections.at(height_mm), profile.joint_mm + TOLERANCE_MM
+    return mitre_offset(mitre_offset(section, half_mm), -half_mm) if part.parts else section
 
 
 def _worst(
