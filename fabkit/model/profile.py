@@ -211,6 +211,7 @@ class Profile:
     lid: str = _choice("lid.kind", "how the lid closes", *LIDS)
     lid_thickness_mm: float = _mm("lid.thickness", "thickness of the lid", 0.8, 10)
     lid_clearance_mm: float = _mm("lid.clearance", "clearance from lid to board, per side", 0, 2)
+    detent_mm: float = _mm("lid.detent", "how far a sliding lid catches; 0 for no bumps", 0, 1)
     lid_air_mm: float = _mm("lid.air", "clearance between pieces and lid", 0, 10)
     snap_mm: float = _mm("lid.snap", "how far a hook catches under its ledge", 0.1, 3)
     tongue_mm: float = _mm("lid.tongue", "length of the tongue that bends", 2, 60)

@@ -58,6 +58,8 @@ _CHORDS_MM = 0.02
 _NEAR_END_MM = 0.03
 #: The steps of a lid's path (mm).
 _STEP_MM = 0.5
+#: Tolerance (mm) of how far a lid catches.
+_CATCH_MM = 0.03
 #: A lid is placed this much (mm) above its support, since touching faces overlap in single precision.
 _ABOVE_MM = 0.005
 #: How far below the lid the board is considered, and the hooks' path.
@@ -333,7 +335,7 @@ def _lid_findings(lid: Part, board: Part, lid_low_mm: float, profile: Profile) -
     air_mm = socket_mm - board.rest_mm - pieces
     yield from check_limits("board-height", air_mm, profile.lid_air_mm - motion.noise_mm)
     yield from check_limits("lid-fits", motion.overlap_mm3(), maximum=_TINY_MM3, unit="mm3")
-    yield from motion.snap_findings(profile) if motion.snaps else motion.slide_findings()
+    yield from motion.snap_findings(profile) if motion.snaps else motion.slide_findings(profile)
     yield from check_limits("lid-held", motion.lifted_mm3(motion.inserted), 1.0, unit="mm3")
 
 
@@ -383,17 +385,48 @@ class _LidMotion:
         """The largest overlap of a lid lifted straight up by up to 2 mm."""
         return max(self.overlap_mm3(up=up, lid=lid) for up in (0.5, 1.0, 1.5, 2.0))
 
-    def slide_findings(self) -> Iterator[Finding]:
-        """The finding on a sliding lid: no overlap on its path to the side with the least overlap."""
+    def slide_findings(self, profile: Profile) -> Iterator[Finding]:
+        """Findings on a sliding lid on its path to the side with the least overlap.
+
+        Its bumps catch in the frame: both halves give way by that much, and nothing else overlaps.
+        """
         sides = ((0, -1), (0, 1), (-1, 0), (1, 0))
         x, y = min(sides, key=lambda side: self.overlap_mm3(5 * side[0], 5 * side[1]))
         far = float(np.ptp(self.board.vertices[:, 0 if x else 1]))
         steps = np.arange(_STEP_MM, far + _STEP_MM, _STEP_MM).tolist()
-        overlaps_mm3 = {out_mm: self.overlap_mm3(x * out_mm, y * out_mm) for out_mm in steps}
+        free = self._narrowed(x, profile.detent_mm + TOLERANCE_MM) if profile.detent_mm else None
+        overlaps_mm3 = {
+            out_mm: self.overlap_mm3(x * out_mm, y * out_mm, lid=free) for out_mm in steps
+        }
         worst_mm = max(overlaps_mm3, key=overlaps_mm3.__getitem__)
         worst_mm3 = overlaps_mm3[worst_mm]
         what = f"the overlap of lid and board along its path, {worst_mm:g} mm before its end,"
         yield from check_limits("lid-path", worst_mm3, maximum=_TINY_MM3, unit="mm3", what=what)
+        if profile.detent_mm:
+            caught_mm = self._caught_mm(x, y, steps)
+            yield from check_limits("lid-detent", caught_mm, *near(profile.detent_mm, _CATCH_MM))
+
+    def _narrowed(self, x: int, by_mm: float) -> Any:
+        """A sliding lid with both halves closer to its middle; it slides along x unless that is 0."""
+        across = (0.0, 1.0, 0.0) if x else (1.0, 0.0, 0.0)
+        low, high = np.reshape(self.inserted.bounding_box(), (2, 3))
+        shift = np.multiply(across, by_mm)
+        halves = self.inserted.split_by_plane(across, float((low + high) @ across) / 2)
+        # The first half is on the side that the plane's normal points to.
+        return halves[0].translate((-shift).tolist()) + halves[1].translate(shift.tolist())
+
+    def _caught_mm(self, x: int, y: int, steps: Sequence[float]) -> float:
+        """How far both halves of a sliding lid have to give way where it overlaps the frame most."""
+        out_mm = max(steps, key=lambda mm: self.overlap_mm3(x * mm, y * mm))
+        low_mm, high_mm = 0.0, 1.5
+        if self.overlap_mm3(x * out_mm, y * out_mm) <= _TINY_MM3:
+            return low_mm
+        while high_mm - low_mm > TOLERANCE_MM / 10:
+            middle_mm = (low_mm + high_mm) / 2
+            narrowed = self._narrowed(x, middle_mm)
+            is_free = self.overlap_mm3(x * out_mm, y * out_mm, lid=narrowed) <= _TINY_MM3
+            low_mm, high_mm = (low_mm, middle_mm) if is_free else (middle_mm, high_mm)
+        return high_mm
 
     def snap_findings(self, profile: Profile) -> Iterator[Finding]:
         """Findings on a snap lid: only hooks touch the board, and they bend within their limit.
@@ -418,6 +451,7 @@ class _LidMotion:
             what = "the bending of a hook on the lid's way down"
             limit_mm = profile.snap_mm + 0.02
             yield from check_limits("lid-path", bent_mm, maximum=limit_mm, what=what)
+        yield from check_limits("lid-detent", bent_mm, *near(profile.snap_mm, _CATCH_MM))
         strains = [(1.5 * thick * bent_mm / long**2, None) for thick, long in self._tongues()]
         yield from check_limits("lid-strain", strains or 0.0, maximum=MAX_STRAIN, unit="")
 
