@@ -394,7 +394,8 @@ class _LidMotion:
         x, y = min(sides, key=lambda side: self.overlap_mm3(5 * side[0], 5 * side[1]))
         far = float(np.ptp(self.board.vertices[:, 0 if x else 1]))
         steps = np.arange(_STEP_MM, far + _STEP_MM, _STEP_MM).tolist()
-        free = self._narrowed(x, profile.detent_mm + TOLERANCE_MM) if profile.detent_mm else None
+        tolerance_mm = TOLERANCE_MM + self.noise_mm
+        free = self._narrowed(x, profile.detent_mm + tolerance_mm) if profile.detent_mm else None
         overlaps_mm3 = {
             out_mm: self.overlap_mm3(x * out_mm, y * out_mm, lid=free) for out_mm in steps
         }
@@ -404,7 +405,8 @@ class _LidMotion:
         yield from check_limits("lid-path", worst_mm3, maximum=_TINY_MM3, unit="mm3", what=what)
         if profile.detent_mm:
             caught_mm = self._caught_mm(x, y, steps)
-            yield from check_limits("lid-detent", caught_mm, *near(profile.detent_mm, _CATCH_MM))
+            limits = near(profile.detent_mm, _CATCH_MM + self.noise_mm)
+            yield from check_limits("lid-detent", caught_mm, *limits)
 
     def _narrowed(self, x: int, by_mm: float) -> Any:
         """A sliding lid with both halves closer to its middle; it slides along x unless that is 0."""
