@@ -417,12 +417,11 @@ class Scanner:
             for piece, under in zip(identify(plates, features, self._as_printed), pegs, strict=True)
         ]
         boards = self._boards.fit(large, *units_mm, length_mm=boards_mm)
-        for joined in self._joined:
-            (board,) = self._boards.fit([joined.mesh], *units_mm)
-            if joined.missing:
-                reason = f"its part {joined.missing[0]} is missing"
-                board = Part(joined.mesh, joined.mesh.vertices, "", reason=reason)
-            boards.append(replace(board, parts=joined.parts))
+        assembled = self._boards.fit([joined.mesh for joined in self._joined], *units_mm)
+        for board, joined in zip(assembled, self._joined, strict=True):
+            reason = ", ".join(f"its part {part_id} is missing" for part_id in joined.missing)
+            part = Part(board.mesh, board.mesh.vertices, "", reason=reason) if reason else board
+            boards.append(replace(part, parts=joined.parts))
         return ScannedSet(
             puzzle, tuple(pieces), tuple(_named_boards(boards, puzzle)), length_mm, self._copies
         )

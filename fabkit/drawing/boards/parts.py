@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import shapely
+from numpy.typing import NDArray
 from shapely import Polygon, affinity
 from shapely.geometry.base import BaseGeometry
 
@@ -59,8 +60,10 @@ _CUT_STEP_MM = 0.5
 _TAIL_STEP_MM = 0.25
 #: Distance from a cut within which edges are avoided.
 _BESIDE_CUT_MM = 1.5
-#: Length of edges that the middle of a cell counts as.
-_MIDDLE_MM = 4.0
+#: Length of edges that a mm towards the middle of the nearest cell counts as.
+_OFF_BORDER = 0.2
+#: Radius around the middles of cells, where floors are measured, that dovetails avoid.
+_MIDDLE_MM = 0.5
 #: Length of edges that a mm between a cut and its place among evenly spaced ones counts as.
 _UNEVEN = 0.1
 #: Overlap of a part's area, and of the cutter around it, beyond the board.
@@ -173,18 +176,17 @@ def draft_part(
     texts = [whole.label.front.polygon()] if whole.label else []
     edges = shapely.union_all([area.boundary for area in (*sections, *texts)])
     centres = cell_centres(puzzle.lattice, accessory.board.cells, profile.unit_mm)
-    # A short line in the middle of each cell, in both directions.
-    dots = shapely.buffer(shapely.points(centres), _MIDDLE_MM / 8, quad_segs=1)
-    crossed = shapely.union_all([edges, *shapely.boundary(dots)])
-    columns = _cuts(crossed, bottom, (left, right), grid.columns, grid.room_mm[0])
-    turned = _transposed(crossed), _transposed(bottom)
-    rows = _cuts(*turned, (front, back), grid.rows, grid.room_mm[1])
+    xs, ys = np.transpose(centres)
+    columns = _cuts(edges, bottom, xs, (left, right), grid.columns, grid.room_mm[0])
+    turned = _transposed(edges), _transposed(bottom)
+    rows = _cuts(*turned, ys, (front, back), grid.rows, grid.room_mm[1])
     row, column = divmod(accessory.part - 1, grid.columns)
     low_x, high_x = [left - _OUTSIDE_MM, *columns, right + _OUTSIDE_MM][column : column + 2]
     low_y, high_y = [front - _OUTSIDE_MM, *rows, back + _OUTSIDE_MM][row : row + 2]
     area = shapely.box(low_x, low_y, high_x, high_y)
     level = [shapely.LineString([(left, y), (right, y)]) for y in rows]
     upright = [shapely.LineString([(x, front), (x, back)]) for x in columns]
+    edges = shapely.union_all([edges, *shapely.buffer(shapely.points(centres), _MIDDLE_MM)])
     beside = shapely.union_all([edges, *shapely.buffer(level, _BESIDE_CROSSING_MM)])
     area = _with_tails(area, columns, column, beside, bottom)
     beside = _transposed(shapely.union_all([edges, *shapely.buffer(upright, _BESIDE_CROSSING_MM)]))
@@ -207,13 +209,15 @@ def _transposed(area: BaseGeometry) -> BaseGeometry:
 def _cuts(
     edges: BaseGeometry,
     bottom: BaseGeometry,
+    middles_mm: NDArray[np.float64],
     ends_mm: tuple[float, float],
     count: int,
     room_mm: float,
 ) -> list[float]:
-    """Return the x of the cuts between parts: through material, beside few edges, about evenly spaced."""
+    """Return the x of the cuts between parts: through material, beside few edges, between the cells with
+    these middles, and about evenly spaced."""
     low, high = ends_mm
-    middle = (low + high) / 2
+    middle = (middles_mm.min() + middles_mm.max()) / 2
     _, front, _, back = bottom.bounds
     cuts: list[float] = []
     for number in range(1, count):
@@ -223,7 +227,7 @@ def _cuts(
             before + _SMALLEST_PART_MM, high - (count - number) * largest_mm - _LONGEST_TAIL_MM
         )
         end = min(before + largest_mm, high - (count - number) * _SMALLEST_PART_MM)
-        # Symmetric about the middle, where the cells of the board are, too.
+        # Symmetric about the middle, as most boards are.
         steps = np.arange(
             math.ceil(round((begin - middle) / _CUT_STEP_MM, 6)),
             math.floor(round((end - middle) / _CUT_STEP_MM, 6)) + 1,
@@ -232,8 +236,10 @@ def _cuts(
         strips = shapely.box(places - _BESIDE_CUT_MM, front, places + _BESIDE_CUT_MM, back)
         beside_mm = shapely.length(shapely.intersection(edges, strips))
         open_mm2 = shapely.area(strips) - shapely.area(shapely.intersection(bottom, strips))
+        off_border_mm = -abs(places[:, None] - middles_mm).min(axis=1)
         uneven_mm = abs(places - low - (high - low) * number / count)
-        cuts.append(float(places[(beside_mm + open_mm2 + _UNEVEN * uneven_mm).round(3).argmin()]))
+        costs = beside_mm + open_mm2 + _OFF_BORDER * off_border_mm + _UNEVEN * uneven_mm
+        cuts.append(float(places[costs.round(3).argmin()]))
     return cuts
 
 
