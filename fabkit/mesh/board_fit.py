@@ -36,6 +36,9 @@ _NEAR_UNITS = 0.3
 #: A tray's walls are at most this far (mm) from its region; beyond is a notch.
 _REACH_MM = 3.2
 
+#: A lid may be printed this much (mm) smaller than it is drawn.
+_SMALLER_MM = 2.0
+
 #: A board, a candidate for its grid unit, and its region with this unit.
 _Region = tuple[Board, float, BaseGeometry]
 
@@ -121,9 +124,8 @@ class BoardFitter:
     ) -> list[_Region]:
         """The regions that the convex hull of a mesh in its file covers, centred, in any quarter
         turn."""
-        # Not the bounding box: a triangle covers half of a square. A lid may be printed smaller, by
-        # 2 mm.
-        wider = affinity.scale(hull, length_mm, length_mm, origin=(0, 0)).buffer(1.0)
+        # Not the bounding box: a triangle covers half of a square.
+        wider = affinity.scale(hull, length_mm, length_mm, origin=(0, 0)).buffer(_SMALLER_MM / 2)
         hulls = [affinity.rotate(wider, 90 * turns, origin=(0, 0)) for turns in range(4)]
         regions = []
         for board, unit_mm in itertools.product(self._puzzle.boards, dict.fromkeys(units_mm)):
@@ -429,7 +431,10 @@ def _fit_lids(candidates: Sequence[tuple[Part, Sequence[_Region]]]) -> Iterator[
     for board, unit_mm, region in regions:
         low, high = np.reshape(region.bounds, (2, 2))
         wide, deep = high - low
-        score = min(1.0, wide * deep / float(_sides(standing.vertices).prod()))
+        sides = _sides(standing.vertices)
+        if (np.sort(high - low)[::-1] > sides + _SMALLER_MM).any():
+            continue
+        score = min(1.0, wide * deep / float(sides.prod()))
         for turn in range(4):
             # The lid of a region that is wider than deep is wider than deep, too.
             if abs(wide - deep) < 1e-6 or (turn % 2 == 0) == (wide > deep):
