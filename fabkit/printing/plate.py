@@ -25,6 +25,7 @@ from fabkit.core.errors import ErrorDetail, InputError
 from fabkit.core.units import format_mm
 from fabkit.drawing.ball import BallDrawing
 from fabkit.drawing.boards.csg import BoardDrawing
+from fabkit.drawing.boards.parts import MIN_ROOM_MM
 from fabkit.drawing.part import PartDrawing
 from fabkit.drawing.placement import Matrix
 from fabkit.model.accessory import HOLES
@@ -87,7 +88,13 @@ def arrange_plates(drawings: Sequence[PartDrawing], profile: Profile) -> list[Pl
             group_shapes = with_copies(of_group, copies)
             nested += [(pause_mm, placements) for placements in nest(group_shapes, bed)]
     except InputError as error:
-        others = {drawing.piece: _or_without(drawing) for drawing in drawings}
+        least_mm = format_mm(MIN_ROOM_MM + 2 * profile.plate_edge_mm)
+        in_parts = f"; on beds of at least {least_mm} it is printed in parts that join"
+        others = {
+            drawing.piece: advice + in_parts
+            for drawing in drawings
+            if (advice := _or_without(drawing))
+        }
         faults = [ErrorDetail(f.key, f.message + others.get(f.key, "")) for f in error.errors]
         raise InputError(f"profile {profile.name}", faults) from None
     width_mm, depth_mm = bed.usable_mm

@@ -54,6 +54,8 @@ _BEHIND_TAIL_MM = 1.0
 _LONGEST_TAIL_MM = _TAIL_LENGTH * _TAIL_WIDTHS_MM[0]
 #: Minimum length and width of a part, without its dovetails.
 _SMALLEST_PART_MM = 25.0
+#: Minimum width and depth of a bed, without its edges, on which boards are printed in parts.
+MIN_ROOM_MM = _SMALLEST_PART_MM + _LONGEST_TAIL_MM
 #: Step between the places that are tried for cuts.
 _CUT_STEP_MM = 0.5
 #: Step between the places that are tried for dovetails.
@@ -139,7 +141,9 @@ def _grid(size: tuple[float, float], profile: Profile) -> _Grid:
     """Return the grid with the fewest parts that fit the bed; a single part if no grid does."""
     grids = []
     for room in bed_rooms_mm(profile):
-        if min(room) >= _SMALLEST_PART_MM + _LONGEST_TAIL_MM:
+        if sum(size) <= math.sqrt(2) * min(room):  # at 45 degrees
+            return _Grid(1, 1, size)
+        if min(room) >= MIN_ROOM_MM:
             # All parts of a row have dovetails, except the last one.
             counts = [
                 math.ceil(round((side - _LONGEST_TAIL_MM) / (free - _LONGEST_TAIL_MM), 6))
