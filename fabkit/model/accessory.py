@@ -176,4 +176,6 @@ def _omission_hint(puzzle: PuzzleSet, made: Sequence[str], ids: Sequence[str]) -
     lids = [board_id + LID_SUFFIX for board_id in boards]
     if any(part_id in lids and part_id not in made for part_id in ids):
         return '; lid.kind "none" omits all lids, board.make may omit a board and its lid'
+    if any(part_id.rpartition("-")[0] in made for part_id in ids):
+        return "; only boards and lids that are larger than the printer's bed come in parts"
     return ""

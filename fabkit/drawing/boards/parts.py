@@ -46,8 +46,8 @@ _TAIL_ROOT = 2 / 3
 _TAIL_DISTANCE = 1.25
 #: Minimum distance of a dovetail from any edge of the board.
 _BESIDE_TAIL_MM = 0.6
-#: Minimum distance of a dovetail from another cut.
-_BESIDE_CROSSING_MM = 5.0
+#: Minimum distance of a dovetail from another cut, whose dovetails are as long as 6 mm.
+_BESIDE_CROSSING_MM = 12.0
 #: Material behind the root of a dovetail.
 _BEHIND_TAIL_MM = 1.0
 #: How far the longest dovetail protrudes from its part.

@@ -54,12 +54,16 @@ TOLERANCE_MM = 0.02
 PLACE_MM = 0.05
 #: A hole drawn with straight edges, within the tolerances of exports, is this much narrower.
 _CHORDS_MM = 0.02
+#: Half the widest gap (mm) between two parts that is no fault of the board.
+_HALF_GAP_MM = 0.35
 #: The distance (mm) of sections from the ends of ranges of height.
 _NEAR_END_MM = 0.03
 #: The steps of a lid's path (mm).
 _STEP_MM = 0.5
 #: Tolerance (mm) of how far a lid catches.
 _CATCH_MM = 0.03
+#: A closed lid catches within this distance (mm) of its end.
+_CATCH_WITHIN_MM = 25.0
 #: A lid is placed this much (mm) above its support, since touching faces overlap in single precision.
 _ABOVE_MM = 0.005
 #: How far below the lid the board is considered, and the hooks' path.
@@ -129,7 +133,7 @@ def clearances_mm(part: Part, lattice: Lattice) -> tuple[Points, Points]:
     """The clearances around a board's region just above where pieces rest, and their places."""
     assert part.board is not None
     points, outwards = edge_samples(region_mm(lattice, part.board.cells, part.unit_mm))
-    cuts = [part.sections.at(height) for height in _near_ends(_above(part)[:1])]
+    cuts = [_without_joints(part, height) for height in _near_ends(_above(part)[:1])]
     away = np.ravel([wall_distances(cut, points, outwards) for cut in cuts])
     return away[np.isfinite(away)], np.tile(points, (len(cuts), 1))[np.isfinite(away)]
 
@@ -207,7 +211,7 @@ def _board_findings(
             engraved_mm = profile.text_depth_mm if has_text else profile.title_depth_mm
             floors[floors < part.rest_mm - TOLERANCE_MM] += engraved_mm
         # Nothing goes through between the middles either, near the bed.
-        open_ = region - _without_joints(part, min(floor_mm / 4, 0.3), profile)
+        open_ = region - _without_joints(part, min(floor_mm / 4, 0.3))
         if open_.area > TOLERANCE_MM:
             yield from check_limits("board-floor", [(0.0, open_)], floor_mm)
         else:
@@ -275,7 +279,7 @@ def _walls(
     # Slightly offset, so that no line runs along the side of a notch.
     starts = points + 0.0137 * inwards[:, ::-1] * [1, -1]
     inside = raycast(region, starts, inwards, reach)[0]
-    cuts = [_without_joints(part, height, profile) for height in heights]
+    cuts = [_without_joints(part, height) for height in heights]
     walls = [raycast(cut, starts, inwards, reach) for cut in cuts]
     # A ray that reaches the region first came through the notch: beyond is another wall.
     thick = [np.where(begin < inside, wide, np.inf) for begin, wide in walls]
@@ -283,10 +287,12 @@ def _walls(
     yield from _worst("board-wall", np.ravel(thick), np.tile(points, (len(cuts), 1)), minimum_mm)
 
 
-def _without_joints(part: Part, height_mm: float, profile: Profile) -> BaseGeometry:
+def _without_joints(part: Part, height_mm: float) -> BaseGeometry:
     """The section of a board at a height, the gaps between parts that join closed."""
-    section, half_mm = part.sections.at(height_mm), profile.joint_mm + TOLERANCE_MM
-    return mitre_offset(mitre_offset(section, half_mm), -half_mm) if part.parts else section
+    section = part.sections.at(height_mm)
+    if not part.parts:
+        return section
+    return mitre_offset(mitre_offset(section, _HALF_GAP_MM), -_HALF_GAP_MM)
 
 
 def _worst(
@@ -419,7 +425,8 @@ class _LidMotion:
 
     def _caught_mm(self, x: int, y: int, steps: Sequence[float]) -> float:
         """How far both halves of a sliding lid have to give way where it overlaps the frame most."""
-        out_mm = max(steps, key=lambda mm: self.overlap_mm3(x * mm, y * mm))
+        near_end = [mm for mm in steps if mm <= _CATCH_WITHIN_MM]
+        out_mm = max(near_end, key=lambda mm: self.overlap_mm3(x * mm, y * mm))
         low_mm, high_mm = 0.0, 1.5
         if self.overlap_mm3(x * out_mm, y * out_mm) <= _TINY_MM3:
             return low_mm
