@@ -144,13 +144,13 @@ def _above(part: Part) -> list[ZRange]:
 
 
 def channel_widths_mm(part: Part, lattice: Lattice) -> list[float]:
-    """The widths of channels halfway between neighbouring cells; 0 where there is none."""
+    """The widths of channels about halfway between neighbouring cells; 0 where there is none."""
     starts, ends = _neighbours_mm(part, lattice)
     if not len(starts):
         return []
-    middles, along = (starts + ends) / 2, ends - starts
+    middles, along = _halfway(starts, ends), ends - starts
     floor_mm = float(np.median(top_heights(part.aligned, middles)))
-    cut, reach_mm = part.sections.at((part.rest_mm + floor_mm) / 2), part.unit_mm
+    cut, reach_mm = _without_joints(part, (part.rest_mm + floor_mm) / 2), part.unit_mm
     across = along[:, ::-1] * [-1, 1] / np.linalg.norm(along, axis=1)[:, None]
     sides = [raycast(cut, middles, direction, reach_mm)[0] for direction in (across, -across)]
     widths = np.minimum(sides, reach_mm).sum(axis=0)
@@ -163,6 +163,11 @@ def _neighbours_mm(part: Part, lattice: Lattice) -> Points:
     middles = cell_centres_mm(lattice, part.board, part.unit_mm)
     away = np.linalg.norm(middles[:, None] - middles, axis=2)
     return middles[np.argwhere(np.triu(away < 1.1 * part.unit_mm, 1)).T]
+
+
+def _halfway(starts: Points, ends: Points) -> Points:
+    """Points about halfway between others: exactly there two parts of a board may join."""
+    return starts + 0.55 * (ends - starts)
 
 
 def _board_findings(
@@ -246,7 +251,7 @@ def _channels(part: Part, lattice: Lattice, profile: Profile) -> Iterator[Findin
     starts, ends = _neighbours_mm(part, lattice)
     if not len(starts):
         return
-    places, widths = (starts + ends) / 2, channel_widths_mm(part, lattice)
+    places, widths = _halfway(starts, ends), channel_widths_mm(part, lattice)
     yield from _worst("board-channels", widths, places, *near(asked_mm, TOLERANCE_MM))
     depths = part.rest_mm - top_heights(part.aligned, places)
     yield from _worst("board-channel-depth", depths, places, *near(deep_mm, TOLERANCE_MM))
