@@ -16,9 +16,17 @@ from fabkit.build.targets import BuildResult, OutputPath, Target, build
 from fabkit.core.errors import InputError, pluralize
 from fabkit.core.files import digest, json_text
 from fabkit.core.progress import Progress, counted, no_progress
-from fabkit.drawing.boards.parts import bed_rooms_mm, printed_parts
 from fabkit.jobs.parallel import Calls
-from fabkit.model.accessory import HOLES, SOCKETS, Accessory, Printable, profile_as_made
+from fabkit.model.accessory import (
+    HOLES,
+    SOCKETS,
+    Accessory,
+    Printable,
+    bed_rooms_mm,
+    may_exceed_bed,
+    printables,
+    profile_as_made,
+)
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
 from fabkit.model.profile_file import dump_profile
@@ -255,7 +263,7 @@ def targets_for(artifacts: Artifacts, kinds: Sequence[str]) -> list[Target]:
         ['stl/A.stl', 'stl/R.stl', 'step/A.step', 'step/R.step']
     """
     puzzle, profile = artifacts.puzzle, artifacts.profile
-    is_all = len(artifacts.printables) == len(printed_parts(puzzle, profile))
+    is_all = len(artifacts.printables) == len(parts_to_print(puzzle, profile))
     targets = []
     for kind, how in KINDS.items():
         of_kind = [
@@ -344,6 +352,21 @@ def _contents(
         return how(artifacts, printables, name)
 
 
+def parts_to_print(
+    puzzle: PuzzleSet, profile: Profile, ids: Sequence[str] = ()
+) -> tuple[Printable, ...]:
+    """The pieces, boards and lids of a set, in parts where they are larger than the bed.
+
+    Raises:
+        InputError: naming every unknown id.
+    """
+    if not may_exceed_bed(puzzle, profile):  # an unchanged export loads no geometry library
+        return printables(puzzle, profile, ids)
+    from fabkit.drawing.boards.parts import printed_parts
+
+    return printed_parts(puzzle, profile, ids)
+
+
 def _drawing(
     puzzle: PuzzleSet, printable: Printable, profile: Profile, has_metadata: bool
 ) -> list[object]:
@@ -382,7 +405,7 @@ def export(
 
     The profile is written beside them, and not among the files of the result.
     """
-    wanted = printed_parts(puzzle, profile, piece_ids)
+    wanted = parts_to_print(puzzle, profile, piece_ids)
     find_stl = partial(current_stl_files, folder, puzzle, profile)
     artifacts = Artifacts(puzzle, wanted, profile, dict if force else find_stl)
     targets = targets_for(artifacts, kinds)
@@ -427,7 +450,7 @@ def pause_heights_mm(built: BuildResult) -> list[float]:
 
 def current_stl_files(folder: Path, puzzle: PuzzleSet, profile: Profile) -> dict[str, Path]:
     """The STL files in an output folder that are up to date, by id."""
-    artifacts = Artifacts(puzzle, printed_parts(puzzle, profile), profile)
+    artifacts = Artifacts(puzzle, parts_to_print(puzzle, profile), profile)
     manifest = read_manifest(folder, puzzle.name, force=True)
     return {
         Path(target.names[0]).stem: folder / target.names[0]
@@ -444,7 +467,7 @@ def leftovers(
     Args:
         kinds: those written now, besides the ones a set usually has.
     """
-    artifacts = Artifacts(puzzle, printed_parts(puzzle, profile), profile)
+    artifacts = Artifacts(puzzle, parts_to_print(puzzle, profile), profile)
     targets = targets_for(artifacts, [*kinds_for(puzzle), *kinds])
     manifest = read_manifest(folder, puzzle.name, force=True)
     here = {name: entry for name, entry in manifest.files.items() if (folder / name).is_file()}

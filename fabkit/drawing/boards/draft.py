@@ -53,7 +53,7 @@ def size_mm(puzzle: PuzzleSet, accessory: Accessory, profile: Profile) -> tuple[
         >>> iqblock = load_set("iqblock")
         >>> profile = load_profile((), (), iqblock.profile_values)
         >>> [size_mm(iqblock, part, profile) for part in accessories(iqblock, profile)]
-        [(173.2, 174.2), (164.8, 170.0)]
+        [(173.9, 174.2), (165.5, 170.0)]
     """
     block = _framed(puzzle, accessory.board, profile)
     shape = block.steps[0].shapes[0]

@@ -32,7 +32,7 @@ from fabkit.drawing.cells import cell_centres
 from fabkit.drawing.glyphs import Lettering, flatten_contour
 from fabkit.drawing.label import Label
 from fabkit.drawing.outline import DrawingError, mitre_offset, polygons
-from fabkit.model.accessory import Accessory, Printable, printables
+from fabkit.model.accessory import Accessory, Printable, bed_rooms_mm, printables
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 
@@ -151,15 +151,6 @@ def _grid(size: tuple[float, float], profile: Profile) -> _Grid:
             ]
             grids.append(_Grid(max(1, counts[0]), max(1, counts[1]), room))
     return min(grids, key=lambda grid: grid.count, default=_Grid(1, 1, size))
-
-
-def bed_rooms_mm(profile: Profile) -> list[tuple[float, float]]:
-    """Return the largest widths and depths that fit the bed, beside a prime tower if there is one."""
-    edges_mm = 2 * profile.plate_edge_mm
-    tower_mm = profile.tower_mm if profile.is_coloured else 0.0
-    wide_mm, deep_mm = profile.bed_width_mm - edges_mm, profile.bed_depth_mm - edges_mm
-    rooms = [(wide_mm, deep_mm - tower_mm), (wide_mm - tower_mm, deep_mm)]
-    return [room for width, depth in rooms for room in ((width, depth), (depth, width))]
 
 
 def draft_part(
