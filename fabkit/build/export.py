@@ -17,7 +17,16 @@ from fabkit.core.errors import InputError, pluralize
 from fabkit.core.files import digest, json_text
 from fabkit.core.progress import Progress, counted, no_progress
 from fabkit.jobs.parallel import Calls
-from fabkit.model.accessory import HOLES, SOCKETS, Accessory, Printable, printables, profile_as_made
+from fabkit.model.accessory import (
+    HOLES,
+    SOCKETS,
+    Accessory,
+    Printable,
+    bed_rooms_mm,
+    may_exceed_bed,
+    printables,
+    profile_as_made,
+)
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
 from fabkit.model.profile_file import dump_profile
@@ -255,7 +264,7 @@ def targets_for(artifacts: Artifacts, kinds: Sequence[str]) -> list[Target]:
         ['stl/A.stl', 'stl/R.stl', 'step/A.step', 'step/R.step']
     """
     puzzle, profile = artifacts.puzzle, artifacts.profile
-    is_all = len(artifacts.printables) == len(printables(puzzle, profile))
+    is_all = len(artifacts.printables) == len(parts_to_print(puzzle, profile))
     targets = []
     for kind, how in KINDS.items():
         of_kind = [
@@ -279,7 +288,7 @@ def targets_for(artifacts: Artifacts, kinds: Sequence[str]) -> list[Target]:
             boards = not all(isinstance(printable, Piece) for printable in inside)
             title = [puzzle.title] if boards else []  # the title is engraved
             drawings = json.dumps(
-                [_drawing(puzzle, printable, how.has_metadata) for printable in inside]
+                [_drawing(puzzle, printable, profile, how.has_metadata) for printable in inside]
             )
             recipe = digest(*head, profiles[boards], *title, name, drawings)
             file = _File(how, artifacts, inside, name)
@@ -345,13 +354,31 @@ def _contents(
         return how(artifacts, printables, name)
 
 
-def _drawing(puzzle: PuzzleSet, printable: Printable, has_metadata: bool) -> list[object]:
+def parts_to_print(
+    puzzle: PuzzleSet, profile: Profile, ids: Sequence[str] = ()
+) -> tuple[Printable, ...]:
+    """The pieces, boards and lids of a set, in parts where they are larger than the bed.
+
+    Raises:
+        InputError: naming every unknown id.
+    """
+    if not may_exceed_bed(puzzle, profile):  # an unchanged export loads no geometry library
+        return printables(puzzle, profile, ids)
+    from fabkit.drawing.boards.parts import printed_parts
+
+    return printed_parts(puzzle, profile, ids)
+
+
+def _drawing(
+    puzzle: PuzzleSet, printable: Printable, profile: Profile, has_metadata: bool
+) -> list[object]:
     """The content of a piece or accessory that its files depend on, for a hash."""
     colour = [printable.colour] if has_metadata else []
     if isinstance(printable, Accessory):
         board = printable.board
         labels = [[label.text, sorted(label.cells)] for label in board.labels]
-        return [printable.id, printable.kind, sorted(board.cells), labels, colour]
+        rooms = bed_rooms_mm(profile) if printable.part else []
+        return [printable.id, printable.kind, sorted(board.cells), labels, colour, *rooms]
     balls = [printable.body.balls, printable.body.bonds] if printable.body else []
     tones = [printable.tone, sorted(printable.tones)] if has_metadata and printable.tones else []
     looks = sorted(puzzle.marks.items()) if printable.marks or printable.back else []
@@ -380,7 +407,7 @@ def export(
 
     The profile is written beside them, and not among the files of the result.
     """
-    wanted = printables(puzzle, profile, piece_ids)
+    wanted = parts_to_print(puzzle, profile, piece_ids)
     find_stl = partial(current_stl_files, folder, puzzle, profile)
     artifacts = Artifacts(puzzle, wanted, profile, dict if force else find_stl)
     targets = targets_for(artifacts, kinds)
@@ -425,7 +452,7 @@ def pause_heights_mm(built: BuildResult) -> list[float]:
 
 def current_stl_files(folder: Path, puzzle: PuzzleSet, profile: Profile) -> dict[str, Path]:
     """The STL files in an output folder that are up to date, by id."""
-    artifacts = Artifacts(puzzle, printables(puzzle, profile), profile)
+    artifacts = Artifacts(puzzle, parts_to_print(puzzle, profile), profile)
     manifest = read_manifest(folder, puzzle.name, force=True)
     return {
         Path(target.names[0]).stem: folder / target.names[0]
@@ -447,7 +474,7 @@ def leftovers(
         kinds: those written now, besides the ones a set usually has.
         current: names of files that were made as asked, of some pieces perhaps.
     """
-    artifacts = Artifacts(puzzle, printables(puzzle, profile), profile)
+    artifacts = Artifacts(puzzle, parts_to_print(puzzle, profile), profile)
     targets = targets_for(artifacts, [*kinds_for(puzzle), *kinds])
     manifest = read_manifest(folder, puzzle.name, force=True)
     here = {name: entry for name, entry in manifest.files.items() if (folder / name).is_file()}

@@ -46,12 +46,14 @@ def load_scan(
     for done, path in enumerate(files):
         counted(progress, done, len(files), f"reading {escape(path.name)}")
         meshes += read_meshes(path)
-    scanner = Scanner(meshes, puzzle, progress)
     if known:
+        scanner = Scanner(meshes, puzzle, progress, [requested])
         return scanner.scan(requested.unit_mm), requested
     values = puzzle.profile_values
     candidates = [requested, *(load_profile([name], (), values) for name in preset_names())]
-    candidates = [*_nearby_profiles(files, candidates), *candidates]
+    nearby = _nearby_profiles(files, candidates)
+    candidates = [*nearby, *candidates]
+    scanner = Scanner(meshes, puzzle, progress, candidates[: len(nearby) + 1])
     likely_mm = candidates[0].unit_mm
     scan = scanner.scan(likely_mm)
     matched = match_profile(scan, candidates)

@@ -19,18 +19,17 @@ from fabkit.build.manifest import MANIFEST, input_digests, report_recipe
 from fabkit.build.page_assets import models_data, models_script
 from fabkit.build.reports import write_contents
 from fabkit.build.targets import BuildResult, OutputPath, Target, build
-from fabkit.core.errors import InputError, escape
+from fabkit.core.errors import InputError
 from fabkit.core.files import digest, json_text, read_json, temporary_folder, zip_bytes
 from fabkit.core.progress import Progress, counted, no_progress
-from fabkit.model.accessory import accessories, printables
+from fabkit.drawing.boards.parts import printed_parts
+from fabkit.model.accessory import printables
 from fabkit.model.profile import Profile
 from fabkit.model.profile_file import dump_profile
 from fabkit.model.puzzle import Entry, PuzzleSet
 from fabkit.output.i18n import LANGUAGES, load_messages
 from fabkit.output.web import document
 from fabkit.output.web.document import Download, page_files
-from fabkit.printing.nesting.bin import fitting_rotations
-from fabkit.printing.plate import bed_bin, outline_from_above
 
 #: Its name in an output folder.
 PAGE = "page"
@@ -78,25 +77,22 @@ class _PageBuilder:
         self.puzzle, self.profile, self.selection = puzzle, profile, selection
         self.language, self.lists_in, self.shared = language, lists_in, shared
         self.progress, self.room = progress, room
-        self.printable, self.large = _without_large_boards(puzzle, profile)
-        whole = printables(self.printable, profile)
-        made = self.printable
         self.prints = Artifacts(
-            made, whole, profile, lambda: current_stl_files(known, made, profile) if known else {}
+            puzzle,
+            printed_parts(puzzle, profile),
+            profile,
+            lambda: current_stl_files(known, puzzle, profile) if known else {},
         )
-        self.pictured = picture_artifacts(made, whole, profile, lambda: self.meshes)
+        whole = printables(puzzle, profile)
+        self.pictured = picture_artifacts(puzzle, whole, profile, lambda: self.meshes)
         #: The files to print, existing or made now.
         self.files = {name: folder / name for target in self._files() for name in target.names}
 
     @cached_property
     def entries(self) -> tuple[list[Entry], list[str]]:
-        """The challenges on the page, and warnings on others and on boards."""
+        """The challenges on the page, and warnings on others."""
         all_entries = gather(self.puzzle, self.selection, self.lists_in, self.progress)
-        entries, notes = select_solved(self.puzzle, all_entries, self.selection)
-        for board_id in self.large:
-            board = f"{board_id} is larger than the printer's bed"
-            notes.append(f"{board}: omitted from files and 3D view")
-        return entries, notes
+        return select_solved(self.puzzle, all_entries, self.selection)
 
     @cached_property
     def meshes(self) -> Mapping[str, Path]:
@@ -125,7 +121,7 @@ class _PageBuilder:
 
     def _recipe(self, *selected: object) -> str:
         """The recipe of files; see `fabkit.build.manifest.ManifestEntry`."""
-        text = json_text({"said": selected, "large": self.large})
+        text = json_text({"said": selected})
         return report_recipe(self.puzzle, self.profile, text, exclude_keys=NOT_SHOWN)
 
     def _files(self) -> list[Target]:
@@ -170,7 +166,7 @@ class _PageBuilder:
 
         self.progress(0.0, STILL)
         picture = cover_picture(
-            self.printable, self.entries[0], self.profile, lambda: self.meshes, background=None
+            self.puzzle, self.entries[0], self.profile, lambda: self.meshes, background=None
         )
         with Image.open(io.BytesIO(picture)) as image:
             image.save(output_path(STILL), "WEBP", quality=_QUALITY)
@@ -183,7 +179,7 @@ class _PageBuilder:
             Download(name, Path(name).name, f"{size:.1f} MB") for name, size in sizes.items()
         ]
         files = page_files(
-            self.printable, entries, unit_mm, self.language, downloads, shared=self.shared
+            self.puzzle, entries, unit_mm, self.language, downloads, shared=self.shared
         )
         index = files.pop(INDEX)
         write_contents(files, output_path)
@@ -227,30 +223,6 @@ def make_page(
         )
         inputs = input_digests(puzzle, profile)
         return build(folder, puzzle.name, maker.targets(), force, progress, inputs)
-
-
-def _without_large_boards(puzzle: PuzzleSet, profile: Profile) -> tuple[PuzzleSet, list[str]]:
-    """The set without boards larger than the printer's bed, for export and the 3D view.
-
-    They can still be played on.
-
-    Returns:
-        The set with such boards only made when all are asked for, and the ids of those boards and
-        their lids.
-    """
-    there = accessories(puzzle, profile)
-    artifacts = Artifacts(puzzle, there, profile)
-    room = bed_bin(profile)
-    large = [
-        board
-        for board in there
-        if not fitting_rotations(outline_from_above(artifacts.drawings[board.id]), room)
-    ]
-    without = {board.board.id for board in large}
-    boards = tuple(
-        replace(board, optional=board.optional or board.id in without) for board in puzzle.boards
-    )
-    return replace(puzzle, boards=boards), [escape(board.id) for board in large]
 
 
 def static_digest() -> str:

@@ -17,9 +17,10 @@ from fabkit.build.targets import OutputPath, Target, build
 from fabkit.core.errors import InputError, escape
 from fabkit.core.files import json_text
 from fabkit.core.progress import Progress, counted, no_progress
+from fabkit.drawing.boards.parts import printed_parts
 from fabkit.drawing.draft import draft_all, draft_printable, tone_areas
 from fabkit.drawing.part import PartDrawing
-from fabkit.model.accessory import Printable, printables
+from fabkit.model.accessory import Printable
 from fabkit.model.filaments import filaments_for
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
@@ -86,7 +87,7 @@ def slice_set(
         return before, False
 
     def make(output_path: OutputPath) -> None:
-        drafts = draft_all(puzzle, printables(puzzle, profile), profile, draft_printable)
+        drafts = draft_all(puzzle, printed_parts(puzzle, profile), profile, draft_printable)
         drawings = {drawing.piece: drawing for drawing in drafts}
         documents = []
         plates = read_report(folder, PLATES).get("plates")
@@ -163,7 +164,7 @@ def write_bom(folder: Path, puzzle: PuzzleSet, profile: Profile, force: bool = F
         ExternalError: when the folder cannot be written.
     """
     find_stl = partial(current_stl_files, folder, puzzle, profile)
-    artifacts = Artifacts(puzzle, printables(puzzle, profile), profile, find_stl)
+    artifacts = Artifacts(puzzle, printed_parts(puzzle, profile), profile, find_stl)
     drawings = list(artifacts.drawings.values())
     with library_failures("the bill of materials"):
         meshes = {printable.id: artifacts.mesh(printable) for printable in artifacts.printables}

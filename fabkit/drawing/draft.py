@@ -16,6 +16,7 @@ from fabkit.core.errors import ErrorDetail, InputError, pluralize
 from fabkit.core.units import format_mm
 from fabkit.drawing.ball import draft_ball_piece
 from fabkit.drawing.boards.draft import draft_board, draft_lid
+from fabkit.drawing.boards.parts import draft_part
 from fabkit.drawing.cells import Peg, cell_shape_outline, place_pegs
 from fabkit.drawing.label import Label, place_label
 from fabkit.drawing.magnets import (
@@ -225,12 +226,12 @@ def draft_printable(puzzle: PuzzleSet, printable: Printable, profile: Profile) -
         DrawingError: when it is impossible with the profile.
     """
     drawing: PartDrawing
-    if not isinstance(printable, Piece):
-        draft_accessory = draft_lid if printable.kind == LID else draft_board
-        drawing = draft_accessory(puzzle, printable, profile)
-    else:
+    if isinstance(printable, Piece):
         draft_piece = draft_ball_piece if printable.body else draft_flat_piece
         drawing = draft_piece(puzzle, printable, profile)
+    else:
+        whole = (draft_lid if printable.kind == LID else draft_board)(puzzle, printable, profile)
+        drawing = draft_part(puzzle, whole, printable, profile) if printable.part else whole
     if drawing.label is None or not drawing.label.inlaid:
         return drawing
     return replace(drawing, letter_colour=filaments_for(puzzle, profile).letter_on(drawing.colour))

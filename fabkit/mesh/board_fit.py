@@ -36,6 +36,9 @@ _NEAR_UNITS = 0.3
 #: A tray's walls are at most this far (mm) from its region; beyond is a notch.
 _REACH_MM = 3.2
 
+#: A lid may be printed this much (mm) smaller than it is drawn.
+_SMALLER_MM = 2.0
+
 #: A board, a candidate for its grid unit, and its region with this unit.
 _Region = tuple[Board, float, BaseGeometry]
 
@@ -121,9 +124,8 @@ class BoardFitter:
     ) -> list[_Region]:
         """The regions that the convex hull of a mesh in its file covers, centred, in any quarter
         turn."""
-        # Not the bounding box: a triangle covers half of a square. A lid may be printed smaller, by
-        # 2 mm.
-        wider = affinity.scale(hull, length_mm, length_mm, origin=(0, 0)).buffer(1.0)
+        # Not the bounding box: a triangle covers half of a square.
+        wider = affinity.scale(hull, length_mm, length_mm, origin=(0, 0)).buffer(_SMALLER_MM / 2)
         hulls = [affinity.rotate(wider, 90 * turns, origin=(0, 0)) for turns in range(4)]
         regions = []
         for board, unit_mm in itertools.product(self._puzzle.boards, dict.fromkeys(units_mm)):
@@ -232,15 +234,17 @@ def raycast(
     return start, length
 
 
-def edge_samples(region: BaseGeometry) -> tuple[Points, Points]:
-    """Sample the edges of a region about every millimetre, away from their ends.
+def edge_samples(region: BaseGeometry, shortest_mm: float = 0.0) -> tuple[Points, Points]:
+    """Sample the edges of a region about every millimetre, away from their ends; not the shortest edges.
 
     The points and, as unit vectors, the outward directions there; both of shape (n, 2).
     """
-    points, outwards = [], []
-    for ring in shapely.get_rings(shapely.orient_polygons(region)):
+    points, outwards = [np.empty((0, 2))], [np.empty((0, 2))]
+    for ring in shapely.get_rings(shapely.get_parts(shapely.orient_polygons(region))):
         for start, end in itertools.pairwise(shapely.get_coordinates(ring)):
             length = float(np.linalg.norm(end - start))
+            if length < shortest_mm:
+                continue
             zone = min(3.0, 0.3 * length)  # nothing is measured near corners
             count = max(2, round(length - 2 * zone) + 1)
             along = (end - start) / length
@@ -427,7 +431,10 @@ def _fit_lids(candidates: Sequence[tuple[Part, Sequence[_Region]]]) -> Iterator[
     for board, unit_mm, region in regions:
         low, high = np.reshape(region.bounds, (2, 2))
         wide, deep = high - low
-        score = min(1.0, wide * deep / float(_sides(standing.vertices).prod()))
+        sides = _sides(standing.vertices)
+        if (np.sort(high - low)[::-1] > sides + _SMALLER_MM).any():
+            continue
+        score = min(1.0, wide * deep / float(sides.prod()))
         for turn in range(4):
             # The lid of a region that is wider than deep is wider than deep, too.
             if abs(wide - deep) < 1e-6 or (turn % 2 == 0) == (wide > deep):

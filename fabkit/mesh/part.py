@@ -103,6 +103,7 @@ class Part:
         reason: why it could not be fitted.
         score: the quality of the fit, at most 1; `runner_up` is the next best shape and its score.
         alike: the ids of the boards that explain a board or lid equally well.
+        parts: those that a board or lid is assembled from, placed as drawn.
     """
 
     mesh: Mesh
@@ -118,6 +119,7 @@ class Part:
     score: float = 0.0
     runner_up: tuple[str, float] | None = None
     alike: tuple[str, ...] = ()
+    parts: tuple[Part, ...] = ()
 
     __getstate__ = Mesh.__getstate__
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from fabkit.model.filaments import Filaments, filaments_for
+from fabkit.model.filaments import Filaments, filaments_for, is_coloured, tower_side_mm
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.piece import Form, Piece, moves_onto
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.profile import Profile
-from fabkit.model.puzzle import Board, PuzzleSet, select_by_id
+from fabkit.model.puzzle import Board, PuzzleSet, rings_to_units, select_by_id
 
 #: An accessory that is a board with a floor and a frame.
 TRAY = "tray"
@@ -37,12 +37,15 @@ class Accessory:
         kind: one of ``tray``, ``holes``, ``sockets`` and ``lid``.
         board: the board it is, or covers.
         colour: ``#rrggbb``.
+        part: its number, from 1, if it is one of the parts of a board or lid that is larger than the
+            bed, and its id ends with a letter; 0 for a whole one.
     """
 
     id: str
     kind: str
     board: Board
     colour: str
+    part: int = 0
 
 
 #: Any printed part of a set.
@@ -178,6 +181,43 @@ def _in_filament(part: Printable, filaments: Filaments) -> Printable:
     return replace(part, colour=colour)
 
 
+def bed_rooms_mm(profile: Profile) -> list[tuple[float, float]]:
+    """Return the largest widths and depths that fit the bed, beside a prime tower if there is one."""
+    edges_mm = 2 * profile.plate_edge_mm
+    tower_mm = tower_side_mm(profile) if is_coloured(profile) else 0.0
+    wide_mm, deep_mm = profile.bed_width_mm - edges_mm, profile.bed_depth_mm - edges_mm
+    rooms = [(wide_mm, deep_mm - tower_mm), (wide_mm - tower_mm, deep_mm)]
+    return [room for width, depth in rooms for room in ((width, depth), (depth, width))]
+
+
+def may_exceed_bed(puzzle: PuzzleSet, profile: Profile) -> bool:
+    """Return whether a board or lid may be larger than the bed: an estimate that loads no geometry library.
+
+    Example:
+        >>> from fabkit.model.library import load_set
+        >>> from fabkit.model.profile_file import load_profile
+        >>> iqblock = load_set("iqblock")
+        >>> small = ["printer.bed_width=180 mm", "printer.bed_depth=180 mm"]
+        >>> [may_exceed_bed(iqblock, load_profile((), bed)) for bed in ((), small)]
+        [False, True]
+    """
+    # The opening protrudes most from the region at sharp corners, a lid or a frame by its walls.
+    lid_mm = profile.lid_thickness_mm + profile.tongue_thickness_mm + profile.snap_mm
+    lid_mm += profile.detent_mm + 4 * profile.lid_clearance_mm
+    frame_mm = profile.board_wall_mm + profile.relief_mm + 20 * profile.board_clearance_mm
+    around_mm = 2 * (frame_mm + lid_mm)
+    for accessory in accessories(puzzle, profile):
+        rings = rings_of_cells(puzzle.lattice, accessory.board.cells)
+        corners = [corner for ring in rings_to_units(puzzle.lattice, rings) for corner in ring]
+        sides = [
+            (max(side) - min(side)) * profile.unit_mm + around_mm
+            for side in zip(*corners, strict=True)
+        ]
+        if all(sides[0] > room[0] or sides[1] > room[1] for room in bed_rooms_mm(profile)):
+            return True
+    return False
+
+
 def _omission_hint(puzzle: PuzzleSet, made: Sequence[str], ids: Sequence[str]) -> str:
     """Explain which setting omits a requested board or lid."""
     boards = [board.id for board in puzzle.boards]
@@ -186,4 +226,6 @@ def _omission_hint(puzzle: PuzzleSet, made: Sequence[str], ids: Sequence[str]) -
     lids = [board_id + LID_SUFFIX for board_id in boards]
     if any(part_id in lids and part_id not in made for part_id in ids):
         return '; lid.kind "none" omits all lids, board.make may omit a board and its lid'
+    if any(part_id.rpartition("-")[0] in made for part_id in ids):
+        return "; only boards and lids that are larger than the printer's bed come in parts"
     return ""

@@ -8,6 +8,7 @@ filament that looks nearest.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from itertools import product
 
 from fabkit.core.colours import contrast_ratio, difference, ink_on
 from fabkit.core.documents import COLOUR, Validator
-from fabkit.core.errors import InputError, nearest, pluralize, quote
+from fabkit.core.errors import InputError, nearest, quote
 from fabkit.model.profile import ALL_FILAMENTS, PRUSASLICER, Profile
 from fabkit.model.puzzle import PuzzleSet
 
@@ -26,6 +27,14 @@ MAX_FILAMENTS = 16
 LEAST_CONTRAST = 3.0
 #: The cost of a filament on which no other one makes a readable letter: more than any difference.
 _UNREADABLE = 10_000.0
+#: Between the tower that the slicer purges into and the edge of its corner: 2 mm of brim, and half
+#: a line on each side of it.
+TOWER_MARGIN_MM = 2.5
+#: How much PrusaSlicer purges into the tower for each change of filament: with its defaults 26 mm of a
+#: tower 35 mm wide, in a layer of 0.2 mm (measured with 2.5).
+_PURGED_MM3 = 185.0
+#: The same for OrcaSlicer and Bambu Studio, whose printers purge elsewhere (``prime_volume``).
+_PRIMED_MM3 = 45.0
 _EXAMPLE = 'such as 4, "all" or ["#ffffff", "#d62728: A B"]'
 
 
@@ -260,12 +269,15 @@ def may_mix_filaments(profile: Profile) -> bool:
     return filament_count(profile) > 1
 
 
-def filaments_text(filaments: Filaments) -> str:
-    """Return how many filaments there are, as text; empty if parts keep their colours.
+def is_coloured(profile: Profile) -> bool:
+    """Return whether a plate is printed in more than one colour, which takes a tower to purge into."""
+    return profile.has_inlays or profile.tones != "plain" or may_mix_filaments(profile)
 
-    Example:
-        >>> filaments_text(Filaments(("#ffffff", "#000000"), {}, "#ffffff"))
-        '2 filaments: #ffffff #000000'
-    """
-    count = pluralize(len(filaments.colours), "filament")
-    return f"{count}: {' '.join(filaments.colours)}" if filaments.colours else ""
+
+def tower_side_mm(profile: Profile) -> float:
+    """Return the side of the square corner reserved for the tower on a plate of several colours: as the
+    profile says, or more if all its filaments are purged there in one layer; 0 for none."""
+    changes = 1 if profile.filaments == ALL_FILAMENTS else filament_count(profile) - 1
+    purged_mm3 = changes * (_PURGED_MM3 if profile.slicer == PRUSASLICER else _PRIMED_MM3)
+    least_mm = math.ceil(2 * TOWER_MARGIN_MM + math.sqrt(purged_mm3 / profile.layer_mm))
+    return max(profile.tower_mm, least_mm) if profile.tower_mm else 0.0

@@ -558,6 +558,7 @@ def _compensated_sizes(profile: Profile, fit: MachineFit) -> dict[str, Any]:
         "peg_mm": -2 * out_mm,
         "cell_link_mm": -2 * out_mm,
         "board_clearance_mm": out_mm,
+        "joint_mm": out_mm,
         "channel_mm": 2 * out_mm,
         "lid_clearance_mm": 2 * out_mm,
     }

@@ -32,12 +32,12 @@ from fabkit.drawing.draft import tone_areas
 from fabkit.drawing.part import PartDrawing
 from fabkit.drawing.placement import Matrix, placed_from_above, translated
 from fabkit.mesh.files.writing3mf import Object3mf, Package3mf
-from fabkit.model.filaments import filaments_for
+from fabkit.model.filaments import filaments_for, is_coloured
 from fabkit.model.profile import PRUSASLICER, Profile
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.output.png import Patch, thumbnail
 from fabkit.printing.nesting.bin import Placement
-from fabkit.printing.plate import Plate, is_coloured, layer_before_pause, mesh_transform
+from fabkit.printing.plate import Plate, layer_before_pause, mesh_transform
 from fabkit.printing.slicer.settings import tower_place_mm
 
 #: Between two beds in a file of several plates, as a part of the bed's size; as OrcaSlicer does

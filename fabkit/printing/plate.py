@@ -25,10 +25,11 @@ from fabkit.core.errors import ErrorDetail, InputError
 from fabkit.core.units import format_mm
 from fabkit.drawing.ball import BallDrawing
 from fabkit.drawing.boards.csg import BoardDrawing
+from fabkit.drawing.boards.parts import MIN_ROOM_MM
 from fabkit.drawing.part import PartDrawing
 from fabkit.drawing.placement import Matrix
 from fabkit.model.accessory import HOLES
-from fabkit.model.filaments import may_mix_filaments
+from fabkit.model.filaments import is_coloured, tower_side_mm
 from fabkit.model.layers import layer_top_mm
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
@@ -41,7 +42,6 @@ from fabkit.printing.nesting.bin import (
     without_copy_number,
 )
 from fabkit.printing.nesting.nest import nest, nest_compactly
-from fabkit.printing.slicer.settings import tower_side_mm
 
 #: Step of the shift to the middle of the bed.
 _STEP_MM = 0.001
@@ -89,7 +89,13 @@ def arrange_plates(drawings: Sequence[PartDrawing], profile: Profile) -> list[Pl
             group_shapes = with_copies(of_group, copies)
             nested += [(pause_mm, placements) for placements in nest(group_shapes, bed)]
     except InputError as error:
-        others = {drawing.piece: _or_without(drawing) for drawing in drawings}
+        least_mm = format_mm(MIN_ROOM_MM + 2 * profile.plate_edge_mm)
+        in_parts = f"; on beds of at least {least_mm} it is printed in parts that join"
+        others = {
+            drawing.piece: advice + in_parts
+            for drawing in drawings
+            if (advice := _or_without(drawing))
+        }
         faults = [ErrorDetail(f.key, f.message + others.get(f.key, "")) for f in error.errors]
         raise InputError(f"profile {profile.name}", faults) from None
     width_mm, depth_mm = bed.usable_mm
@@ -115,11 +121,6 @@ def bed_bin(profile: Profile) -> Bin:
         corner_mm=tower_side_mm(profile) if is_coloured(profile) else 0.0,
         advice="choose a larger printer.bed_width or printer.bed_depth, a smaller plate.edge or unit",
     )
-
-
-def is_coloured(profile: Profile) -> bool:
-    """Return whether a plate is printed in more than one colour, which takes a tower to purge into."""
-    return profile.has_inlays or profile.tones != "plain" or may_mix_filaments(profile)
 
 
 def layer_before_pause(pause_height_mm: float, profile: Profile) -> int:

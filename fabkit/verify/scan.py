@@ -12,7 +12,11 @@ from functools import cached_property
 from pathlib import PurePath
 from statistics import median, mode
 
+from fabkit.core.errors import InputError
 from fabkit.core.progress import Progress, counted, no_progress
+from fabkit.drawing.boards.csg import BoardDrawing
+from fabkit.drawing.boards.parts import printed_parts
+from fabkit.drawing.draft import draft_printable
 from fabkit.drawing.magnets import recess_diameters
 from fabkit.jobs.parallel import Calls
 from fabkit.mesh.ball_fit import BallFitter
@@ -22,6 +26,7 @@ from fabkit.mesh.finding import Finding
 from fabkit.mesh.fitting.assembly import BallSetup, assemble, ball_setup
 from fabkit.mesh.identity import ScannedPart, identify, unique_key
 from fabkit.mesh.inspect import inspect
+from fabkit.mesh.joining import JoinedBoard, join_boards
 from fabkit.mesh.lattice_fit import FlatFitter
 from fabkit.mesh.measured_sizes import MeasuredSizes, measure_sizes
 from fabkit.mesh.mesh import Mesh
@@ -38,6 +43,7 @@ from fabkit.model.accessory import (
     LID,
     LID_SUFFIX,
     SOCKETS,
+    Accessory,
     cells_leave_gaps,
     has_texts,
     may_have_pegs,
@@ -351,8 +357,13 @@ class Scanner:
     """
 
     def __init__(
-        self, meshes: Sequence[Mesh], puzzle: PuzzleSet, progress: Progress = no_progress
+        self,
+        meshes: Sequence[Mesh],
+        puzzle: PuzzleSet,
+        progress: Progress = no_progress,
+        profiles: Iterable[Profile] = (),
     ) -> None:
+        """Split meshes, and assemble boards that any of the profiles makes in parts."""
         parts = [part for mesh in meshes for part in split_components(mesh)]
         copies = _duplicates(parts)
         self._copies = tuple(mesh.name for mesh in copies)
@@ -361,6 +372,11 @@ class Scanner:
             (mesh for mesh in parts if mesh not in copies),
             key=lambda mesh: (len(mesh.faces), len(mesh.vertices), mesh.name),
         )
+        self._joined: list[JoinedBoard] = []
+        for profile in profiles:
+            self._joined += join_boards(self._meshes, _boards_in_parts(puzzle, profile))
+            used = [part.mesh for board in self._joined for part in board.parts]
+            self._meshes = [mesh for mesh in self._meshes if mesh not in used]
         self._puzzle = puzzle
         self._as_printed = with_blockers(puzzle)
         self._progress = progress
@@ -401,9 +417,27 @@ class Scanner:
             for piece, under in zip(identify(plates, features, self._as_printed), pegs, strict=True)
         ]
         boards = self._boards.fit(large, *units_mm, length_mm=boards_mm)
+        assembled = self._boards.fit([joined.mesh for joined in self._joined], *units_mm)
+        for board, joined in zip(assembled, self._joined, strict=True):
+            reason = ", ".join(f"its part {part_id} is missing" for part_id in joined.missing)
+            part = Part(board.mesh, board.mesh.vertices, "", reason=reason) if reason else board
+            boards.append(replace(part, parts=joined.parts))
         return ScannedSet(
             puzzle, tuple(pieces), tuple(_named_boards(boards, puzzle)), length_mm, self._copies
         )
+
+
+def _boards_in_parts(puzzle: PuzzleSet, profile: Profile) -> list[list[BoardDrawing]]:
+    """The drawings of the parts of each board or lid that is larger than the bed."""
+    boards = defaultdict[tuple[str, bool], list[BoardDrawing]](list)
+    everything = replace(profile, boards_made="all")
+    with suppress(InputError):
+        for part in printed_parts(puzzle, everything):
+            if isinstance(part, Accessory) and part.part:
+                drawing = draft_printable(puzzle, part, everything)
+                assert isinstance(drawing, BoardDrawing)
+                boards[part.board.id, part.kind == LID].append(drawing)
+    return list(boards.values())
 
 
 def _named_boards(boards: Iterable[Part], puzzle: PuzzleSet) -> Iterator[ScannedPart]:

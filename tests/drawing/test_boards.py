@@ -367,7 +367,7 @@ def closed(name: str, settings: tuple[str, ...]) -> tuple[Manifold, Manifold, Pr
     "name", ["cubimagici", "wide", *(pytest.param(n, marks=pytest.mark.long) for n in ("flake",))]
 )
 def test_a_sliding_lid_slides_and_holds(name: str) -> None:
-    frame, lid, profile, region = closed(name, ("lid.kind=sliding",))
+    frame, lid, profile, region = closed(name, ("lid.kind=sliding", "lid.detent=0 mm"))
     left, bottom, right, top = region.bounds
     # To the front, which is on the left of a board that is wider than deep.
     x, y = (-1, 0) if right - left > top - bottom + 1e-6 else (0, -1)
@@ -385,8 +385,23 @@ def test_a_sliding_lid_slides_and_holds(name: str) -> None:
         for by in (0.0, 5.0):
             assert overlap(lid, frame, by * x, by * y, lifted) > TOUCH_MM3
     # The gauge can tell: a lid for a wider frame does not go in.
-    other = built(drawn(name, ("board.relief=1.4 mm", NO_TITLE), lid=True)[0].steps)
+    settings = ("lid.detent=0 mm", "board.relief=1.4 mm", NO_TITLE)
+    other = built(drawn(name, settings, lid=True)[0].steps)
     assert overlap(other.translate((0, 0, lid.bounding_box()[2])), frame) > 1
+
+
+@pytest.mark.parametrize("catch_mm", [0.15, 0.3])
+def test_a_closed_sliding_lid_catches(catch_mm: float) -> None:
+    """Its bumps are free when it is closed, and pass when each half gives way by what they catch."""
+    frame, lid, _, _ = closed("cubimagici", ("lid.kind=sliding", f"lid.detent={catch_mm} mm"))
+    x0, _, _, x1, _, _ = lid.bounding_box()
+    halves = lid.split_by_plane((1, 0, 0), (x0 + x1) / 2)
+    for by in np.arange(0.0, 160.0, 0.5):
+        for sign, half in zip((-1, 1), halves, strict=True):
+            assert overlap(half, frame, sign * (catch_mm + 0.002), -float(by), 0) <= TOUCH_MM3, by
+    for sign, half in zip((-1, 1), halves, strict=True):
+        bites = [overlap(half, frame, sign * (catch_mm - 0.02), -by, 0) for by in (4.0, 6.0)]
+        assert max(bites) > TOUCH_MM3
 
 
 @pytest.mark.parametrize("name", ["cubimagici", pytest.param("wide", marks=pytest.mark.long)])

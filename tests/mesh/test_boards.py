@@ -320,9 +320,17 @@ def test_a_fault_of_a_sliding_lid_or_its_way_is_named() -> None:
         "thick": (both(board + top, frame, thickness_mm=3.0), {"lid-fits"}),
         "rib": (both(board + rib, frame), {"lid-path"}),
         # The lid closes, but cannot have come there.
-        "post": (both(board + post, frame), {"lid-path", "board-wall"}),
+        "post": (both(board + post, frame), {"lid-path", "lid-detent", "board-wall"}),
         "loose": (both(board, frame, slab), {"lid-held"}),
     }
+    for fault, catch_mm, recess_mm, rules in (
+        ("no bumps", 0.0, 0.45, {"lid-detent"}),
+        ("low bumps", 0.1, 0.45, {"lid-detent"}),
+        ("high bumps", 0.25, 0.55, {"lid-detent", "lid-path"}),
+        ("no recess", 0.15, 0.0, {"lid-fits"}),
+    ):
+        bumped = tray_board(OBLONG, catch_mm=catch_mm, recess_mm=recess_mm)
+        faults[fault] = both(*bumped), rules
     for fault, (bodies, rules) in faults.items():
         wrong = set(judged("squares", *bodies)[1])
         assert wrong == rules if fault in ("floor", "post") else rules <= wrong, fault
@@ -345,7 +353,8 @@ def test_a_lid_without_its_board_and_the_other_way_round() -> None:
         ({}, set()),
         ({"catch_mm": 0.9}, {"lid-strain", "lid-path"}),
         pytest.param({"tongue_mm": 6.0}, {"lid-strain"}, marks=pytest.mark.integration),
-        ({"catch_mm": -0.2}, {"lid-held"}),
+        ({"catch_mm": 0.4}, {"lid-detent"}),
+        ({"catch_mm": -0.2}, {"lid-held", "lid-detent"}),
     ],
 )
 def test_faults_of_a_snapping_lid(lid: dict[str, float], rules: set[str]) -> None:

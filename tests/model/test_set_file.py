@@ -170,8 +170,11 @@ def test_tones_lie_as_their_piece_does(shape: Shape, symmetry: Any) -> None:
 
 def test_an_optional_board_is_nobody_s_default(tmp_path: Path) -> None:
     fridgeiq = load_set("fridgeiq")
-    (tray,) = fridgeiq.boards
+    tray, box = fridgeiq.boards
     assert (tray.id, tray.optional, len(tray.cells)) == ("tray", True, 36 * 4)
+    assert (box.id, box.optional, len(box.cells)) == ("box", True, 40 * 4)
+    rectangle = find_challenge(fridgeiq, "rectangle_10_b").region
+    assert normalize_cells(QUARTER, rectangle) == normalize_cells(QUARTER, box.cells)
     assert default_board(fridgeiq.boards) is None
     square = find_challenge(fridgeiq, "square_09").region
     assert normalize_cells(QUARTER, square) == normalize_cells(QUARTER, tray.cells)

@@ -213,13 +213,15 @@ def test_bad_input(pair: str, capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.integration
 @pytest.mark.usefixtures("unpainted")
-def test_a_board_larger_than_the_bed_is_played_on_all_the_same(
+def test_a_board_larger_than_the_bed_is_shown_whole_and_printed_in_parts(
     pair: str, run_json: Callable[..., Any]
 ) -> None:
     Path(pair).write_text(PAIR + '\n[[board]]\nid = "wall"\nsize = [3, 2]\n')
     small_bed = ["-s", "printer.bed_width=60 mm", "-s", "printer.bed_depth=60 mm"]
-    page = run_json("page", pair, *small_bed)
+    page = run_json("page", pair, *small_bed, "-o", "page")
     assert "wall" in page["challenges"]
-    assert [name for name in page["files"] if "wall" in name] == []
-    assert any("wall is larger than the printer's bed" in note for note in page["notes"])
-    assert main(["page", pair, *small_bed, "-s", "board.make=all"]) == 2
+    models = (Path("page") / "models.js").read_text()
+    assert set(json.loads(models[models.index("{") : -2])["boards"]) == {"wall"}
+    with zipfile.ZipFile("page/files/pair-stl.zip") as archive:
+        parts = [name for name in archive.namelist() if name.startswith("wall")]
+    assert parts == [f"wall{end}.stl" for end in ("-a", "-b", "-c", "-d", "-lid-a", "-lid-b")]

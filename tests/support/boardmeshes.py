@@ -78,6 +78,8 @@ class Frame:
     lid_mm: float = 2.0
     lid_clearance_mm: float = 0.2
     ledge_mm: float = 5.0
+    catch_mm: float = 0.15  # of the lid's bumps
+    recess_mm: float = 0.45  # of the walls, for the bumps
 
     @property
     def lid_low_mm(self) -> float:
@@ -105,7 +107,8 @@ class Frame:
     def outer(self) -> Polygon:
         left, right, _, back = self._slot
         front = self.opening.bounds[1] - self.ledge_mm
-        return shapely.box(left - self.wall_mm, front, right + self.wall_mm, back + self.wall_mm)
+        beside = self.wall_mm + self.recess_mm
+        return shapely.box(left - beside, front, right + beside, back + self.wall_mm)
 
     def frame(self) -> Manifold:
         """The block, its opening cut from where pieces rest."""
@@ -113,6 +116,7 @@ class Frame:
         block = extruded(self.outer, 0, high) - extruded(self.relieved, self.rest_mm, high + 1)
         left, right, front, back = self._slot
         block -= frustum((left, front, right, back), self.lid_low_mm, self.lid_mm + 0.01)
+        block -= self._bumps(self.recess_mm, 0.5).translate((0, 0, self.lid_low_mm))
         if self.notch_mm:
             x, y = self.region.centroid.x, self.outer.bounds[1]
             half = self.notch_mm / 2
@@ -120,12 +124,22 @@ class Frame:
             block -= extruded(cut, (self.rest_mm + self.top_mm) / 2, high + 1)
         return block
 
+    def _bumps(self, out_mm: float, longer_mm: float) -> Manifold:
+        """A plate as wide as the lid's way and so much more on either side, near the front."""
+        left, right, _, _ = self._slot
+        front = self.outer.bounds[1]
+        plate = frustum((left - out_mm, front, right + out_mm, front + 30), 0.0, self.lid_mm + 0.01)
+        ends = shapely.box(left - 9, front + 6 - longer_mm, right + 9, front + 10 + longer_mm)
+        return plate ^ extruded(ends, -1, 9)
+
     def lid(self, wider_mm: float = 0.0, thickness_mm: float | None = None) -> Manifold:
         """The lid as it is printed: its larger face down, its middle over that of the region."""
         left, right, _, back = self._slot
         less = self.lid_clearance_mm * math.sqrt(2) - wider_mm / 2
         base = (left + less, self.outer.bounds[1] + less, right - less, back - less)
         lid = frustum(base, 0.0, thickness_mm or self.lid_mm)
+        if self.catch_mm:
+            lid += self._bumps(self.catch_mm, 0.0).trim_by_plane((0, 0, -1), -self.lid_mm)
         box = lid.bounding_box()
         middle = self.region.envelope.centroid
         return lid.translate(
@@ -212,7 +226,7 @@ POCKET_MM = 0.7
 
 def snapping_board(region: Polygon) -> tuple[Manifold, Frame]:
     """A tray whose long sides have pockets for hooks, its top the lid's socket."""
-    frame = Frame(region, 3.6, 3.6 + THICKNESS_MM, lid_mm=0.0, notch_mm=0.0)
+    frame = Frame(region, 3.6, 3.6 + THICKNESS_MM, lid_mm=0.0, notch_mm=0.0, recess_mm=0.0)
     board = frame.frame()
     x0, _, x1, _ = frame.outer.bounds
     middle, top = region.envelope.centroid.y, frame.lid_low_mm

@@ -129,6 +129,13 @@ def section_at(steps: Sequence[Step], height_mm: float) -> BaseGeometry:
     return area
 
 
+def ranges_mm(steps: Sequence[Step]) -> list[tuple[float, float]]:
+    """Return the ranges of height, ascending, in which no surface of a board begins or ends."""
+    edges = {edge for step in steps for shape in step.shapes for edge in shape.edge_heights_mm()}
+    pairs = itertools.pairwise(sorted(edges))
+    return [(low, high) for low, high in pairs if high - low > 4 * _INSIDE_MM]
+
+
 @dataclass(frozen=True)
 class _Slab:
     """A slab of material up to a height, with its sections at both ends and in the middle."""
@@ -156,21 +163,16 @@ def board_drawing(
         >>> drawn.thickness_mm, drawn.foot.area
         (2, 600.0)
     """
-    edges = sorted(
-        {edge for step in steps for shape in step.shapes for edge in shape.edge_heights_mm()}
-    )
-    # The material from low to high, in slabs in which no surface begins or ends.
     slabs = []
-    for low, high in itertools.pairwise(edges):
-        if high - low > 4 * _INSIDE_MM:
-            slab = _Slab(
-                high,
-                bottom=section_at(steps, low + _INSIDE_MM),
-                middle=section_at(steps, (low + high) / 2),
-                top=section_at(steps, high - _INSIDE_MM),
-            )
-            if slab.middle.area > 0:
-                slabs.append(slab)
+    for low, high in ranges_mm(steps):
+        slab = _Slab(
+            high,
+            bottom=section_at(steps, low + _INSIDE_MM),
+            middle=section_at(steps, (low + high) / 2),
+            top=section_at(steps, high - _INSIDE_MM),
+        )
+        if slab.middle.area > 0:
+            slabs.append(slab)
     silhouette = shapely.union_all([slab.middle for slab in slabs])
     return BoardDrawing(
         piece=accessory.id,

@@ -18,7 +18,7 @@ from fabkit.drawing.cells import MIN_WALL_MM, cell_centres, neighbours
 from fabkit.drawing.label import place_title
 from fabkit.drawing.marks import mark_places
 from fabkit.drawing.outline import DrawingError, PointMm, mitre_offset, polygons, region_mm
-from fabkit.model.accessory import HOLES, SOCKETS, TRAY, Accessory, board_kind, has_texts
+from fabkit.model.accessory import HOLES, LID, SOCKETS, TRAY, Accessory, board_kind, has_texts
 from fabkit.model.lattice import Cell
 from fabkit.model.layers import layer_top_mm
 from fabkit.model.profile import Profile
@@ -38,6 +38,32 @@ def _framed(puzzle: PuzzleSet, board: Board, profile: Profile) -> Block:
     relieved = board_kind(puzzle, profile) == TRAY
     region = region_mm(puzzle.lattice, board.cells, profile.unit_mm)
     return build_block(region, heights.rest_mm, heights.top_mm, profile, relieved)
+
+
+def size_mm(puzzle: PuzzleSet, accessory: Accessory, profile: Profile) -> tuple[float, float]:
+    """Return the width and depth of a board or lid, without drafting it.
+
+    Raises:
+        DrawingError: when it is impossible with the profile.
+
+    Example:
+        >>> from fabkit.model.accessory import accessories
+        >>> from fabkit.model.library import load_set
+        >>> from fabkit.model.profile_file import load_profile
+        >>> iqblock = load_set("iqblock")
+        >>> profile = load_profile((), (), iqblock.profile_values)
+        >>> [size_mm(iqblock, part, profile) for part in accessories(iqblock, profile)]
+        [(173.9, 174.2), (165.5, 170.0)]
+    """
+    block = _framed(puzzle, accessory.board, profile)
+    shape = block.steps[0].shapes[0]
+    assert isinstance(shape, Prism)
+    area: BaseGeometry = shape.area
+    if accessory.kind == LID and block.lid:
+        across, along = block.lid.outer_across_mm, block.lid.along_mm
+        area = block.placement.to_board(shapely.box(-across, -along, across, along))
+    left, front, right, back = area.bounds
+    return round(right - left, 6), round(back - front, 6)
 
 
 def draft_board(puzzle: PuzzleSet, accessory: Accessory, profile: Profile) -> BoardDrawing:

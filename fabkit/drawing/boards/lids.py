@@ -7,6 +7,7 @@ upright.
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 
@@ -31,6 +32,14 @@ _THUMB_DEPTH_MM = 0.6
 _THUMB_PLACE_MM = 4.0
 #: Overlap of a cutter beyond the part that it cuts.
 _BEYOND_MM = 1.0
+#: Length of a bump at its full height.
+_BUMP_MM = 4.0
+#: Steps at both ends of a bump, which a nozzle smooths to ramps.
+_RAMP_STEPS = 3
+#: Length of such a step.
+_RAMP_STEP_MM = 0.6
+#: Distance of a bump from the front.
+_BUMP_PLACE_MM = 6.0
 
 
 @dataclass(frozen=True)
@@ -40,6 +49,8 @@ class SlidingLid:
     Seen from the front, each long edge and the back edge rises from the foot chamfer vertically for
     one layer, then slopes inwards by 45 degrees up to the top. The wall follows it at a clearance
     measured at right angles to the faces, and ends two layers above it. The lid rests on the frame.
+    Near the front each long edge has a bump, which catches in a recess of the wall when the lid is
+    closed: there edge and wall are farther out.
 
     Attributes:
         across_mm: from the middle to the lid's long edges, at their widest.
@@ -47,6 +58,7 @@ class SlidingLid:
         foot_mm: chamfer around its bottom, against the elephant foot.
         land_mm: height of its upright edge, and of the upright face of the wall above it.
         clearance_mm: between lid and walls.
+        bump_mm: height of the bumps, which is the clearance and what they catch; 0 for none.
     """
 
     across_mm: float
@@ -55,6 +67,12 @@ class SlidingLid:
     foot_mm: float
     land_mm: float
     clearance_mm: float
+    bump_mm: float
+
+    @property
+    def outer_across_mm(self) -> float:
+        """From the middle to the lid's sides, with their bumps."""
+        return self.across_mm + self.bump_mm
 
     @property
     def top_across_mm(self) -> float:
@@ -68,17 +86,43 @@ class SlidingLid:
 
     def outer_box(self, wall_mm: float) -> Polygon:
         """Return the rectangle around the frame, for a wall thickness beside the lid."""
-        beside = self.across_mm + self.clearance_mm + wall_mm
+        # The wall behind a recess has the full thickness.
+        beside = self.outer_across_mm + self.clearance_mm + wall_mm
         behind = self.along_mm + self.clearance_mm + wall_mm
         return shapely.box(-beside, -self.along_mm, beside, behind)
 
     def frame_step(self, low_mm: float, outer: Polygon) -> Step:
         """Return the two walls beside the lid and the one behind it, for the height of its bottom."""
         _, _, right, back = outer.bounds
-        beside = self._wall(self.across_mm, right, low_mm)
         behind = self._wall(self.along_mm, back, low_mm)
-        walls = [Prism(area, -self.along_mm, back, "y") for area in (beside, _mirrored(beside))]
-        return Step(False, (*walls, Prism(behind, -right, right, "x")))
+        walls = [Prism(behind, -right, right, "x")]
+        begin, end = self._bump_ends(0)
+        recess = begin - self.clearance_mm, end + self.clearance_mm
+        bounds = (-self.along_mm, *(recess if self.bump_mm else ()), back)
+        for number, (front, rear) in enumerate(itertools.pairwise(bounds)):
+            edge_mm = self.outer_across_mm if number == 1 else self.across_mm
+            beside = self._wall(edge_mm, right, low_mm)
+            walls += [Prism(area, front, rear, "y") for area in (beside, _mirrored(beside))]
+        return Step(False, tuple(walls))
+
+    def _bump_ends(self, step: int) -> tuple[float, float]:
+        """Return where a step of the bumps begins and ends; 0 is the lowest and longest."""
+        front = -self.along_mm + min(_BUMP_PLACE_MM, self.along_mm / 3)
+        ramp_mm = (_RAMP_STEPS - 1) * _RAMP_STEP_MM
+        begin = front + step * _RAMP_STEP_MM
+        return begin, begin + _BUMP_MM + 2 * (ramp_mm - step * _RAMP_STEP_MM)
+
+    def _bumps(self) -> list[Prism]:
+        """Return the bumps on both long edges: the edge, farther out step by step."""
+        lean, high = self.foot_mm + self.land_mm, self.thick_mm
+        inner = self.top_across_mm - _BEYOND_MM
+        bumps = list[Prism]()
+        for step in range(_RAMP_STEPS if self.bump_mm else 0):
+            edge = self.across_mm + self.bump_mm * (step + 1) / _RAMP_STEPS
+            foot = [(inner, 0.0), (edge - self.foot_mm, 0.0), (edge, self.foot_mm)]
+            area = Polygon([*foot, (edge, lean), (edge - (high - lean), high), (inner, high)])
+            bumps += [Prism(side, *self._bump_ends(step), "y") for side in (area, _mirrored(area))]
+        return bumps
 
     def _wall(self, edge_mm: float, outer_mm: float, low_mm: float) -> Polygon:
         """Return the cross-section of a wall around an edge of the lid at a distance from the middle."""
@@ -106,7 +150,8 @@ class SlidingLid:
         cuts += [Prism(edge, *sides, "x") for edge in self._off(along)]
         depth = min(_THUMB_DEPTH_MM, high / 3)
         thumb = Prism(self.thumb_area(), high - depth, high + _BEYOND_MM)
-        return Step(False, (plate,)), Step(True, tuple(cuts)), Step(True, (thumb,))
+        bumps = (Step(False, tuple(self._bumps())),) if self.bump_mm else ()
+        return Step(False, (plate,)), Step(True, tuple(cuts)), Step(True, (thumb,)), *bumps
 
     def _off(self, edge_mm: float) -> list[Polygon]:
         """Return the cuts along an edge: above for the dovetail, below against the elephant foot."""
@@ -160,7 +205,8 @@ def sliding_lid(across_mm: float, along_mm: float, profile: Profile) -> SlidingL
     # Equal in front and behind, so that the closed lid is centred on the opening.
     along = along_mm + max(profile.board_wall_mm, ledge(thick))
     foot = min(profile.foot_chamfer_mm, thick / 4)
-    return SlidingLid(across_mm + ledge(thick), along, thick, foot, land, clearance)
+    bump = clearance + profile.detent_mm if profile.detent_mm else 0.0
+    return SlidingLid(across_mm + ledge(thick), along, thick, foot, land, clearance, bump)
 
 
 def _refuse_overhang(profile: Profile, features: str) -> None:

@@ -18,7 +18,7 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.boards.frame import levels
 from fabkit.drawing.boards.lids import MAX_STRAIN
-from fabkit.drawing.outline import corner_angles, region_mm
+from fabkit.drawing.outline import corner_angles, mitre_offset, region_mm
 from fabkit.mesh.board_fit import (
     ZRange,
     cell_centres_mm,
@@ -39,6 +39,7 @@ from fabkit.mesh.identity import ambiguity_finding
 from fabkit.mesh.mesh import Points
 from fabkit.mesh.part import Part
 from fabkit.mesh.rules.board_text import text_findings
+from fabkit.mesh.rules.joint import joint_findings
 from fabkit.mesh.rules.outline import UNIT_TOLERANCE, near
 from fabkit.mesh.rules.surface import mesh_findings, printing_findings
 from fabkit.mesh.section import UP
@@ -53,10 +54,16 @@ TOLERANCE_MM = 0.02
 PLACE_MM = 0.05
 #: A hole drawn with straight edges, within the tolerances of exports, is this much narrower.
 _CHORDS_MM = 0.02
+#: Half the widest gap (mm) between two parts that is no fault of the board.
+_HALF_GAP_MM = 0.35
 #: The distance (mm) of sections from the ends of ranges of height.
 _NEAR_END_MM = 0.03
 #: The steps of a lid's path (mm).
 _STEP_MM = 0.5
+#: Tolerance (mm) of how far a lid catches.
+_CATCH_MM = 0.03
+#: A closed lid catches within this distance (mm) of its end.
+_CATCH_WITHIN_MM = 25.0
 #: A lid is placed this much (mm) above its support, since touching faces overlap in single precision.
 _ABOVE_MM = 0.005
 #: How far below the lid the board is considered, and the hooks' path.
@@ -73,7 +80,11 @@ def inspect_board(
     Findings on a board with its lid are with the lid. Its counterpart is searched in `others`, all
     boards and lids of the scan.
     """
-    findings = [*mesh_findings(part), _board_finding(part, puzzle, profile)]
+    printed = part.parts or (part,)
+    findings = [finding for piece in printed for finding in mesh_findings(piece)]
+    findings.append(_board_finding(part, puzzle, profile))
+    if part.parts:
+        findings += joint_findings(part.parts, profile)
     if part.board is not None:
         is_lid, name = part.kind == LID, part.board.id
         of_board = [other for other in others if other.board == part.board]
@@ -89,7 +100,10 @@ def inspect_board(
                 findings.append(count_finding("board-lid", len(same), 1, what))
             findings += _board_findings(part, part.board, puzzle.lattice, profile)
     # A board has no closed cavities, and needs no letter.
-    return findings + list(printing_findings(part, replace(profile, facing="up", fit="none")))
+    as_printed = replace(profile, facing="up", fit="none")
+    return findings + [
+        finding for piece in printed for finding in printing_findings(piece, as_printed)
+    ]
 
 
 def _board_finding(part: Part, puzzle: PuzzleSet, profile: Profile) -> Finding:
@@ -119,7 +133,7 @@ def clearances_mm(part: Part, lattice: Lattice) -> tuple[Points, Points]:
     """The clearances around a board's region just above where pieces rest, and their places."""
     assert part.board is not None
     points, outwards = edge_samples(region_mm(lattice, part.board.cells, part.unit_mm))
-    cuts = [part.sections.at(height) for height in _near_ends(_above(part)[:1])]
+    cuts = [_without_joints(part, height) for height in _near_ends(_above(part)[:1])]
     away = np.ravel([wall_distances(cut, points, outwards) for cut in cuts])
     return away[np.isfinite(away)], np.tile(points, (len(cuts), 1))[np.isfinite(away)]
 
@@ -130,13 +144,13 @@ def _above(part: Part) -> list[ZRange]:
 
 
 def channel_widths_mm(part: Part, lattice: Lattice) -> list[float]:
-    """The widths of channels halfway between neighbouring cells; 0 where there is none."""
+    """The widths of channels about halfway between neighbouring cells; 0 where there is none."""
     starts, ends = _neighbours_mm(part, lattice)
     if not len(starts):
         return []
-    middles, along = (starts + ends) / 2, ends - starts
+    middles, along = _halfway(starts, ends), ends - starts
     floor_mm = float(np.median(top_heights(part.aligned, middles)))
-    cut, reach_mm = part.sections.at((part.rest_mm + floor_mm) / 2), part.unit_mm
+    cut, reach_mm = _without_joints(part, (part.rest_mm + floor_mm) / 2), part.unit_mm
     across = along[:, ::-1] * [-1, 1] / np.linalg.norm(along, axis=1)[:, None]
     sides = [raycast(cut, middles, direction, reach_mm)[0] for direction in (across, -across)]
     widths = np.minimum(sides, reach_mm).sum(axis=0)
@@ -149,6 +163,11 @@ def _neighbours_mm(part: Part, lattice: Lattice) -> Points:
     middles = cell_centres_mm(lattice, part.board, part.unit_mm)
     away = np.linalg.norm(middles[:, None] - middles, axis=2)
     return middles[np.argwhere(np.triu(away < 1.1 * part.unit_mm, 1)).T]
+
+
+def _halfway(starts: Points, ends: Points) -> Points:
+    """Points about halfway between others: exactly there two parts of a board may join."""
+    return starts + 0.55 * (ends - starts)
 
 
 def _board_findings(
@@ -197,7 +216,7 @@ def _board_findings(
             engraved_mm = profile.text_depth_mm if has_text else profile.title_depth_mm
             floors[floors < part.rest_mm - TOLERANCE_MM] += engraved_mm
         # Nothing goes through between the middles either, near the bed.
-        open_ = region - sections.at(min(floor_mm / 4, 0.3))
+        open_ = region - _without_joints(part, min(floor_mm / 4, 0.3))
         if open_.area > TOLERANCE_MM:
             yield from check_limits("board-floor", [(0.0, open_)], floor_mm)
         else:
@@ -232,7 +251,7 @@ def _channels(part: Part, lattice: Lattice, profile: Profile) -> Iterator[Findin
     starts, ends = _neighbours_mm(part, lattice)
     if not len(starts):
         return
-    places, widths = (starts + ends) / 2, channel_widths_mm(part, lattice)
+    places, widths = _halfway(starts, ends), channel_widths_mm(part, lattice)
     yield from _worst("board-channels", widths, places, *near(asked_mm, TOLERANCE_MM))
     depths = part.rest_mm - top_heights(part.aligned, places)
     yield from _worst("board-channel-depth", depths, places, *near(deep_mm, TOLERANCE_MM))
@@ -265,12 +284,20 @@ def _walls(
     # Slightly offset, so that no line runs along the side of a notch.
     starts = points + 0.0137 * inwards[:, ::-1] * [1, -1]
     inside = raycast(region, starts, inwards, reach)[0]
-    cuts = [part.sections.at(height) for height in heights]
+    cuts = [_without_joints(part, height) for height in heights]
     walls = [raycast(cut, starts, inwards, reach) for cut in cuts]
     # A ray that reaches the region first came through the notch: beyond is another wall.
     thick = [np.where(begin < inside, wide, np.inf) for begin, wide in walls]
     minimum_mm = profile.board_wall_mm - 2 * part.sections.noise_mm
     yield from _worst("board-wall", np.ravel(thick), np.tile(points, (len(cuts), 1)), minimum_mm)
+
+
+def _without_joints(part: Part, height_mm: float) -> BaseGeometry:
+    """The section of a board at a height, the gaps between parts that join closed."""
+    section = part.sections.at(height_mm)
+    if not part.parts:
+        return section
+    return mitre_offset(mitre_offset(section, _HALF_GAP_MM), -_HALF_GAP_MM)
 
 
 def _worst(
@@ -319,7 +346,7 @@ def _lid_findings(lid: Part, board: Part, lid_low_mm: float, profile: Profile) -
     air_mm = socket_mm - board.rest_mm - pieces
     yield from check_limits("board-height", air_mm, profile.lid_air_mm - motion.noise_mm)
     yield from check_limits("lid-fits", motion.overlap_mm3(), maximum=_TINY_MM3, unit="mm3")
-    yield from motion.snap_findings(profile) if motion.snaps else motion.slide_findings()
+    yield from motion.snap_findings(profile) if motion.snaps else motion.slide_findings(profile)
     yield from check_limits("lid-held", motion.lifted_mm3(motion.inserted), 1.0, unit="mm3")
 
 
@@ -369,17 +396,51 @@ class _LidMotion:
         """The largest overlap of a lid lifted straight up by up to 2 mm."""
         return max(self.overlap_mm3(up=up, lid=lid) for up in (0.5, 1.0, 1.5, 2.0))
 
-    def slide_findings(self) -> Iterator[Finding]:
-        """The finding on a sliding lid: no overlap on its path to the side with the least overlap."""
+    def slide_findings(self, profile: Profile) -> Iterator[Finding]:
+        """Findings on a sliding lid on its path to the side with the least overlap.
+
+        Its bumps catch in the frame: both halves give way by that much, and nothing else overlaps.
+        """
         sides = ((0, -1), (0, 1), (-1, 0), (1, 0))
         x, y = min(sides, key=lambda side: self.overlap_mm3(5 * side[0], 5 * side[1]))
         far = float(np.ptp(self.board.vertices[:, 0 if x else 1]))
         steps = np.arange(_STEP_MM, far + _STEP_MM, _STEP_MM).tolist()
-        overlaps_mm3 = {out_mm: self.overlap_mm3(x * out_mm, y * out_mm) for out_mm in steps}
+        tolerance_mm = TOLERANCE_MM + self.noise_mm
+        free = self._narrowed(x, profile.detent_mm + tolerance_mm) if profile.detent_mm else None
+        overlaps_mm3 = {
+            out_mm: self.overlap_mm3(x * out_mm, y * out_mm, lid=free) for out_mm in steps
+        }
         worst_mm = max(overlaps_mm3, key=overlaps_mm3.__getitem__)
         worst_mm3 = overlaps_mm3[worst_mm]
         what = f"the overlap of lid and board along its path, {worst_mm:g} mm before its end,"
         yield from check_limits("lid-path", worst_mm3, maximum=_TINY_MM3, unit="mm3", what=what)
+        if profile.detent_mm:
+            caught_mm = self._caught_mm(x, y, steps)
+            limits = near(profile.detent_mm, _CATCH_MM + self.noise_mm)
+            yield from check_limits("lid-detent", caught_mm, *limits)
+
+    def _narrowed(self, x: int, by_mm: float) -> Any:
+        """A sliding lid with both halves closer to its middle; it slides along x unless that is 0."""
+        across = (0.0, 1.0, 0.0) if x else (1.0, 0.0, 0.0)
+        low, high = np.reshape(self.inserted.bounding_box(), (2, 3))
+        shift = np.multiply(across, by_mm)
+        halves = self.inserted.split_by_plane(across, float((low + high) @ across) / 2)
+        # The first half is on the side that the plane's normal points to.
+        return halves[0].translate((-shift).tolist()) + halves[1].translate(shift.tolist())
+
+    def _caught_mm(self, x: int, y: int, steps: Sequence[float]) -> float:
+        """How far both halves of a sliding lid have to give way where it overlaps the frame most."""
+        near_end = [mm for mm in steps if mm <= _CATCH_WITHIN_MM]
+        out_mm = max(near_end, key=lambda mm: self.overlap_mm3(x * mm, y * mm))
+        low_mm, high_mm = 0.0, 1.5
+        if self.overlap_mm3(x * out_mm, y * out_mm) <= _TINY_MM3:
+            return low_mm
+        while high_mm - low_mm > TOLERANCE_MM / 10:
+            middle_mm = (low_mm + high_mm) / 2
+            narrowed = self._narrowed(x, middle_mm)
+            is_free = self.overlap_mm3(x * out_mm, y * out_mm, lid=narrowed) <= _TINY_MM3
+            low_mm, high_mm = (low_mm, middle_mm) if is_free else (middle_mm, high_mm)
+        return high_mm
 
     def snap_findings(self, profile: Profile) -> Iterator[Finding]:
         """Findings on a snap lid: only hooks touch the board, and they bend within their limit.
@@ -404,6 +465,7 @@ class _LidMotion:
             what = "the bending of a hook on the lid's way down"
             limit_mm = profile.snap_mm + 0.02
             yield from check_limits("lid-path", bent_mm, maximum=limit_mm, what=what)
+        yield from check_limits("lid-detent", bent_mm, *near(profile.snap_mm, _CATCH_MM))
         strains = [(1.5 * thick * bent_mm / long**2, None) for thick, long in self._tongues()]
         yield from check_limits("lid-strain", strains or 0.0, maximum=MAX_STRAIN, unit="")
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from fabkit.mesh.plastic import Filling
-from fabkit.model.filaments import filament_count
-from fabkit.model.profile import ALL_FILAMENTS, PRUSASLICER, Profile
+from fabkit.model.filaments import TOWER_MARGIN_MM, tower_side_mm
+from fabkit.model.profile import Profile
 
 #: The settings common to all profiles.
 _BASE = Path(__file__).with_name("fabkit.ini")
@@ -29,16 +29,8 @@ _TEMPERATURE_KEYS = (
 )
 #: The values allowed in a configuration without quotes.
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9+_-]{0,19}")
-#: Between the tower that the slicer purges into and the edge of its corner: 2 mm of brim, and half
-#: a line on each side of it.
-_TOWER_MARGIN_MM = 2.5
 #: A narrower tower cannot be purged into.
 _MIN_TOWER_MM = 15.0
-#: How much is purged into the tower for each change of filament: with PrusaSlicer's defaults 26 mm of a
-#: tower 35 mm wide, in a layer of 0.2 mm (measured with 2.5); OrcaSlicer and Bambu Studio, whose
-#: printers purge elsewhere, call it ``prime_volume``.
-_PURGED_MM3 = {PRUSASLICER: 185.0}
-_PRIMED_MM3 = 45.0
 #: The greatest number of filaments for which PrusaSlicer 2.5 lays a tower: with three or more the moves
 #: in it differ from run to run, and some lead to infinity.
 _MAX_TOWER_FILAMENTS = 2
@@ -137,23 +129,14 @@ def _tower(profile: Profile, extruders: int) -> dict[str, str]:
         "wipe_tower": "1",
         "wipe_tower_x": f"{place_mm[0]:g}",
         "wipe_tower_y": f"{place_mm[1]:g}",
-        "wipe_tower_width": f"{tower_side_mm(profile) - 2 * _TOWER_MARGIN_MM:g}",
+        "wipe_tower_width": f"{tower_side_mm(profile) - 2 * TOWER_MARGIN_MM:g}",
     }
-
-
-def tower_side_mm(profile: Profile) -> float:
-    """The side of the square corner reserved for the tower: as the profile says, or more if all its
-    filaments are purged there in one layer; 0 for none."""
-    count = 2 if profile.filaments == ALL_FILAMENTS else filament_count(profile)
-    purged_mm3 = _PURGED_MM3.get(profile.slicer, _PRIMED_MM3) * (count - 1)
-    least_mm = math.ceil(2 * _TOWER_MARGIN_MM + math.sqrt(purged_mm3 / profile.layer_mm))
-    return max(profile.tower_mm, least_mm) if profile.tower_mm else 0.0
 
 
 def tower_place_mm(profile: Profile) -> tuple[float, float] | None:
     """The front left corner of the tower in the reserved corner of the bed; None if that is too small."""
     side_mm = tower_side_mm(profile)
-    if side_mm - 2 * _TOWER_MARGIN_MM < _MIN_TOWER_MM:
+    if side_mm - 2 * TOWER_MARGIN_MM < _MIN_TOWER_MM:
         return None
-    from_edge_mm = profile.plate_edge_mm + side_mm - _TOWER_MARGIN_MM
+    from_edge_mm = profile.plate_edge_mm + side_mm - TOWER_MARGIN_MM
     return profile.bed_width_mm - from_edge_mm, profile.bed_depth_mm - from_edge_mm
