@@ -14,7 +14,7 @@ from fabkit.core.errors import InputError
 from fabkit.model.profile_file import load_profile
 from fabkit.printing.slicer.config import read_config
 from fabkit.printing.slicer.program import find_slicer, run_program
-from fabkit.printing.slicer.settings import parse_settings
+from fabkit.printing.slicer.settings import needed_settings, parse_settings
 from fabkit.printing.slicer.slicing import slice_plate
 from fabkit.printing.slicer.verdict import ExpectedPrint
 from tests.printing.test_slice_command import slicer_of_pairs
@@ -65,6 +65,14 @@ def test_more_colours_than_the_printer_has(tmp_path: Path) -> None:
         InputError, match=r"mine\.ini: nozzle_diameter: is for 1 extruder, and plate"
     ):
         slice_plate(slicer, model, tmp_path / "g", PROFILE, expected, config=config)
+
+
+def test_a_tower_is_moved_but_not_switched() -> None:
+    assert parse_settings(needed_settings(PROFILE, 3)).items() >= {
+        ("wipe_tower_x", "207.5"), ("wipe_tower_y", "167.5"), ("wipe_tower_width", "35")
+    }  # fmt: skip
+    assert "wipe_tower" not in parse_settings(needed_settings(PROFILE, 3))
+    assert not any("tower" in key for key in parse_settings(needed_settings(PROFILE, 1)))
 
 
 def test_plates_are_sliced_again_when_the_configuration_changes(

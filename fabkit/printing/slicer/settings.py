@@ -67,19 +67,20 @@ def print_settings(profile: Profile, extruders: int) -> str:
     if _PLAIN.fullmatch(profile.filament):
         values["filament_type"] = ";".join([profile.filament] * extruders)
     if extruders > 1:
-        values |= _tower(profile, extruders)
+        place = _tower_place(profile) if extruders <= _MAX_TOWER_FILAMENTS else {}
+        values |= {"wipe_tower": str(int(bool(place)))} | place
     return f"{_BASE.read_text(encoding='utf-8')}\n# What the profile says.\n{_lines(values)}"
 
 
 def needed_settings(profile: Profile, extruders: int) -> str:
     """The settings that fabkit needs on top of a user's configuration.
 
-    Plates print layer by layer, the tower is in the reserved corner, and the G-code names the objects.
+    Plates print layer by layer, a tower is in the reserved corner, and the G-code names the objects.
     No program of the user's runs on it.
     """
     values = {"gcode_label_objects": "1", "complete_objects": "0", "post_process": ""}
     if extruders > 1:
-        values |= _tower(profile, extruders)
+        values |= _tower_place(profile)
     return _lines(values)
 
 
@@ -120,13 +121,12 @@ def filling_for(profile: Profile) -> Filling:
     )
 
 
-def _tower(profile: Profile, extruders: int) -> dict[str, str]:
+def _tower_place(profile: Profile) -> dict[str, str]:
     """The position of the tower: in the reserved corner, if there is one."""
     place_mm = tower_place_mm(profile)
-    if place_mm is None or extruders > _MAX_TOWER_FILAMENTS:
-        return {"wipe_tower": "0"}
+    if place_mm is None:
+        return {}
     return {
-        "wipe_tower": "1",
         "wipe_tower_x": f"{place_mm[0]:g}",
         "wipe_tower_y": f"{place_mm[1]:g}",
         "wipe_tower_width": f"{tower_side_mm(profile) - 2 * TOWER_MARGIN_MM:g}",
