@@ -95,6 +95,12 @@ def test_a_project_has_its_plates_parts_colours_and_pauses(
             assert not (body.vertices[:, :2] > tower).all(axis=1).any(), (number, body)
 
 
+def test_check_reads_projects_back(project_file: Path) -> None:
+    """Letters are parts of their own there, and fill the engravings that `check` looks for."""
+    options = [*EMBEDDED, *LARGE, "-q"]
+    assert main(["check", "--set", str(SET), str(project_file), *options]) == 0
+
+
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_each_plate_and_piece_has_a_project_of_its_own(project_file: Path, program: str) -> None:
     for plate in laid_out(project_file.parent):
@@ -180,6 +186,11 @@ def test_both_kinds_of_files_say_the_same(tmp_path: Path) -> None:
     )
     sliced = json.loads((tmp_path / "prusa" / "slice.json").read_text())
     assert sliced["printable"]
+    whole = tmp_path / "prusa" / "fridgeiq.3mf"
+    assert (
+        main(["export-3mf", "fridgeiq", "-o", str(whole.parent), "-q", "-p", "mini", *options]) == 0
+    )
+    assert main(["check", "--set", "fridgeiq", str(whole), "-q", "-p", "mini", *options]) == 0
     assert len(sliced["plates"]) == len(plates)
     for plate, laid in zip(sliced["plates"], plates, strict=True):
         pieces = sorted(piece["piece"] for piece in laid["pieces"])

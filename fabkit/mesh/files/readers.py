@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from fabkit.core.errors import InputError, escape, pluralize, quote, truncate
 from fabkit.core.files import read_bytes
 from fabkit.mesh.mesh import Faces, Mesh, Points, area_vectors, welded
+from fabkit.mesh.topology import Shell, shells
 
 #: From mm with z up to glTF's metres with y up: x stays, y comes towards the viewer.
 _TO_GLTF = np.array(
@@ -500,18 +501,23 @@ class _Package:
                 self._items.append((_UNITS_MM[self._unit], {"path": self._part, **values}))
 
     def bodies(self) -> Iterator[Mesh]:
-        """Each instance of a mesh in the items of the build."""
+        """Each instance of a mesh in the items of the build, without what fills its engravings."""
         if not self._items:
             raise _MeshFileError("has nothing to build; add its objects to the build")
         for unit_mm, item in self._items:
-            yield from self._placed(item, np.diag([unit_mm] * 3 + [1.0]), "")
+            yield from _without_inlays(list(self._placed(item, np.diag([unit_mm] * 3 + [1.0]), "")))
+
+    @staticmethod
+    def _key(used: dict[str, str]) -> tuple[str, str]:
+        """The part and the id of the object that an item or a component names."""
+        return _folded(used.get(f"{{{_PRODUCTION}}}path", used["path"])), used["objectid"]
 
     def _placed(self, used: dict[str, str], outer: Points, name: str) -> Iterator[Mesh]:
         """The bodies of an item or a component; each leads to a mesh or an error.
 
         Cyclic components end at Python's recursion limit.
         """
-        key = _folded(used.get(f"{{{_PRODUCTION}}}path", used["path"])), used["objectid"]
+        key = self._key(used)
         body = self._objects.get(key)
         if not body or bool(body.components) == bool(body.numbers):
             message = "expected either a mesh or components" if body else "there is no such object"
@@ -527,6 +533,45 @@ class _Package:
             corners = np.array(body.corners, int)
             _check_corners(corners, vertices)
             yield _moved(name, vertices, corners.reshape(-1, 3), matrix)
+
+
+#: What fills an engraving has at most this share of the volume and of the height around it.
+_MOST_VOLUME = 0.2
+_MOST_HEIGHT = 0.5
+#: At least this share of its vertices are those of the engraving.
+_LEAST_SHARED = 0.5
+
+
+def _without_inlays(meshes: Sequence[Mesh]) -> Iterator[Mesh]:
+    """The meshes of an item, without the letters of another colour that fill the engravings of one: as
+    components of their own, or as surfaces of the same mesh."""
+    surfaces = [(mesh, shell) for mesh in meshes for shell in shells(mesh)]
+    if len(surfaces) < 2:
+        yield from meshes
+        return
+    body, largest = max(surfaces, key=lambda surface: abs(surface[1].volume_mm3))
+    around = body.vertices[np.unique(body.faces[largest.faces])]
+    low, high = around.min(axis=0), around.max(axis=0)
+    corners = set(map(tuple, around.tolist()))
+
+    def fills_engraving(mesh: Mesh, shell: Shell) -> bool:
+        points = mesh.vertices[np.unique(mesh.faces[shell.faces])]
+        below, above = points.min(axis=0), points.max(axis=0)
+        is_inside = (low <= below).all() and (above <= high).all()
+        is_small = 0 < shell.volume_mm3 <= _MOST_VOLUME * abs(largest.volume_mm3)
+        is_flat = above[2] - below[2] <= _MOST_HEIGHT * (high[2] - low[2])
+        if not (is_inside and is_small and is_flat):
+            return False
+        shared = sum(point in corners for point in map(tuple, points.tolist()))
+        return bool(shared >= _LEAST_SHARED * len(points))
+
+    for mesh in meshes:
+        of_mesh = [shell for other, shell in surfaces if other is mesh]
+        kept = [shell.faces for shell in of_mesh if not fills_engraving(mesh, shell)]
+        if len(kept) == len(of_mesh):
+            yield mesh
+        elif kept:
+            yield welded(mesh.name, mesh.vertices, mesh.faces[np.sort(np.concatenate(kept))])
 
 
 def _folded(name: str) -> str:
