@@ -72,7 +72,7 @@ class Disc:
     Example:
         >>> disc = Disc.of_grade(10.0, 3.0, "N35")
         >>> round(disc.remanence_t, 2), round(disc.pull_n(0.0), 1), round(disc.push_n(20.0), 2)
-        (1.18, 14.7, 0.12)
+        (1.18, 15.8, 0.12)
     """
 
     diameter_mm: float
