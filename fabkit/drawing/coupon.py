@@ -138,6 +138,7 @@ class CouponPart:
         chamfer_mm: around its lower edges.
         origin_mm: place of its origin on the bed and on the drawing.
         recesses: to try a magnet in; each has its letter on the other side.
+        facing: whether its numbers face ``up`` or ``down`` on the bed.
     """
 
     name: str
@@ -147,6 +148,7 @@ class CouponPart:
     origin_mm: PointMm
     places: tuple[CouponPlace, ...]
     recesses: tuple[Recess, ...] = ()
+    facing: str = "up"
 
     @property
     def letterings(self) -> list[Lettering]:
@@ -175,6 +177,7 @@ class CouponPart:
             foot_chamfer_mm=self.chamfer_mm,
             label=label,
             recesses=self.recesses,
+            facing=self.facing,
         )
 
     def cut(self) -> CutPiece:
@@ -294,7 +297,8 @@ def _magnet_strip(profile: Profile) -> list[CouponPart]:
     outline = orient(box(0, 0, wide_mm, deep_mm))
     thickness_mm = layer_top_mm(profile, depth_mm + _RUNG_ROOF_MM)
     below_mm = (0.0, -deep_mm - _APART_MM)
-    return [CouponPart("magnets", outline, thickness_mm, 0.4, below_mm, (place,), recesses)]
+    strip = CouponPart("magnets", outline, thickness_mm, 0.4, below_mm, (place,), recesses)
+    return [replace(strip, facing=profile.facing)]  # open at the bed where pieces are
 
 
 def rung_mm(place: CouponPlace, letter: str) -> float:

@@ -38,7 +38,7 @@ _STEM_MM = 15.0
 #: Thickness of a stem's tab.
 _TAB_MM = 3.0
 #: Plastic between both magnets, in diameters. Two of 10 x 3 mm (N35) then attract each other with
-#: 2.4 N, a seventh of the force in contact and 130 times their weight: enough to carry a magnet, and
+#: 2.3 N, a seventh of the force in contact and 130 times their weight: enough to carry a magnet, and
 #: little enough that its recess keeps it.
 _APART = 0.5
 

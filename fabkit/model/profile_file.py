@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
@@ -73,8 +74,13 @@ BY_KEY = {setting.key: setting for setting in SETTINGS}
 
 def preset_names(group: str = "") -> list[str]:
     """Return the names of the shipped profiles, ``default`` first, or of the layers of a group."""
-    names = sorted(path.stem for path in (_PRESETS / group).glob("*.toml"))
-    return sorted(names, key=lambda name: name != "default")
+    names = [path.stem for path in (_PRESETS / group).glob("*.toml")]
+    # Numbers by their size: magnet-6x2 comes before magnet-10x2.
+    return sorted(names, key=lambda name: (name != "default", re.sub(r"\d+", _padded, name)))
+
+
+def _padded(number: re.Match[str]) -> str:
+    return number[0].zfill(9)
 
 
 def layer_groups() -> dict[str, list[str]]:

@@ -322,7 +322,7 @@ class Bom:
             "magnets": {
                 "count": self.magnets,
                 "for_jigs": self.jig_magnets,
-                "pack": profile.magnet_pack,
+                "pack": int(profile.magnet_pack),
                 "packs": self.packs,
                 "diameter_mm": profile.magnet_diameter_mm,
                 "height_mm": profile.magnet_height_mm,

@@ -17,6 +17,7 @@ from fabkit.output.svg import number
 from fabkit.verify.reports import CheckReport
 
 if TYPE_CHECKING:
+    from fabkit.printing.magnet_forces import MagnetForces
     from fabkit.printing.odds import ToleranceReport
 
 _ASSEMBLY_HEAD = "Challenge", "Smallest gap", "Largest gap", "Overlap", "Outside", "Problems"
@@ -24,6 +25,7 @@ _ODDS_HEAD = (
     "Challenge", "Odds", "Weakest contact", "Inset to spare", "In the worst case",
     "Inset for 99 %", "Tightest loop", "Its odds by RSS",
 )  # fmt: skip
+_MAGNETS_HEAD = "On", "Challenge", "Piece", "Worst push", "Held by friction"
 #: The number of least likely challenges named.
 _NAMED = 3
 
@@ -39,6 +41,7 @@ def check_sheet(report: CheckReport) -> CheckSheet:
         (
             _assemblies(report.assemblies, len(report.answers)),
             *([_odds(report.tolerance)] if report.tolerance else []),
+            *([_magnets(report.magnets)] if report.magnets else []),
         ),
     )
 
@@ -115,6 +118,19 @@ def _odds(report: ToleranceReport) -> Section:
     exact = "A challenge without a tray must fit its outline exactly as drawn."
     text = " ".join([*odds_sentences(report), exact])
     return Section("As a printer prints it", text, _ODDS_HEAD, tuple(rows), "challenge")
+
+
+def _magnets(forces: MagnetForces) -> Section:
+    pushes = (("thick steel", forces.on_steel), ("a table", forces.in_tray))
+    rows = [
+        Row(
+            (place, push.challenge, push.piece, f"{push.push_n:.2f} N", f"{push.hold_n:.2f} N"),
+            None,
+        )
+        for place, push in pushes
+        if push
+    ]
+    return Section("Magnets", " ".join(forces.sentences), _MAGNETS_HEAD, tuple(rows), "magnet")
 
 
 def odds_sentences(report: ToleranceReport) -> list[str]:

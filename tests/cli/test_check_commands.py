@@ -199,6 +199,17 @@ def test_reports_of_other_meshes_are_noticed(here: Path, capsys: Capture) -> Non
     assert "out of date: check.html, check.json" in err
 
 
+def test_the_forces_of_magnets_are_reported(here: Path, capsys: Capture, run_json: RunJson) -> None:
+    """Of the solution that was found: trio's tray is in no catalog."""
+    magnetic = run_json("check", "trio.toml")["magnets"]
+    assert (magnetic["polarity"], magnetic["gap_mm"], magnetic["solutions"]) == ("same", 0.2, 1)
+    assert magnetic["on_steel"]["challenge"] == "tray"
+    assert all(magnetic[where]["is_held"] for where in ("on_steel", "in_tray"))  # magnets far apart
+    out, _ = run(capsys, "check", "trio.toml")
+    assert f"Steel pulls each magnet with {magnetic['pull_n']:.1f} N through 0.2 mm" in out
+    assert "<h2>Magnets</h2>" in (here / "output/trio/check.html").read_text()
+
+
 @pytest.mark.long
 def test_a_printer_that_is_off_may_keep_rows_from_closing(
     here: Path, capsys: Capture, run_json: RunJson

@@ -150,6 +150,9 @@ def test_it_says_how_to_use_it(pair: str, capsys: pytest.CaptureFixture[str]) ->
     assert "jig-N: N pole outwards; a post of 9.7 x 0.2 mm, and a collar of 15.1 mm" in out
     assert "S towards the tip of jig-N" in out
     assert "until the collar rests on the back" in out
+    assert "The poles may be the other way round" in out
+    assert main(["jig", pair, *ALTERNATING]) == 0
+    assert "To find the north pole of a magnet, hang it" in capsys.readouterr().out
 
 
 @with_prusa
