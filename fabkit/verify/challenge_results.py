@@ -14,6 +14,7 @@ from fabkit.mesh.finding import DIGITS, TINY_MM, TINY_MM3
 from fabkit.mesh.fitting.assembly import Assembly
 from fabkit.mesh.identity import ScannedPart
 from fabkit.model.challenges import find_challenge
+from fabkit.model.piece import normalize_cells
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.puzzle import Challenge, PuzzleSet, rings_to_units
 from fabkit.puzzles.each import EachQuery, solve_each
@@ -125,9 +126,15 @@ def challenges_to_solve(puzzle: PuzzleSet) -> tuple[Challenge, ...]:
     cells = sum(len(piece.forms[0].cells) for piece in puzzle.pieces)
     known = {challenge.id for challenge in puzzle.challenges}
     count = len(puzzle.pieces)
-    whole = {challenge.region for challenge in puzzle.challenges if len(challenge.pieces) == count}
+    whole = {
+        normalize_cells(puzzle.lattice, challenge.region)
+        for challenge in puzzle.challenges
+        if len(challenge.pieces) == count
+    }
     boards = [board for board in puzzle.boards if board.id not in known]
-    boards = [board for board in boards if board.cells not in whole]
+    boards = [
+        board for board in boards if normalize_cells(puzzle.lattice, board.cells) not in whole
+    ]
     full = [board for board in boards if len(board.cells) - board.open_count == cells]
     if not full and not puzzle.challenges:
         full = [board for board in boards if not board.optional]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -172,3 +173,34 @@ def test_every_set_is_printable_with_its_board(
     lids = [f"{board}-lid" for board in boards]
     assert names == sorted([*(piece.id for piece in drawn.pieces), *boards, *lids])
     assert all(one["manifold"] for plate in found["plates"] for one in plate["objects"])
+
+
+# --- boards larger than the bed -------------------------------------------------------------------
+
+
+@pytest.mark.integration
+def test_a_board_in_parts_is_made_checked_and_verified(run_json: RunJson) -> None:
+    bed = ["-s", "printer.bed_width=80 mm", "-s", "printer.bed_depth=80 mm"]
+    made = run_json("make", "trio.toml", "-o", "out", *bed)
+    assert made["ok"]
+    stl = sorted(name for name in made["files"] if name.startswith("stl/tray"))
+    assert len([name for name in stl if "lid" not in name]) > 1
+    pieces = {piece["piece"] for plate in plates_of("out") for piece in plate["pieces"]}
+    assert {Path(name).stem for name in stl} <= pieces
+    # The profile beside the files has the bed, so that their parts are known.
+    checked = run_json(
+        "check",
+        "--set",
+        "trio.toml",
+        *(f"out/{name}" for name in made["files"] if name.startswith("stl/")),
+    )
+    assert checked["ok"]
+    assert {"tray", "tray-lid"} <= checked["boards"].keys()
+    # With another bed, the parts that there were are reported.
+    (warning,) = run_json("make", "trio.toml", "-o", "out")["warnings"]
+    assert "no longer part of the set" in warning
+    assert "stl/tray-a.stl" in warning
+
+
+def plates_of(folder: str) -> Any:
+    return json.loads((Path(folder) / "plates/plates.json").read_text())["plates"]

@@ -97,7 +97,7 @@ def test_sets_lists_every_shipped_set(capsys: Capture) -> None:
     assert sorted(named) == shipped_names()
     assert "calendars and dice:" in lines
     fridgeiq = next(line for line in lines if line.startswith("fridgeiq"))
-    assert fridgeiq.split()[1:5] == ["FridgeIQ", "16", "1", "41"]
+    assert fridgeiq.split()[1:5] == ["FridgeIQ", "16", "2", "41"]
 
 
 @pytest.mark.parametrize("name", shipped_names())

@@ -111,7 +111,7 @@ def test_shipped_boards_fit_a_small_bed_whole_or_in_parts_that_join(name: str) -
 
 
 @pytest.mark.parametrize(
-    "name", ["iqblock", pytest.param("balls12", marks=pytest.mark.integration)]
+    "name", ["fridgeiq", pytest.param("balls12", marks=pytest.mark.integration)]
 )
 def test_parts_hold_each_other(name: str) -> None:
     """No part can be pulled away from those beside it, along the table."""

@@ -196,7 +196,7 @@ def test_what_is_no_fault_is_not_reported(piece: str) -> None:
 OF_BOARDS = {
     one
     for one in RULES
-    if one.startswith(("ball-", "board-", "cell-mark", "lid-", "socket-", "peg-"))
+    if one.startswith(("ball-", "board-", "cell-mark", "joint-", "lid-", "socket-", "peg-"))
 }
 
 
@@ -229,8 +229,8 @@ def test_the_table_has_every_rule_of_boards() -> None:
         wanted = printables(puzzle, profile)
         bodies = map(Artifacts(puzzle, wanted, profile).mesh, wanted)
         rules |= rules_of(Planted(puzzle, profile, tuple(bodies), "").report())
-    # These sets have no marks, and no texts on their boards.
-    others = {rule for rule in RULES if rule.startswith(("cell-mark", "board-text"))}
+    # These sets have no marks, no texts on their boards, and boards in one part.
+    others = {rule for rule in RULES if rule.startswith(("cell-mark", "board-text", "joint-"))}
     assert OF_BOARDS - others <= rules <= RULES.keys()
 
 

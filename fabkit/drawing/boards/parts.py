@@ -42,8 +42,10 @@ _TAIL_WIDTHS_MM = (12.0, 8.0, 5.0, 2.4)
 _TAIL_LENGTH = 0.5
 #: Width of a dovetail at its root relative to that at its end.
 _TAIL_ROOT = 2 / 3
-#: Distance between the middles of two dovetails relative to the sum of their widths.
+#: Minimum distance between the middles of two dovetails, relative to the sum of their widths.
 _TAIL_DISTANCE = 1.25
+#: The same in mm.
+_TAIL_DISTANCE_MM = 14.0
 #: Minimum distance of a dovetail from any edge of the board.
 _BESIDE_TAIL_MM = 0.6
 #: Minimum distance of a dovetail from another cut, whose dovetails are as long as 6 mm.
@@ -270,7 +272,7 @@ def _tails(cut: float, edges: BaseGeometry, bottom: BaseGeometry) -> list[Polygo
         free = shapely.contains(bottom, rooms) & ~shapely.intersects(edges, rooms)
         for place in places[free].tolist():
             if all(
-                abs(place - other) >= _TAIL_DISTANCE * (width + other_width)
+                abs(place - other) >= max(_TAIL_DISTANCE * (width + other_width), _TAIL_DISTANCE_MM)
                 for other, other_width in middles
             ):
                 middles.append((place, width))
