@@ -121,7 +121,7 @@ LATE = {
     "booklet-only-unknown",
     "balls-bed-too-low",
     "board-bed-too-low",
-    "board-bed-too-small-for-make",
+    "board-bed-too-low-for-make",
     "cards-no-usual-board",
     "page-challenge-impossible",
     "holes-bed-too-low",

@@ -229,7 +229,7 @@ class Profile:
     hole_mm: float = _mm("board.hole", "diameter of a hole for a ball", 1, 120)
     channel_mm: float = _mm("board.channel", "clearance beside a link in its channel", 0, 3)
     socket_mm: float = _mm("board.socket", "clearance around a peg in its socket", 0, 3)
-    joint_mm: float = _mm("board.joint", "inset of each part of a board in parts that join", 0, 0.3)
+    joint_mm: float = _mm("board.joint", "inset of each part of a board in parts that join", 0, 0.5)
     title_mm: float = _mm("board.title", "cap height of the title; 0 for none", 0, 40)
     title_depth_mm: float = _mm("board.title_depth", "depth of the title's engraving", 0.1, 5)
     board_text: str = _choice("board.text", "texts on the cells of a tray", *BOARD_TEXTS)

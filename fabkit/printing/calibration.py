@@ -561,6 +561,9 @@ def _compensated_sizes(profile: Profile, fit: MachineFit) -> dict[str, Any]:
         "joint_mm": out_mm,
         "channel_mm": 2 * out_mm,
         "lid_clearance_mm": 2 * out_mm,
+        # Bumps and hooks reach farther into the frame as both grow.
+        "detent_mm": -2 * out_mm if profile.detent_mm else 0.0,
+        "snap_mm": -2 * out_mm,
     }
     if "hole_constant" in fit.values:
         for key in ("glue_mm", "rib_root_mm", "rib_crest_mm", "embedded_mm"):
@@ -575,6 +578,7 @@ def _compensated_sizes(profile: Profile, fit: MachineFit) -> dict[str, Any]:
         press_mm = min(profile.press_mm, _press_mm(fit, loss_sd_mm))
         wider_mm["press_mm"] = press_mm + loss_mm - profile.press_mm
     minimum_mm = {"tip_flat_mm": 0.1, "gap_max_mm": 0.01, "press_mm": -0.5, "rib_crest_mm": -1.0}
+    minimum_mm |= {"detent_mm": 0.01 if profile.detent_mm else 0.0, "snap_mm": 0.1}
     values: dict[str, Any] = {
         key: round(max(minimum_mm.get(key, 0.0), getattr(profile, key) + more), 3)
         for key, more in wider_mm.items()

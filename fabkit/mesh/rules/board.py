@@ -55,7 +55,7 @@ PLACE_MM = 0.05
 #: A hole drawn with straight edges, within the tolerances of exports, is this much narrower.
 _CHORDS_MM = 0.02
 #: Half the widest gap (mm) between two parts that is no fault of the board.
-_HALF_GAP_MM = 0.35
+_HALF_GAP_MM = 0.55
 #: The distance (mm) of sections from the ends of ranges of height.
 _NEAR_END_MM = 0.03
 #: The steps of a lid's path (mm).
