@@ -59,7 +59,7 @@ def write_coupon(
             the folder is that of a set, or contains measured values.
         ExternalError: when the folder is in use or cannot be written; nothing has changed then.
     """
-    profile = replace(profile, inlay="none", tones="plain", filaments="1")
+    profile = replace(profile, inlay="none", board_text="engraved", tones="plain", filaments="1")
 
     def write(output_path: OutputPath) -> dict[str, Any]:
         return _write(puzzle, profile, laser, output_path, progress)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,8 +27,9 @@ from fabkit.model.accessory import (
     printables,
     profile_as_made,
 )
+from fabkit.model.filaments import filaments_for
 from fabkit.model.piece import Piece
-from fabkit.model.profile import Profile
+from fabkit.model.profile import PRUSASLICER, Profile
 from fabkit.model.profile_file import dump_profile
 from fabkit.model.puzzle import PuzzleSet
 
@@ -118,6 +119,31 @@ def _plate_files(
         drawing = plate_drawing(info.title, plates, plate, drawings, profile)
         contents[f"{name}.svg"] = drawing.encode()
     return contents
+
+
+def plate_for_prusaslicer(artifacts: Artifacts, plate: Mapping[str, Any]) -> bytes:
+    """The 3MF file of a plate as PrusaSlicer reads it, whatever slicer the profile's files are for.
+
+    Args:
+        plate: one of ``plates.json``.
+    """
+    from fabkit.mesh.files.writing3mf import write_3mf
+    from fabkit.printing.nesting.bin import Placement
+    from fabkit.printing.package3mf import PrintInfo, plates_package
+    from fabkit.printing.plate import Plate
+
+    placements = [
+        Placement(piece["piece"], piece["degrees"], piece["x_mm"], piece["y_mm"])
+        for piece in plate["pieces"]
+    ]
+    names = {placement.name for placement in placements}
+    prints = {
+        part.id: artifacts.print_of(part) for part in artifacts.printables if part.id in names
+    }
+    profile = replace(artifacts.profile, slicer=PRUSASLICER)
+    laid_out = Plate(1, tuple(placements), plate["pause_height_mm"], plate["used"])
+    info = PrintInfo.of(artifacts.puzzle, artifacts.profile)
+    return write_3mf(plates_package(info, [laid_out], prints, artifacts.drawings, profile))
 
 
 def write_print(
@@ -265,6 +291,7 @@ def targets_for(artifacts: Artifacts, kinds: Sequence[str]) -> list[Target]:
     """
     puzzle, profile = artifacts.puzzle, artifacts.profile
     is_all = len(artifacts.printables) == len(parts_to_print(puzzle, profile))
+    filaments = filaments_for(puzzle, profile).colours
     targets = []
     for kind, how in KINDS.items():
         of_kind = [
@@ -279,9 +306,9 @@ def targets_for(artifacts: Artifacts, kinds: Sequence[str]) -> list[Target]:
         if kind not in kinds or not wanted:
             continue
         profiles = [profile_digest(profile, (*how.reads, *more)) for more in ((), _OF_BOARDS)]
-        metadata = (
-            (puzzle.title, puzzle.credit, puzzle.licence, profile.name) if how.has_metadata else ()
-        )
+        # The filaments, and their order, depend on all parts of the set.
+        metadata = (puzzle.title, puzzle.credit, puzzle.licence, profile.name, *filaments)
+        metadata = metadata if how.has_metadata else ()
         head = [kind, puzzle.name, puzzle.lattice.name, *metadata]
         head.append(generator_digest(how.packages, how.libraries))
         for name, inside in wanted:

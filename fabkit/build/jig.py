@@ -68,7 +68,7 @@ def write_jigs(
 
         jigs = _draft_for(profile, puzzle)
         # The name is not printed in a second colour.
-        single = replace(profile, inlay="none", board_text="none", filaments="1")
+        single = replace(profile, inlay="none", board_text="none", tones="plain", filaments="1")
         drawings = [jig.drawing for jig in jigs]
         info = PrintInfo(JIG, "Magnet jig", len(jigs))
         with library_failures("the jigs"):

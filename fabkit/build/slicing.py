@@ -10,20 +10,20 @@ from pathlib import Path
 from typing import Any
 
 from fabkit.build.artifacts import Artifacts, library_failures
-from fabkit.build.export import PLATES, current_stl_files
+from fabkit.build.export import PLATES, current_stl_files, plate_for_prusaslicer
 from fabkit.build.manifest import read_manifest, report_recipe
 from fabkit.build.reports import read_report, write_reports
 from fabkit.build.targets import OutputPath, Target, build
 from fabkit.core.errors import InputError, escape
-from fabkit.core.files import json_text
+from fabkit.core.files import json_text, temporary_folder
 from fabkit.core.progress import Progress, counted, no_progress
 from fabkit.drawing.boards.parts import printed_parts
-from fabkit.drawing.draft import draft_all, draft_printable, tone_areas
+from fabkit.drawing.draft import tone_areas
 from fabkit.drawing.part import PartDrawing
 from fabkit.model.accessory import Printable
 from fabkit.model.filaments import filaments_for
 from fabkit.model.piece import Piece
-from fabkit.model.profile import Profile
+from fabkit.model.profile import PRUSASLICER, Profile
 from fabkit.model.profile_file import set_note
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.printing.bom import Bom, SliceTotals, bom_csv, make_bom
@@ -87,8 +87,9 @@ def slice_set(
         return before, False
 
     def make(output_path: OutputPath) -> None:
-        drafts = draft_all(puzzle, printed_parts(puzzle, profile), profile, draft_printable)
-        drawings = {drawing.piece: drawing for drawing in drafts}
+        find_stl = partial(current_stl_files, folder, puzzle, profile)
+        artifacts = Artifacts(puzzle, printed_parts(puzzle, profile), profile, find_stl)
+        drawings = artifacts.drawings
         documents = []
         plates = read_report(folder, PLATES).get("plates")
         if not isinstance(plates, list):
@@ -105,7 +106,14 @@ def slice_set(
             gcode = f"gcode/plate-{plate['number']}.gcode"
             expected = _expected(plate, puzzle, drawings, profile)
             model, target = folder / plate["file"], output_path(gcode)
-            verdict = slice_plate(slicer, model, target, profile, expected, limit_s, config, follow)
+            with temporary_folder() as own:
+                if profile.slicer != PRUSASLICER:
+                    model = own / model.name
+                    with library_failures(plate["file"]):
+                        model.write_bytes(plate_for_prusaslicer(artifacts, plate))
+                verdict = slice_plate(
+                    slicer, model, target, profile, expected, limit_s, config, follow
+                )
             documents.append({"file": plate["file"], "gcode": gcode} | verdict)
         report = json_text(_document(puzzle, profile, program, documents))
         output_path(REPORT).write_bytes(report.encode())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -64,9 +65,12 @@ def make(
     # Those on the folder's other files come at the end, when these are up to date.
     warnings = [*notes, *leftovers(folder, puzzle, limits, kinds)]
     report.warn(*warnings)
-    not_made = {"the coupon to calibrate a printer": "fabkit coupon"}
+    given = [f"-p {name}" for name in context.profiles]
+    given += [f"-s {shlex.quote(setting)}" for setting in context.settings]
+    not_made = {"the coupon to calibrate a printer": " ".join(["fabkit coupon", *given])}
     if bom.magnets:
-        not_made["the jig for the magnets"] = f"fabkit jig {context.set}"
+        jig = " ".join([f"fabkit jig {context.set}", *given])
+        not_made["the jig for the magnets"] = jig
     ok = bool(checked["ok"] and verified["ok"] and (sliced is None or sliced["printable"]))
     _print_summary(folder, list(done.files), checked, verified, bom, booklet is not None, report)
     others = (f"{name} (`{command}`)" for name, command in not_made.items())

@@ -83,6 +83,14 @@ def split_by_prisms(
     return _mesh_of(rest, mesh.name), _mesh_of(inside, mesh.name)
 
 
+def joined(meshes: Sequence[Mesh]) -> Mesh:
+    """Return the union of closed meshes, under the name of the first; of others, the first alone."""
+    first, *others = meshes
+    if not all(mesh.is_solid for mesh in meshes):
+        return first
+    return _mesh_of(sum((mesh.manifold for mesh in others), first.manifold), first.name)
+
+
 def _mesh_of(manifold: Any, name: str) -> Mesh:
     """The mesh of a manifold, vertex for vertex.
 

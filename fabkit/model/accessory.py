@@ -185,6 +185,7 @@ def bed_rooms_mm(profile: Profile) -> list[tuple[float, float]]:
     """Return the largest widths and depths that fit the bed, beside a prime tower if there is one."""
     edges_mm = 2 * profile.plate_edge_mm
     tower_mm = tower_side_mm(profile) if is_coloured(profile) else 0.0
+    tower_mm += profile.plate_gap_mm if tower_mm else 0.0
     wide_mm, deep_mm = profile.bed_width_mm - edges_mm, profile.bed_depth_mm - edges_mm
     rooms = [(wide_mm, deep_mm - tower_mm), (wide_mm - tower_mm, deep_mm)]
     return [room for width, depth in rooms for room in ((width, depth), (depth, width))]

@@ -161,14 +161,35 @@ def filaments_for(puzzle: PuzzleSet, profile: Profile) -> Filaments:
         letter = profile.letter_colour if profile.has_inlays else ""
         count = len(wanted) if profile.filaments == ALL_FILAMENTS else int(profile.filaments)
         colours = _choose(tuple(wanted.items()), count, letter, profile.filaments == ALL_FILAMENTS)
-    if profile.has_inlays and len(colours) == 1:
-        raise InputError.of(
-            f"profile {profile.name}",
-            "is a single colour, and inlaid letters need a second one; choose 2 or more, or "
-            "label.inlay none and board.text engraved",
-            "filaments",
+    filaments = Filaments(colours, by_id, profile.letter_colour)
+    if fault := _fault(puzzle, profile, filaments):
+        raise InputError.of(f"profile {profile.name}", fault, "filaments")
+    return filaments
+
+
+def _fault(puzzle: PuzzleSet, profile: Profile, filaments: Filaments) -> str:
+    """Return why a set cannot be printed with some filaments; empty if it can."""
+    colours = filaments.colours
+    if len(colours) > MAX_FILAMENTS:
+        return (
+            f"would be {len(colours)}, one for each colour, and printers hold at most {MAX_FILAMENTS}; "
+            "choose a number, such as 4"
         )
-    return Filaments(colours, by_id, profile.letter_colour)
+    is_coloured = profile.has_inlays or profile.tones != "plain"
+    if len(colours) == 1 and is_coloured:
+        return (
+            "is a single colour, and what is inlaid needs a second one; choose 2 or more, or label.inlay "
+            "none, board.text engraved and cell.tones plain"
+        )
+    if not (colours and profile.inlay != "none"):
+        return ""
+    bodies = (filaments.body(piece.id, piece.colour) for piece in puzzle.pieces)
+    unreadable = [
+        body for body in bodies if contrast_ratio(filaments.letter_on(body), body) < LEAST_CONTRAST
+    ]
+    if unreadable:
+        return f"has no colour in which a letter can be read on {unreadable[0]}; add a lighter or darker one"
+    return ""
 
 
 def _refuse_unknown(puzzle: PuzzleSet, profile: Profile, named: Sequence[str]) -> None:
@@ -182,7 +203,7 @@ def _refuse_unknown(puzzle: PuzzleSet, profile: Profile, named: Sequence[str]) -
         part_id = (twice or unknown)[0]
         near = "" if twice else nearest(part_id, known)
         problem = (
-            f"names {quote(part_id)} for two colours; choose one"
+            f"names {quote(part_id)} twice; name each part once"
             if twice
             else f"names {quote(part_id)}, which {puzzle.name} does not have"
             + (f"; did you mean {quote(near)}?" if near else f"; choose from {' '.join(known)}")
@@ -277,7 +298,9 @@ def is_coloured(profile: Profile) -> bool:
 def tower_side_mm(profile: Profile) -> float:
     """Return the side of the square corner reserved for the tower on a plate of several colours: as the
     profile says, or more if all its filaments are purged there in one layer; 0 for none."""
-    changes = 1 if profile.filaments == ALL_FILAMENTS else filament_count(profile) - 1
+    changes = filament_count(profile) - 1
+    if profile.filaments == ALL_FILAMENTS:
+        changes = 1 if profile.slicer == PRUSASLICER else MAX_FILAMENTS - 1
     purged_mm3 = changes * (_PURGED_MM3 if profile.slicer == PRUSASLICER else _PRIMED_MM3)
     least_mm = math.ceil(2 * TOWER_MARGIN_MM + math.sqrt(purged_mm3 / profile.layer_mm))
     return max(profile.tower_mm, least_mm) if profile.tower_mm else 0.0

@@ -229,7 +229,9 @@ class Profile:
     hole_mm: float = _mm("board.hole", "diameter of a hole for a ball", 1, 120)
     channel_mm: float = _mm("board.channel", "clearance beside a link in its channel", 0, 3)
     socket_mm: float = _mm("board.socket", "clearance around a peg in its socket", 0, 3)
-    joint_mm: float = _mm("board.joint", "inset of each part of a board in parts that join", 0, 0.5)
+    joint_mm: float = _mm(
+        "board.joint", "inset of each part of a board in parts that join", 0.02, 0.5
+    )
     title_mm: float = _mm("board.title", "cap height of the title; 0 for none", 0, 40)
     title_depth_mm: float = _mm("board.title_depth", "depth of the title's engraving", 0.1, 5)
     board_text: str = _choice("board.text", "texts on the cells of a tray", *BOARD_TEXTS)
@@ -238,7 +240,7 @@ class Profile:
     lid: str = _choice("lid.kind", "how the lid closes", *LIDS)
     lid_thickness_mm: float = _mm("lid.thickness", "thickness of the lid", 0.8, 10)
     lid_clearance_mm: float = _mm("lid.clearance", "clearance from lid to board, per side", 0, 2)
-    detent_mm: float = _mm("lid.detent", "how far a sliding lid catches; 0 for no bumps", 0, 1)
+    detent_mm: float = _mm("lid.detent", "how far a sliding lid catches; 0 for no bumps", 0, 0.4)
     lid_air_mm: float = _mm("lid.air", "clearance between pieces and lid", 0, 10)
     snap_mm: float = _mm("lid.snap", "how far a hook catches under its ledge", 0.1, 3)
     tongue_mm: float = _mm("lid.tongue", "length of the tongue that bends", 2, 60)

@@ -58,6 +58,8 @@ _PRESETS = Path(__file__).resolve().parent / "presets"
 _FORMATS: dict[str, Any] = {LENGTH: partial(format_mm, digits=6), ANGLE: format_degrees}
 _LONGEST_TITLE = 200
 _LONGEST_TEXT = 40
+#: Of presets in slicers.
+_LONGEST_NAME = 100
 
 #: Keys of earlier versions and their new names.
 RENAMED = {
@@ -116,8 +118,10 @@ def load_profile(
     layers = [read_layer(name) for name in chosen]
     for layer in layers:
         values |= layer
+    # Of layers below `default`, nothing is left.
+    below = max((number for number, name in enumerate(chosen, 1) if name == "default"), default=0)
     for key, between in (("name", "+"), ("title", " + ")):
-        texts = dict.fromkeys(layer[key] for layer in layers if layer["name"] != "default")
+        texts = dict.fromkeys(layer[key] for layer in layers[below:])
         values[key] = between.join(texts) or values[key]
     values |= _read_settings(settings)
     if settings:
@@ -440,6 +444,6 @@ def _type_of(setting: Setting) -> Any:
         CHOICE: choice,
         COLOUR: lambda: A_COLOUR,
         FILAMENTS: lambda: THE_FILAMENTS,
-        NAME: lambda: optional_text(_LONGEST_TEXT),
+        NAME: lambda: optional_text(_LONGEST_NAME),
     }
     return Annotated[Any, validators[setting.kind](*setting.limits)]

@@ -245,7 +245,7 @@ def parse_values(text: str, place: CouponPlace) -> list[float]:
     readings_mm: list[float] = []
     for word in text.strip().removesuffix("mm").split():
         if place.kind == "magnet":
-            if word.upper() not in RUNGS:
+            if word.upper() not in [*RUNGS]:
                 known = f"{', '.join(RUNGS[:-1])} or {RUNGS[-1]}"
                 raise ValueError(f"expected the letter of a recess, {known}, found {quote(word)}")
             readings_mm.append(rung_mm(place, word.upper()))

@@ -94,7 +94,7 @@ def arrange_plates(drawings: Sequence[PartDrawing], profile: Profile) -> list[Pl
         others = {
             drawing.piece: advice + in_parts
             for drawing in drawings
-            if (advice := _or_without(drawing))
+            if (advice := _or_without(drawing)) and min(bed.usable_mm) < MIN_ROOM_MM
         }
         faults = [ErrorDetail(f.key, f.message + others.get(f.key, "")) for f in error.errors]
         raise InputError(f"profile {profile.name}", faults) from None

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import itertools
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from fabkit.cli.main import main
 from fabkit.core.colours import contrast_ratio, difference
+from fabkit.core.errors import InputError
 from fabkit.model.accessory import printables
 from fabkit.model.filaments import filaments_for
 from fabkit.model.library import load_set, shipped_names
 from fabkit.model.piece import Piece
-from fabkit.model.profile_file import dump_profile, load_profile
+from fabkit.model.profile_file import dump_profile, load_profile, preset_names, read_layer
 
 FRIDGEIQ = load_set("fridgeiq")
 
@@ -50,13 +52,38 @@ def test_letters_can_be_read_on_every_piece(name: str, count: str) -> None:
 
 
 def test_every_colour_has_a_filament_in_a_project() -> None:
-    """All sixteen, and white and black for the letters."""
-    profile = load_profile(["a1mini"], ["filaments=all", "label.inlay=letter", "board.make=none"])
-    filaments = filaments_for(FRIDGEIQ, profile)
-    assert filaments.colours[:16] == tuple(piece.colour for piece in FRIDGEIQ.pieces)
-    assert set(filaments.colours[16:]) == {"#ffffff", "#000000"}
-    assert filaments.letter_on("#ffdc3c") == "#000000"
-    assert filaments.letter_on("#1c309c") == "#ffffff"
+    """All of the set, and white and black for the letters; but not more than a printer can hold."""
+    puzzle = load_set("cubimagici")
+    options = ["filaments=all", "label.inlay=letter", "board.make=none"]
+    filaments = filaments_for(puzzle, load_profile(["a1mini"], options))
+    colours = tuple(dict.fromkeys(piece.colour for piece in puzzle.pieces))
+    assert filaments.colours[: len(colours)] == colours
+    assert set(filaments.colours[len(colours) :]) <= {"#ffffff", "#000000"}
+    plain = load_profile(["a1mini"], ["filaments=all", "board.make=none"])
+    assert len(filaments_for(FRIDGEIQ, plain).colours) == 16
+    with pytest.raises(InputError, match="would be 18, one for each colour"):
+        filaments_for(FRIDGEIQ, load_profile(["a1mini"], options))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["filaments=1", "cell.tones=inlay"], "is a single colour"),
+        (["filaments=#ffffff, #fefefe", "label.inlay=letter"], "can be read on #f"),
+    ],
+)
+def test_filaments_that_cannot_show_what_is_inlaid(options: list[str], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        filaments_for(load_set("cubimagici"), load_profile((), options))
+
+
+def test_printers_replace_each_other() -> None:
+    """A printer states all that any of them states."""
+    keys = [set(read_layer(name)) for name in preset_names("printers")]
+    assert all(stated == keys[0] for stated in keys)
+    last = load_profile(["p1s", "mk4s"])
+    assert replace(last, name="", title="") == replace(load_profile(["mk4s"]), name="", title="")
+    assert load_profile(["a1mini", "default"]).name == "default"
 
 
 def test_without_filaments_parts_keep_their_colours() -> None:

@@ -18,7 +18,7 @@ import zipfile
 from array import array
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, count, groupby
+from itertools import chain, count, groupby, islice
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from fabkit.core.errors import InputError, escape, pluralize, quote, truncate
 from fabkit.core.files import read_bytes
+from fabkit.mesh.manifold import joined
 from fabkit.mesh.mesh import Faces, Mesh, Points, area_vectors, welded
 from fabkit.mesh.topology import Shell, shells
 
@@ -505,7 +506,11 @@ class _Package:
         if not self._items:
             raise _MeshFileError("has nothing to build; add its objects to the build")
         for unit_mm, item in self._items:
-            yield from _without_inlays(list(self._placed(item, np.diag([unit_mm] * 3 + [1.0]), "")))
+            placed = self._placed(item, np.diag([unit_mm] * 3 + [1.0]), "")
+            # Doubled components are endless: what follows these is read one by one.
+            meshes = list(islice(placed, _MOST_COMPONENTS))
+            yield from _without_inlays(meshes) if len(meshes) < _MOST_COMPONENTS else meshes
+            yield from placed
 
     @staticmethod
     def _key(used: dict[str, str]) -> tuple[str, str]:
@@ -535,16 +540,22 @@ class _Package:
             yield _moved(name, vertices, corners.reshape(-1, 3), matrix)
 
 
-#: What fills an engraving has at most this share of the volume and of the height around it.
-_MOST_VOLUME = 0.2
+#: An item with more components than this is no piece with inlays.
+_MOST_COMPONENTS = 100
+#: What is inlaid is at most this part of the height around it.
 _MOST_HEIGHT = 0.5
-#: At least this share of its vertices are those of the engraving.
-_LEAST_SHARED = 0.5
+#: It has at least this many vertices in common with its pocket.
+_LEAST_SHARED = 3
+#: Letters keep farther than this (mm) from the sides of a piece.
+_INSIDE_MM = 0.01
 
 
 def _without_inlays(meshes: Sequence[Mesh]) -> Iterator[Mesh]:
-    """The meshes of an item, without the letters of another colour that fill the engravings of one: as
-    components of their own, or as surfaces of the same mesh."""
+    """The meshes of an item, without what a second colour fills: letters leave their engravings open,
+    and tiles that reach the sides of a piece become one with it.
+
+    Inlays are components of their own, or surfaces of the same mesh.
+    """
     surfaces = [(mesh, shell) for mesh in meshes for shell in shells(mesh)]
     if len(surfaces) < 2:
         yield from meshes
@@ -554,24 +565,35 @@ def _without_inlays(meshes: Sequence[Mesh]) -> Iterator[Mesh]:
     low, high = around.min(axis=0), around.max(axis=0)
     corners = set(map(tuple, around.tolist()))
 
-    def fills_engraving(mesh: Mesh, shell: Shell) -> bool:
+    def is_inlay(mesh: Mesh, shell: Shell) -> bool:
         points = mesh.vertices[np.unique(mesh.faces[shell.faces])]
         below, above = points.min(axis=0), points.max(axis=0)
-        is_inside = (low <= below).all() and (above <= high).all()
-        is_small = 0 < shell.volume_mm3 <= _MOST_VOLUME * abs(largest.volume_mm3)
         is_flat = above[2] - below[2] <= _MOST_HEIGHT * (high[2] - low[2])
-        if not (is_inside and is_small and is_flat):
+        is_within = (low - _INSIDE_MM <= below).all() and (above <= high + _INSIDE_MM).all()
+        if not (is_flat and is_within and shell.volume_mm3 > 0):
             return False
         shared = sum(point in corners for point in map(tuple, points.tolist()))
-        return bool(shared >= _LEAST_SHARED * len(points))
+        return bool(shared >= _LEAST_SHARED)
 
+    def is_letter(mesh: Mesh, shell: Shell) -> bool:
+        points = mesh.vertices[np.unique(mesh.faces[shell.faces])][:, :2]
+        inside = (points > low[:2] + _INSIDE_MM) & (points < high[:2] - _INSIDE_MM)
+        return bool(inside.all())
+
+    inlays = [surface for surface in surfaces if is_inlay(*surface)]
+    tiles = [surface for surface in inlays if not is_letter(*surface)]
     for mesh in meshes:
         of_mesh = [shell for other, shell in surfaces if other is mesh]
-        kept = [shell.faces for shell in of_mesh if not fills_engraving(mesh, shell)]
-        if len(kept) == len(of_mesh):
+        kept = [shell.faces for shell in of_mesh if not any(shell is other for _, other in inlays)]
+        if len(kept) == len(of_mesh) and not (mesh is body and tiles):
             yield mesh
         elif kept:
-            yield welded(mesh.name, mesh.vertices, mesh.faces[np.sort(np.concatenate(kept))])
+            rest = welded(mesh.name, mesh.vertices, mesh.faces[np.sort(np.concatenate(kept))])
+            yield joined([rest, *(_shell_mesh(*tile) for tile in tiles)]) if mesh is body else rest
+
+
+def _shell_mesh(mesh: Mesh, shell: Shell) -> Mesh:
+    return welded(mesh.name, mesh.vertices, mesh.faces[shell.faces])
 
 
 def _folded(name: str) -> str:

@@ -30,6 +30,8 @@ _TOLERANCE_MM = 0.02
 _MIN_DEPTH_MM = 0.05
 #: Smaller open areas (mm2) are no strokes.
 _LEAST_MM2 = 0.1
+#: Width of a strip beside a joint that is no stroke either (mm).
+_BESIDE_JOINT_MM = 0.05
 #: Regions that differ by this share of their area are equal.
 _SAME = 1e-6
 #: The maximum number of wrong texts named in a sentence.
@@ -39,7 +41,7 @@ _NAMED = 5
 def text_findings(part: Part, lattice: Lattice, profile: Profile) -> Iterator[Finding]:
     """All findings on the texts of a tray that must have some."""
     yield reading_finding(part, lattice)
-    part = without_inlays(part)
+    part = _open(part)
     upper = _engraved(part, lattice, part.rest_mm - _MIN_DEPTH_MM)
     strokes = polygons_by_size(upper)
     if not strokes:
@@ -62,7 +64,7 @@ def reading_finding(part: Part, lattice: Lattice) -> Finding:
     """The finding on which text is on which cell of a tray."""
     board = part.board
     assert board is not None
-    part = without_inlays(part)
+    part = _open(part)
     engraved = _engraved(part, lattice, part.rest_mm - _MIN_DEPTH_MM)
     number = len(board.labels)
     if engraved.is_empty:
@@ -86,11 +88,19 @@ def reading_finding(part: Part, lattice: Lattice) -> Finding:
     return Finding("board-texts", not wrong, float(right), float(number), "", message, where)
 
 
+def _open(part: Part) -> Part:
+    """Return a tray without what fills its texts; the parts of one that is joined are not smaller bodies."""
+    return part if part.parts else without_inlays(part)
+
+
 def _engraved(part: Part, lattice: Lattice, height_mm: float) -> BaseGeometry:
     """Return what is open inside a tray's region at a height below its floor, without slivers."""
     assert part.board is not None
     region = region_mm(lattice, part.board.cells, part.unit_mm)
-    areas = polygons_by_size(region - part.sections.at(height_mm))
+    engraved = region - part.sections.at(height_mm)
+    if part.parts:  # the joints between them go straight through
+        engraved -= (region - part.sections.at(part.rest_mm / 4)).buffer(_BESIDE_JOINT_MM)
+    areas = polygons_by_size(engraved)
     return shapely.union_all([area for area in areas if area.area > _LEAST_MM2])
 
 

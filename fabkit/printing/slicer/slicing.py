@@ -84,7 +84,7 @@ def slice_plate(
         raise InputError.of(
             escape(config.name),
             f"is for {pluralize(config.nozzles, 'extruder')}, and {plate} needs {expected.extruders}; export "
-            "the settings of a printer that changes filament, or set label.inlay none, board.text engraved "
+            "the settings of a printer that changes filament, or choose fewer filaments, or set label.inlay none, board.text engraved "
             "and cell.tones plain",
             "nozzle_diameter",
         )
