@@ -298,9 +298,9 @@ def is_coloured(profile: Profile) -> bool:
 def tower_side_mm(profile: Profile) -> float:
     """Return the side of the square corner reserved for the tower on a plate of several colours: as the
     profile says, or more if all its filaments are purged there in one layer; 0 for none."""
-    changes = filament_count(profile) - 1
-    if profile.filaments == ALL_FILAMENTS:
-        changes = 1 if profile.slicer == PRUSASLICER else MAX_FILAMENTS - 1
+    if profile.filaments == ALL_FILAMENTS and profile.slicer == PRUSASLICER:
+        return profile.tower_mm
+    changes = (filament_count(profile) or MAX_FILAMENTS) - 1
     purged_mm3 = changes * (_PURGED_MM3 if profile.slicer == PRUSASLICER else _PRIMED_MM3)
     least_mm = math.ceil(2 * TOWER_MARGIN_MM + math.sqrt(purged_mm3 / profile.layer_mm))
     return max(profile.tower_mm, least_mm) if profile.tower_mm else 0.0

@@ -112,7 +112,7 @@ class Disc:
         # Two pairs of like charges at this height, two of unlike charges a magnet's height off.
         heights = ((2, up_mm), (-1, up_mm - self.height_mm), (-1, up_mm + self.height_mm))
         fading = [
-            (sign, math.copysign(1.0, height_mm), np.exp(-wave * abs(height_mm) / radius_mm))
+            (sign, np.sign(height_mm), np.exp(-wave * abs(height_mm) / radius_mm))
             for sign, height_mm in heights
         ]
         away = sum(sign * decay for sign, _, decay in fading)

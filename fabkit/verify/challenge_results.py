@@ -120,7 +120,7 @@ class ChallengeResult:
 def challenges_to_solve(puzzle: PuzzleSet) -> tuple[Challenge, ...]:
     """The challenges of a set, and its boards as challenges with all pieces, like `fabkit solve`.
 
-    Only boards that are not already a challenge and whose area the pieces cover, unless there is
+    Only boards that are not already a challenge, by name or by cells, and whose area the pieces cover, unless there is
     nothing else to solve.
     """
     cells = sum(len(piece.forms[0].cells) for piece in puzzle.pieces)
@@ -131,9 +131,10 @@ def challenges_to_solve(puzzle: PuzzleSet) -> tuple[Challenge, ...]:
         for challenge in puzzle.challenges
         if len(challenge.pieces) == count
     }
-    boards = [board for board in puzzle.boards if board.id not in known]
     boards = [
-        board for board in boards if normalize_cells(puzzle.lattice, board.cells) not in whole
+        board
+        for board in puzzle.boards
+        if board.id not in known and normalize_cells(puzzle.lattice, board.cells) not in whole
     ]
     full = [board for board in boards if len(board.cells) - board.open_count == cells]
     if not full and not puzzle.challenges:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import shapely
+import trimesh
 
 from fabkit.cli import main
 from fabkit.drawing.draft import draft_flat_piece
@@ -96,11 +97,19 @@ def test_letters_in_a_second_colour(pair: str, run_json: Callable[..., Any]) -> 
     inlay = ("-s", "label.inlay=letter", "-s", "label.colour=#123456")
     for command in ("export-stl", "export-3mf"):
         run_json(command, pair, "--piece", "P", *inlay)
-    (filled,) = read_meshes(Path("output/pair/3mf/P.3mf"))
+    meshes = model_of(Path("output/pair/3mf/P.3mf")).GetMeshObjects()
+    assert meshes.MoveNext()
+    filled = meshes.GetCurrentMeshObject()
+    vertices = [tuple(vertex.Coordinates) for vertex in filled.GetVertices()]
+    faces = [tuple(face.Indices) for face in filled.GetTriangleIndices()]
+    volume_mm3 = trimesh.Trimesh(vertices, faces, process=False).volume
     (engraved,) = read_meshes(Path("output/pair/stl/P.stl"))
+    # What `check` reads is open where the letter is.
+    (read,) = read_meshes(Path("output/pair/3mf/P.3mf"))
+    assert signed_volume(read) == pytest.approx(signed_volume(engraved), 1e-5)
     puzzle, profile = load_set(pair), load_profile()
     whole = draft_flat_piece(puzzle, puzzle.piece("P"), profile)
-    letter = signed_volume(filled) - signed_volume(engraved)
+    letter = volume_mm3 - signed_volume(engraved)
     assert letter == pytest.approx(letter_mm3(whole), 1e-3)
     group = model_of(Path("output/pair/3mf/P.3mf")).GetBaseMaterialGroups()
     group.MoveNext()
