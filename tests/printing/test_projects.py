@@ -198,3 +198,43 @@ def test_both_kinds_of_files_say_the_same(tmp_path: Path) -> None:
         assert [pause["height_mm"] for pause in plate["pauses"]] == [laid["pause_height_mm"]]
         assert len(plate["extruders"]) == 4
         assert all(extruder["grams"] for extruder in plate["extruders"])
+
+
+def test_the_file_of_a_piece_follows_the_filaments_of_the_set(tmp_path: Path) -> None:
+    """A board's colour is a filament in the files of all pieces."""
+    options = ["-p", "a1mini", "-s", "filaments=all", "--piece", "L", "-q"]
+    command = ["export-3mf", str(SET), *options, "-o"]
+    assert main([*command, str(tmp_path / "again")]) == 0
+    before = (tmp_path / "again" / "3mf" / "L.3mf").read_bytes()
+    for name in ("again", "fresh"):
+        assert main([*command, str(tmp_path / name), "-s", "board.colour=#123456"]) == 0
+    again, fresh = ((tmp_path / name / "3mf" / "L.3mf").read_bytes() for name in ("again", "fresh"))
+    assert again == fresh != before
+    assert (
+        "#123456"
+        in read_project(tmp_path / "again" / "3mf" / "L.3mf", "orcaslicer", BED_MM).filaments
+    )
+
+
+@with_prusa
+def test_plates_of_a_project_are_sliced_as_they_will_be_printed(tmp_path: Path) -> None:
+    """With the filaments of the project, which PrusaSlicer does not read in it."""
+    options = [
+        "-o",
+        str(tmp_path),
+        "-q",
+        *EMBEDDED,
+        "-s",
+        "filaments=2",
+        "-s",
+        "label.inlay=letter",
+    ]
+    assert main(["slice", str(SET), "-s", "board.make=none", *options]) == 0
+    sliced = json.loads((tmp_path / "slice.json").read_text())
+    assert sliced["printable"]
+    assert all(sliced["extruder_grams"])
+    assert len(sliced["extruder_grams"]) == 2
+    assert main(["bom", str(SET), "-s", "board.make=none", *options]) == 0
+    bom = json.loads((tmp_path / "bom.json").read_text())
+    grams = sum(line["grams"] for line in bom["filament"])
+    assert grams == pytest.approx(sum(sliced["extruder_grams"]), abs=0.1)
