@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fabkit.core.errors import quote
 from fabkit.core.units import format_mm
 from fabkit.drawing.draft import FlatDrawing, draft_all, draft_flat_piece
 from fabkit.drawing.placement import place_flat_piece
@@ -84,8 +85,7 @@ class Disc:
     def of_grade(cls, diameter_mm: float, height_mm: float, grade: str) -> Disc:
         """Return a disc of a neodymium grade, such as ``N42`` or ``N35SH``: the number is the energy
         product in MGOe, which determines the remanence."""
-        match = re.match(r"\s*N\s*(\d\d)", grade, re.IGNORECASE)
-        product = _MGOE * int(match[1] if match else _USUAL_GRADE)
+        product = _MGOE * (_energy_product(grade) or _USUAL_GRADE)
         return cls(diameter_mm, height_mm, 2 * math.sqrt(_MU0 * product))
 
     @classmethod
@@ -153,6 +153,12 @@ def _weight_n(volume_mm3: float, density: float) -> float:
     return volume_mm3 * density * 1e-6 * _GRAVITY
 
 
+def _energy_product(grade: str) -> int:
+    """Return the energy product that a neodymium grade names, in MGOe; 0 for any other grade."""
+    match = re.match(r"\s*N\s*(\d\d)", grade, re.IGNORECASE)
+    return int(match[1]) if match else 0
+
+
 @dataclass(frozen=True)
 class Push:
     """How hard a piece is pushed sideways in a solution, and what friction holds, in N."""
@@ -174,6 +180,7 @@ class MagnetForces:
 
     Attributes:
         polarity: as in the profile; with ``free``, neighbours are as bad as they can be.
+        grade: as in the profile.
         gap_mm: plastic or air between a magnet and the steel.
         pull_n: of thick steel on a magnet.
         solutions: how many were looked at.
@@ -183,6 +190,7 @@ class MagnetForces:
     """
 
     polarity: str
+    grade: str
     gap_mm: float
     pull_n: float
     solutions: int
@@ -205,6 +213,11 @@ class MagnetForces:
             f"Steel pulls each magnet with {self.pull_n:.1f} N through {format_mm(self.gap_mm)} (thick "
             "steel; the door of a fridge pulls less)."
         ]
+        if not _energy_product(self.grade):
+            sentences.append(
+                f"The forces are those of N{_USUAL_GRADE}: magnet.grade {quote(self.grade)} is no grade of "
+                "neodymium magnets."
+            )
         if self.on_steel and self.in_tray:
             steel, tray = self.on_steel, self.in_tray
             held = "holds it" if steel.is_held else "does NOT hold it"
@@ -287,6 +300,7 @@ def magnet_forces(
             in_tray.append(Push(name, piece_id, tray_n, FRICTION * weight_n))
     return MagnetForces(
         profile.polarity,
+        profile.magnet_grade,
         gap_mm,
         pull_n,
         count,

@@ -199,3 +199,13 @@ def test_the_docs_state_the_worst_push_in_square_10() -> None:
         assert f"{found.pull_n:.1f} N on each magnet" in text
         assert f"friction holds {found.on_steel.hold_n:.1f} N" in text
         assert f"friction holds only {found.in_tray.hold_n:.2f} N" in text
+
+
+def test_a_grade_that_is_none_of_neodymium_is_said() -> None:
+    puzzle = load_set("fridgeiq")
+    forces = magnet_forces(puzzle, puzzle.pieces, load_profile((), ["magnet.grade=Y30"]))
+    assert forces is not None
+    assert any('N35: magnet.grade "Y30" is no grade' in sentence for sentence in forces.sentences)
+    usual = magnet_forces(puzzle, puzzle.pieces, load_profile())
+    assert usual is not None
+    assert not any("is no grade" in sentence for sentence in usual.sentences)
