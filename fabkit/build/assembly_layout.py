@@ -20,6 +20,7 @@ from fabkit.drawing.placement import Matrix, place_ball_piece, place_flat_piece,
 from fabkit.model.accessory import LID, Accessory, Printable, accessories, blockers
 from fabkit.model.clues import ClueFilter
 from fabkit.model.entry import subdivide
+from fabkit.model.filaments import in_own_colours
 from fabkit.model.lattice import Cell
 from fabkit.model.piece import Piece, marked_at
 from fabkit.model.profile import Profile
@@ -106,8 +107,9 @@ def picture_artifacts(
     find_stl: Callable[[], Mapping[str, Path]] = dict,
     warn: Callable[[str], None] | None = None,
 ) -> Artifacts:
-    """Artifacts for pictures: chequered pieces show both colours, however they are printed."""
-    profile = replace(profile, tones="inlay")
+    """Artifacts for pictures: pieces show the set's own colours, chequered ones both, however they are
+    printed."""
+    profile = replace(in_own_colours(profile), tones="inlay")
     drawings = None
     if warn is not None:
         drafts = draft_for_pictures(puzzle, printables, profile, warn)

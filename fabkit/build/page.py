@@ -24,6 +24,7 @@ from fabkit.core.files import digest, json_text, read_json, temporary_folder, zi
 from fabkit.core.progress import Progress, counted, no_progress
 from fabkit.drawing.boards.parts import printed_parts
 from fabkit.model.accessory import printables
+from fabkit.model.filaments import in_own_colours
 from fabkit.model.profile import Profile
 from fabkit.model.profile_file import dump_profile
 from fabkit.model.puzzle import Entry, PuzzleSet
@@ -83,7 +84,7 @@ class _PageBuilder:
             profile,
             lambda: current_stl_files(known, puzzle, profile) if known else {},
         )
-        whole = printables(puzzle, profile)
+        whole = printables(puzzle, in_own_colours(profile))
         self.pictured = picture_artifacts(puzzle, whole, profile, lambda: self.meshes)
         #: The files to print, existing or made now.
         self.files = {name: folder / name for target in self._files() for name in target.names}

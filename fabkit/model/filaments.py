@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import product
 
@@ -273,6 +273,11 @@ def _swaps(chosen: Sequence[str], candidates: Sequence[str]) -> Iterator[list[st
     others = [colour for colour in candidates if colour not in chosen]
     for index, other in product(range(len(chosen)), others):
         yield [*chosen[:index], other, *chosen[index + 1 :]]
+
+
+def in_own_colours(profile: Profile) -> Profile:
+    """Return a profile with which the parts of a set keep their colours, as in pictures."""
+    return replace(profile, filaments=ALL_FILAMENTS, slicer=PRUSASLICER)
 
 
 def filament_count(profile: Profile) -> int:

@@ -134,3 +134,15 @@ def test_plates_of_chosen_pieces(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert main(command) == 0
     every = json.loads(capsys.readouterr().out)
     assert len(every["plates"][0]["pieces"]) == 16
+
+
+@pytest.mark.integration
+def test_pictures_keep_the_colours_of_the_set(tmp_path: Path) -> None:
+    """Also of chequered pieces on a printer with a single filament."""
+    pictures = []
+    for options in ([], ["-p", "ender3"]):
+        path = tmp_path / f"{len(options)}.png"
+        command = ["picture", "cubimagici", "-o", str(path), "-q", "--size", "160x120"]
+        assert main([*command, *options]) == 0
+        pictures.append(path.read_bytes())
+    assert pictures[0] == pictures[1]
