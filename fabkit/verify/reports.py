@@ -117,8 +117,7 @@ class CheckReport:
             "boards": {part.key: part.document() for part in self.all_parts if not part.is_piece},
             "assemblies": [assembly.document() for assembly in self.assemblies],
         }
-        if self.magnets:
-            document["magnets"] = self.magnets.document()
+        document["magnets"] = self.magnets and self.magnets.document()
         return document | ({"tolerance": self.tolerance.document()} if self.tolerance else {})
 
 

@@ -541,7 +541,7 @@ class _Package:
 
 
 #: An item with more components than this is no piece with inlays.
-_MOST_COMPONENTS = 100
+_MOST_COMPONENTS = 10
 #: What is inlaid is at most this part of the height around it.
 _MOST_HEIGHT = 0.5
 #: It has at least this many vertices in common with its pocket.
