@@ -116,8 +116,8 @@ class CheckReport:
             "pieces": {part.key: part.document() for part in self.parts},
             "boards": {part.key: part.document() for part in self.all_parts if not part.is_piece},
             "assemblies": [assembly.document() for assembly in self.assemblies],
+            "magnets": self.magnets and self.magnets.document(),
         }
-        document["magnets"] = self.magnets and self.magnets.document()
         return document | ({"tolerance": self.tolerance.document()} if self.tolerance else {})
 
 
