@@ -65,11 +65,11 @@ def make(
     # Those on the folder's other files come at the end, when these are up to date.
     warnings = [*notes, *leftovers(folder, puzzle, limits, kinds)]
     report.warn(*warnings)
-    given = [f"-p {name}" for name in context.profiles]
-    given += [f"-s {shlex.quote(setting)}" for setting in context.settings]
-    not_made = {"the coupon to calibrate a printer": " ".join(["fabkit coupon", *given])}
+    given = [word for name in context.profiles for word in ("-p", name)]
+    given += [word for setting in context.settings for word in ("-s", setting)]
+    not_made = {"the coupon to calibrate a printer": shlex.join(["fabkit", "coupon", *given])}
     if bom.magnets:
-        jig = " ".join([f"fabkit jig {context.set}", *given])
+        jig = shlex.join(["fabkit", "jig", context.set, *given])
         not_made["the jig for the magnets"] = jig
     ok = bool(checked["ok"] and verified["ok"] and (sliced is None or sliced["printable"]))
     _print_summary(folder, list(done.files), checked, verified, bom, booklet is not None, report)

@@ -10,7 +10,7 @@ from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.piece import Form, Piece, moves_onto
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.profile import Profile
-from fabkit.model.puzzle import Board, PuzzleSet, rings_to_units, select_by_id
+from fabkit.model.puzzle import LID_SUFFIX, Board, PuzzleSet, rings_to_units, select_by_id
 
 #: An accessory that is a board with a floor and a frame.
 TRAY = "tray"
@@ -20,8 +20,6 @@ HOLES = "holes"
 SOCKETS = "sockets"
 #: An accessory that covers a board of any kind.
 LID = "lid"
-#: Appended to a board's id to form its lid's.
-LID_SUFFIX = "-lid"
 #: The id of the part that blocks a cell: in commands and file names.
 BLOCKER = "blocker"
 #: Engraved on it; no piece has this label.
@@ -142,13 +140,9 @@ def has_texts(kind: str, board: Board | None, profile: Profile) -> bool:
 
 def accessories(puzzle: PuzzleSet, profile: Profile) -> tuple[Accessory, ...]:
     """Return the boards to print with a profile, each followed by its lid."""
-    if profile.boards_made == "none":
-        return ()
     kind = board_kind(puzzle, profile)
     parts = []
-    for board in puzzle.boards:
-        if board.optional and profile.boards_made != "all":
-            continue
+    for board in puzzle.boards_to_make(profile.boards_made):
         parts.append(Accessory(board.id, kind, board, profile.board_colour))
         if profile.lid != "none":
             parts.append(Accessory(board.id + LID_SUFFIX, LID, board, profile.board_colour))

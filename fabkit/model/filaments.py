@@ -19,7 +19,7 @@ from fabkit.core.colours import contrast_ratio, difference, ink_on
 from fabkit.core.documents import COLOUR, Validator
 from fabkit.core.errors import InputError, nearest, quote
 from fabkit.model.profile import ALL_FILAMENTS, PRUSASLICER, Profile
-from fabkit.model.puzzle import PuzzleSet
+from fabkit.model.puzzle import LID_SUFFIX, PuzzleSet
 
 #: The greatest number of filaments: four units of four.
 MAX_FILAMENTS = 16
@@ -188,27 +188,27 @@ def _fault(puzzle: PuzzleSet, profile: Profile, filaments: Filaments) -> str:
         body for body in bodies if contrast_ratio(filaments.letter_on(body), body) < LEAST_CONTRAST
     ]
     if unreadable:
-        return f"has no colour in which a letter can be read on {unreadable[0]}; add a lighter or darker one"
+        return (
+            f"has no colour in which a letter can be read on {unreadable[0]}; add a lighter or darker "
+            "one"
+        )
     return ""
 
 
 def _refuse_unknown(puzzle: PuzzleSet, profile: Profile, named: Sequence[str]) -> None:
-    boards = [board.id for board in puzzle.boards]
-    known = [piece.id for piece in puzzle.pieces] + [
-        f"{b}{end}" for b in boards for end in ("", "-lid")
-    ]
+    boards = [board.id + ending for board in puzzle.boards for ending in ("", LID_SUFFIX)]
+    known = [*(piece.id for piece in puzzle.pieces), *boards]
     twice = [part_id for part_id, count in Counter(named).items() if count > 1]
     unknown = [part_id for part_id in named if part_id not in known]
-    if twice or unknown:
-        part_id = (twice or unknown)[0]
-        near = "" if twice else nearest(part_id, known)
-        problem = (
-            f"names {quote(part_id)} twice; name each part once"
-            if twice
-            else f"names {quote(part_id)}, which {puzzle.name} does not have"
-            + (f"; did you mean {quote(near)}?" if near else f"; choose from {' '.join(known)}")
-        )
-        raise InputError.of(f"profile {profile.name}", problem, "filaments")
+    if twice:
+        problem = f"names {quote(twice[0])} twice; name each part once"
+    elif unknown:
+        near = nearest(unknown[0], known)
+        advice = f"did you mean {quote(near)}?" if near else f"choose from {' '.join(known)}"
+        problem = f"names {quote(unknown[0])}, which {puzzle.name} does not have; {advice}"
+    else:
+        return
+    raise InputError.of(f"profile {profile.name}", problem, "filaments")
 
 
 def _colours_of(puzzle: PuzzleSet, profile: Profile) -> dict[str, int]:
@@ -218,8 +218,7 @@ def _colours_of(puzzle: PuzzleSet, profile: Profile) -> dict[str, int]:
         colours[piece.colour] += piece.copies
         if piece.tones and profile.tones != "plain":
             colours[piece.tone] += piece.copies
-    made = [board for board in puzzle.boards if not board.optional or profile.boards_made == "all"]
-    if made and profile.boards_made != "none":
+    if made := puzzle.boards_to_make(profile.boards_made):
         colours[profile.board_colour] += len(made)
     return dict(colours)
 

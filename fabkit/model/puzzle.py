@@ -44,6 +44,10 @@ class Label:
     cells: frozenset[Cell]
 
 
+#: Appended to a board's id to form its lid's.
+LID_SUFFIX = "-lid"
+
+
 @dataclass(frozen=True)
 class Board:
     """A region that can be printed as an object; an optional one only on request.
@@ -380,6 +384,16 @@ class PuzzleSet:
         for board in self.boards:
             remaining = board.other_clues(remaining)
         return remaining
+
+    def boards_to_make(self, which: str) -> list[Board]:
+        """Return the boards that a profile makes.
+
+        Args:
+            which: ``set`` for those that are not optional, ``all`` or ``none``.
+        """
+        if which == "none":
+            return []
+        return [board for board in self.boards if which == "all" or not board.optional]
 
     def board_with(self, challenge: Challenge) -> Board | None:
         """Return the board with the cells of a challenge; of several, one whose clues it has, and that

@@ -35,7 +35,7 @@ from fabkit.core.errors import (
 )
 from fabkit.core.files import digest, sha256
 from fabkit.core.parsing import read_toml
-from fabkit.model.accessory import BLOCKER, LID_SUFFIX, blockers, place_unlike_blocker
+from fabkit.model.accessory import BLOCKER, blockers, place_unlike_blocker
 from fabkit.model.challenge_file import (
     Cells,
     ChallengeReader,
@@ -66,6 +66,7 @@ from fabkit.model.profile_file import (
     table_values,
 )
 from fabkit.model.puzzle import (
+    LID_SUFFIX,
     MOVES,
     Board,
     Clue,

@@ -71,8 +71,9 @@ def arrange_plates(drawings: Sequence[PartDrawing], profile: Profile) -> list[Pl
     """Arrange pieces on as few plates as possible.
 
     Pieces whose prints pause at different heights are never on one plate, nor are those of different
-    colours where the profile wants plates of a single one; pieces without a pause fit any. The corner for a prime tower, at the back right, is reserved only for two colours. The pieces
-    on a plate are close together, in its middle or as near to it as the corner allows.
+    colours where the profile wants plates of a single one; pieces without a pause fit any. The corner
+    for a prime tower, at the back right, is reserved only for two colours. The pieces on a plate are
+    close together, in its middle or as near to it as the corner allows.
 
     Raises:
         InputError: when pieces do not fit an empty bed, or are higher than the printer prints.

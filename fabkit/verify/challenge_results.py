@@ -120,8 +120,8 @@ class ChallengeResult:
 def challenges_to_solve(puzzle: PuzzleSet) -> tuple[Challenge, ...]:
     """The challenges of a set, and its boards as challenges with all pieces, like `fabkit solve`.
 
-    Only boards that are not already a challenge, by name or by cells, and whose area the pieces cover, unless there is
-    nothing else to solve.
+    Only boards that are not already a challenge, by name or by cells, and whose area the pieces cover,
+    unless there is nothing else to solve.
     """
     cells = sum(len(piece.forms[0].cells) for piece in puzzle.pieces)
     known = {challenge.id for challenge in puzzle.challenges}

@@ -41,7 +41,6 @@ from fabkit.mesh.topology import signed_volume, split_components
 from fabkit.model.accessory import (
     HOLES,
     LID,
-    LID_SUFFIX,
     SOCKETS,
     Accessory,
     cells_leave_gaps,
@@ -54,7 +53,7 @@ from fabkit.model.balls import BallError
 from fabkit.model.piece import Form, Piece, canonical_turn, forms_of_balls
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.profile import Profile
-from fabkit.model.puzzle import PuzzleSet
+from fabkit.model.puzzle import LID_SUFFIX, PuzzleSet
 from fabkit.verify.challenge_results import ChallengeResult, challenges_to_solve, solve_catalog
 
 #: The file, its suffix, the object in it, and the number of a mesh that was split off.

@@ -565,35 +565,37 @@ def _without_inlays(meshes: Sequence[Mesh]) -> Iterator[Mesh]:
     low, high = around.min(axis=0), around.max(axis=0)
     corners = set(map(tuple, around.tolist()))
 
-    def is_inlay(mesh: Mesh, shell: Shell) -> bool:
+    def role(mesh: Mesh, shell: Shell) -> str:
+        """Whether a surface is a ``letter`` or a ``tile`` of a second colour, or neither: ``body``."""
         points = mesh.vertices[np.unique(mesh.faces[shell.faces])]
         below, above = points.min(axis=0), points.max(axis=0)
         is_flat = above[2] - below[2] <= _MOST_HEIGHT * (high[2] - low[2])
         is_within = (low - _INSIDE_MM <= below).all() and (above <= high + _INSIDE_MM).all()
         if not (is_flat and is_within and shell.volume_mm3 > 0):
-            return False
-        shared = sum(point in corners for point in map(tuple, points.tolist()))
-        return bool(shared >= _LEAST_SHARED)
+            return "body"
+        if sum(point in corners for point in map(tuple, points.tolist())) < _LEAST_SHARED:
+            return "body"
+        is_inside = (below > low + _INSIDE_MM) & (above < high - _INSIDE_MM)
+        return "letter" if is_inside[:2].all() else "tile"
 
-    def is_letter(mesh: Mesh, shell: Shell) -> bool:
-        points = mesh.vertices[np.unique(mesh.faces[shell.faces])][:, :2]
-        inside = (points > low[:2] + _INSIDE_MM) & (points < high[:2] - _INSIDE_MM)
-        return bool(inside.all())
-
-    inlays = [surface for surface in surfaces if is_inlay(*surface)]
-    tiles = [surface for surface in inlays if not is_letter(*surface)]
+    roles = [role(mesh, shell) for mesh, shell in surfaces]
+    tiles = [
+        welded(mesh.name, mesh.vertices, mesh.faces[shell.faces])
+        for (mesh, shell), its_role in zip(surfaces, roles, strict=True)
+        if its_role == "tile"
+    ]
     for mesh in meshes:
-        of_mesh = [shell for other, shell in surfaces if other is mesh]
-        kept = [shell.faces for shell in of_mesh if not any(shell is other for _, other in inlays)]
+        of_mesh = [
+            (shell.faces, its_role)
+            for (other, shell), its_role in zip(surfaces, roles, strict=True)
+            if other is mesh
+        ]
+        kept = [faces for faces, its_role in of_mesh if its_role == "body"]
         if len(kept) == len(of_mesh) and not (mesh is body and tiles):
             yield mesh
         elif kept:
             rest = welded(mesh.name, mesh.vertices, mesh.faces[np.sort(np.concatenate(kept))])
-            yield joined([rest, *(_shell_mesh(*tile) for tile in tiles)]) if mesh is body else rest
-
-
-def _shell_mesh(mesh: Mesh, shell: Shell) -> Mesh:
-    return welded(mesh.name, mesh.vertices, mesh.faces[shell.faces])
+            yield joined([rest, *tiles]) if mesh is body else rest
 
 
 def _folded(name: str) -> str:

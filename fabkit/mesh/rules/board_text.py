@@ -89,7 +89,7 @@ def reading_finding(part: Part, lattice: Lattice) -> Finding:
 
 
 def _open(part: Part) -> Part:
-    """Return a tray without what fills its texts; the parts of one that is joined are not smaller bodies."""
+    """Return a tray without what fills its texts; parts that join are no smaller bodies in it."""
     return part if part.parts else without_inlays(part)
 
 

@@ -59,7 +59,8 @@ def nest(shapes: Mapping[str, Polygon], bin_: Bin) -> list[list[Placement]]:
     boxed = nest_by_rectangle(shapes, bin_)
     if shapes and is_available():
         strip = _without_corner(bin_)
-        bins = _merged(_by_polygon(shapes, strip, boxed) or boxed, shapes, strip)
+        areas = {name: shape.buffer(bin_.gap_mm / 2).area for name, shape in shapes.items()}
+        bins = _merged(_by_polygon(shapes, areas, strip, boxed) or boxed, shapes, areas, strip)
         if bins != boxed:
             return bins
     faults = layout_faults(shapes, bin_, boxed)
@@ -143,10 +144,15 @@ def _min_bins(areas: Iterable[float], bin_: Bin) -> int:
 
 
 def _by_polygon(
-    shapes: Mapping[str, Polygon], bin_: Bin, boxed: Sequence[Sequence[Placement]]
+    shapes: Mapping[str, Polygon],
+    areas: Mapping[str, float],
+    bin_: Bin,
+    boxed: Sequence[Sequence[Placement]],
 ) -> list[list[Placement]] | None:
-    """Place shapes in at most as many bins as by boxes; None if not found."""
-    areas = _areas_mm2(shapes, bin_)
+    """Place shapes in at most as many bins as by boxes; None if not found.
+
+    Here and below, `areas` have half a gap around each shape.
+    """
     for count in range(_min_bins(areas.values(), bin_), len(boxed) + 1):
         for seed, parts in enumerate(_distribute(areas, count, boxed)):
             bins = _nest_parts(parts, shapes, areas, bin_, seed)
@@ -166,16 +172,13 @@ def _without_corner(bin_: Bin) -> Bin:
     return bin_
 
 
-def _areas_mm2(shapes: Mapping[str, Polygon], bin_: Bin) -> dict[str, float]:
-    """Return the areas of shapes with half a gap around each."""
-    return {name: outline.buffer(bin_.gap_mm / 2).area for name, outline in shapes.items()}
-
-
 def _merged(
-    bins: Sequence[Sequence[Placement]], shapes: Mapping[str, Polygon], bin_: Bin
+    bins: Sequence[Sequence[Placement]],
+    shapes: Mapping[str, Polygon],
+    areas: Mapping[str, float],
+    bin_: Bin,
 ) -> list[list[Placement]]:
     """Place the shapes of two bins in one as often as that succeeds, the emptiest bins first."""
-    areas = _areas_mm2(shapes, bin_)
     merged = [list(placements) for placements in bins]
     tries = _MERGES if len(bins) > _min_bins(areas.values(), bin_) else 0
     while tries:

@@ -104,9 +104,9 @@ def filling_for(profile: Profile) -> Filling:
     settings = parse_settings(print_settings(profile, 1))
 
     def solid_layers(side: str) -> int:
-        least_mm = float(settings[f"{side}_solid_min_thickness"])
-        least = math.ceil(round(least_mm / profile.layer_mm, 6))
-        return max(int(settings[f"{side}_solid_layers"]), least)
+        thickness_mm = float(settings[f"{side}_solid_min_thickness"])
+        minimum = math.ceil(round(thickness_mm / profile.layer_mm, 6))
+        return max(int(settings[f"{side}_solid_layers"]), minimum)
 
     return Filling(
         first_layer_mm=profile.first_layer_mm,

@@ -83,9 +83,9 @@ def slice_plate(
     if config is not None and config.nozzles < expected.extruders:
         raise InputError.of(
             escape(config.name),
-            f"is for {pluralize(config.nozzles, 'extruder')}, and {plate} needs {expected.extruders}; export "
-            "the settings of a printer that changes filament, or choose fewer filaments, or set label.inlay none, board.text engraved "
-            "and cell.tones plain",
+            f"is for {pluralize(config.nozzles, 'extruder')}, and {plate} needs {expected.extruders}; "
+            "export the settings of a printer that changes filament, or choose fewer filaments, or set "
+            "label.inlay none, board.text engraved and cell.tones plain",
             "nozzle_diameter",
         )
     who = f"{plate}: {slicer}"
