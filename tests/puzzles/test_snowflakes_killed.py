@@ -16,7 +16,7 @@ import pytest
 
 from fabkit.cli import main
 from fabkit.jobs.checkpoint import CHECKPOINT_NAME, Checkpoint
-from tests.support.tasks import Child, child, logged, say, scheduler, wait_for, worker
+from tests.support.tasks import ROOT, Child, child, logged, say, scheduler, wait_for, worker
 
 pytestmark = [
     pytest.mark.integration,
@@ -110,7 +110,9 @@ def kill_at(run: Run, moment: int, chance: random.Random, one: Child) -> None:
         time.sleep(chance.uniform(0.0, 1.5))
     one.process.kill()
     _, err = one.end()
-    assert "Traceback" not in err
+    # A worker of which Python has just begun the start misses its parent, and says so by itself:
+    # what must not be there is a line of the project's code.
+    assert f'File "{ROOT / "fabkit"}' not in err
     assert one.left() == []
 
 
