@@ -1,4 +1,4 @@
-"""Write the shipped catalog of a set: snowflakes, starting positions, their levels, and long counts.
+"""Write the shipped catalog of a set: snowflakes, starting positions, and long counts.
 
 Arguments: SET WORK TARGET. Snowflakes are those of the two runs in WORK, without and with flips, else
 the shipped ones; starting positions are those of the list in WORK.
@@ -26,10 +26,10 @@ from fabkit.model.challenge_file import (
     read_list,
     solution_record,
 )
-from fabkit.model.entry import LEVELS, halved, level_thresholds
+from fabkit.model.entry import halved, level_of
 from fabkit.model.library import load_set
 from fabkit.model.puzzle import problem_sha256
-from fabkit.puzzles.snowflakes.catalog import assign_levels, text
+from fabkit.puzzles.snowflakes.catalog import text
 from fabkit.solve.answer import count_solutions
 from fabkit.solve.difficulty import difficulty
 from fabkit.solve.encoding import to_exact_cover
@@ -61,8 +61,10 @@ for entry in read_list({"challenges": snowflakes}, puzzle, name):
         of_halves[entry.halves] = replace(puzzle, pieces=half_pieces)
     encoded = to_exact_cover(of_halves[entry.halves], entry.challenge)
     rating = difficulty(encoded.problem, entry.result.count, patient=True)
-    score = {"score": round(rating.score, 3)} if rating else {}
-    results[entry.challenge.id]["difficulty"] = score
+    assert rating  # since the probes are patient
+    score = round(rating.score, 3)
+    rated = {"level": level_of(entry.challenge, score), "difficulty": {"score": score}}
+    results[entry.challenge.id] |= rated
 if not all(result["count_complete"] for result in results.values()):
     raise SystemExit("a count of solutions ended early: it would depend on the machine")
 
@@ -80,7 +82,7 @@ for one in json.loads(book.read_text())["all"] if book.is_file() else ():
         }
     )
 
-starts, levels = list[dict[str, Any]](), dict[str, list[float]]()
+starts = list[dict[str, Any]]()
 lists = [
     path for folder in (work, work / "clues") if (path := folder / "challenges.json").is_file()
 ]
@@ -97,15 +99,7 @@ for entry in (entry for path in lists for entry in read_challenges(path, puzzle)
     result = record["result"] | {"solution": solution_record(entry.solution)}
     del result["count_up_to_symmetry"]
     starts.append(challenge_record(puzzle, start) | of | {"result": result})
-told = [start for start in starts if "given" not in start]
-placed = [start for start in starts if "given" in start]
-for kind, graded in (("snowflake", snowflakes), ("start", placed), ("clue", told)):
-    if graded:
-        levels[kind] = list(assign_levels(graded)[1])
 own = [entry for entry in gather(puzzle) if entry.kind in ("board", "challenge")]
-scores = [entry.score for entry in own if entry.kind == "challenge" and entry.score is not None]
-if len(scores) >= 2 * len(LEVELS):
-    levels["challenge"] = list(level_thresholds(scores))
 counts = {}
 for entry in own:
     problem = to_exact_cover(puzzle, challenge := entry.challenge).problem
@@ -117,6 +111,6 @@ for entry in own:
             "count": count,
             "problem_sha256": problem_sha256(puzzle, challenge),
         }
-catalog |= {"levels": levels, "counts": counts, "challenges": [*snowflakes, *starts]}
-order = ("set", "pieces", "made", "levels", "counts", "complete", "challenges", "unknown")
+catalog |= {"counts": counts, "challenges": [*snowflakes, *starts]}
+order = ("set", "pieces", "made", "counts", "complete", "challenges", "unknown")
 write_atomically(target / f"{name}.json", text({key: catalog[key] for key in order}))

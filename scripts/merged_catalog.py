@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from fabkit.puzzles.snowflakes.catalog import assign_levels, catalog_order
+from fabkit.puzzles.snowflakes.catalog import catalog_order
 
 
 def merge_catalogs(
@@ -18,14 +18,12 @@ def merge_catalogs(
     made = {**turned["made"], "command": command}
     if "seconds" in made:
         made["seconds"] = round(made["seconds"] + flipped["made"]["seconds"], 1)
-    challenges, cuts = assign_levels(solved.values())
     undecided = [record for name, record in unknown.items() if name not in solved]
     return {
         "set": turned["set"],
         "pieces": turned["pieces"],
         "made": made,
-        "levels": {"snowflake": cuts},
         "complete": [*turned["complete"], *flipped["complete"]],
-        "challenges": sorted(challenges, key=catalog_order),
+        "challenges": sorted(solved.values(), key=catalog_order),
         "unknown": sorted(undecided, key=catalog_order),
     }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,20 +14,16 @@ from fabkit.jobs.parallel import Calls
 from fabkit.model.catalog import (
     catalog_path,
     catalog_records,
-    catalog_thresholds,
     shipped_count,
     shipped_entries,
 )
 from fabkit.model.challenge_file import read_challenges
 from fabkit.model.challenges import challenge_in_file, challenge_names, find_challenge, resolve_id
 from fabkit.model.entry import (
-    DEFAULT_THRESHOLDS,
     KINDS,
-    LEVELS,
     OWN_PREFIX,
     entry_of,
     level_of,
-    level_thresholds,
     solution_error,
 )
 from fabkit.model.puzzle import Challenge, Entry, PuzzleSet
@@ -41,8 +36,6 @@ from fabkit.solve.engines.engine import Budget
 #: The time limit for solving a challenge, in seconds. It does not affect the solution: a search that
 #: exceeds it is reported.
 BUDGET_S = 60.0
-#: Levels are by rank for at least this many challenges of a kind.
-_FEWEST_RANKED = 2 * len(LEVELS)
 
 
 class NothingToShowError(InputError):
@@ -121,28 +114,6 @@ def begin_gathering(
     wanted = [entry for entry in all_entries if entry.challenge.id in only or not only]
     finish = _solved(puzzle, wanted, selection.budget_s)
     return lambda progress: sorted(finish(progress), key=lambda entry: KINDS.index(entry.kind))
-
-
-def _levelled(puzzle: PuzzleSet, entries: Sequence[Entry]) -> list[Entry]:
-    """Return the entries with their levels.
-
-    A rated entry without a level gets it by the shipped catalog's thresholds for its kind; in a set
-    without a catalog, by its rank among the entries.
-    """
-
-    @cache
-    def thresholds(kind: str) -> Sequence[float]:
-        known = catalog_thresholds(puzzle, kind)
-        scores = [entry.score for entry in entries if entry.kind == kind and entry.score]
-        is_ranked = known is DEFAULT_THRESHOLDS and len(scores) >= _FEWEST_RANKED
-        return level_thresholds(scores) if is_ranked else known
-
-    return [
-        entry
-        if entry.level or entry.score is None
-        else replace(entry, level=level_of(entry.score, thresholds(entry.kind)))
-        for entry in entries
-    ]
 
 
 def find_entry(
@@ -266,7 +237,7 @@ def _solved(
 
     def finish(progress: Progress) -> list[Entry]:
         solved = iter(calls.results(progress))
-        return _levelled(puzzle, [entry if entry.solution else next(solved) for entry in entries])
+        return [entry if entry.solution else next(solved) for entry in entries]
 
     return finish
 
@@ -291,9 +262,8 @@ def _solve(puzzle: PuzzleSet, entry: Entry, budget_s: float | None) -> Entry:
         return solved
     count = rating.solutions if rating.complete else shipped_count(puzzle, entry.challenge)
     solved = solved.with_result(count=count or rating.solutions, count_complete=count is not None)
-    if entry.level and entry.score is not None:
-        return solved
-    return replace(solved, level="", score=round(rating.score, 3))
+    score = round(rating.score, 3) if entry.score is None else entry.score
+    return replace(solved, level=level_of(entry.challenge, score), score=score)
 
 
 def stated_and_generated(puzzle: PuzzleSet, folder: Path | None) -> list[Entry]:

@@ -8,8 +8,7 @@ from typing import Any
 
 from fabkit.cli.report import Report
 from fabkit.core.errors import pluralize
-from fabkit.model.catalog import challenge_level
-from fabkit.model.entry import entry_of
+from fabkit.model.entry import entry_of, level_of
 from fabkit.solve.answer import IMPOSSIBLE, SOLVED, UNKNOWN, Answer, count_starts
 from fabkit.solve.difficulty import Difficulty, difficulty, solving_order
 from fabkit.solve.encoding import EncodedChallenge, Layout
@@ -38,7 +37,7 @@ def print_answer(
     if rating is not None:
         options_used = next(iter(answer.solutions), rating.solution)
         layout = None if options_used is None else encoded.decode(options_used)
-        level = challenge_level(encoded.puzzle, encoded.challenge, rating.score)
+        level = level_of(encoded.challenge, rating.score)
         print_rating(encoded, rating, level, layout, report)
     unit = "state" if answer.engine == "count" else "node"
     report.detail(

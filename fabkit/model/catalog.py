@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from fabkit.core.files import json_sha256, read_json
-from fabkit.model.entry import DEFAULT_THRESHOLDS, level_of
 from fabkit.model.library import shipped_folder
 from fabkit.model.puzzle import Challenge, Entry, PuzzleSet, problem_sha256
 
@@ -66,19 +65,6 @@ def rules_sha256(puzzle: PuzzleSet) -> str:
     return json_sha256([puzzle.flips, *boards, *rules])
 
 
-def catalog_thresholds(puzzle: PuzzleSet, kind: str) -> Sequence[float]:
-    """Return the level thresholds for a set's challenges of a kind.
-
-    They come from its shipped catalog, where a board counts as a start without given pieces, and
-    ``clue`` is a start with clues in place of them; without a catalog, they are `fabkit.model.entry.DEFAULT_THRESHOLDS`.
-    """
-    levels = _shipped(puzzle).get("levels", {})
-    thresholds: Sequence[float] = levels.get(
-        "start" if kind == "board" else kind, DEFAULT_THRESHOLDS
-    )
-    return thresholds
-
-
 def shipped_count(puzzle: PuzzleSet, challenge: Challenge) -> int | None:
     """Return the number of solutions of one of a set's own challenges that takes long to count.
 
@@ -88,19 +74,6 @@ def shipped_count(puzzle: PuzzleSet, challenge: Challenge) -> int | None:
     count: int | None = stated.get("count")
     same = count and stated["problem_sha256"] == problem_sha256(puzzle, challenge)
     return count if same else None
-
-
-def challenge_level(puzzle: PuzzleSet, challenge: Challenge, score: float) -> str:
-    """Return the level of any challenge of a set among those of its kind; see `catalog_thresholds`."""
-    kind = "challenge"
-    on_board = any(board.cells == challenge.board_cells for board in puzzle.boards)
-    if puzzle.kind_of(challenge) == "start" and not challenge.given:
-        kind = "clue"
-    elif challenge.given or on_board:
-        kind = "start"
-    elif challenge.id in snowflake_numbers(puzzle):
-        kind = "snowflake"
-    return level_of(score, catalog_thresholds(puzzle, kind))
 
 
 def _shipped(puzzle: PuzzleSet) -> dict[str, Any]:

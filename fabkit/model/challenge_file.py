@@ -39,7 +39,7 @@ from fabkit.core.files import check_schema
 from fabkit.core.parsing import parse_json, parse_toml, read_text
 from fabkit.model.accessory import blockers, place_unlike_blocker
 from fabkit.model.clues import ClueFilter
-from fabkit.model.entry import LEVELS, solution_error
+from fabkit.model.entry import LEVELS, level_of, solution_error
 from fabkit.model.lattice import Cell
 from fabkit.model.piece import PLAIN, is_image
 from fabkit.model.puzzle import (
@@ -154,7 +154,9 @@ class ResultTable(Table):
         None, description="whether every part of a snowflake is symmetric itself"
     )
     shape: Text = Field("", max_length=100, description="name of the region's shape")
-    level: Annotated[str, choice(*LEVELS)] = Field("", description="level of difficulty")
+    level: Annotated[str, choice(*LEVELS)] = Field(
+        "", description="level of difficulty; that of the score, if the rating states one"
+    )
     difficulty: DifficultyTable = Field(None, description="rating")  # type: ignore[assignment]
 
 
@@ -435,14 +437,15 @@ class ChallengeReader:
             message = f'is "{stated.status}", but there is a solution; expected "solved"'
             self._errors.add(f"{table.key('result')}.status", message)
         status = "solved" if solution else stated.status or "unknown"
+        score = stated.difficulty.score if stated.difficulty else None
         return Entry(
             challenge,
             "snowflake" if table.parity else self._puzzle.kind_of(challenge),
             parity=table.parity,
             halves=2 if table.parity == "mixed" else 1,
             of=table.of,
-            level=stated.level,
-            score=stated.difficulty.score if stated.difficulty else None,
+            level=stated.level if score is None else level_of(challenge, score),
+            score=score,
             result=Result(status, solution, stated.count, stated.count_complete),
         )
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from fabkit.model.clues import ClueFilter
@@ -21,38 +21,26 @@ OWN_PREFIX = "made-"
 
 #: Levels as printed on the boxes, from easy to hard.
 LEVELS = ("starter", "junior", "expert", "master", "wizard")
-#: The default thresholds: lowest scores of the second level and those after it.
-DEFAULT_THRESHOLDS = (5.0, 8.0, 11.0, 14.0)
+#: The lowest scores of the second level and those after it, for every set and kind of challenge. They
+#: separate the levels of the books of IQ Fit and IQ Stars with the fewest exceptions; but for the last,
+#: where the books differ: masters of the one score up to 16, wizards of the other from 9 to 13.
+LEVEL_SCORES = (5.25, 8.0, 10.0, 13.5)
+#: A challenge with more pieces to place is none for starters, whatever its score.
+_STARTER_PIECES = 4
 
 
-def level_thresholds(scores: Iterable[float]) -> tuple[float, ...]:
-    """Return the thresholds that put a fifth of the scores, one or more, into each level.
-
-    Equal scores share a level, so levels may differ in size.
-
-    Example:
-        >>> level_thresholds([1, 2, 3, 4, 5, 6, 7, 8, 9, 9])
-        (3, 5, 7, 9)
-    """
-    ranked = sorted(scores)
-    thresholds = []
-    for fifth in range(1, len(LEVELS)):
-        index = len(ranked) * fifth // len(LEVELS)
-        low = bisect_left(ranked, ranked[index])
-        high = bisect_right(ranked, ranked[index])
-        is_nearer_high = high - index < index - low and high < len(ranked)
-        thresholds.append(ranked[high if is_nearer_high else low])
-    return tuple(thresholds)
-
-
-def level_of(score: float, thresholds: Sequence[float] = DEFAULT_THRESHOLDS) -> str:
-    """Return the level of a score.
+def level_of(challenge: Challenge, score: float) -> str:
+    """Return the level of a challenge with a score of `fabkit.solve.difficulty`.
 
     Example:
-        >>> level_of(6.1), level_of(6.1, (1, 2, 3, 8))
-        ('junior', 'master')
+        >>> from fabkit.model.library import load_set
+        >>> board = load_set("iqfit").whole_board(load_set("iqfit").boards[0])
+        >>> level_of(board, 2.0), level_of(board, 9.0)
+        ('junior', 'expert')
     """
-    return LEVELS[bisect_right(thresholds, score)]
+    free_count = challenge.pieces_used - len(challenge.given)
+    level = bisect_right(LEVEL_SCORES, score)
+    return LEVELS[max(level, 1) if free_count > _STARTER_PIECES else level]
 
 
 def entry_of(challenge: Challenge, kind: str = "") -> Entry:

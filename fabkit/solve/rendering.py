@@ -7,7 +7,7 @@ from string import ascii_letters, digits
 from typing import Any
 
 from fabkit.core.errors import pluralize
-from fabkit.model.catalog import challenge_level
+from fabkit.model.entry import level_of
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.solve.answer import IMPOSSIBLE, UNKNOWN, Answer
 from fabkit.solve.difficulty import Difficulty
@@ -88,7 +88,7 @@ def document(
     if rating is not None:
         document["difficulty"] = {
             "score": round(rating.score, 3),
-            "level": challenge_level(encoded.puzzle, encoded.challenge, rating.score),
+            "level": level_of(encoded.challenge, rating.score),
             "tries": round(rating.tries, 3),
             "free_moves": round(rating.free_moves, 3),
             "solutions": rating.solutions,

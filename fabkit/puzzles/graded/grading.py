@@ -1,12 +1,14 @@
-"""Select challenges of every level: draw a pool, rate it, split it into fifths, and choose."""
+"""Select challenges of every level: draw a pool, rate it, and choose evenly from its levels."""
 
 from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from fabkit.model.entry import LEVELS, level_of, level_thresholds
+from fabkit.model.entry import LEVELS, level_of
+from fabkit.model.lattice import Lattice
+from fabkit.model.polygon import parts_of_cells
 from fabkit.model.puzzle import Challenge, PuzzleSet
 from fabkit.solve.difficulty import Difficulty, difficulty
 from fabkit.solve.encoding import EncodedChallenge, Layout, to_exact_cover
@@ -14,6 +16,8 @@ from fabkit.solve.engines.engine import Budget, BudgetSpentError
 
 #: Number of candidates drawn for each requested challenge.
 POOL_FACTOR = 3
+#: So many times as many are drawn for a level that the pool lacks.
+_MAX_POOL_FACTOR = 3 * POOL_FACTOR
 #: Stop drawing after this many fruitless attempts in a row.
 _MAX_IDLE = 1000
 
@@ -41,17 +45,21 @@ class Candidate:
 
 @dataclass(frozen=True)
 class GradedChallenge:
-    """A candidate with its exact cover problem, its rating, and its level in the pool."""
+    """A candidate with its exact cover problem and its rating."""
 
     candidate: Candidate
     encoded: EncodedChallenge
     rating: Difficulty
-    level: str = ""
 
     @property
     def score(self) -> float:
         """The rounded score."""
         return round(self.rating.score, 3)
+
+    @property
+    def level(self) -> str:
+        """The level of the score."""
+        return level_of(self.candidate.challenge, self.score)
 
 
 #: Yields candidates, or None for a fruitless attempt; ends if there are no others.
@@ -80,9 +88,10 @@ def grade_candidates(
     levels: Sequence[str],
     budget: Budget,
 ) -> GradedSelection:
-    """Draw a pool of candidates, split it into levels of a fifth each, and choose evenly.
+    """Draw a pool of candidates, rate them, and choose evenly from the levels.
 
-    Sources take turns, so that the pool is spread over them.
+    Sources take turns, so that the pool is spread over them. Candidates in which every hole takes one
+    piece are left out: they are no puzzle.
 
     Args:
         sources: by a common property of their candidates, such as the number of given pieces.
@@ -91,14 +100,19 @@ def grade_candidates(
     Returns:
         At most `count` challenges.
     """
-    wanted = POOL_FACTOR * -(-count * len(LEVELS) // len(levels))
+    share = -(-count // len(levels))
+    wanted = share * len(LEVELS)
+    lacking = Counter(dict.fromkeys(levels, share))
     waiting = deque(sources.values())
     pool = list[GradedChallenge]()
     idle = 0
     spent = False
     try:
-        while waiting and len(pool) < wanted and idle < _MAX_IDLE:
-            budget.report(len(pool) / wanted)
+        while waiting and idle < _MAX_IDLE:
+            factor = _MAX_POOL_FACTOR if lacking.total() else POOL_FACTOR
+            if len(pool) >= factor * wanted:
+                break
+            budget.report(len(pool) / (factor * wanted))
             source = waiting.popleft()
             try:
                 candidate = next(source)
@@ -108,9 +122,13 @@ def grade_candidates(
             idle += 1
             if candidate is not None:
                 encoded = to_exact_cover(puzzle, candidate.challenge)
+                holes = parts_of_cells(puzzle.lattice, {*encoded.cells})
+                if 1 < len(holes) == encoded.problem.pieces_used:
+                    continue
                 rating = difficulty(encoded.problem, candidate.count, Budget(budget.left_s))
                 if rating is not None:  # else all probes give up
-                    pool.append(GradedChallenge(candidate, encoded, rating))
+                    pool.append(graded := GradedChallenge(candidate, encoded, rating))
+                    lacking -= Counter([graded.level])
                     idle = 0
     except BudgetSpentError:
         spent = True
@@ -124,11 +142,9 @@ def _select(
 
     Among challenges of similar difficulty, choose the one with least in common with earlier ones.
     """
-    cuts = level_thresholds(graded.score for graded in pool) if pool else ()
     by_level: dict[str, list[GradedChallenge]] = {name: [] for name in LEVELS if name in levels}
     for graded in sorted(pool, key=lambda graded: graded.score):
-        level = level_of(graded.score, cuts)
-        by_level.get(level, []).append(replace(graded, level=level))
+        by_level.get(graded.level, []).append(graded)
     shares = even_shares(count, {name: len(challenges) for name, challenges in by_level.items()})
     chosen = list[GradedChallenge]()
     seen = Counter[Hashable]()
@@ -147,14 +163,42 @@ def _select(
 
 
 def _features(graded: GradedChallenge) -> dict[Hashable, float]:
-    """Return the features by which a player recognises a challenge, with weights."""
+    """Return the features by which a player recognises a challenge, with weights.
+
+    A hole that is turned or flipped is the same hole, and so are a solution and its images.
+    """
     challenge = graded.candidate.challenge
-    solution = frozenset(graded.candidate.solution.items())
-    features: dict[Hashable, float] = {solution: 3.0, challenge.region: 1.0}
+    features: dict[Hashable, float] = {
+        challenge.region: 1.0,
+        free_pieces_and_hole(graded.encoded): 3.0,
+        _up_to_symmetry(graded.encoded.puzzle.lattice, graded.candidate.solution): 1.5,
+    }
     for placed in challenge.given:
         features[placed.piece] = 1 / len(challenge.given)
         features[placed] = 3 / len(challenge.given)
     return features
+
+
+def free_pieces_and_hole(encoded: EncodedChallenge) -> Hashable:
+    """Return what makes a start another one for a player: the pieces to place, and where they go."""
+    free_pieces = frozenset(kind for kind in encoded.kinds if kind)
+    hole = {"": frozenset(encoded.cells)}
+    return free_pieces, _up_to_symmetry(encoded.puzzle.lattice, hole)
+
+
+def _up_to_symmetry(lattice: Lattice, layout: Layout) -> Hashable:
+    """Return the same for all images of a layout, wherever it lies."""
+    whole = frozenset().union(*layout.values())
+    images = []
+    for move in lattice.symmetries:
+        x, y = lattice.anchor(frozenset(map(move, whole)))
+        moved = {piece: map(move, cells) for piece, cells in layout.items()}
+        images.append(
+            sorted(
+                (piece, sorted((a - x, b - y) for a, b in cells)) for piece, cells in moved.items()
+            )
+        )
+    return repr(min(images))
 
 
 def even_shares(count: int, available: Mapping[str, int]) -> dict[str, int]:

@@ -10,7 +10,7 @@ from typing import Any
 from fabkit import __version__
 from fabkit.core.files import SCHEMA_VERSION, json_text
 from fabkit.model.challenge_file import challenge_record, solution_record
-from fabkit.model.entry import DEFAULT_THRESHOLDS, level_of, level_thresholds, subdivide
+from fabkit.model.entry import level_of, subdivide
 from fabkit.model.lattice import Cell
 from fabkit.model.library import set_argument
 from fabkit.model.piece import Piece
@@ -40,7 +40,6 @@ def document(
     if seconds is not None:
         made["seconds"] = round(seconds, 1)
     challenges = [_record(query, shape) for result in results for shape in result.of(SOLVED)]
-    challenges, cuts = assign_levels(challenges)
     unknown = [
         {**_head(query, shape), "result": {"status": UNKNOWN}}
         for result in results
@@ -50,7 +49,6 @@ def document(
         "set": query.puzzle.name,
         "pieces": list(query.pieces),
         "made": made,
-        "levels": {"snowflake": cuts},
         "complete": [_complete(query, result) for result in results],
         "challenges": sorted(challenges, key=catalog_order),
         "unknown": sorted(unknown, key=catalog_order),
@@ -81,18 +79,6 @@ def text(catalog: Mapping[str, Any]) -> str:
         else:
             lines.append(f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}")
     return "{\n" + ",\n".join(lines) + "\n}\n"
-
-
-def assign_levels(
-    challenges: Iterable[dict[str, Any]],
-) -> tuple[list[dict[str, Any]], Sequence[float]]:
-    """Add levels by rank to challenges of one kind; also return the scores where levels start."""
-    records = list(challenges)
-    scores = [record["result"]["difficulty"]["score"] for record in records]
-    thresholds = level_thresholds(scores) if scores else DEFAULT_THRESHOLDS
-    for record, score in zip(records, scores, strict=True):
-        record["result"]["level"] = level_of(score, thresholds)
-    return records, list(thresholds)
 
 
 def command(query: SnowflakeQuery) -> str:
@@ -155,16 +141,9 @@ def _complete(query: SnowflakeQuery, result: ParityResult) -> dict[str, Any]:
 def _head(query: SnowflakeQuery, shape: CandidateResult) -> dict[str, Any]:
     """Return the entries that every candidate has."""
     field = shape.field
-    numbers = [number for orbit in shape.orbits for number in field.orbits[orbit]]
-    challenge = Challenge(
-        shape_id(field, shape.orbits),
-        frozenset(_frame_cells(field, numbers)),
-        query.pieces,
-        flips=query.flips,
-    )
     widths, centre = _reach(field, shape.orbits)
     return {
-        **challenge_record(query.puzzle, challenge),
+        **challenge_record(query.puzzle, _challenge(query, shape)),
         "flips": query.flips,
         "parity": field.parity,
         "half_width": widths[0] if len(widths) == 1 else list(widths),
@@ -172,8 +151,16 @@ def _head(query: SnowflakeQuery, shape: CandidateResult) -> dict[str, Any]:
     }
 
 
+def _challenge(query: SnowflakeQuery, shape: CandidateResult) -> Challenge:
+    field = shape.field
+    numbers = [number for orbit in shape.orbits for number in field.orbits[orbit]]
+    cells = frozenset(_frame_cells(field, numbers))
+    return Challenge(shape_id(field, shape.orbits), cells, query.pieces, flips=query.flips)
+
+
 def _record(query: SnowflakeQuery, shape: CandidateResult) -> dict[str, Any]:
     solutions = shape.solutions or {}
+    rating = solutions["difficulty"]
     return {
         **_head(query, shape),
         "result": {
@@ -182,7 +169,8 @@ def _record(query: SnowflakeQuery, shape: CandidateResult) -> dict[str, Any]:
             "count": solutions["count"],
             "count_complete": solutions["complete"],
             "rigid": shape.field.is_rigid(shape.orbits),
-            "difficulty": solutions["difficulty"],
+            "level": level_of(_challenge(query, shape), rating["score"]),
+            "difficulty": rating,
         },
     }
 
