@@ -127,6 +127,11 @@ def _print_results(generated: GeneratedChallenges, report: Report) -> None:
     from fabkit.puzzles.graded.challenge_list import level_table, title
 
     report.table(*level_table(generated))
+    holes, solutions = generated.distinct["holes"], generated.distinct["solutions"]
+    report.info(
+        f"{holes} of {pluralize(len(generated.graded), 'challenge')} differ in their pieces to place or "
+        f"where these go, from {pluralize(solutions, 'solution')} up to symmetry"
+    )
     for graded in generated.graded[: _MAX_DRAWN if report.verbose else 0]:
         if not report.json:
             print_layout(graded.encoded, graded.candidate.solution, report)

@@ -239,6 +239,7 @@ class ListFile(Table):
     counts: Annotated[Any, Shape("a table")] = None
     complete: Annotated[Any, Shape("tables")] = None
     unknown: Annotated[Any, Shape("tables")] = None
+    distinct: Annotated[Any, Shape("a table")] = None
     missing: Annotated[Any, Shape("a string")] = None
 
 

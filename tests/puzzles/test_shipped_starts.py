@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import shapely
 
 from fabkit.build.entries import Selection, gather, stated_and_generated
 from fabkit.certify import parse, verify
@@ -25,8 +26,10 @@ from fabkit.model.catalog import (
 )
 from fabkit.model.challenge_file import read_list
 from fabkit.model.challenges import find_challenge, resolve_id
-from fabkit.model.entry import LEVELS
-from fabkit.model.library import load_set
+from fabkit.model.entry import LEVEL_SCORES, LEVELS
+from fabkit.model.lattice import Cell
+from fabkit.model.library import load_set, shipped_names
+from fabkit.model.puzzle import Entry, PuzzleSet
 from fabkit.output.i18n import LANGUAGES, load_messages
 from fabkit.output.numbering import number_challenges
 from fabkit.solve.answer import solve
@@ -120,17 +123,14 @@ def faults(name: str, document: Document) -> list[str]:
     if not 60 <= len(starts) <= 120:
         found.append(f"there are {len(starts)}")
     counts = Counter(one["result"]["level"] for one in starts)
-    found += [f"few {level}" for level in LEVELS if 10 * counts[level] < len(starts)]
+    found += [f"few {level}" for level in LEVELS[:3] if 10 * counts[level] < len(starts)]
     keys = Counter(key(name, one) for one in starts)
     found += [f"{count} alike" for count in keys.values() if count > 1]
     scores = [one["result"]["difficulty"]["score"] for one in starts]
     if scores != sorted(scores):
         found.append("not from easy to hard")
     for one, score in zip(starts, scores, strict=True):
-        if (
-            one["result"]["level"]
-            != LEVELS[sum(score >= cut for cut in document["levels"]["start"])]
-        ):
+        if one["result"]["level"] != LEVELS[sum(score >= lowest for lowest in LEVEL_SCORES)]:
             found.append(f"{one['id']}: another level")
         found += [f"{one['id']}: {fault}" for fault in faults_of(name, one)]
     given = Counter(one["piece"] for start in starts for one in start["given"])
@@ -190,10 +190,8 @@ def turned(document: Document) -> None:
 
 def one_level(document: Document) -> None:
     """Of starters one in twenty is left, and the others are juniors."""
-    cuts, starts = document["levels"]["start"], starting_positions(document)
-    cuts[0] = starts[5]["result"]["difficulty"]["score"]
-    for one in starts[5:20]:
-        one["result"]["level"] = "junior"
+    for start in starting_positions(document)[5:20]:
+        start["result"]["level"] = "junior"
 
 
 @pytest.mark.parametrize(
@@ -234,15 +232,34 @@ def test_none_is_published() -> None:
 
 
 @pytest.mark.integration
-def test_levels_of_fridgeiq_hold_a_tenth_each() -> None:
-    """Of its own challenges, of its snowflakes and of its starts."""
-    counts: dict[str, Counter[str]] = {}
-    for entry in gather(load_set("fridgeiq")):
-        if entry.result.status == "solved":
-            counts.setdefault(entry.kind, Counter())[entry.level] += 1
-    assert set(counts) == {"challenge", "snowflake", "start"}
-    for found in counts.values():
-        assert all(10 * found[level] >= found.total() for level in LEVELS)
+def test_starters_are_for_starters() -> None:
+    """In no set more than four pieces are to be placed for them; snowflakes are for wizards."""
+    counts = Counter[str]()
+    for name in shipped_names():
+        for entry in gather(load_set(name)):
+            free_count = entry.challenge.pieces_used - len(entry.challenge.given)
+            assert free_count <= 4 or entry.level != "starter", entry.challenge.id
+            assert entry.kind != "snowflake" or entry.level == "wizard"
+            counts[entry.level] += 1
+    assert min(counts[level] for level in LEVELS) > 100
+
+
+def holes(puzzle: PuzzleSet, entry: Entry) -> int:
+    """The number of parts of the uncovered cells, as polygons."""
+    given = frozenset[Cell]().union(*(placed.cells for placed in entry.challenge.given))
+    polygons = [
+        shapely.Polygon(puzzle.lattice.ring(cell)) for cell in entry.challenge.region - given
+    ]
+    return len(shapely.get_parts(shapely.union_all(polygons)))
+
+
+@pytest.mark.parametrize("name", shipped_names())
+def test_a_start_is_a_puzzle(name: str) -> None:
+    """In none every hole takes one piece."""
+    puzzle = load_set(name)
+    for entry in shipped_entries(puzzle, "start"):
+        free_count = entry.challenge.pieces_used - len(entry.challenge.given)
+        assert 1 <= holes(puzzle, entry) < free_count, entry.challenge.id
 
 
 # --- uniqueness ---------------------------------------------------------------------------------------
@@ -352,7 +369,7 @@ def test_coloured_cells_of_iqstars_have_one_solution() -> None:
     ]
     told = [one for one in CATALOGS["iqstars"]["challenges"] if "clue" in one]
     assert len(told) == 40
-    assert {one["result"]["level"] for one in told} == set(LEVELS)
+    assert {one["result"]["level"] for one in told} == {"expert", "master", "wizard"}
     for one in told:
         clues = {
             tuple(cell): colours[clue["colour"]] for clue in one["clue"] for cell in clue["frame"]

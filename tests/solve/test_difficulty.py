@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import random
 import re
+from collections import Counter
 from dataclasses import replace
 from itertools import combinations, pairwise
 from pathlib import Path
@@ -15,14 +17,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
+from fabkit.build.entries import gather
 from fabkit.cli import main
 from fabkit.model.catalog import shipped_entries
-from fabkit.model.entry import DEFAULT_THRESHOLDS, LEVELS, entry_of, level_of, level_thresholds
+from fabkit.model.entry import LEVEL_SCORES, LEVELS, entry_of, level_of
 from fabkit.model.lattice import Cell
-from fabkit.model.library import load_set
+from fabkit.model.library import load_set, shipped_names
+from fabkit.model.puzzle import Entry, Given
 from fabkit.solve.difficulty import Difficulty, difficulty, solving_order
+from fabkit.solve.encoding import to_exact_cover
 from fabkit.solve.exact_cover import ExactCoverProblem, Option
 from tests.support.entries import altered
+from tests.support.person import effort
 from tests.support.problems import impossible_rectangle
 from tests.support.published import Sample, iqfit_samples, iqstars_samples
 from tests.support.sketches import SKETCHES, Cells, Sketch, domino, on
@@ -48,22 +54,59 @@ def test_what_makes_it_harder_and_easier(
     assert replace(rating, solutions=rating.solutions + more_solutions).score <= rating.score
 
 
-@given(scores=st.lists(st.floats(0, 30), min_size=1))
-def test_levels_are_by_rank(scores: list[float]) -> None:
-    """A fifth each where no two scores are equal; equal ones are of one level."""
-    cuts = level_thresholds(scores)
-    levels = [ORDER.index(level_of(score, cuts)) for score in sorted(scores)]
-    assert list(cuts) == sorted(cuts)
-    assert levels == sorted(levels)
-    if len(set(scores)) == len(scores) and len(scores) % 5 == 0:
-        assert {levels.count(level) for level in range(5)} == {len(scores) // 5}
-
-
 def test_levels_begin_where_they_say() -> None:
+    """A challenge of more than four pieces is none for starters."""
+    fit = load_set("iqfit")
+    whole = fit.whole_board(fit.boards[0])
+    five, four = (
+        replace(whole, given=tuple(Given(piece, frozenset()) for piece in whole.pieces[free:]))
+        for free in (5, 4)
+    )
     assert list(LEVELS) == ORDER
-    for place, cut in enumerate(DEFAULT_THRESHOLDS):
-        assert level_of(math.nextafter(cut, 0)) == ORDER[place]
-        assert level_of(cut) == ORDER[place + 1]
+    for place, lowest in enumerate(LEVEL_SCORES):
+        assert level_of(four, math.nextafter(lowest, 0)) == ORDER[place]
+        assert level_of(five, math.nextafter(lowest, 0)) == ORDER[max(place, 1)]
+        assert level_of(four, lowest) == level_of(five, lowest) == ORDER[place + 1]
+
+
+def test_no_level_of_the_books_is_far_off() -> None:
+    """Three of four challenges are at most on the next level; none is two off for starters."""
+    apart = Counter[int]()
+    for sample in (*iqfit_samples("iqfit-book"), *iqstars_samples("iqstars-book")):
+        rating = difficulty(sample.problem, sample.solutions)
+        assert rating
+        printed = ORDER.index(sample.challenge.id.partition("-")[0])
+        apart[abs(ORDER.index(level_of(sample.challenge, rating.score)) - printed)] += 1
+    assert apart.total() == 80
+    assert apart[0] >= 52, apart
+    assert apart[0] + apart[1] >= 76, apart
+
+
+#: Challenges drawn of each set and kind for simulated people.
+PER_KIND = 6
+
+
+@pytest.mark.integration
+def test_one_scale_for_all_sets_and_kinds() -> None:
+    """The score ranks challenges as the effort of simulated people does; ranks of each kind for
+    itself, which levels once were, do not."""
+    dice = random.Random(1)
+    scores, efforts, ranks = [], [], []
+    for name in shipped_names():
+        puzzle = load_set(name)
+        kinds: dict[str, list[Entry]] = {}
+        for entry in gather(puzzle):
+            if entry.score is not None and entry.halves == 1:
+                kinds.setdefault(entry.kind, []).append(entry)
+        for entries in kinds.values():
+            drawn = dice.sample(entries, min(len(entries), PER_KIND))
+            ranked = sorted(entries, key=lambda entry: entry.score or 0.0)
+            scores += [entry.score for entry in drawn]
+            efforts += [effort(to_exact_cover(puzzle, entry.challenge)) for entry in drawn]
+            ranks += [ranked.index(entry) / len(ranked) for entry in drawn]
+    assert len(scores) > 80
+    assert spearmanr(scores, efforts).statistic >= 0.9
+    assert spearmanr(ranks, efforts).statistic < 0.8
 
 
 def test_the_impossible_has_no_rating(capsys: Capture) -> None:

@@ -39,6 +39,7 @@ def document(generated: GeneratedChallenges) -> dict[str, Any]:
             "set_sha256": generated.puzzle.digest,
         },
         "levels": {level: len(graded) for level, graded in generated.levels.items()},
+        "distinct": generated.distinct,
         "missing": generated.reason or "",
         "challenges": [_record(generated, graded) for graded in generated.graded],
     }

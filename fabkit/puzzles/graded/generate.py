@@ -22,6 +22,8 @@ from fabkit.puzzles.graded.grading import (
     GradedChallenge,
     GradedSelection,
     grade_candidates,
+    pieces_and_hole,
+    up_to_symmetry,
 )
 from fabkit.puzzles.graded.starting_positions import StartingPositions
 from fabkit.puzzles.graded.subsets import SubsetChallenges
@@ -107,6 +109,18 @@ class GeneratedChallenges:
             by_level[graded.level].append(graded)
         return by_level
 
+    @property
+    def distinct(self) -> dict[str, int]:
+        """How many there are, up to symmetry, that differ in their pieces to place or their hole, and
+        how many different solutions."""
+        lattice = self.puzzle.lattice
+        return {
+            "holes": len({pieces_and_hole(graded.encoded) for graded in self.graded}),
+            "solutions": len(
+                {up_to_symmetry(lattice, graded.candidate.solution) for graded in self.graded}
+            ),
+        }
+
 
 def generate(
     puzzle: PuzzleSet, query: ChallengeQuery, finding: Budget, proving: Budget
@@ -138,6 +152,8 @@ def generate(
         reason = "time limit reached"
     elif gathered.exhausted and query.board is not None and not query.of:
         reason = reason or f"there are {others}"
+        if gathered.left_out:
+            reason += ", but for starts in which every hole takes one piece"
     else:
         reason = reason or f"{others} were found"
     digits = max(3, len(str(len(proved))))

@@ -74,11 +74,13 @@ class GradedSelection:
         graded: from easy to hard.
         exhausted: whether every source ended, so that there are no others.
         spent: whether the time was up first.
+        left_out: number of candidates in which every hole takes one piece.
     """
 
     graded: tuple[GradedChallenge, ...]
     exhausted: bool = False
     spent: bool = False
+    left_out: int = 0
 
 
 def grade_candidates(
@@ -105,7 +107,7 @@ def grade_candidates(
     lacking = Counter(dict.fromkeys(levels, share))
     waiting = deque(sources.values())
     pool = list[GradedChallenge]()
-    idle = 0
+    idle = left_out = 0
     spent = False
     try:
         while waiting and idle < _MAX_IDLE:
@@ -124,6 +126,7 @@ def grade_candidates(
                 encoded = to_exact_cover(puzzle, candidate.challenge)
                 holes = parts_of_cells(puzzle.lattice, {*encoded.cells})
                 if 1 < len(holes) == encoded.problem.pieces_used:
+                    left_out += 1
                     continue
                 rating = difficulty(encoded.problem, candidate.count, Budget(budget.left_s))
                 if rating is not None:  # else all probes give up
@@ -132,7 +135,8 @@ def grade_candidates(
                     idle = 0
     except BudgetSpentError:
         spent = True
-    return GradedSelection(tuple(_select(pool, count, levels)), not waiting, spent)
+    chosen = tuple(_select(pool, count, levels))
+    return GradedSelection(chosen, not waiting, spent, left_out)
 
 
 def _select(
@@ -170,8 +174,8 @@ def _features(graded: GradedChallenge) -> dict[Hashable, float]:
     challenge = graded.candidate.challenge
     features: dict[Hashable, float] = {
         challenge.region: 1.0,
-        free_pieces_and_hole(graded.encoded): 3.0,
-        _up_to_symmetry(graded.encoded.puzzle.lattice, graded.candidate.solution): 1.5,
+        pieces_and_hole(graded.encoded): 3.0,
+        up_to_symmetry(graded.encoded.puzzle.lattice, graded.candidate.solution): 1.5,
     }
     for placed in challenge.given:
         features[placed.piece] = 1 / len(challenge.given)
@@ -179,14 +183,14 @@ def _features(graded: GradedChallenge) -> dict[Hashable, float]:
     return features
 
 
-def free_pieces_and_hole(encoded: EncodedChallenge) -> Hashable:
-    """Return what makes a start another one for a player: the pieces to place, and where they go."""
+def pieces_and_hole(encoded: EncodedChallenge) -> Hashable:
+    """Return what makes a start differ from others to a player: the pieces to place, and the hole."""
     free_pieces = frozenset(kind for kind in encoded.kinds if kind)
     hole = {"": frozenset(encoded.cells)}
-    return free_pieces, _up_to_symmetry(encoded.puzzle.lattice, hole)
+    return free_pieces, up_to_symmetry(encoded.puzzle.lattice, hole)
 
 
-def _up_to_symmetry(lattice: Lattice, layout: Layout) -> Hashable:
+def up_to_symmetry(lattice: Lattice, layout: Layout) -> Hashable:
     """Return the same for all images of a layout, wherever it lies."""
     whole = frozenset().union(*layout.values())
     images = []

@@ -1,0 +1,34 @@
+"""The page's rules without a page: its scripts that draw nothing, run by an engine of their own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import quickjs
+
+from fabkit.model.puzzle import Entry, PuzzleSet
+from fabkit.output.web.playdata import data_script, play_data
+from tests.conftest import ROOT
+
+#: Those that need no document.
+SCRIPTS = ("play-grid.js", "play-solve.js", "play-game.js", "play-families.js")
+#: What they ask of a browser.
+BROWSER = "var window = globalThis; var performance = { now: () => Date.now() };"
+
+
+class PageScripts:
+    """The data of some challenges, and the scripts that know the rules."""
+
+    def __init__(self, puzzle: PuzzleSet, entries: Sequence[Entry]) -> None:
+        self._context = quickjs.Context()
+        self._context.eval(BROWSER)
+        self._context.eval(data_script(play_data(puzzle, entries, 20.0)))
+        for name in SCRIPTS:
+            self._context.eval((ROOT / "fabkit/output/web/static" / name).read_text())
+
+    def evaluate(self, function: str, argument: Any = None) -> Any:
+        """What a function of JavaScript returns, as in a browser."""
+        call = f"JSON.stringify(({function})({json.dumps(argument)}) ?? null)"
+        return json.loads(self._context.eval(call))
