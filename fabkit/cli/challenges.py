@@ -127,10 +127,10 @@ def _print_results(generated: GeneratedChallenges, report: Report) -> None:
     from fabkit.puzzles.graded.challenge_list import level_table, title
 
     report.table(*level_table(generated))
-    holes, solutions = generated.distinct["holes"], generated.distinct["solutions"]
+    challenges, solutions = generated.distinct.values()
     report.info(
-        f"{holes} of {pluralize(len(generated.graded), 'challenge')} differ in their pieces to place or "
-        f"where these go, from {pluralize(solutions, 'solution')} up to symmetry"
+        f"If images of each other count once, these are {pluralize(challenges, 'challenge')} "
+        f"with {pluralize(solutions, 'solution')}"
     )
     for graded in generated.graded[: _MAX_DRAWN if report.verbose else 0]:
         if not report.json:

@@ -124,7 +124,7 @@ def test_they_are_graded_and_spread(run: Run) -> None:
     assert min(counts[level] for level in LEVELS[:3]) >= run.count // 5
     assert max(counts.values()) <= 2 * -(-run.count // 5)
     solutions = {str(sorted(entry["result"]["solution"].items())) for entry in run.entries}
-    assert run.document["distinct"]["holes"] > 0.8 * run.count
+    assert run.document["distinct"]["challenges"] > 0.8 * run.count
     assert run.document["distinct"]["solutions"] <= len(solutions)
     places = [LEVELS.index(entry["result"]["level"]) for entry in run.entries]
     assert places == sorted(places)

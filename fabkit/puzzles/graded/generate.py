@@ -22,7 +22,7 @@ from fabkit.puzzles.graded.grading import (
     GradedChallenge,
     GradedSelection,
     grade_candidates,
-    pieces_and_hole,
+    player_view,
     up_to_symmetry,
 )
 from fabkit.puzzles.graded.starting_positions import StartingPositions
@@ -111,15 +111,11 @@ class GeneratedChallenges:
 
     @property
     def distinct(self) -> dict[str, int]:
-        """How many there are, up to symmetry, that differ in their pieces to place or their hole, and
-        how many different solutions."""
+        """How many challenges and solutions there are, if images of each other count once."""
         lattice = self.puzzle.lattice
-        return {
-            "holes": len({pieces_and_hole(graded.encoded) for graded in self.graded}),
-            "solutions": len(
-                {up_to_symmetry(lattice, graded.candidate.solution) for graded in self.graded}
-            ),
-        }
+        views = {player_view(graded.encoded) for graded in self.graded}
+        solutions = {up_to_symmetry(lattice, graded.candidate.solution) for graded in self.graded}
+        return {"challenges": len(views), "solutions": len(solutions)}
 
 
 def generate(

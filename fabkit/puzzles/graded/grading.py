@@ -174,7 +174,7 @@ def _features(graded: GradedChallenge) -> dict[Hashable, float]:
     challenge = graded.candidate.challenge
     features: dict[Hashable, float] = {
         challenge.region: 1.0,
-        pieces_and_hole(graded.encoded): 3.0,
+        player_view(graded.encoded): 3.0,
         up_to_symmetry(graded.encoded.puzzle.lattice, graded.candidate.solution): 1.5,
     }
     for placed in challenge.given:
@@ -183,11 +183,14 @@ def _features(graded: GradedChallenge) -> dict[Hashable, float]:
     return features
 
 
-def pieces_and_hole(encoded: EncodedChallenge) -> Hashable:
-    """Return what makes a start differ from others to a player: the pieces to place, and the hole."""
+def player_view(encoded: EncodedChallenge) -> Hashable:
+    """Return what makes a challenge differ from others to a player: the pieces to place, the hole, and
+    the clues."""
     free_pieces = frozenset(kind for kind in encoded.kinds if kind)
-    hole = {"": frozenset(encoded.cells)}
-    return free_pieces, up_to_symmetry(encoded.puzzle.lattice, hole)
+    layout = {"": frozenset(encoded.cells)}
+    for clue in encoded.challenge.clues:
+        layout[f"{clue.piece} {clue.mark} {clue.colour}"] = clue.cells
+    return free_pieces, up_to_symmetry(encoded.puzzle.lattice, layout)
 
 
 def up_to_symmetry(lattice: Lattice, layout: Layout) -> Hashable:
