@@ -19,10 +19,14 @@ from fabkit.build.entries import NothingToShowError, Selection, gather, select_s
 from fabkit.cli import main
 from fabkit.core.errors import InputError
 from fabkit.model.catalog import catalog_records
+from fabkit.model.entry import LEVELS
 from fabkit.model.lattice import Cell
 from fabkit.model.library import load_set
 from fabkit.model.profile_file import load_profile
 from fabkit.model.puzzle import Entry
+from fabkit.output.i18n import load_messages
+from fabkit.output.numbering import number_challenges
+from fabkit.output.web.playdata import play_data
 from tests.conftest import ROOT
 from tests.support.built import built
 from tests.support.drawings import snowflakes
@@ -105,6 +109,24 @@ def test_the_rating_is_that_of_solve(
     assert (entry.level, entry.score) == (rating["level"], rating["score"])
     count = run_json("solve", name, challenge, "--count")["count"]
     assert (entry.result.count, entry.result.count_complete) == (count, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "challenge"), [("iqfit", "start-042"), ("tangram", "start-030"), ("iqblock", "square")]
+)
+def test_the_level_is_the_same_everywhere(
+    name: str, challenge: str, tmp_path: Path, run_json: Callable[..., Any]
+) -> None:
+    puzzle = load_set(name)
+    entries = gather(puzzle, Selection(only=(challenge,)))
+    (page,) = play_data(puzzle, entries, 20.0)["entries"]
+    (booklet,) = number_challenges(puzzle, entries, load_messages("booklet", "en"))
+    (card,) = run_json("cards", name, challenge, "--no-templates", "-o", str(tmp_path))["cards"]
+    solved = run_json("solve", name, challenge, "--difficulty")["difficulty"]
+    shown = run_json("show", name, "--challenge", challenge)
+    levels = [page["level"], booklet.level, card["level"], shown["level"], solved["level"]]
+    assert len({*levels}) == 1
+    assert levels[0] in LEVELS
 
 
 def test_a_board_is_there_once_and_an_optional_one_when_it_is_named() -> None:
