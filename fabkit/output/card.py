@@ -132,22 +132,22 @@ def _draw(drawing: Drawing, area: Polygon, puzzle: PuzzleSet, card: Card, profil
     if card.level in STARS:
         stars_mm = right - _MARGIN_MM - star_row_width_mm(_STAR_MM), base + _STAR_MM
         draw_stars(drawing, stars_mm, _STAR_MM, STARS[card.level])
-    west, _, east, north = region_mm(puzzle.lattice, card.board.cells, profile.unit_mm).bounds
+    west, south, east, north = region_mm(puzzle.lattice, card.board.cells, profile.unit_mm).bounds
     origin = x + (right - x - (east - west)) / 2 - west, top - _MARGIN_MM - _HEAD_MM - north
     board = BoardPainter(drawing, puzzle, profile.unit_mm, origin, challenge=card.challenge)
     board.ground(card.challenge)
     for given in card.challenge.given:
         board.pieces([(puzzle.piece(given.piece), given.cells)])
     board.rim(card.board.cells)
-    row_mm = y + _MARGIN_MM + _FOOT_MM - _PIECE_GAP_MM
-    for height_mm, row in reversed(_piece_rows(puzzle, card, right - x - 2 * _MARGIN_MM)):
+    row_mm = origin[1] + south - _PIECE_GAP_MM
+    for height_mm, row in _piece_rows(puzzle, card, right - x - 2 * _MARGIN_MM):
+        row_mm -= height_mm + _PIECE_GAP_MM
         piece_mm = left
-        for piece, (west, south, wide, _) in row:
-            corner = piece_mm - west * _UNIT_MM, row_mm - south * _UNIT_MM
+        for piece, (piece_left, piece_bottom, wide, _) in row:
+            corner = piece_mm - piece_left * _UNIT_MM, row_mm - piece_bottom * _UNIT_MM
             small = BoardPainter(drawing, puzzle, _UNIT_MM, corner)
             small.pieces([(piece, piece.forms[0].cells)])
             piece_mm += wide * _UNIT_MM + _PIECE_GAP_MM
-        row_mm += height_mm + _PIECE_GAP_MM
     draw_scale_bar(drawing, (left, y + _MARGIN_MM + 4.5), BAR_MM, drawing.theme)
     size = f"card {number(round(right - x, 1))} x {format_mm(top - y, 1)}, print at 100%"
     drawing.text(left, y + _MARGIN_MM, size, _SMALL_MM, class_="quiet")

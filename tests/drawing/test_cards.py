@@ -95,10 +95,15 @@ def test_a_card_shows_the_board_and_the_given_pieces_at_their_size(name: str) ->
     assert len(paths(source, "label")) == len(puzzle.pieces)
 
 
-@pytest.mark.parametrize(("name", "rows"), [("cubimagici", 2), ("iqstars", 1), ("pentominoes", 2)])
-def test_a_card_shows_the_pieces_to_place_small_below_the_board(name: str, rows: int) -> None:
+@pytest.mark.parametrize(
+    ("name", "unit", "rows"),
+    [("cubimagici", "20mm", 1), ("iqstars", "25mm", 1), ("pentominoes", "8mm", 2)],
+)
+def test_a_card_shows_the_pieces_to_place_small_below_the_board(
+    name: str, unit: str, rows: int
+) -> None:
     puzzle = load_set(name)
-    profile, card = profile_of(puzzle), card_of(puzzle)
+    profile, card = profile_of(puzzle, f"unit={unit}"), card_of(puzzle)
     source = card_svg(puzzle, card, profile)
     board = drawn(paths(source, "region")[0])
     height = page_mm(root_of(source))[1]
