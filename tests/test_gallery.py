@@ -127,8 +127,8 @@ def test_every_picture_of_the_pages_is_drawn_by_a_command(gallery: Any) -> None:
     for one in gallery.wanted():
         words = shlex.split(one.command)
         assert words[0] in known
-        assert ("{folder}" in one.command) == bool(one.take), one.file
-        assert ("{file}" in one.command) != bool(one.take), one.file
+        assert ("{folder}" in one.command) == bool(one.take or one.shot), one.file
+        assert ("{file}" in one.command) != bool(one.take or one.shot), one.file
         assert not one.page or one.take.endswith(".pdf")
 
 
