@@ -351,9 +351,6 @@ def test_a_set_makes_a_pocket_booklet(name: str, tmp_path: Path) -> None:
     heads = [head for text in read.texts for head in scales_on(text)]
     numbers = [number for first, last, _ in heads for number in range(first, last + 1)]
     assert numbers == [item.number for item in items]
-    scales = [{scale for first, _, scale in heads if items[first - 1].level == level}
-              for level in {item.level for item in items}]  # fmt: skip
-    assert [len(level_scales) for level_scales in scales] == [1] * len(scales)
 
 
 @pytest.mark.integration

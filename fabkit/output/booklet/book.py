@@ -66,7 +66,7 @@ def render_booklet(
 ) -> Booklet:
     """Render a booklet as PDF.
 
-    In the edition ``play`` several challenges share a page, each level at one scale where they fit. In
+    In the edition ``play`` several challenges share a page, at one scale where they fit. In
     ``full-size`` every challenge is drawn 1:1, if need be on a larger fold-out page. Only challenges
     too large even for A2 are drawn smaller, and marked.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
@@ -60,7 +60,8 @@ _SCALES: tuple[float, ...] = (
     *range(9, 21),
     *range(25, 201, 5),
 )
-_SHARING = 0.95  # the minimum fraction of a level's challenges that must share its scale
+_SHARING = 0.85  # the minimum fraction of a page's challenges that share its scale
+_MAX_ROWS = 12  # more rows than a page holds
 _GAP_MM = 4.0  # the gap between columns
 _ROW_GAP_MM = 4.0  # the minimum gap between rows
 _HEAD_MM = 10.0  # the height of a heading
@@ -82,14 +83,17 @@ class _Card:
     drawing: DrawingFlowable
 
 
+#: Lays out a page from the challenge at a place: a note on it, and the cards of more than a page.
+_Layout = Callable[[int], tuple[str, Sequence[_Card]]]
+
+
 @dataclass(frozen=True)
 class _Section:
-    """Challenges in rows below a heading, which pages repeat.
+    """Challenges in rows below a heading, which pages repeat with the note on each.
 
     Attributes:
         key: the bookmark of its beginning.
         entries: the outline entries of its beginning.
-        note: follows the range of numbers in the heading.
         lists_pages: whether each page has an outline entry.
     """
 
@@ -97,79 +101,85 @@ class _Section:
     key: str
     entries: Sequence[tuple[int, str]]
     challenges: Sequence[NumberedChallenge]
-    cards: Sequence[_Card]
+    layout: _Layout
     columns: int
     stars: int = 0
-    note: str = ""
     lists_pages: bool = False
 
 
 def play_challenges(spec: BookletSpec) -> tuple[list[Flowable], int, bool]:
-    """Return the pages of challenges, each level in rows at a scale of its own.
+    """Return the pages of challenges in levels, each page at a scale of its own.
 
     Returns:
-        The pages, their number, and whether any challenge is drawn smaller than its level.
+        The pages, their number, and whether any challenge is drawn smaller than others of its page.
     """
-    suitable = [grid for grid in _GRIDS if math.prod(grid) * _MAX_PAGES >= len(spec.challenges)]
-    sections = list[_Section]()
-    has_smaller = False
-    for level, name, challenges in group_by_level(spec):
-        layouts = [_LevelLayout(spec, challenges, grid) for grid in suitable or _GRIDS[-1:]]
-        layout = min(layouts, key=lambda layout: (layout.scale, -math.prod(layout.grid)))
-        cards = [layout.card(challenge) for challenge in challenges]
-        entries = [(0, spec.messages["challenges_heading"])] if not sections else []
-        sections.append(
-            _Section(
-                name, f"level-{level}", [*entries, (1, name)], challenges, cards, layout.grid[0],
-                challenges[0].stars, f" · 1 : {format_number(spec.messages, layout.scale)}",
-            )
-        )  # fmt: skip
-        has_smaller |= not all(map(layout.fits, challenges))
+    grids = [grid for grid in _GRIDS if math.prod(grid) * _MAX_PAGES >= len(spec.challenges)]
+    #: Challenges are laid out again until their page is known; the last time counts.
+    smaller = dict[int, bool]()
+
+    def section(level: str, name: str, challenges: list[NumberedChallenge]) -> _Section:
+        def largest(grid: tuple[int, int]) -> tuple[float, int]:
+            return _PageLayout(spec, challenges, grid).scale, -math.prod(grid)
+
+        grid = min(grids or _GRIDS[-1:], key=largest)
+
+        def layout(first: int) -> tuple[str, list[_Card]]:
+            page = _PageLayout(spec, challenges[first : first + math.prod(grid)], grid)
+            cards = []
+            for challenge in challenges[first : first + _MAX_ROWS * grid[0]]:
+                smaller[challenge.number] = not page.fits(challenge)
+                cards.append(page.card(challenge))
+            return f" · 1 : {format_number(spec.messages, page.scale)}", cards
+
+        heading = [(0, spec.messages["challenges_heading"])] * (challenges[0].number == 1)
+        entries = [*heading, (1, name)]
+        stars = challenges[0].stars
+        return _Section(name, f"level-{level}", entries, challenges, layout, grid[0], stars)
+
+    sections = [section(*level) for level in group_by_level(spec)]
     pages = list(_pages(spec, sections))
-    return pages, sum(isinstance(flowable, PageBreak) for flowable in pages), has_smaller
+    return pages, _count_pages(pages), any(smaller.values())
 
 
-class _LevelLayout:
-    """The challenges of a level in a grid of columns and rows.
+class _PageLayout:
+    """Challenges in a grid of columns and rows.
 
     Attributes:
-        scale: challenges are drawn 1 to this where they fit.
+        scale: most are drawn 1 to this.
     """
 
     def __init__(
         self, spec: BookletSpec, challenges: Sequence[NumberedChallenge], grid: tuple[int, int]
     ) -> None:
-        self.grid = grid
         self._spec = spec
-        self._wide, high = _cell(spec, grid)
-        self._texts = {challenge.number: self._text(challenge) for challenge in challenges}
-        self._rooms = {
-            number: (self._wide, high - stacked_height_mm([text], self._wide) - _FREE_MM)
-            for number, text in self._texts.items()
-        }
+        self._wide, self._high = _cell(spec, grid)
+        rooms = [(self._room(challenge), spec.size_mm(challenge)) for challenge in challenges]
 
         def is_shared(scale: float) -> bool:
-            fitting = [challenge for challenge in challenges if self.fits(challenge, scale)]
-            return len(fitting) >= _SHARING * len(challenges)
+            fitting = [has_room(room, (wide / scale, high / scale)) for room, (wide, high) in rooms]
+            return sum(fitting) >= _SHARING * len(challenges)
 
         self.scale = next(filter(is_shared, _SCALES), _SCALES[-1])
 
-    def fits(self, challenge: NumberedChallenge, scale: float = 0) -> bool:
-        """Whether a challenge fits its cell at a scale; at that of the level by default."""
-        return has_room(
-            self._rooms[challenge.number], self._spec.size_mm(challenge, scale or self.scale)
-        )
+    def fits(self, challenge: NumberedChallenge) -> bool:
+        """Whether a challenge fits its cell at the scale."""
+        return has_room(self._room(challenge), self._spec.size_mm(challenge, self.scale))
 
     def card(self, challenge: NumberedChallenge) -> _Card:
         """Return the card of a challenge, which states its scale if it is smaller."""
-        spec, scale, text = self._spec, self.scale, self._texts[challenge.number]
+        spec, scale, text = self._spec, self.scale, self._text(challenge)
         if not self.fits(challenge):
-            scale = preferred_scale(spec.size_mm(challenge), self._rooms[challenge.number])
+            scale = preferred_scale(spec.size_mm(challenge), self._room(challenge))
             text = self._text(challenge, f"1 : {format_number(spec.messages, scale)}")
         draw = partial(_draw, spec, challenge, scale, (0.0, 0.0))
         drawing = DrawingFlowable(spec.size_mm(challenge, scale), draw, spec.missing)
         entry = (2, f"{challenge.number} · {challenge.title}")
         return _Card([Bookmark(f"challenge-{challenge.number}", [entry]), text], drawing)
+
+    def _room(self, challenge: NumberedChallenge) -> Size:
+        """Return the room for the shape of a challenge."""
+        text_mm = stacked_height_mm([self._text(challenge)], self._wide)
+        return self._wide, self._high - text_mm - _FREE_MM
 
     def _text(self, challenge: NumberedChallenge, *remarks: str) -> LinkedFlowable:
         """Return title and facts, in one line if they fit."""
@@ -208,13 +218,22 @@ def solutions(spec: BookletSpec, pages: int = 24) -> Iterator[Flowable]:
     for grid, max_count in zip(_SOLUTIONS, max_pages, strict=True):
         cards = [card(challenge, _cell(spec, grid)) for challenge in spec.challenges]
         section = _Section(
-            name, "solutions", [(0, name)], spec.challenges, cards, grid[0], lists_pages=True
-        )
+            name, "solutions", [(0, name)], spec.challenges, partial(_rest, cards), grid[0],
+            lists_pages=True,
+        )  # fmt: skip
         flowables = list(_pages(spec, [section]))
-        if sum(isinstance(flowable, PageBreak) for flowable in flowables) <= max_count:
+        if _count_pages(flowables) <= max_count:
             break
     yield NextPageTemplate("cards")
     yield from flowables
+
+
+def _rest(cards: Sequence[_Card], first: int) -> tuple[str, Sequence[_Card]]:
+    return "", cards[first:]
+
+
+def _count_pages(flowables: Sequence[Flowable]) -> int:
+    return sum(isinstance(flowable, PageBreak) for flowable in flowables)
 
 
 def _pages(spec: BookletSpec, sections: Sequence[_Section]) -> Iterator[Flowable]:
@@ -225,11 +244,12 @@ def _pages(spec: BookletSpec, sections: Sequence[_Section]) -> Iterator[Flowable
     free_mm = 0.0
     for section in sections:
         columns = section.columns
-        starts = range(0, len(section.cards), columns)
-        rows = [_row(spec, section.cards[start : start + columns], columns) for start in starts]
-        heights_mm = [stacked_height_mm([row], spec.width_mm) for row in rows]
         first = 0
-        while first < len(rows):
+        while first < len(section.challenges):
+            note, cards = section.layout(first)
+            starts = range(0, len(cards), columns)
+            rows = [_row(spec, cards[start : start + columns], columns) for start in starts]
+            heights_mm = [stacked_height_mm([row], spec.width_mm) for row in rows]
             above_mm = _BEFORE_HEAD_MM + _HEAD_MM
             is_blank = (
                 free_mm > MAX_BLANK * _page_height_mm(spec) and free_mm > above_mm + heights_mm[0]
@@ -240,22 +260,21 @@ def _pages(spec: BookletSpec, sections: Sequence[_Section]) -> Iterator[Flowable
             else:
                 yield PageBreak()
                 free_mm = _page_height_mm(spec) - _HEAD_MM
-            ends_mm = list(accumulate(height + _ROW_GAP_MM for height in heights_mm[first:]))
+            ends_mm = list(accumulate(height + _ROW_GAP_MM for height in heights_mm))
             count = max(1, sum(end_mm <= free_mm + _ROW_GAP_MM for end_mm in ends_mm))
             free_mm -= ends_mm[count - 1]
-            last = first + count
-            is_full = last < len(rows)
+            challenges = section.challenges[first : first + count * columns]
+            is_full = first + len(challenges) < len(section.challenges)
             gap_mm = _ROW_GAP_MM + is_full * (free_mm + _ROW_GAP_MM) / max(1, count - 1)
-            challenges = section.challenges[first * columns : last * columns]
             key = f"page-of-{challenges[0].number}-{section.name}" if first else section.key
             entries = [] if first else [*section.entries]
             entries += [(1, _span(challenges))] if section.lists_pages else []
             mark = Bookmark(key, entries, section.name)
-            yield _head(spec, section.name, _span(challenges) + section.note, mark, section.stars)
-            for row in rows[first:last]:
+            yield _head(spec, section.name, _span(challenges) + note, mark, section.stars)
+            for row in rows[:count]:
                 row.spaceAfter = gap_mm * MM
                 yield row
-            first = last
+            first += len(challenges)
 
 
 def full_size_challenges(
