@@ -27,6 +27,7 @@ from fabkit.model.catalog import catalog_records
 from fabkit.model.library import load_set, shipped_names
 from fabkit.model.profile import SETTINGS
 from fabkit.model.profile_file import load_profile, preset_names
+from fabkit.output.theme import DARK, FAMILY, LIGHT
 from fabkit.solve.engines import ENGINES
 from scripts.docs_site import build_site
 from tests.conftest import ROOT
@@ -211,14 +212,49 @@ def test_the_search_works_from_the_disk(docs: Path) -> None:
     url = (docs / "index.html").as_uri()
     with browser.started() as chromium, browser.opened(chromium, url) as page:
         query = page.locator("input[name=query]")
-        result = page.locator(".md-search-result a[href*='reference/rules.html']").first
-        for _ in range(60):  # a minute, on a busy machine: what is typed too early is not heard
-            query.fill("")
-            query.press_sequentially("self-intersection")
-            page.wait_for_timeout(1000)
-            if result.count():
-                break
-        result.wait_for()
+        for text, address in (
+            ("self-intersection", "reference/rules.html"),
+            ("tangram", "how-to/which-puzzles.html"),
+        ):
+            result = page.locator(f".md-search-result a[href*='{address}']").first
+            for _ in range(60):  # a minute, on a busy machine: what is typed too early is not heard
+                query.fill("")
+                query.press_sequentially(text)
+                page.wait_for_timeout(1000)
+                if result.count():
+                    break
+            result.wait_for()
+
+
+def test_the_search_knows_every_shipped_set(docs: Path) -> None:
+    """By name and by title, on a page about puzzles."""
+    index = (docs / "search/search_index.js").read_text("utf-8")
+    pages = json.loads(index[index.index("{") : index.rindex("}") + 1])["docs"]
+    text = " ".join(page["text"] for page in pages if page["location"].startswith("reference/sets"))
+    missing = [
+        name
+        for name in shipped_names()
+        if not re.search(rf"\b{name}\b", text) or load_set(name).title not in text
+    ]
+    assert missing == []
+
+
+def test_the_site_has_the_colours_and_the_type_of_fabkit(docs: Path) -> None:
+    style = (docs / "assets/extra.css").read_text("utf-8")
+    light, dark = (
+        dict(re.findall(r"--([\w-]+): (#\w+)", block))
+        for block in re.findall(r"\[data-md-color-scheme[^{]*\{([^}]*)\}", style)
+    )
+    sheet = (ROOT / "fabkit/output/web/static/fabkit.css").read_text("utf-8")
+    accents = re.findall(r"--((?:on-)?accent): light-dark\((#\w+), (#\w+)\)", sheet)
+    for place, (colours, theme) in enumerate(((light, LIGHT), (dark, DARK))):
+        wanted = {
+            role: getattr(theme, role) for role in ("paper", "ink", "quiet", "ground", "socket")
+        }
+        assert colours == wanted | {name: values[place] for name, *values in accents}
+    assert f'--md-text-font: "{FAMILY}"' in style
+    for name in re.findall(r"url\((.*?)\)", style):
+        assert (docs / "assets" / name).is_file()
 
 
 def test_every_fault_of_the_pages_is_an_error(folder: Path) -> None:

@@ -16,6 +16,7 @@ from PIL import Image
 
 from fabkit.cli.main import parser
 from tests.conftest import ROOT
+from tests.support import browser
 from tests.support.docpages import EVERYTHING, README
 
 SCRIPTS = ROOT / "scripts" / "pictures"
@@ -127,8 +128,8 @@ def test_every_picture_of_the_pages_is_drawn_by_a_command(gallery: Any) -> None:
     for one in gallery.wanted():
         words = shlex.split(one.command)
         assert words[0] in known
-        assert ("{folder}" in one.command) == bool(one.take), one.file
-        assert ("{file}" in one.command) != bool(one.take), one.file
+        assert ("{folder}" in one.command) == bool(one.take or one.shot), one.file
+        assert ("{file}" in one.command) != bool(one.take or one.shot), one.file
         assert not one.page or one.take.endswith(".pdf")
 
 
@@ -172,3 +173,19 @@ def test_a_page_of_a_pdf_file_is_drawn(gallery: Any, tmp_path: Path) -> None:
     with Image.open(tmp_path / "page.png") as image:
         assert image.size == (80, 40)
         assert image.convert("L").getextrema() == (0, 0)
+
+
+@browser.needed
+def test_a_web_page_is_shown_on_its_day_in_its_window(gallery: Any, tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text(
+        "<style>:root { background: light-dark(white, black); color-scheme: light dark }</style><p>"
+        "<script>if (location.hash != '#b' || new Date().getUTCFullYear() != 2026)"
+        " document.write('elsewhere')</script>"
+    )
+    for dark, level in ((False, 255), (True, 0)):
+        shot = gallery.Picture("a.png", "", shot="a.html#b", size=(80, 40), dark=dark)
+        assert gallery.drawn_on(shot)[-1].startswith("Chromium ")
+        gallery.draw_shot(shot, tmp_path, tmp_path / "a.png")
+        with Image.open(tmp_path / "a.png") as image:
+            assert image.size == (80, 40)
+            assert image.convert("L").getextrema() == (level, level)

@@ -1,6 +1,6 @@
-"""MkDocs hooks: the site has the pictures of ``output/gallery``, and pages of the checkout's top level.
+"""MkDocs hooks: the site has files from outside the documentation folder.
 
-Both are outside the documentation folder.
+They are the pictures of ``output/gallery``, fabkit's fonts, and pages of the checkout's top level.
 """
 
 import re
@@ -17,9 +17,11 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the files outside the documentation folder."""
     root = Path(config.docs_dir).parent
     pictures = sorted((root / "output/gallery").glob("*.[ps][nv]g"))
-    found = {f"gallery/{path.name}": path for path in pictures}
-    found |= {name: root / name for name in _PAGES if (root / name).is_file()}
-    for name, path in found.items():
+    fonts = sorted((root / "fabkit/output/fonts").glob("OpenSans*"))
+    outside = {f"gallery/{path.name}": path for path in pictures}
+    outside |= {f"assets/{path.stem}{path.suffix.lower()}": path for path in fonts}
+    outside |= {name: root / name for name in _PAGES if (root / name).is_file()}
+    for name, path in outside.items():
         if name not in files.src_uris:
             files.append(File.generated(config, name, abs_src_path=str(path)))
     return files

@@ -25,9 +25,10 @@ from fabkit.core.progress import Progress, counted, no_progress
 from fabkit.drawing.boards.parts import printed_parts
 from fabkit.model.accessory import printables
 from fabkit.model.filaments import in_own_colours
+from fabkit.model.library import set_argument
 from fabkit.model.profile import Profile
 from fabkit.model.profile_file import dump_profile
-from fabkit.model.puzzle import Entry, PuzzleSet
+from fabkit.model.puzzle import Entry, PuzzleSet, default_board
 from fabkit.output.i18n import LANGUAGES, load_messages
 from fabkit.output.web import document
 from fabkit.output.web.document import Download, page_files
@@ -174,6 +175,12 @@ class _PageBuilder:
 
     def _write_page(self, output_path: OutputPath) -> None:
         entries, notes = self.entries
+        if len(entries) == 1 and not self.selection.only and default_board(self.puzzle.boards):
+            command = f"fabkit challenges {set_argument(self.puzzle)}"
+            notes = [
+                *notes,
+                f"there is only one challenge; `{command}` makes more for the next page",
+            ]
         unit_mm = self.profile.unit_mm
         sizes = {name: path.stat().st_size / 1e6 for name, path in self.files.items()}
         downloads = [

@@ -270,8 +270,8 @@ def cards(
         fields |= {"level": card.level or None, "score": card.score}
         given = [given_piece.piece for given_piece in card.challenge.given]
         document.append({**fields, "given": given})
-        rows.append([fields["id"], card.number, card.difficulty or "unknown", " ".join(given)])
-    report.table(["card", "number", "difficulty", "given"], rows)
+        rows.append([fields["id"], card.number, card.level or "unknown", " ".join(given)])
+    report.table(["card", "number", "level", "given"], rows)
     for name in names:
         report.detail(f"Wrote {folder / name}")
     report.info(f"Wrote {pluralize(len(made), 'card')} to {folder / 'cards'}; print at 100 %")

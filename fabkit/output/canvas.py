@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Protocol, TypeVar
 
@@ -18,6 +19,10 @@ _TICK_MM = 1.5  # length of the ticks at the ends of a bar
 _TEXT_MM = 2.6  # height of texts
 _STROKE_MM = 0.9  # half the length of the strokes at the ends of a dimension line
 _APART_MM = 0.9  # between a dimension line and its text
+MAX_STARS = 5  # stars of the hardest level
+_STAR_STEP = 2.3  # the distance of stars in a row, in radii
+_NOTCH = 0.45  # the inner radius of a star, in radii
+_STAR = "#b8860b"  # the colour of stars
 
 
 class Canvas(Protocol):
@@ -68,6 +73,26 @@ def break_into_rows(
         rows[-1].append(item)
         used_mm += width_mm + gap_mm
     return rows
+
+
+def star_row_width_mm(radius_mm: float) -> float:
+    """Return the width of a row of stars."""
+    return _STAR_STEP * radius_mm * (MAX_STARS - 1) + 2 * radius_mm
+
+
+def draw_stars(canvas: Canvas, at_mm: PointMm, radius_mm: float, count: int) -> None:
+    """Draw a row of stars from the left end of its middle line, the first `count` filled."""
+    star = []
+    for corner in range(10):
+        angle = math.pi * (0.5 + corner / 5)
+        reach_mm = radius_mm * _NOTCH if corner % 2 else radius_mm
+        star.append((reach_mm * math.cos(angle), reach_mm * math.sin(angle)))
+    line = {"stroke": _STAR, "stroke_width": f"{radius_mm / 10:.3f}", "stroke_linejoin": "round"}
+    for place in range(MAX_STARS):
+        middle = at_mm[0] + radius_mm * (1 + _STAR_STEP * place)
+        fill = _STAR if place < count else "none"
+        ring = [(middle + dx, at_mm[1] + dy) for dx, dy in star]
+        canvas.polygon([ring], fill=fill, class_="star", **line)
 
 
 def draw_scale_bar(canvas: Canvas, at_mm: PointMm, length_mm: float, theme: Theme) -> None:

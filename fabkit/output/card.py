@@ -1,4 +1,7 @@
-"""Challenge cards at 1:1: the board with the given pieces on it, to print on paper and cut out."""
+"""Challenge cards at 1:1: the board with the given pieces on it, and below it those still to place.
+
+To print on paper and cut out.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +14,12 @@ from shapely import Polygon, box
 from fabkit.core.errors import pluralize, truncate
 from fabkit.core.units import format_mm
 from fabkit.drawing.outline import region_mm
+from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import Board, Challenge, PuzzleSet
-from fabkit.output.board import BoardPainter
-from fabkit.output.canvas import draw_scale_bar
+from fabkit.output.board import BoardPainter, extent
+from fabkit.output.canvas import break_into_rows, draw_scale_bar, draw_stars, star_row_width_mm
+from fabkit.output.numbering import STARS
 from fabkit.output.svg import Drawing, number
 from fabkit.output.typeset import text_width_mm
 
@@ -29,6 +34,11 @@ _BESIDE_BAR_MM = 12.0  # room for the text beside the scale bar
 _TITLE_MM = 5.0  # text heights of the title, of the line below it, and of the size of the card
 _TEXT_MM = 3.4
 _SMALL_MM = 2.6
+_STAR_MM = 1.6  # the radius of a star
+_UNIT_MM = 3.0  # the grid unit of the pieces to place
+_PIECE_GAP_MM = 3.0  # the gap between these pieces, and between their rows
+#: A piece with left, bottom, width and height of its first form, in grid units.
+_SizedPiece = tuple[Piece, tuple[float, float, float, float]]
 
 
 @dataclass(frozen=True)
@@ -41,13 +51,6 @@ class Card:
     number: int
     level: str = ""
     score: float | None = None
-
-    @property
-    def difficulty(self) -> str:
-        """Level and score as text; empty when neither is known."""
-        if self.score is None:
-            return self.level
-        return f"{self.level} ({self.score:.1f})" if self.level else f"{self.score:.1f}"
 
 
 def card_svg(puzzle: PuzzleSet, card: Card, profile: Profile) -> str:
@@ -97,10 +100,23 @@ def _columns_and_rows(
 def _size_mm(puzzle: PuzzleSet, card: Card, profile: Profile) -> tuple[float, float]:
     left, bottom, right, top = region_mm(puzzle.lattice, card.board.cells, profile.unit_mm).bounds
     title, subtitle = _title_and_subtitle(puzzle, card)
-    title_mm = text_width_mm(title, _TITLE_MM, bold=True)
+    title_mm = text_width_mm(title, _TITLE_MM, bold=True) + 4 + star_row_width_mm(_STAR_MM)
     subtitle_mm = text_width_mm(subtitle, _TEXT_MM)
-    wide = max(right - left, title_mm, subtitle_mm, BAR_MM + _BESIDE_BAR_MM) + 2 * _MARGIN_MM
-    return wide, _HEAD_MM + top - bottom + _FOOT_MM + 2 * _MARGIN_MM
+    wide = max(right - left, title_mm, subtitle_mm, BAR_MM + _BESIDE_BAR_MM)
+    rows_mm = sum(height_mm + _PIECE_GAP_MM for height_mm, _ in _piece_rows(puzzle, card, wide))
+    return wide + 2 * _MARGIN_MM, _HEAD_MM + top - bottom + rows_mm + _FOOT_MM + 2 * _MARGIN_MM
+
+
+def _piece_rows(
+    puzzle: PuzzleSet, card: Card, wide_mm: float
+) -> list[tuple[float, list[_SizedPiece]]]:
+    """Return the rows of the pieces to place, each with its height, and the pieces with their extents."""
+    given = {given.piece for given in card.challenge.given}
+    pieces = [piece for piece in puzzle.select(card.challenge.pieces) if piece.id not in given]
+    sized = [(piece, extent(puzzle.lattice, piece.forms[0].cells)) for piece in pieces]
+    widths_mm = [box[2] * _UNIT_MM for _, box in sized]
+    rows = break_into_rows(sized, widths_mm, wide_mm, _PIECE_GAP_MM)
+    return [(max(box[3] for _, box in row) * _UNIT_MM, row) for row in rows]
 
 
 def _draw(drawing: Drawing, area: Polygon, puzzle: PuzzleSet, card: Card, profile: Profile) -> None:
@@ -113,13 +129,25 @@ def _draw(drawing: Drawing, area: Polygon, puzzle: PuzzleSet, card: Card, profil
     base = top - _MARGIN_MM - _TITLE_MM
     drawing.text(left, base, title, _TITLE_MM, class_="title")
     drawing.text(left, base - 5.0, subtitle, _TEXT_MM, class_="quiet")
-    west, south, east, _ = region_mm(puzzle.lattice, card.board.cells, profile.unit_mm).bounds
-    origin = x + (right - x - (east - west)) / 2 - west, y + _MARGIN_MM + _FOOT_MM - south
+    if card.level in STARS:
+        stars_mm = right - _MARGIN_MM - star_row_width_mm(_STAR_MM), base + _STAR_MM
+        draw_stars(drawing, stars_mm, _STAR_MM, STARS[card.level])
+    west, south, east, north = region_mm(puzzle.lattice, card.board.cells, profile.unit_mm).bounds
+    origin = x + (right - x - (east - west)) / 2 - west, top - _MARGIN_MM - _HEAD_MM - north
     board = BoardPainter(drawing, puzzle, profile.unit_mm, origin, challenge=card.challenge)
     board.ground(card.challenge)
     for given in card.challenge.given:
         board.pieces([(puzzle.piece(given.piece), given.cells)])
     board.rim(card.board.cells)
+    row_mm = origin[1] + south - _PIECE_GAP_MM
+    for height_mm, row in _piece_rows(puzzle, card, right - x - 2 * _MARGIN_MM):
+        row_mm -= height_mm + _PIECE_GAP_MM
+        piece_mm = left
+        for piece, (piece_left, piece_bottom, wide, _) in row:
+            corner = piece_mm - piece_left * _UNIT_MM, row_mm - piece_bottom * _UNIT_MM
+            small = BoardPainter(drawing, puzzle, _UNIT_MM, corner)
+            small.pieces([(piece, piece.forms[0].cells)])
+            piece_mm += wide * _UNIT_MM + _PIECE_GAP_MM
     draw_scale_bar(drawing, (left, y + _MARGIN_MM + 4.5), BAR_MM, drawing.theme)
     size = f"card {number(round(right - x, 1))} x {format_mm(top - y, 1)}, print at 100%"
     drawing.text(left, y + _MARGIN_MM, size, _SMALL_MM, class_="quiet")
@@ -129,5 +157,5 @@ def _title_and_subtitle(puzzle: PuzzleSet, card: Card) -> tuple[str, str]:
     """Return the title of a card and the line below it."""
     challenge = card.challenge
     left = challenge.pieces_used - len(challenge.given)
-    parts = [challenge.id, card.difficulty, f"{pluralize(left, 'piece')} to place"]
+    parts = [challenge.id, card.level, f"{pluralize(left, 'piece')} to place"]
     return truncate(f"{card.number} · {puzzle.title}"), " · ".join(part for part in parts if part)

@@ -19,6 +19,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from threading import Lock
@@ -40,6 +41,8 @@ _MOST_APART = 6
 _SQUARES = (48, 30)
 #: Number of characters shown of a differing line of SVG.
 _SHOWN = 40
+#: What pages of challenges take for today.
+_DAY = "2026-03-14T12:00:00Z"
 #: PDFium draws for one thread at a time.
 _PDFIUM = Lock()
 
@@ -58,6 +61,9 @@ class Picture:
         take: the output file that is the picture; empty if the command draws it directly.
         page: page of that PDF file, from 1; 0 if it is not a PDF file.
         wide: width of a page, in pixels.
+        shot: address in the output folder of a web page, shown in Chromium.
+        size: width and height of its window.
+        dark: whether the page is dark.
         varies: whether it may differ on other machines, as PNG files may.
     """
 
@@ -66,6 +72,9 @@ class Picture:
     take: str = ""
     page: int = 0
     wide: int = 800
+    shot: str = ""
+    size: tuple[int, int] = (1200, 750)
+    dark: bool = False
     varies: bool = False
 
 
@@ -97,10 +106,25 @@ def drawn_on(picture: Picture) -> list[str]:
 
     These are the system (its sines) and the architecture (its instructions). Other properties of the
     processor do not matter: FridgeIQ's picture and plate were the same with AVX-512, with AVX2, and
-    without fused multiplication (in QEMU). Pages of PDF files depend on pypdfium2.
+    without fused multiplication (in QEMU). Pages of PDF files depend on pypdfium2, web pages on
+    Chromium.
     """
-    machine = f"{platform.system()} {platform.machine()}"
-    return [machine, f"pypdfium2 {version('pypdfium2')}"] if picture.page else [machine]
+    lines = [f"{platform.system()} {platform.machine()}"]
+    if picture.page:
+        lines.append(f"pypdfium2 {version('pypdfium2')}")
+    if picture.shot and chromium_version():
+        lines.append(chromium_version())
+    return lines
+
+
+@cache
+def chromium_version() -> str:
+    """Return the name and version of the machine's Chromium; empty if it has none."""
+    path = shutil.which("chromium")
+    if not path:
+        return ""
+    shown = subprocess.run([path, "--version"], capture_output=True, text=True, check=True)
+    return " ".join(shown.stdout.split()[:2])
 
 
 def write_kind(pictures: Iterable[Picture], folder: Path) -> None:
@@ -136,6 +160,8 @@ def _draw(picture: Picture, folder: Path) -> None:
         _run(picture, [sys.executable, "-m", "fabkit", *arguments])
         if picture.page:
             draw_page(picture, Path(scratch) / picture.take, target)
+        elif picture.shot:
+            draw_shot(picture, Path(scratch), target)
         elif picture.take:
             shutil.copyfile(Path(scratch) / picture.take, target)
     if not target.is_file():
@@ -148,6 +174,34 @@ def draw_page(picture: Picture, book: Path, target: Path) -> None:
         page = document[picture.page - 1]
         image = page.render(scale=picture.wide / page.get_width()).to_pil()
     image.save(target, optimize=True)
+
+
+def draw_shot(picture: Picture, folder: Path, target: Path) -> None:
+    """Draw a web page, without the dialog of a first visit, on a fixed day."""
+    from playwright.sync_api import sync_playwright
+
+    width, height = picture.size
+    file, _, fragment = picture.shot.partition("#")
+    arguments = ["--no-sandbox", "--use-angle=swiftshader", "--force-color-profile=srgb"]
+    with (
+        sync_playwright() as playwright,
+        playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=arguments
+        ) as browser,
+    ):
+        page = browser.new_page(
+            viewport={"width": width, "height": height},
+            color_scheme="dark" if picture.dark else "light",
+            reduced_motion="reduce",
+        )
+        page.clock.set_fixed_time(_DAY)
+        page.goto(f"{(folder / file).as_uri()}#{fragment}")
+        page.keyboard.press("Escape")
+        page.evaluate("document.activeElement?.blur()")
+        page.wait_for_timeout(500)
+        page.screenshot(path=target)
+    with Image.open(target) as image:
+        image.convert("RGB").save(target, optimize=True)
 
 
 def _run(picture: Picture, command: list[str]) -> None:
@@ -262,6 +316,9 @@ def main() -> int:
     if unknown:
         parser.error(f"there is no picture {unknown[0]}; choose from {', '.join(names)}")
     some = [one for one in pictures if not options.only or one.file in options.only]
+    if not chromium_version():
+        print("without Chromium, the pictures of web pages are left as they are")
+        some = [one for one in some if not one.shot]
     try:
         return _check(some, {KIND_FILE, *names}) if options.check else _renew(some, pictures)
     except GalleryError as error:
@@ -271,7 +328,9 @@ def main() -> int:
 
 def _renew(some: list[Picture], pictures: list[Picture]) -> int:
     """Draw into a temporary folder first, so that a failure leaves the gallery unchanged."""
-    others = {line for one in pictures if one not in some for line in drawn_on(one)}
+    others = {
+        line for one in pictures if one not in some and not one.shot for line in drawn_on(one)
+    }
     if not others <= set(kind_of(GALLERY)):
         raise GalleryError("the others were drawn elsewhere, or never; draw all, without --only")
     with tempfile.TemporaryDirectory() as scratch:

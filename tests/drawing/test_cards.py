@@ -86,20 +86,56 @@ def test_a_card_shows_the_board_and_the_given_pieces_at_their_size(name: str) ->
     shift = np.subtract(found.bounds[:2], wanted.bounds[:2])
     assert found.symmetric_difference(affinity.translate(wanted, *shift)).area < 0.3
     assert shapely.box(0, -height, width, 0).contains_properly(found)
-    assert found.bounds[1] == pytest.approx(19 - height, abs=0.01)  # above the scale
-    for given, path in zip(card.challenge.given, paths(source, "piece"), strict=True):
+    assert found.bounds[3] == pytest.approx(-21, abs=0.01)  # below the title
+    given_paths = paths(source, "piece")[:2]
+    for given, path in zip(card.challenge.given, given_paths, strict=True):
         assert path.get("fill") == puzzle.piece(given.piece).colour
         expected = affinity.translate(area_of(puzzle, given.cells, profile.unit_mm), *shift)
         assert drawn(path).symmetric_difference(expected).area < 0.3
-    assert len(paths(source, "label")) == 2
+    assert len(paths(source, "label")) == len(puzzle.pieces)
+
+
+@pytest.mark.parametrize(
+    ("name", "unit", "rows"),
+    [("cubimagici", "20mm", 1), ("iqstars", "25mm", 1), ("pentominoes", "8mm", 2)],
+)
+def test_a_card_shows_the_pieces_to_place_small_below_the_board(
+    name: str, unit: str, rows: int
+) -> None:
+    puzzle = load_set(name)
+    profile, card = profile_of(puzzle, f"unit={unit}"), card_of(puzzle)
+    source = card_svg(puzzle, card, profile)
+    board = drawn(paths(source, "region")[0])
+    height = page_mm(root_of(source))[1]
+    small = paths(source, "piece")[2:]
+    shapes = [drawn(path) for path in small]
+    given = {given.piece for given in card.challenge.given}
+    pieces = {piece.id: piece for piece in puzzle.pieces if piece.id not in given}
+    assert len(small) == len(puzzle.pieces) - 2
+    for piece, path, shape in zip(pieces.values(), small, shapes, strict=True):
+        assert path.get("fill") == piece.colour
+        expected = area_of(puzzle, piece.forms[0].cells, 3.0)
+        moved = affinity.translate(expected, *np.subtract(shape.bounds[:2], expected.bounds[:2]))
+        assert shape.symmetric_difference(moved).area < 0.05
+        assert shape.bounds[1] + height > 15  # above the scale
+        assert shape.bounds[3] < board.bounds[1] - 2.9
+        assert 5.9 < shape.bounds[0] < shape.bounds[2] < page_mm(root_of(source))[0] - 5.9
+    assert len({round(shape.bounds[1], 2) for shape in shapes}) == rows
+    for place, shape in enumerate(shapes):
+        assert all(shape.distance(other) > 0.1 for other in shapes[:place])
 
 
 def test_a_card_says_which_it_is_and_carries_a_scale() -> None:
     puzzle = load_set("iqstars")
     source = card_svg(puzzle, card_of(puzzle), profile_of(puzzle))
     text = " ".join(texts(root_of(source)))
-    parts = ("7 · IQ Stars", "start-001", "junior (4.2)", "5 pieces to place", "50 mm", "100%")
+    parts = ("7 · IQ Stars", "start-001 · junior · 5 pieces to place", "50 mm", "100%")
     assert all(part in text for part in parts), text
+    assert "4.2" not in text
+    stars = [star.get("fill") for star in paths(source, "star")]
+    assert stars == ["#b8860b"] * 2 + ["none"] * 3
+    unrated = replace(card_of(puzzle), level="", score=None)
+    assert paths(card_svg(puzzle, unrated, profile_of(puzzle)), "star") == []
     some = replace(card_of(puzzle).challenge, pieces_count=4)
     source = card_svg(puzzle, replace(card_of(puzzle), challenge=some), profile_of(puzzle))
     assert "2 pieces to place" in " ".join(texts(root_of(source)))

@@ -218,28 +218,35 @@ def outlines_of(challenge: str) -> Any:
     return shapely.Polygon(found[challenge])
 
 
-def faults(read: Read, entries: Sequence[Entry], only: Collection[str] | None = None) -> list[str]:
-    """What is wrong with the silhouettes of a booklet of FridgeIQ: with those at the common scale.
+def scales_on(text: str) -> list[tuple[int, int, float]]:
+    """The headings of a page: the first and last number below each, and the scale."""
+    heads = re.findall(r"^ ?(\d+)(?:–(\d+))? · 1 : ([\d.]+)$", text, re.MULTILINE)
+    return [(int(first), int(last or first), float(scale)) for first, last, scale in heads]
 
-    The edition to play states it on the page; at full size it is 1 : 1.
+
+def faults(read: Read, entries: Sequence[Entry], only: Collection[str] | None = None) -> list[str]:
+    """What is wrong with the silhouettes of a booklet of FridgeIQ: with those at their level's scale.
+
+    The edition to play states it beside the level; at full size it is 1 : 1.
     """
     items = number_challenges(load_set("fridgeiq"), entries, load_messages("booklet", "en"))
     messages, seen = [], set()
     for page, stated in enumerate(read.texts, start=1):
         text, links = compact(stated), read.links(page)
-        scale = re.search(r"\d · 1 : ([\d.]+)", text)
+        heads = scales_on(stated)
         here = [one for one in items if f"{one.number} {one.title}" in text]
         here = here if only is None or any(one.entry.challenge.id in only for one in here) else []
         if not here or not any(says.startswith("Solution") for says, _ in links):
             continue
-        dpi = 400 if scale else 300
+        dpi = 400 if heads else 300
         parts = read.parts(page, read.pixels(page, dpi))
         for item, part in zip(here, parts, strict=True):
             seen.add(item.number)
             if item.entry.challenge.given:
                 continue
-            unit = UNIT_MM / float(scale[1]) if scale else UNIT_MM
-            most_mm = 0.1 if scale else 0.2
+            scale = next((head[2] for head in heads if head[0] <= item.number <= head[1]), 1.0)
+            unit = UNIT_MM / scale
+            most_mm = 0.1 if heads else 0.2
             wrong = silhouette(part, dpi, TINT).differs(
                 outlines_of(item.entry.challenge.id), unit, most_mm
             )
@@ -341,15 +348,23 @@ def test_a_set_makes_a_pocket_booklet(name: str, tmp_path: Path) -> None:
     items = number_challenges(load_set(name), entries, load_messages("booklet", "en"))
     text = compact(" ".join(read.texts[3:]))
     assert [one.title for one in items if text.count(f"{one.number} {one.title}") < 2] == []
-    # The pages of a level are about equally full, and the emptier ones come last.
-    spans = [re.search(r"(\d+)(?:–(\d+))? · 1 : ", compact(text)) for text in read.texts[3:]]
-    sizes = dict[str, list[int]]()
-    for first, last in ((int(one[1]), int(one[2] or one[1])) for one in spans if one):
-        sizes.setdefault(items[first - 1].level, []).append(last - first + 1)
-    assert sum(map(sum, sizes.values())) == len(entries)
-    for counts in sizes.values():
-        assert counts == sorted(counts, reverse=True)
-        assert len(counts) == 1 or min(counts) >= max(counts) / 3
+    heads = [head for text in read.texts for head in scales_on(text)]
+    numbers = [number for first, last, _ in heads for number in range(first, last + 1)]
+    assert numbers == [item.number for item in items]
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("name", ["fridgeiq", "iqfit", "iqblock", "iqstars", "calendar", "tangram"])
+def test_no_third_of_a_page_is_blank(name: str, tmp_path: Path) -> None:
+    """But for the last page of the challenges, and that of their solutions."""
+    entries = [entry for entry in some(name) if entry.solution]
+    booklet = render_booklet(load_set(name), entries, load_profile())
+    read = Read.of(booklet.pdf, tmp_path)
+    ahead = sum(not text.startswith("Solutions") for text in read.texts)
+    pages = set(range(1, booklet.pages)) - {ahead}
+    blank = {page: read.blank_share(page) for page in sorted(pages)}
+    assert {page: share for page, share in blank.items() if share > 1 / 3} == {}
+    assert name != "iqfit" or booklet.pages <= 22
 
 
 def test_the_end_of_a_title_is_not_alone_in_a_line(entries: list[Entry], tmp_path: Path) -> None:
@@ -471,7 +486,8 @@ def test_boards_and_balls_in_every_language(language: str, board: Entry, tmp_pat
             assert lines[f"{piece.id} ({piece.label}) · {form_name(messages, form)}"] == 1
     small = read_of(tmp_path, fit, [board], language)
     named = [f"{piece.label} · {piece.id}" for piece in fit.pieces]
-    assert [small.texts[2].count(name) for name in named] == [1] * len(named)
+    overview = small.texts[small.page_with(*named) - 1]
+    assert [overview.count(name) for name in named] == [1] * len(named)
     licensed = replace(fit, credit=PuzzleSet.credit, licence="CC0")
     cover = read_of(tmp_path, licensed, [board], language).texts[0]
     assert messages["shapes"].partition("{")[0] not in cover

@@ -80,27 +80,32 @@ class Read:
     def parts(self, page: int, pixels: Any) -> list[Any]:
         """The parts of a page that belong to one challenge each: below the link to its solution.
 
-        They come in rows, from the upper left.
+        They come in rows, from the upper left. Texts of a row begin at one height.
         """
-        height = self.size_mm(page)[1]
-        corners = [
-            [float(side) * MM_PER_POINT for side in one["/Rect"]] for one in self._links(page)
-        ]
-        boxes = [(round(height - bottom), round(left)) for left, bottom, *_ in corners]
-        tops, columns = (sorted(set(places)) for places in zip(*boxes, strict=True))
+        width, height = self.size_mm(page)
+        boxes = []
+        for link in self._links(page):
+            left, bottom, _, top = (float(side) * MM_PER_POINT for side in link["/Rect"])
+            boxes.append((round(height - top), round(left), height - bottom))
+        tops = sorted({top for top, _, _ in boxes})
         scale = pixels.shape[0] / height
-        ends = [*(top - 8 for top in tops[1:]), height]
-        lefts = [*(left - 2.5 for left in columns), pixels.shape[1] / scale]
-        lefts[0] = 0.0
-        return [
-            pixels[
-                round(top * scale) : round(ends[tops.index(top)] * scale),
-                round(lefts[columns.index(left)] * scale) : round(
-                    lefts[columns.index(left) + 1] * scale
-                ),
-            ]
-            for top, left in sorted(boxes)
-        ]
+        parts = []
+        for top, left, text_end in sorted(boxes):
+            end = next((other - 2 for other in tops if other > top), height)
+            row = sorted(other for other_top, other, _ in boxes if other_top == top)
+            right = next((other - 2 for other in row if other > left), width)
+            rows = slice(round(text_end * scale), round(end * scale))
+            parts.append(pixels[rows, round((left - 2) * scale) : round(right * scale)])
+        return parts
+
+    def blank_share(self, page: int) -> float:
+        """The share of a page's height that its highest blank band takes, from margin to margin."""
+        pixels = self.pixels(page, 72)
+        height = len(pixels)
+        inked = (pixels < 245).any(axis=(1, 2))
+        first, last = (round(height * part / self.size_mm(page)[1]) for part in (12, -12))
+        rows = np.flatnonzero(inked[: height + last])
+        return float(np.diff([first, *rows[rows > first], height + last]).max() / height)
 
     def links(self, page: int) -> list[tuple[str, int]]:
         """Where the links of a page lead: what they say, and the page's number."""

@@ -12,13 +12,17 @@ from fabkit.drawing.draft import draft_all, draft_flat_piece
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import Entry, PuzzleSet
 from fabkit.output.booklet.challengepages import (
-    ChallengeGrid,
     full_size_challenges,
+    play_challenges,
     required_size_mm,
     solutions,
 )
-from fabkit.output.booklet.frontmatter import cover_page, guide_page
-from fabkit.output.booklet.layout import MARGIN_MM, BookletDocument, BookletSpec
+from fabkit.output.booklet.frontmatter import cover_page, guide
+from fabkit.output.booklet.layout import (
+    MARGIN_MM,
+    BookletDocument,
+    BookletSpec,
+)
 from fabkit.output.booklet.paper import PAPERS, choose_paper
 from fabkit.output.booklet.piecepages import full_size_pieces, piece_overview
 from fabkit.output.i18n import format_count, load_messages
@@ -62,7 +66,7 @@ def render_booklet(
 ) -> Booklet:
     """Render a booklet as PDF.
 
-    In the edition ``play`` several challenges share a page, all at one scale where they fit. In
+    In the edition ``play`` several challenges share a page, at one scale where they fit. In
     ``full-size`` every challenge is drawn 1:1, if need be on a larger fold-out page. Only challenges
     too large even for A2 are drawn smaller, and marked.
 
@@ -150,14 +154,15 @@ def _play_pages(
     spec: BookletSpec, book: BookletDocument, picture: bytes | None
 ) -> tuple[list[Flowable], list[str]]:
     """Return the pages of the edition ``play``, and the notes."""
-    grid = ChallengeGrid(spec)
+    challenges, pages, has_smaller = play_challenges(spec)
+    how_to_play, guide_mm = guide(spec, (), has_smaller)
     story = [
         *cover_page(spec, picture),
-        *guide_page(spec, (), grid.scale, grid.scaled),
-        *piece_overview(spec),
+        how_to_play,
+        *piece_overview(spec, guide_mm),
         NextPageTemplate("cards"),
-        *grid.story(),
-        *solutions(spec, _MAX_PAGES - grid.pages),
+        *challenges,
+        *solutions(spec, _MAX_PAGES - pages),
     ]
     return story, []
 
@@ -173,7 +178,7 @@ def _full_size_pages(
     smaller += smaller_pieces
     story = [
         *cover_page(spec, picture),
-        *guide_page(spec, all_sizes, 1.0, bool(smaller))[:-1],
+        guide(spec, all_sizes, bool(smaller))[0],
         NextPageTemplate("pieces"),
         PageBreak(),
         *pieces,

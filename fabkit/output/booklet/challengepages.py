@@ -5,15 +5,26 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
+from itertools import accumulate
 from typing import Any
 
-from reportlab.platypus import Flowable, KeepTogether, NextPageTemplate, PageBreak, Paragraph, Table
+from reportlab.platypus import (
+    Flowable,
+    KeepTogether,
+    NextPageTemplate,
+    PageBreak,
+    Paragraph,
+    Spacer,
+    Table,
+)
 
 from fabkit.output.board import board_for, preferred_scale
 from fabkit.output.booklet.layout import (
     BARE_TABLE,
     MARGIN_MM,
+    MAX_BLANK,
     PAPER_THEME,
     BookletDocument,
     BookletSpec,
@@ -23,7 +34,6 @@ from fabkit.output.booklet.layout import (
     group_by_level,
     stacked_height_mm,
     star_row,
-    star_row_width_mm,
 )
 from fabkit.output.booklet.paper import (
     EDGE_MM,
@@ -33,10 +43,12 @@ from fabkit.output.booklet.paper import (
     has_room,
     printable_area,
 )
+from fabkit.output.canvas import star_row_width_mm
 from fabkit.output.i18n import format_count, format_number
 from fabkit.output.numbering import NumberedChallenge
 from fabkit.output.pdf import MM, PdfPage
-from fabkit.output.typeset import text_width_mm
+from fabkit.output.theme import LIGHT
+from fabkit.output.typeset import REGULAR, text_width_mm
 
 _GRIDS = ((2, 3), (2, 4), (3, 3), (2, 5), (3, 4))  # columns and rows of challenges on a page
 _MAX_PAGES = 36  # about the maximum number of such pages
@@ -48,136 +60,221 @@ _SCALES: tuple[float, ...] = (
     *range(9, 21),
     *range(25, 201, 5),
 )
-_SHARING = 0.95  # the minimum fraction of challenges that must share a scale
-_GAP_MM = 5.0  # the gap between challenges on a page
-_HEAD_MM = 10.0  # the height of a page's head
-_FREE_MM = 4.5  # the gap between the texts of a challenge and its drawing
+_SHARING = 0.85  # the minimum fraction of a page's challenges that share its scale
+_MAX_ROWS = 12  # more rows than a page holds
+_GAP_MM = 4.0  # the gap between columns
+_ROW_GAP_MM = 4.0  # the minimum gap between rows
+_HEAD_MM = 10.0  # the height of a heading
+_BEFORE_HEAD_MM = 4.0  # the gap above a heading within a page
+_FREE_MM = 2.0  # the gap between the texts of a challenge and its drawing
+_FACTS_MM = 2.6  # the text size of the facts beside a title
 _STAR_MM = 1.8  # the radius of a star
 #: A title's last words, as "78" or "4 a", stay on the line of the word before them.
 _TITLE_END = re.compile(r" (?=\d+\b|\w\b)")
 _APART_MM = 3.0  # at full size, the gap between the texts of a challenge and its shape
 _BETWEEN_MM = 9.0  # at full size, the gap between challenges
-#: Returns the contents of a challenge's cell, for the size of the cell in mm.
-_Card = Callable[[NumberedChallenge, Size], list[Flowable]]
 
 
-class ChallengeGrid:
-    """The challenges of a booklet in a grid, several to a page.
+@dataclass(frozen=True)
+class _Card:
+    """A challenge or solution in a row: texts, and a drawing below them."""
+
+    texts: Sequence[Flowable]
+    drawing: DrawingFlowable
+
+
+#: Lays out a page from the challenge at a place: a note on it, and the cards of more than a page.
+_Layout = Callable[[int], tuple[str, Sequence[_Card]]]
+
+
+@dataclass(frozen=True)
+class _Section:
+    """Challenges in rows below a heading, which pages repeat with the note on each.
 
     Attributes:
-        scale: challenges are drawn 1 to this where they fit.
-        scaled: whether any challenge has a scale of its own.
-        pages: number of pages.
+        key: the bookmark of its beginning.
+        entries: the outline entries of its beginning.
+        lists_pages: whether each page has an outline entry.
     """
 
-    def __init__(self, spec: BookletSpec) -> None:
+    name: str
+    key: str
+    entries: Sequence[tuple[int, str]]
+    challenges: Sequence[NumberedChallenge]
+    layout: _Layout
+    columns: int
+    stars: int = 0
+    lists_pages: bool = False
+
+
+def play_challenges(spec: BookletSpec) -> tuple[list[Flowable], int, bool]:
+    """Return the pages of challenges in levels, each page at a scale of its own.
+
+    Returns:
+        The pages, their number, and whether any challenge is drawn smaller than others of its page.
+    """
+    grids = [grid for grid in _GRIDS if math.prod(grid) * _MAX_PAGES >= len(spec.challenges)]
+    #: Challenges are laid out again until their page is known; the last time counts.
+    smaller = dict[int, bool]()
+
+    def section(level: str, name: str, challenges: list[NumberedChallenge]) -> _Section:
+        def largest(grid: tuple[int, int]) -> tuple[float, int]:
+            return _PageLayout(spec, challenges, grid).scale, -math.prod(grid)
+
+        grid = min(grids or _GRIDS[-1:], key=largest)
+
+        def layout(first: int) -> tuple[str, list[_Card]]:
+            page = _PageLayout(spec, challenges[first : first + math.prod(grid)], grid)
+            cards = []
+            for challenge in challenges[first : first + _MAX_ROWS * grid[0]]:
+                smaller[challenge.number] = not page.fits(challenge)
+                cards.append(page.card(challenge))
+            return f" · 1 : {format_number(spec.messages, page.scale)}", cards
+
+        heading = [(0, spec.messages["challenges_heading"])] * (challenges[0].number == 1)
+        entries = [*heading, (1, name)]
+        stars = challenges[0].stars
+        return _Section(name, f"level-{level}", entries, challenges, layout, grid[0], stars)
+
+    sections = [section(*level) for level in group_by_level(spec)]
+    pages = list(_pages(spec, sections))
+    return pages, _count_pages(pages), any(smaller.values())
+
+
+class _PageLayout:
+    """Challenges in a grid of columns and rows.
+
+    Attributes:
+        scale: most are drawn 1 to this.
+    """
+
+    def __init__(
+        self, spec: BookletSpec, challenges: Sequence[NumberedChallenge], grid: tuple[int, int]
+    ) -> None:
         self._spec = spec
-        #: Widths in one line of number and title, and of the facts, in mm.
-        self._wide = {
-            challenge.number: (
-                text_width_mm(f"{challenge.number}   {challenge.title}", 3.2, bold=True),
-                text_width_mm(" · ".join(_facts(spec, challenge)), 2.6),
-            )
-            for challenge in spec.challenges
-        }
-        counts = [len(challenges) for _, _, challenges in group_by_level(spec)]
-        candidates = []
-        for columns, rows in _GRIDS:
-            pages = sum(math.ceil(count / (columns * rows)) for count in counts)
-            candidates.append((self._scale((columns, rows)), pages, (columns, rows)))
-        suitable = [candidate for candidate in candidates if candidate[1] <= _MAX_PAGES]
-        self.scale, self.pages, self._grid = min(suitable or candidates[-1:])
-        self.scaled = any(
-            not self._fits(challenge, self._grid, self.scale) for challenge in spec.challenges
-        )
-
-    def story(self) -> Iterator[Flowable]:
-        """Yield the pages; every level begins on a new one."""
-        spec, messages = self._spec, self._spec.messages
-        for level, name, challenges in group_by_level(spec):
-            entries = [(0, messages["challenges_heading"])] if challenges[0].number == 1 else []
-            entries.append((1, name))
-            key = f"level-{level}"
-            for part in _chunks(challenges, self._grid):
-                subtitle = f"{_span(part)} · 1 : {format_number(messages, self.scale)}"
-                yield PageBreak()
-                yield _head(spec, name, subtitle, Bookmark(key, entries, name), challenges[0].stars)
-                yield _cards(spec, part, self._grid, self._card)
-                entries = []
-                key = f"page-of-{part[-1].number + 1}-{name}"
-
-    def _scale(self, grid: tuple[int, int]) -> float:
-        """Return the common scale for a grid of columns and rows."""
-        challenges = self._spec.challenges
+        self._wide, self._high = _cell(spec, grid)
+        rooms = [(self._room(challenge), spec.size_mm(challenge)) for challenge in challenges]
 
         def is_shared(scale: float) -> bool:
-            fitting = [challenge for challenge in challenges if self._fits(challenge, grid, scale)]
-            return len(fitting) >= _SHARING * len(challenges)
+            fitting = [has_room(room, (wide / scale, high / scale)) for room, (wide, high) in rooms]
+            return sum(fitting) >= _SHARING * len(challenges)
 
-        return next(filter(is_shared, _SCALES), _SCALES[-1])
+        self.scale = next(filter(is_shared, _SCALES), _SCALES[-1])
 
-    def _fits(self, challenge: NumberedChallenge, grid: tuple[int, int], scale: float) -> bool:
-        """Whether a challenge fits its cell, with each of its texts in one line or two."""
-        wide, high = _cell(self._spec, grid)
-        titles, facts = (1 + (line_mm > wide) for line_mm in self._wide[challenge.number])
-        texts_mm = 4.4 * titles + 3.6 * facts
-        return has_room((wide, high - texts_mm - _FREE_MM), self._spec.size_mm(challenge, scale))
+    def fits(self, challenge: NumberedChallenge) -> bool:
+        """Whether a challenge fits its cell at the scale."""
+        return has_room(self._room(challenge), self._spec.size_mm(challenge, self.scale))
 
-    def _card(self, challenge: NumberedChallenge, cell: Size) -> list[Flowable]:
-        """Return the texts of a challenge, and its shape in the rest of the cell."""
-        spec, messages = self._spec, self._spec.messages
-        summary = " · ".join(_facts(spec, challenge))
-        title = _linked_title(spec, challenge, "name", "solution")
-        used = stacked_height_mm([title, spec.text(summary, "quiet")], cell[0]) + _FREE_MM
-        scale = self.scale
-        if not has_room((cell[0], cell[1] - used), spec.size_mm(challenge, scale)):
-            scale = preferred_scale(spec.size_mm(challenge), (cell[0], cell[1] - used))
-            summary += f" · 1 : {format_number(messages, scale)}"
-        facts = spec.text(summary, "quiet")
-        room = cell[0], cell[1] - stacked_height_mm([title, facts], cell[0]) - 0.5
-        wide, high = spec.size_mm(challenge, scale)
-        corner = (room[0] - wide) / 2, max(0.0, room[1] - _FREE_MM - high) / 2
-        draw = partial(_draw, spec, challenge, scale, corner)
+    def card(self, challenge: NumberedChallenge) -> _Card:
+        """Return the card of a challenge, which states its scale if it is smaller."""
+        spec, scale, text = self._spec, self.scale, self._text(challenge)
+        if not self.fits(challenge):
+            scale = preferred_scale(spec.size_mm(challenge), self._room(challenge))
+            text = self._text(challenge, f"1 : {format_number(spec.messages, scale)}")
+        draw = partial(_draw, spec, challenge, scale, (0.0, 0.0))
+        drawing = DrawingFlowable(spec.size_mm(challenge, scale), draw, spec.missing)
         entry = (2, f"{challenge.number} · {challenge.title}")
-        mark = Bookmark(f"challenge-{challenge.number}", [entry])
-        return [mark, title, facts, DrawingFlowable(room, draw, spec.missing)]
+        return _Card([Bookmark(f"challenge-{challenge.number}", [entry]), text], drawing)
+
+    def _room(self, challenge: NumberedChallenge) -> Size:
+        """Return the room for the shape of a challenge."""
+        text_mm = stacked_height_mm([self._text(challenge)], self._wide)
+        return self._wide, self._high - text_mm - _FREE_MM
+
+    def _text(self, challenge: NumberedChallenge, *remarks: str) -> LinkedFlowable:
+        """Return title and facts, in one line if they fit."""
+        spec = self._spec
+        facts = " · ".join([*_facts(spec, challenge), *remarks])
+        title_mm = text_width_mm(f"{challenge.number}   {challenge.title}  ", 3.2, bold=True)
+        is_short = title_mm + text_width_mm(facts, _FACTS_MM) < self._wide
+        gap = "&nbsp; " if is_short else "<br/>"
+        style = f'name="{REGULAR}" size="{_FACTS_MM * MM:.2f}" color="{LIGHT.quiet}"'
+        markup = f"{gap}<font {style}>{spec.escape_text(facts)}</font>"
+        return _linked(spec, challenge, _title(spec, challenge, "name", markup), "solution")
 
 
 def solutions(spec: BookletSpec, pages: int = 24) -> Iterator[Flowable]:
     """Yield the solutions in the order of the challenges, as large as the number of pages allows."""
     puzzle, unit_mm = spec.puzzle, spec.profile.unit_mm
+    name = spec.messages["solutions_heading"]
 
-    def card(challenge: NumberedChallenge, cell: Size) -> list[Flowable]:
+    def card(challenge: NumberedChallenge, cell: Size) -> _Card:
         entry = challenge.entry
-        texts: list[Flowable] = [_linked_title(spec, challenge, "small", "challenge")]
+        title = _linked(spec, challenge, _title(spec, challenge, "small"), "challenge")
+        texts: list[Flowable] = [Bookmark(f"solution-{challenge.number}"), title]
         if entry.result.count not in (None, 1) or not entry.result.count_complete:
             texts.append(spec.text(format_solution_count(spec, challenge), "quiet"))
-        room = cell[0], cell[1] - stacked_height_mm(texts, cell[0]) - 0.5
         size = spec.size_mm(challenge)
-        scale = max(2.0, size[0] / room[0], size[1] / room[1])
+        free_mm = cell[1] - stacked_height_mm(texts, cell[0]) - _FREE_MM
+        scale = max(2.0, size[0] / cell[0], size[1] / free_mm)
 
         def draw(page: PdfPage) -> None:
-            corner = 0.0, room[1] - 0.5 - size[1] / scale
-            board = board_for(page, puzzle, entry, unit_mm / scale, corner, written=True)
+            board = board_for(page, puzzle, entry, unit_mm / scale, (0.0, 0.0), written=True)
             board.draw_solution(entry)
 
-        mark = Bookmark(f"solution-{challenge.number}")
-        return [mark, *texts, DrawingFlowable(room, draw, spec.missing)]
+        return _Card(texts, DrawingFlowable(spec.size_mm(challenge, scale), draw, spec.missing))
 
     max_pages = (_MAX_LARGE_PAGES, pages, len(spec.challenges))
     for grid, max_count in zip(_SOLUTIONS, max_pages, strict=True):
-        if len(spec.challenges) <= math.prod(grid) * max_count:
+        cards = [card(challenge, _cell(spec, grid)) for challenge in spec.challenges]
+        section = _Section(
+            name, "solutions", [(0, name)], spec.challenges, partial(_rest, cards), grid[0],
+            lists_pages=True,
+        )  # fmt: skip
+        flowables = list(_pages(spec, [section]))
+        if _count_pages(flowables) <= max_count:
             break
-    name = spec.messages["solutions_heading"]
-    key = "solutions"
-    entries = [(0, name)]
-    for part in _chunks(spec.challenges, grid):
-        mark = Bookmark(key, [*entries, (1, _span(part))], name)
-        yield from (NextPageTemplate("cards"), PageBreak())
-        yield _head(spec, name, _span(part), mark)
-        yield _cards(spec, part, grid, card)
-        entries = []
-        key = f"page-of-{part[-1].number + 1}-{name}"
+    yield NextPageTemplate("cards")
+    yield from flowables
+
+
+def _rest(cards: Sequence[_Card], first: int) -> tuple[str, Sequence[_Card]]:
+    return "", cards[first:]
+
+
+def _count_pages(flowables: Sequence[Flowable]) -> int:
+    return sum(isinstance(flowable, PageBreak) for flowable in flowables)
+
+
+def _pages(spec: BookletSpec, sections: Sequence[_Section]) -> Iterator[Flowable]:
+    """Yield the pages of sections; full pages are spread to the foot.
+
+    A section begins on a new page unless more than a third of the page before would stay blank.
+    """
+    free_mm = 0.0
+    for section in sections:
+        columns = section.columns
+        first = 0
+        while first < len(section.challenges):
+            note, cards = section.layout(first)
+            starts = range(0, len(cards), columns)
+            rows = [_row(spec, cards[start : start + columns], columns) for start in starts]
+            heights_mm = [stacked_height_mm([row], spec.width_mm) for row in rows]
+            above_mm = _BEFORE_HEAD_MM + _HEAD_MM
+            is_blank = (
+                free_mm > MAX_BLANK * _page_height_mm(spec) and free_mm > above_mm + heights_mm[0]
+            )
+            if not first and is_blank:
+                yield Spacer(0, _BEFORE_HEAD_MM * MM)
+                free_mm -= above_mm
+            else:
+                yield PageBreak()
+                free_mm = _page_height_mm(spec) - _HEAD_MM
+            ends_mm = list(accumulate(height + _ROW_GAP_MM for height in heights_mm))
+            count = max(1, sum(end_mm <= free_mm + _ROW_GAP_MM for end_mm in ends_mm))
+            free_mm -= ends_mm[count - 1]
+            challenges = section.challenges[first : first + count * columns]
+            is_full = first + len(challenges) < len(section.challenges)
+            gap_mm = _ROW_GAP_MM + is_full * (free_mm + _ROW_GAP_MM) / max(1, count - 1)
+            key = f"page-of-{challenges[0].number}-{section.name}" if first else section.key
+            entries = [] if first else [*section.entries]
+            entries += [(1, _span(challenges))] if section.lists_pages else []
+            mark = Bookmark(key, entries, section.name)
+            yield _head(spec, section.name, _span(challenges) + note, mark, section.stars)
+            for row in rows[:count]:
+                row.spaceAfter = gap_mm * MM
+                yield row
+            first += len(challenges)
 
 
 def full_size_challenges(
@@ -318,39 +415,50 @@ def _facts(spec: BookletSpec, challenge: NumberedChallenge) -> Iterator[str]:
 
 
 def _title(
-    spec: BookletSpec, challenge: NumberedChallenge, style: str, **changes: Any
+    spec: BookletSpec, challenge: NumberedChallenge, style: str, after: str = "", **changes: Any
 ) -> Paragraph:
+    """Return number and title, with markup after them."""
     title = _TITLE_END.sub("\N{NO-BREAK SPACE}", spec.escape_text(challenge.title, bold=True))
-    markup = f'<b><font color="#8a8577">{challenge.number}</font>&nbsp;&nbsp;{title}</b>'
+    markup = f'<b><font color="#8a8577">{challenge.number}</font>&nbsp;&nbsp;{title}</b>{after}'
     return spec.markup(markup, style, **changes)
 
 
-def _linked_title(
-    spec: BookletSpec, challenge: NumberedChallenge, style: str, target: str
+def _linked(
+    spec: BookletSpec, challenge: NumberedChallenge, text: Paragraph, target: str
 ) -> LinkedFlowable:
-    """Return number and title, linked to the ``challenge`` or the ``solution`` of that number."""
+    """Return a text, linked to the ``challenge`` or the ``solution`` of that number."""
     label = spec.messages[f"to_{target}"].format(title=challenge.title)
-    return LinkedFlowable(_title(spec, challenge, style), f"{target}-{challenge.number}", label)
+    return LinkedFlowable(text, f"{target}-{challenge.number}", label)
+
+
+def _page_height_mm(spec: BookletSpec) -> float:
+    """Return the height of a page between its margins, with a mm to spare."""
+    return spec.size[1] - MARGIN_MM - FOOT_MM - 1
 
 
 def _cell(spec: BookletSpec, grid: tuple[int, int]) -> Size:
     """Return the size in mm of a grid cell."""
-    wide, high = spec.width_mm, spec.size[1] - MARGIN_MM - FOOT_MM - _HEAD_MM - 1
-    return (wide + _GAP_MM) / grid[0] - _GAP_MM, high / grid[1] - _GAP_MM
+    high = _page_height_mm(spec) - _HEAD_MM + _ROW_GAP_MM
+    return (spec.width_mm + _GAP_MM) / grid[0] - _GAP_MM, high / grid[1] - _ROW_GAP_MM
 
 
-def _cards(
-    spec: BookletSpec, challenges: Sequence[NumberedChallenge], grid: tuple[int, int], card: _Card
-) -> Table:
-    wide, high = _cell(spec, grid)
-    columns = grid[0]
-    cards = [card(challenge, (wide, high)) for challenge in challenges] + [[]] * (
-        -len(challenges) % columns
-    )
-    cells = [cards[place : place + columns] for place in range(0, len(cards), columns)]
-    widths = [(wide + _GAP_MM) * MM] * (columns - 1) + [wide * MM]
-    style = [*BARE_TABLE, ("RIGHTPADDING", (0, 0), (-2, -1), _GAP_MM * MM)]
-    return Table(cells, widths, [(high + _GAP_MM) * MM] * len(cells), style=style)
+def _row(spec: BookletSpec, cards: Sequence[_Card], columns: int) -> Table:
+    """Return cards side by side: their texts above, their drawings in the middle below."""
+    blanks = [""] * (columns - len(cards))
+    cells = [
+        [*(card.texts for card in cards), *blanks],
+        [*(card.drawing for card in cards), *blanks],
+    ]
+    wide_mm = (spec.width_mm + _GAP_MM) / columns
+    widths = [wide_mm * MM] * (columns - 1) + [(wide_mm - _GAP_MM) * MM]
+    style = [
+        *BARE_TABLE,
+        ("RIGHTPADDING", (0, 0), (-2, -1), _GAP_MM * MM),
+        ("TOPPADDING", (0, 1), (-1, 1), _FREE_MM * MM),
+        ("ALIGN", (0, 1), (-1, 1), "CENTER"),
+        ("VALIGN", (0, 1), (-1, 1), "MIDDLE"),
+    ]
+    return Table(cells, widths, style=style)
 
 
 def _head(spec: BookletSpec, name: str, subtitle: str, mark: Bookmark, stars: int = 0) -> Table:
@@ -367,17 +475,3 @@ def _head(spec: BookletSpec, name: str, subtitle: str, mark: Bookmark, stars: in
 def _span(challenges: Sequence[NumberedChallenge]) -> str:
     first, last = challenges[0].number, challenges[-1].number
     return f"{first}–{last}" if last > first else f"{first}"
-
-
-def _chunks(
-    challenges: Sequence[NumberedChallenge], grid: tuple[int, int]
-) -> Iterator[Sequence[NumberedChallenge]]:
-    """Split challenges into pages with about equal numbers of rows, the shorter ones last."""
-    rows = math.ceil(len(challenges) / grid[0])
-    pages = math.ceil(rows / grid[1])
-    min_rows, longer_pages = divmod(rows, pages)
-    start = 0
-    for page in range(pages):
-        end = start + (min_rows + (page < longer_pages)) * grid[0]
-        yield challenges[start:end]
-        start = end

@@ -23,9 +23,9 @@ from fabkit.output.booklet.layout import (
     group_by_level,
     stacked_height_mm,
     star_row,
-    star_row_width_mm,
 )
 from fabkit.output.booklet.paper import FOOT_MM, HEAD_MM
+from fabkit.output.canvas import star_row_width_mm
 from fabkit.output.i18n import format_count, format_number
 from fabkit.output.pdf import MM, PdfPage
 from fabkit.output.typeset import text_width_mm
@@ -119,15 +119,12 @@ def best_column_count(count: int, ratio: float) -> int:
     return max(range(1, count + 1), key=side)  # of equals the one with the fewest columns
 
 
-def guide_page(
-    spec: BookletSpec, folded: Sequence[str], scale: float, scaled: bool
-) -> list[Flowable]:
-    """Return the guide to the booklet, on one page.
+def guide(spec: BookletSpec, folded: Sequence[str], scaled: bool) -> tuple[Flowable, float]:
+    """Return the guide to the booklet, at most a page, and its height in mm.
 
     Args:
         folded: the sizes of fold-out pages.
-        scale: most challenges are drawn 1 to this.
-        scaled: whether any is drawn smaller.
+        scaled: whether any challenge is drawn smaller than the others.
     """
     messages = spec.messages
     parts: list[Flowable] = [
@@ -138,7 +135,7 @@ def guide_page(
         parts += [_warning(spec), Spacer(0, 3 * MM)]
     for key, texts in (
         ("how_aim", _aim(spec)),
-        ("how_size", _sizes(spec, folded, scale, scaled)),
+        ("how_size", _sizes(spec, folded, scaled)),
         ("how_solutions", _solutions(spec)),
         ("how_stars", [messages["how_stars_text"]]),
     ):
@@ -149,7 +146,7 @@ def guide_page(
     if "" in levels and len(levels) > 1:
         parts.append(spec.text(messages["how_unrated"]))
     room = spec.width_mm * MM, (spec.size[1] - HEAD_MM - FOOT_MM - 1) * MM
-    return [KeepInFrame(*room, parts, mode="shrink"), PageBreak()]
+    return KeepInFrame(*room, parts, mode="shrink"), stacked_height_mm(parts, spec.width_mm)
 
 
 def _aim(spec: BookletSpec) -> Iterator[str]:
@@ -173,7 +170,7 @@ def _aim(spec: BookletSpec) -> Iterator[str]:
         yield messages["how_balls"]
 
 
-def _sizes(spec: BookletSpec, folded: Sequence[str], scale: float, scaled: bool) -> Iterator[str]:
+def _sizes(spec: BookletSpec, folded: Sequence[str], scaled: bool) -> Iterator[str]:
     """Yield the scale of the challenges and other remarks on sizes."""
     messages, profile = spec.messages, spec.profile
     if spec.full:
@@ -187,7 +184,7 @@ def _sizes(spec: BookletSpec, folded: Sequence[str], scale: float, scaled: bool)
             yield messages["how_scaled"]
         return
     unit = format_number(messages, round(profile.unit_mm, 2))
-    yield messages["how_size_play"].format(scale=format_number(messages, scale), unit=unit)
+    yield messages["how_size_play"].format(unit=unit)
     if scaled:
         yield messages["how_smaller"]
 

@@ -25,7 +25,7 @@ from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.output.board import size_mm
 from fabkit.output.booklet.paper import EDGE_MM, FOOT_MM, HEAD_MM, Size
-from fabkit.output.canvas import Canvas, draw_scale_bar
+from fabkit.output.canvas import Canvas, draw_scale_bar, draw_stars
 from fabkit.output.i18n import format_number
 from fabkit.output.numbering import NumberedChallenge
 from fabkit.output.pdf import MM, ImposedCanvas, PageCanvas, PdfPage, page_in_mm
@@ -43,6 +43,8 @@ from fabkit.output.typeset import (
 
 #: The margin of texts.
 MARGIN_MM = 12.0
+#: The fraction of a page that may stay blank before the next part begins on a new one.
+MAX_BLANK = 1 / 3
 #: Text styles by name: size in mm, bold, quiet, and space after in mm.
 _TEXT_STYLES = {
     "heading": (6.0, True, False, 2.5),
@@ -55,10 +57,6 @@ _TEXT_STYLES = {
 LEADING = 1.35  # leading in text sizes
 _RUNNING_MM = 2.6  # the text size of running heads and page numbers
 BAR_MM = 50.0  # the length of the bar to check a print's scale by
-MAX_STARS = 5  # stars of the hardest level
-_STAR_STEP = 2.3  # the distance of stars in a row, in radii
-_NOTCH = 0.45  # the inner radius of a star, in radii
-_STAR = "#b8860b"  # the colour of stars
 _WARNING = "#f0c000"  # the colour of the warning sign
 #: The style of tables without lines and padding.
 BARE_TABLE = [
@@ -312,25 +310,12 @@ class BookletDocument(BaseDocTemplate):
             page.line(rule, stroke=LIGHT.faint, stroke_width="0.15")
 
 
-def star_row_width_mm(radius_mm: float) -> float:
-    """Return the width of a row of stars."""
-    return _STAR_STEP * radius_mm * (MAX_STARS - 1) + 2 * radius_mm
-
-
 def star_row(size: Size, x: float, y: float, radius_mm: float, count: int) -> DrawingFlowable:
     """Return a row of stars from its left end, the first `count` filled; empty if not rated."""
-    star = []
-    for corner in range(10):
-        angle = math.pi * (0.5 + corner / 5)
-        reach_mm = radius_mm * _NOTCH if corner % 2 else radius_mm
-        star.append((reach_mm * math.cos(angle), reach_mm * math.sin(angle)))
-    style = {"stroke": _STAR, "stroke_width": f"{radius_mm / 10:.3f}", "stroke_linejoin": "round"}
 
     def draw(page: PdfPage) -> None:
-        for place in range(MAX_STARS if count else 0):
-            middle = x + radius_mm * (1 + _STAR_STEP * place)
-            fill = _STAR if place < count else "none"
-            page.polygon([[(middle + dx, y + dy) for dx, dy in star]], fill=fill, **style)
+        if count:
+            draw_stars(page, (x, y), radius_mm, count)
 
     return DrawingFlowable(size, draw, set())
 

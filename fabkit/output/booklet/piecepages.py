@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
-from reportlab.platypus import Flowable, NextPageTemplate, PageBreak, Paragraph, Table
+from reportlab.platypus import Flowable, NextPageTemplate, PageBreak, Paragraph, Spacer, Table
 
 from fabkit.model.piece import Piece
 from fabkit.output.board import BoardPainter, extent, preferred_scale
@@ -15,6 +15,7 @@ from fabkit.output.booklet.frontmatter import best_column_count
 from fabkit.output.booklet.layout import (
     BARE_TABLE,
     MARGIN_MM,
+    MAX_BLANK,
     BookletDocument,
     BookletSpec,
     Bookmark,
@@ -50,11 +51,19 @@ _MAX_SCALE = 0.5  # the largest scale of the overview
 _FILLED = 0.86  # the fraction of a cell that a piece of the overview fills
 
 
-def piece_overview(spec: BookletSpec) -> list[Flowable]:
-    """Return a page with all pieces, their names and flat forms, at one scale."""
+def piece_overview(spec: BookletSpec, above_mm: float) -> list[Flowable]:
+    """Return all pieces, their names and flat forms, at one scale.
+
+    They come on a new page, unless more than a third of that before is blank below `above_mm`.
+    """
     messages, puzzle = spec.messages, spec.puzzle
     head = [*_heading(spec), spec.text(messages["pieces_small_text"])]
-    high = spec.size[1] - HEAD_MM - FOOT_MM - stacked_height_mm(head, spec.width_mm) - 2
+    page_mm = spec.size[1] - HEAD_MM - FOOT_MM - 2
+    high = page_mm - stacked_height_mm(head, spec.width_mm)
+    begin: Flowable = PageBreak()
+    if page_mm - above_mm > MAX_BLANK * page_mm:
+        high -= above_mm + _GAP_MM
+        begin = Spacer(0, _GAP_MM * MM)
     count = len(puzzle.pieces)
     boxes = [
         [extent(puzzle.lattice, form.cells) for form in piece.forms] for piece in puzzle.pieces
@@ -85,7 +94,7 @@ def piece_overview(spec: BookletSpec) -> list[Flowable]:
     cells += [[]] * (rows * columns - count)
     in_rows = [cells[place : place + columns] for place in range(0, rows * columns, columns)]
     table = Table(in_rows, [cell[0] * MM] * columns, [cell[1] * MM] * rows, style=BARE_TABLE)
-    return [*head, table]
+    return [begin, *head, table]
 
 
 def _heading(spec: BookletSpec) -> list[Flowable]:
