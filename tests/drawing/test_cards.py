@@ -299,7 +299,7 @@ def test_cards_are_written_and_their_templates_measure(
     puzzle, _ = block
     found = run_json("cards", "iqblock", "made-start-002", "-o", str(tmp_path))
     assert [(one["id"], one["level"], one["score"]) for one in found["cards"]] == [
-        ("made-start-002", "expert", 6.789)
+        ("made-start-002", "junior", 6.789)
     ]
     names = ["cards/made-start-002.svg", "cards/cards-1.svg", "cards/made-start-002.stl"]
     assert found["files"] == names
