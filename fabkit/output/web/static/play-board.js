@@ -164,10 +164,21 @@
     }
 
     /** @type {Fabkit.Board["holds"]} */
-    holds(x, y) {
-      const { left, top, right, bottom } = this.element.getBoundingClientRect();
-      return x >= left && x <= right && y >= top && y <= bottom;
+    holds(x, y) { return isWithin(this.element, x, y); }
+
+    /** Whether a pointer on the board is within the box around a piece that lies there.
+     * @type {Fabkit.Board["surrounds"]} */
+    surrounds(piece, target, x, y) {
+      const isOnBoard = this.element.contains(/** @type {Node} */ (target));
+      return isOnBoard && Boolean(this.game.placements.get(piece).at) && isWithin(this.groups.get(piece), x, y);
     }
+  }
+
+  /** Whether a point of the screen is within the box around an element.
+   * @type {(element: Element, x: number, y: number) => boolean} */
+  function isWithin(element, x, y) {
+    const { left, top, right, bottom } = element.getBoundingClientRect();
+    return x >= left && x <= right && y >= top && y <= bottom;
   }
 
   /** The list of pieces. A piece on the board leaves its outline in its slot. */

@@ -87,7 +87,7 @@
       this.pinch = null;
       stage.addEventListener("touchstart", (event) => {
         if (event.touches.length !== 2) return;
-        session.input.cancel();
+        session.cancel();
         this.pinch = { from: touchSpan(event.touches), scale: this.scale };
       });
       stage.addEventListener("touchmove", (event) => {

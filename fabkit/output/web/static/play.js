@@ -100,6 +100,13 @@
       const over = Boolean(data.ball) || data.entries.some((entry) => entry.flips);
       /** @type {HTMLElement} */ (document.querySelector("tr.over")).hidden = !over;
       /** @type {HTMLElement} */ (document.querySelector("[data-do=full]")).hidden = !document.fullscreenEnabled;
+      const deadEnd = find("dead-end");
+      deadEnd.checked = this.settings.values.deadEnd === true;
+      this.session.tellDeadEnds(deadEnd.checked);
+      deadEnd.addEventListener("change", () => {
+        this.settings.set("deadEnd", deadEnd.checked);
+        this.session.tellDeadEnds(deadEnd.checked);
+      });
       find("how").addEventListener("click", ({ target }) =>
         /** @type {Element} */ (target).closest("details") || find("how").close());
       find("menu").addEventListener("click", ({ target }) =>
@@ -284,14 +291,14 @@
 
     /** @param {Fabkit.Verdict} verdict */
     changed(verdict) {
-      const { game, selected } = this.session;
+      const { game, hand: { piece: selected } } = this.session;
       const isHeld = selected !== null;
       const isKnown = Boolean(this.entry.solution);
       /** @type {Record<string, boolean>} */
       const able = {
         left: isHeld, right: isHeld, flip: isHeld && game.canFlip(selected),
         tray: isHeld && Boolean(game.placements.get(selected).at),
-        hint: isKnown && !verdict.solved, solve: isKnown && !verdict.solved, solution: isKnown,
+        hint: this.entry.status !== "impossible" && !verdict.solved, solve: isKnown && !verdict.solved, solution: isKnown,
         undo: game.past.length > 0, redo: game.future.length > 0,
       };
       for (const button of document.querySelectorAll("[data-do]")) {
