@@ -78,6 +78,8 @@ declare namespace Fabkit {
     id: string;
     label: string;
     colour: string;
+    /** The name of the nearest basic colour; see fabkit/core/colours.py. */
+    hue: string;
     tone: string;
     ink: string;
     markInk: string;
@@ -290,7 +292,7 @@ declare namespace Fabkit {
     undo(): boolean;
     redo(): boolean;
     reset(): void;
-    computeField(wide?: number): Box;
+    computeField(wide?: number, heightPx?: number): Box;
     isInField(piece: number, orientation: number, at: Point): boolean;
     clampToField(piece: number, orientation: number, at: Point): Point;
     contradicts(piece: number, placement: Placement, cell: Point): boolean;
@@ -332,8 +334,8 @@ declare namespace Fabkit {
   interface Board {
     element: SVGSVGElement;
     groups: FullMap<number, SVGGElement>;
-    /** Aspect ratio of the available room. */
-    readonly room: number;
+    /** Aspect ratio and height of the available room. */
+    readonly room: [wide: number, heightPx: number];
     readonly place: { scale: number; left: number; top: number };
     open(game: Game): void;
     frame(): void;
@@ -555,7 +557,7 @@ declare namespace Fabkit {
 
     Settings: new () => Settings;
     Zoom: new (stage: HTMLElement, session: Session) => Zoom;
-    fitTray(tray: HTMLElement, maximum: number): void;
+    fitTray(tray: HTMLElement, maximum: number): number;
     pieceDrawing(piece: number): SVGSVGElement;
     howToSteps(): HTMLLIElement[];
 

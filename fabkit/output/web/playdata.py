@@ -13,7 +13,7 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
-from fabkit.core.colours import ink_on
+from fabkit.core.colours import basic_colour, ink_on
 from fabkit.core.errors import escape
 from fabkit.core.files import SCHEMA_VERSION, json_sha256
 from fabkit.drawing.marks import mark_places
@@ -463,6 +463,7 @@ class PieceOrientations:
             "id": piece.id,
             "label": escape(piece.label),
             "colour": piece.colour,
+            "hue": basic_colour(piece.colour),
             "tone": piece.tone,
             "ink": ink_on(below),
             "markInk": ink_on(piece.colour),

@@ -10,6 +10,8 @@
   const MOST_SPOILERS = 3; // so many pieces are named as in the way
   /** Margin of the field around the region, in grid units. */
   const MARGIN = 0.25;
+  /** There is room to park pieces where a grid unit stays so large. */
+  const ROOMY_PX = 56;
   /** The counters: time in milliseconds, and how often the solution was shown. */
   const NOTHING = { hints: 0, moves: 0, ms: 0, shown: 0 };
 
@@ -198,10 +200,10 @@
     }
 
     /** The field that pieces cannot leave: the region and a margin in which every free piece fits in every
-     * orientation with a step to spare, so that clamping by whole steps succeeds. Pieces can be parked
-     * to the right or below, whichever is drawn larger at the aspect ratio `wide`.
+     * orientation with a step to spare, so that clamping by whole steps succeeds. If an area of this aspect
+     * ratio and height has room for it, pieces can be parked to the right or below, whichever is drawn larger.
      * @type {Fabkit.Game["computeField"]} */
-    computeField(wide = 1) {
+    computeField(wide = 1, heightPx = Infinity) {
       const [unit, margin] = [1, MARGIN].map((room) => this.grid.fromDrawing(room * UNIT, -room * UNIT));
       const free = this.entry.pieces.filter((piece) => !this.fixed.has(piece));
       const boxesByPiece = free.map((piece) =>
@@ -224,7 +226,10 @@
       /** @param {Fabkit.Box} box */
       const size = ([x0, y0, x1, y1]) => Math.max((x1 - x0) / unit[0] / wide, (y1 - y0) / unit[1]);
       const [beside, below] = [0, 1].map(parkedAt);
-      return size(beside) < size(below) ? beside : below;
+      const parking = size(beside) < size(below) ? beside : below;
+      /** @type {Fabkit.Box} */
+      const bare = [left - room[0], bottom - room[1], right + room[0], top + room[1]];
+      return heightPx / size(parking) >= ROOMY_PX || size(parking) <= size(bare) ? parking : bare;
     }
 
     /** Whether a piece would be inside the field.

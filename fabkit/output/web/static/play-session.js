@@ -67,7 +67,7 @@
         else if (answer === null) entry.status = "impossible";
         if (answer) this.game.known.push(answer);
       }
-      this.game.field = this.game.computeField(this.board.room);
+      this.game.field = this.game.computeField(...this.board.room);
       this.store.restore(this.game);
       this.hand = IDLE;
       this.hinted = { pieces: [], step: 0, lying: "" };
@@ -155,7 +155,7 @@
       const { game, board } = this;
       if (this.hand.grip) return; // a dragged piece keeps its scale
       const before = game.field;
-      game.field = game.computeField(board.room);
+      game.field = game.computeField(...board.room);
       const isKept = [...game.placements].every(([piece, { orientation, at }]) => !at || game.isInField(piece, orientation, at));
       if (!isKept) game.field = before;
       else if (String(before) !== String(game.field)) board.frame();
@@ -224,7 +224,8 @@
 
     /** @type {(key: string, piece: number) => string} */
     pieceMessage(key, piece) {
-      return formatMessage(this.messages[key], { piece: this.data.pieces[piece].id, ...this.place(piece) });
+      const { id, hue } = this.data.pieces[piece];
+      return formatMessage(this.messages[key], { piece: id, colour: this.messages[`hue_${hue}`], ...this.place(piece) });
     }
 
     /** Changes the state of the hand, and shows it.

@@ -127,13 +127,18 @@
       this.settings.set("seen", true);
     }
 
-    /** Fits board and tray into the available room; upright, the board gets more of it from a few pieces. */
+    /** Divides the available room so that the tray's pieces have the board's scale, if that is possible
+     * with a large board. */
     fit() {
-      const board = find("board");
-      find("game").style.setProperty("--part", `${this.session.tray.slots.size > FEW ? 50 : 54}dvh`);
-      this.session.refit();
-      find("game").style.setProperty("--wide", board.style.getPropertyValue("--wide"));
-      play.fitTray(find("tray"), this.session.board.place.scale * play.UNIT);
+      const { style } = find("game");
+      for (const [part, split, isSmaller] of PARTS) {
+        style.setProperty("--part", part);
+        style.setProperty("--split", split);
+        this.session.refit();
+        style.setProperty("--wide", find("board").style.getPropertyValue("--wide"));
+        const unit = this.session.board.place.scale * play.UNIT;
+        if (play.fitTray(find("tray"), unit) >= (isSmaller ? 1 : Math.floor(unit))) return;
+      }
     }
 
     /** Opens the challenge and placements of the address; announces an invalid one. */
@@ -270,11 +275,19 @@
         entry.open && play.formatCount(messages, "open", entry.open),
         entry.clueCount && play.formatCount(messages, "clues", entry.clueCount),
         over,
+        this.isChequerFree(entry) && messages.fact_tones,
         entry.status === "impossible" && messages.fact_impossible,
       ];
       const known = /** @type {string[]} */ (texts.filter(Boolean));
       const items = known.map((text) => html("span", {}, text.replace(/(\d) /, "$1\u00a0")));
       return entry.stars ? [play.stars(entry), ...items] : items;
+    }
+
+    /** Whether pieces have squares in a second colour that no clue asks for.
+     * @param {Fabkit.Entry} entry */
+    isChequerFree({ pieces, clues = [] }) {
+      const isToned = pieces.some((piece) => this.data.pieces[piece].orientations[0].tones);
+      return isToned && !clues.some(({ look }) => look?.startsWith("#"));
     }
 
     /** The clues in words, for screen readers.
@@ -335,8 +348,13 @@
     }
   }
 
-  /** So few pieces leave some of the tray's room to the board. */
-  const FEW = 3;
+  /** The board's part of the window's height, if upright; its share of the width beside the tray; and whether
+   * the tray may be drawn smaller.
+   * @type {[part: string, split: string, isSmaller: boolean][]} */
+  const PARTS = [
+    ["60dvh", "2.2fr", false], ["56dvh", "1.9fr", false], ["53dvh", "1.6fr", false], ["50dvh", "1.3fr", false],
+    ["50dvh", "1.6fr", true], ["40dvh", "1fr", true],
+  ];
   /** The area that A4 and Letter both leave beside the texts. */
   const PRINT_MM = [186, 170];
 
