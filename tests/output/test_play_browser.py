@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import random
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -198,6 +199,69 @@ def test_a_finger_drags_and_the_page_still_scrolls(plays: Opens) -> None:
         look = player.look(piece)
         player.on_board(piece).tap()
         player.other_look(piece, look)
+
+
+#: The piece to drag: one that looks different whenever it is turned.
+UNEVEN = """() => FABKIT.pieces.toSorted((a, b) => b.plain - a.plain)[0].id"""
+
+
+@pytest.mark.parametrize("fingers", [False, True])
+def test_no_tap_is_lost_after_a_drag(plays: Opens, fingers: bool) -> None:
+    """Where the pointer was released, and on the piece."""
+    window: dict[str, Any] = FINGERS if fingers else {}
+    with plays(*entries_of("fridgeiq", "square_05"), **window) as player:
+        page, dice = player.page, random.Random(6)
+        session = page.context.new_cdp_session(page)
+
+        def send(kind: str, point: tuple[float, float]) -> None:
+            if fingers:
+                kinds = {"down": "touchStart", "move": "touchMove", "up": "touchEnd"}
+                points = [{"x": point[0], "y": point[1]}] if kind != "up" else []
+                session.send(
+                    "Input.dispatchTouchEvent", {"type": kinds[kind], "touchPoints": points}
+                )
+            else:
+                kinds = {"down": "mousePressed", "move": "mouseMoved", "up": "mouseReleased"}
+                event = {"type": kinds[kind], "x": point[0], "y": point[1], "button": "left"}
+                event |= {"buttons": int(kind != "up"), "clickCount": int(kind != "move")}
+                session.send("Input.dispatchMouseEvent", event)
+
+        piece = page.evaluate(UNEVEN)
+        ground, float_px = player.box("#play-board .ground"), 44 if fingers else 0
+        for number in range(100):
+            x, y = player.measured(piece)[3:]
+            share = dice.uniform(0.3, 0.7), dice.uniform(0.3, 0.7)
+            end = (
+                ground["x"] + share[0] * ground["width"],
+                ground["y"] + share[1] * ground["height"],
+            )
+            released = end[0], end[1] + float_px
+            send("down", (x, y))
+            send("move", ((x + released[0]) / 2, (y + released[1]) / 2))
+            send("move", released)
+            send("up", released)
+            player.until("() => !document.querySelector('.dragging')")
+            assert player.on_board(piece).is_visible()
+            unit, *middle = player.measured(piece)[2:]
+            assert abs(middle[0] - end[0]) < 3 * unit, number  # it was dragged
+            assert abs(middle[1] - end[1]) < 3 * unit, number
+            before = player.look(piece)
+            point = (middle[0], middle[1]) if number % 2 else released
+            send("down", point)
+            send("up", point)
+            player.other_look(piece, before)
+
+
+def test_a_finger_drags_what_lies_on_the_board(plays: Opens) -> None:
+    with plays(*entries_of(*TRIANGLE), **FINGERS) as player:
+        piece = player.free[0]
+        drag_by_finger(player, piece)
+        before, (x, y) = player.place(piece), player.measured(piece)[3:]
+        unit = player.measured(piece)[2]
+        ends = [(x + part * unit, y + part * 44) for part in (0.2, 0.5, 1)]  # a unit to the right
+        touch(player.page, [(x, y)], *([end] for end in ends))
+        assert player.on_board(piece).is_visible()
+        assert player.place(piece) != before
 
 
 def test_two_fingers_enlarge_the_board_and_pieces_are_dragged_all_the_same(plays: Opens) -> None:
