@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -260,6 +261,9 @@ def test_hints_agree_with_the_solver_on_what_can_be_finished(
     with browser.opened(
         chromium, write_page(tmp_path, positions.puzzle, [positions.entry])
     ) as page:
+        # The page takes the cells from the solution.
+        cells = page.evaluate("FABKIT.entries[0].cells")
+        assert cells == [*chain(*sorted(challenge.region))]
         hints: list[dict[str, Any]] = page.evaluate(
             HINT, [positions.entry.challenge.id, [positions.lists(one) for one in layouts]]
         )

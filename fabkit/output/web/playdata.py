@@ -63,7 +63,8 @@ def play_data(
         A document for `data_script`. Points and cells are frame points of the lattice in flat
         lists: x, y, x, y. A placement is the piece's index in the set, the index of its
         orientation, and the frame vector that moves it. The ``order`` of an entry is that in which a
-        person would find its pieces. Users' texts are escaped.
+        person would find its pieces; its ``cells`` are those of the solution where they are not given.
+        Users' texts are escaped.
 
     Raises:
         InputError: when the language is not supported.
@@ -187,7 +188,6 @@ def _entry(
     given = {placed.piece: sorted(placed.cells) for placed in challenge.given}
     document: dict[str, Any] = {
         "id": challenge.id,
-        "number": numbered.number,
         "kind": entry.kind,
         "status": entry.result.status,
         "level": numbered.level,
@@ -224,6 +224,8 @@ def _entry(
     if entry.solution:
         document["solution"] = placements(entry.solution)
         document["order"] = [indices[step.piece] for step in solving_order(puzzle, entry)]
+        if frozenset(chain.from_iterable(entry.solution.values())) == challenge.region:
+            del document["cells"]  # half of the data; the page takes them from the solution
     return document
 
 

@@ -10,6 +10,7 @@
   class Page {
     /** @param {Fabkit.Data} data */
     constructor(data) {
+      play.completeEntries(data);
       this.data = data;
       this.messages = data.messages;
       this.settings = new play.Settings();
