@@ -19,6 +19,7 @@ from PIL import Image
 
 from fabkit.model.puzzle import Entry, Given, PuzzleSet
 from fabkit.output.web.document import Download
+from tests.conftest import ROOT
 from tests.support import browser
 from tests.support.booklets import Read
 from tests.support.colours import contrast_ratio, linear
@@ -608,6 +609,33 @@ def test_progress_outlives_a_reload(plays: Opens) -> None:
         assert [hints for _, hints in player.kept["solved"]] == [1]
 
 
+#: No moment is idle, and what is written is counted.
+BUSY = """window.requestIdleCallback = () => 0;
+window.writes = 0;
+const write = Storage.prototype.setItem;
+Storage.prototype.setItem = function (...all) { window.writes += 1; write.apply(this, all); };"""
+
+
+def test_progress_is_written_when_idle_and_when_the_page_goes(plays: Opens) -> None:
+    with plays(*entries_of(*TRIANGLE)) as player:
+        page, piece = player.page, player.free[0]
+        page.add_init_script(BUSY)
+        page.reload()
+        before = page.evaluate("window.writes")
+        player.lay(piece)
+        assert page.evaluate("window.writes") == before
+        where = player.place(piece)
+        page.reload()  # fires pagehide
+        assert player.place(piece) == where
+        player.on_board(piece).focus()
+        player.do("tray")
+        page.evaluate("window.dispatchEvent(new Event('pagehide'))")
+        assert player.kept["boards"][0][3] == 2  # moves
+    with plays(*entries_of(*TRIANGLE)) as player:
+        player.lay(player.free[0])
+        player.until("() => localStorage.getItem('fabkit/fridgeiq').includes('\"boards\":[[')")
+
+
 BROKEN = (
     "nonsense",
     "[]",
@@ -901,6 +929,83 @@ BOARDS = {
     "cubimagici": "tray",
 }  # fmt: skip
 FILES = (Download("files/A.stl", "A.stl", "12 kB"), Download("files/all.3mf", "all.3mf"))
+#: The lines of the pieces in the tray, and their colours.
+LINES = """() => [...document.querySelectorAll("#play-tray .piece")].map((piece) => [
+  piece.querySelector(".body").getAttribute("fill"),
+  [...piece.querySelectorAll(".edge, .joint")].map((line) => getComputedStyle(line).stroke),
+  getComputedStyle(piece.querySelector(".body")).stroke])"""
+INKS = {"rgb(0, 0, 0)": "#000000", "rgb(255, 255, 255)": "#ffffff"}
+
+
+@pytest.mark.parametrize("name", [*BOARDS, "pentominoes", "balls12"])
+def test_joints_stand_out_from_the_pieces(plays: Opens, name: str) -> None:
+    """By 3 : 1, as lines do that mean something (WCAG 2.2, 1.4.11); on two colours by two lines."""
+    with plays(*entries_of(name, BOARDS.get(name, "start-090"))) as player:
+        lines = player.page.evaluate(LINES)
+        assert len(lines) == len(player.free)
+        for colour, pair, line in lines:
+            if pair:
+                assert set(pair) == set(INKS)
+            else:
+                assert contrast_ratio(linear(colour), linear(INKS[line])) > 4.5, colour
+
+
+@pytest.mark.parametrize(
+    ("language", "name"),
+    [
+        ("en", "blue piece D, in the tray"), ("de", "blaues Teil D, in der Ablage"),
+        ("fr", "pièce bleue D, dans la réserve"), ("it", "pezzo blu D, nel vassoio"),
+    ],
+)  # fmt: skip
+def test_pieces_are_named_with_their_colours(plays: Opens, language: str, name: str) -> None:
+    with plays(*entries_of(*TRIANGLE), language=language) as player:
+        assert player.in_tray("D").get_attribute("aria-label") == name
+        labels = player.page.locator("#play-tray .slot").evaluate_all(
+            "all => all.map((slot) => slot.ariaLabel)"
+        )
+        assert not [label for label in labels if "undefined" in label or "{" in label]
+
+
+def test_a_chequer_that_no_clue_asks_for_is_said_not_to_matter(plays: Opens) -> None:
+    with plays(*entries_of("cubimagici", "tray")) as player:
+        assert "the chequer doesn’t matter" in player.text("facts")
+    with plays(*entries_of(*TRIANGLE)) as player:
+        assert "chequer" not in player.text("facts")
+    with plays(*entries_of(str(ROOT / "tests" / "sets" / "chequer.toml"), "square")) as player:
+        assert "chequer" not in player.text("facts")
+
+
+#: What is wrong with the labels of the tools: none is seen, or one is cut off.
+LABELS = """() => [...document.querySelectorAll(".tool:not([hidden])")].filter((tool) => {
+  const [text] = [...tool.querySelectorAll("span")].filter((span) => span.offsetWidth > 1);
+  if (!text) return true;
+  const range = document.createRange();
+  range.selectNodeContents(text);
+  const [label, button] = [range.getBoundingClientRect(), tool.getBoundingClientRect()];
+  return label.left < button.left - 1 || label.right > button.right + 1 || label.bottom > innerHeight;
+}).map((tool) => tool.dataset.do)"""
+
+
+@pytest.mark.parametrize("language", ["en", "de", "fr", "it"])
+def test_tools_have_words_in_every_window(plays: Opens, language: str) -> None:
+    with plays(*entries_of("iqblock", "square"), language=language) as player:
+        for width, height in (
+            (320, 568),
+            (568, 320),
+            (390, 844),
+            (844, 390),
+            (768, 1024),
+            (2560, 1440),
+        ):
+            player.page.set_viewport_size({"width": width, "height": height})
+            for _ in range(20):  # it is fitted a moment later
+                if player.page.evaluate(OUTSIDE):
+                    player.page.wait_for_timeout(100)
+            assert player.page.evaluate("document.documentElement.scrollWidth") == width
+            assert player.page.evaluate(LABELS) == [], (width, height)
+            assert player.page.evaluate(OUTSIDE) == [], (width, height)
+
+
 LONG_WORD = "Donaudampfschifffahrts" * 5
 #: The least room, in pixels, between a tool's label and the sides of its button.
 ROOM = """() => Math.min(...[...document.querySelectorAll(".tool")].map((tool) => {
