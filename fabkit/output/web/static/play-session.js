@@ -175,10 +175,12 @@
     /** The accessible name of a piece, with its position.
      * @type {(piece: number, verdict: Fabkit.Verdict) => string} */
     name(piece, verdict) {
-      if (this.game.fixed.has(piece)) return this.pieceMessage("piece_given", piece);
-      if (!this.game.placements.get(piece).at) return this.pieceMessage("piece_tray", piece);
-      const key = verdict.parked.has(piece) ? "piece_parked" : "piece_board";
-      return [this.pieceMessage(key, piece), ...this.problems(piece, verdict)].join(", ");
+      const { hue, label } = this.data.pieces[piece];
+      const isOnBoard = this.game.placements.get(piece).at !== null;
+      const state = this.game.fixed.has(piece) ? "given" : !isOnBoard ? "tray" : verdict.parked.has(piece) ? "parked" : "board";
+      const values = { colour: this.messages[`hue_${hue}`], piece: label, ...this.place(piece) };
+      const problems = state === "given" ? [] : this.problems(piece, verdict);
+      return [formatMessage(this.messages[`piece_${state}`], values), ...problems].join(", ");
     }
 
     /** Column and row of a piece's upper left corner, relative to the region's.
@@ -224,8 +226,7 @@
 
     /** @type {(key: string, piece: number) => string} */
     pieceMessage(key, piece) {
-      const { id, hue } = this.data.pieces[piece];
-      return formatMessage(this.messages[key], { piece: id, colour: this.messages[`hue_${hue}`], ...this.place(piece) });
+      return formatMessage(this.messages[key], { piece: this.data.pieces[piece].id, ...this.place(piece) });
     }
 
     /** Changes the state of the hand, and shows it.
