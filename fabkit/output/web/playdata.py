@@ -57,7 +57,7 @@ def play_data(
 ) -> dict[str, Any]:
     """Return the data of a set's page; see `fabkit.output.web.document.page_files`.
 
-    Challenges have the order, titles and numbers of the booklet.
+    Challenges have the order and titles of the booklet.
 
     Returns:
         A document for `data_script`. Points and cells are frame points of the lattice in flat

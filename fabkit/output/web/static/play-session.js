@@ -107,6 +107,7 @@
       return verdict;
     }
 
+    /** Saves when nothing else is to be done. */
     saveSoon() {
       this.isSaved = false;
       whenIdle(() => this.save());
@@ -119,6 +120,7 @@
       this.lastSave = performance.now();
       const { game } = this;
       this.store.save(game, game.fixed.size < game.placements.size && game.evaluate().solved);
+      this.ticked();
     }
 
     /** Switches on or off that dead ends are told.
@@ -138,7 +140,7 @@
       /** @type {ReturnType<typeof play.searchFrom> | null} */
       let search = null;
       const look = () => {
-        if (deadEnd.searched !== lying || game !== this.game) return;
+        if (deadEnd !== this.deadEnd || deadEnd.searched !== lying || game !== this.game) return;
         if (lyingKey(game) !== lying) return void (deadEnd.searched = ""); // the keyboard carries a piece on
         search ??= play.searchFrom(game);
         const answer = search(SLICE_MS);

@@ -190,8 +190,9 @@
       return onLevel.find((other) => other.kind === entry.kind) ?? onLevel[0] ?? left[0] ?? this.challenges.neighbour(entry, 1);
     }
 
-    /** Shows moves and time, if enabled. */
+    /** Shows moves and time, if enabled, and whether progress is kept. */
     count() {
+      find("unkept").hidden = this.store.isPersistent;
       const isShown = this.settings.values.meter !== false;
       const { moves, ms } = this.session.game.counts;
       find("meter").setAttribute("aria-pressed", String(isShown));
@@ -323,7 +324,6 @@
       find("done-text").textContent = this.session.solvedMessage();
       find("done-more").textContent = verdict.solved ? this.result() : "";
       this.count();
-      find("unkept").hidden = this.store.isPersistent;
       this.challenges.update(this.entry);
     }
 
