@@ -525,7 +525,6 @@ declare namespace Fabkit {
     key(x: number, y: number): number;
     pairs(flat: Flat): Point[];
 
-    completeEntries(data: Data): void;
     Game: new (data: Data, entry: Entry) => Game;
     nextHint(game: Game, limitMs?: number): Hint | null | undefined;
     searchFrom(game: Game): (limitMs: number) => Solution | null | undefined | false;

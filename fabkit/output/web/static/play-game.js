@@ -490,21 +490,19 @@
     return [piece, { orientation: same, at: [x, y] }];
   }
 
-  /** Completes the entries whose cells are those of the solution, when these are asked for.
-   * @type {Fabkit.Play["completeEntries"]} */
-  function completeEntries(data) {
-    for (const entry of data.entries.filter(({ cells }) => !cells)) {
-      const get = () => {
-        const { shape } = play.previewGame(data, entry.halves);
-        const cells = (entry.solution ?? []).flatMap(([piece, orientation, x, y]) =>
-          shape(piece, orientation).cells.map(([dx, dy]) => [x + dx, y + dy]));
-        const value = cells.sort(([x, y], [x2, y2]) => x - x2 || y - y2).flat();
-        Object.defineProperty(entry, "cells", { value, enumerable: true });
-        return value;
-      };
-      Object.defineProperty(entry, "cells", { get, enumerable: true, configurable: true });
-    }
+  // The cells of most entries are those of the solution, and found when they are asked for.
+  const data = window.FABKIT;
+  for (const entry of data.entries.filter(({ cells }) => !cells)) {
+    const get = () => {
+      const grid = new Grid(data.lattice, entry.halves);
+      const cells = (entry.solution ?? []).flatMap(([piece, orientation, x, y]) =>
+        grid.shape(data.pieces[piece].orientations[orientation]).cells.map(([dx, dy]) => [x + dx, y + dy]));
+      const value = cells.sort(([x, y], [x2, y2]) => x - x2 || y - y2).flat();
+      Object.defineProperty(entry, "cells", { value });
+      return value;
+    };
+    Object.defineProperty(entry, "cells", { get, enumerable: true, configurable: true });
   }
 
-  Object.assign(play, /** @satisfies {Partial<Fabkit.Play>} */ ({ completeEntries, Game, nextHint, searchFrom, applyHint }));
+  Object.assign(play, /** @satisfies {Partial<Fabkit.Play>} */ ({ Game, nextHint, searchFrom, applyHint }));
 })();

@@ -10,7 +10,6 @@
   class Page {
     /** @param {Fabkit.Data} data */
     constructor(data) {
-      play.completeEntries(data);
       this.data = data;
       this.messages = data.messages;
       this.settings = new play.Settings();
