@@ -651,6 +651,7 @@ def test_broken_progress_is_left_out_and_newer_is_not_lost(plays: Opens) -> None
     with plays(*entries_of(*TRIANGLE)) as player:
         for kept in (*BROKEN, NEWER):
             text = kept.replace('["triangle_01"', f'["{player.kept_as}"')
+            player.until("() => fabkitPlay.page.session.isSaved")
             player.page.evaluate("(text) => localStorage.setItem('fabkit/fridgeiq', text)", text)
             player.page.reload()
             assert player.placed_count == 0
