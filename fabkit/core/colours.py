@@ -2,6 +2,28 @@
 
 from __future__ import annotations
 
+from colorsys import rgb_to_hls
+
+#: The names of colours around the wheel: up to which hue in degrees each goes, and what it is called when
+#: it is dark, as it is, and when it is light.
+HUES = (
+    (15, "red", "red", "pink"),
+    (44, "brown", "orange", "beige"),
+    (68, "olive", "yellow", "yellow"),
+    (165, "green", "green", "green"),
+    (195, "turquoise", "turquoise", "turquoise"),
+    (245, "blue", "blue", "blue"),
+    (322, "purple", "purple", "purple"),
+    (345, "red", "pink", "pink"),
+    (360, "red", "red", "pink"),
+)
+#: The lightness up to which a colour is dark, and from which it is light.
+_DARK, _PALE = 0.45, 0.72
+#: The difference between the channels below which a colour has no hue.
+_GREYISH = 0.1
+#: The lightness from which a colour without a hue is grey, and white.
+_GREY, _WHITE = 0.15, 0.85
+
 
 def rgb(colour: str) -> tuple[float, ...]:
     """Return the channels of ``#rrggbb``, from 0 to 1."""
@@ -47,3 +69,18 @@ def difference(first: str, second: str) -> float:
     weight = (r + red) / 512
     squares = (2 + weight) * (r - red) ** 2, 4 * (g - green) ** 2, (3 - weight) * (b - blue) ** 2
     return float(sum(squares) ** 0.5)
+
+
+def basic_colour(colour: str) -> str:
+    """Return the basic name of a colour (``#rrggbb``), one of `HUES`, black, grey or white.
+
+    Example:
+        >>> [basic_colour(colour) for colour in ("#0072b2", "#f0e442", "#aa7722", "#778888")]
+        ['blue', 'yellow', 'brown', 'grey']
+    """
+    channels = rgb(colour)
+    hue, lightness, _ = rgb_to_hls(*channels)
+    if max(channels) - min(channels) < _GREYISH:
+        return "black" if lightness < _GREY else "grey" if lightness < _WHITE else "white"
+    names = next(names for limit, *names in HUES if 360 * hue <= limit)
+    return names[(lightness >= _DARK) + (lightness >= _PALE)]

@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from play import time_page
 from solvers import ONE_THREAD, ROOT, TWELVE, compare
 
 #: Runs of each command.
@@ -464,7 +465,8 @@ def main() -> int:
         1 if one exceeds its limit, else 0.
     """
     parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
-    known = [*BENCHMARKS, "solvers"]
+    own = {"solvers": compare, "play": time_page}
+    known = [*BENCHMARKS, *own]
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"from {', '.join(known)}")
     parser.add_argument(
         "--small", action="store_true", help="run one round of the first lines of each"
@@ -481,8 +483,8 @@ def main() -> int:
         parser.error(f"there is no benchmark {', '.join(sorted(unknown))}; choose from {known}")
     kept = True
     for name in names:
-        if name == "solvers":
-            kept &= compare(wanted.small)
+        if name in own:
+            kept &= own[name](wanted.small)
             continue
         bench = BENCHMARKS[name]
         against = wanted.against and wanted.against.resolve()

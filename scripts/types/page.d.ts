@@ -78,6 +78,8 @@ declare namespace Fabkit {
     id: string;
     label: string;
     colour: string;
+    /** The name of the nearest basic colour; see fabkit/core/colours.py. */
+    hue: string;
     tone: string;
     ink: string;
     markInk: string;
@@ -248,8 +250,6 @@ declare namespace Fabkit {
   interface Hint {
     pieces: number[];
     placement: Placement | null;
-    /** Whether its pieces may be right, but lie elsewhere than in the solution that is known. */
-    isOnlyElsewhere?: boolean;
   }
 
   /** What drawing a piece needs of a game. */
@@ -292,7 +292,7 @@ declare namespace Fabkit {
     undo(): boolean;
     redo(): boolean;
     reset(): void;
-    computeField(wide?: number): Box;
+    computeField(wide?: number, heightPx?: number): Box;
     isInField(piece: number, orientation: number, at: Point): boolean;
     clampToField(piece: number, orientation: number, at: Point): Point;
     contradicts(piece: number, placement: Placement, cell: Point): boolean;
@@ -317,8 +317,8 @@ declare namespace Fabkit {
   // play-settings.js
 
   interface Settings {
-    values: { schema: number; language?: string; theme?: string; meter?: boolean; seen?: boolean };
-    set<Name extends "language" | "theme" | "meter" | "seen">(name: Name, setting: Settings["values"][Name]): void;
+    values: { schema: number; language?: string; theme?: string; meter?: boolean; seen?: boolean; deadEnd?: boolean };
+    set<Name extends "language" | "theme" | "meter" | "seen" | "deadEnd">(name: Name, setting: Settings["values"][Name]): void;
   }
 
   interface Zoom {
@@ -334,8 +334,8 @@ declare namespace Fabkit {
   interface Board {
     element: SVGSVGElement;
     groups: FullMap<number, SVGGElement>;
-    /** Aspect ratio of the available room. */
-    readonly room: number;
+    /** Aspect ratio and height of the available room. */
+    readonly room: [wide: number, heightPx: number];
     readonly place: { scale: number; left: number; top: number };
     open(game: Game): void;
     frame(): void;
@@ -344,6 +344,7 @@ declare namespace Fabkit {
     celebrate(): void;
     preview(piece: number | null, placement?: Placement | null): void;
     holds(x: number, y: number): boolean;
+    surrounds(piece: number, target: EventTarget | null, x: number, y: number): boolean;
   }
 
   interface Slot {
@@ -362,25 +363,28 @@ declare namespace Fabkit {
 
   // play-input.js
 
-  /** A piece under the pointer: `grab` is the point of it that was touched; `before` and `now` are its
-   * placement and the pointer once it is `moving`. */
-  interface Held {
-    piece: number;
-    element: Element;
+  /** How a pointer holds a piece: where it went down and is now, the point of the piece that it touched,
+   * and how far above the pointer the piece floats. */
+  interface Grip {
     id: number;
     from: Point;
-    lift: number;
-    grab: Point;
-    moving: boolean;
     now: Point;
-    before: Placement | null;
+    grab: Point;
+    lift: number;
   }
 
+  /** What the player does with the selected piece: nothing; a pointer is down on it; or it is carried, by a
+   * pointer or else with the keyboard, since it lay as `before`. */
+  type Hand =
+    | { state: "idle"; piece: number | null; grip: null }
+    | { state: "held"; piece: number; grip: Grip }
+    | { state: "carried"; piece: number; grip: Grip | null; before: Placement };
+  /** What it is while a pointer is down on a piece. */
+  type Held = Hand & { piece: number; grip: Grip };
+
   interface PieceInput {
-    held: Held | null;
-    attach(element: HTMLElement | SVGElement, piece: number, group: SVGGElement): void;
+    show(): void;
     reorient(turn: (piece: number) => Placement): void;
-    cancel(event?: PointerEvent): void;
   }
 
   // play-session.js
@@ -395,24 +399,27 @@ declare namespace Fabkit {
     data: Data;
     board: Board;
     tray: Tray;
-    input: PieceInput;
     game: Game;
-    selected: number | null;
-    /** The piece that is carried with the keyboard. */
-    carried: number | null;
+    readonly hand: Hand;
     isSolved: boolean;
     open(entry: Entry): void;
     update(): Verdict;
     refit(): void;
     solvedMessage(): string;
     select(piece: number): void;
-    drop(piece: number, placement: Placement): void;
+    hold(piece: number, grip: Grip): void;
+    lift(grip: Grip | null): void;
+    release(selected?: number | null): void;
+    cancel(): boolean;
+    drop(placement: Placement): void;
+    pieceOf(target: EventTarget | null): number | null;
+    parts(piece: number): { element: HTMLElement | SVGElement; drawing: SVGGElement };
+    tellDeadEnds(isOn: boolean): void;
     turn(hand: Side): void;
     flip(): void;
     flipInstead(before: Placements): void;
     pickUp(piece: number): void;
-    putDown(): void;
-    step(right: number, up: number): void;
+    step(right: number, up: number): boolean;
     toTray(): void;
     hint(): void;
     solve(): void;
@@ -501,6 +508,7 @@ declare namespace Fabkit {
   interface Elements {
     board: SVGSVGElement;
     how: HTMLDialogElement;
+    "dead-end": HTMLInputElement;
     language: HTMLSelectElement;
     theme: HTMLSelectElement;
     unsolved: HTMLInputElement;
@@ -518,7 +526,8 @@ declare namespace Fabkit {
     pairs(flat: Flat): Point[];
 
     Game: new (data: Data, entry: Entry) => Game;
-    nextHint(game: Game, limitMs?: number): Hint | null;
+    nextHint(game: Game, limitMs?: number): Hint | null | undefined;
+    searchFrom(game: Game): (limitMs: number) => Solution | null | undefined | false;
     applyHint(game: Game, hint: Hint): void;
 
     Store: new (name: string) => Store;
@@ -548,7 +557,7 @@ declare namespace Fabkit {
 
     Settings: new () => Settings;
     Zoom: new (stage: HTMLElement, session: Session) => Zoom;
-    fitTray(tray: HTMLElement, maximum: number): void;
+    fitTray(tray: HTMLElement, maximum: number): number;
     pieceDrawing(piece: number): SVGSVGElement;
     howToSteps(): HTMLLIElement[];
 
@@ -570,7 +579,9 @@ declare namespace Fabkit {
     neighbourMember(entry: Entry, places: number): Entry | null;
     FamilyPicker: new (data: Data, family: Family, open: (member: Entry) => void) => FamilyPicker;
     /** Finds a solution in which the `kept` pieces lie as they do, and the order in which the others were
-     * found: null when there is none, undefined when the time is up. */
+     * found: null when there is none, undefined when the time is up. The search can be continued until it
+     * has an answer. */
+    searchWith(game: Game, kept: Map<number, Placement>): (limitMs: number) => Solution | null | undefined;
     solve(game: Game, kept: Map<number, Placement>, limitMs: number): Solution | null | undefined;
 
     ChallengeList: new (

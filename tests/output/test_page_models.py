@@ -7,6 +7,7 @@ import json
 import zlib
 from collections.abc import Sequence
 from functools import cache
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -46,10 +47,11 @@ def laid_out(name: str, *only: str) -> tuple[Artifacts, Sequence[Entry], dict[st
         patch.setattr("fabkit.build.page_assets._model", lambda *_: {})
         models = models_data(artifacts)
     play, found = play_data(puzzle, entries, profile.unit_mm), {}
+    regions = {entry.challenge.id: [*chain(*sorted(entry.challenge.region))] for entry in entries}
     for entry in play["entries"]:
         boards = models["boards"].items() if entry["halves"] == 1 else ()
         board = next(
-            (one for one in boards if one[1]["cells"] == entry["cells"]), ("", {"rest": 0})
+            (one for one in boards if one[1]["cells"] == regions[entry["id"]]), ("", {"rest": 0})
         )
         step = [one * play["unitMm"] / entry["halves"] for one in play["lattice"]["step"]]
         pieces = {}

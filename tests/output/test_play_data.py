@@ -106,7 +106,6 @@ def test_the_data_is_that_of_the_entry(only: str) -> None:
     script = data_script(play_data(puzzle, [entry], 20.0))
     data = json.loads(script.removeprefix("window.FABKIT = ").removesuffix(";\n"))
     (challenge,) = data["entries"]
-    assert set(pairs(challenge["cells"])) == entry.challenge.region
     layout = {}
     for place, orientation, dx, dy in challenge["solution"]:
         piece = data["pieces"][place]
@@ -114,6 +113,8 @@ def test_the_data_is_that_of_the_entry(only: str) -> None:
         fine = cells if entry.halves == 1 else subdivide(puzzle.lattice, cells)
         layout[piece["id"]] = frozenset((x + dx, y + dy) for x, y in fine)
     assert layout == entry.solution
+    assert "cells" not in challenge  # the solution covers them
+    assert frozenset().union(*layout.values()) == entry.challenge.region
     found = [data["pieces"][place]["id"] for place in challenge["order"]]
     assert found == [step.piece for step in solving_order(puzzle, entry)]
     assert {language: texts["next"] for language, texts in data["translations"].items()} == {
@@ -127,7 +128,9 @@ def test_the_data_is_that_of_the_entry(only: str) -> None:
             fine = subdivide(puzzle.lattice, [(x, y)])
             assert {(2 * x + dx, 2 * y + dy) for dx, dy in pairs(parts["2"])} == fine
     unsolved = altered(entry, solution=None, status="unknown")
-    assert "solution" not in play_data(puzzle, [unsolved], 20.0)["entries"][0]
+    (bare,) = play_data(puzzle, [unsolved], 20.0)["entries"]
+    assert "solution" not in bare
+    assert set(pairs(bare["cells"])) == entry.challenge.region
     # What is kept of it is kept of no other of its name.
     first, cells = next(iter((entry.solution or {}).items()))
     twins = (

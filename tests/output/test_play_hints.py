@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from fabkit.solve.encoding import to_exact_cover
 from fabkit.solve.engines.engine import Budget
 from tests.support import browser
 from tests.support.entries import altered
-from tests.support.playpages import entries_of, write_page
+from tests.support.playpages import Player, entries_of, write_page
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -72,10 +73,15 @@ def turned_about(
     return frozenset((x + x1 - x0, y + y1 - y0) for x, y in map(half, cells))
 
 
-def test_a_turned_solution_goes_on_and_a_spoiling_piece_is_named(
-    chromium: Browser, tmp_path: Path
-) -> None:
-    positions = Positions("fridgeiq", "square_05")
+#: Windows of a phone, upright and on its side, and of a desktop.
+WINDOWS = [(320, 568), (844, 390), (1280, 900)]
+
+
+def turned_and_spoilt(
+    positions: Positions,
+) -> tuple[dict[str, frozenset[Cell]], dict[str, frozenset[Cell]], str, str]:
+    """Half a turn of the solution without a piece, the same with another piece out of place, and the
+    two pieces."""
     lattice, region = positions.puzzle.lattice, positions.entry.challenge.region
     layout = {
         piece: turned_about(lattice, region, cells) for piece, cells in positions.solution.items()
@@ -89,21 +95,142 @@ def test_a_turned_solution_goes_on_and_a_spoiling_piece_is_named(
         for shift in (step, -step, step // 2, -step // 2)
         if (candidate := frozenset((x + shift, y) for x, y in most[spoiling])) != most[spoiling]
     )
-    with browser.opened(
-        chromium, write_page(tmp_path, positions.puzzle, [positions.entry])
-    ) as page:
-        lists = [positions.lists(most), positions.lists({**moved, spoiling: wrong})]
-        kept, spoilt = page.evaluate(HINT, [positions.entry.challenge.id, lists])
-    assert kept["pieces"] == [lacking]
-    assert frozenset(map(tuple, kept["cells"])) == layout[lacking]
-    assert spoilt["pieces"] == [spoiling]
+    return most, {**moved, spoiling: wrong}, lacking, spoiling
+
+
+@pytest.mark.parametrize("fingers", [False, True])
+@pytest.mark.parametrize("size", WINDOWS)
+def test_a_turned_solution_goes_on_and_a_spoiling_piece_is_named(
+    chromium: Browser, tmp_path: Path, size: tuple[int, int], fingers: bool
+) -> None:
+    positions = Positions("fridgeiq", "square_05")
+    turned, spoilt, lacking, spoiling = turned_and_spoilt(positions)
+    ids = list(positions.oriented)
+    window: dict[str, Any] = {"viewport": dict(zip(("width", "height"), size, strict=True))}
+    if fingers:
+        window |= {"has_touch": True, "is_mobile": True}
+    url = write_page(tmp_path, positions.puzzle, [positions.entry])
+    with browser.opened(chromium, url, **window) as page:
+        player = Player(page, positions.puzzle, positions.entry)
+        button = page.locator("#play-tools [data-do=hint]")
+
+        def hint() -> str:
+            before = player.announced
+            button.tap() if fingers else button.click()
+            player.until("(text) => document.getElementById('play-say').innerText !== text", before)
+            return player.announced
+
+        def lay(layout: dict[str, frozenset[Cell]]) -> None:
+            stored = [[ids[piece], *placement] for piece, *placement in positions.lists(layout)]
+            page.evaluate("(pieces) => fabkitPlay.page.session.loadPlacements(pieces)", stored)
+
+        lay(turned)
+        assert hint() == f"Hint: this can still be solved; {lacking} goes next"
+        while not player.solved:
+            button.tap() if fingers else button.click()
+            page.wait_for_timeout(50)
+        assert player.text("done-text") == "Solved, with 1 hint."
+        lay(spoilt)
+        assert hint() == f"Hint: {spoiling} can’t stay there; ask again to take it away"
+        assert player.on_board(spoiling).is_visible()  # it only offers that
+        assert hint() == f"{spoiling} is back in the tray"
+        assert player.placed_count == len(spoilt) - 1
+
+
+def test_dead_ends_are_told_when_that_is_switched_on(chromium: Browser, tmp_path: Path) -> None:
+    positions = Positions("fridgeiq", "square_05")
+    _, spoilt, _, spoiling = turned_and_spoilt(positions)
+    sound = {piece: cells for piece, cells in spoilt.items() if piece != spoiling}
+    # A corner is cut off: each piece lies well, but nothing fits between them.
+    url = write_page(tmp_path, positions.puzzle, [positions.entry])
+    with browser.opened(chromium, url) as page:
+        player = Player(page, positions.puzzle, positions.entry)
+        dead = dead_end(positions)
+        ids = list(positions.oriented)
+        script = "(pieces) => fabkitPlay.page.session.loadPlacements(pieces)"
+
+        def lay(layout: dict[str, frozenset[Cell]]) -> None:
+            stored = [[ids[piece], *placement] for piece, *placement in positions.lists(layout)]
+            page.evaluate(script, stored)
+            page.wait_for_timeout(700)
+
+        lay(dead)
+        assert player.announced == "Pieces placed as in the link"
+        for _ in range(2):  # also after the page is loaded again
+            page.locator("[data-do=menu]").click()
+            page.get_by_label("Tell me at a dead end").set_checked(True)
+            player.press("Escape")
+            lay(sound)
+            assert player.announced == "Pieces placed as in the link"
+            assert not page.locator("#play-board.stuck").count()
+            lay(dead)
+            assert player.announced == "From here it can’t be solved any more."
+            assert page.locator("#play-board.stuck").count()
+            player.do("undo")
+            page.wait_for_timeout(100)
+            assert not page.locator("#play-board.stuck").count()
+            page.reload()
+            assert page.locator("#play-dead-end").is_checked()
+
+
+def dead_end(positions: Positions) -> dict[str, frozenset[Cell]]:
+    """A piece in the region with which no solution goes on, as the solver says."""
+    challenge = positions.entry.challenge
+    for piece in positions.solution:
+        for placed in placements(
+            positions.puzzle.lattice, positions.puzzle.piece(piece), challenge.region, False
+        ):
+            layout = {piece: placed.cells}
+            if not positions.can_be_finished(layout):
+                return layout
+    raise AssertionError("every piece fits everywhere")
+
+
+#: What is left of an entry whose solution nobody knows.
+FORGET = """() => {
+  const [entry] = FABKIT.entries;
+  delete entry.solution;
+  delete entry.order;
+  fabkitPlay.page.session.open(entry);
+}"""
+
+
+def test_challenges_without_a_known_solution_have_hints_too(
+    chromium: Browser, tmp_path: Path
+) -> None:
+    positions = Positions("fridgeiq", "square_05")
+    turned, *_ = turned_and_spoilt(positions)
+    url = write_page(tmp_path, positions.puzzle, [positions.entry])
+    with browser.opened(chromium, url) as page:
+        player = Player(page, positions.puzzle, positions.entry)
+        # The search while it opens is not in time.
+        page.evaluate("fabkitPlay.solve = () => undefined")
+        page.evaluate(FORGET)
+        assert player.can("hint")
+        player.do("hint")
+        assert player.announced.startswith("No hint was found in time.")
+        assert player.placed_count == 0
+        page.reload()
+        page.evaluate(browser.SEEN)
+        page.evaluate(FORGET)
+        stored = [
+            [list(positions.oriented)[piece], *placement]
+            for piece, *placement in positions.lists(turned)
+        ]
+        page.evaluate("(pieces) => fabkitPlay.page.session.loadPlacements(pieces)", stored)
+        for _ in range(3):
+            if not player.solved:
+                player.do("hint")
+        assert player.solved
 
 
 @pytest.mark.parametrize(
     ("name", "only"),
     [
-        ("fridgeiq", "square_05"), ("iqblock", "square"), ("iqstars", "board"),
+        ("fridgeiq", "square_05"), ("iqblock", "square"), ("iqstars", "board"), ("iqfit", "board"),
         ("cubimagici", "tray"), ("calendar", "start-090"), ("pentominoes", "start-090"),
+        ("dicesquare", "start-090"), ("tangram", "convex-09"), ("hexiamonds", "start-090"),
+        ("tetrahexes", "parallelogram"), ("balls12", "start-090"),
     ],
 )  # fmt: skip
 def test_hints_agree_with_the_solver_on_what_can_be_finished(
@@ -115,9 +242,10 @@ def test_hints_agree_with_the_solver_on_what_can_be_finished(
     challenge = positions.entry.challenge
     lattice = positions.puzzle.lattice
     layouts: list[dict[str, frozenset[Cell]]] = []
-    while len(layouts) < 35:
-        pieces = dice.sample([*positions.solution], dice.randrange(2, 5))
-        layout = {piece: positions.solution[piece] for piece in pieces if piece not in given}
+    while len(layouts) < 18:
+        free = [piece for piece in positions.solution if piece not in given]
+        pieces = dice.sample(free, min(dice.randrange(2, 5), len(free)))
+        layout = {piece: positions.solution[piece] for piece in pieces}
         moved = dice.choice(pieces)
         room = [
             cells
@@ -128,11 +256,14 @@ def test_hints_agree_with_the_solver_on_what_can_be_finished(
             and all(cells.isdisjoint(other) for one, other in layout.items() if one != moved)
             and all(cells.isdisjoint(other) for other in given.values())
         ]
-        if room and moved not in given:
+        if room:
             layouts.append({**layout, moved: dice.choice(room)})
     with browser.opened(
         chromium, write_page(tmp_path, positions.puzzle, [positions.entry])
     ) as page:
+        # The page takes the cells from the solution.
+        cells = page.evaluate("FABKIT.entries[0].cells")
+        assert cells == [*chain(*sorted(challenge.region))]
         hints: list[dict[str, Any]] = page.evaluate(
             HINT, [positions.entry.challenge.id, [positions.lists(one) for one in layouts]]
         )

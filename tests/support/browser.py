@@ -16,9 +16,10 @@ import pytest
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-_NAMES = ("chromium", "chromium-browser", "google-chrome")
+#: The commands of it.
+NAMES = ("chromium", "chromium-browser", "google-chrome")
 #: Marks tests, or a whole file as ``pytestmark``, that need it.
-needed = pytest.mark.needs(*_NAMES)
+needed = pytest.mark.needs(*NAMES)
 
 #: No sandbox, since tests may run as root; 3D without a graphics card; nothing of its own on the net.
 _ARGUMENTS = [
@@ -39,7 +40,7 @@ def started() -> Iterator[Browser]:
     """Chromium, without a window."""
     from playwright.sync_api import sync_playwright
 
-    path = next(filter(None, map(shutil.which, _NAMES)))
+    path = next(filter(None, map(shutil.which, NAMES)))
     with (
         sync_playwright() as playwright,
         playwright.chromium.launch(executable_path=path, args=_ARGUMENTS) as browser,

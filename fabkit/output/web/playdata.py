@@ -13,7 +13,7 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
-from fabkit.core.colours import ink_on
+from fabkit.core.colours import basic_colour, ink_on
 from fabkit.core.errors import escape
 from fabkit.core.files import SCHEMA_VERSION, json_sha256
 from fabkit.drawing.marks import mark_places
@@ -57,13 +57,14 @@ def play_data(
 ) -> dict[str, Any]:
     """Return the data of a set's page; see `fabkit.output.web.document.page_files`.
 
-    Challenges have the order, titles and numbers of the booklet.
+    Challenges have the order and titles of the booklet.
 
     Returns:
         A document for `data_script`. Points and cells are frame points of the lattice in flat
         lists: x, y, x, y. A placement is the piece's index in the set, the index of its
         orientation, and the frame vector that moves it. The ``order`` of an entry is that in which a
-        person would find its pieces. Users' texts are escaped.
+        person would find its pieces; its ``cells`` are those of the solution where they are not given.
+        Users' texts are escaped.
 
     Raises:
         InputError: when the language is not supported.
@@ -187,7 +188,6 @@ def _entry(
     given = {placed.piece: sorted(placed.cells) for placed in challenge.given}
     document: dict[str, Any] = {
         "id": challenge.id,
-        "number": numbered.number,
         "kind": entry.kind,
         "status": entry.result.status,
         "level": numbered.level,
@@ -224,6 +224,8 @@ def _entry(
     if entry.solution:
         document["solution"] = placements(entry.solution)
         document["order"] = [indices[step.piece] for step in solving_order(puzzle, entry)]
+        if frozenset(chain.from_iterable(entry.solution.values())) == challenge.region:
+            del document["cells"]  # half of the data; the page takes them from the solution
     return document
 
 
@@ -463,6 +465,7 @@ class PieceOrientations:
             "id": piece.id,
             "label": escape(piece.label),
             "colour": piece.colour,
+            "hue": basic_colour(piece.colour),
             "tone": piece.tone,
             "ink": ink_on(below),
             "markInk": ink_on(piece.colour),

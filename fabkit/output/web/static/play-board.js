@@ -44,10 +44,12 @@
       this.preview(null);
     }
 
-    /** Aspect ratio of the available room; in portrait the tray takes half of the height. */
+    /** Aspect ratio and height of the available room; in portrait the tray takes half of the height.
+     * @returns {[wide: number, heightPx: number]} */
     get room() {
       const { clientWidth, clientHeight } = /** @type {HTMLElement} */ (this.element.parentElement);
-      return clientWidth / Math.max(clientHeight, window.innerHeight / 2);
+      const height = Math.max(clientHeight, window.innerHeight / 2);
+      return [clientWidth / height, height];
     }
 
     /** Draws the field: the region and the parking area. */
@@ -58,8 +60,9 @@
       this.element.setAttribute("viewBox", view.join(" "));
       this.element.style.setProperty("--wide", String(view[2] / view[3]));
       play.drawRegion(this.region, game);
-      if (game.fixed.size === game.placements.size) return; // there is nothing to park
       const isBelow = field[3] - region[3] < region[1] - field[1] - 1e-6;
+      const isBeside = region[0] - field[0] < field[2] - region[2] - 1e-6;
+      if (!isBelow && !isBeside) return; // pieces are put aside in the tray
       /** @type {Fabkit.Box} */
       const park = isBelow ? [field[0], field[1], field[2], region[1]] : [region[2], field[1], field[2], field[3]];
       const [x, y, width, height] = play.viewBox(game.grid, park, -GAP);
@@ -164,10 +167,21 @@
     }
 
     /** @type {Fabkit.Board["holds"]} */
-    holds(x, y) {
-      const { left, top, right, bottom } = this.element.getBoundingClientRect();
-      return x >= left && x <= right && y >= top && y <= bottom;
+    holds(x, y) { return isWithin(this.element, x, y); }
+
+    /** Whether a pointer on the board is within the box around a piece that lies there.
+     * @type {Fabkit.Board["surrounds"]} */
+    surrounds(piece, target, x, y) {
+      const isOnBoard = this.element.contains(/** @type {Node} */ (target));
+      return isOnBoard && Boolean(this.game.placements.get(piece).at) && isWithin(this.groups.get(piece), x, y);
     }
+  }
+
+  /** Whether a point of the screen is within the box around an element.
+   * @type {(element: Element, x: number, y: number) => boolean} */
+  function isWithin(element, x, y) {
+    const { left, top, right, bottom } = element.getBoundingClientRect();
+    return x >= left && x <= right && y >= top && y <= bottom;
   }
 
   /** The list of pieces. A piece on the board leaves its outline in its slot. */

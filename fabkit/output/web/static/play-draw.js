@@ -37,19 +37,22 @@
    * @type {Fabkit.Play["drawPiece"]} */
   function drawPiece(group, game, piece, orientation) {
     const { grid, data } = game;
-    const { colour, ink, faint, tone, label, orientations } = data.pieces[piece];
+    const { colour, ink, markInk, faint, tone, label, orientations } = data.pieces[piece];
     const shape = game.shape(piece, orientation);
-    const body = { d: grid.path(shape.rings), fill: colour, class: "body" };
+    const body = { d: grid.path(shape.rings), fill: colour, stroke: markInk, class: "body" };
     /** @type {SVGElement[]} */
     const parts = [svg("path", data.ball ? { ...body, "fill-opacity": 0.35 } : body)];
     if (data.ball) parts.push(...balls(grid, shape.cells, data.ball, { fill: colour }));
     if (orientations[orientation].tones) {
       const toned = orientations[orientation].tones.map((ring) => ring.map((value) => value * grid.halves));
       parts.push(svg("path", { d: grid.path(toned), fill: tone, class: "tone" }));
-      parts.push(svg("path", { ...body, fill: "none", class: "body edge" }));
+      // Both colours need a line that stands out.
+      for (const [stroke, name] of [["#000000", "body edge"], ["#ffffff", "joint"]]) {
+        parts.push(svg("path", { d: body.d, fill: "none", stroke, class: name }));
+      }
     }
     for (const [look, x, y, reach] of orientations[orientation].looks ?? []) {
-      parts.push(markShape(grid, look, [x, y], reach, data.pieces[piece].markInk));
+      parts.push(markShape(grid, look, [x, y], reach, markInk));
     }
     const [x, y, size] = orientations[orientation].label;
     const [left, base] = grid.toDrawing(x * grid.halves, y * grid.halves);

@@ -10,6 +10,8 @@
   const MOST_SPOILERS = 3; // so many pieces are named as in the way
   /** Margin of the field around the region, in grid units. */
   const MARGIN = 0.25;
+  /** There is room to park pieces where a grid unit stays so large. */
+  const ROOMY_PX = 56;
   /** The counters: time in milliseconds, and how often the solution was shown. */
   const NOTHING = { hints: 0, moves: 0, ms: 0, shown: 0 };
 
@@ -198,10 +200,10 @@
     }
 
     /** The field that pieces cannot leave: the region and a margin in which every free piece fits in every
-     * orientation with a step to spare, so that clamping by whole steps succeeds. Pieces can be parked
-     * to the right or below, whichever is drawn larger at the aspect ratio `wide`.
+     * orientation with a step to spare, so that clamping by whole steps succeeds. If an area of this aspect
+     * ratio and height has room for it, pieces can be parked to the right or below, whichever is drawn larger.
      * @type {Fabkit.Game["computeField"]} */
-    computeField(wide = 1) {
+    computeField(wide = 1, heightPx = Infinity) {
       const [unit, margin] = [1, MARGIN].map((room) => this.grid.fromDrawing(room * UNIT, -room * UNIT));
       const free = this.entry.pieces.filter((piece) => !this.fixed.has(piece));
       const boxesByPiece = free.map((piece) =>
@@ -224,7 +226,10 @@
       /** @param {Fabkit.Box} box */
       const size = ([x0, y0, x1, y1]) => Math.max((x1 - x0) / unit[0] / wide, (y1 - y0) / unit[1]);
       const [beside, below] = [0, 1].map(parkedAt);
-      return size(beside) < size(below) ? beside : below;
+      const parking = size(beside) < size(below) ? beside : below;
+      /** @type {Fabkit.Box} */
+      const bare = [left - room[0], bottom - room[1], right + room[0], top + room[1]];
+      return heightPx / size(parking) >= ROOMY_PX || size(parking) <= size(bare) ? parking : bare;
     }
 
     /** Whether a piece would be inside the field.
@@ -307,34 +312,65 @@
   /** @type {(before: Fabkit.Placement | undefined, now: Fabkit.Placement) => boolean} */
   const samePlacement = (before, now) => before?.orientation === now.orientation && String(before.at) === String(now.at);
 
+  /** What is wrong with what lies on the board: pieces that may not lie as they do.
+   * @type {(verdict: Fabkit.Verdict, lying: Map<number, Fabkit.Placement>) => number[]} */
+  function faultyOf({ overlaps, outside, blocking, against }, lying) {
+    return [...new Set([...overlaps.keys(), ...outside, ...blocking, ...against])].filter((piece) => lying.has(piece));
+  }
+
+  /** The pieces that lie on the board, parked ones aside.
+   * @type {(game: Fabkit.Game, verdict: Fabkit.Verdict) => Map<number, Fabkit.Placement>} */
+  const lyingOf = ({ placements }, { parked }) => new Map([...placements].filter(([piece, { at }]) => at && !parked.has(piece)));
+
   /** The next hint: the next piece of a solution that keeps what lies on the board, and its placement; or
-   * the fewest pieces that have to be taken away first. Null when nothing is left to do, or known.
+   * the fewest pieces that have to be taken away first. Null when nothing is left to do, or nothing can be;
+   * undefined when none was found in time.
    * @type {Fabkit.Play["nextHint"]} */
   function nextHint(game, limitMs = MOST_MS) {
     const verdict = game.evaluate();
     if (verdict.solved || game.entry.status === "impossible") return null;
-    const lying = new Map([...game.placements].filter(([piece, { at }]) => at && !verdict.parked.has(piece)));
-    const faults = [verdict.overlaps.keys(), verdict.outside, verdict.blocking, verdict.against].flatMap((pieces) => [...pieces]);
-    const faulty = new Set(faults.filter((piece) => lying.has(piece)));
+    const lying = lyingOf(game, verdict);
+    const faulty = faultyOf(verdict, lying);
     const end = performance.now() + limitMs;
-    const plan = faulty.size ? null : solutionWith(game, lying, limitMs);
+    const plan = faulty.length ? null : solutionWith(game, lying, limitMs);
     if (plan) return nextOf(game, plan);
+    const isProved = plan === null && !faulty.length;
+    if (isProved && lying.size === game.fixed.size) game.entry.status = "impossible";
     const spoilers = plan === null ? fewestSpoilers(game, lying, end) : [];
     if (spoilers.length) return { pieces: spoilers, placement: null };
-    // Not found in time: what lies elsewhere than in a known solution.
-    const [known] = game.known;
-    const settled = known ? progress(game, known.solution, lying).settled : game.fixed;
-    const elsewhere = [...(known ? lying.keys() : faulty)].filter((piece) => !settled.has(piece));
-    if (elsewhere.length) return { pieces: elsewhere, placement: null, isOnlyElsewhere: Boolean(known) };
-    return known ? nextOf(game, known) : null;
+    // Not found in time: no solution has all of these.
+    const [known] = isProved ? game.known : [];
+    const settled = known && progress(game, known.solution, lying).settled;
+    const together = settled ? [...lying.keys()].filter((piece) => !settled.has(piece)) : faulty;
+    if (together.length) return { pieces: together, placement: null };
+    return game.entry.status === "impossible" ? null : undefined;
+  }
+
+  /** Prepares the search, in slices, for whether what lies on the board can be completed: each call searches
+   * for some ms, and returns null when it cannot be.
+   * @type {Fabkit.Play["searchFrom"]} */
+  function searchFrom(game) {
+    const verdict = game.evaluate();
+    const lying = lyingOf(game, verdict);
+    const isOpen = !verdict.solved && !faultyOf(verdict, lying).length && !knownWith(game, lying);
+    const search = isOpen && play.searchWith(game, lying);
+    return (limitMs) => {
+      const answer = search ? search(limitMs) : false;
+      if (answer) game.known.push(answer);
+      return answer;
+    };
+  }
+
+  /** @type {(game: Fabkit.Game, kept: Map<number, Fabkit.Placement>) => Fabkit.Solution | undefined} */
+  function knownWith(game, kept) {
+    return game.known.find((known) => progress(game, known.solution, kept).settled.size === kept.size);
   }
 
   /** A solution in which some pieces lie as they do: a known one, or one that is found.
    * @type {(game: Fabkit.Game, kept: Map<number, Fabkit.Placement>, limitMs: number) => Fabkit.Solution | null | undefined} */
   function solutionWith(game, kept, limitMs) {
-    for (const known of game.known) {
-      if (progress(game, known.solution, kept).settled.size === kept.size) return known;
-    }
+    const known = knownWith(game, kept);
+    if (known) return known;
     const answer = play.solve(game, kept, limitMs);
     if (answer) game.known.push(answer);
     return answer;
@@ -454,5 +490,19 @@
     return [piece, { orientation: same, at: [x, y] }];
   }
 
-  Object.assign(play, /** @satisfies {Partial<Fabkit.Play>} */ ({ Game, nextHint, applyHint }));
+  // The cells of most entries are those of the solution, and found when they are asked for.
+  const data = window.FABKIT;
+  for (const entry of data.entries.filter(({ cells }) => !cells)) {
+    const get = () => {
+      const grid = new Grid(data.lattice, entry.halves);
+      const cells = (entry.solution ?? []).flatMap(([piece, orientation, x, y]) =>
+        grid.shape(data.pieces[piece].orientations[orientation]).cells.map(([dx, dy]) => [x + dx, y + dy]));
+      const value = cells.sort(([x, y], [x2, y2]) => x - x2 || y - y2).flat();
+      Object.defineProperty(entry, "cells", { value });
+      return value;
+    };
+    Object.defineProperty(entry, "cells", { get, enumerable: true, configurable: true });
+  }
+
+  Object.assign(play, /** @satisfies {Partial<Fabkit.Play>} */ ({ Game, nextHint, searchFrom, applyHint }));
 })();

@@ -8,19 +8,22 @@
   const STILL_PX = 6; // less movement than this is a tap
   const LIFT_PX = 44; // a touched piece floats above the finger that would hide it
   const TWICE_MS = 280; // two taps within this time turn the piece over
+  const NEAR_PX = 24; // a tap so near to where a piece was dropped is for that piece,
+  const SOON_MS = 1000; // so long after the drop
   const BRINK_PX = 36; // dragging this near to the window's edge scrolls the page
   /** Wheel distance for one rotation, and the pause that ends a wheel gesture. */
   const [NOTCH_PX, PAUSE_MS] = [60, 250];
 
-  /** Tracks one pointer at a time. */
+  /** Turns what pointers do into actions of the session, whose `hand` says what is held; one pointer at
+   * a time. */
   class PieceInput {
     /** @param {Fabkit.Session} session */
     constructor(session) {
       this.session = session;
-      /** @type {Fabkit.Held | null} */
-      this.held = null;
       /** @type {{ piece: number, time: number, before: Fabkit.Placements } | null} */
       this.lastTap = null;
+      /** @type {{ piece: number, x: number, y: number, time: number } | null} */
+      this.lastDrop = null;
       /** The piece of a wheel gesture, its distance so far, and the time of its last event.
        * @type {{ piece: number | null, distance: number, time: number }} */
       this.wheel = { piece: null, distance: 0, time: -Infinity };
@@ -28,9 +31,19 @@
       this.drawing = svg("g");
       this.floating = svg("svg", { class: "floating", viewBox, "aria-hidden": "true" }, this.drawing);
       document.body.append(this.floating);
+      document.addEventListener("pointerdown", (event) => this.down(event));
       document.addEventListener("pointermove", (event) => this.move(event));
       document.addEventListener("pointerup", (event) => this.up(event));
       document.addEventListener("pointercancel", (event) => this.cancel(event));
+      document.addEventListener("focusin", ({ target }) => {
+        const piece = session.pieceOf(target);
+        if (piece !== null) session.select(piece);
+      });
+      // A click without a pointer comes from a keyboard or a screen reader.
+      document.addEventListener("click", ({ detail, target }) => {
+        const piece = session.pieceOf(target);
+        if (piece !== null && !detail) session.pickUp(piece);
+      });
       document.addEventListener("contextmenu", (event) => {
         if (this.pieceAt(event) !== null) event.preventDefault();
       });
@@ -40,28 +53,27 @@
       document.addEventListener("wheel", (event) => this.onWheel(event), { passive: false });
     }
 
-    /** The dragged piece, or the movable one under the pointer; null for none.
+    /** The piece that a pointer means: the held one, or the movable one under it; null for none.
      * @param {MouseEvent} event */
-    pieceAt({ target, clientX: x, clientY: y }) {
-      const { board, data, game, selected } = this.session;
-      if (this.held) return this.held.piece;
-      const element = /** @type {Element} */ (target);
-      const id = /** @type {HTMLElement | null} */ (element.closest?.("#play-game [data-piece]"))?.dataset.piece;
-      const piece = data.pieces.findIndex((known) => known.id === id);
-      if (piece >= 0) return game.fixed.has(piece) ? null : piece;
-      // A piece that was rotated away from the pointer still counts.
-      if (selected === null || !game.placements.get(selected).at) return null;
-      const box = board.groups.get(selected).getBoundingClientRect();
-      const isIn = x >= box.left && x <= box.right && y >= box.top && y <= box.bottom;
-      return isIn && board.element.contains(element) ? selected : null;
+    pieceAt({ target, clientX: x, clientY: y, timeStamp }) {
+      const { session, lastDrop } = this;
+      const { piece: selected, grip } = session.hand;
+      if (selected === null || grip) return grip ? selected : session.pieceOf(target);
+      const under = session.pieceOf(target);
+      // A dropped piece snaps into place, perhaps away from the pointer.
+      const wait = under === null ? SOON_MS : TWICE_MS;
+      const isSoon = lastDrop?.piece === selected && timeStamp - lastDrop.time < wait;
+      if (isSoon && Math.hypot(x - lastDrop.x, y - lastDrop.y) < NEAR_PX) return selected;
+      // And one that is rotated may turn away from it.
+      return under ?? (session.board.surrounds(selected, target, x, y) ? selected : null);
     }
 
     /** Rotates a piece, also while it is dragged.
      * @type {(event: MouseEvent, piece: number | null, side: Fabkit.Side) => void} */
     rotate(event, piece, side) {
       if (piece === null) return;
-      if (!this.held) this.session.select(piece);
-      else if (!this.held.moving) this.lift(event);
+      if (!this.session.hand.grip) this.session.select(piece);
+      else this.lift(event);
       this.session.turn(side);
     }
 
@@ -81,35 +93,23 @@
       wheel.distance = 0;
     }
 
-    /** Makes a piece draggable by an element.
-     * @type {Fabkit.PieceInput["attach"]} */
-    attach(element, piece, group) {
-      element.addEventListener("pointerdown", (event) =>
-        this.down(/** @type {PointerEvent} */ (event), element, piece, group));
-      // A click without a pointer comes from a keyboard or a screen reader.
-      element.addEventListener("click", (event) =>
-        /** @type {MouseEvent} */ (event).detail || this.session.pickUp(piece));
-    }
-
-    /** @type {(event: PointerEvent, element: Element, piece: number, group: SVGGElement) => void} */
-    down(event, element, piece, group) {
-      if (event.button !== 0 || this.held) return;
-      if (this.session.carried !== null) this.session.putDown();
+    /** @param {PointerEvent} event */
+    down(event) {
+      const piece = this.pieceAt(event);
+      if (event.button !== 0 || piece === null || this.session.hand.grip) return;
+      const { element, drawing } = this.session.parts(piece);
       element.setPointerCapture(event.pointerId);
-      const inverse = /** @type {DOMMatrix} */ (group.getScreenCTM()).inverse();
+      const inverse = /** @type {DOMMatrix} */ (drawing.getScreenCTM()).inverse();
       const grab = new DOMPoint(event.clientX, event.clientY).matrixTransform(inverse);
-      this.held = {
-        piece, element, id: event.pointerId, from: [event.clientX, event.clientY],
-        lift: event.pointerType === "touch" ? LIFT_PX : 0, grab: [grab.x, grab.y], moving: false,
-        now: [0, 0], before: null,
-      };
-      this.session.select(piece);
+      this.session.hold(piece, {
+        id: event.pointerId, from: [event.clientX, event.clientY], now: [event.clientX, event.clientY],
+        lift: event.pointerType === "touch" ? LIFT_PX : 0, grab: [grab.x, grab.y],
+      });
     }
 
     /** @param {PointerEvent} event */
     move(event) {
-      const { held } = this;
-      if (held?.id !== event.pointerId) return;
+      if (this.session.hand.grip?.id !== event.pointerId) return;
       if (event.buttons) this.drag(event);
       else this.cancel(event); // it was released outside the window
     }
@@ -117,31 +117,32 @@
     /** Drags the piece once the pointer has moved too far for a tap.
      * @param {PointerEvent} event */
     drag(event) {
-      const held = /** @type {Fabkit.Held} */ (this.held);
-      const distance = Math.hypot(event.clientX - held.from[0], event.clientY - held.from[1]);
-      if (!held.moving && distance < STILL_PX) return;
-      if (!held.moving) this.lift(event);
-      held.now = [event.clientX, event.clientY];
+      const { state, grip } = /** @type {Fabkit.Held} */ (this.session.hand);
+      const distance = Math.hypot(event.clientX - grip.from[0], event.clientY - grip.from[1]);
+      if (state === "held" && distance < STILL_PX) return;
+      this.lift(event);
       if (event.clientY < BRINK_PX) window.scrollBy(0, -12);
       if (event.clientY > window.innerHeight - BRINK_PX) window.scrollBy(0, 12);
       this.showDragged();
     }
 
-    /** Starts dragging; this becomes a step only with the drop.
+    /** Starts dragging, unless that has begun, and notes where the pointer is.
      * @param {MouseEvent} event */
     lift({ clientX, clientY }) {
-      const held = /** @type {Fabkit.Held} */ (this.held);
-      const before = this.session.game.placements.get(held.piece);
-      Object.assign(held, { moving: true, before, now: [clientX, clientY] });
-      held.element.classList.add("lifted");
-      document.documentElement.classList.add("dragging");
-      this.redraw();
+      const { state, grip } = /** @type {Fabkit.Held} */ (this.session.hand);
+      grip.now = [clientX, clientY];
+      if (state === "held") this.session.lift(grip);
     }
 
-    redraw() {
-      const { session: { game } } = this;
-      const { piece } = /** @type {Fabkit.Held} */ (this.held);
-      play.drawPiece(this.drawing, game, piece, game.placements.get(piece).orientation);
+    /** Shows what the hand does: the dragged piece, or none. */
+    show() {
+      const { session: { hand: { state, piece, grip }, game, board } } = this;
+      const isDragged = state === "carried" && grip !== null;
+      document.documentElement.classList.toggle("dragging", isDragged);
+      document.documentElement.classList.toggle("carrying", state === "carried" && !grip);
+      if (isDragged) return play.drawPiece(this.drawing, game, piece, game.placements.get(piece).orientation);
+      this.drawing.replaceChildren();
+      board.preview(null);
     }
 
     /** Shows the piece at the pointer, at the board's scale, and previews its landing. */
@@ -150,12 +151,12 @@
       const size = `${this.session.board.place.scale * UNIT}px`;
       const transform = `translate(${x}px, ${y}px)`;
       Object.assign(this.floating.style, { width: size, height: size, transform });
-      this.session.board.preview(/** @type {Fabkit.Held} */ (this.held).piece, this.dropPlacement());
+      this.session.board.preview(this.session.hand.piece, this.dropPlacement());
     }
 
     /** The screen position of the dragged piece's origin. */
     dragOrigin() {
-      const { now, grab, lift } = /** @type {Fabkit.Held} */ (this.held);
+      const { now, grab, lift } = /** @type {Fabkit.Held} */ (this.session.hand).grip;
       const { scale } = this.session.board.place;
       return [now[0] - grab[0] * scale, now[1] - lift - grab[1] * scale];
     }
@@ -163,8 +164,8 @@
     /** The placement if the piece were dropped now: on the board or in the tray.
      * @returns {Fabkit.Placement} */
     dropPlacement() {
-      const { session: { board, game } } = this;
-      const { piece } = /** @type {Fabkit.Held} */ (this.held);
+      const { session: { board, game, hand } } = this;
+      const { piece } = /** @type {Fabkit.Held} */ (hand);
       const { orientation } = game.placements.get(piece);
       const [x, y] = this.dragOrigin();
       const { scale, left, top } = board.place;
@@ -177,25 +178,29 @@
     /** Rotates the dragged piece, or turns it over, about the pointer.
      * @type {Fabkit.PieceInput["reorient"]} */
     reorient(turn) {
-      const { session: { game } } = this;
-      const held = /** @type {Fabkit.Held} */ (this.held);
-      const { piece, grab } = held;
+      const { session: { game, hand } } = this;
+      const { piece, grip } = /** @type {Fabkit.Held} */ (hand);
       const before = game.grid.toDrawing(...game.shape(piece).middle);
       game.adjust(piece, { orientation: turn(piece).orientation, at: game.placements.get(piece).at });
       const after = game.grid.toDrawing(...game.shape(piece).middle);
-      held.grab = [grab[0] - before[0] + after[0], grab[1] - before[1] + after[1]];
-      this.redraw();
+      grip.grab = [grip.grab[0] - before[0] + after[0], grip.grab[1] - before[1] + after[1]];
+      this.show();
       this.showDragged();
     }
 
     /** @param {PointerEvent} event */
     up(event) {
-      if (this.held?.id !== event.pointerId) return;
-      const { piece, moving } = this.held;
-      const dropPlacement = moving && this.dropPlacement();
-      this.release();
-      if (dropPlacement) this.session.drop(piece, dropPlacement);
-      else this.tap(piece, event.timeStamp);
+      const { session } = this;
+      if (session.hand.grip?.id !== event.pointerId) return;
+      this.drag(event); // a quick drag may end far from its last move
+      const { state, piece } = /** @type {Fabkit.Held} */ (session.hand);
+      if (state === "held") {
+        session.release();
+        return this.tap(piece, event.timeStamp);
+      }
+      this.lastTap = null;
+      this.lastDrop = { piece, x: event.clientX, y: event.clientY, time: event.timeStamp };
+      session.drop(this.dropPlacement());
     }
 
     /** Rotates a tapped piece; a second tap turns it over instead.
@@ -209,24 +214,8 @@
       else session.turn("right");
     }
 
-    /** Cancels the gesture and restores everything.
-     * @type {Fabkit.PieceInput["cancel"]} */
-    cancel(event) {
-      if (!this.held || this.held.id !== (event?.pointerId ?? this.held.id)) return;
-      this.release();
-      this.session.update();
-    }
-
-    /** Ends dragging; the piece is back where it was. */
-    release() {
-      const { element, piece, before } = /** @type {Fabkit.Held} */ (this.held);
-      if (before) this.session.game.adjust(piece, before);
-      element.classList.remove("lifted");
-      this.held = null;
-      document.documentElement.classList.remove("dragging");
-      this.drawing.replaceChildren();
-      this.session.board.preview(null);
-    }
+    /** @param {PointerEvent} event */
+    cancel(event) { if (this.session.hand.grip?.id === event.pointerId) this.session.cancel(); }
   }
 
   /** @type {Fabkit.Play["ARROWS"]} */
@@ -253,14 +242,11 @@
       return key === "y" || key === "z";
     }
     const arrow = ARROWS[event.key];
-    if (arrow) {
-      if (session.carried !== null) session.step(...arrow);
-      return session.carried !== null;
-    }
+    if (arrow) return session.step(...arrow);
     const group = /** @type {Element} */ (event.target).closest?.("g[role=button]");
     if (group && (event.key === "Enter" || event.key === " ")) {
       // Key repeat would put the piece down again.
-      if (!event.repeat) session.pickUp(/** @type {number} */ (session.selected));
+      if (!event.repeat) session.pickUp(/** @type {number} */ (session.hand.piece));
       return true;
     }
     const action = /** @type {Record<string, () => void>} */ ({

@@ -7,6 +7,13 @@
   const TICK_MS = 500; // interval of the clock
   const SOLVE_MS = 500; // so long a solution is searched that is not stored
   const KEEP_MS = 10000; // interval of saving the time while nothing else happens
+  const SLICE_MS = 6; // a search for a dead end pauses after so long,
+  const WATCH_MS = 4000; // and ends after so long
+  /** @type {(run: () => void) => void} */
+  const whenIdle = (run) => void ("requestIdleCallback" in window ? requestIdleCallback(run, { timeout: 500 }) : setTimeout(run, 50));
+
+  /** @type {Fabkit.Hand} */
+  const IDLE = { state: "idle", piece: null, grip: null };
 
   class Session {
     /** Calls `changed` with the evaluation after every change, and `ticked` as time passes.
@@ -23,10 +30,9 @@
       this.ticked = ticked;
       /** @type {Fabkit.Game} */
       this.game; // set by `open`
-      /** @type {number | null} */
-      this.selected = null;
-      /** @type {number | null} */
-      this.carried = null;
+      /** What the player does with the selected piece.
+       * @type {Fabkit.Hand} */
+      this.hand = IDLE;
       this.isRaising = false;
       /** The pieces of the current hint, how much of it was shown, and what lay on the board then.
        * @type {{ pieces: number[], step: number, lying: string }} */
@@ -34,19 +40,26 @@
       /** The clock runs from the first touched piece until the solution. */
       this.isTimed = false;
       this.isSolved = false;
+      this.isSaved = true;
       this.lastTick = performance.now();
       this.lastSave = this.lastTick;
+      /** Whether dead ends are told, what lay on the board at the last search for one, and at the last one found.
+       * @type {{ isOn: boolean, searched: string, found: string | null }} */
+      this.deadEnd = { isOn: false, searched: "", found: null };
       this.board = new play.Board(elements.board);
       this.tray = new play.Tray(elements.tray);
       /** @type {Fabkit.PieceInput} */
       this.input = new play.PieceInput(this);
       setInterval(() => this.tick(), TICK_MS);
+      window.addEventListener("pagehide", () => this.save());
+      document.addEventListener("visibilitychange", () => document.hidden && this.save());
     }
 
     /** Opens a challenge as it was left.
      * @type {Fabkit.Session["open"]} */
     open(entry) {
-      this.input.cancel();
+      if (this.game) this.release();
+      this.save();
       this.game = new play.Game(this.data, entry);
       if (!entry.solution && entry.status !== "impossible") {
         const answer = play.solve(this.game, this.game.given, SOLVE_MS);
@@ -54,42 +67,39 @@
         else if (answer === null) entry.status = "impossible";
         if (answer) this.game.known.push(answer);
       }
-      this.game.field = this.game.computeField(this.board.room);
+      this.game.field = this.game.computeField(...this.board.room);
       this.store.restore(this.game);
-      this.selected = this.carried = null;
+      this.hand = IDLE;
       this.hinted = { pieces: [], step: 0, lying: "" };
       this.isTimed = this.isSolved = false;
       this.lastTick = this.lastSave = performance.now();
       this.board.open(this.game);
       this.tray.open(this.game);
-      for (const [piece, { button, group }] of this.tray.slots) {
-        const onBoard = this.board.groups.get(piece);
-        for (const [target, drawn] of /** @type {const} */ ([[button, group], [onBoard, onBoard]])) {
-          this.input.attach(target, piece, drawn);
-          target.addEventListener("focus", () => this.isRaising || this.select(piece));
-        }
-      }
       this.isSolved = this.update().solved;
+      this.save();
     }
 
-    /** Evaluates, shows and saves the state. */
+    /** Evaluates and shows the state; it is saved when nothing else is to be done. */
     update() {
       const focused = /** @type {HTMLElement | null} */ (document.activeElement);
       const { game } = this;
       const verdict = game.evaluate();
-      if (this.hinted.lying !== lyingKey(game)) this.hinted = { pieces: [], step: 0, lying: "" };
+      const lying = lyingKey(game);
+      if (this.hinted.lying !== lying) this.hinted = { pieces: [], step: 0, lying: "" };
       this.tick();
       /** @type {Fabkit.Name} */
       const name = (piece) => this.name(piece, verdict);
-      this.board.update(verdict, name, this.selected);
-      this.tray.update(name, this.selected);
+      this.board.update(verdict, name, this.hand.piece);
+      this.tray.update(name, this.hand.piece);
       for (const [piece, group] of this.board.groups) {
-        group.classList.toggle("carried", piece === this.carried);
         for (const element of [group, this.tray.slots.get(piece)?.button]) {
           element?.classList.toggle("hinted", this.hinted.pieces.includes(piece));
         }
       }
-      this.store.save(game, verdict.solved && game.fixed.size < game.placements.size);
+      this.board.element.classList.toggle("stuck", this.deadEnd.found === lying);
+      this.saveSoon();
+      if (verdict.solved) this.save(); // it counts from now on
+      if (this.hand.state === "idle") this.watch(lying);
       this.changed(verdict);
       // The focus follows a piece between board and tray.
       const gone = focused?.classList.contains("gone") && focused.dataset.piece;
@@ -97,12 +107,57 @@
       return verdict;
     }
 
+    /** Saves when nothing else is to be done. */
+    saveSoon() {
+      this.isSaved = false;
+      whenIdle(() => this.save());
+    }
+
+    /** Saves what has changed since the last time. */
+    save() {
+      if (this.isSaved) return;
+      this.isSaved = true;
+      this.lastSave = performance.now();
+      const { game } = this;
+      this.store.save(game, game.fixed.size < game.placements.size && game.evaluate().solved);
+      this.ticked();
+    }
+
+    /** Switches on or off that dead ends are told.
+     * @type {Fabkit.Session["tellDeadEnds"]} */
+    tellDeadEnds(isOn) {
+      this.deadEnd = { isOn, searched: "", found: null };
+      if (this.game) this.update();
+    }
+
+    /** Searches in slices whether what lies on the board can be completed, and tells when it cannot.
+     * @param {string} lying */
+    watch(lying) {
+      const { game, deadEnd } = this;
+      if (!deadEnd.isOn || deadEnd.searched === lying) return;
+      deadEnd.searched = lying;
+      const end = performance.now() + WATCH_MS;
+      /** @type {ReturnType<typeof play.searchFrom> | null} */
+      let search = null;
+      const look = () => {
+        if (deadEnd !== this.deadEnd || deadEnd.searched !== lying || game !== this.game) return;
+        if (lyingKey(game) !== lying) return void (deadEnd.searched = ""); // the keyboard carries a piece on
+        search ??= play.searchFrom(game);
+        const answer = search(SLICE_MS);
+        if (answer === undefined && performance.now() < end) return whenIdle(look);
+        if (answer !== null) return;
+        deadEnd.found = lying;
+        this.report(this.messages.say_dead_end);
+      };
+      whenIdle(look);
+    }
+
     /** Moves the parking area to where there is more room, unless a piece is in the way. */
     refit() {
       const { game, board } = this;
-      if (this.input.held) return; // a dragged piece keeps its scale
+      if (this.hand.grip) return; // a dragged piece keeps its scale
       const before = game.field;
-      game.field = game.computeField(board.room);
+      game.field = game.computeField(...board.room);
       const isKept = [...game.placements].every(([piece, { orientation, at }]) => !at || game.isInField(piece, orientation, at));
       if (!isKept) game.field = before;
       else if (String(before) !== String(game.field)) board.frame();
@@ -115,20 +170,19 @@
       this.lastTick = now;
       if (!this.isTimed || this.isSolved || document.hidden) return;
       this.game.totals.ms += passed;
-      if (now - this.lastSave > KEEP_MS) {
-        this.lastSave = now;
-        this.store.save(this.game, false);
-      }
+      if (now - this.lastSave > KEEP_MS) this.saveSoon();
       this.ticked();
     }
 
     /** The accessible name of a piece, with its position.
      * @type {(piece: number, verdict: Fabkit.Verdict) => string} */
     name(piece, verdict) {
-      if (this.game.fixed.has(piece)) return this.pieceMessage("piece_given", piece);
-      if (!this.game.placements.get(piece).at) return this.pieceMessage("piece_tray", piece);
-      const key = verdict.parked.has(piece) ? "piece_parked" : "piece_board";
-      return [this.pieceMessage(key, piece), ...this.problems(piece, verdict)].join(", ");
+      const { hue, label } = this.data.pieces[piece];
+      const isOnBoard = this.game.placements.get(piece).at !== null;
+      const state = this.game.fixed.has(piece) ? "given" : !isOnBoard ? "tray" : verdict.parked.has(piece) ? "parked" : "board";
+      const values = { colour: this.messages[`hue_${hue}`], piece: label, ...this.place(piece) };
+      const problems = state === "given" ? [] : this.problems(piece, verdict);
+      return [formatMessage(this.messages[`piece_${state}`], values), ...problems].join(", ");
     }
 
     /** Column and row of a piece's upper left corner, relative to the region's.
@@ -177,31 +231,90 @@
       return formatMessage(this.messages[key], { piece: this.data.pieces[piece].id, ...this.place(piece) });
     }
 
-    /** @type {Fabkit.Session["select"]} */
+    /** Changes the state of the hand, and shows it.
+     * @param {Fabkit.Hand} hand */
+    become(hand) {
+      this.hand = hand;
+      this.input.show();
+    }
+
+    /** Selects a piece, unless a pointer holds one; the keyboard puts down what it carries.
+     * @type {Fabkit.Session["select"]} */
     select(piece) {
       this.isTimed = true;
-      if (this.selected === piece) return;
-      if (this.carried !== piece) this.release();
-      this.selected = piece;
+      if (this.isRaising || this.hand.grip || this.hand.piece === piece) return;
+      this.release(piece);
       this.update();
     }
 
-    /** Ends carrying a piece with the keyboard; it stays where it is. */
-    release() {
-      if (this.carried !== null) this.game.endStep();
-      this.carried = null;
+    /** Notes that a pointer went down on a piece.
+     * @type {Fabkit.Session["hold"]} */
+    hold(piece, grip) {
+      if (this.hand.state === "carried") this.putDown();
+      this.select(piece);
+      this.become({ state: "held", piece, grip });
     }
 
-    /** Moves a piece: as a step, or as part of carrying it with the keyboard.
-     * @type {(piece: number, placement: Fabkit.Placement) => void} */
-    move(piece, placement) { this.game[this.carried === piece ? "adjust" : "place"](piece, placement); }
+    /** Lifts the selected piece, with a pointer or with the keyboard: a step that ends with `drop`.
+     * @type {Fabkit.Session["lift"]} */
+    lift(grip) {
+      const piece = /** @type {number} */ (this.hand.piece);
+      this.game.beginStep();
+      this.become({ state: "carried", piece, grip, before: this.game.placements.get(piece) });
+    }
+
+    /** Ends holding and carrying: what a pointer dragged is back where it was, what the keyboard carried
+     * stays. Another piece may be selected then.
+     * @type {Fabkit.Session["release"]} */
+    release(selected = this.hand.piece) {
+      const { hand, game } = this;
+      if (hand.state === "carried") {
+        if (hand.grip) game.adjust(hand.piece, hand.before);
+        game.endStep();
+      }
+      this.become({ state: "idle", piece: selected, grip: null });
+    }
+
+    /** Breaks off what a pointer does; returns whether it did anything. */
+    cancel() {
+      if (!this.hand.grip) return false;
+      this.release();
+      this.update();
+      return true;
+    }
+
+    /** Places the selected piece, and ends carrying it.
+     * @type {Fabkit.Session["drop"]} */
+    drop(placement) {
+      const { state, piece } = /** @type {Fabkit.Held} */ (this.hand);
+      if (state !== "carried") this.game.beginStep();
+      this.game.adjust(piece, placement);
+      this.game.endStep();
+      this.become({ state: "idle", piece, grip: null });
+      this.raise(piece);
+      this.report(placement.at ? this.placedMessage(piece) : this.pieceMessage("say_tray", piece), piece);
+      this.focus(piece);
+    }
+
+    /** The movable piece of an element on the board or in the tray, or null.
+     * @type {Fabkit.Session["pieceOf"]} */
+    pieceOf(target) {
+      const element = /** @type {HTMLElement | null} */ (/** @type {Element} */ (target).closest?.("[data-piece]"));
+      const piece = this.data.pieces.findIndex(({ id }) => id === element?.dataset.piece);
+      return this.game.placements.has(piece) && !this.game.fixed.has(piece) ? piece : null;
+    }
+
+    /** The focusable element of a piece, and its drawing.
+     * @type {Fabkit.Session["parts"]} */
+    parts(piece) {
+      const onBoard = this.board.groups.get(piece);
+      if (this.game.placements.get(piece).at) return { element: onBoard, drawing: onBoard };
+      const { button, group } = this.tray.slots.get(piece);
+      return { element: button, drawing: group };
+    }
 
     /** @param {number} piece */
-    focus(piece) {
-      const lies = this.game.placements.get(piece).at;
-      const element = lies ? this.board.groups.get(piece) : this.tray.slots.get(piece).button;
-      element.focus({ preventScroll: true });
-    }
+    focus(piece) { this.parts(piece).element.focus({ preventScroll: true }); }
 
     /** Draws a piece on top; the focus stays.
      * @param {number} piece */
@@ -213,15 +326,6 @@
       this.isRaising = false;
     }
 
-    /** Places a dragged piece.
-     * @type {Fabkit.Session["drop"]} */
-    drop(piece, placement) {
-      this.game.place(piece, placement);
-      this.raise(piece);
-      this.report(placement.at ? this.placedMessage(piece) : this.pieceMessage("say_tray", piece), piece);
-      this.focus(piece);
-    }
-
     /** @param {number} piece */
     placedMessage(piece) {
       return this.pieceMessage(this.game.evaluate().parked.has(piece) ? "say_parked" : "say_placed", piece);
@@ -231,7 +335,7 @@
     turn(hand) { this.change("say_turned", (piece) => this.game.turned(piece, hand)); }
 
     flip() {
-      const piece = this.selected;
+      const { piece } = this.hand;
       if (piece !== null && !this.game.canFlip(piece)) this.announce(this.pieceMessage("say_no_flip", piece));
       else this.change("say_flipped", (held) => this.game.flipped(held));
     }
@@ -246,10 +350,10 @@
     /** Changes the orientation of the selected piece.
      * @type {(key: string, how: (piece: number) => Fabkit.Placement) => void} */
     change(key, how) {
-      const piece = this.selected;
+      const { state, piece, grip } = this.hand;
       if (piece === null) return this.announce(this.messages.say_select);
-      if (this.input.held?.moving) return this.input.reorient(how);
-      this.move(piece, how(piece));
+      if (state === "carried" && grip) return this.input.reorient(how);
+      this.game[state === "carried" ? "adjust" : "place"](piece, how(piece));
       this.raise(piece);
       this.report(this.pieceMessage(key, piece), piece);
       return this.focus(piece);
@@ -258,11 +362,11 @@
     /** Picks a piece up with the keyboard, or puts it down; not during a drag.
      * @type {Fabkit.Session["pickUp"]} */
     pickUp(piece) {
-      if (this.input.held) return;
-      if (this.carried === piece) return void this.putDown();
-      const { game } = this;
-      this.selected = this.carried = piece;
-      game.beginStep();
+      const { game, hand } = this;
+      if (hand.grip) return;
+      if (hand.state === "carried" && hand.piece === piece) return this.putDown();
+      this.release(piece);
+      this.lift(null);
       const { orientation, at } = game.placements.get(piece);
       if (!at) game.adjust(piece, { orientation, at: this.middle(piece, orientation) });
       this.raise(piece);
@@ -278,57 +382,51 @@
       return this.game.clampToField(piece, orientation, grid.nearestStep((left + right) / 2 - x, (bottom + top) / 2 - y));
     }
 
-    putDown() {
-      const piece = /** @type {number} */ (this.carried);
-      this.release();
-      this.report(this.placedMessage(piece), piece);
-    }
+    /** Puts the piece that the keyboard carries down where it is. */
+    putDown() { this.drop(this.game.placements.get(/** @type {number} */ (this.hand.piece))); }
 
-    /** Moves the carried piece by one step.
+    /** Moves the piece that the keyboard carries by one step; returns whether it carries one.
      * @type {Fabkit.Session["step"]} */
     step(right, up) {
-      const { game } = this;
-      const carried = /** @type {number} */ (this.carried);
-      const { orientation, at } = game.placements.get(carried);
+      const { game, hand: { state, piece, grip } } = this;
+      if (state !== "carried" || grip) return false;
+      const { orientation, at } = game.placements.get(piece);
       const next = game.grid.neighbour(/** @type {Fabkit.Point} */ (at), right, up);
-      if (!game.isInField(carried, orientation, next)) return this.announce(this.pieceMessage("say_edge", carried));
-      game.adjust(carried, { orientation, at: next });
-      return this.report(this.pieceMessage("say_moved", carried), carried);
+      const isInField = game.isInField(piece, orientation, next);
+      if (isInField) game.adjust(piece, { orientation, at: next });
+      if (isInField) this.report(this.pieceMessage("say_moved", piece), piece);
+      else this.announce(this.pieceMessage("say_edge", piece));
+      return true;
     }
 
     toTray() {
-      if (this.input.held) return this.input.cancel();
-      const piece = this.selected;
-      if (piece === null) return this.announce(this.messages.say_select);
-      this.move(piece, this.game.inTray(piece));
-      this.release();
-      this.report(this.pieceMessage("say_tray", piece));
-      return this.focus(piece);
+      if (this.cancel()) return;
+      const { piece } = this.hand;
+      if (piece === null) this.announce(this.messages.say_select);
+      else this.drop(this.game.inTray(piece));
     }
 
     /** Gives a hint in steps: names misplaced pieces, then removes them; or names the next piece, then
      * rotates it, then places it. */
     hint() {
-      this.input.cancel();
+      this.release();
       const { game } = this;
       const onPiece = Boolean(/** @type {HTMLElement | null} */ (document.activeElement)?.dataset.piece);
       const next = play.nextHint(game);
-      if (!next) return this.announce(game.entry.solution ? this.solvedMessage() : this.messages.say_no_hint);
-      this.release();
+      if (!next) return this.report(this.messages[next === null ? "say_no_hint" : "say_late"]);
       const { pieces, placement } = next;
       const isSameHint = String(this.hinted.pieces) === String(pieces);
-      this.hinted = { pieces, step: isSameHint ? this.hinted.step + 1 : 1, lying: lyingKey(game) };
       const [piece] = pieces;
-      this.selected = piece;
+      this.hinted = { pieces, step: isSameHint ? this.hinted.step + 1 : 1, lying: lyingKey(game) };
+      this.release(piece);
+      const isTurned = placement && placement.orientation !== game.placements.get(piece).orientation;
       if (this.hinted.step === 1) {
         game.totals.hints += 1;
-        const wrong = next.isOnlyElsewhere ? "say_otherwise" : "say_elsewhere";
-        this.report(placement ? this.pieceMessage("say_next", piece) : this.piecesMessage(wrong, pieces));
-      } else if (this.hinted.step === 2 && placement && game.count(piece) > 1) {
-        const isRight = game.placements.get(piece).orientation === placement.orientation;
+        this.report(placement ? this.pieceMessage("say_next", piece) : this.piecesMessage("say_elsewhere", pieces));
+      } else if (this.hinted.step === 2 && isTurned) {
         game.place(piece, game.reoriented(piece, placement.orientation));
         this.hinted.lying = lyingKey(game); // it may be parked
-        this.report(this.pieceMessage(isRight ? "say_hint_right" : "say_hint_way", piece));
+        this.report(this.pieceMessage("say_hint_way", piece));
       } else {
         game.beginStep();
         play.applyHint(game, next);
@@ -348,10 +446,10 @@
 
     /** Shows the solution; the challenge then does not count as solved. */
     solve() {
-      this.input.cancel();
       this.release();
       const { game } = this;
       game.beginStep();
+      for (const piece of game.entry.pieces) if (!game.fixed.has(piece)) game.adjust(piece, game.inTray(piece));
       for (let next = play.nextHint(game); next; next = play.nextHint(game)) play.applyHint(game, next);
       game.endStep();
       this.report("");
@@ -360,6 +458,7 @@
     /** Loads the placements of a link in one step. A solution loaded this way does not count.
      * @type {Fabkit.Session["loadPlacements"]} */
     loadPlacements(pieces) {
+      this.release();
       const { game } = this;
       game.beginStep();
       game.placements = game.start();
@@ -373,15 +472,14 @@
     redo() { this.stepHistory("redo", "say_redone"); }
     /** @type {(which: "undo" | "redo", key: string) => void} */
     stepHistory(which, key) {
-      if (this.input.held) return;
-      this.carried = null;
+      if (this.hand.grip) return;
+      this.release();
       if (this.game[which]()) this.report(this.messages[key]);
       else this.update();
     }
 
     reset() {
-      this.input.cancel();
-      this.carried = null;
+      this.release();
       this.game.reset();
       this.report(this.messages.say_reset);
     }

@@ -63,7 +63,7 @@
     const text = (key) => formatMessage(data.messages[key], { unit: data.unitMm });
     for (const labelled of document.querySelectorAll("[data-text]")) {
       labelled.textContent = text(labelled.dataset.text);
-      if (labelled.parentElement?.title) labelled.parentElement.title = labelled.textContent;
+      if (labelled.parentElement?.title && !labelled.ariaHidden) labelled.parentElement.title = labelled.textContent;
     }
     for (const labelled of document.querySelectorAll("[data-label]")) {
       labelled.setAttribute("aria-label", text(labelled.dataset.label));
@@ -87,7 +87,7 @@
       this.pinch = null;
       stage.addEventListener("touchstart", (event) => {
         if (event.touches.length !== 2) return;
-        session.input.cancel();
+        session.cancel();
         this.pinch = { from: touchSpan(event.touches), scale: this.scale };
       });
       stage.addEventListener("touchmove", (event) => {
@@ -134,7 +134,8 @@
   /** Padding of a drawing in the tray, the minimum size of a touch target, and the intended one of labels. */
   const [PAD_PX, LEAST_PX, LABEL_PX] = [8, 44, 11];
 
-  /** Scales the tray's pieces to the available room, at most to their size on the board.
+  /** Scales the tray's pieces to the available room, at most to their size on the board; returns the
+   * scale, or 0 if they do not fit.
    * @type {Fabkit.Play["fitTray"]} */
   function fitTray(tray, maximum) {
     const slots = [.../** @type {HTMLCollectionOf<HTMLElement>} */ (tray.children)];
@@ -154,6 +155,7 @@
     while (unit > 8 && !fits(unit)) unit -= 1;
     tray.style.setProperty("--unit", `${unit}px`);
     tray.style.setProperty("--label", String(Math.min(1.3, Math.max(1, LABEL_PX / (0.45 * unit))))); // readable on small pieces
+    return fits(unit) ? unit : 0;
   }
 
   /** A single piece, its view box and centre, and its scale to fit a square of 100.

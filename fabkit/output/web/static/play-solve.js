@@ -36,9 +36,9 @@
     return options;
   }
 
-  /** Finds a solution in which some pieces lie as they do; see the declaration.
-   * @type {Fabkit.Play["solve"]} */
-  function solve(game, kept, limitMs) {
+  /** Prepares the search for a solution in which some pieces lie as they do; see the declaration.
+   * @type {Fabkit.Play["searchWith"]} */
+  function searchWith(game, kept) {
     const { entry } = game;
     const taken = new Set([...kept].flatMap(([piece, placement]) => game.cells(piece, placement)).map(([x, y]) => key(x, y)));
     const bare = pairs(entry.cells).map(([x, y]) => key(x, y)).filter((place) => !taken.has(place));
@@ -47,7 +47,7 @@
     // Each cell must be covered if none stays open, each piece used if none stays in the tray.
     const isWhole = !entry.open;
     const usesAll = entry.count === entry.pieces.length;
-    if (!isWhole && !usesAll) return undefined;
+    if (!isWhole && !usesAll) return () => undefined;
     const options = optionsOf(game, free, numbers);
     const size = bare.length;
     const items = options.map(({ piece, cells }) => [...cells, size + free.indexOf(piece)]);
@@ -59,11 +59,9 @@
     const primary = [...toCover, ...(usesAll ? free.map((_, number) => size + number) : [])];
     const blocked = new Int32Array(options.length);
     const isDone = new Uint8Array(size + free.length);
-    /** @type {number[]} */
-    const chosen = [];
-    const end = performance.now() + limitMs;
-    let tries = 0;
-    let isLate = false;
+    /** The chosen option of each level, and those to try after it.
+     * @type {{ option: number, others: number[] }[]} */
+    const levels = [];
 
     /** @type {(option: number, change: 1 | -1) => void} */
     function mark(option, change) {
@@ -72,9 +70,8 @@
         for (const other of byItem[item]) blocked[other] += change;
       }
     }
-    /** @returns {boolean} */
-    function search() {
-      if (chosen.length + kept.size > entry.count) return false;
+    /** The options of the item that has the fewest, or null when all are covered. */
+    function nextOptions() {
       let [best, fewest] = [-1, Infinity];
       for (const item of primary) {
         if (isDone[item]) continue;
@@ -82,25 +79,38 @@
         for (const option of byItem[item]) count += Number(!blocked[option]);
         if (count < fewest) [best, fewest] = [item, count];
       }
-      if (best < 0) return chosen.length + kept.size === entry.count;
-      for (const option of byItem[best]) {
-        if (blocked[option]) continue;
-        if (++tries % TRIES_PER_LOOK === 0 && performance.now() > end) isLate = true;
-        if (isLate) return false;
-        mark(option, 1);
-        chosen.push(option);
-        if (search()) return true;
-        chosen.pop();
-        mark(option, -1);
+      return best < 0 ? null : byItem[best].filter((option) => !blocked[option]);
+    }
+    /** Chooses the next option of the deepest level that has one; returns whether there is any. */
+    function advance() {
+      for (let level = levels.at(-1); level; level = levels.at(-1)) {
+        if (level.option >= 0) mark(level.option, -1);
+        level.option = level.others.shift() ?? -1;
+        if (level.option >= 0) return mark(level.option, 1), true;
+        levels.pop();
       }
       return false;
     }
-    if (!search()) return isLate ? undefined : null;
-    const lies = [...kept].map(([piece, { orientation, at }]) => [piece, orientation, .../** @type {Fabkit.Point} */ (at)]);
-    const added = chosen.map((option) => options[option]);
-    const solution = [...lies, ...added.map(({ piece, orientation, at }) => [piece, orientation, ...at])];
-    return { solution: /** @type {Fabkit.Lying[]} */ (solution), order: added.map(({ piece }) => piece) };
+
+    return (limitMs) => {
+      const end = performance.now() + limitMs;
+      for (let tries = 1; ; tries++) {
+        const count = levels.length + kept.size;
+        const others = count > entry.count ? [] : nextOptions();
+        if (!others && count === entry.count) break;
+        levels.push({ option: -1, others: others ?? [] });
+        if (!advance()) return null;
+        if (tries % TRIES_PER_LOOK === 0 && performance.now() > end) return undefined;
+      }
+      const lies = [...kept].map(([piece, { orientation, at }]) => [piece, orientation, .../** @type {Fabkit.Point} */ (at)]);
+      const added = levels.map(({ option }) => options[option]);
+      const solution = [...lies, ...added.map(({ piece, orientation, at }) => [piece, orientation, ...at])];
+      return { solution: /** @type {Fabkit.Lying[]} */ (solution), order: added.map(({ piece }) => piece) };
+    };
   }
 
-  Object.assign(play, /** @satisfies {Partial<Fabkit.Play>} */ ({ solve }));
+  /** @type {Fabkit.Play["solve"]} */
+  const solve = (game, kept, limitMs) => searchWith(game, kept)(limitMs);
+
+  Object.assign(play, /** @satisfies {Partial<Fabkit.Play>} */ ({ searchWith, solve }));
 })();

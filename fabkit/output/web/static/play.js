@@ -100,6 +100,13 @@
       const over = Boolean(data.ball) || data.entries.some((entry) => entry.flips);
       /** @type {HTMLElement} */ (document.querySelector("tr.over")).hidden = !over;
       /** @type {HTMLElement} */ (document.querySelector("[data-do=full]")).hidden = !document.fullscreenEnabled;
+      const deadEnd = find("dead-end");
+      deadEnd.checked = this.settings.values.deadEnd === true;
+      this.session.tellDeadEnds(deadEnd.checked);
+      deadEnd.addEventListener("change", () => {
+        this.settings.set("deadEnd", deadEnd.checked);
+        this.session.tellDeadEnds(deadEnd.checked);
+      });
       find("how").addEventListener("click", ({ target }) =>
         /** @type {Element} */ (target).closest("details") || find("how").close());
       find("menu").addEventListener("click", ({ target }) =>
@@ -120,13 +127,18 @@
       this.settings.set("seen", true);
     }
 
-    /** Fits board and tray into the available room; upright, the board gets more of it from a few pieces. */
+    /** Divides the available room so that the tray's pieces have the board's scale, if that is possible
+     * with a large board. */
     fit() {
-      const board = find("board");
-      find("game").style.setProperty("--part", `${this.session.tray.slots.size > FEW ? 50 : 54}dvh`);
-      this.session.refit();
-      find("game").style.setProperty("--wide", board.style.getPropertyValue("--wide"));
-      play.fitTray(find("tray"), this.session.board.place.scale * play.UNIT);
+      const { style } = find("game");
+      for (const [part, split, isSmaller] of PARTS) {
+        style.setProperty("--part", part);
+        style.setProperty("--split", split);
+        this.session.refit();
+        style.setProperty("--wide", find("board").style.getPropertyValue("--wide"));
+        const unit = this.session.board.place.scale * play.UNIT;
+        if (play.fitTray(find("tray"), unit) >= (isSmaller ? 1 : Math.floor(unit))) return;
+      }
     }
 
     /** Opens the challenge and placements of the address; announces an invalid one. */
@@ -177,8 +189,9 @@
       return onLevel.find((other) => other.kind === entry.kind) ?? onLevel[0] ?? left[0] ?? this.challenges.neighbour(entry, 1);
     }
 
-    /** Shows moves and time, if enabled. */
+    /** Shows moves and time, if enabled, and whether progress is kept. */
     count() {
+      find("unkept").hidden = this.store.isPersistent;
       const isShown = this.settings.values.meter !== false;
       const { moves, ms } = this.session.game.counts;
       find("meter").setAttribute("aria-pressed", String(isShown));
@@ -263,11 +276,19 @@
         entry.open && play.formatCount(messages, "open", entry.open),
         entry.clueCount && play.formatCount(messages, "clues", entry.clueCount),
         over,
+        this.isChequerFree(entry) && messages.fact_tones,
         entry.status === "impossible" && messages.fact_impossible,
       ];
       const known = /** @type {string[]} */ (texts.filter(Boolean));
       const items = known.map((text) => html("span", {}, text.replace(/(\d) /, "$1\u00a0")));
       return entry.stars ? [play.stars(entry), ...items] : items;
+    }
+
+    /** Whether pieces have squares in a second colour that no clue asks for.
+     * @param {Fabkit.Entry} entry */
+    isChequerFree({ pieces, clues = [] }) {
+      const isToned = pieces.some((piece) => this.data.pieces[piece].orientations[0].tones);
+      return isToned && !clues.some(({ look }) => look?.startsWith("#"));
     }
 
     /** The clues in words, for screen readers.
@@ -284,14 +305,14 @@
 
     /** @param {Fabkit.Verdict} verdict */
     changed(verdict) {
-      const { game, selected } = this.session;
+      const { game, hand: { piece: selected } } = this.session;
       const isHeld = selected !== null;
       const isKnown = Boolean(this.entry.solution);
       /** @type {Record<string, boolean>} */
       const able = {
         left: isHeld, right: isHeld, flip: isHeld && game.canFlip(selected),
         tray: isHeld && Boolean(game.placements.get(selected).at),
-        hint: isKnown && !verdict.solved, solve: isKnown && !verdict.solved, solution: isKnown,
+        hint: this.entry.status !== "impossible" && !verdict.solved, solve: isKnown && !verdict.solved, solution: isKnown,
         undo: game.past.length > 0, redo: game.future.length > 0,
       };
       for (const button of document.querySelectorAll("[data-do]")) {
@@ -302,7 +323,6 @@
       find("done-text").textContent = this.session.solvedMessage();
       find("done-more").textContent = verdict.solved ? this.result() : "";
       this.count();
-      find("unkept").hidden = this.store.isPersistent;
       this.challenges.update(this.entry);
     }
 
@@ -328,8 +348,13 @@
     }
   }
 
-  /** So few pieces leave some of the tray's room to the board. */
-  const FEW = 3;
+  /** The board's part of the window's height, if upright; its share of the width beside the tray; and whether
+   * the tray may be drawn smaller.
+   * @type {[part: string, split: string, isSmaller: boolean][]} */
+  const PARTS = [
+    ["60dvh", "2.2fr", false], ["56dvh", "1.9fr", false], ["53dvh", "1.6fr", false], ["50dvh", "1.3fr", false],
+    ["50dvh", "1.6fr", true], ["40dvh", "1fr", true],
+  ];
   /** The area that A4 and Letter both leave beside the texts. */
   const PRINT_MM = [186, 170];
 

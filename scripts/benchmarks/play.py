@@ -1,0 +1,131 @@
+"""Benchmark the play page in Chromium: an update after a move, and hints in random positions."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from solvers import ROOT
+
+from fabkit.build.entries import Selection, gather
+from fabkit.model.library import load_set, shipped_names
+from fabkit.model.piece import placements
+from fabkit.model.puzzle import Entry, PuzzleSet
+from fabkit.output.web.playdata import PieceOrientations
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+#: Positions of each challenge, and challenges of each set.
+POSITIONS, CHALLENGES = 6, 3
+#: Limits in ms: of an update, of a hint at the median, and of any hint.
+UPDATE_MS, MEDIAN_MS, HINT_MS = 4.0, 100.0, 1000.0
+
+#: The time of hints in ms, where the pieces lie as listed.
+HINTS = """([id, lists]) => lists.map((laid) => {
+  const game = new fabkitPlay.Game(FABKIT, FABKIT.entries.find((known) => known.id === id));
+  for (const [piece, orientation, x, y] of laid) game.place(piece, { orientation, at: [x, y] });
+  const start = performance.now();
+  fabkitPlay.nextHint(game);
+  return performance.now() - start;
+})"""
+#: The time of updates in ms while a piece is turned, with all pieces on the board.
+UPDATES = """(id) => {
+  const { session } = fabkitPlay.page;
+  const entry = FABKIT.entries.find((known) => known.id === id);
+  session.open(entry);
+  session.tellDeadEnds(true);
+  for (const [piece, orientation, x, y] of entry.solution.slice(1)) session.game.place(piece, { orientation, at: [x, y] });
+  return Array.from({ length: 40 }, () => {
+    const [piece] = entry.solution[1];
+    session.game.place(piece, session.game.turned(piece, "right"));
+    const start = performance.now();
+    session.update();
+    return performance.now() - start;
+  });
+}"""
+
+
+def positions(puzzle: PuzzleSet, entry: Entry, flips: bool, dice: random.Random) -> list[Any]:
+    """Return random positions: parts of a solution, of most a piece in another place, and pieces anywhere."""
+    challenge = entry.challenge
+    given = [placed.cells for placed in challenge.given]
+    solution = {piece: cells for piece, cells in entry.solution.items() if cells not in given}
+    layouts = list[dict[str, frozenset[tuple[int, int]]]]()
+    for number in range(POSITIONS):
+        pieces = dice.sample([*solution], dice.randint(1, min(4, len(solution))))
+        layout = {piece: solution[piece] for piece in pieces} if number % 2 else {}
+        for piece in pieces[:1] if number % 2 else pieces:
+            others = [cells for other, cells in layout.items() if other != piece] + given
+            room = [
+                placed.cells
+                for placed in placements(
+                    puzzle.lattice, puzzle.piece(piece), challenge.region, challenge.flips
+                )
+                if all(placed.cells.isdisjoint(cells) for cells in others)
+            ]
+            layout |= {piece: dice.choice(room)} if room else {}
+        layouts.append(layout)
+    oriented = {piece.id: PieceOrientations(puzzle, piece, flips) for piece in puzzle.pieces}
+    ids = [*oriented]
+    return [
+        [
+            [ids.index(piece), *(oriented[piece].place(cells) or ())]
+            for piece, cells in layout.items()
+        ]
+        for layout in layouts
+    ]
+
+
+def measure(page: Page, puzzle: PuzzleSet, entries: list[Entry]) -> tuple[float, list[float]]:
+    """Return the median time of an update, and the times of hints."""
+    dice, hints = random.Random(puzzle.name), list[float]()
+    flips = puzzle.flips or any(entry.challenge.flips for entry in entries)
+    for entry in entries:
+        lists = positions(puzzle, entry, flips, dice)
+        hints += page.evaluate(HINTS, [entry.challenge.id, lists])
+    largest = max(entries, key=lambda entry: len(entry.solution or ()))
+    return statistics.median(page.evaluate(UPDATES, largest.challenge.id)), hints
+
+
+def time_page(small: bool) -> bool:
+    """Print a table; return whether all times are within their limits.
+
+    Args:
+        small: measure only two sets.
+    """
+    sys.path.insert(0, str(ROOT))  # for what the tests know of browsers
+    from tests.support import browser
+    from tests.support.playpages import write_page
+
+    if not any(map(shutil.which, browser.NAMES)):
+        print("The play page: skipped, since there is no Chromium")
+        return True
+    print(f"The play page, in ms (update < {UPDATE_MS:g}, median hint < {MEDIAN_MS:g})")
+    all_hints, slowest = list[float](), 0.0
+    with browser.started() as chromium, tempfile.TemporaryDirectory() as folder:
+        for name in shipped_names()[: 2 if small else None]:
+            puzzle, dice = load_set(name), random.Random(name)
+            solved = [
+                entry
+                for entry in gather(puzzle, Selection())
+                if entry.solution and entry.halves == 1
+            ]
+            largest = max(solved, key=lambda entry: len(entry.solution or ()))
+            entries = [*dice.sample(solved, min(CHALLENGES, len(solved))), largest]
+            entries = list({entry.challenge.id: entry for entry in entries}.values())
+            with browser.opened(chromium, write_page(Path(folder), puzzle, entries)) as page:
+                update, hints = measure(page, puzzle, entries)
+            all_hints += hints
+            slowest = max(slowest, update)
+            print(
+                f"{name:12} update {update:5.2f}  hints {statistics.median(hints):6.1f} {max(hints):6.0f}"
+            )
+    median, longest = statistics.median(all_hints), max(all_hints)
+    print(f"{len(all_hints)} hints: median {median:.1f}, longest {longest:.0f}")
+    return slowest < UPDATE_MS and median < MEDIAN_MS and longest < HINT_MS
