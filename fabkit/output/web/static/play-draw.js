@@ -39,7 +39,8 @@
     const { grid, data } = game;
     const { colour, ink, markInk, faint, tone, label, orientations } = data.pieces[piece];
     const shape = game.shape(piece, orientation);
-    const body = { d: grid.path(shape.rings), fill: colour, stroke: markInk, class: "body" };
+    // What balls stand on is so faint that it needs the line of the ground.
+    const body = { d: grid.path(shape.rings), fill: colour, stroke: data.ball ? "currentColor" : markInk, class: "body" };
     /** @type {SVGElement[]} */
     const parts = [svg("path", data.ball ? { ...body, "fill-opacity": 0.35 } : body)];
     if (data.ball) parts.push(...balls(grid, shape.cells, data.ball, { fill: colour }));
