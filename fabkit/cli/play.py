@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +13,8 @@ from fabkit.cli.options import argument, flag, option
 from fabkit.cli.report import Report
 from fabkit.core.errors import InputError, pluralize
 from fabkit.core.files import write_atomically
-from fabkit.model.library import shipped_names
+from fabkit.model.library import set_argument, shipped_names
+from fabkit.model.puzzle import default_board
 
 if TYPE_CHECKING:
     from fabkit.build.targets import BuildResult
@@ -160,6 +162,10 @@ def page(
         )
     index = made.files[making.INDEX]
     _print_files(report, made, pluralize(len(index.challenges), "challenge"))
+    if len(index.challenges) == 1 and not (only or challenges or puzzle.families):
+        of = "" if default_board(puzzle.boards) else f" --of {shlex.quote(index.challenges[0])}"
+        more = f"fabkit challenges {set_argument(puzzle)}{of}"
+        report.info(f"One challenge only; `{more}` makes more")
     report.warn(*index.notes)
     report.document(
         {

@@ -93,6 +93,7 @@ def test_nothing_is_done_twice(
     out = capsys.readouterr().out
     assert f" in {made}: 1 challenge" in out
     assert f"Open {made / 'index.html'}" in out
+    assert "One challenge only; `fabkit challenges pair.toml --of bar` makes more" in out
     assert [path.stat().st_mtime_ns for path in files] == before
 
 
