@@ -86,9 +86,10 @@ declare namespace Fabkit {
     orientations: Orientation[];
   }
 
-  /** A custom challenge, as links contain it. */
+  /** A custom challenge, as links contain it; with the mark of a challenge whose rules it has. */
   interface Own {
     of: string;
+    mark?: string;
     halves: number;
     flips: boolean;
     pieces: string[];
@@ -301,9 +302,14 @@ declare namespace Fabkit {
 
   // play-store.js
 
+  /** The key of the challenge of a day, and its counts. */
+  type DayResult = [name: string, hints: number, moves: number, ms: number];
+
   interface Store {
     isPersistent: boolean;
     open: string;
+    /** The results of days, by their dates. */
+    days: Map<string, DayResult>;
     solved: Map<string, number>;
     readonly document: object;
     read(game?: Game | null): boolean;
@@ -311,6 +317,7 @@ declare namespace Fabkit {
     isSolved(entry: Entry): boolean;
     bestOf(entry: Entry | string): [moves: number, ms: number] | undefined;
     save(game: Game, solved: boolean): void;
+    saveDay(date: string, game: Game): void;
     restore(game: Game): void;
   }
 
@@ -435,8 +442,10 @@ declare namespace Fabkit {
   interface ChallengeList {
     today: Entry;
     build(): void;
+    rollOver(): void;
     entryAt(element: Element): Entry | undefined;
     update(open: Entry): void;
+    onward(open: Entry): Entry;
     reveal(open: Entry): void;
     neighbour(open: Entry, places: number): Entry;
   }
@@ -446,6 +455,21 @@ declare namespace Fabkit {
   interface FamilyPicker {
     element: HTMLElement;
     show(entry: Entry | null): void;
+  }
+
+  // play-day.js
+
+  interface MonthElements {
+    title: HTMLElement;
+    grid: HTMLElement;
+    total: HTMLElement;
+    earlier: HTMLElement;
+    later: HTMLElement;
+  }
+
+  interface MonthView {
+    show(date: Date): void;
+    turn(months: number): void;
   }
 
   // play-solve.js
@@ -469,6 +493,13 @@ declare namespace Fabkit {
     entry: Entry;
     placements: Stored[];
     hash: string;
+  }
+
+  /** What is shared: a link, or a text. */
+  interface Shared {
+    title: string;
+    url?: string;
+    text?: string;
   }
 
   /** The choices of a dialog: values and texts. */
@@ -501,6 +532,7 @@ declare namespace Fabkit {
   interface Elements {
     board: SVGSVGElement;
     how: HTMLDialogElement;
+    days: HTMLDialogElement;
     language: HTMLSelectElement;
     theme: HTMLSelectElement;
     unsolved: HTMLInputElement;
@@ -521,7 +553,7 @@ declare namespace Fabkit {
     nextHint(game: Game, limitMs?: number): Hint | null;
     applyHint(game: Game, hint: Hint): void;
 
-    Store: new (name: string) => Store;
+    Store: new (name: string, failed?: () => void) => Store;
     /** The document comes from outside: its reader checks what it uses. */
     readItem(key: string): any;
     writeItem(key: string, document: object): boolean;
@@ -569,6 +601,12 @@ declare namespace Fabkit {
     memberOfDay(data: Data, date: Date): Entry | undefined;
     neighbourMember(entry: Entry, places: number): Entry | null;
     FamilyPicker: new (data: Data, family: Family, open: (member: Entry) => void) => FamilyPicker;
+    dateKey(date: Date): string;
+    challengeOfDay(data: Data, playable: Entry[], date: Date): Entry;
+    streak(days: Map<string, unknown>, date: Date): number;
+    watchDate(changed: () => void): () => void;
+    resultText(data: Data, store: Store, entry: Entry, date: Date): string | undefined;
+    MonthView: new (data: Data, store: Store, elements: MonthElements) => MonthView;
     /** Finds a solution in which the `kept` pieces lie as they do, and the order in which the others were
      * found: null when there is none, undefined when the time is up. */
     solve(game: Game, kept: Map<number, Placement>, limitMs: number): Solution | null | undefined;
@@ -576,14 +614,15 @@ declare namespace Fabkit {
     ChallengeList: new (
       data: Data, store: Store, elements: ListElements, open: (entry: Entry) => void
     ) => ChallengeList;
-    daily(entries: Entry[], date: Date): Entry;
+    firstEntry(entries: Entry[]): Entry;
     stars(entry: Entry): HTMLSpanElement;
 
     parseLink(data: Data, hash: string): Promise<Link>;
     ask(text: string, choices: Choices, ...more: Node[]): Promise<string>;
     share(game: Game, messages: Messages): Promise<string>;
     saveFile(store: Store, data: Data): void;
-    openFile(take: (text: string) => void): void;
+    deliver(messages: Messages, shared: Shared): Promise<string>;
+    openFile(take: (text: string | undefined) => void): void;
 
     /** The page, for tests. */
     page: object;

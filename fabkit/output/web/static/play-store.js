@@ -38,9 +38,12 @@
   }
 
   class Store {
-    /** @param {string} name */
-    constructor(name) {
+    /** Calls `failed` when progress can no longer be stored.
+     * @param {string} name
+     * @param {() => void} [failed] */
+    constructor(name, failed = () => {}) {
       this.key = `fabkit/${name}`;
+      this.failed = failed;
       this.isPersistent = true; // whether progress outlives the page
       this.open = "";
       /** The hints of each solved challenge.
@@ -52,6 +55,9 @@
       /** The hints, placements and other counters of each challenge.
        * @type {Map<string | null, [hints: number, pieces: Fabkit.Stored[], ...counts: number[]]>} */
       this.boards = new Map();
+      /** The result of each day on which its challenge was solved.
+       * @type {Fabkit.Store["days"]} */
+      this.days = new Map();
       this.read();
     }
 
@@ -73,7 +79,7 @@
     }
 
     /** Merges a document; placements only of challenges that have none yet.
-     * @param {{ solved?: unknown, best?: unknown, boards?: unknown }} document */
+     * @param {{ solved?: unknown, best?: unknown, boards?: unknown, days?: unknown }} document */
     merge(document) {
       for (const [name, hints] of namedLists(document.solved)) {
         if (isCount(hints)) this.noteSolved(name, hints);
@@ -85,12 +91,17 @@
         if (!isCount(hints) || this.boards.has(name)) continue;
         this.boards.set(name, [hints, lists(pieces), ...counts.filter(isCount)]);
       }
+      for (const [date, name, hints, moves, ms] of namedLists(document.days)) {
+        const isResult = /^\d{4}-\d\d-\d\d$/.test(date) && typeof name === "string" && [hints, moves, ms].every(isCount);
+        if (isResult) this.noteDay(date, [name, hints, moves, ms]);
+      }
     }
 
     /** All progress as a document. */
     get document() {
-      const [boards, best] = [this.boards, this.best].map((all) => [...all].map(([name, numbers]) => [name, ...numbers]));
-      return { schema: SCHEMA, open: this.open, solved: [...this.solved], best, boards };
+      const [boards, best, days] = [this.boards, this.best, this.days].map(
+        (all) => [...all].map(([name, numbers]) => [name, ...numbers]));
+      return { schema: SCHEMA, open: this.open, solved: [...this.solved], best, boards, days };
     }
 
     /** Merges the progress of a file; returns the key of the message to announce.
@@ -100,16 +111,18 @@
       if (imported?.schema > SCHEMA) return "say_import_newer";
       if (imported?.schema !== SCHEMA || `fabkit/${imported.set}` !== this.key) return "say_import_bad";
       this.write(game, imported);
-      return "say_imported";
+      return this.isPersistent ? "say_imported" : "unkept";
     }
 
     /** Merges the current challenge and another document into the stored progress.
      * @param {Fabkit.Game} game
      * @param {object} more */
     write(game, more = {}) {
+      const wasPersistent = this.isPersistent;
       this.isPersistent = !this.read(game);
       this.merge(more);
       if (this.isPersistent) this.isPersistent = writeItem(this.key, this.document);
+      if (wasPersistent && !this.isPersistent) this.failed();
     }
 
     /** @type {Fabkit.Store["isSolved"]} */
@@ -129,6 +142,23 @@
     noteBest(name, moves, ms) {
       const [fewest, shortest] = this.bestOf(name) ?? [moves, ms];
       this.best.set(name, [Math.min(fewest, moves), Math.min(shortest, ms)]);
+    }
+
+    /** Records the result of a day; of several the one with the fewest hints, then moves, then time.
+     * @param {string} date
+     * @param {Fabkit.DayResult} result */
+    noteDay(date, result) {
+      const known = this.days.get(date) ?? result;
+      const differing = [1, 2, 3].find((place) => result[place] !== known[place]) ?? 1;
+      this.days.set(date, result[differing] < known[differing] ? result : known);
+    }
+
+    /** Saves that the challenge of a day is solved.
+     * @type {Fabkit.Store["saveDay"]} */
+    saveDay(date, game) {
+      const { hints, moves, ms } = game.counts;
+      this.noteDay(date, [storageKey(game.entry), hints, moves, ms]);
+      this.write(game);
     }
 
     /** The fewest moves and the shortest time of a challenge, or undefined.
