@@ -236,8 +236,8 @@
       const isBest = !hints && !shown && String(best) === String([moves, ms]);
       const all = best && play.formatMessage(this.messages.best, { score: play.score(this.messages, best) });
       const days = this.entry === this.challenges.today && play.streak(this.store.days, new Date());
-      const more = [isBest ? this.messages.best_now : all, days && play.formatCount(this.messages, "streak", days)];
-      return [mine, ...more].filter(Boolean).join(" · ");
+      const texts = [mine, days && play.formatCount(this.messages, "streak", days), isBest ? this.messages.best_now : all];
+      return texts.filter(Boolean).join(" · ");
     }
 
     /** Opens the clicked challenge and scrolls to it.
