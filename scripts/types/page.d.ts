@@ -110,6 +110,8 @@ declare namespace Fabkit {
     halves: number;
     pieces: number[];
     count: number;
+    /** The region, as an index; from it the page sets cells and outline. */
+    region?: number;
     cells: Flat;
     rings: Flat[];
     given: Lying[];
@@ -152,6 +154,7 @@ declare namespace Fabkit {
     pieces: Piece[];
     /** The texts of each board: text, centre, size and cells. */
     boards: [text: string, x: number, y: number, size: number, cells: Flat][][];
+    regions: [cells: Flat, rings: Flat[]][];
     entries: Entry[];
     families: Family[];
     titles: Record<string, string[]>;

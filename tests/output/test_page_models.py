@@ -49,7 +49,8 @@ def laid_out(name: str, *only: str) -> tuple[Artifacts, Sequence[Entry], dict[st
     for entry in play["entries"]:
         boards = models["boards"].items() if entry["halves"] == 1 else ()
         board = next(
-            (one for one in boards if one[1]["cells"] == entry["cells"]), ("", {"rest": 0})
+            (one for one in boards if one[1]["cells"] == play["regions"][entry["region"]][0]),
+            ("", {"rest": 0}),
         )
         step = [one * play["unitMm"] / entry["halves"] for one in play["lattice"]["step"]]
         pieces = {}

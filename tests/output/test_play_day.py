@@ -347,7 +347,7 @@ CHANGES = (
 
 
 def test_links_with_broken_or_hostile_content_open_the_usual_challenge(plays: Opens) -> None:
-    script = "() => document.getElementById('play-say').textContent.startsWith('This link doesn’t match')"
+    script = "() => document.getElementById('play-say').textContent.startsWith('This link ')"
     with plays(2) as player:
         page = player.page
         assert page.evaluate("location.hash") == "#none"
@@ -400,9 +400,9 @@ def test_progress_goes_as_a_file_to_another_profile(plays: Opens, tmp_path: Path
 
         assert load(newer).startswith("This file was saved by a newer version")
         assert load(foreign).startswith("This file contains no progress")
-        assert other.text("tally") == "0 of 10 solved"
+        assert other.text("tally") == "0 of 9 solved"
         assert load(file) == "Progress added"
-        assert other.text("tally") == "1 of 10 solved"
+        assert other.text("tally") == "1 of 9 solved"
         assert other.page.evaluate(WHERE) == where
         other.page.reload()
         assert other.kept["solved"] == kept["solved"]
@@ -410,7 +410,7 @@ def test_progress_goes_as_a_file_to_another_profile(plays: Opens, tmp_path: Path
         other.do("reset")
         other.lay_all()  # what is done since is not lost by an older file
         assert load(file) == "Progress added"
-        assert other.text("tally") == "2 of 10 solved"
+        assert other.text("tally") == "2 of 9 solved"
 
 
 # --- beside the board, wheel and right button -----------------------------------------------------

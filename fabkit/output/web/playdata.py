@@ -61,7 +61,7 @@ def play_data(
 
     Returns:
         A document for `data_script`. Points and cells are frame points of the lattice in flat
-        lists: x, y, x, y. A placement is the piece's index in the set, the index of its
+        lists: x, y, x, y. ``region`` of an entry is the index of its cells and outline in ``regions``. A placement is the piece's index in the set, the index of its
         orientation, and the frame vector that moves it. The ``order`` of an entry is that in which a
         person would find its pieces. Users' texts are escaped.
 
@@ -90,6 +90,13 @@ def play_data(
         language: [escape(challenge.title) for challenge in challenges]
         for language, challenges in numbered.items()
     }
+    documents = [_entry(puzzle, challenge, pieces, blocker) for challenge in numbered[LANGUAGES[0]]]
+    regions: list[list[Any]] = []
+    for document in documents:
+        region = [document.pop("cells"), document.pop("rings")]
+        if region not in regions:
+            regions.append(region)
+        document["region"] = regions.index(region)
     return {
         "schema": SCHEMA_VERSION,
         "name": puzzle.name,
@@ -112,9 +119,8 @@ def play_data(
             ]
             for board in puzzle.boards
         ],
-        "entries": [
-            _entry(puzzle, challenge, pieces, blocker) for challenge in numbered[LANGUAGES[0]]
-        ],
+        "regions": regions,
+        "entries": documents,
         "families": [_family(puzzle, family, pieces, blocker) for family in puzzle.families],
         "titles": titles,
         "translations": {language: load_messages("page", language) for language in LANGUAGES},

@@ -165,7 +165,7 @@
         for (const card of cards) card.item.hidden = !wanted.includes(card) || hidden.includes(card);
         element.hidden = cards.every(({ item }) => item.hidden);
         const values = { solved: solved.length, count: possible.length };
-        count.textContent = formatMessage(this.data.messages.shelf, values);
+        count.textContent = values.count ? formatMessage(this.data.messages.shelf, values) : "";
         count.style.setProperty("--done", `${(100 * values.solved) / (values.count || 1)}%`);
       }
       nothing.hidden = this.listed.length > 0;

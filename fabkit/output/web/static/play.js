@@ -11,6 +11,7 @@
     /** @param {Fabkit.Data} data */
     constructor(data) {
       this.data = data;
+      for (const entry of data.entries) [entry.cells, entry.rings] = data.regions[entry.region ?? 0];
       this.messages = data.messages;
       this.settings = new play.Settings();
       // After the message on what was done.
