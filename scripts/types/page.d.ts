@@ -318,6 +318,7 @@ declare namespace Fabkit {
     read(game?: Game | null): boolean;
     importProgress(text: string, game: Game): string;
     isSolved(entry: Entry): boolean;
+    tally(entries: Entry[]): [solved: number, count: number];
     bestOf(entry: Entry | string): [moves: number, ms: number] | undefined;
     save(game: Game, solved: boolean): void;
     saveDay(date: string, game: Game): void;
@@ -556,7 +557,7 @@ declare namespace Fabkit {
     nextHint(game: Game, limitMs?: number): Hint | null;
     applyHint(game: Game, hint: Hint): void;
 
-    Store: new (name: string, failed?: () => void) => Store;
+    Store: new (name: string, entries: Entry[], failed: () => void) => Store;
     /** The document comes from outside: its reader checks what it uses. */
     readItem(key: string): any;
     writeItem(key: string, document: object): boolean;

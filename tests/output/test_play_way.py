@@ -13,7 +13,7 @@ import pytest
 from fabkit.build.entries import Selection, gather
 from fabkit.model.library import load_set, shipped_names
 from tests.support import browser
-from tests.support.playpages import Player, some_of_fridgeiq, write_page
+from tests.support.playpages import Player, entries_of, some_of_fridgeiq, write_page
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -122,6 +122,20 @@ def test_the_next_challenge_is_the_nearest_harder_one(plays: Opens) -> None:
         expected = expected[: place + 1] + rest
         assert seen == expected
         assert player.text("tally") == "9 of 9 solved"
+
+
+def test_only_challenges_of_the_page_count_as_solved(chromium: Browser, tmp_path: Path) -> None:
+    """No dates, which are 366 more, and each once."""
+    puzzle, entries = entries_of("calendar", "start-001")
+    with browser.opened(chromium, write_page(tmp_path, puzzle, entries)) as page:
+        player = Player(page, puzzle, entries[0])
+        page.evaluate(SOLVE, "jan-25")
+        assert len(player.kept["solved"]) == 1
+        assert player.text("tally") == "0 of 1 solved"
+        for _ in range(2):
+            page.evaluate(SOLVE, "start-001")
+        assert player.text("tally") == "1 of 1 solved"
+        assert player.kept["tally"] == [1, 1]
 
 
 def test_keys_alone_lead_from_the_first_visit_to_the_next_challenge(

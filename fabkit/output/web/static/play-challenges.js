@@ -159,14 +159,13 @@
       const { unsolved, nothing, kind } = this.elements;
       for (const { element, cards, count } of this.shelves) {
         const wanted = cards.filter(({ entry }) => !this.kind || entry.kind === this.kind);
-        const possible = wanted.filter(({ entry }) => isPossible(entry));
-        const solved = wanted.filter(({ entry }) => this.store.isSolved(entry));
-        const hidden = unsolved.checked ? solved : [];
-        for (const card of cards) card.item.hidden = !wanted.includes(card) || hidden.includes(card);
+        for (const card of cards) {
+          card.item.hidden = !wanted.includes(card) || (unsolved.checked && this.store.isSolved(card.entry));
+        }
         element.hidden = cards.every(({ item }) => item.hidden);
-        const values = { solved: solved.length, count: possible.length };
-        count.textContent = values.count ? formatMessage(this.data.messages.shelf, values) : "";
-        count.style.setProperty("--done", `${(100 * values.solved) / (values.count || 1)}%`);
+        const [solved, all] = this.store.tally(wanted.map(({ entry }) => entry));
+        count.textContent = all ? formatMessage(this.data.messages.shelf, { solved, count: all }) : "";
+        count.style.setProperty("--done", `${(100 * solved) / (all || 1)}%`);
       }
       nothing.hidden = this.listed.length > 0;
       for (const chip of /** @type {HTMLCollectionOf<HTMLButtonElement>} */ (kind.children)) {
@@ -192,9 +191,8 @@
         if (mark.textContent !== text) mark.textContent = text;
         link.classList.toggle("done", solved);
       }
-      const possible = entries.filter(isPossible);
-      const solved = possible.filter((entry) => store.isSolved(entry)).length;
-      this.elements.tally.textContent = formatMessage(messages.tally, { solved, count: possible.length });
+      const [solved, count] = store.tally(entries);
+      this.elements.tally.textContent = formatMessage(messages.tally, { solved, count });
       if (solved !== this.solved) this.applyFilter();
       this.solved = solved;
     }
@@ -217,7 +215,7 @@
       const { entries } = this.data;
       const here = open === this.today ? 0 : entries.indexOf(open) + 1;
       const rest = [...entries.slice(here), ...entries.slice(0, here)];
-      const next = rest.find((entry) => entry !== open && isPossible(entry) && !this.store.isSolved(entry));
+      const next = rest.find((entry) => entry !== open && entry.status !== "impossible" && !this.store.isSolved(entry));
       return next ?? this.neighbour(open, 1);
     }
 
@@ -230,10 +228,6 @@
       return here < 0 ? listed[0] : /** @type {Fabkit.Entry} */ (listed.at((here + places) % listed.length));
     }
   }
-
-  /** Whether a challenge may have a solution: only such can be counted as solved.
-   * @param {Fabkit.Entry} entry */
-  const isPossible = (entry) => entry.status !== "impossible";
 
   /** A level as stars, beside its name. */
   play.stars = ({ stars }) =>

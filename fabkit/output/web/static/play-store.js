@@ -38,11 +38,13 @@
   }
 
   class Store {
-    /** Calls `failed` when progress can no longer be stored.
+    /** Counts the solved ones of `entries`, and calls `failed` when progress can no longer be stored.
      * @param {string} name
-     * @param {() => void} [failed] */
-    constructor(name, failed = () => {}) {
+     * @param {Fabkit.Entry[]} entries
+     * @param {() => void} failed */
+    constructor(name, entries, failed) {
       this.key = `fabkit/${name}`;
+      this.entries = entries;
       this.failed = failed;
       this.isPersistent = true; // whether progress outlives the page
       this.open = "";
@@ -101,7 +103,14 @@
     get document() {
       const [boards, best, days] = [this.boards, this.best, this.days].map(
         (all) => [...all].map(([name, numbers]) => [name, ...numbers]));
-      return { schema: SCHEMA, open: this.open, solved: [...this.solved], best, boards, days };
+      return { schema: SCHEMA, open: this.open, tally: this.tally(this.entries), solved: [...this.solved], best, boards, days };
+    }
+
+    /** The number of solved challenges, and of all that may have a solution.
+     * @type {Fabkit.Store["tally"]} */
+    tally(entries) {
+      const possible = entries.filter(({ status }) => status !== "impossible");
+      return [possible.filter((entry) => this.isSolved(entry)).length, possible.length];
     }
 
     /** Merges the progress of a file; returns the key of the message to announce.

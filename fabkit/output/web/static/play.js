@@ -15,7 +15,7 @@
       this.messages = data.messages;
       this.settings = new play.Settings();
       // After the message on what was done.
-      this.store = new play.Store(data.name, () => window.setTimeout(() => this.announce(this.messages.unkept)));
+      this.store = new play.Store(data.name, data.entries, () => window.setTimeout(() => this.announce(this.messages.unkept)));
       /** @type {Fabkit.Entry} */
       this.entry; // set by `open`
       this.challenges = new play.ChallengeList(data, this.store, {
