@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from fabkit.model.catalog import name_starts, snowflake_names, start_names
 from fabkit.model.entry import KINDS, LEVELS, OWN_PREFIX
 from fabkit.model.puzzle import Entry, PuzzleSet
+from fabkit.output.i18n import load_messages
 from fabkit.output.typeset import single_line
 
 #: The number of stars of each level.
@@ -52,6 +53,20 @@ def number_challenges(
         level = entry.level if entry.level in STARS else ""
         numbered.append(NumberedChallenge(number, entry, title, level, STARS.get(level, 0)))
     return tuple(numbered)
+
+
+def title_of(puzzle: PuzzleSet, entry: Entry) -> str:
+    """Return the English title of a challenge, for tables.
+
+    Example:
+        >>> from fabkit.model.catalog import shipped_entry
+        >>> from fabkit.model.library import load_set
+        >>> fridgeiq = load_set("fridgeiq")
+        >>> title_of(fridgeiq, shipped_entry(fridgeiq, "even4-0057708264"))
+        'Snowflake Acacia'
+    """
+    (title,) = _titles(puzzle, [entry], load_messages("booklet", "en"))
+    return title.replace("\N{NO-BREAK SPACE}", " ")
 
 
 def _titles(puzzle: PuzzleSet, entries: Sequence[Entry], messages: Mapping[str, str]) -> list[str]:

@@ -382,7 +382,7 @@ def test_they_are_found_by_what_page_and_booklet_call_them(run_json: Callable[..
         assert resolve_id(puzzle, item.entry.challenge.id) == item.entry.challenge.id
     assert run_json("solve", "iqfit", "Starter 7")["challenge"] == "start-007"
     shown = run_json("show", "fridgeiq", "--challenge", "snowflake amaryllis")
-    assert shown["kind"] == "snowflake"
+    assert (shown["kind"], shown["title"]) == ("snowflake", "Snowflake Amaryllis")
 
 
 def test_an_unknown_one_is_named_without_a_hundred_others(
