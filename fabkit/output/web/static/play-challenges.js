@@ -178,10 +178,14 @@
     update(open) {
       const { messages, entries } = this.data;
       const { store } = this;
-      const today = new Date();
-      const days = play.streak(store.days, today);
-      this.streak.textContent = days ? play.formatCount(messages, "streak", days) : "";
-      this.streak.classList.toggle("open", !store.days.has(play.dateKey(today)));
+      const now = new Date();
+      const isDone = store.days.has(play.dateKey(now));
+      if (this.streak.dataset.days !== `${store.days.size} ${isDone}`) {
+        const days = play.streak(store.days, now);
+        this.streak.textContent = days ? play.formatCount(messages, "streak", days) : "";
+        this.streak.classList.toggle("open", !isDone);
+        this.streak.dataset.days = `${store.days.size} ${isDone}`;
+      }
       for (const picker of this.pickers) picker.show(open);
       for (const { entry, link, mark } of this.cards) {
         link.ariaCurrent = entry === open ? "true" : null;
