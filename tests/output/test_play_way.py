@@ -100,6 +100,22 @@ def test_a_first_visit_opens_on_few_pieces(chromium: Browser, tmp_path: Path, na
         assert page.evaluate(OPENED) == page.evaluate(TODAY)
 
 
+@pytest.mark.parametrize(
+    ("open_pieces", "first"),
+    [([7, 4, 3, 2], 2), ([9, 2, 1], 1), ([6, 4, 5, 4], 1), ([None, 5, 3], 2), ([None, None], 0)],
+)
+def test_the_first_is_the_easiest_of_few_pieces(
+    plays: Opens, open_pieces: list[int | None], first: int
+) -> None:
+    """Of made-up challenges; those without a number have no solution."""
+    script = """(numbers) => {
+      const entries = numbers.map((open) => (
+        { count: open ?? 2, given: [], solution: open === null ? undefined : [] }));
+      return entries.indexOf(fabkitPlay.firstEntry(entries)); }"""
+    with plays("2026-11-26T12:00:00+01:00") as player:
+        assert player.page.evaluate(script, open_pieces) == first
+
+
 def test_the_next_challenge_is_the_nearest_harder_one(plays: Opens) -> None:
     """Of any kind; after the last the easiest that is left, and never one without a solution."""
     with plays("2026-11-26T12:00:00+01:00") as player:
@@ -296,6 +312,20 @@ def test_only_what_the_player_solves_counts(plays: Opens) -> None:
         assert days(player) == []
         solve_today(page)
         assert days(player) == ["2026-11-26"]
+        # What was solved before its day is not solved again by opening it.
+        tomorrow = page.evaluate(
+            "fabkitPlay.challengeOfDay(FABKIT, FABKIT.entries.filter((entry) => entry.solution),"
+            " new Date(2026, 10, 27)).id"
+        )
+        page.evaluate(SOLVE, tomorrow)
+        page.evaluate("fabkitPlay.page.open(FABKIT.entries[0])")
+        page.clock.fast_forward(86_400_000)
+        assert page.evaluate(TODAY) == tomorrow
+        page.locator(".today").click()
+        assert player.solved
+        assert days(player) == ["2026-11-26"]
+        solve_today(page)
+        assert days(player) == ["2026-11-26", "2026-11-27"]
 
 
 def test_another_window_hears_of_it(plays: Opens) -> None:

@@ -50,7 +50,8 @@
       this.observer = new IntersectionObserver((seen) => {
         for (const { target } of seen.filter(({ isIntersecting }) => isIntersecting)) {
           this.observer.unobserve(target);
-          const entry = /** @type {Fabkit.Entry} */ (this.entryAt(target));
+          const entry = this.entryAt(target);
+          if (!entry) continue; // the card was replaced
           const own = TODAY_PX / Math.max(...play.sizeOf(data, entry));
           target.append(play.picture(data, entry, target.closest(".today") ? own : this.unit));
         }
