@@ -66,6 +66,7 @@ def shared(page: Page, choice: str) -> str:
     page.locator("dialog.ask").wait_for()
     if not button.count():
         page.keyboard.press("Escape")
+        page.locator("dialog.ask").wait_for(state="detached")
         return ""
     button.click()
     page.wait_for_function("() => document.getElementById('play-say').textContent")
