@@ -154,7 +154,8 @@ declare namespace Fabkit {
     pieces: Piece[];
     /** The texts of each board: text, centre, size and cells. */
     boards: [text: string, x: number, y: number, size: number, cells: Flat][][];
-    regions: [cells: Flat, rings: Flat[]][];
+    /** Without the cells where the solution covers them. */
+    regions: [cells: Flat | null, rings: Flat[]][];
     entries: Entry[];
     families: Family[];
     titles: Record<string, string[]>;
@@ -600,6 +601,7 @@ declare namespace Fabkit {
     ) => Session;
     score(messages: Messages, counts: [moves: number, ms: number]): string;
 
+    covered(data: Data, entry: Entry): Flat;
     memberOf(family: Family, places: number[]): Entry | null;
     findEntry(data: Data, id: string): Entry | undefined;
     memberOfDay(data: Data, date: Date): Entry | undefined;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -82,8 +82,15 @@ def days(player: Player) -> list[str]:
 def test_a_first_visit_opens_on_few_pieces(chromium: Browser, tmp_path: Path, name: str) -> None:
     """The easiest challenge with two or three open pieces; today's stands beside it."""
     puzzle = load_set(name)
-    url = write_page(tmp_path, puzzle, gather(puzzle, Selection()))
+    entries = gather(puzzle, Selection())
+    url = write_page(tmp_path, puzzle, entries)
     with browser.opened(chromium, url) as page:
+        cells = page.evaluate(
+            "Object.fromEntries(FABKIT.entries.map(({ id, cells }) => [id, cells]))"
+        )
+        for entry in entries:  # as the page found them from solutions
+            region = sorted(entry.challenge.region)
+            assert cells[entry.challenge.id] == list(chain.from_iterable(region))
         opened, count, order = page.evaluate("""() => {
           const open = ({ count, given }) => count - given.length;
           const { entry } = fabkitPlay.page;

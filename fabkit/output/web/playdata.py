@@ -61,7 +61,8 @@ def play_data(
 
     Returns:
         A document for `data_script`. Points and cells are frame points of the lattice in flat
-        lists: x, y, x, y. ``region`` of an entry is the index of its cells and outline in ``regions``. A placement is the piece's index in the set, the index of its
+        lists: x, y, x, y. ``region`` of an entry is the index of its cells and outline in ``regions``, null in place of cells that its solution
+        covers. A placement is the piece's index in the set, the index of its
         orientation, and the frame vector that moves it. The ``order`` of an entry is that in which a
         person would find its pieces. Users' texts are escaped.
 
@@ -92,8 +93,11 @@ def play_data(
     }
     documents = [_entry(puzzle, challenge, pieces, blocker) for challenge in numbered[LANGUAGES[0]]]
     regions: list[list[Any]] = []
-    for document in documents:
-        region = [document.pop("cells"), document.pop("rings")]
+    for document, challenge in zip(documents, numbered[LANGUAGES[0]], strict=True):
+        cells, rings = document.pop("cells"), document.pop("rings")
+        covered = frozenset[Cell]().union(*challenge.entry.solution.values())
+        # The page knows the cells that the solution covers.
+        region = [None if covered == challenge.entry.challenge.region else cells, rings]
         if region not in regions:
             regions.append(region)
         document["region"] = regions.index(region)

@@ -10,6 +10,15 @@
   /** A group of so many numbers, from 1 on, is one of days. */
   const DAYS = 31;
 
+  /** The cells that the solution of a challenge covers, in the order of the data: by x, then y.
+   * @type {Fabkit.Play["covered"]} */
+  function covered({ lattice, pieces }, { halves, solution = [] }) {
+    const grid = new play.Grid(lattice, halves);
+    const cells = solution.flatMap(([piece, orientation, dx, dy]) =>
+      grid.shape(pieces[piece].orientations[orientation]).cells.map(([x, y]) => [x + dx, y + dy]));
+    return cells.sort(([x, y], [otherX, otherY]) => x - otherX || y - otherY).flat();
+  }
+
   /** Whether choices go together: on different cells, and not excluded.
    * @type {(family: Fabkit.Family, choices: Fabkit.Choice[]) => boolean} */
   function areValid({ without }, choices) {
@@ -188,6 +197,6 @@
   }
 
   Object.assign(play, /** @satisfies {Partial<Fabkit.Play>} */ ({
-    memberOf, findEntry, memberOfDay, neighbourMember, FamilyPicker,
+    covered, memberOf, findEntry, memberOfDay, neighbourMember, FamilyPicker,
   }));
 })();
