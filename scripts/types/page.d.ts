@@ -110,8 +110,6 @@ declare namespace Fabkit {
     halves: number;
     pieces: number[];
     count: number;
-    /** The region, as an index; from it the page sets cells and outline. */
-    region?: number;
     cells: Flat;
     rings: Flat[];
     given: Lying[];
@@ -154,8 +152,6 @@ declare namespace Fabkit {
     pieces: Piece[];
     /** The texts of each board: text, centre, size and cells. */
     boards: [text: string, x: number, y: number, size: number, cells: Flat][][];
-    /** Without the cells where the solution covers them. */
-    regions: [cells: Flat | null, rings: Flat[]][];
     entries: Entry[];
     families: Family[];
     titles: Record<string, string[]>;
@@ -601,7 +597,6 @@ declare namespace Fabkit {
     ) => Session;
     score(messages: Messages, counts: [moves: number, ms: number]): string;
 
-    covered(data: Data, entry: Entry): Flat;
     memberOf(family: Family, places: number[]): Entry | null;
     findEntry(data: Data, id: string): Entry | undefined;
     memberOfDay(data: Data, date: Date): Entry | undefined;

@@ -46,11 +46,11 @@ def laid_out(name: str, *only: str) -> tuple[Artifacts, Sequence[Entry], dict[st
         patch.setattr("fabkit.build.page_assets._model", lambda *_: {})
         models = models_data(artifacts)
     play, found = play_data(puzzle, entries, profile.unit_mm), {}
-    regions = {entry.challenge.id: sorted(entry.challenge.region) for entry in entries}
     for entry in play["entries"]:
-        cells = [coordinate for cell in regions[entry["id"]] for coordinate in cell]
         boards = models["boards"].items() if entry["halves"] == 1 else ()
-        board = next((one for one in boards if one[1]["cells"] == cells), ("", {"rest": 0}))
+        board = next(
+            (one for one in boards if one[1]["cells"] == entry["cells"]), ("", {"rest": 0})
+        )
         step = [one * play["unitMm"] / entry["halves"] for one in play["lattice"]["step"]]
         pieces = {}
         for place, orientation, x, y in entry["solution"]:

@@ -61,8 +61,7 @@ def play_data(
 
     Returns:
         A document for `data_script`. Points and cells are frame points of the lattice in flat
-        lists: x, y, x, y. ``region`` of an entry is the index of its cells and outline in ``regions``, null in place of cells that its solution
-        covers. A placement is the piece's index in the set, the index of its
+        lists: x, y, x, y. A placement is the piece's index in the set, the index of its
         orientation, and the frame vector that moves it. The ``order`` of an entry is that in which a
         person would find its pieces. Users' texts are escaped.
 
@@ -91,16 +90,6 @@ def play_data(
         language: [escape(challenge.title) for challenge in challenges]
         for language, challenges in numbered.items()
     }
-    documents = [_entry(puzzle, challenge, pieces, blocker) for challenge in numbered[LANGUAGES[0]]]
-    regions: list[list[Any]] = []
-    for document, challenge in zip(documents, numbered[LANGUAGES[0]], strict=True):
-        cells, rings = document.pop("cells"), document.pop("rings")
-        covered = frozenset[Cell]().union(*challenge.entry.solution.values())
-        # The page knows the cells that the solution covers.
-        region = [None if covered == challenge.entry.challenge.region else cells, rings]
-        if region not in regions:
-            regions.append(region)
-        document["region"] = regions.index(region)
     return {
         "schema": SCHEMA_VERSION,
         "name": puzzle.name,
@@ -123,8 +112,9 @@ def play_data(
             ]
             for board in puzzle.boards
         ],
-        "regions": regions,
-        "entries": documents,
+        "entries": [
+            _entry(puzzle, challenge, pieces, blocker) for challenge in numbered[LANGUAGES[0]]
+        ],
         "families": [_family(puzzle, family, pieces, blocker) for family in puzzle.families],
         "titles": titles,
         "translations": {language: load_messages("page", language) for language in LANGUAGES},

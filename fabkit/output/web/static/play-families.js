@@ -10,20 +10,6 @@
   /** A group of so many numbers, from 1 on, is one of days. */
   const DAYS = 31;
 
-  /** The grids of `covered`, by their halves.
-   * @type {Map<number, Fabkit.Grid>} */
-  const grids = new Map();
-
-  /** The cells that the solution of a challenge covers, in the order of the data: by x, then y.
-   * @type {Fabkit.Play["covered"]} */
-  function covered({ lattice, pieces }, { halves, solution = [] }) {
-    const grid = grids.get(halves) ?? new play.Grid(lattice, halves);
-    grids.set(halves, grid); // it knows the shapes of pieces
-    const cells = solution.flatMap(([piece, orientation, dx, dy]) =>
-      grid.shape(pieces[piece].orientations[orientation]).cells.map(([x, y]) => [x + dx, y + dy]));
-    return cells.sort(([x, y], [otherX, otherY]) => x - otherX || y - otherY).flat();
-  }
-
   /** Whether choices go together: on different cells, and not excluded.
    * @type {(family: Fabkit.Family, choices: Fabkit.Choice[]) => boolean} */
   function areValid({ without }, choices) {
@@ -202,6 +188,6 @@
   }
 
   Object.assign(play, /** @satisfies {Partial<Fabkit.Play>} */ ({
-    covered, memberOf, findEntry, memberOfDay, neighbourMember, FamilyPicker,
+    memberOf, findEntry, memberOfDay, neighbourMember, FamilyPicker,
   }));
 })();

@@ -11,10 +11,6 @@
     /** @param {Fabkit.Data} data */
     constructor(data) {
       this.data = data;
-      for (const entry of data.entries) {
-        const [cells, rings] = data.regions[entry.region ?? 0];
-        Object.assign(entry, { cells: cells ?? play.covered(data, entry), rings });
-      }
       this.messages = data.messages;
       this.settings = new play.Settings();
       // After the message on what was done.
