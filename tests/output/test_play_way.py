@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from itertools import chain, pairwise
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -85,12 +85,6 @@ def test_a_first_visit_opens_on_few_pieces(chromium: Browser, tmp_path: Path, na
     entries = gather(puzzle, Selection())
     url = write_page(tmp_path, puzzle, entries)
     with browser.opened(chromium, url) as page:
-        cells = page.evaluate(
-            "Object.fromEntries(FABKIT.entries.map(({ id, cells }) => [id, cells]))"
-        )
-        for entry in entries:  # as the page found them from solutions
-            region = sorted(entry.challenge.region)
-            assert cells[entry.challenge.id] == list(chain.from_iterable(region))
         opened, count, order = page.evaluate("""() => {
           const open = ({ count, given }) => count - given.length;
           const { entry } = fabkitPlay.page;
