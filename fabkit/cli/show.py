@@ -48,6 +48,7 @@ def show(
         options.refuse(challenge_only, "requires a challenge; add --challenge ID or --file FILE")
         return (_show_catalog if catalog else _show_pieces)(context, target)
     from fabkit.build.entries import find_entry
+    from fabkit.output.numbering import title_of
 
     puzzle = context.puzzle
     with context.report.progress() as on_progress:
@@ -64,7 +65,8 @@ def show(
             else challenge_sheet(puzzle, shown, unit_mm, theme=target.theme, grid=grid),
             context.report,
         )
-    _print_challenge(context, entry)
+    title = title_of(puzzle, entry)
+    _print_challenge(context, entry, title)
     if lacking:
         why = "has no solution" if entry.result.status == "impossible" else OUT_OF_TIME
         context.report.info(f"{entry.challenge.id} {why}")
@@ -74,7 +76,7 @@ def show(
         {
             "set": context.puzzle.name,
             "challenge": entry.challenge.id,
-            "title": entry.challenge.name,
+            "title": title,
             "kind": entry.kind,
             "pieces": list(entry.challenge.pieces),
             "given": [placed.piece for placed in entry.challenge.given],
@@ -151,13 +153,16 @@ def _show_catalog(context: Context, target: drawings.DrawingFile | None) -> int:
         from fabkit.output.challenge import snowflake_sheet
 
         target.write(snowflake_sheet(puzzle, entries, target.theme), report)
+    from fabkit.output.numbering import title_of
+
     rows = []
     for entry in entries:
         challenge = entry.challenge
         count = known_count(entry.result.count or 0, entry.result.count_complete)
         moves = MOVES[challenge.flips]
-        rows.append([challenge.id, entry.parity, moves, count, entry.score])
-    report.table(["snowflake", "parity", "moves", "solutions", "difficulty"], rows)
+        title = title_of(puzzle, entry)
+        rows.append([challenge.id, title, entry.parity, moves, count, entry.score])
+    report.table(["snowflake", "title", "parity", "moves", "solutions", "difficulty"], rows)
     report.info(f"{puzzle.title}: {pluralize(len(entries), 'snowflake')}")
     if target is not None:
         report.info(f"Wrote {target.path}")
@@ -188,7 +193,7 @@ def known_count(count: int, complete: bool) -> str:
     return f"{count:,}" if complete else f"{count:,} or more"
 
 
-def _print_challenge(context: Context, entry: Entry) -> None:
+def _print_challenge(context: Context, entry: Entry, title: str) -> None:
     """Print a table of a challenge's properties."""
     count = (
         known_count(entry.result.count, entry.result.count_complete)
@@ -198,6 +203,7 @@ def _print_challenge(context: Context, entry: Entry) -> None:
     score = "" if entry.score is None else f"{entry.score:.1f}"
     row = {
         "challenge": entry.challenge.id,
+        "title": title,
         "kind": entry.kind,
         "pieces": pluralize(len(entry.challenge.pieces), "piece"),
         "given": " ".join(placed.piece for placed in entry.challenge.given),

@@ -6,12 +6,16 @@ solutions that take long to count. `fabkit.model.challenge_file` reads their cha
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from string import ascii_uppercase
 from typing import Any
 
 from fabkit.core.files import json_sha256, read_json
+from fabkit.core.parsing import read_toml
 from fabkit.model.library import shipped_folder
 from fabkit.model.puzzle import Challenge, Entry, PuzzleSet, problem_sha256
 
@@ -43,11 +47,68 @@ def record_kind(record: Mapping[str, Any]) -> str:
     return "snowflake" if "parity" in record else "start"
 
 
-def snowflake_numbers(puzzle: PuzzleSet) -> dict[str, int]:
-    """Number the snowflakes of a shipped catalog by difficulty, for their titles, by id."""
+def snowflake_names(puzzle: PuzzleSet) -> dict[str, str]:
+    """Name the snowflakes of a shipped catalog, for their titles, by id: in the catalog's order, with the
+    names of ``catalogs/snowflakes.toml``, and those beyond with numbers.
+
+    Example:
+        >>> from fabkit.model.library import load_set
+        >>> list(snowflake_names(load_set("fridgeiq")).items())[0]
+        ('even4-0057708264', 'Acacia')
+    """
     records = catalog_records(puzzle, "snowflake")
-    ranked = sorted(records, key=lambda record: record["result"]["difficulty"]["score"])
-    return {record["id"]: number for number, record in enumerate(ranked, start=1)}
+    names: list[str] = _flowers()["names"] if records else []
+    numbers = map(str, range(len(names) + 1, len(records) + 1))
+    return dict(zip((record["id"] for record in records), [*names, *numbers], strict=False))
+
+
+@dataclass(frozen=True)
+class StartName:
+    """What distinguishes a starting position in its title.
+
+    Attributes:
+        level: difficulty, and its `number` among the starts of this level on boards, from 1.
+        of: the id of the challenge that it belongs to; empty for one on a board.
+        letter: distinguishes several starts of the same challenge; empty for the only one.
+    """
+
+    level: str
+    number: int
+    of: str
+    letter: str
+
+
+def name_starts(starts: Iterable[tuple[float, str, str, str]]) -> dict[str, StartName]:
+    """Name starting positions, by id, so that none counts twice: of a board by level and number, of
+    another challenge by that.
+
+    Args:
+        starts: score, id, level and ``of`` of each; see `fabkit.model.puzzle.Entry`.
+    """
+    ranked = sorted(starts)
+    of_challenge = Counter(of for *_, of in ranked)
+    seen: Counter[str] = Counter()
+    names = {}
+    for _, start_id, level, of in ranked:
+        group = of or level
+        seen[group] += 1
+        has_letter = of and 1 < of_challenge[of] <= len(ascii_uppercase)
+        letter = ascii_uppercase[seen[group] - 1] if has_letter else ""
+        names[start_id] = StartName(level, seen[group], of, letter)
+    return names
+
+
+def start_names(puzzle: PuzzleSet) -> dict[str, StartName]:
+    """Name the starting positions of a shipped catalog; see `name_starts`."""
+    return name_starts(
+        (
+            record["result"]["difficulty"]["score"],
+            record["id"],
+            record["result"]["level"],
+            record.get("of", ""),
+        )
+        for record in catalog_records(puzzle, "start")
+    )
 
 
 def rules_sha256(puzzle: PuzzleSet) -> str:
@@ -84,6 +145,12 @@ def _shipped(puzzle: PuzzleSet) -> dict[str, Any]:
 
 
 _catalog = lru_cache(maxsize=4)(read_json)
+
+
+@lru_cache(maxsize=1)
+def _flowers() -> dict[str, Any]:
+    path = shipped_folder() / "catalogs" / "snowflakes.toml"
+    return read_toml(path, path.name)
 
 
 def shipped_entries(puzzle: PuzzleSet, kind: str = "") -> list[Entry]:

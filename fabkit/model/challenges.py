@@ -21,7 +21,8 @@ from fabkit.model.catalog import (
     catalog_records,
     record_kind,
     shipped_entry,
-    snowflake_numbers,
+    snowflake_names,
+    start_names,
 )
 from fabkit.model.puzzle import Challenge, Entry, PuzzleSet, default_board
 
@@ -134,18 +135,23 @@ def resolve_id(puzzle: PuzzleSet, name: str) -> str:
     Example:
         >>> from fabkit.model.library import load_set
         >>> fridgeiq = load_set("fridgeiq")
-        >>> resolve_id(fridgeiq, "Start 7: Triangle 4"), resolve_id(fridgeiq, "square 1")
-        ('start-007', 'square_01')
+        >>> resolve_id(fridgeiq, "Snowflake Amaryllis"), resolve_id(fridgeiq, "square 1")
+        ('even4-2c053f5136', 'square_01')
     """
     ids = [*challenge_names(puzzle), *(record["id"] for record in catalog_records(puzzle))]
     if name in ids:
         return name
     if member := puzzle.find_member(name):
         return member.id
-    numbers = snowflake_numbers(puzzle).items()
-    titles = {f"snowflake {number}": flake_id for flake_id, number in numbers}
-    titles |= {re.sub("[-_]+0*", " ", known_id).lower(): known_id for known_id in ids}
-    return titles.get(re.sub(r"[-_\s]+", " ", name.partition(":")[0]).lower(), name)
+    titles = {flake_id: f"snowflake {name}" for flake_id, name in snowflake_names(puzzle).items()}
+    titles |= {known_id: re.sub("[-_]+0*", " ", known_id) for known_id in {*ids} - titles.keys()}
+    for start_id, start in start_names(puzzle).items():
+        titles[start_id] = f"{start.level} {start.number}"
+        if start.of:
+            shape = titles.get(start.of, start.of)
+            titles[start_id] = f"{shape}, start {start.letter}".rstrip()
+    by_title = {title.lower(): known_id for known_id, title in titles.items()}
+    return by_title.get(re.sub(r"[-_\s]+", " ", name).lower(), name)
 
 
 def challenge_names(puzzle: PuzzleSet) -> list[str]:

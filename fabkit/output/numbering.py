@@ -7,13 +7,16 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from fabkit.model.catalog import snowflake_numbers
+from fabkit.model.catalog import name_starts, snowflake_names, start_names
 from fabkit.model.entry import KINDS, LEVELS, OWN_PREFIX
 from fabkit.model.puzzle import Entry, PuzzleSet
+from fabkit.output.i18n import load_messages
 from fabkit.output.typeset import single_line
 
 #: The number of stars of each level.
 STARS = {level: count for count, level in enumerate(LEVELS, start=1)}
+#: The ids of generated starting positions.
+_GENERATED = re.compile(rf"(?:{OWN_PREFIX})*(?:start|clue)-\d+")
 
 
 @dataclass(frozen=True)
@@ -52,30 +55,58 @@ def number_challenges(
     return tuple(numbered)
 
 
-def _titles(puzzle: PuzzleSet, entries: Sequence[Entry], messages: Mapping[str, str]) -> list[str]:
-    """Return the titles of challenges: their own, else one made from kind and number.
+def title_of(puzzle: PuzzleSet, entry: Entry) -> str:
+    """Return the English title of a challenge, for tables.
 
-    Snowflakes of a set's catalog are numbered by difficulty and keep their numbers in every
-    selection.
+    Example:
+        >>> from fabkit.model.catalog import shipped_entry
+        >>> from fabkit.model.library import load_set
+        >>> fridgeiq = load_set("fridgeiq")
+        >>> title_of(fridgeiq, shipped_entry(fridgeiq, "even4-0057708264"))
+        'Snowflake Acacia'
     """
-    numbers = snowflake_numbers(puzzle)
+    (title,) = _titles(puzzle, [entry], load_messages("booklet", "en"))
+    return title.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def _titles(puzzle: PuzzleSet, entries: Sequence[Entry], messages: Mapping[str, str]) -> list[str]:
+    """Return the titles of challenges: their own, else one made from kind, name and number.
+
+    Challenges of a set's catalog keep their titles in every selection.
+    """
+    flakes = snowflake_names(puzzle)
     for entry in entries:
         if entry.kind == "snowflake":
-            numbers.setdefault(entry.challenge.id, len(numbers) + 1)
+            flakes.setdefault(entry.challenge.id, str(len(flakes) + 1))
+    starts = start_names(puzzle)
+    # Those that the user generated are numbered apart.
+    generated = name_starts(
+        (entry.score or 0.0, entry.challenge.id, entry.level, entry.of)
+        for entry in entries
+        if entry.challenge.id not in starts and _GENERATED.fullmatch(entry.challenge.id)
+    )
+    are_apart = bool(starts)
+    starts |= generated
 
     def by_id(name: str) -> str:
-        if name in numbers:
-            return messages["snowflake_title"].format(number=numbers[name])
-        return title_from_id(name, messages)
+        if name in flakes:
+            return messages["snowflake_title"].format(name=flakes[name])
+        start = starts.get(name)
+        if start and start.of:
+            shape = by_id(start.of)
+            return messages["start_title"].format(title=shape, letter=start.letter).rstrip()
+        if start and start.level in STARS:
+            return f"{messages[f'level_{start.level}']} {start.number}"
+        return title_from_id(name.removeprefix(OWN_PREFIX), messages)
 
     def title(entry: Entry) -> str:
-        own = single_line(entry.challenge.name)
-        if own and own != entry.challenge.id:
+        challenge = entry.challenge
+        own = single_line(challenge.name)
+        if own and own != challenge.id:
             return own
-        name = entry.challenge.id.removeprefix(OWN_PREFIX)
-        if name != entry.challenge.id:
-            return messages["made_title"].format(title=by_id(name))
-        return by_id(entry.challenge.id) + (f": {by_id(entry.of)}" if entry.of else "")
+        text = by_id(challenge.id)
+        is_own = challenge.id.startswith(OWN_PREFIX) or (are_apart and challenge.id in generated)
+        return messages["made_title"].format(title=text) if is_own else text
 
     return [title(entry) for entry in entries]
 

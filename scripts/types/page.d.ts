@@ -88,9 +88,10 @@ declare namespace Fabkit {
     orientations: Orientation[];
   }
 
-  /** A custom challenge, as links contain it. */
+  /** A custom challenge, as links contain it; with the mark of a challenge whose rules it has. */
   interface Own {
     of: string;
+    mark?: string;
     halves: number;
     flips: boolean;
     pieces: string[];
@@ -301,16 +302,23 @@ declare namespace Fabkit {
 
   // play-store.js
 
+  /** The key of the challenge of a day, and its counts. */
+  type DayResult = [name: string, hints: number, moves: number, ms: number];
+
   interface Store {
     isPersistent: boolean;
     open: string;
+    /** The results of days, by their dates. */
+    days: Map<string, DayResult>;
     solved: Map<string, number>;
     readonly document: object;
     read(game?: Game | null): boolean;
     importProgress(text: string, game: Game): string;
     isSolved(entry: Entry): boolean;
+    tally(entries: Entry[]): [solved: number, count: number];
     bestOf(entry: Entry | string): [moves: number, ms: number] | undefined;
     save(game: Game, solved: boolean): void;
+    saveDay(date: string, game: Game): void;
     restore(game: Game): void;
   }
 
@@ -442,8 +450,10 @@ declare namespace Fabkit {
   interface ChallengeList {
     today: Entry;
     build(): void;
+    rollOver(): void;
     entryAt(element: Element): Entry | undefined;
     update(open: Entry): void;
+    onward(open: Entry): Entry;
     reveal(open: Entry): void;
     neighbour(open: Entry, places: number): Entry;
   }
@@ -453,6 +463,21 @@ declare namespace Fabkit {
   interface FamilyPicker {
     element: HTMLElement;
     show(entry: Entry | null): void;
+  }
+
+  // play-day.js
+
+  interface MonthElements {
+    title: HTMLElement;
+    grid: HTMLElement;
+    total: HTMLElement;
+    earlier: HTMLElement;
+    later: HTMLElement;
+  }
+
+  interface MonthView {
+    show(date: Date): void;
+    turn(months: number): void;
   }
 
   // play-solve.js
@@ -476,6 +501,13 @@ declare namespace Fabkit {
     entry: Entry;
     placements: Stored[];
     hash: string;
+  }
+
+  /** What is shared: a link, or a text. */
+  interface Shared {
+    title: string;
+    url?: string;
+    text?: string;
   }
 
   /** The choices of a dialog: values and texts. */
@@ -508,6 +540,7 @@ declare namespace Fabkit {
   interface Elements {
     board: SVGSVGElement;
     how: HTMLDialogElement;
+    days: HTMLDialogElement;
     "dead-end": HTMLInputElement;
     language: HTMLSelectElement;
     theme: HTMLSelectElement;
@@ -530,7 +563,7 @@ declare namespace Fabkit {
     searchFrom(game: Game): (limitMs: number) => Solution | null | undefined | false;
     applyHint(game: Game, hint: Hint): void;
 
-    Store: new (name: string) => Store;
+    Store: new (name: string, entries: Entry[], failed: () => void) => Store;
     /** The document comes from outside: its reader checks what it uses. */
     readItem(key: string): any;
     writeItem(key: string, document: object): boolean;
@@ -578,6 +611,12 @@ declare namespace Fabkit {
     memberOfDay(data: Data, date: Date): Entry | undefined;
     neighbourMember(entry: Entry, places: number): Entry | null;
     FamilyPicker: new (data: Data, family: Family, open: (member: Entry) => void) => FamilyPicker;
+    dateKey(date: Date): string;
+    challengeOfDay(data: Data, playable: Entry[], date: Date): Entry;
+    streak(days: Map<string, unknown>, date: Date): number;
+    watchDate(changed: () => void): () => void;
+    resultText(data: Data, store: Store, entry: Entry, date: Date): string | undefined;
+    MonthView: new (data: Data, store: Store, elements: MonthElements) => MonthView;
     /** Finds a solution in which the `kept` pieces lie as they do, and the order in which the others were
      * found: null when there is none, undefined when the time is up. The search can be continued until it
      * has an answer. */
@@ -587,14 +626,15 @@ declare namespace Fabkit {
     ChallengeList: new (
       data: Data, store: Store, elements: ListElements, open: (entry: Entry) => void
     ) => ChallengeList;
-    daily(entries: Entry[], date: Date): Entry;
+    firstEntry(entries: Entry[]): Entry;
     stars(entry: Entry): HTMLSpanElement;
 
     parseLink(data: Data, hash: string): Promise<Link>;
     ask(text: string, choices: Choices, ...more: Node[]): Promise<string>;
     share(game: Game, messages: Messages): Promise<string>;
     saveFile(store: Store, data: Data): void;
-    openFile(take: (text: string) => void): void;
+    deliver(messages: Messages, shared: Shared): Promise<string>;
+    openFile(take: (text: string | undefined) => void): void;
 
     /** The page, for tests. */
     page: object;

@@ -37,7 +37,7 @@ def test_pieces_in_a_picture(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_challenge_its_solution_and_its_steps(capsys: pytest.CaptureFixture[str]) -> None:
     show = ("show", "fridgeiq", "--challenge", "square_02", "-o", "s.svg")
     out = stdout_of(capsys, *show)
-    assert "square_02  challenge" in out
+    assert "square_02  Square 2  challenge" in out
     assert out.endswith("Wrote s.svg\n")
     alone = root_of(Path("s.svg").read_text())
     assert texts(alone)[0] == "FridgeIQ · square_02"
@@ -89,7 +89,7 @@ def test_of_a_catalog_one_challenge_is_chosen(capsys: pytest.CaptureFixture[str]
     out = stdout_of(
         capsys, "show", "fridgeiq", "--file", catalog, "--challenge", "even4-0057708264"
     )
-    assert "even4-0057708264  snowflake" in out
+    assert "even4-0057708264  Snowflake Acacia  snowflake" in out
 
 
 def test_nothing_is_written_where_nothing_can_be(capsys: pytest.CaptureFixture[str]) -> None:

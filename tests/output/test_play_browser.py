@@ -330,8 +330,9 @@ def test_there_is_a_challenge_for_every_day(plays: Opens, tmp_path: Path) -> Non
             page.goto((tmp_path / "index.html").as_uri())
             page.evaluate("localStorage.removeItem('fabkit/fridgeiq')")
             page.reload()
-            shown = page.evaluate("fabkitPlay.page.entry.id")
-            assert shown == page.evaluate(today) == days.setdefault(day, shown)
+            assert page.evaluate("fabkitPlay.page.entry.id") == "triangle_01"  # the first visit
+            shown = page.evaluate(today)
+            assert shown == days.setdefault(day, shown)
             assert f"{int(day[-2:])}" in page.locator(".today").inner_text()
         order = page.evaluate("FABKIT.entries.map((one) => one.id)")
         assert "none" not in days.values()  # it has no solution
@@ -605,7 +606,7 @@ def test_progress_outlives_a_reload(plays: Opens) -> None:
         assert player.announced == "Solved, with 1 hint."
         player.page.reload()
         assert player.solved
-        assert player.text("tally") == "1 of 10 solved"
+        assert player.text("tally") == "1 of 9 solved"
         assert [hints for _, hints in player.kept["solved"]] == [1]
 
 
@@ -691,12 +692,12 @@ def test_two_windows_keep_what_both_have_done(plays: Opens) -> None:
         player.lay_all()
         second.page.bring_to_front()
         second.page.wait_for_timeout(100)  # it hears of the other
-        assert second.text("tally") == "1 of 10 solved"
+        assert second.text("tally") == "1 of 9 solved"
         second.hint()
         page.bring_to_front()
         player.do("undo")
         page.reload()
-        assert player.text("tally") == "1 of 10 solved"
+        assert player.text("tally") == "1 of 9 solved"
         second.page.bring_to_front()
         second.page.reload()
         assert second.placed_count == 1
@@ -761,10 +762,10 @@ def test_shelves_count_what_is_solved_and_cards_show_what_differs(plays: Opens) 
             shelves.locator(".count").all_text_contents(),
             strict=True,
         ):
-            assert count.startswith("0 of ")
-            counts.append((name, int(count[5:])))
+            assert count.startswith("0 of ") or not count
+            counts.append((name, int(count[5:] or 0)))
         assert [name for name, _ in counts] == [one for one in names if one in dict(counts)]
-        assert sum(count for _, count in counts) == len(entries)
+        assert sum(count for _, count in counts) == len(entries) - 1  # without what has no solution
         player.lay_all()
         card = page.locator("#play-list .card[aria-current]")
         assert card.locator(".mark").text_content() != ""

@@ -76,9 +76,11 @@ def choose(page: Page, texts: Sequence[str]) -> None:
         lists.nth(number).select_option(label=text)
 
 
-def test_a_calendar_opens_on_today_and_any_date_is_picked(plays: Opens) -> None:
+def test_a_calendar_has_today_beside_it_and_any_date_is_picked(plays: Opens) -> None:
     with plays("calendar", "start-001", day="2027-03-09") as player:
         page = player.page
+        assert page.evaluate("fabkitPlay.page.entry.id") == "start-001"
+        page.locator(".today").click()
         assert title(page) == "Mar 9"
         assert [page.locator(".today strong + span").inner_text()] == ["Mar 9"]
         choose(page, ["jan", "25"])
@@ -107,7 +109,7 @@ def test_days_are_not_taken_for_months_of_other_languages(plays: Opens, day: str
     with plays("calendar", "start-001", day=day) as player:
         year, month, number = map(int, day.split("-"))
         name = f"{date(year, month, number):%b} {number}"
-        assert title(player.page) == name
+        assert player.page.locator(".today strong + span").inner_text() == name
 
 
 @pytest.mark.parametrize(
@@ -130,6 +132,7 @@ def test_other_abbreviations_are_months_too_and_prefixes_may_have_dashes(
         '[[challenge]]\nid = "c"\nrows = ["XXXX", "XXXX", "XXX."]\n'
     )
     with plays(str(file), "c", day="2026-07-08") as player:
+        player.page.locator(".today").click()
         assert title(player.page) == f"My month {months.split()[6]}"
         eighth = months.split()[7]
         player.page.goto(player.page.url.split("#")[0] + f"#my-month-{eighth.lower()}")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from copy import deepcopy
@@ -23,6 +25,7 @@ from fabkit.model.catalog import (
     rules_sha256,
     shipped_count,
     shipped_entries,
+    snowflake_names,
 )
 from fabkit.model.challenge_file import read_list
 from fabkit.model.challenges import find_challenge, resolve_id
@@ -394,8 +397,9 @@ def test_they_are_found_by_what_page_and_booklet_call_them(run_json: Callable[..
     for item in number_challenges(puzzle, entries, messages)[::5]:
         assert resolve_id(puzzle, item.title) == item.entry.challenge.id
         assert resolve_id(puzzle, item.entry.challenge.id) == item.entry.challenge.id
-    assert run_json("solve", "iqfit", "Start 7")["challenge"] == "start-007"
-    assert run_json("show", "fridgeiq", "--challenge", "snowflake 1")["kind"] == "snowflake"
+    assert run_json("solve", "iqfit", "Starter 7")["challenge"] == "start-007"
+    shown = run_json("show", "fridgeiq", "--challenge", "snowflake amaryllis")
+    assert (shown["kind"], shown["title"]) == ("snowflake", "Snowflake Amaryllis")
 
 
 def test_an_unknown_one_is_named_without_a_hundred_others(
@@ -432,23 +436,61 @@ def test_they_are_those_of_the_same_boards_and_moves(tmp_path: Path) -> None:
         assert (rules_sha256(puzzle) == CATALOGS["iqstars"]["made"]["rules_sha256"]) == bool(count)
 
 
-def test_titles_have_numbers_that_stay() -> None:
+def test_titles_stay_and_nothing_counts_twice() -> None:
     """Whatever else is shown; nothing is called by a hash, and no two alike."""
     puzzle = load_set("fridgeiq")
     entries = shipped_entries(puzzle)
+    flowers = tomllib.loads((ROOT / "pieces/catalogs/snowflakes.toml").read_text())["names"]
+    assert len(set(flowers)) == len(flowers)
     for language in LANGUAGES:
         messages = load_messages("booklet", language)
         items = number_challenges(puzzle, entries, messages)
         titles = {item.entry.challenge.id: item.title for item in items}
         assert len(set(titles.values())) == len(entries)
-        for some in (entries[::7], entries[100:140]):
-            for item in number_challenges(puzzle, some, messages):
+        for selection in (entries[::7], entries[100:140]):
+            for item in number_challenges(puzzle, selection, messages):
                 assert item.title == titles[item.entry.challenge.id]
         assert not any(
             entry.challenge.id in title for entry in entries for title in titles.values()
         )
-        if language == "en":
-            assert titles["start-007"].startswith("Start 7: ")
-            assert sorted(one for one in titles.values() if one.startswith("Snowflake ")) == sorted(
-                f"Snowflake {n}" for n in range(1, 147)
-            )
+        flakes = [entry.challenge.id for entry in entries if entry.kind == "snowflake"]
+        for name, flake_id in zip(flowers, flakes, strict=True):
+            assert titles[flake_id].endswith(f" {name}")
+        for entry in entries:
+            title = titles[entry.challenge.id]
+            assert len(re.findall(r"\d+", title)) <= 1, title
+            if entry.of in flakes:
+                assert title.startswith(f"{titles[entry.of]}, ")
+        assert titles["even4-0057708264"].split() == [
+            *messages["snowflake_title"].split()[:-1],
+            "Acacia",
+        ]
+
+
+def test_starts_on_a_board_are_numbered_by_level() -> None:
+    """In each level from 1; and those of a user apart."""
+    puzzle, messages = load_set("iqstars"), load_messages("booklet", "en")
+    shipped = shipped_entries(puzzle)
+    starts = number_challenges(puzzle, shipped, messages)
+    counts = Counter(item.level for item in starts)
+    numbered = [
+        f"{level.capitalize()} {n}" for level in LEVELS for n in range(1, counts[level] + 1)
+    ]
+    assert [item.title for item in starts] == numbered
+    first = starts[0].entry
+    own = [
+        replace(first, challenge=replace(first.challenge, id=own_id))
+        for own_id in ("made-start-001", "start-901")
+    ]
+    titles = [item.title for item in number_challenges(puzzle, [*shipped, *own], messages)]
+    level = starts[0].level.capitalize()
+    assert sorted({*titles} - {*numbered}) == [f"{level} 1 (yours)", f"{level} 2 (yours)"]
+    assert len(titles) == len({*titles})
+
+
+def test_more_snowflakes_than_names_have_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    puzzle = load_set("fridgeiq")
+    monkeypatch.setattr("fabkit.model.catalog._flowers", lambda: {"names": ["Rosa", "Viola"]})
+    names = list(snowflake_names(puzzle).values())
+    assert names[:4] == ["Rosa", "Viola", "3", "4"]
+    assert names[-1] == str(len(names))

@@ -25,6 +25,7 @@ _GAME = (
     "store",
     "draw",
     "families",
+    "day",
     "solve",
     "settings",
     "board",

@@ -11,16 +11,16 @@
   const [TODAY_PX, LEAST_PX] = [96, 64];
   const MANY = 7; // a shelf with fewer challenges needs no button to expand it
   const PEEK_PX = 32; // visible part of the card before the open one
-  const DAY_MS = 864e5;
+  const FIRST_OPEN = 3; // so many open pieces are few enough for a first visit
 
-  /** The challenge of a day: easy on Mondays, hard on Sundays, and another one every week. */
-  play.daily = (entries, date) => {
-    const playable = entries.filter((entry) => entry.solution);
-    const day = Date.UTC(date.getFullYear(), date.getMonth(), date.getDate()) / DAY_MS + 3;
-    const [from, to] = [0, 1].map((more) => Math.floor((((day % 7) + more) * playable.length) / 7));
-    const alike = playable.slice(from, Math.max(to, from + 1));
-    return alike[Math.floor(day / 7) % alike.length] ?? entries[0];
-  };
+  /** The challenge of a first visit: the easiest with two or three open pieces, or with the fewest.
+   * @type {Fabkit.Play["firstEntry"]} */
+  function firstEntry(entries) {
+    /** @param {Fabkit.Entry} entry */
+    const open = (entry) => (entry.solution ? entry.count - entry.given.length : Infinity);
+    const fewest = Math.max(FIRST_OPEN, Math.min(...entries.map(open)));
+    return entries.find((entry) => open(entry) <= fewest) ?? entries[0];
+  }
 
   /** @typedef {{ entry: Fabkit.Entry, link: HTMLElement, mark: HTMLElement, item: HTMLElement }} Card */
   /** @typedef {{ element: HTMLElement, count: HTMLElement, cards: Card[] }} Shelf */
@@ -36,7 +36,10 @@
       this.store = store;
       this.elements = elements;
       this.kind = "";
-      this.today = play.memberOfDay(data, new Date()) ?? play.daily(data.entries, new Date());
+      /** Those for the days; when later ones are solved, the choice remains. */
+      this.playable = data.entries.filter((entry) => entry.solution);
+      this.today = play.challengeOfDay(data, this.playable, new Date());
+      this.streak = html("span"); // the days in a row, on today's card
       /** @type {Fabkit.FamilyPicker[]} */
       this.pickers = [];
       this.solved = NaN; // unknown before the first update
@@ -47,7 +50,8 @@
       this.observer = new IntersectionObserver((seen) => {
         for (const { target } of seen.filter(({ isIntersecting }) => isIntersecting)) {
           this.observer.unobserve(target);
-          const entry = /** @type {Fabkit.Entry} */ (this.entryAt(target));
+          const entry = this.entryAt(target);
+          if (!entry) continue; // the card was replaced
           const own = TODAY_PX / Math.max(...play.sizeOf(data, entry));
           target.append(play.picture(data, entry, target.closest(".today") ? own : this.unit));
         }
@@ -57,6 +61,15 @@
       this.unit = Math.min(...scales); // length of a grid unit on the cards
       elements.unsolved.addEventListener("change", () => this.applyFilter());
       this.build();
+    }
+
+    /** Shows the challenge of the current date.
+     * @type {Fabkit.ChallengeList["rollOver"]} */
+    rollOver() {
+      this.today = play.challengeOfDay(this.data, this.playable, new Date());
+      const old = this.elements.list.children[0];
+      this.links.delete(old);
+      old.replaceWith(this.todayCard());
     }
 
     /** Builds the shelves in the current language. */
@@ -120,12 +133,14 @@
 
     todayCard() {
       const { today, data: { messages, language } } = this;
+      this.streak = html("span", { className: "mark" });
       const date = new Intl.DateTimeFormat(language, { weekday: "long", day: "numeric", month: "long" });
       const texts = [
         html("span", { className: "quiet" }, date.format(new Date())),
         html("strong", {}, messages.today),
         html("span", {}, html("bdi", {}, today.title)),
         html("span", { className: "quiet" }, play.stars(today), " ", messages[`level_${today.level}`] ?? ""),
+        this.streak,
       ];
       return this.link(today, "today", html("span", { className: "texts" }, ...texts));
     }
@@ -145,13 +160,13 @@
       const { unsolved, nothing, kind } = this.elements;
       for (const { element, cards, count } of this.shelves) {
         const wanted = cards.filter(({ entry }) => !this.kind || entry.kind === this.kind);
-        const solved = wanted.filter(({ entry }) => this.store.isSolved(entry));
-        const hidden = unsolved.checked ? solved : [];
-        for (const card of cards) card.item.hidden = !wanted.includes(card) || hidden.includes(card);
+        for (const card of cards) {
+          card.item.hidden = !wanted.includes(card) || (unsolved.checked && this.store.isSolved(card.entry));
+        }
         element.hidden = cards.every(({ item }) => item.hidden);
-        const values = { solved: solved.length, count: wanted.length };
-        count.textContent = formatMessage(this.data.messages.shelf, values);
-        count.style.setProperty("--done", `${(100 * values.solved) / (values.count || 1)}%`);
+        const [solved, all] = this.store.tally(wanted.map(({ entry }) => entry));
+        count.textContent = all ? formatMessage(this.data.messages.shelf, { solved, count: all }) : "";
+        count.style.setProperty("--done", `${(100 * solved) / (all || 1)}%`);
       }
       nothing.hidden = this.listed.length > 0;
       for (const chip of /** @type {HTMLCollectionOf<HTMLButtonElement>} */ (kind.children)) {
@@ -163,17 +178,26 @@
      * @type {Fabkit.ChallengeList["update"]} */
     update(open) {
       const { messages, entries } = this.data;
+      const { store } = this;
+      const now = new Date();
+      const isDone = store.days.has(play.dateKey(now));
+      if (this.streak.dataset.days !== `${store.days.size} ${isDone}`) {
+        const days = play.streak(store.days, now);
+        this.streak.textContent = days ? play.formatCount(messages, "streak", days) : "";
+        this.streak.classList.toggle("open", !isDone);
+        this.streak.dataset.days = `${store.days.size} ${isDone}`;
+      }
       for (const picker of this.pickers) picker.show(open);
       for (const { entry, link, mark } of this.cards) {
         link.ariaCurrent = entry === open ? "true" : null;
-        const solved = this.store.isSolved(entry);
-        const best = this.store.bestOf(entry);
+        const solved = store.isSolved(entry);
+        const best = store.bestOf(entry);
         const text = !solved ? "" : best ? play.score(messages, best) : messages.mark;
         if (mark.textContent !== text) mark.textContent = text;
         link.classList.toggle("done", solved);
       }
-      const solved = entries.filter((entry) => this.store.isSolved(entry)).length;
-      this.elements.tally.textContent = formatMessage(messages.tally, { solved, count: entries.length });
+      const [solved, count] = store.tally(entries);
+      this.elements.tally.textContent = formatMessage(messages.tally, { solved, count });
       if (solved !== this.solved) this.applyFilter();
       this.solved = solved;
     }
@@ -187,6 +211,17 @@
       const left = item.offsetLeft - row.offsetLeft;
       const isSeen = left >= row.scrollLeft && left + item.offsetWidth <= row.scrollLeft + row.clientWidth;
       if (!isSeen) row.scrollLeft = left - PEEK_PX;
+    }
+
+    /** The next challenge of the path: the nearest harder one that is not solved, and after the last the
+     * easiest; also after today's challenge, or one that the page does not list.
+     * @type {Fabkit.ChallengeList["onward"]} */
+    onward(open) {
+      const { entries } = this.data;
+      const here = open === this.today ? 0 : entries.indexOf(open) + 1;
+      const rest = [...entries.slice(here), ...entries.slice(0, here)];
+      const next = rest.find((entry) => entry !== open && entry.status !== "impossible" && !this.store.isSolved(entry));
+      return next ?? this.neighbour(open, 1);
     }
 
     /** The challenge some places before or after another, among those listed.
@@ -203,5 +238,5 @@
   play.stars = ({ stars }) =>
     html("span", { className: "stars", ariaHidden: "true" }, stars ? "★".repeat(stars) + "☆".repeat(5 - stars) : "");
 
-  Object.assign(play, /** @satisfies {Partial<Fabkit.Play>} */ ({ ChallengeList }));
+  Object.assign(play, /** @satisfies {Partial<Fabkit.Play>} */ ({ ChallengeList, firstEntry }));
 })();

@@ -34,19 +34,22 @@
     return JSON.parse(unpacked);
   }
 
-  /** @type {(condition: unknown) => asserts condition} */
-  function ensure(condition) {
-    if (!condition) throw new Error("no link of this page");
+  /** Throws an error with the key of its message.
+   * @type {(condition: unknown, key?: string) => asserts condition} */
+  function ensure(condition, key = "say_no_link") {
+    if (!condition) throw new Error(key);
   }
 
-  /** Parses a link's hash: a challenge, its placements, and the hash without those; throws when it is
-   * invalid.
+  /** Parses a link's hash: a challenge, its placements, and the hash without those; throws an error when
+   * it is invalid; see `ensure`.
    * @type {Fabkit.Play["parseLink"]} */
   async function parseLink(data, hash) {
     const [name, packed] = hash.slice(1).split("&");
     const id = decodeURIComponent(name);
     const document = packed === undefined ? null : await unpack(packed);
-    ensure(!document || (document.schema === SCHEMA && document.set === data.name));
+    ensure(!document || document.set === data.name, "say_link_set");
+    ensure(!document || !(document.schema > SCHEMA), "say_link_newer");
+    ensure(!document || document.schema === SCHEMA);
     const entry = id ? play.findEntry(data, id) : customEntry(data, document);
     ensure(entry);
     return { entry, placements: play.lists(document?.lying), hash: await linkHash(data, entry) };
@@ -65,7 +68,7 @@
 
   /** The custom challenge of a document; throws when anything is invalid.
    * @type {(data: Fabkit.Data, document: Fabkit.Own) => Fabkit.Entry} */
-  function customEntry(data, { of, halves, flips, pieces, count = pieces.length, cells, given }) {
+  function customEntry(data, { of, mark, halves, flips, pieces, count = pieces.length, cells, given }) {
     ensure(data.lattice.kinds.every((kind) => kind.parts[halves]) && typeof flips === "boolean");
     ensure(!flips || data.pieces.every((piece) => "flip" in piece.orientations[0]));
     ensure(Array.isArray(pieces) && Array.isArray(cells) && cells.length <= 2 * MOST_CELLS);
@@ -78,10 +81,11 @@
     // Its rules are those of the challenge that it was made from.
     const { open = 0, minus, blocked, blocks, blockers, clues, clueCount, board } = isSameProblem ? source : {};
     const hasRules = Boolean(open || minus || clues);
+    ensure(mark === undefined || (hasRules && source?.mark === mark)); // another version may have other rules
     const grid = new play.Grid(data.lattice, halves);
     ensure(pairs(cells).every(([x, y]) => grid.kindOf(x, y)));
     const isSome = count < pieces.length;
-    const own = { of, halves, flips, pieces, ...(isSome && { count }), cells, given };
+    const own = { of, ...(hasRules && { mark: source?.mark }), halves, flips, pieces, ...(isSome && { count }), cells, given };
     const id = `own-${digest(JSON.stringify([halves, flips, pieces, cells, given, ...(isSome ? [count] : []), ...(hasRules ? [of] : [])]))}`;
     const rings = isSameProblem ? source.rings : grid.ringsOf(pairs(cells));
     /** @type {Fabkit.Entry} */
@@ -116,7 +120,8 @@
     /** @type {Fabkit.Stored[]} */
     const given = [...placements].flatMap(([piece, { orientation, at }]) => (at ? [[name(piece), orientation, ...at]] : []));
     const { halves, flips, count, cells, id } = entry;
-    const own = { of: entry.own?.of ?? id, halves, flips, pieces: entry.pieces.map(name), cells, given };
+    const { of, mark } = entry.own ?? { of: id, ...((entry.open || entry.minus || entry.clues) && { mark: entry.mark }) };
+    const own = { of, mark, halves, flips, pieces: entry.pieces.map(name), cells, given };
     return count < entry.pieces.length ? { ...own, count } : own;
   }
 
@@ -167,22 +172,29 @@
     if (!choice) return "";
     const own = choice === "own" ? customEntry(data, toCustom(game)) : entry;
     const hash = await linkHash(data, own, choice === "lying" ? placements : undefined);
-    const url = window.location.href.split("#")[0] + hash;
+    return deliver(messages, { title: own.title, url: window.location.href.split("#")[0] + hash });
+  }
+
+  /** Shares a link or a text as the system does, or copies it, or shows it to be copied; returns the key
+   * of the message to announce.
+   * @type {Fabkit.Play["deliver"]} */
+  async function deliver(messages, shared) {
     try {
       if (!navigator.share) throw new TypeError();
-      await navigator.share({ title: own.title, url });
+      await navigator.share(shared);
       return "";
     } catch (error) {
       if (error instanceof Error && error.name === "AbortError") return "";
     }
+    const value = shared.url ?? shared.text ?? "";
     try {
-      await navigator.clipboard.writeText(url);
+      await navigator.clipboard.writeText(value);
       return "say_copied";
     } catch {
-      const field = html("input", { readOnly: true, value: url, onfocus: () => field.select() });
+      const field = html("textarea", { readOnly: true, value, rows: shared.url ? 2 : 5, onfocus: () => field.select() });
       field.setAttribute("aria-labelledby", "play-ask");
       await ask(messages.share_field, [["", messages.close]], field);
-      return "";
+      return "say_not_copied";
     }
   }
 
@@ -194,13 +206,14 @@
     setTimeout(() => URL.revokeObjectURL(href), 60000);
   }
 
-  /** Asks for a file and passes its text to a function.
+  /** Asks for a file and passes its text to a function; undefined if it cannot be read.
    * @type {Fabkit.Play["openFile"]} */
   function openFile(take) {
     const input = html("input", { type: "file", accept: ".json,application/json" });
-    input.addEventListener("change", async () => take(await /** @type {FileList} */ (input.files)[0].text()));
+    input.addEventListener("change", async () =>
+      take(await /** @type {FileList} */ (input.files)[0].text().catch(() => undefined)));
     input.click();
   }
 
-  Object.assign(play, /** @satisfies {Partial<Fabkit.Play>} */ ({ parseLink, ask, share, saveFile, openFile }));
+  Object.assign(play, /** @satisfies {Partial<Fabkit.Play>} */ ({ parseLink, ask, share, deliver, saveFile, openFile }));
 })();

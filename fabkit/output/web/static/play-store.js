@@ -38,9 +38,14 @@
   }
 
   class Store {
-    /** @param {string} name */
-    constructor(name) {
+    /** Counts the solved ones of `entries`, and calls `failed` when progress can no longer be stored.
+     * @param {string} name
+     * @param {Fabkit.Entry[]} entries
+     * @param {() => void} failed */
+    constructor(name, entries, failed) {
       this.key = `fabkit/${name}`;
+      this.entries = entries;
+      this.failed = failed;
       this.isPersistent = true; // whether progress outlives the page
       this.open = "";
       /** The hints of each solved challenge.
@@ -52,6 +57,9 @@
       /** The hints, placements and other counters of each challenge.
        * @type {Map<string | null, [hints: number, pieces: Fabkit.Stored[], ...counts: number[]]>} */
       this.boards = new Map();
+      /** The result of each day on which its challenge was solved.
+       * @type {Fabkit.Store["days"]} */
+      this.days = new Map();
       this.read();
     }
 
@@ -73,7 +81,7 @@
     }
 
     /** Merges a document; placements only of challenges that have none yet.
-     * @param {{ solved?: unknown, best?: unknown, boards?: unknown }} document */
+     * @param {{ solved?: unknown, best?: unknown, boards?: unknown, days?: unknown }} document */
     merge(document) {
       for (const [name, hints] of namedLists(document.solved)) {
         if (isCount(hints)) this.noteSolved(name, hints);
@@ -85,12 +93,24 @@
         if (!isCount(hints) || this.boards.has(name)) continue;
         this.boards.set(name, [hints, lists(pieces), ...counts.filter(isCount)]);
       }
+      for (const [date, name, hints, moves, ms] of namedLists(document.days)) {
+        const isResult = /^\d{4}-\d\d-\d\d$/.test(date) && typeof name === "string" && [hints, moves, ms].every(isCount);
+        if (isResult) this.noteDay(date, [name, hints, moves, ms]);
+      }
     }
 
     /** All progress as a document. */
     get document() {
-      const [boards, best] = [this.boards, this.best].map((all) => [...all].map(([name, numbers]) => [name, ...numbers]));
-      return { schema: SCHEMA, open: this.open, solved: [...this.solved], best, boards };
+      const [boards, best, days] = [this.boards, this.best, this.days].map(
+        (all) => [...all].map(([name, numbers]) => [name, ...numbers]));
+      return { schema: SCHEMA, open: this.open, tally: this.tally(this.entries), solved: [...this.solved], best, boards, days };
+    }
+
+    /** The number of solved challenges, and of all that may have a solution.
+     * @type {Fabkit.Store["tally"]} */
+    tally(entries) {
+      const possible = entries.filter(({ status }) => status !== "impossible");
+      return [possible.filter((entry) => this.isSolved(entry)).length, possible.length];
     }
 
     /** Merges the progress of a file; returns the key of the message to announce.
@@ -100,16 +120,18 @@
       if (imported?.schema > SCHEMA) return "say_import_newer";
       if (imported?.schema !== SCHEMA || `fabkit/${imported.set}` !== this.key) return "say_import_bad";
       this.write(game, imported);
-      return "say_imported";
+      return this.isPersistent ? "say_imported" : "unkept";
     }
 
     /** Merges the current challenge and another document into the stored progress.
      * @param {Fabkit.Game} game
      * @param {object} more */
     write(game, more = {}) {
+      const wasPersistent = this.isPersistent;
       this.isPersistent = !this.read(game);
       this.merge(more);
       if (this.isPersistent) this.isPersistent = writeItem(this.key, this.document);
+      if (wasPersistent && !this.isPersistent) this.failed();
     }
 
     /** @type {Fabkit.Store["isSolved"]} */
@@ -129,6 +151,23 @@
     noteBest(name, moves, ms) {
       const [fewest, shortest] = this.bestOf(name) ?? [moves, ms];
       this.best.set(name, [Math.min(fewest, moves), Math.min(shortest, ms)]);
+    }
+
+    /** Records the result of a day; of several the one with the fewest hints, then moves, then time.
+     * @param {string} date
+     * @param {Fabkit.DayResult} result */
+    noteDay(date, result) {
+      const known = this.days.get(date) ?? result;
+      const differing = [1, 2, 3].find((place) => result[place] !== known[place]) ?? 1;
+      this.days.set(date, result[differing] < known[differing] ? result : known);
+    }
+
+    /** Saves that the challenge of a day is solved.
+     * @type {Fabkit.Store["saveDay"]} */
+    saveDay(date, game) {
+      const { hints, moves, ms } = game.counts;
+      this.noteDay(date, [storageKey(game.entry), hints, moves, ms]);
+      this.write(game);
     }
 
     /** The fewest moves and the shortest time of a challenge, or undefined.

@@ -13,18 +13,22 @@
       this.data = data;
       this.messages = data.messages;
       this.settings = new play.Settings();
-      this.store = new play.Store(data.name);
+      // After the message on what was done.
+      this.store = new play.Store(data.name, data.entries, () => window.setTimeout(() => this.announce(this.messages.unkept)));
       /** @type {Fabkit.Entry} */
       this.entry; // set by `open`
       this.challenges = new play.ChallengeList(data, this.store, {
         list: find("list"), kind: find("kind"), unsolved: find("unsolved"), nothing: find("nothing"), tally: find("tally"),
       }, (entry) => this.go(entry));
+      this.month = new play.MonthView(data, this.store, {
+        title: find("month"), grid: find("month-grid"), total: find("month-total"), earlier: find("earlier"), later: find("later"),
+      });
       const elements = { board: find("board"), tray: find("tray") };
       this.session = new play.Session(data, this.store, elements, {
         announce: (text) => this.announce(text), changed: (verdict) => this.changed(verdict), ticked: () => this.count(),
       });
       /** What the buttons do, by the names in their attribute.
-       * @type {Record<string, () => void>} */
+       * @type {Record<string, () => void | Promise<void>>} */
       this.actions = {
         left: () => this.session.turn("left"),
         right: () => this.session.turn("right"),
@@ -44,7 +48,17 @@
         previous: () => this.go(this.challenges.neighbour(this.entry, -1)),
         pieces: () => this.dispatch("fabkit:pieces", null),
         solution: () => this.confirmReveal(() => this.dispatch("fabkit:solution")),
-        onward: () => this.go(this.onward()),
+        onward: () => this.go(this.challenges.onward(this.entry)),
+        days: () => this.showDays(),
+        today: () => {
+          find("days").close();
+          this.go(this.challenges.today);
+          this.focusTitle();
+        },
+        earlier: () => this.month.turn(-1),
+        later: () => this.month.turn(1),
+        close: () => find("days").close(),
+        result: () => this.shareResult(),
         meter: () => {
           this.settings.set("meter", this.settings.values.meter === false);
           this.count();
@@ -54,14 +68,17 @@
           if (key) this.announce(this.messages[key]);
         },
         save: () => play.saveFile(this.store, data),
-        load: () => play.openFile((text) => this.importProgress(text)),
+        load: () => play.openFile((text) =>
+          text === undefined ? this.announce(this.messages.say_unreadable) : this.importProgress(text)),
       };
       for (const name of /** @type {const} */ (["flip", "hint", "undo", "redo", "reset"])) {
         this.actions[name] = () => this.session[name]();
       }
       for (const button of document.querySelectorAll("[data-do]")) {
         button.addEventListener("click", () => {
-          if (button.getAttribute("aria-disabled") !== "true") this.actions[button.dataset.do]?.();
+          if (button.getAttribute("aria-disabled") === "true") return;
+          const done = /** @type {void | Promise<void>} */ (this.actions[button.dataset.do]?.());
+          done?.catch(() => this.announce(this.messages.say_failed));
         });
       }
       for (const button of document.querySelectorAll("[data-do=next], [data-do=previous], [data-do=onward]")) {
@@ -75,18 +92,27 @@
       window.addEventListener("storage", () => {
         this.store.read(this.session.game); // progress saved by another window
         this.challenges.update(this.entry);
+        this.updateDay();
+      });
+      /** Checks whether the date has changed. */
+      this.checkDate = play.watchDate(() => {
+        this.challenges.rollOver();
+        this.challenges.update(this.entry);
+        this.updateDay();
       });
       document.addEventListener("fabkit:language", () => {
         this.challenges.build();
+        this.updateDay();
         this.describe();
         this.session.update();
       });
       window.addEventListener("hashchange", () => this.openLink());
       const { hash } = window.location;
       const named = data.entries.find(({ id }) => hash === `#${id}` || hash === `#${encodeURIComponent(id)}`);
-      const isDaily = Boolean(this.challenges.today.family); // a calendar opens on today
-      const last = isDaily ? undefined : play.findEntry(data, this.store.open);
-      this.open(named ?? last ?? this.challenges.today);
+      const { today } = this.challenges;
+      const last = play.findEntry(data, this.store.open);
+      const isDated = last?.family && last.family === today.family; // a calendar opens on today
+      this.open(named ?? (isDated ? today : last) ?? play.firstEntry(data.entries));
       this.openLink();
       if (!this.settings.values.seen) this.help();
     }
@@ -145,9 +171,9 @@
     async openLink() {
       const { hash } = window.location;
       if (hash.length < 2 || document.getElementById(hash.slice(1))) return;
-      const link = await play.parseLink(this.data, hash).catch(() => null);
+      const link = await play.parseLink(this.data, hash).catch((error) => String(error.message));
       if (hash !== window.location.hash) return;
-      if (!link) return this.announce(this.messages.say_no_link);
+      if (typeof link === "string") return this.announce(this.messages[link] ?? this.messages.say_no_link);
       if (link.entry.id !== this.entry.id) this.open(link.entry);
       if (link.placements.length) this.session.loadPlacements(link.placements);
       window.history.replaceState(null, "", link.hash);
@@ -177,16 +203,33 @@
       this.challenges.update(this.entry);
     }
 
-    /** The next unsolved challenge, preferably of the same level and kind. */
-    onward() {
-      const { entries } = this.data;
-      const { entry, store } = this;
-      const here = entries.indexOf(entry) + 1;
-      const left = [...entries.slice(here), ...entries.slice(0, here)].filter(
-        (other) => other !== entry && other.status !== "impossible" && !store.isSolved(other),
-      );
-      const onLevel = left.filter((other) => other.level === entry.level);
-      return onLevel.find((other) => other.kind === entry.kind) ?? onLevel[0] ?? left[0] ?? this.challenges.neighbour(entry, 1);
+    /** Shows today's challenge, and the days on which theirs was solved. */
+    showDays() {
+      const now = new Date();
+      find("days-title").replaceChildren(html("bdi", {}, this.challenges.today.title));
+      find("days-date").textContent = new Intl.DateTimeFormat(this.data.language, { dateStyle: "full" }).format(now);
+      this.month.show(now);
+      if (!find("days").open) find("days").showModal();
+    }
+
+    /** Updates what the page shows of the day. */
+    updateDay() {
+      const { today } = this.challenges;
+      const isSolved = this.store.days.has(play.dateKey(new Date()));
+      find("days-result").hidden = !isSolved;
+      find("result").hidden = !isSolved || this.entry !== today;
+      if (find("days").open) this.showDays();
+    }
+
+    async shareResult() {
+      const { data, messages, store, challenges: { today } } = this;
+      const text = play.resultText(data, store, today, new Date());
+      if (!text) return;
+      const isOnline = window.location.protocol.startsWith("http");
+      const link = isOnline ? [`${window.location.href.split("#")[0]}#${encodeURIComponent(today.id)}`] : [];
+      find("days").close(); // what is announced is outside
+      const key = await play.deliver(messages, { title: data.title, text: [text, ...link].join("\n") });
+      if (key) this.announce(messages[key]);
     }
 
     /** Shows moves and time, if enabled, and whether progress is kept. */
@@ -203,10 +246,11 @@
       const { hints, shown, moves, ms } = this.session.game.counts;
       const best = this.store.bestOf(this.entry);
       const mine = shown ? "" : play.score(this.messages, [moves, ms]);
-      if (!best) return mine;
       const isBest = !hints && !shown && String(best) === String([moves, ms]);
-      const all = play.formatMessage(this.messages.best, { score: play.score(this.messages, best) });
-      return [mine, isBest ? this.messages.best_now : all].filter(Boolean).join(" · ");
+      const all = best && play.formatMessage(this.messages.best, { score: play.score(this.messages, best) });
+      const days = this.entry === this.challenges.today && play.streak(this.store.days, new Date());
+      const texts = [mine, days && play.formatCount(this.messages, "streak", days), isBest ? this.messages.best_now : all];
+      return texts.filter(Boolean).join(" · ");
     }
 
     /** Opens the clicked challenge and scrolls to it.
@@ -239,6 +283,7 @@
       if (entry === this.entry) return;
       const isHere = document.activeElement?.closest("#play-board, #play-tray, #play-done");
       this.entry = entry;
+      this.wasSolved = true; // as it was left, it was not solved now
       this.describe();
       this.session.open(entry);
       this.zoom.set(1);
@@ -319,11 +364,24 @@
         const { do: name } = button.dataset;
         if (name in able) button.setAttribute("aria-disabled", String(!able[name]));
       }
+      this.noteDay(verdict.solved);
       find("done").hidden = !verdict.solved;
       find("done-text").textContent = this.session.solvedMessage();
       find("done-more").textContent = verdict.solved ? this.result() : "";
       this.count();
       this.challenges.update(this.entry);
+    }
+
+    /** Notes that today's challenge was solved just now, if that is so.
+     * @param {boolean} solved */
+    noteDay(solved) {
+      const { challenges, entry, session: { game } } = this;
+      if (solved && !this.wasSolved && !game.counts.shown) {
+        this.checkDate();
+        if (entry === challenges.today) this.store.saveDay(play.dateKey(new Date()), game);
+      }
+      this.wasSolved = solved;
+      this.updateDay();
     }
 
     /** Fills the print sheet: the silhouette, at 1:1 if it fits, and the pieces.

@@ -9,10 +9,10 @@
     document.title = messages.site_title;
     for (const card of document.querySelectorAll("[data-set]")) {
       const { set, ...numbers } = card.dataset;
-      const [count, pieces] = [Number(numbers.challenges), Number(numbers.pieces)];
-      const solved = Math.min(new play.Store(set).solved.size, count);
-      const facts = [play.formatCount(messages, "site", count), play.formatCount(messages, "pieces", pieces)];
-      if (solved) facts[0] = play.formatMessage(messages.tally, { solved, count });
+      const [all, pieces] = [Number(numbers.challenges), Number(numbers.pieces)];
+      const { 0: solved, 1: count } = play.readItem(`fabkit/${set}`)?.tally ?? {};
+      const facts = [play.formatCount(messages, "site", all), play.formatCount(messages, "pieces", pieces)];
+      if (solved > 0) facts[0] = play.formatMessage(messages.tally, { solved, count });
       /** @type {HTMLElement} */ (card.querySelector("p")).textContent = facts.join(" · ");
     }
   }
