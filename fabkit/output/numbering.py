@@ -66,7 +66,7 @@ def title_of(puzzle: PuzzleSet, entry: Entry) -> str:
         'Snowflake Acacia'
     """
     (title,) = _titles(puzzle, [entry], load_messages("booklet", "en"))
-    return title.replace("\N{NO-BREAK SPACE}", " ")
+    return title
 
 
 def _titles(puzzle: PuzzleSet, entries: Sequence[Entry], messages: Mapping[str, str]) -> list[str]:

@@ -11,7 +11,7 @@
   /** Margin of the field around the region, in grid units. */
   const MARGIN = 0.25;
   /** There is room to park pieces where a grid unit stays so large. */
-  const ROOMY_PX = 56;
+  const ROOMY_PX = 80;
   /** The counters: time in milliseconds, and how often the solution was shown. */
   const NOTHING = { hints: 0, moves: 0, ms: 0, shown: 0 };
 
