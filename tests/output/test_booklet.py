@@ -346,7 +346,7 @@ def test_a_set_makes_a_pocket_booklet(name: str, tmp_path: Path) -> None:
     read = Read.of(one.pdf, tmp_path)
     assert read.faults_of_words() == []
     items = number_challenges(load_set(name), entries, load_messages("booklet", "en"))
-    text = compact(" ".join(read.texts[3:]))
+    text = compact(" ".join(read.texts[2:]))
     assert [one.title for one in items if text.count(f"{one.number} {one.title}") < 2] == []
     heads = [head for text in read.texts for head in scales_on(text)]
     numbers = [number for first, last, _ in heads for number in range(first, last + 1)]

@@ -464,7 +464,7 @@ def test_pieces_are_parked_beside_the_board(plays: Opens) -> None:
         assert player.place(piece) == place
         player.lay_all()
         player.do("reset")
-        page.set_viewport_size(browser.PHONE)
+        page.set_viewport_size({"width": 900, "height": 1500})
         player.until(BELOW)  # in a window that is high
 
 

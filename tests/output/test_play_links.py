@@ -40,10 +40,12 @@ PLAY = """(id) => {
   session.reset();
   const free = game.entry.solution.filter(([piece]) => !game.fixed.has(piece));
   const [[piece, orientation, ...at], other] = free;
-  session.drop(piece, { orientation, at });
+  session.select(piece);
+  session.drop({ orientation, at });
   if (other) {
     const beside = game.clampToField(other[0], other[1], game.grid.nearestStep(game.box[2], game.box[1]));
-    session.drop(other[0], { orientation: other[1], at: free.length > 2 ? other.slice(2) : beside });
+    session.select(other[0]);
+    session.drop({ orientation: other[1], at: free.length > 2 ? other.slice(2) : beside });
   }
   return session.isSolved;
 }"""

@@ -32,7 +32,9 @@ SOLVE = """(id) => {
   page.session.reset();
   const { game } = page.session;
   for (const [piece, orientation, ...at] of entry.solution) {
-    if (!game.fixed.has(piece)) page.session.drop(piece, { orientation, at });
+    if (game.fixed.has(piece)) continue;
+    page.session.select(piece);
+    page.session.drop({ orientation, at });
   } }"""
 
 
