@@ -49,11 +49,11 @@ def laid_out(name: str, *only: str) -> tuple[Artifacts, Sequence[Entry], dict[st
     play, found = play_data(puzzle, entries, profile.unit_mm), {}
     regions = {entry.challenge.id: [*chain(*sorted(entry.challenge.region))] for entry in entries}
     for entry in play["entries"]:
-        boards = models["boards"].items() if entry["halves"] == 1 else ()
+        boards = models["boards"].items() if entry.get("halves", 1) == 1 else ()
         board = next(
             (one for one in boards if one[1]["cells"] == regions[entry["id"]]), ("", {"rest": 0})
         )
-        step = [one * play["unitMm"] / entry["halves"] for one in play["lattice"]["step"]]
+        step = [one * play["unitMm"] / entry.get("halves", 1) for one in play["lattice"]["step"]]
         pieces = {}
         for place, orientation, x, y in entry["solution"]:
             piece_id = play["pieces"][place]["id"]

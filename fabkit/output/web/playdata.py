@@ -49,6 +49,8 @@ from fabkit.solve.difficulty import solving_order
 _CAPITAL = 0.32
 #: The opacity of a given piece on the board and of a socket, as in ``fabkit.css``.
 _GIVEN = 0.55
+#: What entries leave out.
+_USUAL = {"kind": "start", "status": "solved", "halves": 1}
 _NO_MARKS: Mapping[Cell, str] = MappingProxyType({})
 
 
@@ -63,8 +65,8 @@ def play_data(
         A document for `data_script`. Points and cells are frame points of the lattice in flat
         lists: x, y, x, y. A placement is the piece's index in the set, the index of its
         orientation, and the frame vector that moves it. The ``order`` of an entry is that in which a
-        person would find its pieces; its ``cells`` are those of the solution where they are not given.
-        Users' texts are escaped.
+        person would find its pieces; its ``cells`` are those of the solution where they are not given;
+        for what else is left out, see `_without_repetition`. Users' texts are escaped.
 
     Raises:
         InputError: when the language is not supported.
@@ -113,9 +115,10 @@ def play_data(
             ]
             for board in puzzle.boards
         ],
-        "entries": [
-            _entry(puzzle, challenge, pieces, blocker) for challenge in numbered[LANGUAGES[0]]
-        ],
+        "entries": _without_repetition(
+            [_entry(puzzle, challenge, pieces, blocker) for challenge in numbered[LANGUAGES[0]]],
+            len(pieces),
+        ),
         "families": [_family(puzzle, family, pieces, blocker) for family in puzzle.families],
         "titles": titles,
         "translations": {language: load_messages("page", language) for language in LANGUAGES},
@@ -227,6 +230,24 @@ def _entry(
         if frozenset(chain.from_iterable(entry.solution.values())) == challenge.region:
             del document["cells"]  # half of the data; the page takes them from the solution
     return document
+
+
+def _without_repetition(entries: list[dict[str, Any]], pieces_count: int) -> list[dict[str, Any]]:
+    """Return entries without what ``play-game.js`` completes: ``rings`` are the number of the first entry
+    with the same, ``pieces`` left out are all, ``minus`` are the ``blocks``, and others are `_USUAL`."""
+    first: dict[str, int] = {}
+    for number, document in enumerate(entries):
+        same = first.setdefault(str(document["rings"]), number)
+        if same < number:
+            document["rings"] = same
+        if document["pieces"] == list(range(pieces_count)):
+            del document["pieces"]
+        for key, usual in _USUAL.items():
+            if document[key] == usual:
+                del document[key]
+        if "blocks" in document:
+            del document["minus"]
+    return entries
 
 
 def _family(

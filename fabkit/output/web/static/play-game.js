@@ -490,8 +490,17 @@
     return [piece, { orientation: same, at: [x, y] }];
   }
 
-  // The cells of most entries are those of the solution, and found when they are asked for.
+  // Completes what entries leave out because most have the same.
   const data = window.FABKIT;
+  /** @type {object} */
+  const usual = { kind: "start", status: "solved", halves: 1 };
+  for (const entry of data.entries) {
+    Object.assign(entry, { ...usual, ...entry });
+    entry.pieces ??= data.pieces.map((_, piece) => piece);
+    if (entry.blocks) entry.minus ??= entry.blocks.flat();
+    if (typeof entry.rings === "number") entry.rings = data.entries[entry.rings].rings;
+  }
+  // The cells of most entries are those of the solution, and found when they are asked for.
   for (const entry of data.entries.filter(({ cells }) => !cells)) {
     const get = () => {
       const grid = new Grid(data.lattice, entry.halves);
