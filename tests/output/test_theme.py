@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import combinations, product
@@ -13,7 +12,6 @@ from fabkit.core.colours import ink_on
 from fabkit.model.library import load_set, shipped_names
 from fabkit.model.set_file import PALETTE
 from fabkit.output.theme import THEMES, Theme
-from fabkit.output.web.document import style_sheet
 from tests.support.colours import VISIONS, contrast_ratio, difference, lab, linear, seen
 
 #: Two colours that differ by less, by CIEDE2000, are alike; about four times what is just seen.
@@ -59,36 +57,6 @@ def test_joints_stand_out_from_every_colour(theme: Theme, vision: str) -> None:
     # A dark line alone does not, nor a light one.
     assert not shows_joints(replace(theme, joint=theme.edge), ["#24408e"], vision)
     assert not shows_joints(replace(theme, edge=theme.joint), ["#f5d547"], vision)
-
-
-#: What lies below a piece on the page to play on: the page, the board, the sockets of balls.
-GROUNDS = ("paper", "socket", "silhouette")
-
-
-def faint_edges(style: str, vision: str) -> list[str]:
-    """From what the line around a piece does not stand out on the page, light and dark."""
-    named = r"--([a-z]+): light-dark\(([^,;]+), ([^,;]+)\);"
-    colours = {role: pair for role, *pair in re.findall(named, style)}
-    (line,) = re.findall(r"^\.piece \.body \{ stroke: var\(--([a-z]+)\);", style, re.M)
-    found = []
-    for place, name in enumerate(("light", "dark")):
-        theme = {role: pair[place] for role, pair in colours.items()}
-        edge = theme[theme[line].removeprefix("var(--").removesuffix(")")]
-        found += [
-            f"{name}: {ground}"
-            for ground in GROUNDS
-            if contrast_ratio(seen(edge, vision), seen(theme[ground], vision)) < VISIBLE
-        ]
-    return found
-
-
-@pytest.mark.parametrize("vision", VISIONS)
-def test_on_a_page_a_lone_piece_has_an_edge_that_is_seen(vision: str) -> None:
-    style = style_sheet()
-    assert faint_edges(style, vision) == []
-    # A dark line on a dark page is none.
-    plain = style.replace("(var(--edge), var(--joint))", "(var(--edge), var(--edge))")
-    assert faint_edges(plain, vision) == ["dark: paper", "dark: socket"]
 
 
 def least_difference(colours: Iterable[str]) -> float:

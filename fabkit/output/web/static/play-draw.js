@@ -39,19 +39,16 @@
     const { grid, data } = game;
     const { colour, ink, markInk, faint, tone, label, orientations } = data.pieces[piece];
     const shape = game.shape(piece, orientation);
-    // What balls stand on is so faint that it needs the line of the ground.
-    const body = { d: grid.path(shape.rings), fill: colour, stroke: data.ball ? "currentColor" : markInk, class: "body" };
+    const body = { d: grid.path(shape.rings), fill: colour, class: "body" };
     /** @type {SVGElement[]} */
     const parts = [svg("path", data.ball ? { ...body, "fill-opacity": 0.35 } : body)];
     if (data.ball) parts.push(...balls(grid, shape.cells, data.ball, { fill: colour }));
     if (orientations[orientation].tones) {
       const toned = orientations[orientation].tones.map((ring) => ring.map((value) => value * grid.halves));
       parts.push(svg("path", { d: grid.path(toned), fill: tone, class: "tone" }));
-      // Both colours need a line that stands out.
-      for (const [stroke, name] of [["#000000", "body edge"], ["#ffffff", "joint"]]) {
-        parts.push(svg("path", { d: body.d, fill: "none", stroke, class: name }));
-      }
+      parts.push(svg("path", { ...body, fill: "none" }));
     }
+    parts.push(svg("path", { d: body.d, class: "joint" })); // of two lines one stands out from any colour
     for (const [look, x, y, reach] of orientations[orientation].looks ?? []) {
       parts.push(markShape(grid, look, [x, y], reach, markInk));
     }
