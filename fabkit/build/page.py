@@ -175,7 +175,8 @@ class _PageBuilder:
 
     def _write_page(self, output_path: OutputPath) -> None:
         entries, notes = self.entries
-        if len(entries) == 1 and not self.selection.only and default_board(self.puzzle.boards):
+        chosen = self.selection.only or self.selection.files
+        if len(entries) == 1 and not chosen and default_board(self.puzzle.boards):
             command = f"fabkit challenges {set_argument(self.puzzle)}"
             notes = [
                 *notes,

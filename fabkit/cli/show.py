@@ -47,7 +47,7 @@ def show(
         challenge_only = {"--solution": solution, "--steps": steps, "--grid": grid}
         options.refuse(challenge_only, "requires a challenge; add --challenge ID or --file FILE")
         return (_show_catalog if catalog else _show_pieces)(context, target)
-    from fabkit.build.entries import find_entry
+    from fabkit.build.entries import find_entry, stated_and_generated
     from fabkit.output.numbering import title_of
 
     puzzle = context.puzzle
@@ -65,7 +65,7 @@ def show(
             else challenge_sheet(puzzle, shown, unit_mm, theme=target.theme, grid=grid),
             context.report,
         )
-    title = title_of(puzzle, entry)
+    title = title_of(puzzle, entry, stated_and_generated(puzzle, context.folder))
     _print_challenge(context, entry, title)
     if lacking:
         why = "has no solution" if entry.result.status == "impossible" else OUT_OF_TIME

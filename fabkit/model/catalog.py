@@ -69,7 +69,8 @@ class StartName:
     Attributes:
         level: difficulty, and its `number` among the starts of this level on boards, from 1.
         of: the id of the challenge that it belongs to; empty for one on a board.
-        letter: distinguishes several starts of the same challenge; empty for the only one.
+        letter: distinguishes several starts of the same challenge, by numbers if letters do not
+            suffice; empty for the only one.
     """
 
     level: str
@@ -92,8 +93,10 @@ def name_starts(starts: Iterable[tuple[float, str, str, str]]) -> dict[str, Star
     for _, start_id, level, of in ranked:
         group = of or level
         seen[group] += 1
-        has_letter = of and 1 < of_challenge[of] <= len(ascii_uppercase)
-        letter = ascii_uppercase[seen[group] - 1] if has_letter else ""
+        letter = ""
+        if of and of_challenge[of] > 1:
+            is_short = of_challenge[of] <= len(ascii_uppercase)
+            letter = ascii_uppercase[seen[group] - 1] if is_short else str(seen[group])
         names[start_id] = StartName(level, seen[group], of, letter)
     return names
 

@@ -155,7 +155,7 @@ class ResultTable(Table):
     )
     shape: Text = Field("", max_length=100, description="name of the region's shape")
     level: Annotated[str, choice(*LEVELS)] = Field(
-        "", description="level of difficulty; that of the score, if the rating states one"
+        "", description="level of difficulty; that of the score, once there is one"
     )
     difficulty: DifficultyTable = Field(None, description="rating")  # type: ignore[assignment]
 

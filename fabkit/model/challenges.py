@@ -145,13 +145,13 @@ def resolve_id(puzzle: PuzzleSet, name: str) -> str:
         return member.id
     titles = {flake_id: f"snowflake {name}" for flake_id, name in snowflake_names(puzzle).items()}
     titles |= {known_id: re.sub("[-_]+0*", " ", known_id) for known_id in {*ids} - titles.keys()}
+    ids_by_title = {title.lower(): known_id for known_id, title in titles.items()}
     for start_id, start in start_names(puzzle).items():
-        titles[start_id] = f"{start.level} {start.number}"
+        title = f"{start.level} {start.number}"
         if start.of:
-            shape = titles.get(start.of, start.of)
-            titles[start_id] = f"{shape}, start {start.letter}".rstrip()
-    by_title = {title.lower(): known_id for known_id, title in titles.items()}
-    return by_title.get(re.sub(r"[-_\s]+", " ", name).lower(), name)
+            title = f"{titles.get(start.of, start.of)}, start {start.letter}".rstrip()
+        ids_by_title[title.lower()] = start_id
+    return ids_by_title.get(re.sub(r"[-_\s]+", " ", name).lower(), name)
 
 
 def challenge_names(puzzle: PuzzleSet) -> list[str]:

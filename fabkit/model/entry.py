@@ -39,7 +39,7 @@ def level_of(challenge: Challenge, score: float) -> str:
         ('junior', 'expert')
     """
     free_count = challenge.pieces_used - len(challenge.given)
-    level = bisect_right(LEVEL_SCORES, score)
+    level = bisect_right(LEVEL_SCORES, round(score, 3))  # as it is written
     return LEVELS[max(level, 1) if free_count > _STARTER_PIECES else level]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from fabkit.model.catalog import name_starts, snowflake_names, start_names
@@ -55,8 +55,11 @@ def number_challenges(
     return tuple(numbered)
 
 
-def title_of(puzzle: PuzzleSet, entry: Entry) -> str:
+def title_of(puzzle: PuzzleSet, entry: Entry, others: Iterable[Entry] = ()) -> str:
     """Return the English title of a challenge, for tables.
+
+    Args:
+        others: those with which a challenge that the user generated is numbered.
 
     Example:
         >>> from fabkit.model.catalog import shipped_entry
@@ -65,8 +68,8 @@ def title_of(puzzle: PuzzleSet, entry: Entry) -> str:
         >>> title_of(fridgeiq, shipped_entry(fridgeiq, "even4-0057708264"))
         'Snowflake Acacia'
     """
-    (title,) = _titles(puzzle, [entry], load_messages("booklet", "en"))
-    return title
+    entries = [entry, *(other for other in others if other.challenge.id != entry.challenge.id)]
+    return _titles(puzzle, entries, load_messages("booklet", "en"))[0]
 
 
 def _titles(puzzle: PuzzleSet, entries: Sequence[Entry], messages: Mapping[str, str]) -> list[str]:

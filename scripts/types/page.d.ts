@@ -476,6 +476,8 @@ declare namespace Fabkit {
   }
 
   interface MonthView {
+    /** A day of the month that is shown. */
+    first: Date;
     show(date: Date): void;
     turn(months: number): void;
   }

@@ -226,7 +226,7 @@ def shared(player: Player, what: str) -> str:
     """The link that is shared; the clipboard is read."""
     player.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     choose(player, "share", what)
-    player.page.locator("#play-say", has_text="Link copied").wait_for(state="attached")
+    player.page.locator("#play-say", has_text="Copied").wait_for(state="attached")
     return str(player.page.evaluate("navigator.clipboard.readText()"))
 
 

@@ -72,7 +72,7 @@ def shared(page: Page, choice: str) -> str:
         return ""
     button.click()
     page.wait_for_function("() => document.getElementById('play-say').textContent")
-    assert page.locator("#play-say").inner_text() == "Link copied"
+    assert page.locator("#play-say").inner_text() == "Copied"
     return str(page.evaluate("navigator.clipboard.readText()"))
 
 

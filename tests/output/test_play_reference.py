@@ -147,3 +147,32 @@ def test_hints_leave_what_serves_and_take_back_what_is_in_the_way(
         with browser.opened(chromium, write_page(tmp_path, puzzle, [asked])) as page:
             page.evaluate(LAY, lies)
             assert hinted(Player(page, puzzle, asked)) == len(entry.challenge.pieces) - hints
+
+
+#: What a hint names where some pieces lie, and the given ones that are no longer there once it is applied.
+NAMED = """(laid) => {
+  const game = new fabkitPlay.Game(FABKIT, FABKIT.entries[0]);
+  for (const [piece, orientation, x, y] of laid) game.place(piece, { orientation, at: [x, y] });
+  const hint = fabkitPlay.nextHint(game, 60000);
+  fabkitPlay.applyHint(game, hint);
+  const lost = [...game.fixed].filter((piece) => !game.placements.get(piece).at);
+  return [hint.pieces.map((piece) => FABKIT.pieces[piece].id), lost];
+}"""
+
+
+def test_many_spoilers_are_named_but_neither_given_nor_right_pieces() -> None:
+    """More pieces lie in the way than are searched for: a wrong one on each right one, and on the given."""
+    puzzle, (entry,) = entries_of("iqfit", "start-088")
+    ids = [piece.id for piece in puzzle.pieces]
+    given = {placed.piece for placed in entry.challenge.given}
+    free = [piece for piece in ids if piece not in given]
+    right, wrong = free[:4], free[4:8]
+    oriented = {piece.id: PieceOrientations(puzzle, piece, puzzle.flips) for piece in puzzle.pieces}
+    places = {piece: oriented[piece].place(cells) or () for piece, cells in entry.solution.items()}
+    laid = [[ids.index(piece), *places[piece]] for piece in right]
+    for below, above in zip([*right[:3], min(given)], wrong, strict=True):
+        laid.append([ids.index(above), 0, *places[below][1:]])
+    named, lost = PageScripts(puzzle, [entry]).evaluate(NAMED, laid)
+    assert named
+    assert {*named} <= {*wrong}
+    assert lost == []

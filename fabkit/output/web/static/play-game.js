@@ -338,11 +338,12 @@
     if (isProved && lying.size === game.fixed.size) game.entry.status = "impossible";
     const spoilers = plan === null ? fewestSpoilers(game, lying, end) : [];
     if (spoilers.length) return { pieces: spoilers, placement: null };
-    // Not found in time: no solution has all of these.
-    const [known] = isProved ? game.known : [];
-    const settled = known && progress(game, known.solution, lying).settled;
-    const together = settled ? [...lying.keys()].filter((piece) => !settled.has(piece)) : faulty;
-    if (together.length) return { pieces: together, placement: null };
+    // The fewest were not found. These cannot all stay: those that do not lie as in a known solution, else
+    // those that overlap or lie where they may not.
+    const [known] = isProved || faulty.length ? game.known : [];
+    const settled = known ? progress(game, known.solution, lying).settled : game.fixed;
+    const unsettled = (known ? [...lying.keys()] : faulty).filter((piece) => !settled.has(piece) && !game.fixed.has(piece));
+    if (unsettled.length) return { pieces: unsettled, placement: null };
     return game.entry.status === "impossible" ? null : undefined;
   }
 

@@ -71,6 +71,7 @@
       this.store.restore(this.game);
       this.hand = IDLE;
       this.hinted = { pieces: [], step: 0, lying: "" };
+      this.deadEnd = { isOn: this.deadEnd.isOn, searched: "", found: null };
       this.isTimed = this.isSolved = false;
       this.lastTick = this.lastSave = performance.now();
       this.board.open(this.game);

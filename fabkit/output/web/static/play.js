@@ -208,7 +208,7 @@
       const now = new Date();
       find("days-title").replaceChildren(html("bdi", {}, this.challenges.today.title));
       find("days-date").textContent = new Intl.DateTimeFormat(this.data.language, { dateStyle: "full" }).format(now);
-      this.month.show(now);
+      this.month.show(find("days").open ? this.month.first : now);
       if (!find("days").open) find("days").showModal();
     }
 

@@ -10,7 +10,9 @@
     for (const card of document.querySelectorAll("[data-set]")) {
       const { set, ...numbers } = card.dataset;
       const [all, pieces] = [Number(numbers.challenges), Number(numbers.pieces)];
-      const { 0: solved, 1: count } = play.readItem(`fabkit/${set}`)?.tally ?? {};
+      const progress = play.readItem(`fabkit/${set}`);
+      // Older pages have stored no tally.
+      const [solved, count] = progress?.tally ?? [Math.min(progress?.solved?.length ?? 0, all), all];
       const facts = [play.formatCount(messages, "site", all), play.formatCount(messages, "pieces", pieces)];
       if (solved > 0) facts[0] = play.formatMessage(messages.tally, { solved, count });
       /** @type {HTMLElement} */ (card.querySelector("p")).textContent = facts.join(" · ");
