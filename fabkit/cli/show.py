@@ -153,14 +153,15 @@ def _show_catalog(context: Context, target: drawings.DrawingFile | None) -> int:
         from fabkit.output.challenge import snowflake_sheet
 
         target.write(snowflake_sheet(puzzle, entries, target.theme), report)
-    from fabkit.output.numbering import title_of
+    from fabkit.output.i18n import load_messages
+    from fabkit.output.numbering import titles_of
 
+    titles = titles_of(puzzle, entries, load_messages("booklet", "en"))
     rows = []
-    for entry in entries:
+    for entry, title in zip(entries, titles, strict=True):
         challenge = entry.challenge
         count = known_count(entry.result.count or 0, entry.result.count_complete)
         moves = MOVES[challenge.flips]
-        title = title_of(puzzle, entry)
         rows.append([challenge.id, title, entry.parity, moves, count, entry.score])
     report.table(["snowflake", "title", "parity", "moves", "solutions", "difficulty"], rows)
     report.info(f"{puzzle.title}: {pluralize(len(entries), 'snowflake')}")

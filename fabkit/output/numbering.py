@@ -47,7 +47,7 @@ def number_challenges(
         return STARS.get(entry.level, len(STARS) + 1), score, KINDS.index(entry.kind)
 
     ordered = sorted(entries, key=difficulty)
-    titles = _titles(puzzle, ordered, messages)
+    titles = titles_of(puzzle, ordered, messages)
     numbered = []
     for number, (entry, title) in enumerate(zip(ordered, titles, strict=True), start=1):
         level = entry.level if entry.level in STARS else ""
@@ -69,10 +69,12 @@ def title_of(puzzle: PuzzleSet, entry: Entry, others: Iterable[Entry] = ()) -> s
         'Snowflake Acacia'
     """
     entries = [entry, *(other for other in others if other.challenge.id != entry.challenge.id)]
-    return _titles(puzzle, entries, load_messages("booklet", "en"))[0]
+    return titles_of(puzzle, entries, load_messages("booklet", "en"))[0]
 
 
-def _titles(puzzle: PuzzleSet, entries: Sequence[Entry], messages: Mapping[str, str]) -> list[str]:
+def titles_of(
+    puzzle: PuzzleSet, entries: Sequence[Entry], messages: Mapping[str, str]
+) -> list[str]:
     """Return the titles of challenges: their own, else one made from kind, name and number.
 
     Challenges of a set's catalog keep their titles in every selection.
