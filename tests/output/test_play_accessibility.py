@@ -64,8 +64,7 @@ def test_every_state_is_accessible(
         while not player.solved:
             player.do("hint")
         assert violations(page) == []
-        page.goto(own)
-        page.reload()
+        browser.visit(page, own)
         assert violations(page) == []
 
 

@@ -56,7 +56,7 @@ def plays(chromium: Browser, tmp_path: Path) -> Opens:
         complaints = browser.watched(page)
         if day:
             page.clock.set_fixed_time(f"{day}T12:00:00")
-        page.goto(url + (f"#{quote(member)}" if member else ""))
+        browser.visit(page, url + (f"#{quote(member)}" if member else ""))
         page.evaluate(browser.SEEN)
         yield Player(page, puzzle, entries[0])
         context.close()
@@ -98,8 +98,7 @@ def test_a_calendar_has_today_beside_it_and_any_date_is_picked(plays: Opens) -> 
         page.locator("[data-do=previous]").first.click()
         page.locator("[data-do=previous]").first.click()
         assert title(page) == "Mar 8"
-        page.goto(page.url.split("#")[0] + "#DEC-31")
-        page.reload()
+        browser.visit(page, page.url.split("#")[0] + "#DEC-31")
         assert title(page) == "Dec 31"
 
 
@@ -135,8 +134,7 @@ def test_other_abbreviations_are_months_too_and_prefixes_may_have_dashes(
         player.page.locator(".today").click()
         assert title(player.page) == f"My month {months.split()[6]}"
         eighth = months.split()[7]
-        player.page.goto(player.page.url.split("#")[0] + f"#my-month-{eighth.lower()}")
-        player.page.reload()
+        browser.visit(player.page, f"{player.page.url.split('#')[0]}#my-month-{eighth.lower()}")
         player.page.evaluate(browser.SEEN)
         assert player.page.evaluate("fabkitPlay.page.entry.id") == f"my-month-{eighth}"
 
@@ -296,8 +294,7 @@ def orientation_count(player: Player, piece: str) -> int:
 def test_a_shared_position_keeps_its_rules(plays: Opens) -> None:
     with plays("dicesquare", "start-001") as player:
         page = player.page
-        page.goto(page.url.split("#")[0] + "#roll-A1-A2-C3-E1-A4-E4-F1")
-        page.reload()
+        browser.visit(page, page.url.split("#")[0] + "#roll-A1-A2-C3-E1-A4-E4-F1")
         player.do("hint", "hint", "hint")
         assert player.placed_count == 1
         page.context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -305,9 +302,7 @@ def test_a_shared_position_keeps_its_rules(plays: Opens) -> None:
         page.locator("[data-do=share]").click()
         page.get_by_role("button", name="My own challenge").click()
         page.locator("#play-say", has_text="Copied").wait_for(state="attached")
-        url = page.evaluate("navigator.clipboard.readText()")
-        page.goto(url)
-        page.reload()
+        browser.visit(page, page.evaluate("navigator.clipboard.readText()"))
         assert "shared starting position" in title(page)
         assert page.locator("#play-board .blocker").count() == 7
         assert page.locator("#play-board .given").count() == 1
@@ -324,8 +319,7 @@ def test_a_start_of_balls_is_shared(plays: Opens) -> None:
         page.locator("[data-do=share]").click()
         page.get_by_role("button", name="My own challenge").click()
         page.locator("#play-say", has_text="Copied").wait_for(state="attached")
-        page.goto(page.evaluate("navigator.clipboard.readText()"))
-        page.reload()
+        browser.visit(page, page.evaluate("navigator.clipboard.readText()"))
         assert "shared starting position" in title(page)
         assert page.locator("#play-board .given").count() == placed
 

@@ -54,7 +54,7 @@ def plays(chromium: Browser, tmp_path: Path) -> Opens:
         page = context.new_page()
         complaints = browser.watched(page)
         page.clock.install(time=moment)
-        page.goto(url + link)
+        browser.visit(page, url + link)
         page.evaluate(browser.SEEN)
         yield Player(page, puzzle, entries[0])
         context.close()

@@ -71,6 +71,13 @@ def opened(
     assert complaints == [], complaints
 
 
+def visit(page: Page, url: str) -> None:
+    """Opens a page for playing anew and waits for the challenge of its link, which it unpacks."""
+    page.goto("about:blank")
+    page.goto(url)
+    page.evaluate("fabkitPlay.page.opened")
+
+
 def watched(page: Page, server: str = "") -> list[str]:
     """Unwanted actions of a page, as they happen."""
     complaints: list[str] = []

@@ -106,14 +106,15 @@
         this.describe();
         this.session.update();
       });
-      window.addEventListener("hashchange", () => this.openLink());
+      window.addEventListener("hashchange", () => { this.opened = this.openLink(); });
       const { hash } = window.location;
       const named = data.entries.find(({ id }) => hash === `#${id}` || hash === `#${encodeURIComponent(id)}`);
       const { today } = this.challenges;
       const last = play.findEntry(data, this.store.open);
       const isDated = last?.family && last.family === today.family; // a calendar opens on today
       this.open(named ?? (isDated ? today : last) ?? play.firstEntry(data.entries));
-      this.openLink();
+      /** Settled once the challenge of the address is open. */
+      this.opened = this.openLink();
       if (!this.settings.values.seen) this.help();
     }
 
