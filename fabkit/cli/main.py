@@ -28,6 +28,7 @@ INTERRUPTED_EXIT = 130
 
 #: The commands, as `fabkit --help` groups them, and the function of each in `fabkit.cli`.
 COMMANDS: dict[str, dict[str, str]] = {
+    "Design": {"studio": "studio:studio"},
     "Look": {
         "sets": "shipped:sets",
         "show": "show:show",

@@ -248,7 +248,7 @@ class Processes(Pool):
             self._executor = ProcessPoolExecutor(
                 self._workers, multiprocessing.get_context("spawn"), _begin, (os.getpid(),)
             )
-        with defer_signals(), _starting_workers():
+        with defer_signals(), starting_workers():
             try:
                 future = self._executor.submit(call_outcome, task.call, task.arguments)
             except BrokenProcessPool as error:
@@ -293,7 +293,7 @@ def _begin(parent: int) -> None:
 
 
 @contextlib.contextmanager
-def _starting_workers() -> Iterator[None]:
+def starting_workers() -> Iterator[None]:
     """Block SIGINT in processes started inside, from their first moment on, and keep them from importing
     the main module again: few scripts are written for that."""
     main = sys.modules["__main__"]

@@ -45,7 +45,7 @@ _SITE = ("site-data.js", "play-store.js", "play-draw.js", "play-settings.js", "s
 _LOADED = " ".join(f"{kind}-src 'self' file:;" for kind in ("script", "style", "img", "font"))
 POLICY = f"default-src 'none'; {_LOADED} base-uri 'none'; form-action 'none'"
 #: The languages by their own names.
-_LANGUAGES = {"en": "English", "de": "Deutsch", "fr": "Français", "it": "Italiano"}
+LANGUAGE_NAMES = {"en": "English", "de": "Deutsch", "fr": "Français", "it": "Italiano"}
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ def _render_page(language: str, template: str, **values: Any) -> str:
         template,
         messages=load_messages("page", start),
         language=start,
-        languages=_LANGUAGES.items(),
+        languages=LANGUAGE_NAMES.items(),
         policy=POLICY,
         quote=quote,
         **values,

@@ -100,7 +100,7 @@ def play_data(
         "defaultLanguage": language,
         "unitMm": unit_mm,
         "ball": BALL_DIAMETER_IN_PITCHES if puzzle.made_of_balls else 0,
-        "lattice": _lattice(puzzle.lattice, {1, *(entry.halves for entry in entries)}),
+        "lattice": lattice_data(puzzle.lattice, {1, *(entry.halves for entry in entries)}),
         "levels": list(LEVELS),
         "pieces": [piece.document() for piece in pieces.values()],
         "boards": [
@@ -137,7 +137,7 @@ def data_script(data: Mapping[str, Any]) -> str:
     return "window.FABKIT = " + text.replace("<", r"\u003c") + ";\n"
 
 
-def _lattice(lattice: Lattice, halves: Iterable[int]) -> dict[str, Any]:
+def lattice_data(lattice: Lattice, halves: Iterable[int]) -> dict[str, Any]:
     """Return the frame, and for each kind of cell its corners, whether lines are drawn from one to the
     next, and the parts it splits into, relative to its centroid in steps of the finer frame."""
 

@@ -28,11 +28,13 @@ class Budget:
         limit_s: seconds from `started`; None for no limit.
         progress: called with the share of the work done, which never decreases.
         started: start of the clock, in `time.monotonic` seconds.
+        count: number of solutions found so far, as last reported.
     """
 
     limit_s: float | None = None
     progress: Progress = no_progress
     started: float = field(default_factory=time.monotonic)
+    count: int = field(default=0, init=False)
     _share: float = field(default=0.0, init=False)
 
     @property
@@ -42,13 +44,17 @@ class Budget:
             return None
         return max(0.0, self.started + self.limit_s - time.monotonic())
 
-    def report(self, share: float) -> None:
+    def report(self, share: float, count: int = 0) -> None:
         """Report progress, and stop unfinished work once the time is up.
+
+        Args:
+            count: number of solutions found so far, where an engine knows it.
 
         Raises:
             BudgetSpentError: when the time is up and `share` is below 1.
         """
         self._share = max(self._share, min(share, 1.0))
+        self.count = max(self.count, count)
         self.progress(self._share, "")
         if share < 1 and self.left_s == 0:
             raise BudgetSpentError

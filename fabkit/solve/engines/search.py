@@ -90,7 +90,7 @@ class Search(Engine):
         try:
             for ended in run_in_slices(search, limit, self._max_nodes) if limit != 0 else ():
                 over = ended
-                budget.report(search.progress())
+                budget.report(search.progress(), search.count)
         except BudgetSpentError:
             pass
         if over:
@@ -121,7 +121,7 @@ def count_if_short(problem: ExactCoverProblem, max_nodes: int, budget: Budget) -
     with suppress(BudgetSpentError):
         for part in (16, 8, 4, 2, 1):
             over = search.step(max_nodes // part - search.nodes, None)
-            budget.report(float(over))
+            budget.report(float(over), search.count)
             if over or search.nodes > max_nodes * search.progress():
                 break
     return Outcome(search.count, over, (), search.nodes)

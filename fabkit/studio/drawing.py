@@ -1,0 +1,185 @@
+"""What the browser shows of a set file while it is drawn: its tables, its shapes, its errors, its
+solutions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from fabkit.core.errors import InputError
+from fabkit.core.parsing import parse_toml
+from fabkit.core.progress import Progress
+from fabkit.model.lattice import LATTICES, Cell, Lattice
+from fabkit.studio.project import Emit, Project
+from fabkit.studio.text import edit_text, line_of
+
+if TYPE_CHECKING:
+    from fabkit.model.puzzle import PuzzleSet
+    from fabkit.solve.encoding import EncodedChallenge
+
+#: Time limit for the level of a challenge, in seconds.
+_RATING_S = 5.0
+
+
+def read_project(project: Project, document: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Read a set file for the browser.
+
+    Args:
+        document: what the file is to contain instead; comments and order of the text are kept.
+
+    Returns:
+        ``text``; ``document``, the parsed text, null if it is not TOML; ``faults``, each with its
+        ``key``, ``message`` and ``line``; and, without faults, the set's ``shapes``: see `_shapes`.
+    """
+    text = project.text if document is None else edit_text(project.text, document)
+    answer: dict[str, Any] = {"text": text, "document": None, "faults": []}
+    try:
+        answer["document"] = parse_toml(text, project.name)
+        answer["shapes"] = _shapes(Project(project.name, text, project.folder).puzzle)
+    except InputError as error:
+        answer["faults"] = [
+            {"key": detail.key, "message": detail.message, "line": line_of(text, str(detail))}
+            for detail in error.errors
+        ]
+    return answer
+
+
+def _flat(points: Iterable[tuple[int, int]]) -> list[int]:
+    return [*chain.from_iterable(points)]
+
+
+def _shapes(puzzle: PuzzleSet) -> dict[str, Any]:
+    """Return what a set's pieces and boards look like, as frame points of the lattice in flat lists.
+
+    Areas are in units of area: squares, hexagons, triangles.
+    """
+    from fabkit.core.colours import ink_on
+    from fabkit.model.puzzle import area, default_board
+
+    def area_of(cells: Iterable[Cell]) -> float:
+        return len(frozenset(cells)) / puzzle.lattice.cells_per_unit
+
+    board = default_board(puzzle.boards)
+    return {
+        "name": puzzle.name,
+        "title": puzzle.title,
+        "lattice": puzzle.lattice.name,
+        "flips": puzzle.flips,
+        "area": puzzle.area,
+        "pieces": [
+            {
+                "id": piece.id,
+                "label": piece.label,
+                "colour": piece.colour,
+                "ink": ink_on(piece.colour),
+                "cells": _flat(sorted(piece.forms[0].cells)),
+                "area": area(puzzle.lattice, piece.forms[0]),
+                "balls": piece.body is not None,
+            }
+            for piece in puzzle.pieces
+        ],
+        "boards": [
+            {
+                "id": drawn.id,
+                "cells": _flat(sorted(drawn.cells)),
+                "area": area_of(drawn.cells),
+                "open": drawn.open_count,
+                "labels": [
+                    {"text": label.text, "cells": _flat(sorted(label.cells))}
+                    for label in drawn.labels
+                ],
+                "default": drawn is board,
+            }
+            for drawn in puzzle.boards
+        ],
+        "challenges": [challenge.id for challenge in puzzle.challenges],
+        "families": [family.id for family in puzzle.families],
+    }
+
+
+def lattice_documents() -> list[dict[str, Any]]:
+    """Return all lattices for the browser: those of the play page (`lattice_data`), with the cells of
+    one period by column, and the symmetries as doubled matrices."""
+    from fabkit.output.web.playdata import lattice_data
+
+    return [
+        lattice_data(lattice, {1})
+        | {
+            "noun": lattice.noun,
+            "unitNoun": lattice.unit_noun,
+            "columns": _columns(lattice),
+            "symmetries": [
+                {"turns": symmetry.turns, "flipped": symmetry.flipped, "doubled": symmetry.doubled}
+                for symmetry in lattice.symmetries
+            ],
+        }
+        for lattice in LATTICES.values()
+    ]
+
+
+def _columns(lattice: Lattice) -> list[list[int]]:
+    """Return the cells of one period in row 0, by column: counter-clockwise from the top."""
+    return [_flat(lattice.cells_at(0, column)) for column in range(len(lattice.columns))]
+
+
+def solve(
+    project: Project, challenge: str = "", *, emit: Emit, progress: Progress
+) -> dict[str, Any]:
+    """Solve a challenge of the set: find a solution, count all of them, rate it.
+
+    Emits ``solution`` (the flat cells of each piece) as soon as there is one, ``atLeast`` while it
+    counts, and ``answer`` with the count before it is rated.
+
+    Args:
+        challenge: its name; by default the set's first board, or else its first challenge.
+
+    Returns:
+        ``answer``: status, count, count up to symmetry, uniqueness, reason and level.
+    """
+    from fabkit.model.challenges import find_challenge
+    from fabkit.model.entry import level_of
+    from fabkit.model.puzzle import default_board
+    from fabkit.solve.answer import SOLVED
+    from fabkit.solve.answer import solve as answer_to
+    from fabkit.solve.difficulty import difficulty
+    from fabkit.solve.encoding import to_exact_cover
+    from fabkit.solve.engines.engine import Budget
+
+    puzzle = project.puzzle
+    if not challenge and not default_board(puzzle.boards) and puzzle.challenges:
+        challenge = puzzle.challenges[0].id
+    asked = find_challenge(puzzle, challenge or None)
+    encoded = to_exact_cover(puzzle, asked)
+    answer = answer_to(encoded, "first", budget=Budget(progress=progress))
+    if answer.solutions:
+        emit({"solution": _solution(encoded, answer.solutions[0])})
+
+    def report_count(share: float, text: str) -> None:
+        if budget.count > emitted_count[-1]:
+            emitted_count.append(budget.count)
+            emit({"atLeast": budget.count})
+        progress(share, text)
+
+    if answer.status == SOLVED:
+        emitted_count = [1]
+        budget = Budget(progress=report_count)
+        answer = answer_to(encoded, "count", budget=budget)
+    document: dict[str, Any] = {
+        "challenge": asked.id,
+        "status": answer.status,
+        "count": answer.count,
+        "upToSymmetry": answer.count_up_to_symmetry,
+        "unique": answer.unique,
+        "reason": answer.reason,
+        "level": None,
+    }
+    emit({"answer": document})
+    if answer.status == SOLVED:
+        rating = difficulty(encoded.problem, answer.count, Budget(_RATING_S, progress))
+        document["level"] = rating and level_of(asked, rating.score)
+    return {"answer": document}
+
+
+def _solution(encoded: EncodedChallenge, solution: Sequence[int]) -> dict[str, list[int]]:
+    return {piece: _flat(sorted(cells)) for piece, cells in encoded.decode(solution).items()}

@@ -1,0 +1,104 @@
+"""The files of the studio: opened from the working folder or the shipped sets, and saved there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fabkit.core.documents import read_identifier
+from fabkit.core.errors import InputError, quote
+from fabkit.core.files import digest, external_errors, write_atomically
+from fabkit.core.parsing import read_text
+from fabkit.model.library import shipped_folder, shipped_names
+
+_ENDING = ".toml"
+#: What a set file begins with that was drawn in the studio.
+NEW_TEXT = """\
+[set]
+name = "my-puzzle"
+title = "My puzzle"
+lattice = "square"
+moves = "rotations and flips"
+unit = "20 mm"
+
+# Equal letters are a piece; all of them together are the board.
+[cut]
+rows = [
+  "AABB",
+  "ACCB",
+  "DCCB",
+  "DDDB",
+]
+"""
+
+
+@dataclass(frozen=True)
+class WorkingFolder:
+    """The folder in which the studio was started: the only one that the browser can name files of.
+
+    Names have no folder, and are no links to files elsewhere.
+    """
+
+    path: Path
+
+    def names(self) -> list[str]:
+        """Return the names of the set files in it."""
+        files = (path for path in self.path.glob(f"*{_ENDING}") if self._is_plain(path))
+        return sorted(path.name for path in files if _looks_like_a_set(path))
+
+    def read(self, name: str) -> dict[str, Any]:
+        """Return ``name``, ``text`` and ``digest`` of a set file, here or of a shipped set.
+
+        Raises:
+            InputError: when there is no such file.
+        """
+        if not name:
+            return {"name": f"my-puzzle{_ENDING}", "text": NEW_TEXT, "digest": ""}
+        if name in shipped_names():
+            file = f"{name}{_ENDING}"
+            text = read_text(shipped_folder() / file, file, "a set file")
+            return {"name": file, "text": text, "digest": ""}
+        path = self._path(name)
+        text = read_text(path, name, "a set file")
+        return {"name": name, "text": text, "digest": digest(text)}
+
+    def save(self, name: str, text: str, known: str) -> dict[str, Any]:
+        """Write a file, whole or not at all; return its ``name`` and ``digest``.
+
+        Args:
+            known: the digest of the content that is to be replaced, empty for a new file.
+
+        Raises:
+            InputError: when the file has another content, which would be lost.
+            ExternalError: when it cannot be written.
+        """
+        path = self._path(name)
+        if path.exists():
+            found = digest(read_text(path, name, "a set file"))
+            if found not in (known, digest(text)):
+                message = "has been changed by another program; save under another name, or open it"
+                raise InputError.of(name, message)
+        write_atomically(path, text)
+        return {"name": name, "digest": digest(text)}
+
+    def _path(self, name: str) -> Path:
+        stem = name.removesuffix(_ENDING)
+        try:
+            read_identifier(stem)
+        except ValueError as error:
+            raise InputError.of("name", str(error)) from None
+        if stem == name:
+            raise InputError.of("name", f"{quote(name)} does not end in {_ENDING}")
+        path = self.path / name
+        if not self._is_plain(path):
+            raise InputError.of("name", f"{quote(name)} is a link or no file; choose another name")
+        return path
+
+    def _is_plain(self, path: Path) -> bool:
+        return not path.is_symlink() and (path.is_file() or not path.exists())
+
+
+def _looks_like_a_set(path: Path) -> bool:
+    with external_errors(f"cannot read {path.name}"), path.open("rb") as file:
+        return b"[set]" in file.read(1 << 16)

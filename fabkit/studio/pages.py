@@ -1,0 +1,80 @@
+"""The studio's page: its files, and the document with which it starts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from fabkit.core.files import shipped_file
+from fabkit.model.library import shipped_names
+from fabkit.output.i18n import LANGUAGES, load_messages
+from fabkit.output.report import render_html
+from fabkit.output.web.document import LANGUAGE_NAMES, shared_files
+from fabkit.output.web.playdata import data_script
+from fabkit.studio.drawing import lattice_documents
+from fabkit.studio.files import WorkingFolder
+
+_STATIC = Path(__file__).parent / "static"
+#: The play page's scripts that the studio shares: lattices, drawing, settings, and the 3D scene.
+_SHARED = ("play-grid.js", "play-store.js", "play-draw.js", "play-settings.js")
+#: The page loads its own files only, and runs no inline script.
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
+    "font-src 'self'; connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'"
+)
+#: The views of the page, in order.
+VIEWS = ("draw", "tune", "challenges", "play")
+#: The types of files by their endings.
+MEDIA_TYPES = {
+    ".css": "text/css",
+    ".html": "text/html",
+    ".js": "text/javascript",
+    ".json": "application/json",
+    ".pdf": "application/pdf",
+    ".png": "image/png",
+    ".svg": "image/svg+xml",
+    ".webp": "image/webp",
+    ".woff": "font/woff",
+}
+
+
+def studio_files() -> dict[str, bytes]:
+    """Return the files of the page by their paths, the play page's among them."""
+    files = shared_files()
+    for path in sorted(_STATIC.iterdir()):
+        files[path.name] = shipped_file(path).read_bytes()
+    files["fabkit.css"] += files.pop("studio.css")
+    messages = {language: _messages(language) for language in LANGUAGES}
+    data = {"defaultLanguage": "", "translations": messages, "entries": [], "titles": {}}
+    files["data.js"] = data_script(data).encode()
+    start = LANGUAGES[0]
+    html = render_html(
+        "studio.html",
+        messages=messages[start],
+        language=start,
+        languages=LANGUAGE_NAMES.items(),
+        policy=POLICY,
+        scripts=("data.js", *_SHARED, "vendor/three.js", "viewer-scene.js"),
+        views=VIEWS,
+    )
+    files["index.html"] = html.encode()
+    return files
+
+
+def _messages(language: str) -> dict[str, str]:
+    return load_messages("page", language) | load_messages("studio", language)
+
+
+def start_document(
+    folder: WorkingFolder, start: str, layers: Sequence[str], settings: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return what the page starts with: the set to open, sets to choose from, and all lattices."""
+    return {
+        "open": folder.read(start),
+        "layers": list(layers),
+        "settings": dict(settings),
+        "files": folder.names(),
+        "shipped": shipped_names(),
+        "lattices": lattice_documents(),
+    }

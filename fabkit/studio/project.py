@@ -1,0 +1,95 @@
+"""What is open in the studio: the text of a set file, and the profile chosen for it; and how the
+browser's calls reach the functions that answer them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fabkit.core.errors import ErrorDetail, InputError
+from fabkit.model.library import shipped_folder, shipped_names
+
+if TYPE_CHECKING:
+    from fabkit.model.profile import Profile
+    from fabkit.model.puzzle import PuzzleSet
+
+#: What a call tells the browser while it runs; see `fabkit.studio.workers.Worker.call`.
+Event = dict[str, Any]
+Emit = Callable[[Event], None]
+#: Puzzle sets that are kept as read, per process.
+_KEPT = 8
+
+
+@dataclass(frozen=True)
+class Project:
+    """A set file and a profile, as they are in the browser, whether saved or not.
+
+    Attributes:
+        name: name of the set file; SVG files that the set names are beside it in `folder`.
+        text: content of the set file.
+        folder: the working folder.
+        layers: profiles by name, as with ``-p``.
+        settings: profile values by key, as with ``-s``.
+    """
+
+    name: str
+    text: str
+    folder: Path
+    layers: tuple[str, ...] = ()
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def puzzle(self) -> PuzzleSet:
+        """The puzzle set.
+
+        Raises:
+            InputError: with every error in the text.
+        """
+        return _read(self.name, self.text, self.folder)
+
+    @cached_property
+    def profile(self) -> Profile:
+        """The effective profile.
+
+        Raises:
+            InputError: with every error in the settings, or in the set.
+        """
+        from fabkit.model.profile_file import load_profile
+
+        settings = [f"{key}={value}" for key, value in self.settings.items()]
+        return load_profile(self.layers, settings, self.puzzle.profile_values)
+
+
+@lru_cache(_KEPT)
+def _read(name: str, text: str, folder: Path) -> PuzzleSet:
+    from fabkit.model.set_file import read_set
+
+    is_shipped = Path(name).stem in shipped_names() and not (folder / name).exists()
+    return read_set((shipped_folder() if is_shipped else folder) / name, name, text)
+
+
+def call_checked(function: Callable[..., Any], arguments: Mapping[str, Any], **given: Any) -> Any:
+    """Call a function with the browser's arguments, if these have the types of its parameters.
+
+    Args:
+        given: further arguments, which the browser cannot choose.
+
+    Raises:
+        InputError: when an argument is missing, unknown or of another type.
+    """
+    from pydantic import ConfigDict, ValidationError, validate_call
+
+    checked = validate_call(config=ConfigDict(arbitrary_types_allowed=True))(function)
+    try:
+        return checked(**{**arguments, **given})
+    except ValidationError as error:
+        if error.title != checked.__qualname__:  # of a document within
+            raise
+        details = [
+            ErrorDetail(".".join(map(str, problem["loc"])), problem["msg"])
+            for problem in error.errors(include_url=False, include_context=False)
+        ]
+        raise InputError("request", details) from None

@@ -1,0 +1,131 @@
+// @ts-check
+// The set file and the profile that are open, with all their earlier states.
+import { call } from "./server.js";
+
+/** @typedef {Record<string, any>} Document */
+/** @typedef {{ key: string, message: string, line: number }} Fault */
+/** What is undone and redone.
+ * @typedef {{ text: string, document: Document | null, layers: string[], settings: Record<string, string> }} State */
+
+/** Fires `change` when the document, the profile or their reading has changed. */
+export class Project extends EventTarget {
+  constructor() {
+    super();
+    this.name = "";
+    this.digest = "";
+    /** @type {State} */
+    this.state = { text: "", document: null, layers: [], settings: {} };
+    /** Shapes and errors, as the server reads them.
+     * @type {any} */
+    this.shapes = null;
+    /** @type {Fault[]} */
+    this.faults = [];
+    /** The text that was last opened or saved. */
+    this.savedText = "";
+    /** @type {State[]} */
+    this.past = [];
+    /** @type {State[]} */
+    this.future = [];
+    this._version = 0;
+    /** @type {Promise<void> | null} */
+    this._reading = null;
+  }
+
+  get text() { return this.state.text; }
+  /** The parsed text; null where it is not TOML. */
+  get document() { return this.state.document; }
+  get isRead() { return !this._reading; }
+  get isSaved() { return this.text === this.savedText && this.isRead; }
+
+  /** What the server needs to know of it. */
+  get request() {
+    const { text, layers, settings } = this.state;
+    return { name: this.name, text, layers, settings };
+  }
+
+  /** Replaces everything by a file.
+   * @param {{ name: string, text: string, digest: string }} file */
+  async load({ name, text, digest }) {
+    Object.assign(this, { name, digest, past: [], future: [], savedText: text, shapes: null });
+    this.state = { ...this.state, text, document: null };
+    await this._read();
+    this.savedText = this.text;
+    this._fire();
+  }
+
+  /** Changes the document: by a copy of it that a function alters.
+   * @param {(document: Document) => void} alter */
+  change(alter) {
+    const document = structuredClone(this.document ?? {});
+    alter(document);
+    return this._step({ document });
+  }
+
+  /** Changes the text.
+   * @param {string} text */
+  changeText(text) { return this._step({ text, document: null }); }
+
+  /** Changes the profile.
+   * @param {Partial<State>} values */
+  changeProfile(values) { return this._step(values); }
+
+  undo() { return this._travel(this.past, this.future); }
+  redo() { return this._travel(this.future, this.past); }
+
+  /** @param {Partial<State>} values */
+  _step(values) {
+    this.past.push(this.state);
+    this.future = [];
+    this.state = { ...this.state, ...values };
+    return this._read();
+  }
+
+  /** @param {State[]} from
+   * @param {State[]} to */
+  async _travel(from, to) {
+    const state = from.pop();
+    if (!state) return;
+    to.push(this.state);
+    this.state = state;
+    await this._read();
+  }
+
+  /** Has the server read the state; a change meanwhile is read after it. */
+  async _read() {
+    this._version += 1;
+    this._reading ??= this._readLatest();
+    this._fire();
+    await this._reading;
+  }
+
+  async _readLatest() {
+    for (let version = 0; version !== this._version; ) {
+      version = this._version;
+      const { text, document } = this.state;
+      const project = { name: this.name, text };
+      const answer = await call("read", document ? { project, document } : { project });
+      if (version !== this._version) {
+        // A change of the document meanwhile goes on from this text.
+        if (this.state.document) this.state = { ...this.state, text: answer.text };
+        continue;
+      }
+      // In place: undoing returns to this very state.
+      Object.assign(this.state, { text: answer.text, document: answer.document });
+      this.faults = answer.faults;
+      this.shapes = answer.shapes ?? null;
+    }
+    this._reading = null;
+    this._fire();
+  }
+
+  _fire() { this.dispatchEvent(new Event("change")); }
+
+  async save() {
+    await this._reading;
+    const { name, text, digest } = this;
+    const saved = await call("save", { name, text, digest });
+    this.digest = saved.digest;
+    this.savedText = text;
+    this._fire();
+  }
+}

@@ -1,0 +1,150 @@
+// @ts-check
+// The studio: its bar, its views, and what is open.
+import { Project } from "./project.js";
+import { Lattice } from "./lattice.js";
+import { ServerError, call } from "./server.js";
+
+const { fabkitPlay: play, FABKIT: data } = window;
+
+/** The views by name: modules that export `start(studio, section)`, loaded when first opened. */
+const VIEWS = ["draw", "tune", "challenges", "play"];
+
+export class Studio {
+  /** @param {any} start what the server starts with; see `start_document` */
+  constructor(start) {
+    this.start = start;
+    this.messages = data.messages;
+    this.project = new Project();
+    /** @type {Map<string, Lattice>} */
+    this.lattices = new Map(start.lattices.map((/** @type {any} */ document) => [document.name, new Lattice(document)]));
+    /** @type {Map<string, { show?: () => void }>} */
+    this.views = new Map();
+    this.view = "";
+  }
+
+  /** The lattice of the open set; that of squares while the file names none.
+   * @returns {Lattice} */
+  get lattice() {
+    const name = this.project.document?.set?.lattice;
+    return /** @type {Lattice} */ (this.lattices.get(name) ?? this.lattices.get("square"));
+  }
+
+  /** @param {string} id
+   * @returns {any} */
+  find(id) { return document.getElementById(`studio-${id}`); }
+
+  /** A message in the current language.
+   * @param {string} name
+   * @param {Record<string, unknown>} [values] */
+  text(name, values = {}) { return play.formatMessage(this.messages[name], values); }
+
+  /** @param {string} text */
+  announce(text) { this.find("say").textContent = text; }
+
+  /** Announces the error of a call; others are the studio's own.
+   * @param {unknown} error */
+  fail(error) {
+    this.announce(error instanceof ServerError ? error.message : this.text("say_lost"));
+    if (!(error instanceof ServerError || error instanceof TypeError)) throw error;
+  }
+
+  async run() {
+    new play.Settings();
+    const { start, project } = this;
+    Object.assign(project.state, { layers: start.layers, settings: start.settings });
+    this.fillFiles(start.files);
+    /** @type {Record<string, () => unknown>} */
+    const actions = {
+      new: () => this.open(""),
+      save: () => project.save().then(() => this.announce(this.text("say_saved", { name: project.name }))),
+      undo: () => project.undo(),
+      redo: () => project.redo(),
+    };
+    for (const button of document.querySelectorAll("[data-do]")) {
+      button.addEventListener("click", () => this.attempt(actions[button.dataset.do]));
+    }
+    this.find("open").addEventListener("change", () => this.open(this.find("open").value));
+    this.find("name").addEventListener("change", () => { project.name = this.find("name").value; });
+    document.addEventListener("keydown", (event) => {
+      const isText = /** @type {Element} */ (event.target).matches("input, textarea, select");
+      const name = { z: event.shiftKey ? "redo" : "undo", y: "redo", s: "save" }[event.key.toLowerCase()];
+      if (!name || !(event.ctrlKey || event.metaKey) || (isText && name !== "save")) return;
+      event.preventDefault();
+      this.attempt(actions[name]);
+    });
+    const tabs = [...document.querySelectorAll("[role=tab]")];
+    tabs.forEach((tab, place) => {
+      tab.addEventListener("click", () => this.attempt(() => this.show(VIEWS[place])));
+      tab.addEventListener("keydown", (event) => {
+        const step = { ArrowRight: 1, ArrowLeft: -1 }[/** @type {KeyboardEvent} */ (event).key];
+        if (!step) return;
+        const next = /** @type {HTMLElement} */ (tabs[(place + step + tabs.length) % tabs.length]);
+        next.focus();
+        next.click();
+      });
+    });
+    window.addEventListener("beforeunload", (event) => { if (!project.isSaved) event.preventDefault(); });
+    project.addEventListener("change", () => this.update());
+    document.addEventListener("fabkit:language", () => this.update());
+    await project.load(start.open);
+    await this.show(VIEWS[0]);
+  }
+
+  /** Makes a call and announces its failure.
+   * @param {() => unknown} action */
+  async attempt(action) {
+    try {
+      return await action();
+    } catch (error) {
+      return this.fail(error);
+    }
+  }
+
+  /** @param {string[]} files */
+  fillFiles(files) {
+    const option = (/** @type {string} */ value) => play.html("option", { value, textContent: value });
+    const group = (/** @type {string} */ key, /** @type {string[]} */ names) =>
+      play.html("optgroup", { label: this.text(key) }, ...names.map(option));
+    this.find("open").replaceChildren(
+      play.html("option", { value: "", textContent: this.text("do_open") }),
+      ...(files.length ? [group("own_files", files)] : []), group("shipped", this.start.shipped));
+  }
+
+  /** @param {string} name */
+  async open(name) {
+    this.find("open").value = "";
+    if (!this.project.isSaved && !window.confirm(this.text("ask_leave"))) return;
+    await this.attempt(async () => this.project.load(await call("open", { name })));
+  }
+
+  /** @param {string} name */
+  async show(name) {
+    this.view = name;
+    for (const view of VIEWS) {
+      const tab = /** @type {HTMLElement} */ (document.getElementById(`tab-${view}`));
+      tab.setAttribute("aria-selected", String(view === name));
+      tab.tabIndex = view === name ? 0 : -1;
+      /** @type {HTMLElement} */ (document.getElementById(`view-${view}`)).hidden = view !== name;
+    }
+    if (!this.views.has(name)) {
+      const section = /** @type {HTMLElement} */ (document.getElementById(`view-${name}`));
+      this.views.set(name, (await import(`./${name}.js`)).start(this, section));
+    }
+    this.views.get(name)?.show?.();
+  }
+
+  update() {
+    const { project } = this;
+    if (document.activeElement !== this.find("name")) this.find("name").value = project.name;
+    const disable = (/** @type {string} */ name, /** @type {boolean} */ isOff) =>
+      document.querySelector(`[data-do=${name}]`)?.setAttribute("aria-disabled", String(isOff));
+    disable("undo", !project.past.length);
+    disable("redo", !project.future.length);
+    disable("save", project.isSaved);
+    document.title = `${project.isSaved ? "" : "• "}${project.name} – ${this.messages.studio}`;
+  }
+}
+
+const studio = new Studio(await (await fetch("start.json")).json());
+Object.assign(window, { fabkitStudio: studio });
+await studio.run();

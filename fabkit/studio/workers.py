@@ -1,0 +1,210 @@
+"""Warm processes that make one call at a time, and can be stopped at any moment.
+
+Calls run outside the server, so that it answers whatever they do: compiled code that holds on to a
+core, a CAD kernel that crashes, memory that only grows. A call is stopped politely first, at its next
+report of progress; where none comes, its process is killed and a new one starts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import signal
+import sys
+import time
+import traceback
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from importlib import import_module
+from multiprocessing.connection import Connection
+from pathlib import Path
+from pkgutil import resolve_name
+from typing import Any
+
+import anyio
+from anyio import to_thread
+
+from fabkit.core.errors import ExternalError, InputError
+from fabkit.core.process import exit_with_parent, return_free_memory
+from fabkit.jobs.run import starting_workers
+from fabkit.solid.without_vtk import leave_out_vtk
+from fabkit.studio.project import Event, call_checked
+
+#: How long a call that is to stop may go on before its process is killed.
+_POLITE_S = 0.1
+#: How often a waiting caller looks whether it should stop.
+_POLL_S = 0.02
+#: The least time between two reports of progress.
+_REPORT_S = 0.05
+#: A process that uses more memory after a call is replaced.
+_MAX_MEMORY_BYTES = 900 * 2**20
+#: The message of an unexpected error.
+FAILED = "fabkit failed; the terminal that runs the studio says how. Please report it"
+_STOP = "stop"
+#: The keys of last events.
+_LAST = ("result", "error", "stopped")
+
+#: Passes an event on to the browser.
+Send = Callable[[Event], Awaitable[None]]
+
+
+class StoppedError(BaseException):
+    """Raised inside a call that is to stop; no library catches it by mistake."""
+
+
+class Worker:
+    """A process that makes calls of functions ``module:name``, one at a time.
+
+    It starts in the thread of the event loop: Linux ends a process with the thread that started it.
+
+    Args:
+        warm: modules to import before the first call.
+    """
+
+    def __init__(self, warm: Sequence[str] = ()) -> None:
+        self._warm = tuple(warm)
+        self._turn = anyio.Lock()
+        self._running: anyio.CancelScope | None = None
+        self._start()
+
+    def _start(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._pipe, child = context.Pipe()
+        self._process = context.Process(target=_serve, args=(child, os.getpid(), self._warm))
+        with starting_workers():
+            self._process.start()
+        child.close()
+
+    @property
+    def pid(self) -> int | None:
+        """The id of its process."""
+        return self._process.pid
+
+    def close(self) -> None:
+        """Kill its process."""
+        self._process.kill()
+        self._process.join()
+        self._pipe.close()
+
+    def stop(self) -> None:
+        """Stop the running call, if any; the next one need not wait for its process."""
+        if self._running is not None:
+            self._running.cancel()
+
+    async def call(self, send: Send, function: str, arguments: Mapping[str, Any]) -> Event:
+        """Make a call after those before it; send its events, and return the last one.
+
+        These are ``{"progress": share, "text": text}``, and what the function emits; the last one is
+        ``{"result": …}``, ``{"error": …}`` or ``{"stopped": True}``. The call is stopped when the
+        caller is cancelled or `stop` is called.
+
+        Args:
+            function: its arguments ``emit`` and ``progress`` are functions for events.
+        """
+        async with self._turn:
+            with anyio.CancelScope() as scope:
+                self._running = scope
+                is_over = False
+                try:
+                    async for event in self._events(function, arguments):
+                        is_over = not event.keys().isdisjoint(_LAST)
+                        if is_over:
+                            if event.pop("worn", False):
+                                self._replace()
+                            return event
+                        await send(event)
+                finally:
+                    self._running = None
+                    if not is_over:
+                        with anyio.CancelScope(shield=True):
+                            if not await to_thread.run_sync(self._end_call):
+                                self._replace()
+            return {"stopped": True}
+
+    async def _events(self, function: str, arguments: Mapping[str, Any]) -> AsyncIterator[Event]:
+        try:
+            self._pipe.send((function, arguments))
+            while True:
+                if await to_thread.run_sync(self._pipe.poll, _POLL_S):
+                    yield self._pipe.recv()
+        except (EOFError, OSError):
+            message = "the process that did this has ended, perhaps for lack of memory; try again"
+            yield {"error": error_document(ExternalError(message)), "worn": True}
+
+    def _end_call(self) -> bool:
+        """Ask the process to stop its call; return whether it has."""
+        with contextlib.suppress(EOFError, OSError):
+            self._pipe.send(_STOP)
+            limit_s = time.monotonic() + _POLITE_S
+            while self._pipe.poll(max(0.0, limit_s - time.monotonic())):
+                if not self._pipe.recv().keys().isdisjoint(_LAST):
+                    return True
+        return False
+
+    def _replace(self) -> None:
+        self.close()
+        self._start()
+
+
+def _serve(pipe: Connection, parent: int, warm: Sequence[str]) -> None:
+    """Make the calls that arrive, in a process of their own."""
+    exit_with_parent(parent)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal's Ctrl-C is for the server
+    leave_out_vtk()
+    for module in warm:
+        import_module(module)
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            message = pipe.recv()
+            if message == _STOP:  # the call has just ended by itself
+                continue
+            last = _outcome(pipe, *message)
+            return_free_memory()
+            pipe.send(last | {"worn": _memory_bytes() > _MAX_MEMORY_BYTES})
+
+
+def _memory_bytes() -> int:
+    """The memory that this process uses, where the system says so."""
+    statistics = Path("/proc/self/statm")
+    if not statistics.is_file():
+        return 0
+    return int(statistics.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _outcome(pipe: Connection, function: str, arguments: Mapping[str, Any]) -> Event:
+    """Make a call and return its last event."""
+    reported_s = 0.0
+
+    def emit(event: Event) -> None:
+        if pipe.poll():
+            pipe.recv()
+            raise StoppedError
+        pipe.send(event)
+
+    def progress(share: float, text: str) -> None:
+        nonlocal reported_s
+        if time.monotonic() - reported_s >= _REPORT_S:
+            reported_s = time.monotonic()
+            emit({"progress": share, "text": text})
+        elif pipe.poll():
+            emit({})
+
+    try:
+        called = resolve_name(function)
+        return {"result": call_checked(called, arguments, emit=emit, progress=progress)}
+    except StoppedError:
+        return {"stopped": True}
+    except (InputError, ExternalError) as error:
+        return {"error": error_document(error)}
+    except Exception:
+        traceback.print_exc(file=sys.stderr)
+        return {"error": error_document(ExternalError(FAILED))}
+
+
+def error_document(error: InputError | ExternalError) -> dict[str, Any]:
+    """Return an error for the browser: its whole text, and each detail with its place."""
+    details = error.errors if isinstance(error, InputError) else ()
+    return {
+        "text": str(error),
+        "details": [{"key": detail.key, "message": detail.message} for detail in details],
+    }
