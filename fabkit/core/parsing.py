@@ -17,6 +17,9 @@ MAX_BYTES = 8 * 1024 * 1024
 #: Dotted keys with very many parts cost the parser seconds and gigabytes.
 _DEEP_KEY = re.compile(r"""(?<![\w"'-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){300}""")
 
+#: Half of a character of UTF-16, which no file in UTF-8 holds.
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+
 
 def read_text(path: Path, source: str, expected: str, max_bytes: int = MAX_BYTES) -> str:
     """Read a UTF-8 text file of so many bytes at most, without its byte order mark; see `read_bytes`.
@@ -43,6 +46,8 @@ def parse_toml(text: str, source: str) -> dict[str, Any]:
     """Parse TOML; raise InputError when it is invalid or nested too deeply."""
     if _DEEP_KEY.search(text):
         raise InputError.of(source, "is nested too deeply")
+    if surrogate := _SURROGATE.search(text):  # text from JSON may hold half a character
+        raise InputError.of(source, f"is not Unicode text (character {surrogate.start()})")
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

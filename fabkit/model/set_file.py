@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -30,11 +31,12 @@ from fabkit.core.errors import (
     InputError,
     escape,
     join_names,
+    no_such,
     pluralize,
     quote,
 )
-from fabkit.core.files import digest, sha256
-from fabkit.core.parsing import read_toml
+from fabkit.core.files import digest
+from fabkit.core.parsing import parse_toml, read_text
 from fabkit.model.accessory import BLOCKER, blockers, place_unlike_blocker
 from fabkit.model.challenge_file import (
     Cells,
@@ -111,6 +113,7 @@ _LONGEST_DEFAULT_LABEL = 2
 _PIECE_KEYS = ("outline", "cells", "rows", "svg", "balls")
 #: The table of a set's own defaults of the profile.
 _PROFILE = "profile"
+_CUT_KEYS = ("rows", "cells")
 _BOARD_KEYS = ("size", "rows", "cells", "outline", "svg")
 #: What the second colour of a chequered set is for.
 CHEQUER_ROLES = ("decoration", "rule")
@@ -136,6 +139,9 @@ _LABEL = Validator(
 _Length = Annotated[int, Field(ge=1, le=LONGEST_SIDE)]
 _Rectangle = Annotated[list[_Length], Field(min_length=2, max_length=2)]
 _NumberRows = Annotated[list[_Length], Field(min_length=1, max_length=LONGEST_SIDE)]
+_Places = Annotated[
+    list[Annotated[list[int], Field(min_length=2, max_length=3)]], Field(min_length=1)
+]
 _Centre = Annotated[list[int], Field(min_length=3, max_length=3)]
 
 
@@ -278,11 +284,21 @@ class FamilyTable(Table):
     )
 
 
-class CutTable(Table):
+class CutTable(Table, json_schema_extra=_exactly_one(_CUT_KEYS)):
     """A picture of a board that is cut into the pieces: the board and the pieces in one drawing."""
 
     rows: Annotated[Any, Shape("rows", TextRows)] = Field(
-        description="rows of text: equal letters are a piece, a dot or blank is no cell"
+        None, description="rows of text: equal letters are a piece, a dot or blank is no cell"
+    )
+    cells: Annotated[Any, Shape("a table", Annotated[dict[str, _Places], Field(min_length=1)])] = (
+        Field(
+            None,
+            description="the cells of each piece, as [row, column] from the top left, such as \
+{ A = [[0, 0], [0, 1]] }",
+        )
+    )
+    colours: dict[str, Annotated[str, COLOUR]] = Field(
+        {}, description='colours of pieces, such as { A = "#56b4e9" }; others are of a palette'
     )
     board: Annotated[str, IDENTIFIER] = Field("board", description="id of the board")
 
@@ -306,23 +322,26 @@ class SetFile(Table):
     )
 
 
-def read_set(path: Path, source: str | None = None) -> PuzzleSet:
+def read_set(path: Path, source: str | None = None, text: str | None = None) -> PuzzleSet:
     """Read a set file; the SVG files it names are beside it.
 
     Args:
         source: the file's name in messages; the path itself when None.
+        text: read in place of the file's content; the file need not exist then.
 
     Raises:
         InputError: with every error in the file.
     """
     name = source or escape(str(path))
     errors = ErrorList(name)
-    document = read_toml(path, name)
+    if text is None:
+        text = read_text(path, name, "a TOML file")
+    document = parse_toml(text, name)
     keys = [f"{_PROFILE}.{key}" for key in BY_KEY]
     renamed = {f"{_PROFILE}.{old}": new for old, new in RENAMED.items()}
     file = read_document(SetFile, document, errors, keys, renamed)
     if file:
-        puzzle = _SetReader(file, errors, path).read(document)
+        puzzle = _SetReader(file, errors, path.parent).read(document, text)
     errors.raise_if_any()
     return puzzle
 
@@ -330,22 +349,22 @@ def read_set(path: Path, source: str | None = None) -> PuzzleSet:
 class _SetReader:
     """Checks and converts a set file's sound tables."""
 
-    def __init__(self, file: SetFile, errors: ErrorList, path: Path) -> None:
+    def __init__(self, file: SetFile, errors: ErrorList, folder: Path) -> None:
         self.file = file
         self.head = file.set
         self.errors = errors
-        self.path = path
         self.lattice = LATTICES[file.set.lattice]
         self.flips = file.set.moves == MOVES[1]
         self.values = self._profile_values()
-        self.drawings = SvgFolder(path.parent)
+        self.drawings = SvgFolder(folder)
         self.regions = RegionReader(self.lattice, errors, self.drawings, self.values.get("unit_mm"))
 
-    def read(self, document: Mapping[str, Any]) -> PuzzleSet:
+    def read(self, document: Mapping[str, Any], text: str) -> PuzzleSet:
         """Return the set; usable only if there are no errors.
 
         Args:
             document: the file with all its tables.
+            text: its TOML.
         """
         file = self.file
         head = file.set
@@ -360,7 +379,7 @@ class _SetReader:
             limit = f"at most {_MOST_PIECES} are allowed"
             self.errors.add("piece", f"defines {len(pieces)} pieces, counting copies; {limit}")
         boards = cut_boards + [self._board(table) for table in file.board]
-        digests = [sha256(self.path), *self.drawings.digests]
+        digests = [hashlib.sha256(text.encode()).hexdigest(), *self.drawings.digests]
         puzzle = PuzzleSet(
             name=head.name,
             title=head.title or head.name,
@@ -402,7 +421,7 @@ class _SetReader:
             for table, row in zip(file.piece, rows, strict=True)
             for piece in row
         ]
-        named += [(piece.id, f"cut.rows: {quote(piece.id)}", "") for piece in cut_pieces]
+        named += [(piece.id, self._cut_place(piece.id), "") for piece in cut_pieces]
         board_places = [(board.id, "cut.board") for board in cut_boards]
         board_places += [(table.id, table.place) for table in file.board]
         named += [(board_id, place, "") for board_id, place in board_places]
@@ -497,8 +516,7 @@ class _SetReader:
     def _pieces(self, table: PieceTable, index: int) -> list[Piece]:
         """Return the pieces of a table; without forms after an error, to avoid consequential errors."""
         errors = self.errors
-        is_short = len(table.id) <= _LONGEST_DEFAULT_LABEL
-        label = table.label or (table.id if is_short else table.id[:1].upper())
+        label = table.label or _default_label(table.id)
         piece = Piece(table.id, label, table.colour or PALETTE[index % len(PALETTE)], ())
         key = exactly_one(errors, table, _PIECE_KEYS, required=True)
         if key == "balls":
@@ -628,27 +646,78 @@ class _SetReader:
             before: number of the file's other tables of pieces, for colours.
         """
         table = self.file.cut
-        key = table.key("rows")
-        cells = self.regions.read("rows", table.rows, key, piece=True)
-        if not cells:
+        key = exactly_one(self.errors, table, _CUT_KEYS, required=True)
+        parts = {"rows": self._lettered_parts, "cells": self._listed_parts, "": dict}[key]()
+        if not parts:
             return [], []
-        parts: dict[str, set[Cell]] = {}
-        for cell, letter in self.regions.letters(table.rows).items():
-            parts.setdefault(letter, set()).add(cell)
+        cells = frozenset[Cell]().union(*parts.values())
         dark = frozenset[Cell]()
         if self.head.chequer and self.lattice.is_square:
             dark = chequered_cells(self.lattice, cells, PARITIES[1])
         pieces = []
-        for index, (letter, part) in enumerate(parts.items(), start=before):
-            form = flat_form(self.lattice, frozenset(part), f"{key}: {quote(letter)}", self.errors)
-            colour = PALETTE[index % len(PALETTE)]
-            try:
-                read_identifier(letter)
-            except ValueError as error:
-                self.errors.add(key, f"makes the id {quote(letter)}: {error}")
-            piece = Piece(letter, letter, colour, (form,) if form else ())
+        for index, (name, part) in enumerate(parts.items(), start=before):
+            form = flat_form(self.lattice, part, self._cut_place(name), self.errors)
+            colour = table.colours.get(name) or PALETTE[index % len(PALETTE)]
+            piece = Piece(name, _default_label(name), colour, (form,) if form else ())
             pieces.append(self._painted(piece, dark & part) if dark and form else piece)
+        for name in table.colours:
+            if name not in parts:
+                self.errors.add(table.key("colours"), no_such("piece", name, list(parts)))
         return pieces, [Board(table.board, cells)]
+
+    def _cut_place(self, name: str) -> str:
+        """Return the place of a piece of ``[cut]``."""
+        is_letter = "rows" in self.file.cut.model_fields_set
+        return f"cut.rows: {quote(name)}" if is_letter else f"cut.cells.{name}"
+
+    def _check_cut_id(self, name: str, key: str) -> bool:
+        """Return whether a piece of ``[cut]`` has a valid id; record an error if not."""
+        try:
+            read_identifier(name)
+        except ValueError as error:
+            self.errors.add(key, f"makes the id {quote(name)}: {error}")
+            return False
+        return True
+
+    def _lettered_parts(self) -> dict[str, frozenset[Cell]]:
+        """Return the cells of the pieces of ``cut.rows``, by their letters; none after an error."""
+        table = self.file.cut
+        if not self.regions.read("rows", table.rows, table.key("rows"), piece=True):
+            return {}
+        parts: dict[str, set[Cell]] = {}
+        for cell, letter in self.regions.letters(table.rows).items():
+            parts.setdefault(letter, set()).add(cell)
+        for letter in parts:
+            self._check_cut_id(letter, table.key("rows"))
+        return {letter: frozenset(part) for letter, part in parts.items()}
+
+    def _listed_parts(self) -> dict[str, frozenset[Cell]]:
+        """Return the cells of the pieces of ``cut.cells``, by their ids; none after an error."""
+        table = self.file.cut
+        key = table.key("cells")
+        if not isinstance(table.cells, dict) or not table.cells:
+            expected = "expected a table such as { A = [[0, 0], [0, 1]], B = [[1, 0], [1, 1]] }"
+            is_empty = table.cells == {}
+            self.errors.add(
+                key, f"is empty; {expected}" if is_empty else f"{expected}, found {quote(table.cells)}"
+            )
+            return {}
+        errors_before = self.errors.count
+        parts: dict[str, frozenset[Cell]] = {}
+        owners: dict[Cell, str] = {}
+        for name, items in table.cells.items():
+            if not self._check_cut_id(name, key):
+                continue
+            place = self._cut_place(name)
+            parts[name] = self.regions.read("cells", items, place, piece=True)
+            for index, item in enumerate(items if parts[name] else ()):
+                for cell in sorted(cells_named(item, self.lattice, None) & owners.keys())[:1]:
+                    message = f"{quote(item)} belongs to {quote(owners[cell])}"
+                    advice = "each cell is of one piece; list it once"
+                    self.errors.add(f"{place}[{index}]", f"{message}, too; {advice}")
+            owners.update((cell, name) for cell in parts[name])
+        is_sound = self.errors.count == errors_before and all(parts.values())
+        return parts if is_sound else {}
 
     def _board(self, table: BoardTable) -> Board:
         errors_before = self.errors.count
@@ -891,6 +960,11 @@ class _SetReader:
                 advice = "choose another: ids become file names, and case is ignored"
                 key = place if place.startswith("cut") else f"{place}.id"
                 self.errors.add(key, f"{message}; {advice}")
+
+
+def _default_label(name: str) -> str:
+    """Return a short id, or the first letter of a long one."""
+    return name if len(name) <= _LONGEST_DEFAULT_LABEL else name[:1].upper()
 
 
 def _choice_name(name: Any, numbering: CellNumbering, cells: frozenset[Cell]) -> str:
