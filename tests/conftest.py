@@ -100,9 +100,9 @@ def _read_shipped_sets_once() -> None:
     read_set = set_file.read_set
     sets: dict[tuple[Path, str | None], Any] = {}
 
-    def read_set_once(path: Path, source: str | None = None) -> Any:
-        if path.parent != shipped_folder():
-            return read_set(path, source)
+    def read_set_once(path: Path, source: str | None = None, text: str | None = None) -> Any:
+        if path.parent != shipped_folder() or text is not None:
+            return read_set(path, source, text)
         if (path, source) not in sets:
             sets[path, source] = read_set(path, source)
         return sets[path, source]

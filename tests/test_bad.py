@@ -71,6 +71,7 @@ BASES = {
     "labelled": f"{HEAD}{DOMINO}{DOMINO.replace('A', 'C')}{LABELLED}",
     "family": f"{HEAD}{DOMINO}{DOMINO.replace('A', 'C')}{LABELLED}{FAMILY}",
     "cut": f'{HEAD}\n[cut]\nrows = ["AAB", "ABB"]\n',
+    "cut-cells": f"{HEAD}\n[cut.cells]\nA = [[0, 0], [0, 1]]\nB2 = [[1, 0], [1, 1]]\n",
     "config": "layer_height = 0.2\nfirst_layer_height = 0.2\nnozzle_diameter = 0.4\n"
     "bed_shape = 0x0,250x0,250x210,0x210\nmax_print_height = 210\nfilament_density = 1.24\n",
     "challenge": f'{HEAD}{DOMINO}{TROMINO}\n[[board]]\nid = "tray"\nsize = [2, 3]\n\n[[challenge]]\nid = "one"\n',
@@ -284,7 +285,7 @@ def names_in(value: object) -> set[str]:
 #: The set files to change: the shipped ones, and those of the tests that have the other keys.
 MUTATED = [
     *(shipped_folder() / f"{name}.toml" for name in shipped_names()),
-    *(SETS / f"{name}.toml" for name in ("keys", "pegs", "chequer")),
+    *(SETS / f"{name}.toml" for name in ("keys", "pegs", "chequer", "cut")),
 ]
 
 

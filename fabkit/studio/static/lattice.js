@@ -75,3 +75,49 @@ export class Lattice {
 
 /** @param {Cell[]} cells */
 const middle = (cells) => [0, 1].map((axis) => cells.reduce((sum, cell) => sum + cell[axis], 0) / cells.length);
+
+/** Cells moved by a step of the lattice so that they begin in row 0 and the first columns.
+ * @param {Lattice} lattice
+ * @param {Cell[]} cells
+ * @returns {Cell[]} */
+export function normalized(lattice, cells) {
+  if (!cells.length) return [];
+  const { ux, vx, vy } = lattice.grid;
+  const top = Math.min(...cells.map((cell) => lattice.address(cell)[0]));
+  const raised = cells.map(([x, y]) => /** @type {Cell} */ ([x + top * vx, y + top * vy]));
+  const left = Math.min(...raised.map((cell) => Math.floor(lattice.address(cell)[1] / lattice.columns.length)));
+  return raised.map(([x, y]) => [x - left * ux, y]);
+}
+
+/** How a file draws cells with letters: in rows of text where it can, else as lists of cells by letter.
+ * @param {Lattice} lattice
+ * @param {[cell: Cell, letter: string][]} drawn
+ * @returns {{ rows?: string[], cells?: Record<string, number[][]> }} */
+export function notation(lattice, drawn) {
+  const cells = normalized(lattice, drawn.map(([cell]) => cell));
+  const addresses = cells.map((cell) => lattice.address(cell));
+  /** @type {Map<string, { row: number, column: number, letters: string[] }>} */
+  const places = new Map();
+  addresses.forEach(([row, column], i) => {
+    const place = places.get(`${row} ${column}`) ?? { row, column, letters: [] };
+    place.letters.push(drawn[i][1]);
+    places.set(`${row} ${column}`, place);
+  });
+  const isWhole = [...places.values()].every(({ letters }) =>
+    letters.length === lattice.perPlace && letters.every((letter) => letter === letters[0] && letter.length === 1));
+  if (isWhole) {
+    const [height, width] = [0, 1].map((axis) => 1 + Math.max(...addresses.map((address) => address[axis])));
+    const rows = Array.from({ length: height }, () => Array(width).fill("."));
+    for (const { row, column, letters } of places.values()) rows[row][column] = letters[0];
+    return { rows: rows.map((row) => row.join("")) };
+  }
+  /** @type {Record<string, number[][]>} */
+  const lists = {};
+  const order = addresses.map((_, i) => i).sort((a, b) => compare(addresses[a], addresses[b]));
+  for (const i of order) (lists[drawn[i][1]] ??= []).push(lattice.perPlace > 1 ? addresses[i] : addresses[i].slice(0, 2));
+  return { cells: lists };
+}
+
+/** @param {number[]} a
+ * @param {number[]} b */
+const compare = (a, b) => a.map((value, i) => value - b[i]).find(Boolean) ?? 0;
