@@ -699,7 +699,8 @@ class _SetReader:
             expected = "expected a table such as { A = [[0, 0], [0, 1]], B = [[1, 0], [1, 1]] }"
             is_empty = table.cells == {}
             self.errors.add(
-                key, f"is empty; {expected}" if is_empty else f"{expected}, found {quote(table.cells)}"
+                key,
+                f"is empty; {expected}" if is_empty else f"{expected}, found {quote(table.cells)}",
             )
             return {}
         errors_before = self.errors.count

@@ -33,6 +33,7 @@ class Project:
         folder: the working folder.
         layers: profiles by name, as with ``-p``.
         settings: profile values by key, as with ``-s``.
+        room: a folder for files that are made for the browser.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Project:
     folder: Path
     layers: tuple[str, ...] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
+    room: Path = Path()
 
     @property
     def puzzle(self) -> PuzzleSet:

@@ -53,6 +53,8 @@ SOLIDS = "solids"
 JOB = "job"
 CALLS = {
     "solve": (SOLVING, "fabkit.studio.drawing:solve"),
+    "challenges": (JOB, "fabkit.studio.playing:challenges"),
+    "generate": (JOB, "fabkit.studio.playing:generate"),
 }
 #: What the warm processes import before their first call.
 _WARM = {
@@ -96,7 +98,8 @@ class Studio:
         """Return the arguments of a call: those of the browser, whose project is in this folder."""
         arguments = dict(document)
         if isinstance(arguments.get("project"), dict):
-            arguments["project"] = {**arguments["project"], "folder": self.folder.path}
+            places = {"folder": self.folder.path, "room": self.room}
+            arguments["project"] = {**arguments["project"], **places}
         return arguments
 
     async def call(
