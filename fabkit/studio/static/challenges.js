@@ -145,6 +145,7 @@ class ChallengesView {
       html("div", { className: "under" }, this.make, this.stop), this.progress, this.outcome);
     this.fields = { count, kind, given, minimal, of, seed, seconds, levels: levelFields.map(([, box]) => box) };
     minimal.addEventListener("change", () => { given.disabled = minimal.checked; });
+    of.addEventListener("change", () => { kind.disabled = of.value.startsWith("of "); }); // only pieces are given
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
       if (this.stop.hidden) studio.attempt(() => this.generate());
@@ -287,7 +288,7 @@ class ChallengesView {
       const made = await this.generating.stream("generate", {
         project: studio.project.request, count: Number(count.value), seed: Number(seed.value), seconds: Number(seconds.value),
         levels: chosen.length ? chosen : levels.map(({ value }) => value),
-        ...(kind.value !== "given" && { clues: kind.value }), ...(told && { given: told }), ...(place && { [place]: id }),
+        ...(!kind.disabled && kind.value !== "given" && { clues: kind.value }), ...(told && { given: told }), ...(place && { [place]: id }),
       }, ({ progress }) => { this.progress.value = progress; });
       if (!made || rest !== this.rest) return;
       const ids = Object.keys(made.challenges);
@@ -346,10 +347,11 @@ class ChallengesView {
     };
     listed.sort((a, b) => orders[sort.value](a, b) || orders.level(a, b));
     this.count.textContent = play.formatCount(messages, "chall_listed", listed.length);
-    const focused = document.activeElement?.closest(".chall-card");
+    const active = /** @type {HTMLElement} */ (document.activeElement);
+    const hadFocus = this.grid.contains(active);
     for (const card of listed) this.fill(card);
-    this.grid.replaceChildren(...listed.map(({ item }) => item));
-    if (focused && !focused.isConnected) this.filters.shown.focus();
+    this.grid.replaceChildren(...listed.map(({ item }) => item)); // which takes the focus away
+    if (hadFocus) (active.isConnected ? active : this.filters.shown).focus({ preventScroll: true });
   }
 
   /** Fills in a card in the current language, or updates it.
