@@ -1,0 +1,1 @@
+"""The studio: draw, tune, solve, play and print in the browser."""
