@@ -354,10 +354,10 @@ class _Editor:
     def __init__(self, text: str) -> None:
         self.text = text
         self.blocks = _scan(text)
+        self.lines = {line.path: line for block in self.blocks for line in block.lines}
 
     def edit_table(self, path: _Path, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
         """Change what differs in a table."""
-        lines = {line.path: line for block in self.blocks for line in block.lines}
         for key in old:
             if key not in new:
                 self.remove((*path, key))
@@ -367,7 +367,7 @@ class _Editor:
                 self.add(path, key, value)
             elif _same(old[key], value):
                 continue
-            elif line := lines.get(below):
+            elif line := self.lines.get(below):
                 indent = line.key[: len(line.key) - len(line.key.lstrip())]
                 item = _Item(value, self.text, line.place, old[key])
                 line.value = item.written(key, len(line.key), indent)
