@@ -34,7 +34,7 @@ from fabkit.core.errors import ExternalError, FabkitError, InputError, escape
 from fabkit.core.files import digest, temporary_folder
 from fabkit.core.parsing import parse_json
 from fabkit.studio.drawing import read_project
-from fabkit.studio.files import WorkingFolder
+from fabkit.studio.files import WorkingFolder, new_file
 from fabkit.studio.pages import MEDIA_TYPES, POLICY, start_document, studio_files
 from fabkit.studio.project import Event, call_checked
 from fabkit.studio.workers import FAILED, Worker, error_document
@@ -231,6 +231,7 @@ ANSWERS: dict[str, Callable[..., Any]] = {
     "open": WorkingFolder.read,
     "save": WorkingFolder.save,
     "files": WorkingFolder.names,
+    "new": new_file,
 }
 
 
