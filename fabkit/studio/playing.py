@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field
 
 from fabkit.core.documents import choice
-from fabkit.core.files import digest, write_atomically
+from fabkit.core.files import digest, json_text, write_atomically
 from fabkit.core.progress import Progress
 from fabkit.model.entry import LEVELS
 from fabkit.puzzles.graded import CLUE_KINDS
@@ -80,7 +81,7 @@ def generate(
     puzzle = project.puzzle
     query = read_query(puzzle, count, given, clues, levels, seed, board, of)
     generated = _renamed(find_challenges(puzzle, query, seconds, progress, started))
-    documents = challenge_list.document(generated)["challenges"]
+    documents = json.loads(json_text(challenge_list.document(generated)))["challenges"]
     for document in documents:
         del document["file"]  # which the command writes
     by_id = {document["id"]: document for document in documents}

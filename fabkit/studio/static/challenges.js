@@ -84,6 +84,11 @@ const statementsOf = ({ project }) => {
   return Array.isArray(tables) ? tables : [];
 };
 
+/** A document as text, whatever the order of its keys.
+ * @param {unknown} document */
+const sortedJson = (document) => JSON.stringify(document, (_, part) =>
+  part?.constructor === Object ? Object.fromEntries(Object.entries(part).sort()) : part);
+
 /** Whether the open set can be read, and is.
  * @param {Studio} studio */
 export const isReadable = ({ project }) => project.isRead && Boolean(project.shapes) && !project.faults.length;
@@ -181,7 +186,9 @@ class ChallengesView {
 
   /** @param {string} key
    * @param {object} [properties] */
-  option(key, properties = {}) { return worded(this.studio, "option", key, properties); }
+  option(key, properties = {}) {
+    return /** @type {HTMLOptionElement} */ (worded(this.studio, "option", key, properties));
+  }
 
   /** A labelled field.
    * @template {HTMLElement} Field
@@ -201,14 +208,16 @@ class ChallengesView {
     const { boards = [], challenges = [] } = studio.project.shapes ?? {};
     const begun = statementsOf(studio).filter(({ given, clue }) => !given?.length && !clue?.length).map(({ id }) => id)
       .filter((id) => challenges.includes(id));
-    const before = of.value;
+    const before = of.options.length ? of.value : null;
+    /** @type {HTMLOptionElement[]} */
     const options = boards.map((/** @type {any} */ { id, default: isDefault }) =>
       html("option", { value: `board ${id}`, textContent: id, selected: isDefault }));
-    if (!boards.length) options.push(this.option("chall_of_shapes", { value: "" }));
+    const isOfBoard = boards.some((/** @type {any} */ { default: isDefault }) => isDefault);
+    if (!isOfBoard) options.unshift(this.option("chall_of_shapes", { value: "" }));
     options.push(...begun.map((id) => html("option", { value: `of ${id}`, textContent: id })));
     if (begun.length > 1) options.push(this.option("chall_of_all", { value: "of all" }));
     of.replaceChildren(...options);
-    if (options.some((/** @type {HTMLOptionElement} */ { value }) => value === before)) of.value = before;
+    if (options.some(({ value }) => value === before)) of.value = String(before);
     const marks = studio.project.document?.set?.marks;
     /** @type {HTMLOptionElement} */ (kind.options[3]).hidden = !marks;
     this.labelProgress();
@@ -234,7 +243,7 @@ class ChallengesView {
     }
     this.fillKinds();
     const isKnown = (/** @type {Statement} */ statement) =>
-      JSON.stringify(this.cards.get(statement.id)?.statement) === JSON.stringify(statement);
+      sortedJson(this.cards.get(statement.id)?.statement) === sortedJson(statement);
     if (this.cards.size && statementsOf(studio).every(isKnown)) return this.list();
     this.wait.removeAttribute("value");
     this.wait.hidden = false;
