@@ -159,6 +159,20 @@ def test_only_the_table_that_cannot_be_changed_in_place_is_written_anew() -> Non
     assert edit_text(text, {"a": {"b": 1}, "c": {"d": {}}}) == text.replace("d.e = 1", "d = {}")
 
 
+def test_tables_after_an_empty_list_have_headers() -> None:
+    text = "[set]\nname = 'a'\n\n[[piece]]\nid = 'A'\n"
+    empty = edit_text(text, {"set": {"name": "a"}, "piece": []})
+    assert empty == "piece = []\n[set]\nname = 'a'\n"
+    filled = edit_text(empty, {"set": {"name": "a"}, "piece": [{"id": "A"}]})
+    assert filled == text.replace("id = 'A'", 'id = "A"')
+
+
+def test_only_line_breaks_end_a_comment() -> None:
+    text = "[a]\nb = 1\n# one\u2028\u2028line\n[c]\nd = 1\n"
+    assert edit_text(text, {"a": {"b": 1}, "c": {"d": 1}, "e": {}}) == f"{text}\n[e]\n"
+    assert edit_text(text, {"a": {"b": 1}}) == "[a]\nb = 1\n"
+
+
 def test_a_failed_edit_writes_the_document_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(studio_text, "_edited", lambda *_: "a = ")
     document = {"a": [1], "b": {"c": "d"}}
