@@ -21,12 +21,14 @@ from fabkit.studio import playing
 from fabkit.studio.project import Project, call_checked
 from tests.output.test_play_accessibility import violations
 from tests.support import browser
-from tests.support.studios import running
+from tests.support.studios import RunningStudio, running
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 COUNT = 5
+#: The machine may be busy with other things.
+TIMEOUT_MS = 120_000
 #: Solves the challenge that is open on a play page, as a player does, except for the pointer.
 SOLVE = """() => {
   const { session, entry } = fabkitPlay.page;
@@ -109,27 +111,20 @@ def test_challenges_of_the_set_keep_their_names_and_no_name_is_used_twice(
 ) -> None:
     kept = {**made["challenges"]["start-002"], "id": "my-favourite"}
     other = {**made["challenges"]["start-004"], "id": "start-001", "title": "Another"}
-    project = project_of(pentominoes() | {"challenge": [kept, other]}, folder)
-    again = generate(project)
-    assert [*again["challenges"]] == [
-        "start-002",
-        "my-favourite",
-        "start-003",
-        "start-001",
-        "start-005",
-    ]
-    del kept["id"], again["challenges"]["my-favourite"]["id"]
+    again = generate(project_of(pentominoes() | {"challenge": [kept, other]}, folder))
+    names = ["start-002", "my-favourite", "start-003", "start-001", "start-005"]
+    assert [*again["challenges"]] == names
     assert again["challenges"]["my-favourite"] == kept
 
 
 def test_clues_levels_and_numbers_are_chosen(folder: Path) -> None:
     text = (shipped_folder() / "iqstars.toml").read_text()
     project = Project("iqstars.toml", text, folder, room=folder / "made")
-    made = generate(project, count=3, levels=["junior"], clues="colours", given="4", seed=7)
-    assert len(made["challenges"]) == 3
+    made = generate(project, count=2, levels=["junior"], clues="colours", given="6", seed=7)
+    assert len(made["challenges"]) == 2
     for document in made["challenges"].values():
         assert document["result"]["level"] == "junior"
-        assert sum(len(clue["cells"]) for clue in document["clue"]) == 4
+        assert sum(len(clue["cells"]) for clue in document["clue"]) == 6
         assert all("colour" in clue for clue in document["clue"])
 
 
@@ -137,7 +132,7 @@ def test_clues_levels_and_numbers_are_chosen(folder: Path) -> None:
     ("changed", "message"),
     [
         ({"count": 0}, "request: count: Input should be greater than or equal to 1"),
-        ({"levels": ["hard"]}, '"hard" is not a valid value; expected "starter", "junior"'),
+        ({"levels": ["hard"]}, '"hard" is not a valid value; did you mean "wizard"?'),
         ({"clues": "letters"}, '"letters" is not a valid value'),
         ({"seconds": 0.0}, "request: seconds: Input should be greater than 0"),
         ({"given": "12"}, "--given: expected minimal, or a whole number from 1 to 11"),
@@ -229,7 +224,7 @@ def test_challenges_are_generated_chosen_and_played(
         running(tmp_path, "mine.toml") as studio,
         browser.opened(chromium, studio.url, studio.url) as page,
     ):
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(TIMEOUT_MS)
         page.locator("#tab-challenges").click()
         cards = page.locator(".chall-card")
         cards.first.wait_for()
@@ -248,11 +243,10 @@ def test_challenges_are_generated_chosen_and_played(
         page.get_by_label("Sort by").select_option("pieces")
         to_place = [int(text.split()[0]) for text in cards.locator("h3 + p + p").all_inner_texts()]
         assert to_place == sorted(to_place)
-        page.get_by_role("region").or_(page.locator(".chall-filters")).get_by_label(
-            "Level"
-        ).select_option("expert")
+        level = page.locator(".chall-filters").get_by_label("Level")
+        level.select_option("expert")
         assert cards.count() == 1
-        page.locator(".chall-filters").get_by_label("Level").select_option("")
+        level.select_option("")
         # Ticked ones are in the file, until they are taken out, or that is undone.
         ids = cards.locator("h3").all_inner_texts()
         for name in ids[:3]:
@@ -309,21 +303,23 @@ def test_challenges_are_generated_chosen_and_played(
     }
 
 
+@pytest.fixture(scope="module")
+def iqblock(folder: Path) -> Iterator[RunningStudio]:
+    with running(folder, "iqblock") as studio:
+        yield studio
+
+
 @browser.needed
-@pytest.mark.parametrize("width", [390, 1024])
-@pytest.mark.parametrize("language", ["de", "fr", "it"])
+@pytest.mark.parametrize(
+    ("language", "width", "scheme"),
+    [("de", 390, "dark"), ("fr", 1024, "light"), ("it", 390, "light")],
+)
 def test_both_views_fit_every_window_in_every_language(
-    chromium: Browser, tmp_path: Path, width: int, language: str
+    chromium: Browser, iqblock: RunningStudio, language: str, width: int, scheme: str
 ) -> None:
-    window = {"width": width, "height": 768}
-    scheme = "dark" if width < 1000 else "light"
-    with (
-        running(tmp_path, "iqblock") as studio,
-        browser.opened(
-            chromium, studio.url, studio.url, viewport=window, color_scheme=scheme
-        ) as page,
-    ):
-        page.set_default_timeout(20_000)
+    window: dict[str, Any] = {"viewport": {"width": width, "height": 768}, "color_scheme": scheme}
+    with browser.opened(chromium, iqblock.url, iqblock.url, **window) as page:
+        page.set_default_timeout(TIMEOUT_MS)
         english = page.evaluate("FABKIT.translations.en")
         page.evaluate(
             "(code) => Object.assign(document.querySelector('#play-language'), { value: code })"
@@ -333,12 +329,10 @@ def test_both_views_fit_every_window_in_every_language(
         page.locator("#tab-challenges").click()
         page.locator(".chall-card").first.wait_for()
         texts = page.locator("#view-challenges").inner_text()
-        assert english["chall_explain"] not in texts
-        assert english["chall_generate"] not in texts
+        for key in ("chall_explain", "chall_generate", "chall_catalog", "level_starter"):
+            assert english[key] not in texts
         assert page.evaluate("document.querySelector('.chall').scrollWidth") <= width
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert violations(page) == []
         page.locator("#tab-play").click()
-        frame = page.frame_locator("#view-play iframe")
-        frame.locator("#play-board").wait_for()
-        assert frame.locator("html").get_attribute("lang") == language
+        page.frame_locator("#view-play iframe").locator(f"html[lang={language}]").wait_for()

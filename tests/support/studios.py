@@ -45,12 +45,12 @@ class RunningStudio:
         """What answers a request for one of the studio's own files."""
         return self.request("GET", self.root + name, **headers)
 
-    def call(self, name: str, **arguments: Any) -> Any:
+    def call(self, name: str, /, **arguments: Any) -> Any:
         """The document that answers a call, also one with an error."""
         _, _, body = self.request("POST", f"{self.root}api/{name}", json.dumps(arguments).encode())
         return json.loads(body)
 
-    def stream(self, name: str, **arguments: Any) -> Iterator[dict[str, Any]]:
+    def stream(self, name: str, /, **arguments: Any) -> Iterator[dict[str, Any]]:
         """The events of a call, as they arrive; given up with the iterator."""
         connection = HTTPConnection(self.host, timeout=_TIMEOUT_S)
         try:

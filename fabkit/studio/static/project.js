@@ -123,7 +123,7 @@ export class Project extends EventTarget {
   async save() {
     await this._reading;
     const { name, text, digest } = this;
-    const saved = await call("save", { name, text, digest });
+    const saved = await call("save", { name, text, known: digest });
     this.digest = saved.digest;
     this.savedText = text;
     this._fire();
