@@ -345,7 +345,8 @@ class ChallengesView {
       new: (card) => card.isNew,
       catalog: (card) => !card.statement && card.entry.kind !== "board",
     };
-    const all = [...this.cards.values()].filter((card) => this.isKept(card) || !this.removed.has(card.id));
+    for (const { id } of statementsOf(this.studio)) this.removed.delete(id); // brought back by undo
+    const all = [...this.cards.values()].filter(({ id }) => !this.removed.has(id));
     const listed = all.filter((card) => passes[shown.value](card) && (!level.value || card.entry.level === level.value));
     const levelOf = (/** @type {Card} */ { entry, data }) => (entry.level ? data.levels.indexOf(entry.level) : data.levels.length);
     /** @type {Record<string, (a: Card, b: Card) => number>} */
@@ -441,8 +442,9 @@ class ChallengesView {
     const { studio } = this;
     this.removed.add(card.id);
     this.listings.tried.delete(card.id);
-    if (this.isKept(card)) await this.keep(card, false);
+    const dropping = this.isKept(card) && this.keep(card, false);
     this.list();
+    await dropping;
     studio.announce(studio.text("chall_removed", { title: this.titleOf(card) }));
   }
 
