@@ -61,6 +61,7 @@ export class Project extends EventTarget {
   change(alter) {
     const document = structuredClone(this.document ?? {});
     alter(document);
+    if (JSON.stringify(document) === JSON.stringify(this.document)) return undefined;
     return this._step({ document });
   }
 
