@@ -20,13 +20,6 @@ from tests.support.studios import RunningStudio, running
 CUT = '[set]\nname = "mine"\nlattice = "square"\nmoves = "rotations"\n\n[cut]\nrows = ["AAB", "ABB"]\n'
 
 
-@pytest.fixture(scope="module")
-def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningStudio]:
-    with running(tmp_path_factory.mktemp("studio")) as studio:
-        yield studio
-        assert studio.process.poll() is None
-
-
 @pytest.fixture
 def alone(tmp_path: Path) -> Iterator[RunningStudio]:
     """A studio of a test's own."""

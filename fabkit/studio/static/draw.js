@@ -277,6 +277,7 @@ class DrawView {
       }
     }));
     this.written = null;
+    this.remember(drawn); // a shape that was moved is the same in the file
   }
 
   /** Remembers where on the sheet it stands, and that it is there.
@@ -398,7 +399,9 @@ class DrawView {
   /** @param {"piece" | "board"} kind */
   add(kind) {
     const tables = this.project.document?.[kind] ?? [];
-    const ids = new Set(tables.map((/** @type {any} */ { id }) => id).concat(kind === "piece" ? Object.keys(this.table({ kind: "cut", index: 0 }).cells ?? {}) : []));
+    const cut = this.table({ kind: "cut", index: 0 });
+    const cutIds = kind === "piece" ? this.drawnBy({ kind: "cut", index: 0 }).map(([, letter]) => letter) : [cut.board ?? "board"];
+    const ids = new Set([...tables.map((/** @type {any} */ { id }) => id), ...cutIds]);
     const names = kind === "piece" ? [...LETTERS] : ["board", ...Array.from({ length: 99 }, (_, i) => `board-${i + 2}`)];
     const id = names.find((name) => !ids.has(name)) ?? `${kind}-${tables.length + 1}`;
     const drawn = kind === "board" ? { size: [4, 4] } : { rows: ["X"] };
@@ -506,6 +509,14 @@ class DrawView {
       fields.push(
         field("draw_colour", input({ type: "color", value: this.look(PLAIN).fill }, ({ value }) => set("colour", value))),
         field("draw_count", input({ type: "number", min: 1, max: 99, value: table.count ?? 1 }, ({ value }) => set("count", Number(value) > 1 ? Math.floor(Number(value)) : undefined))));
+      const marks = this.project.document?.set?.marks ?? {};
+      const looks = Object.keys(LOOKS).filter((look) => !Object.values(marks).includes(look));
+      if (looks.length) {
+        const choices = [["", "–"], ...looks.map((look) => [look, `${LOOKS[look]} ${this.text(`draw_look_${look}`)}`])];
+        const select = html("select", {}, ...choices.map(([value, textContent]) => html("option", { value, textContent })));
+        select.addEventListener("change", () => this.addMark(select.value));
+        fields.push(field("draw_add_mark", select));
+      }
     } else if (thing.kind === "cut" && this.sheet.brush) {
       const letter = this.sheet.brush;
       const isDrawn = this.drawnBy(thing).some(([, other]) => other === letter);
@@ -526,6 +537,16 @@ class DrawView {
       }
     }
     return fields;
+  }
+
+  /** Lets the set's pieces have marks of a look, and paints with them.
+   * @param {string} look */
+  addMark(look) {
+    const marks = this.project.document?.set?.marks ?? {};
+    const letter = [...look, ...LETTERS].find((other) => !(other in marks) && other !== PLAIN);
+    if (!look || !letter) return;
+    this.sheet.brush = letter;
+    this.studio.attempt(() => this.project.change((file) => { file.set.marks = { ...marks, [letter]: look }; }));
   }
 
   /** Digits choose a brush.
