@@ -98,8 +98,8 @@ class Studio:
         """Return the arguments of a call: those of the browser, whose project is in this folder."""
         arguments = dict(document)
         if isinstance(arguments.get("project"), dict):
-            places = {"folder": self.folder.path, "room": self.room}
-            arguments["project"] = {**arguments["project"], **places}
+            folders = {"folder": self.folder.path, "room": self.room}
+            arguments["project"] = {**arguments["project"], **folders}
         return arguments
 
     async def call(

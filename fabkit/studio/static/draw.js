@@ -147,12 +147,20 @@ class DrawView {
     }
     const { things } = this;
     const { kind, index } = this.thing;
-    if (!things.some((thing) => thing.kind === kind && thing.index === index)) {
+    if (project.document && !things.some((thing) => thing.kind === kind && thing.index === index)) {
       this.thing = things.findLast((thing) => thing.kind === kind) ?? things[0];
     }
+    // What is not TOML says nothing of pieces; balls and their bonds are not drawn on a plane.
+    this.sheet.isOff = !project.document || Boolean(this.table(this.thing).balls);
+    this.element.classList.toggle("off", this.sheet.isOff);
     if (project.document || !this.shown) this.load();
+    if (!project.document) return this.showText();
     this.showThings();
     this.showBrushes();
+    this.showText();
+  }
+
+  showText() {
     this.showFaults();
     this.verdict.update();
     this.textView.update();
@@ -580,10 +588,11 @@ class DrawView {
   }
 
   showFaults() {
-    const isEmpty = !this.sheet.drawn.length && this.things.length === 1 && this.thing.kind === "cut";
+    const isEmpty = this.project.document && !this.sheet.drawn.length && this.things.length === 1 && this.thing.kind === "cut";
     const faults = isEmpty ? [] : this.faultsOf(this.thing);
-    const texts = isEmpty ? [this.text("draw_empty")] : faults.map(({ message }) => message);
-    this.fault.classList.toggle("hint", isEmpty);
+    const hints = isEmpty ? ["draw_empty"] : this.table(this.thing).balls ? ["draw_balls"] : [];
+    const texts = [...hints.map((name) => this.text(name)), ...faults.map(({ message }) => message)];
+    this.fault.classList.toggle("hint", hints.length > 0);
     this.fault.replaceChildren(...texts.map((textContent) => html("li", { textContent })));
   }
 }

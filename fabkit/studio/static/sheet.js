@@ -37,6 +37,8 @@ export class Sheet extends EventTarget {
     this.tool = "paint";
     /** Whether all cells are one shape, whatever their letters. */
     this.isOneShape = false;
+    /** Whether it can only be looked at. */
+    this.isOff = false;
     /** @type {Spot[]} */
     this.spots = [];
     /** @type {Spot | null} */
@@ -184,7 +186,7 @@ export class Sheet extends EventTarget {
 
   /** @param {PointerEvent} event */
   _press(event) {
-    if (event.button || this.hand) return;
+    if (event.button || this.hand || this.isOff) return;
     const spot = this._spotAt(event);
     if (!spot) return;
     event.preventDefault();
@@ -291,6 +293,7 @@ export class Sheet extends EventTarget {
    * @param {"left" | "right" | "flip"} way */
   turn(way) {
     const wasCarried = this._isCarried();
+    if (this.isOff) return;
     if (!wasCarried) {
       if (!this.cursor || !this.painting.has(this.cursor.key)) return;
       this._lift(this.cursor);
@@ -315,7 +318,7 @@ export class Sheet extends EventTarget {
 
   /** @param {KeyboardEvent} event */
   _key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || !this.cursor) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || !this.cursor || this.isOff) return;
     const arrow = ARROWS[/** @type {keyof typeof ARROWS} */ (event.key)];
     const actions = /** @type {Record<string, () => void>} */ ({
       " ": () => this._keyPaint(), Enter: () => this._keyPaint(),
