@@ -6,6 +6,7 @@ import json
 import random
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations, islice
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from fabkit.model.puzzle import Challenge, PuzzleSet
 from fabkit.puzzles.graded import starting_positions
 from fabkit.puzzles.graded.grading import Candidate, even_shares, grade_candidates
 from fabkit.puzzles.graded.starting_positions import MINIMAL, StartingPositions
+from fabkit.solve.answer import solve
 from fabkit.solve.encoding import to_exact_cover
 from fabkit.solve.engines.engine import Budget, BudgetSpentError
 from fabkit.solve.engines.frontier import Count
@@ -151,6 +153,38 @@ def test_all_minimal_positions_of_a_small_board(name: str, tmp_path: Path) -> No
     assert all(candidate.minimal for candidate in found)
     assert len(set(keys)) == len(keys) > 0
     assert set(keys) == brute.positions(minimal=True)
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_cells_that_stay_open_are_not_given_away(
+    listed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only the given pieces determine the solution; which cells stay open is for the player to find."""
+    if not listed:
+        monkeypatch.setattr(starting_positions, "_MAX_PIECES", 0)
+    pieces = SMALL["turned"][2]
+    monkeypatch.setitem(SMALL, "open", (BOTH, [5, 5, 5], {name: pieces[name] for name in "LSVI"}))
+    small_set("open", tmp_path)
+    text = (tmp_path / "open.toml").read_text()
+    (tmp_path / "open.toml").write_text(text.replace('id = "tray"', 'id = "tray"\nopen = 2'))
+    puzzle = load_set(str(tmp_path / "open.toml"))
+    positions = StartingPositions(
+        to_exact_cover(puzzle, puzzle.whole_board(puzzle.boards[0])), Budget()
+    )
+    assert (positions.fillings is not None) == listed
+    found = [
+        candidate
+        for source in positions.sources(None, 7).values()
+        for candidate in islice(source, 200)
+        if candidate
+    ]
+    assert len(found) > 10
+    for candidate in found:
+        assert solve(to_exact_cover(puzzle, candidate.challenge), "count").count == 1
+        for dropped in candidate.challenge.given if candidate.minimal else ():
+            given = tuple(placed for placed in candidate.challenge.given if placed != dropped)
+            fewer = replace(candidate.challenge, given=given)
+            assert (solve(to_exact_cover(puzzle, fewer), "count").count or 0) > 1
 
 
 @pytest.mark.parametrize("name", SMALL)

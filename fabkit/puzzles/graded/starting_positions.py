@@ -79,9 +79,9 @@ class StartingPositions:
         if isinstance(given, int):
             names = [(given, False)]
         elif given == MINIMAL:
-            names = [(size, True) for size in range(self._pieces)]
+            names = [(size, True) for size in range(self.encoded.challenge.pieces_used)]
         else:
-            max_size = max(self._pieces - 2, 0)
+            max_size = max(self.encoded.challenge.pieces_used - 2, 0)
             names = [(size, alone) for size in range(max_size + 1) for alone in (True, False)]
         follow = self._at_random if self.fillings is None else self._from_list
         return {name: follow(*name, random.Random(f"{seed} {name}")) for name in names}  # noqa: S311
@@ -129,6 +129,9 @@ class StartingPositions:
         ambiguous = self._ambiguous(filling)
         alone = _minimal(ambiguous)
         fitting = (alone if minimal else ~ambiguous) & (self._sizes == size)
+        for place, option in enumerate(filling):
+            if not self._is_piece(option):
+                _halves(fitting, place)[1][...] = False
         sets = np.flatnonzero(fitting).tolist()
         rng.shuffle(sets)
         for chosen in sets:
@@ -176,9 +179,10 @@ class StartingPositions:
         self, filling: Solution, size: int, minimal: bool, rng: random.Random
     ) -> Candidate | None:
         """Remove pieces in random order while the solution stays unique, then put some back."""
-        held = set(filling)
+        pieces = list(filter(self._is_piece, filling))
+        held = set(pieces)
         free = list[int]()
-        for option in rng.sample(filling, len(filling)):
+        for option in rng.sample(pieces, len(pieces)):
             self._budget.report(0.0)
             verdict = _is_unique(self._problem, held - {option})
             if verdict is None:
@@ -191,6 +195,10 @@ class StartingPositions:
             return None
         held.update(rng.sample(free, lacking))
         return self._candidate(filling, sorted(held), not lacking) if self._is_new(held) else None
+
+    def _is_piece(self, option: int) -> bool:
+        """Return whether an option places a piece, which can be given; else a cell stays open."""
+        return bool(self.encoded.kinds[self._problem.options[option].kind])
 
     def _is_new(self, held: Iterable[int]) -> bool:
         """Return whether a position is new up to the board's symmetries, and mark it as found.
