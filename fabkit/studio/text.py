@@ -9,12 +9,10 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
 from itertools import pairwise
-from operator import getitem
 from typing import Any
 
 import tomli_w
@@ -68,7 +66,7 @@ def edit_text(text: str, document: Mapping[str, Any]) -> str:
             edited = tomli_w.dumps(document)
     except (TypeError, RecursionError):
         raise InputError.of(
-            "", "the document contains null, which TOML has not, or is nested too deeply"
+            "", "it contains null, which TOML has not, or is nested too deeply"
         ) from None
     edited = edited if source.startswith("\n") else edited.lstrip("\n")
     return edited.replace("\n", "\r\n") if "\r\n" in text else edited
@@ -87,8 +85,8 @@ def line_of(text: str, key: str) -> int:
         return int(match[1]) if match else text.rstrip().count("\n") + 1
     source = text.replace("\r\n", "\n")
     places = [*_places(source)]
-    start = depth = position = 0
-    while match := _PLACE.match(key, position):
+    start = 0
+    for depth, match in enumerate(_PLACE.finditer(key.partition(": ")[0])):
         step: str | int = int(match[1]) if match[1] else match[2] or match[3]
         if isinstance(value, list) and isinstance(step, str):
             ids = [item.get("id") if isinstance(item, dict) else None for item in value]
@@ -98,8 +96,6 @@ def line_of(text: str, key: str) -> int:
             break
         start = places[0][1]
         value = value[step]
-        depth += 1
-        position = match.end()
     return source.count("\n", 0, start) + 1
 
 
@@ -110,7 +106,7 @@ def line_of(text: str, key: str) -> int:
 class _Line:
     """A key with its value, below comments and blank lines."""
 
-    names: list[str]
+    names: tuple[str, ...]
     before: str
     text: str
     tokens: list[re.Match[str]]
@@ -118,20 +114,14 @@ class _Line:
 
 @dataclass
 class _Block:
-    """A header with its lines.
-
-    Attributes:
-        apart: blank lines before, and comments that belong to no table.
-        header: the comments right above, and the header's line.
-        end: comments right below the last line.
-    """
+    """A header with its lines."""
 
     path: _Path = ()
     start: int = 0
-    apart: str = ""
-    header: str = ""
+    apart: str = ""  # blank lines before, and comments that belong to no table
+    header: str = ""  # with the comments right above
     lines: list[_Line] = field(default_factory=list)
-    end: str = ""
+    end: str = ""  # comments right below the last line
 
 
 def _scan(text: str) -> tuple[list[_Block], str]:
@@ -174,12 +164,12 @@ def _statements(text: str) -> Iterator[list[re.Match[str]]]:
             tokens = []
 
 
-def _names(table: Any) -> list[str]:
+def _names(table: Any) -> tuple[str, ...]:
     """Return the names of the only table or list in each table."""
     if isinstance(table, dict) and table:
         [(name, below)] = table.items()
-        return [name, *_names(below)]
-    return []
+        return (name, *_names(below))
+    return ()
 
 
 def _places(text: str) -> Iterator[tuple[tuple[str | int, ...], int]]:
@@ -217,30 +207,31 @@ def _parses_to(text: str, document: Mapping[str, Any]) -> bool:
         return False
 
 
-def _kind(value: Any) -> str:
-    """Return which headers a value can have: of a table, of tables, or none."""
-    if isinstance(value, list) and value and all(isinstance(item, Mapping) for item in value):
-        return "tables"
-    return "table" if isinstance(value, Mapping) else ""
+def _tables(table: _Table) -> dict[_Step, _Table]:
+    """Return the tables in a table, and those in its lists of tables."""
+    tables: dict[_Step, _Table] = {}
+    for name, value in table.items():
+        if isinstance(value, Mapping):
+            tables[name, None] = value
+        elif isinstance(value, list) and all(isinstance(item, Mapping) for item in value):
+            tables |= {(name, index): item for index, item in enumerate(value)}
+    return tables
 
 
-def _origins(old: Iterable[Any], new: Iterable[Any]) -> list[int | None]:
-    """Return which old table each new one comes from: of equal id, equal, or else at the same index."""
-    old_keys, new_keys = [*_identities(old)], [*_identities(new)]
-    indices = {key: index for index, key in enumerate(old_keys)}
-    renamed = {index for index, key in enumerate(old_keys) if key not in set(new_keys)}
-    return [
-        indices.get(key, index if index in renamed else None) for index, key in enumerate(new_keys)
-    ]
+def _origins(old: Mapping[_Step, _Table], new: Mapping[_Step, _Table]) -> dict[_Step, _Step | None]:
+    """Return which old table each new one comes from: of equal id, equal, or else in the same place."""
+    unused: dict[object, list[_Step | None]] = defaultdict(list)
+    for step, table in old.items():
+        unused[_identity(step, table)].append(step)
+    origins = {
+        step: (unused[_identity(step, table)] or [None]).pop(0) for step, table in new.items()
+    }
+    free = {step for steps in unused.values() for step in steps}
+    return {step: origins[step] or (step if step in free else None) for step in new}
 
 
-def _identities(tables: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, int]]:
-    """Yield the id or content of each table, and how often it has occurred."""
-    counts: Counter[str] = Counter()
-    for table in tables:
-        name = json.dumps(table.get("id", table), sort_keys=True, default=str)
-        counts[name] += 1
-        yield name, counts[name]
+def _identity(step: _Step, table: _Table) -> object:
+    return step[0], step[1] is None, json.dumps(table.get("id", table), default=str)
 
 
 # --- writing --------------------------------------------------------------------------------------
@@ -253,66 +244,52 @@ def _edited(blocks: list[_Block], path: _Path, old: _Table, new: _Table) -> str:
     for block in blocks:
         if block is not own:
             slots.setdefault(block.path[len(path)], []).append(block)
-    kept = {name for name, _ in slots if _kind(old[name]) == _kind(new.get(name))}
+    names = {name for name, _ in slots}
+    if path == ():  # where a table has a header, unless it has a line
+        names |= new.keys() - {line.names[0] for line in own.lines if old[line.names[0]]}
+    old_tables = {step: table for step, table in _tables(old).items() if step in slots}
+    tables = {step: table for step, table in _tables(new).items() if step[0] in names}
+    origins = _origins(old_tables, tables)
     texts: dict[_Step, list[str]] = {step: [] for step in slots}
-    for name in kept:
-        for step, text in _edited_tables(slots, path, name, old[name], new[name]):
-            texts[step].append(text)
-    added = {
-        name: value
-        for name, value in new.items()
-        if path == () and _kind(value) not in ("", _kind(old.get(name)))
-    }
-    values = {name: value for name, value in new.items() if name not in {*kept, *added}}
+    for name in new:
+        steps = [step for step in tables if step[0] == name]
+        kept = {origins[step] for step in steps}
+        # Tables in another order share their places; a new one stands below the one before it.
+        places = [place for place in slots if place in kept]
+        place = next((place for place in [*places, *slots] if place[0] == name), (name, None))
+        for step in steps:
+            if origin := origins[step]:
+                place = places.pop(0)
+                below = (*path, origin)
+                text = _edited(slots[origin], below, old_tables[origin], tables[step])
+            else:
+                text = _new_table((*path, step), tables[step])
+            texts.setdefault(place, []).append(text)
+    values = {name: new[name] for name in new if name not in {name for name, _ in tables}}
     text = own.header + _edited_lines(own.lines, values) + own.end
     if path and not own.header and (text or not any(texts.values())):
         text = f"\n{_new_table(path, {})}{text}"
-    for step, slot in slots.items():
-        apart = slot[0].apart if slot[0].path == (*path, step) else ""
-        comments = apart.rstrip()
-        text += apart + "\n".join(texts[step]) if texts[step] else f"{comments}\n" * bool(comments)
-    for name, value in added.items():
-        tables = [(0, table) for table in value] if isinstance(value, list) else [(None, value)]
-        text += "".join("\n" + _new_table(((name, index),), table) for index, table in tables)
+    for step, parts in texts.items():
+        first = slots[step][0] if step in slots else _Block((*path, step), apart="\n")
+        apart = first.apart if first.path == (*path, step) else ""
+        if parts:
+            text += apart + "\n".join(parts)
+        elif apart.strip():
+            text += apart.rstrip() + "\n"
     return text
-
-
-def _edited_tables(
-    slots: Mapping[_Step, list[_Block]], path: _Path, name: str, old: Any, new: Any
-) -> Iterator[tuple[_Step, str]]:
-    """Yield the text of a table, or of each in a list, with the place for it."""
-    if isinstance(new, Mapping):
-        step = (name, None)
-        yield step, _edited(slots[step], (*path, step), old, new)
-        return
-    origins = _origins(old, new)
-    # Tables in another order share their places; a new one stands below the one before it.
-    places = sorted(origin for origin in origins if origin is not None)
-    place = places[0] if places else 0
-    for origin, table in zip(origins, new, strict=True):
-        below = (*path, (name, origin or 0))
-        if origin is None:
-            text = _new_table(below, table)
-        else:
-            place = places.pop(0)
-            text = _edited(slots[name, origin], below, old[origin], table)
-        yield (name, place), text
 
 
 def _edited_lines(lines: list[_Line], values: _Table) -> str:
     """Return lines with other values; comments above a key that is removed stay."""
-    old = {tuple(line.names): line for line in lines}
+    old = {line.names: line for line in lines}
     texts = {names: line.before if line.before.strip() else "" for names, line in old.items()}
+    parents = {names[:depth] for names in old for depth in range(1, len(names))}
     pending: list[tuple[tuple[str, ...], Any]] = [((name,), values[name]) for name in values]
     while pending:
         names, value = pending.pop(0)
         if names in old:
             texts[names] = old[names].before + _edited_line(old[names], value)
-        elif (
-            value
-            and _kind(value) == "table"
-            and any(old_names[: len(names)] == names for old_names in old)
-        ):
+        elif names in parents and isinstance(value, Mapping) and value:
             pending += [((*names, name), item) for name, item in value.items()]
         else:
             texts[names] = _statement(names, value)
@@ -320,10 +297,10 @@ def _edited_lines(lines: list[_Line], values: _Table) -> str:
 
 
 def _edited_line(line: _Line, value: Any) -> str:
-    if _same(reduce(getitem, line.names, tomllib.loads(line.text)), value):
-        return line.text
     indent = line.text[: len(line.text) - len(line.text.lstrip())]
     text = _statement(line.names, value, indent)
+    if _parses_to(line.text, tomllib.loads(text)):
+        return line.text
     comments = [token for token in _TOKEN.findall(line.text) if token[0] == "#"]
     if comments and line.text.endswith(f"{comments[-1]}\n"):
         text = f"{text[:-1]}  {comments.pop()}\n"
