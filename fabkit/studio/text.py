@@ -59,7 +59,7 @@ def edit_text(text: str, document: Mapping[str, Any]) -> str:
     if _same(before, document):
         return text
     source = text.replace("\r\n", "\n")
-    blocks, tail = _scan(source if source.endswith("\n") else f"{source}\n")
+    blocks, tail = _scan(source)
     try:
         edited = _edited(blocks, (), before, document) + tail
         if not _parses_to(edited, document):
@@ -81,10 +81,12 @@ def line_of(text: str, key: str) -> int:
     try:
         value: Any = parse_toml(text, "")
     except InputError as error:
-        match = _LINE_OF_FAULT.search(error.errors[0].message)
-        return int(match[1]) if match else text.rstrip().count("\n") + 1
-    source = text.replace("\r\n", "\n")
-    places = [*_places(source)]
+        message = error.errors[0].message
+        if message.endswith("(at end of document)"):
+            return text.rstrip().count("\n") + 1
+        match = _LINE_OF_FAULT.search(message)
+        return int(match[1]) if match else 1
+    places = [*_places(text)]
     start = 0
     for depth, match in enumerate(_PLACE.finditer(key.partition(": ")[0])):
         step: str | int = int(match[1]) if match[1] else match[2] or match[3]
@@ -96,7 +98,7 @@ def line_of(text: str, key: str) -> int:
             break
         start = places[0][1]
         value = value[step]
-    return source.count("\n", 0, start) + 1
+    return text.count("\n", 0, start) + 1
 
 
 # --- reading --------------------------------------------------------------------------------------
@@ -126,6 +128,7 @@ class _Block:
 
 def _scan(text: str) -> tuple[list[_Block], str]:
     """Return the blocks of valid TOML, first the keys before all headers, and what follows them."""
+    text += "\n\n"  # for a last line without a break, and the end of what is right below it
     blocks = [_Block()]
     last: dict[tuple[_Path, str], int] = {}  # indices in lists
     end = 0
@@ -147,8 +150,8 @@ def _scan(text: str) -> tuple[list[_Block], str]:
             equals = next(token.start() for token in tokens if token[0] == "=")
             names = _names(tomllib.loads(f"{text[start:equals]} = {{}}"))
             blocks[-1].lines.append(_Line(names, gap, statement, tokens))
-    blocks[-1].end, tail, _ = _GAP.findall(f"{text[end:]}\n")[0]
-    return blocks, tail[:-1]
+    blocks[-1].end, tail, _ = _GAP.findall(text[end:])[0]
+    return blocks, tail[:-2]
 
 
 def _statements(text: str) -> Iterator[list[re.Match[str]]]:
@@ -174,7 +177,7 @@ def _names(table: Any) -> tuple[str, ...]:
 
 def _places(text: str) -> Iterator[tuple[tuple[str | int, ...], int]]:
     """Yield each header, key and item of a list in valid TOML, and where it begins."""
-    for block in _scan(f"{text}\n")[0]:
+    for block in _scan(text)[0]:
         table = tuple(step for pair in block.path for step in pair if step is not None)
         yield table, block.start
         for line in block.lines:
@@ -328,14 +331,15 @@ def _key(name: str) -> str:
 def _written(text: str, value: Any, indent: str, is_one_a_line: bool = False) -> str:
     """Return a text with a value after it; a list that is too long for a line is wrapped."""
     in_line = text + _in_line(value)
+    fits = len(in_line) - in_line.rfind("\n") <= _WIDTH
     is_one_a_line &= isinstance(value, list) and len(value) > 1
-    if not isinstance(value, list) or not value or (_fits(in_line) and not is_one_a_line):
+    if not isinstance(value, list) or not value or (fits and not is_one_a_line):
         return in_line
     inner = indent + _INDENT
     text += "["
     for item in value:
         joined = f"{text} {_in_line(item)},"
-        if is_one_a_line or text[-1] == "[" or not _fits(joined):
+        if is_one_a_line or text[-1] == "[" or len(joined) - joined.rfind("\n") > _WIDTH:
             joined = _written(f"{text}\n{inner}", item, inner) + ","
         text = joined
     return f"{text}\n{indent}]"
@@ -348,7 +352,3 @@ def _in_line(value: Any) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(_in_line, value))}]"
     return tomli_w.dumps({"k": value}).removeprefix("k = ").removesuffix("\n")
-
-
-def _fits(text: str) -> bool:
-    return len(text) - text.rfind("\n") <= _WIDTH
