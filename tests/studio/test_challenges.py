@@ -255,6 +255,11 @@ def test_challenges_are_generated_chosen_and_played(
         cards.first.wait_for()
         assert cards.count() == 1  # the board
         form = page.locator(".chall-form")
+        form.get_by_label("Number").fill("200")
+        form.get_by_role("button", name="Generate").click()
+        form.get_by_role("button", name="Stop").click()
+        form.get_by_role("button", name="Generate").wait_for()
+        assert form.get_by_role("status").text_content() == ""
         form.get_by_label("Number").fill(str(COUNT))
         form.get_by_role("button", name="Generate").click()
         form.get_by_role("button", name="Stop").wait_for()
