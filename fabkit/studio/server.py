@@ -31,16 +31,19 @@ from starlette.types import ASGIApp, Message, Receive, Scope
 from starlette.types import Send as SendMessage
 
 from fabkit.core.errors import ExternalError, FabkitError, InputError, escape
-from fabkit.core.files import digest, temporary_folder
+from fabkit.core.files import digest, temporary_folder, write_atomically
 from fabkit.core.parsing import parse_json
 from fabkit.studio.drawing import read_project
 from fabkit.studio.files import WorkingFolder
 from fabkit.studio.pages import MEDIA_TYPES, POLICY, start_document, studio_files
+from fabkit.studio.printing import mesh_path, profile, profile_text
 from fabkit.studio.project import Event, call_checked
-from fabkit.studio.workers import FAILED, Worker, error_document
+from fabkit.studio.workers import FAILED, POLITE_S, Worker, error_document
 
 #: The largest body of a request.
 _MAX_BYTES = 16 * 2**20
+#: The largest mesh that the browser can send.
+_MAX_MESH_BYTES = 64 * 2**20
 #: Requests that are answered at the same time; more are turned away.
 _MAX_REQUESTS = 64
 #: Long jobs that run at the same time.
@@ -53,12 +56,21 @@ SOLIDS = "solids"
 JOB = "job"
 CALLS = {
     "solve": (SOLVING, "fabkit.studio.drawing:solve"),
+    "solids": (SOLIDS, "fabkit.studio.printing:solids"),
+    "plates": (SOLIDS, "fabkit.studio.printing:plates"),
+    "assembled": (SOLIDS, "fabkit.studio.printing:assembled"),
+    "section": (SOLIDS, "fabkit.studio.printing:section"),
+    "make": (JOB, "fabkit.studio.printing:files"),
+    "check": (JOB, "fabkit.studio.printing:check"),
 }
 #: What the warm processes import before their first call.
 _WARM = {
     SOLVING: ("fabkit.studio.drawing", "fabkit.solve.answer", "fabkit.solve.difficulty"),
-    SOLIDS: ("fabkit.build.artifacts", "fabkit.solid.builder", "fabkit.build.page_assets"),
+    SOLIDS: ("fabkit.studio.printing", "fabkit.build.slicing", "fabkit.solid.export"),
 }
+#: How long a call may take to stop: a step of the CAD kernel reports no progress, and the solids that
+#: are kept would be lost with its process.
+_POLITE_S = {SOLVING: POLITE_S, SOLIDS: 3.0}
 
 
 @dataclass
@@ -85,7 +97,7 @@ class Studio:
 
     def start_workers(self) -> None:
         """Start the warm processes."""
-        self.workers = {name: Worker(modules) for name, modules in _WARM.items()}
+        self.workers = {name: Worker(modules, _POLITE_S[name]) for name, modules in _WARM.items()}
 
     def close(self) -> None:
         """End all processes."""
@@ -96,7 +108,8 @@ class Studio:
         """Return the arguments of a call: those of the browser, whose project is in this folder."""
         arguments = dict(document)
         if isinstance(arguments.get("project"), dict):
-            arguments["project"] = {**arguments["project"], "folder": self.folder.path}
+            folders = {"folder": self.folder.path, "room": self.room}
+            arguments["project"] = {**arguments["project"], **folders}
         return arguments
 
     async def call(
@@ -228,6 +241,8 @@ ANSWERS: dict[str, Callable[..., Any]] = {
     "open": WorkingFolder.read,
     "save": WorkingFolder.save,
     "files": WorkingFolder.names,
+    "profile": profile,
+    "profile-text": profile_text,
 }
 
 
@@ -268,6 +283,12 @@ def application(studio: Studio, hosts: frozenset[str]) -> ASGIApp:
             function = partial(function, studio.folder)
         return JSONResponse(await to_thread.run_sync(call_checked, function, arguments))
 
+    async def keep_mesh(request: Request) -> Response:
+        path = mesh_path(studio.room, request.path_params["name"])
+        content = await _body(request, _MAX_MESH_BYTES)
+        await to_thread.run_sync(write_atomically, path, content)
+        return JSONResponse({})
+
     def failed(_: Request, error: Exception) -> Response:
         if isinstance(error, (InputError, ExternalError)):
             return JSONResponse({"error": error_document(error)}, 400)
@@ -285,6 +306,7 @@ def application(studio: Studio, hosts: frozenset[str]) -> ASGIApp:
 
     routes = [
         Route("/api/{name}", answer, methods=["POST"]),
+        Route("/meshes/{name}", keep_mesh, methods=["POST"]),
         Route("/made/{name:path}", made),
         Route("/{name:path}", static),
     ]
