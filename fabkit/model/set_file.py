@@ -697,10 +697,8 @@ class _SetReader:
         key = table.key("cells")
         if not isinstance(table.cells, dict) or not table.cells:
             expected = "expected a table such as { A = [[0, 0], [0, 1]], B = [[1, 0], [1, 1]] }"
-            is_empty = table.cells == {}
-            self.errors.add(
-                key, f"is empty; {expected}" if is_empty else f"{expected}, found {quote(table.cells)}"
-            )
+            message = f"{expected}, found {quote(table.cells)}"
+            self.errors.add(key, f"is empty; {expected}" if table.cells == {} else message)
             return {}
         errors_before = self.errors.count
         parts: dict[str, frozenset[Cell]] = {}

@@ -76,6 +76,7 @@ def _shapes(puzzle: PuzzleSet) -> dict[str, Any]:
                 "cells": _flat(sorted(piece.forms[0].cells)),
                 "area": area(puzzle.lattice, piece.forms[0]),
                 "balls": piece.body is not None,
+                "copies": piece.copies,
             }
             for piece in puzzle.pieces
         ],
@@ -88,6 +89,15 @@ def _shapes(puzzle: PuzzleSet) -> dict[str, Any]:
                 "labels": [
                     {"text": label.text, "cells": _flat(sorted(label.cells))}
                     for label in drawn.labels
+                ],
+                "clues": [
+                    {
+                        "cells": _flat(sorted(clue.cells)),
+                        **({"piece": clue.piece} if clue.piece else {}),
+                        **({"mark": clue.mark} if clue.mark else {}),
+                        **({"colour": clue.colour} if clue.colour else {}),
+                    }
+                    for clue in drawn.clues
                 ],
                 "default": drawn is board,
             }

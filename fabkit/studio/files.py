@@ -13,24 +13,34 @@ from fabkit.core.parsing import read_text
 from fabkit.model.library import shipped_folder, shipped_names
 
 _ENDING = ".toml"
-#: What a set file begins with that was drawn in the studio.
-NEW_TEXT = """\
+#: The name of a new set file.
+NEW_NAME = f"my-puzzle{_ENDING}"
+_NEW_HEAD = '''\
 [set]
 name = "my-puzzle"
 title = "My puzzle"
-lattice = "square"
+lattice = "{lattice}"
 moves = "rotations and flips"
 unit = "20 mm"
-
+'''
+_NEW_CUT = '''
 # Equal letters are a piece; all of them together are the board.
 [cut]
 rows = [
-  "AABB",
-  "ACCB",
-  "DCCB",
-  "DDDB",
+  "{rows}",
 ]
-"""
+'''
+#: The boards of examples: most lattices have cells whose edges meet as those of squares do.
+_EXAMPLE = ("AABB", "ACCB", "DCCB", "DDDB")
+_EXAMPLES = {"triangle": ("AABBBB", "CCBDDD")}
+
+
+def new_file(lattice: str, example: bool) -> dict[str, Any]:
+    """Return a set file without pieces on a lattice, or with an example of four."""
+    text = _NEW_HEAD.format(lattice=lattice)
+    if example:
+        text += _NEW_CUT.format(rows='",\n  "'.join(_EXAMPLES.get(lattice, _EXAMPLE)))
+    return {"name": NEW_NAME, "text": text, "digest": ""}
 
 
 @dataclass(frozen=True)
@@ -54,7 +64,7 @@ class WorkingFolder:
             InputError: when there is no such file.
         """
         if not name:
-            return {"name": f"my-puzzle{_ENDING}", "text": NEW_TEXT, "digest": ""}
+            return new_file("square", example=True)
         if name in shipped_names():
             file = f"{name}{_ENDING}"
             text = read_text(shipped_folder() / file, file, "a set file")

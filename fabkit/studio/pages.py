@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from fabkit.core.files import shipped_file
+from fabkit.model.lattice import LATTICES
 from fabkit.model.library import shipped_names
 from fabkit.output.i18n import LANGUAGES, load_messages
 from fabkit.output.report import render_html
@@ -17,7 +18,7 @@ from fabkit.studio.files import WorkingFolder
 
 _STATIC = Path(__file__).parent / "static"
 #: The play page's scripts that the studio shares: lattices, drawing, settings, and the 3D scene.
-_SHARED = ("play-grid.js", "play-store.js", "play-draw.js", "play-settings.js")
+_SHARED = ("play-grid.js", "play-store.js", "play-draw.js", "play-settings.js", "play-share.js")
 #: The page loads its own files only, and runs no inline script.
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
@@ -57,6 +58,7 @@ def studio_files() -> dict[str, bytes]:
         policy=POLICY,
         scripts=("data.js", *_SHARED, "vendor/three.js", "viewer-scene.js"),
         views=VIEWS,
+        lattices=LATTICES,
     )
     files["index.html"] = html.encode()
     return files
@@ -69,7 +71,10 @@ def _messages(language: str) -> dict[str, str]:
 def start_document(
     folder: WorkingFolder, start: str, layers: Sequence[str], settings: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Return what the page starts with: the set to open, sets to choose from, and all lattices."""
+    """Return what the page starts with: the set to open, sets to choose from, all lattices, and the
+    colours of pieces by default."""
+    from fabkit.model.set_file import PALETTE
+
     return {
         "open": folder.read(start),
         "layers": list(layers),
@@ -77,4 +82,5 @@ def start_document(
         "files": folder.names(),
         "shipped": shipped_names(),
         "lattices": lattice_documents(),
+        "palette": PALETTE,
     }

@@ -34,7 +34,7 @@ from fabkit.core.errors import ExternalError, FabkitError, InputError, escape
 from fabkit.core.files import digest, temporary_folder, write_atomically
 from fabkit.core.parsing import parse_json
 from fabkit.studio.drawing import read_project
-from fabkit.studio.files import WorkingFolder
+from fabkit.studio.files import WorkingFolder, new_file
 from fabkit.studio.pages import MEDIA_TYPES, POLICY, start_document, studio_files
 from fabkit.studio.printing import mesh_path, profile, profile_text
 from fabkit.studio.project import Event, call_checked
@@ -243,6 +243,7 @@ ANSWERS: dict[str, Callable[..., Any]] = {
     "files": WorkingFolder.names,
     "profile": profile,
     "profile-text": profile_text,
+    "new": new_file,
 }
 
 

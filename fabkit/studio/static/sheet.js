@@ -19,7 +19,8 @@ const MOST_PLACES = 100;
 /** Keys that move the cursor: right and up, in the drawing's directions. */
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
-/** Fires `painted` after a change by a person, and `cursor` when another cell has the cursor. */
+/** Fires `painted` after a change by a person, `stamp` when a cell is chosen with that tool, and `cursor`
+ * when another cell has the cursor. */
 export class Sheet extends EventTarget {
   /** @param {SVGSVGElement} element */
   constructor(element) {
@@ -32,7 +33,7 @@ export class Sheet extends EventTarget {
     this.before = new Map();
     /** The letter to paint; empty to erase. */
     this.brush = "";
-    /** @type {"paint" | "move"} */
+    /** @type {"paint" | "move" | "stamp"} */
     this.tool = "paint";
     /** Whether all cells are one shape, whatever their letters. */
     this.isOneShape = false;
@@ -188,6 +189,10 @@ export class Sheet extends EventTarget {
     this.element.focus({ preventScroll: true });
     this.element.setPointerCapture(event.pointerId);
     this.cursor = spot;
+    if (this.tool === "stamp") {
+      this.dispatchEvent(new Event("stamp"));
+      return;
+    }
     if (this.tool === "move") {
       if (this.painting.has(spot.key)) this._lift(spot);
     } else {
@@ -206,7 +211,7 @@ export class Sheet extends EventTarget {
     const steps = [...(event.getCoalescedEvents?.() ?? []), event];
     if ("carried" in hand) {
       const spot = this._spotAt(event);
-      if (spot) this._carryTo(spot.cell);
+      if (spot && this._carryTo(spot.cell)) this.cursor = spot;
       return;
     }
     for (const step of steps) {
@@ -254,15 +259,17 @@ export class Sheet extends EventTarget {
     this.hand = { carried, from: spot.cell, step: [0, 0] };
   }
 
-  /** @param {Cell} cell */
+  /** Moves the carried shape with the cell under the pointer; returns whether it stays on the sheet.
+   * @param {Cell} cell */
   _carryTo(cell) {
     const { hand } = this;
-    if (!hand || !("carried" in hand)) return;
+    if (!hand || !("carried" in hand)) return false;
     const [x, y] = this.lattice.grid.nearestStep(cell[0] - hand.from[0], cell[1] - hand.from[1]);
-    if (x === hand.step[0] && y === hand.step[1]) return;
-    if (!this._fits(hand.carried, [x, y])) return;
+    if (!this._fits(hand.carried, [x, y])) return false;
+    const isNew = x !== hand.step[0] || y !== hand.step[1];
     hand.step = [x, y];
-    this.draw();
+    if (isNew) this.draw();
+    return true;
   }
 
   /** Whether a carried shape stays on the sheet.
@@ -344,6 +351,7 @@ export class Sheet extends EventTarget {
 
   _keyPaint() {
     if (this._isCarried()) return this._release();
+    if (this.tool === "stamp") return this.dispatchEvent(new Event("stamp"));
     const cursor = /** @type {Spot} */ (this.cursor);
     this._paint(cursor, !this.brush || this.painting.get(cursor.key) === this.brush);
     this._finish();

@@ -55,7 +55,7 @@ export class Studio {
     this.fillFiles(start.files);
     /** @type {Record<string, () => unknown>} */
     const actions = {
-      new: () => this.open(""),
+      new: () => this.find("new").showModal(),
       save: () => project.save().then(() => this.announce(this.text("say_saved", { name: project.name }))),
       undo: () => project.undo(),
       redo: () => project.redo(),
@@ -63,7 +63,11 @@ export class Studio {
     for (const button of document.querySelectorAll("[data-do]")) {
       button.addEventListener("click", () => this.attempt(actions[button.dataset.do]));
     }
-    this.find("open").addEventListener("change", () => this.open(this.find("open").value));
+    this.find("new").addEventListener("close", () => {
+      const body = { lattice: this.find("lattice").value, example: this.find("example").checked };
+      if (this.find("new").returnValue) this.open(() => call("new", body));
+    });
+    this.find("open").addEventListener("change", () => this.open(() => call("open", { name: this.find("open").value })));
     this.find("name").addEventListener("change", () => { project.name = this.find("name").value; });
     document.addEventListener("keydown", (event) => {
       const isText = /** @type {Element} */ (event.target).matches("input, textarea, select");
@@ -110,11 +114,12 @@ export class Studio {
       ...(files.length ? [group("own_files", files)] : []), group("shipped", this.start.shipped));
   }
 
-  /** @param {string} name */
-  async open(name) {
+  /** Opens a file in place of the present one, once changes of that are given up.
+   * @param {() => Promise<any>} file */
+  async open(file) {
+    const choice = this.project.isSaved ? "leave" : await play.ask(this.text("ask_leave"), [["", this.text("cancel")], ["leave", this.text("do_leave")]]);
+    if (choice) await this.attempt(async () => this.project.load(await file()));
     this.find("open").value = "";
-    if (!this.project.isSaved && !window.confirm(this.text("ask_leave"))) return;
-    await this.attempt(async () => this.project.load(await call("open", { name })));
   }
 
   /** @param {string} name */

@@ -1,0 +1,176 @@
+// @ts-check
+// What a drawing comes to, live: area against area, the number of solutions as it is counted, one of
+// them, and how hard it is.
+import { Latest } from "./server.js";
+
+const { html, svg, viewBox, boxOf, pairs, formatCount } = window.fabkitPlay;
+
+/** @typedef {import("./studio.js").Studio} Studio */
+
+/** Changes within this time are solved once. */
+const PAUSE_MS = 60;
+
+export class Verdict {
+  /** @param {Studio} studio */
+  constructor(studio) {
+    this.studio = studio;
+    this.latest = new Latest();
+    this.title = html("h2", { className: "verdict-title" });
+    this.more = html("p", { className: "quiet" });
+    this.bar = html("progress", { max: 1, hidden: true });
+    this.stop = html("button", { type: "button", className: "plain", hidden: true });
+    this.areas = html("p", { className: "areas" });
+    this.picture = svg("svg", { class: "solution", role: "img" });
+    this.choice = html("select", {});
+    this.element = html("section", { className: "verdict" }, this.choice, this.title, this.bar, this.stop, this.more, this.areas, this.picture);
+    this.title.setAttribute("role", "status");
+    this.stop.addEventListener("click", () => { this.latest.stop(); this.showStopped(); });
+    this.choice.addEventListener("change", () => { this.asked = ""; this.update(); });
+    /** What was asked last. */
+    this.asked = "";
+    /** @type {any} */
+    this.answer = null;
+    /** @type {Record<string, number[]> | null} */
+    this.solution = null;
+    this.atLeast = 0;
+    this.isStopped = false;
+    /** @type {unknown} */
+    this.error = "";
+  }
+
+  /** @param {string} name
+   * @param {Record<string, unknown>} [values] */
+  text(name, values) { return this.studio.text(name, values); }
+
+  /** Asks anew if the drawing has changed; at once, the old question is given up. */
+  update() {
+    const { project } = this.studio;
+    const shapes = project.isRead ? project.shapes : null;
+    // Names, colours and texts do not matter.
+    const question = shapes && JSON.stringify([shapes.lattice, shapes.flips, shapes.challenges, shapes.families, this.choice.value,
+      ...shapes.pieces.map((/** @type {any} */ { id, cells, marks }) => [id, cells, marks]),
+      ...shapes.boards.map((/** @type {any} */ { id, cells, open, clues, default: first }) => [id, cells, open, clues, first])]);
+    if (question && question !== this.asked) {
+      this.asked = question;
+      this.showChoices(shapes);
+      this.latest.stop();
+      window.clearTimeout(this.timer);
+      Object.assign(this, { answer: null, solution: null, atLeast: 0, isStopped: false, error: "" });
+      this.timer = window.setTimeout(() => this.ask(), PAUSE_MS);
+    } else if (!shapes) {
+      if (this.asked) this.latest.stop();
+      Object.assign(this, { asked: "", answer: null, solution: null, error: "" });
+      window.clearTimeout(this.timer);
+    }
+    this.show();
+  }
+
+  /** @param {any} shapes */
+  showChoices({ boards, challenges }) {
+    const names = [...boards.filter((/** @type {any} */ board) => board.default), ...boards.filter((/** @type {any} */ board) => !board.default)]
+      .map((/** @type {any} */ { id }) => id).concat(challenges);
+    const { value } = this.choice;
+    this.choice.replaceChildren(...names.map((name) => html("option", { value: name, textContent: name })));
+    if (names.includes(value)) this.choice.value = value;
+    this.choice.hidden = names.length < 2;
+  }
+
+  async ask() {
+    const { project } = this.studio;
+    try {
+      const body = { project: project.request, challenge: this.choice.value };
+      const result = await this.latest.stream("solve", body, (event) => {
+        if (event.solution) this.solution = event.solution;
+        if (event.atLeast) this.atLeast = event.atLeast;
+        if (event.answer) this.answer = event.answer;
+        if (event.progress !== undefined) this.bar.value = event.progress;
+        this.show();
+      });
+      if (result) this.answer = result.answer;
+    } catch (error) {
+      this.error = error;
+    }
+    this.show();
+  }
+
+  showStopped() {
+    this.isStopped = true;
+    this.show();
+  }
+
+  show() {
+    const { project, messages } = this.studio;
+    const { answer, solution, error } = this;
+    const isAsking = Boolean(this.asked) && !answer && !error && !this.isStopped;
+    const number = (/** @type {number} */ count) => count.toLocaleString(document.documentElement.lang);
+    const counted = (/** @type {string} */ key, /** @type {number} */ count) => formatCount(messages, key, count).replace(String(count), number(count));
+    let title = "";
+    let more = "";
+    if (answer) {
+      const { status, count, upToSymmetry, reason, level } = answer;
+      const different = upToSymmetry ?? count;
+      if (status === "impossible") [title, more] = [this.text("draw_impossible"), reason];
+      else if (different === 1) title = this.text("draw_unique");
+      else if (different !== null) title = counted("draw_solutions", different);
+      else title = this.text("draw_unknown");
+      const parts = [
+        ...(different && count > different ? [this.text("draw_labelled", { count: number(count) })] : []),
+        ...(level ? [messages[`level_${level}`]] : []),
+      ];
+      if (parts.length) more = parts.join(" · ");
+    } else if (error) {
+      title = this.text("draw_unsolved");
+      more = error instanceof Error ? error.message : "";
+    } else if (isAsking || this.isStopped) {
+      title = this.atLeast ? this.text("draw_at_least", { count: number(this.atLeast) }) : solution ? this.text("draw_solvable") : this.text("draw_solving");
+    } else if (project.faults.length) {
+      title = counted("draw_faults", project.faults.length);
+    }
+    if (this.title.textContent !== title) this.title.textContent = title;
+    this.title.classList.toggle("good", answer?.upToSymmetry === 1 || (answer?.count === 1));
+    this.title.classList.toggle("wrong", answer?.status === "impossible" || Boolean(error) || (!this.asked && project.faults.length > 0));
+    this.more.textContent = more;
+    this.bar.hidden = this.stop.hidden = !isAsking;
+    this.stop.textContent = this.text("stop");
+    this.bar.ariaLabel = this.text("draw_solving");
+    this.choice.ariaLabel = this.text("draw_challenge");
+    this.showAreas();
+    this.showSolution();
+  }
+
+  showAreas() {
+    const { shapes } = this.studio.project;
+    if (!shapes) return this.areas.replaceChildren();
+    const number = (/** @type {number} */ area) => Number(area.toFixed(2)).toLocaleString(document.documentElement.lang);
+    const board = shapes.boards.find((/** @type {any} */ { id }) => id === this.choice.value) ?? shapes.boards.find((/** @type {any} */ one) => one.default);
+    const texts = [this.text("draw_area_pieces", { area: number(shapes.area) })];
+    if (board) {
+      const rest = board.area - shapes.area - board.open;
+      texts.push(this.text("draw_area_board", { area: number(board.area) }));
+      if (board.open) texts.push(this.text("draw_area_open", { area: number(board.open) }));
+      if (rest) texts.push(this.text(rest > 0 ? "draw_area_over" : "draw_area_lacks", { area: number(Math.abs(rest)) }));
+      this.areas.classList.toggle("wrong", rest !== 0);
+    }
+    this.areas.textContent = texts.join(" · ");
+  }
+
+  showSolution() {
+    const { shapes } = this.studio.project;
+    const { solution } = this;
+    if (!solution || !shapes) {
+      this.picture.replaceChildren();
+      this.picture.setAttribute("hidden", "");
+      return;
+    }
+    if (this.drawnSolution === solution) return;
+    this.drawnSolution = solution;
+    const { grid } = this.studio.lattice;
+    const byId = new Map(shapes.pieces.map((/** @type {any} */ piece) => [piece.id, piece]));
+    const rings = Object.entries(solution).map(([id, cells]) => ({ id, rings: grid.ringsOf(pairs(cells)) }));
+    this.picture.setAttribute("viewBox", viewBox(grid, boxOf(rings.flatMap((shape) => shape.rings)), 6).join(" "));
+    this.picture.setAttribute("aria-label", this.text("draw_solution"));
+    this.picture.removeAttribute("hidden");
+    this.picture.replaceChildren(...rings.map((shape) =>
+      svg("path", { d: grid.path(shape.rings), fill: byId.get(shape.id)?.colour ?? "var(--silhouette)", class: "body" })));
+  }
+}
