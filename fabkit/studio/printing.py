@@ -137,8 +137,9 @@ def profile_text(project: Project) -> dict[str, str]:
 _made: OrderedDict[tuple[object, ...], tuple[Mesh, dict[str, Any]]] = OrderedDict()
 
 
-def _artifacts(project: Project) -> tuple[Artifacts, list[dict[str, str]]]:
-    """The parts of a set that can be drafted, with the meshes that are kept, and the other's faults."""
+def _artifacts(project: Project) -> tuple[Artifacts, list[dict[str, str]], list[str]]:
+    """The parts of a set that can be drafted, with the meshes that are kept; the faults of the others;
+    and the ids of all."""
     from fabkit.build.artifacts import Artifacts
     from fabkit.drawing.boards.parts import printed_parts
     from fabkit.drawing.draft import draft_possible, draft_printable
@@ -166,7 +167,8 @@ def _artifacts(project: Project) -> tuple[Artifacts, list[dict[str, str]]]:
     artifacts = Artifacts(puzzle, possible, profile, drawings=drawings)
     keys = {part.id: _made_from(artifacts, part) for part in possible}
     meshes = {part_id: _made[key][0] for part_id, key in keys.items() if key in _made}
-    return Artifacts(puzzle, possible, profile, drawings=drawings, meshes=meshes), faults
+    artifacts = Artifacts(puzzle, possible, profile, drawings=drawings, meshes=meshes)
+    return artifacts, faults, [part.id for part in parts]
 
 
 def _made_from(artifacts: Artifacts, part: Printable) -> tuple[object, ...]:
@@ -197,8 +199,8 @@ def _model(artifacts: Artifacts, part: Printable) -> dict[str, Any]:
 def solids(project: Project, first: str = "", *, emit: Emit, progress: Progress) -> dict[str, Any]:
     """Make the solids of everything that the set prints.
 
-    Emits the ``faults`` of parts that the profile does not suit; then for each other part its
-    ``id``, its ``kind`` (``piece``, or that of a board or lid) and ``model``, as soon as it is made.
+    Emits the ``ids`` of all parts, and the ``faults`` of those that the profile does not suit; then
+    for each other part its ``id``, its ``kind`` (``piece``, or that of a board or lid) and ``model``, as soon as it is made.
 
     Args:
         first: the id of the part that is made before the others.
@@ -208,9 +210,8 @@ def solids(project: Project, first: str = "", *, emit: Emit, progress: Progress)
     """
     from fabkit.build.slicing import bom_of
 
-    artifacts, faults = _artifacts(project)
+    artifacts, faults, ids = _artifacts(project)
     parts = sorted(artifacts.printables, key=lambda part: part.id != first)
-    ids = [part.id for part in artifacts.printables]
     emit({"faults": faults, "ids": ids})
     for done, part in enumerate(parts):
         counted(progress, done, len(parts), part.id)
@@ -241,7 +242,7 @@ def plates(project: Project, *, emit: Emit, progress: Progress) -> dict[str, Any
     from fabkit.build.page_assets import viewer_matrix
     from fabkit.printing.plate import mesh_transform
 
-    artifacts, faults = _artifacts(project)
+    artifacts, faults, _ = _artifacts(project)
     if faults:
         raise InputError("", [ErrorDetail(fault["key"], fault["message"]) for fault in faults])
     drawings, profile = artifacts.drawings, artifacts.profile
@@ -317,7 +318,7 @@ def section(project: Project, part: str, *, emit: Emit, progress: Progress) -> d
     from fabkit.mesh.section import polygons_by_size
     from fabkit.mesh.upright import measure_section, upright_section
 
-    artifacts, _ = _artifacts(project)
+    artifacts, _, _ = _artifacts(project)
     printable = next((known for known in artifacts.printables if known.id == part), None)
     if printable is None:
         return {"rings": [], "measures": []}

@@ -525,6 +525,7 @@ declare namespace Fabkit {
 
   interface Scene {
     apart: number;
+    readonly parts: Map<string, unknown>;
     frames: number;
     readonly resting: boolean;
     add(id: string, model: Model, bytes: Uint8Array<ArrayBuffer>): void;
