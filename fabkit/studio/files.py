@@ -15,21 +15,21 @@ from fabkit.model.library import shipped_folder, shipped_names
 _ENDING = ".toml"
 #: The name of a new set file.
 NEW_NAME = f"my-puzzle{_ENDING}"
-_NEW_HEAD = '''\
+_NEW_HEAD = """\
 [set]
 name = "my-puzzle"
 title = "My puzzle"
 lattice = "{lattice}"
 moves = "rotations and flips"
 unit = "20 mm"
-'''
-_NEW_CUT = '''
+"""
+_NEW_CUT = """
 # Equal letters are a piece; all of them together are the board.
 [cut]
 rows = [
   "{rows}",
 ]
-'''
+"""
 #: The boards of examples: most lattices have cells whose edges meet as those of squares do.
 _EXAMPLE = ("AABB", "ACCB", "DCCB", "DDDB")
 _EXAMPLES = {"triangle": ("AABBBB", "CCBDDD")}

@@ -178,7 +178,14 @@ def _made_from(artifacts: Artifacts, part: Printable) -> tuple[object, ...]:
     if profile.tones == "plain" or not isinstance(part, Piece):
         return (drawing,)
     marks = artifacts.puzzle.marks.items() if part.back else ()
-    tones = part.tone, part.tones, part.back, part.forms[0], tuple(marks), artifacts.puzzle.lattice
+    tones = (
+        part.tone,
+        part.tones,
+        part.back,
+        part.forms[0],
+        tuple(marks),
+        artifacts.puzzle.lattice.name,
+    )
     return drawing, profile.unit_mm, profile.label_depth_mm, *tones
 
 

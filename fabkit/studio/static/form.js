@@ -261,7 +261,8 @@ export class Form {
 
   /** Goes to the first field with an error. */
   showFault() {
-    /** @type {HTMLElement | null} */ (this.element.querySelector("[aria-invalid]") ?? this.search).focus();
+    const field = /** @type {HTMLElement | null} */ (this.element.querySelector("[aria-invalid]"));
+    (field ?? this.search).focus();
   }
 
   /** Shows the fields that the search names, and opens their sections. */

@@ -100,7 +100,7 @@ export class Stage {
   update() {
     this.cutButton.setAttribute("aria-pressed", String(this.isSection));
     this.apart.hidden = this.isSection || this.shown !== "assembled";
-    this.canvas.hidden = this.isSection;
+    this.canvas.hidden = this.note.hidden = this.isSection;
     this.cut.hidden = !this.isSection;
     const name = this.select.selectedOptions[0]?.textContent ?? "";
     this.canvas.ariaLabel = this.studio.text("tune_view", { name });
@@ -257,7 +257,8 @@ export class Stage {
       const text = svg("text", {
         x: (ends.x1 + ends.x2) / 2 + (isUpright ? size * 0.4 : 0), y: (ends.y1 + ends.y2) / 2 + (isUpright ? size * 0.35 : -size * 0.3),
         "font-size": size, "text-anchor": isUpright ? "start" : "middle",
-      }, letter);
+      });
+      text.textContent = letter;
       drawing.append(svg("line", { ...ends, class: "measure" }), text);
       return html("div", {}, html("dt", {}, html("b", { textContent: letter }), ` ${this.studio.text(`tune_measure_${name.replaceAll("-", "_")}`)}`),
         html("dd", { textContent: `${Number(mm.toFixed(2))} mm` }));
