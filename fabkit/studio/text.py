@@ -1,8 +1,8 @@
 """Set files as text: changed without losing comments, and with the lines of errors.
 
 A scan divides valid TOML into blocks, which are tables with their comments, and their lines, which are
-keys with their values. An edit replaces only what differs. (tomlkit gives comments above a header to the
-table before, so they move or vanish with that one.)
+keys with their values. An edit replaces only what differs. In tomlkit, which has no lines for errors, a
+comment above a header is part of the table before: without the first piece, the second has its comment.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ _BLANKS = re.compile(r"[ \t]*")
 _GAP = re.compile(r"(?:[ \t\n]|#[^\n]*)*")
 _COMMENT = re.compile(r"[ \t]*#[^\n]*")
 _KEY = re.compile(r"""(?:[ \t]*(?:[\w-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')[ \t]*\.?)+""", re.ASCII)
+_LINES = re.compile(r".*\n|.+")
 _SCALAR = re.compile(
     r'"""(?:[^\\]|\\.)*?"{3,5}'
     r"|'''.*?'{3,5}"
@@ -74,7 +75,9 @@ def edit_text(text: str, document: Mapping[str, Any]) -> str:
         if not _parses_to(edited, document):
             edited = tomli_w.dumps(document)
     except (TypeError, RecursionError):
-        raise InputError.of("", "contains null or is nested too deeply; omit the key") from None
+        raise InputError.of(
+            "", "the document contains null, which TOML has not, or is nested too deeply"
+        ) from None
     return edited.replace("\n", "\r\n") if "\r\n" in text else edited
 
 
@@ -245,11 +248,12 @@ def _line_end(text: str, position: int) -> int:
 
 def _split(gap: str, before_header: bool) -> tuple[str, str, str]:
     """Divide comments and blank lines between tables: of the table before, of none, of the next."""
-    lines = gap.splitlines(keepends=True)
-    blank = [index for index, line in enumerate(lines) if not line.strip()]
+    lines = _LINES.findall(gap)
+    blank = [index for index, line in enumerate(lines) if not line.strip(" \t\n")]
     first, last = (blank[0], blank[-1] + 1) if blank else (0, 0)
     if not before_header:
-        first, last = first if blank else len(lines), len(lines)
+        first = blank[0] if blank else len(lines)
+        last = len(lines)
     return "".join(lines[:first]), "".join(lines[first:last]), "".join(lines[last:])
 
 
@@ -367,6 +371,9 @@ class _Editor:
                 self.add(path, key, value)
             elif _same(old[key], value):
                 continue
+            elif old[key] == [] and _is_tables(value) and path == ():
+                self.remove(below)
+                self.add(path, key, value)
             elif line := self.lines.get(below):
                 indent = line.key[: len(line.key) - len(line.key.lstrip())]
                 item = _Item(value, self.text, line.place, old[key])
@@ -413,10 +420,10 @@ class _Editor:
         moved = {id(slot[0]): groups[index] for slot, index in zip(slots, kept, strict=True)}
         followers = {id(block) for slot in slots for block in slot[1:]}
         self.blocks = [
-            block
-            for place in self.blocks
-            if id(place) not in followers
-            for block in moved.get(id(place), [place])
+            moved_block
+            for block in self.blocks
+            if id(block) not in followers
+            for moved_block in moved.get(id(block), [block])
         ]
         for index, apart in zip(kept, aparts, strict=True):
             groups[index][0].apart = apart

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from fabkit.core.errors import ErrorDetail, InputError
 from fabkit.model.library import shipped_folder, shipped_names
 from fabkit.model.set_file import read_set
+from fabkit.studio import text as studio_text
 from fabkit.studio.text import edit_text, line_of
 from tests.test_bad import MADE, SETS, TABLES, text_of
 
@@ -97,6 +98,11 @@ PIECE = {"id": "N", "rows": ["XX", ".X"]}
         (lambda d: d["board"][0].pop("clue"), without(CLUE)),
         (lambda d: d["piece"].append(PIECE), TEXT.replace(SECOND, SECOND + NEW)),
         (lambda d: d["piece"].insert(1, PIECE), TEXT.replace(FIRST, FIRST + NEW)),
+        (lambda d: d["piece"].insert(0, PIECE), TEXT.replace(FIRST, NEW + FIRST)),
+        (
+            lambda d: (d["piece"].pop(0), d["piece"][0].update(colour="#012345")),
+            without(FIRST).replace("\n# end of B", '\ncolour = "#012345"\n# end of B'),
+        ),
         (lambda d: d["piece"].reverse(), TEXT.replace(FIRST + SECOND, SECOND + FIRST)),
         (lambda d: d["set"].pop("marks"), without("marks = { o = \"hole\",  x = 'cross' }\n")),
         (
@@ -143,15 +149,51 @@ def test_an_equal_document_changes_nothing() -> None:
     assert edit_text("a = 1", {"a": True}) == "a = true\n"
 
 
-def test_long_lists_are_wrapped() -> None:
-    cells = [[row, column, part] for row in range(3) for column in range(9) for part in range(4)]
+def test_a_removed_key_leaves_one_blank_line() -> None:
+    assert edit_text("a = 1\n\nb = 2\n\nc = 3\n", {"a": 1, "c": 3}) == "a = 1\n\nc = 3\n"
+    assert edit_text("a = 1\n# of b\nb = 2\nc = 3\n", {"a": 1, "c": 3}) == "a = 1\n# of b\nc = 3\n"
+
+
+def test_only_the_table_that_cannot_be_changed_in_place_is_written_anew() -> None:
+    text = "[a]  # first\nb = 1  # kept\n\n[c]\nd.e = 1\n"
+    assert edit_text(text, {"a": {"b": 1}, "c": {"d": {}}}) == text.replace("d.e = 1", "d = {}")
+
+
+def test_tables_after_an_empty_list_have_headers() -> None:
+    text = "[set]\nname = 'a'\n\n[[piece]]\nid = 'A'\n"
+    empty = edit_text(text, {"set": {"name": "a"}, "piece": []})
+    assert empty == "piece = []\n[set]\nname = 'a'\n"
+    filled = edit_text(empty, {"set": {"name": "a"}, "piece": [{"id": "A"}]})
+    assert filled == text.replace("id = 'A'", 'id = "A"')
+
+
+def test_only_line_breaks_end_a_comment() -> None:
+    text = "[a]\nb = 1\n# one\u2028\u2028line\n[c]\nd = 1\n"
+    assert edit_text(text, {"a": {"b": 1}, "c": {"d": 1}, "e": {}}) == f"{text}\n[e]\n"
+    assert edit_text(text, {"a": {"b": 1}}) == "[a]\nb = 1\n"
+
+
+def test_a_failed_edit_writes_the_document_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(studio_text, "_edited", lambda *_: "a = ")
+    document = {"a": [1], "b": {"c": "d"}}
+    assert tomllib.loads(edit_text("a = 1\n", document)) == document
+
+
+@pytest.mark.parametrize("count", range(1, 108))
+def test_long_lists_are_wrapped(count: int) -> None:
+    places = [[row, column, part] for row in range(3) for column in range(9) for part in range(4)]
+    cells = places[:count]
+    old = "cut = { cells = { A = [[0, 0]] } }\n"
+    inline = edited(lambda d: d["cut"]["cells"].update(A=cells), old)
+    assert inline.startswith("cut = { cells = { A = [")
     for text in (
         edited(lambda d: d.update(cut={"cells": {"A": cells, "B": [[9, 9]]}})),
-        edited(lambda d: d["cut"]["cells"].update(A=cells), "cut = { cells = { A = [[0, 0]] } }\n"),
         edited(lambda d: d["board"][0].update(cells=cells)),
+        inline,
     ):
-        lengths = [len(line) for line in text.splitlines()]
-        assert 85 < max(lengths) <= 100
+        longest = max(map(len, text.splitlines()))
+        assert longest <= 100
+        assert count < 20 or longest > 80
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -277,6 +319,7 @@ def edits(draw: st.DrawFn) -> tuple[str, Document]:
 
 @given(edits())
 @example(("a.b = 1\n", {"a": {}}))
+@example(("a = { b.c = 1, d = 2 }\n", {"a": {"b": {"c": 1}, "d": 3}}))
 @example(("[a.b]\nc = 1\n", {"a": {"b": {"c": 1}, "d": 2}}))
 @example(("[a]\nb = 1\n[[c]]\n[a.d]\n", {"a": {"b": 1, "e": {}}, "c": [{}]}))
 def test_the_text_parses_to_the_document(edit: tuple[str, Document]) -> None:
