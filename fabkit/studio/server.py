@@ -73,6 +73,11 @@ _WARM = {
 _POLITE_S = {SOLVING: POLITE_S, SOLIDS: 3.0}
 
 
+def start_worker(name: str) -> Worker:
+    """Start a warm process: `SOLVING` or `SOLIDS`."""
+    return Worker(_WARM[name], _POLITE_S[name])
+
+
 @dataclass
 class Studio:
     """What the routes share.
@@ -97,7 +102,7 @@ class Studio:
 
     def start_workers(self) -> None:
         """Start the warm processes."""
-        self.workers = {name: Worker(modules, _POLITE_S[name]) for name, modules in _WARM.items()}
+        self.workers = {name: start_worker(name) for name in _WARM}
 
     def close(self) -> None:
         """End all processes."""
