@@ -330,7 +330,8 @@ def open_socket(port: int) -> socket.socket:
     Raises:
         ExternalError: when the port is in use.
     """
-    listener = socket.socket()
+    # Only to sockets that name their protocol does asyncio send small answers at once.
+    listener = socket.socket(proto=socket.IPPROTO_TCP)
     if sys.platform != "win32":
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:

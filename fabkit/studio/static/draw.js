@@ -398,7 +398,9 @@ class DrawView {
   /** @param {"piece" | "board"} kind */
   add(kind) {
     const tables = this.project.document?.[kind] ?? [];
-    const ids = new Set(tables.map((/** @type {any} */ { id }) => id).concat(kind === "piece" ? Object.keys(this.table({ kind: "cut", index: 0 }).cells ?? {}) : []));
+    const cut = this.table({ kind: "cut", index: 0 });
+    const cutIds = kind === "piece" ? this.drawnBy({ kind: "cut", index: 0 }).map(([, letter]) => letter) : [cut.board ?? "board"];
+    const ids = new Set([...tables.map((/** @type {any} */ { id }) => id), ...cutIds]);
     const names = kind === "piece" ? [...LETTERS] : ["board", ...Array.from({ length: 99 }, (_, i) => `board-${i + 2}`)];
     const id = names.find((name) => !ids.has(name)) ?? `${kind}-${tables.length + 1}`;
     const drawn = kind === "board" ? { size: [4, 4] } : { rows: ["X"] };

@@ -20,13 +20,16 @@ export class Project extends EventTarget {
     this.shapes = null;
     /** @type {Fault[]} */
     this.faults = [];
-    /** The text that was last opened or saved. */
+    /** The text that was last opened or saved, and its name. */
     this.savedText = "";
+    this.savedName = "";
     /** @type {State[]} */
     this.past = [];
     /** @type {State[]} */
     this.future = [];
     this._version = 0;
+    /** Whether the text is not yet that of the document. */
+    this._isStale = false;
     /** @type {Promise<void> | null} */
     this._reading = null;
   }
@@ -35,7 +38,7 @@ export class Project extends EventTarget {
   /** The parsed text; null where it is not TOML. */
   get document() { return this.state.document; }
   get isRead() { return !this._reading; }
-  get isSaved() { return this.text === this.savedText && this.isRead; }
+  get isSaved() { return this.text === this.savedText && this.name === this.savedName && !this._isStale; }
 
   /** What the server needs to know of it. */
   get request() {
@@ -46,7 +49,7 @@ export class Project extends EventTarget {
   /** Replaces everything by a file.
    * @param {{ name: string, text: string, digest: string }} file */
   async load({ name, text, digest }) {
-    Object.assign(this, { name, digest, past: [], future: [], savedText: text, shapes: null });
+    Object.assign(this, { name, digest, past: [], future: [], savedText: text, savedName: name, shapes: null });
     this.state = { ...this.state, text, document: null };
     await this._read();
     this.savedText = this.text;
@@ -77,6 +80,7 @@ export class Project extends EventTarget {
     this.past.push(this.state);
     this.future = [];
     this.state = { ...this.state, ...values };
+    this._isStale = "document" in values;
     return this._read();
   }
 
@@ -115,17 +119,25 @@ export class Project extends EventTarget {
       this.shapes = answer.shapes ?? null;
     }
     this._reading = null;
+    this._isStale = false;
     this._fire();
   }
 
   _fire() { this.dispatchEvent(new Event("change")); }
 
+  /** Gives it another name; saved under that, it is another file.
+   * @param {string} name */
+  rename(name) {
+    if (name === this.name) return;
+    Object.assign(this, { name, digest: name === this.savedName ? this.digest : "" });
+    this._fire();
+  }
+
   async save() {
     await this._reading;
     const { name, text, digest } = this;
-    const saved = await call("save", { name, text, digest });
-    this.digest = saved.digest;
-    this.savedText = text;
+    const saved = await call("save", { name, text, known: digest });
+    Object.assign(this, { digest: saved.digest, savedText: text, savedName: name });
     this._fire();
   }
 }

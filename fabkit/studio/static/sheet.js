@@ -89,7 +89,8 @@ export class Sheet extends EventTarget {
     });
     this.spots = rows.flatMap((row) => columns.flatMap((column) => lattice.cellsAt(row, column).map((cell, k) => {
       const corners = lattice.grid.cornersOf(cell).flat();
-      const path = svg("path", { d: lattice.grid.path([corners]), class: "sheet-cell" });
+      const place = lattice.perPlace > 1 ? [row, column, k] : [row, column];
+      const path = svg("path", { d: lattice.grid.path([corners]), class: "sheet-cell", "data-cell": place.join() });
       const centre = lattice.grid.toDrawing(...cell);
       return { cell, key: key(...cell), path, centre, address: [row, column, k] };
     })));
@@ -121,7 +122,7 @@ export class Sheet extends EventTarget {
     for (const { cell, key: at, path } of this.spots) {
       const letter = letterAt(at);
       path.style.fill = letter === undefined ? "" : this.look(letter).fill;
-      path.classList.toggle("painted", letter !== undefined);
+      path.dataset.letter = letter ?? "";
       path.classList.toggle("carried", Boolean(carried?.has(at)));
       for (const [from, to] of this.lattice.grid.edgesOf(cell)) {
         const back = `${to} ${from}`;
@@ -298,7 +299,13 @@ export class Sheet extends EventTarget {
     const symmetry = this.lattice.symmetries.find(({ turns, flipped }) => turns === wanted[0] && flipped === wanted[1]);
     const cells = this.lattice.turned(hand.carried.map((/** @type {[Cell, string]} */ [cell]) => cell), /** @type {any} */ (symmetry));
     const turned = hand.carried.map((/** @type {[Cell, string]} */ [, letter], /** @type {number} */ i) => [cells[i], letter]);
-    if (this._fits(turned, hand.step)) hand.carried = turned;
+    if (this._fits(turned, hand.step)) {
+      // The cursor stays on its cell of the shape.
+      const [x, y] = hand.step;
+      const place = hand.carried.findIndex((/** @type {[Cell, string]} */ [cell]) => key(cell[0] + x, cell[1] + y) === this.cursor?.key);
+      if (place >= 0) this.cursor = this._byKey.get(key(cells[place][0] + x, cells[place][1] + y));
+      hand.carried = turned;
+    }
     if (wasCarried) this.draw();
     else this._release();
   }
@@ -337,7 +344,7 @@ export class Sheet extends EventTarget {
       const cost = along + 2 * aside;
       if (cost < least - 1e-6) [best, least] = [spot, cost];
     }
-    if (!best) return;
+    if (!best) return void this.dispatchEvent(new Event("cursor"));
     this.cursor = best;
     if (this._isCarried()) {
       this._carryTo(best.cell);

@@ -56,7 +56,11 @@ export class Studio {
     /** @type {Record<string, () => unknown>} */
     const actions = {
       new: () => this.find("new").showModal(),
-      save: () => project.save().then(() => this.announce(this.text("say_saved", { name: project.name }))),
+      save: async () => {
+        project.rename(this.find("name").value); // it may still have the focus
+        await project.save();
+        this.announce(this.text("say_saved", { name: project.name }));
+      },
       undo: () => project.undo(),
       redo: () => project.redo(),
     };
@@ -68,7 +72,7 @@ export class Studio {
       if (this.find("new").returnValue) this.open(() => call("new", body));
     });
     this.find("open").addEventListener("change", () => this.open(() => call("open", { name: this.find("open").value })));
-    this.find("name").addEventListener("change", () => { project.name = this.find("name").value; });
+    this.find("name").addEventListener("change", () => project.rename(this.find("name").value));
     document.addEventListener("keydown", (event) => {
       const isText = /** @type {Element} */ (event.target).matches("input, textarea, select");
       const name = { z: event.shiftKey ? "redo" : "undo", y: "redo", s: "save" }[event.key.toLowerCase()];

@@ -1,0 +1,407 @@
+"""Drawing in the studio: as a person does it, by pointer and by keyboard."""
+
+from __future__ import annotations
+
+import random
+import tomllib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from fabkit.model.lattice import LATTICES, Cell, Lattice
+from fabkit.model.library import shipped_names
+from tests.support import browser
+from tests.support.studios import RunningStudio
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = browser.needed
+
+TABLET = {"width": 1024, "height": 768}
+#: A tray of five pieces with three solutions; with one cell of D given to C there is one.
+FIVE = ["DDDBB", "ECCCB", "EECAA", "EEEAA"]
+CHANGED, CHANGED_TO = (0, 2), "C"
+#: The element that shows the number of solutions.
+TITLE = ".verdict-title"
+
+
+class Drawing:
+    """The view to draw, as a person sees it."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        page.locator(".sheet-cell").first.wait_for()
+        self.settle()
+
+    def settle(self) -> None:
+        """Wait until everything has been read."""
+        self.page.wait_for_function("() => fabkitStudio.project.isRead")
+
+    @property
+    def text(self) -> str:
+        """The set file, as it stands beside the sheet."""
+        self.settle()
+        return self.page.locator("#studio-text").input_value()
+
+    @property
+    def document(self) -> dict[str, Any]:
+        return tomllib.loads(self.text)
+
+    def new(self, lattice: str = "square", example: bool = False) -> None:
+        """Begin a new set."""
+        self.page.locator("[data-do=new]").click()
+        self.page.locator("#studio-lattice").select_option(lattice)
+        self.page.locator("#studio-example").set_checked(example)
+        self.page.locator("#studio-new .main").click()
+        if self.page.locator("dialog.ask").is_visible():
+            self.page.locator("dialog.ask button").last.click()
+        self.page.wait_for_function(
+            "(lattice) => fabkitStudio.project.document?.set.lattice === lattice", arg=lattice
+        )
+        self.settle()
+
+    def open(self, name: str) -> None:
+        """Open a file."""
+        self.page.locator("#studio-open").select_option(name)
+        if self.page.locator("dialog.ask").is_visible():
+            self.page.locator("dialog.ask button").last.click()
+        self.page.wait_for_function(
+            "(name) => fabkitStudio.project.name === `${name}.toml`", arg=name
+        )
+        self.settle()
+
+    def brush(self, letter: str) -> None:
+        self.page.locator(f'[data-brush="brush-{letter}"]').click()
+
+    def centre(self, *place: int) -> tuple[float, float]:
+        """The middle of a cell on the screen."""
+        cell = self.page.locator(f'.sheet-cell[data-cell="{",".join(map(str, place))}"]')
+        box = cell.bounding_box()
+        assert box is not None
+        return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+    def stroke(self, *places: tuple[int, ...]) -> None:
+        """Draw over some cells with the pointer."""
+        mouse = self.page.mouse
+        mouse.move(*self.centre(*places[0]))
+        mouse.down()
+        for place in places[1:]:
+            mouse.move(*self.centre(*place), steps=4)
+        mouse.up()
+
+    def on_sheet(self) -> dict[tuple[int, ...], str]:
+        """The letters of the cells on the sheet."""
+        pairs = self.page.locator(".sheet-cell").evaluate_all(
+            "cells => cells.filter((cell) => cell.dataset.letter).map((cell) => [cell.dataset.cell, cell.dataset.letter])"
+        )
+        return {tuple(map(int, place.split(","))): letter for place, letter in pairs}
+
+    def says(self, text: str) -> None:
+        """Wait for the number of solutions."""
+        self.page.locator(TITLE, has_text=text).wait_for()
+
+
+@contextmanager
+def drawing(chromium: Browser, studio: RunningStudio, **settings: Any) -> Iterator[Drawing]:
+    """The studio's page; nothing may be written to its console."""
+    with browser.opened(
+        chromium, studio.url, server=studio.url, first_visit=True, **settings
+    ) as page:
+        yield Drawing(page)
+
+
+def strokes(rows: Sequence[str]) -> dict[str, list[tuple[int, int]]]:
+    """For each piece of a cut board the places to draw over, each beside one before it."""
+    places: dict[str, list[tuple[int, int]]] = {}
+    for row, line in enumerate(rows):
+        for column, letter in enumerate(line):
+            places.setdefault(letter, []).append((row, column))
+    return dict(sorted(places.items()))
+
+
+@pytest.mark.parametrize("window", [browser.DESKTOP, TABLET], ids=["desktop", "tablet"])
+def test_five_pieces_by_pointer(chromium: Browser, studio: RunningStudio, window: Any) -> None:
+    with drawing(chromium, studio, viewport=window) as sheet:
+        sheet.new()
+        for letter, places in strokes(FIVE).items():
+            sheet.brush(letter)
+            for place in places:
+                sheet.stroke(place)
+        sheet.says("3 solutions")
+        assert sheet.document["cut"]["rows"] == FIVE
+        sheet.brush(CHANGED_TO)
+        sheet.stroke(CHANGED)
+        sheet.says("Exactly one solution")
+        sheet.page.locator("[data-do=undo]").click()
+        sheet.says("3 solutions")
+        assert sheet.document["cut"]["rows"] == FIVE
+
+
+def test_five_pieces_by_keyboard(chromium: Browser, studio: RunningStudio) -> None:
+    with drawing(chromium, studio) as sheet:
+        keyboard = sheet.page.keyboard
+        reach(sheet, "[data-do=new]")
+        keyboard.press("Enter")
+        reach(sheet, "#studio-example")
+        keyboard.press("Space")
+        reach(sheet, "#studio-new .main")
+        keyboard.press("Enter")
+        sheet.page.wait_for_function("() => !fabkitStudio.project.document.cut")
+        reach(sheet, ".sheet")
+        for number, (_, places) in enumerate(strokes(FIVE).items(), 1):
+            keyboard.press(str(number))
+            for place in places:
+                go(sheet, place)
+                keyboard.press("Space")
+        sheet.says("3 solutions")
+        assert sheet.document["cut"]["rows"] == FIVE
+        keyboard.press("3")
+        go(sheet, CHANGED)
+        keyboard.press("Space")
+        sheet.says("Exactly one solution")
+        keyboard.press("Control+z")
+        sheet.says("3 solutions")
+        keyboard.press("Control+y")
+        sheet.says("Exactly one solution")
+
+
+def reach(sheet: Drawing, selector: str) -> None:
+    """Press Tab until an element has the focus."""
+    for _ in range(60):
+        if sheet.page.evaluate("(selector) => document.activeElement.matches(selector)", selector):
+            return
+        sheet.page.keyboard.press("Tab")
+    raise AssertionError(f"{selector} cannot be reached by Tab")
+
+
+def go(sheet: Drawing, place: tuple[int, int]) -> None:
+    """Move the cursor to a place, as what is announced says where it is."""
+    for _ in range(60):
+        sheet.page.keyboard.press("ArrowLeft")
+        said = sheet.page.locator("#studio-say").inner_text()
+        row, column = (int(number) - 1 for number in said.split(":")[0].split(","))
+        break
+    keys = ["ArrowDown" if place[0] > row else "ArrowUp"] * abs(place[0] - row)
+    keys += ["ArrowRight" if place[1] > column else "ArrowLeft"] * abs(place[1] - column)
+    for key in keys:
+        sheet.page.keyboard.press(key)
+
+
+def test_pieces_are_moved_turned_and_turned_over(chromium: Browser, studio: RunningStudio) -> None:
+    with drawing(chromium, studio) as sheet:
+        sheet.new()
+        sheet.brush("A")
+        sheet.stroke((0, 0), (0, 1), (0, 2), (1, 2))
+        sheet.page.locator('[data-brush="move"]').click()
+        sheet.stroke((0, 1), (2, 3))
+        assert sheet.on_sheet() == dict.fromkeys([(2, 2), (2, 3), (2, 4), (3, 4)], "A")
+        sheet.page.keyboard.press("r")
+        assert sheet.document["cut"]["rows"] == [".A", ".A", "AA"]
+        sheet.page.keyboard.press("f")
+        assert sheet.document["cut"]["rows"] == ["A.", "A.", "AA"]
+        sheet.page.keyboard.press("Shift+R")
+        assert sheet.document["cut"]["rows"] == ["..A", "AAA"]
+        for _ in range(4):
+            sheet.page.keyboard.press("Control+z")
+            sheet.settle()
+        assert sheet.on_sheet() == dict.fromkeys([(0, 0), (0, 1), (0, 2), (1, 2)], "A")
+
+
+@pytest.mark.parametrize("name", LATTICES)
+def test_every_lattice_can_be_painted(chromium: Browser, studio: RunningStudio, name: str) -> None:
+    lattice = LATTICES[name]
+    with drawing(chromium, studio) as sheet:
+        sheet.new(name, example=True)
+        assert drawn_in_file(sheet.document["cut"], lattice) == shape(sheet.on_sheet(), lattice)
+        sheet.brush("E")
+        sheet.stroke((0, 0, 0) if lattice.is_divided else (0, 0))
+        seen = sheet.on_sheet()
+        assert "E" in seen.values()
+        assert drawn_in_file(sheet.document["cut"], lattice) == shape(seen, lattice)
+
+
+def cells_at(lattice: Lattice, place: Sequence[int]) -> list[Cell]:
+    cells = lattice.cells_at(place[0], place[1])
+    return [cells[place[2]]] if len(place) > 2 else [*cells]
+
+
+def shape(cells: dict[tuple[int, ...], str], lattice: Lattice) -> set[tuple[Cell, str]]:
+    """Cells with their letters, wherever they are."""
+    by_cell = {cell: letter for place, letter in cells.items() for cell in cells_at(lattice, place)}
+    return moved(by_cell, lattice)
+
+
+def moved(by_cell: dict[Cell, str], lattice: Lattice) -> set[tuple[Cell, str]]:
+    if not by_cell:
+        return set()
+    x, y = lattice.anchor(by_cell)
+    return {((cx - x, cy - y), letter) for (cx, cy), letter in by_cell.items()}
+
+
+def drawn_in_file(table: dict[str, Any], lattice: Lattice) -> set[tuple[Cell, str]]:
+    """What rows, cells or a size in a file draw; letters of pieces and boards do not matter."""
+    by_cell: dict[Cell, str] = {}
+    rows = (
+        table.get("rows") or ["X" * table["size"][1]] * table["size"][0]
+        if "size" in table
+        else table.get("rows")
+    )
+    if rows is not None:
+        for row, line in enumerate(rows):
+            for column, letter in enumerate(line):
+                if letter not in ". ":
+                    by_cell |= dict.fromkeys(lattice.cells_at(row, column), letter)
+        return moved(by_cell, lattice)
+    lists = table["cells"] if isinstance(table["cells"], dict) else {"X": table["cells"]}
+    for letter, places in lists.items():
+        for place in places:
+            by_cell |= dict.fromkeys(cells_at(lattice, place), letter)
+    return moved(by_cell, lattice)
+
+
+@pytest.mark.parametrize("name", shipped_names())
+def test_every_shipped_set_opens(chromium: Browser, studio: RunningStudio, name: str) -> None:
+    with drawing(chromium, studio) as sheet:
+        sheet.open(name)
+        assert sheet.page.locator(".thing").count() > 1
+        assert sheet.page.locator(".faults li").count() == 0
+        sheet.page.wait_for_function(
+            "() => document.querySelector('.verdict progress').hidden", timeout=120_000
+        )
+        assert sheet.page.locator(TITLE).inner_text()
+
+
+def test_an_outline_becomes_cells_where_it_is_painted(
+    chromium: Browser, studio: RunningStudio
+) -> None:
+    with drawing(chromium, studio) as sheet:
+        sheet.open("fridgeiq")
+        before = sheet.document
+        sheet.page.locator(".thing").nth(2).click()
+        sheet.page.locator('[data-brush="erase"]').click()
+        cell, *_ = sheet.on_sheet()
+        sheet.stroke(cell)
+        after = sheet.document
+        changed = [i for i, piece in enumerate(after["piece"]) if piece != before["piece"][i]]
+        assert changed == [2]
+        assert after["piece"][2].keys() == before["piece"][2].keys() - {"outline"} | {"cells"}
+        assert sheet.text.count("#") > 10  # its comments
+        sheet.page.locator("[data-do=undo]").click()
+        assert sheet.document == before
+
+
+def test_text_and_drawing_are_one(chromium: Browser, studio: RunningStudio) -> None:
+    with drawing(chromium, studio) as sheet:
+        sheet.new(example=True)
+        area = sheet.page.locator("#studio-text")
+        area.fill(sheet.text.replace('"DDDB"', '"DDDD"'))
+        sheet.page.locator('.sheet-cell[data-cell="3,3"][data-letter=D]').wait_for()
+        area.fill(sheet.text.replace('"DDDD"', '"DD?D"'))
+        fault = sheet.page.locator(".text-view .faults .link")
+        fault.wait_for()
+        assert "is neither a letter" in fault.inner_text()
+        fault.click()
+        selected = "document.activeElement.value.slice(document.activeElement.selectionStart, document.activeElement.selectionEnd)"
+        assert "DD?D" in sheet.page.evaluate(selected) or "rows" in sheet.page.evaluate(selected)
+        area.fill("[set")
+        sheet.page.locator(".text-view .faults", has_text="is not TOML").wait_for()
+        sheet.page.locator("#studio-name").click()
+        sheet.page.locator("[data-do=undo]").click()
+        sheet.page.locator("[data-do=undo]").click()
+        sheet.settle()
+        assert sheet.document["cut"]["rows"][3] == "DDDD"
+
+
+def test_a_board_has_texts_clues_and_open_cells(chromium: Browser, studio: RunningStudio) -> None:
+    with drawing(chromium, studio) as sheet:
+        sheet.new(example=True)
+        sheet.page.locator('[data-id="add-board"]').click()
+        sheet.page.locator('[data-brush="label"]').click()
+        for place in [(0, 0), (0, 1), (1, 3)]:
+            sheet.stroke(place)
+        sheet.page.locator('[data-brush="clue"]').click()
+        sheet.stroke((2, 2))
+        sheet.page.locator('[data-brush="field-draw_open"]').fill("1")
+        sheet.page.locator('[data-brush="field-draw_open"]').press("Enter")
+        sheet.settle()
+        (board,) = sheet.document["board"]
+        assert board["labels"] == ["1 2 . .", ". . . 3", ". . . .", ". . . ."]
+        assert board["clue"] == [{"cells": [[2, 2]], "piece": "A"}]
+        assert board["open"] == 1
+        texts = sheet.page.locator(".sheet-over .letter").all_text_contents()
+        assert sorted(texts) == ["1", "2", "3", "A"]
+
+
+def test_what_is_saved_is_a_set_file(chromium: Browser, studio: RunningStudio) -> None:
+    with drawing(chromium, studio) as sheet:
+        sheet.new(example=True)
+        sheet.page.locator("#studio-name").fill("drawn.toml")
+        sheet.page.keyboard.press("Control+s")
+        sheet.page.locator("#studio-say", has_text="Saved drawn.toml").wait_for()
+        assert (studio.folder / "drawn.toml").read_text() == sheet.text
+        sheet.brush("A")
+        sheet.stroke((0, 3))
+        sheet.page.locator("[data-do=save]").click()
+        sheet.page.locator("#studio-say", has_text="Saved drawn.toml").wait_for()
+        sheet.page.wait_for_function("() => fabkitStudio.project.isSaved")
+        assert (studio.folder / "drawn.toml").read_text() == sheet.text
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_any_actions_end_in_a_text_that_is_what_is_seen(
+    chromium: Browser, studio: RunningStudio, seed: int
+) -> None:
+    """Five hundred of them, by pointer and by keyboard."""
+    rng = random.Random(seed)
+    with drawing(chromium, studio) as sheet:
+        sheet.new(rng.choice(list(LATTICES)), example=True)
+        for _ in range(500):
+            act(sheet, rng)
+        sheet.page.keyboard.press("Escape")
+        sheet.settle()
+        document = sheet.document
+        lattice = LATTICES[document["set"]["lattice"]]
+        for button in sheet.page.locator(".thing").all():
+            kind, index = str(button.get_attribute("data-id")).split("-")
+            button.click()
+            table = document["cut"] if kind == "cut" else document[kind][int(index)]
+            assert drawn_in_file(table, lattice) == shape(sheet.on_sheet(), lattice), button
+        answered = studio.call(
+            "read", project={"name": "my-puzzle.toml", "text": sheet.text}, document=document
+        )
+        assert answered["text"] == sheet.text
+
+
+def act(sheet: Drawing, rng: random.Random) -> None:
+    """One random action."""
+    page = sheet.page
+
+    def click(selector: str) -> None:
+        found = page.locator(selector)
+        count = found.count()
+        if count:
+            found.nth(rng.randrange(count)).click()
+
+    def stroke() -> None:
+        places = page.locator(".sheet-cell").evaluate_all(
+            "cells => cells.map((cell) => cell.dataset.cell)"
+        )
+        chosen = [tuple(map(int, place.split(","))) for place in rng.sample(places, 2)]
+        sheet.stroke(*chosen)
+
+    actions = [
+        (30, stroke),
+        (10, lambda: click(".brush")),
+        (20, lambda: page.keyboard.press(rng.choice(["r", "f", "m", "Space", "Enter", "Escape", "Delete", "5"]))),
+        (20, lambda: page.keyboard.press(rng.choice(["ArrowUp", "ArrowDown", "ArrowLeft", "Shift+ArrowRight"]))),
+        (8, lambda: page.keyboard.press(rng.choice(["Control+z", "Control+z", "Control+y"]))),
+        (4, lambda: click(".thing")),
+        (2, lambda: click(".things .add button")),
+        (1, lambda: click(".things .round")),
+        (3, lambda: page.locator(".sheet").focus()),
+    ]  # fmt: skip
+    weights, calls = zip(*actions, strict=True)
+    rng.choices(calls, weights)[0]()

@@ -1,0 +1,421 @@
+"""The studio's server: what it answers, and what it refuses without coming to harm."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fabkit.model.library import shipped_names
+from tests.support.studios import RunningStudio, running
+
+CUT = '[set]\nname = "mine"\nlattice = "square"\nmoves = "rotations"\n\n[cut]\nrows = ["AAB", "ABB"]\n'
+
+
+@pytest.fixture
+def alone(tmp_path: Path) -> Iterator[RunningStudio]:
+    """A studio of a test's own."""
+    with running(tmp_path) as studio:
+        yield studio
+
+
+def is_alive(studio: RunningStudio) -> bool:
+    shapes = studio.call("read", project={"name": "mine.toml", "text": CUT})["shapes"]
+    return bool(shapes["area"] == 6)
+
+
+# --- what it answers --------------------------------------------------------------------------
+
+
+def test_the_page_and_all_that_it_names_are_there(studio: RunningStudio) -> None:
+    status, headers, page = studio.get("")
+    assert status == 200
+    assert headers["content-type"].startswith("text/html")
+    named = {part.split('"')[0] for part in page.decode().split('src="')[1:]}
+    named |= {part.split('"')[0] for part in page.decode().split('href="')[1:]}
+    assert {"studio.js", "fabkit.css", "play-grid.js"} <= named
+    for name in named:
+        assert studio.get(name)[0] == 200, name
+    assert "http" not in page.decode().replace("http-equiv", "")
+
+
+@pytest.mark.parametrize("name", shipped_names())
+def test_every_shipped_set_is_read(studio: RunningStudio, name: str) -> None:
+    answer = studio.call("read", project=studio.project(name))
+    assert answer["faults"] == []
+    assert answer["shapes"]["pieces"]
+    assert answer["document"]["set"]["name"] == name
+
+
+def test_errors_have_their_places(studio: RunningStudio) -> None:
+    text = CUT.replace('"AAB"', '"A?B"') + '[[board]]\nid = "b"\nsize = [0, 3]\n'
+    faults = studio.call("read", project={"name": "mine.toml", "text": text})["faults"]
+    assert [fault["key"] for fault in faults] == ["cut.rows[0]", "board[0].size"]
+    assert [text.splitlines()[fault["line"] - 1][:4] for fault in faults] == ["rows", "size"]
+
+
+def test_a_document_becomes_text_and_keeps_comments(studio: RunningStudio) -> None:
+    text = "# mine\n" + CUT
+    document = studio.call("read", project={"name": "mine.toml", "text": text})["document"]
+    document["cut"]["rows"] = ["AAB", "ABB", "CCC"]
+    answer = studio.call("read", project={"name": "mine.toml", "text": text}, document=document)
+    assert answer["text"].startswith("# mine\n")
+    assert answer["document"] == document
+    assert [piece["id"] for piece in answer["shapes"]["pieces"]] == ["A", "B", "C"]
+
+
+def test_solutions_are_counted_as_the_command_does(studio: RunningStudio) -> None:
+    events = list(studio.stream("solve", project=studio.project("pentominoes")))
+    solution = next(event["solution"] for event in events if "solution" in event)
+    assert sum(map(len, solution.values())) == 2 * 60
+    assert any("atLeast" in event for event in events)
+    answer = events[-1]["result"]["answer"]
+    assert (answer["count"], answer["upToSymmetry"]) == (9356, 2339)
+
+
+def test_an_impossible_puzzle_says_why(studio: RunningStudio) -> None:
+    text = CUT + '[[board]]\nid = "wide"\nsize = [2, 4]\n'
+    project = {"name": "mine.toml", "text": text}
+    (*_, last) = studio.stream("solve", project=project, challenge="wide")
+    assert last["result"]["answer"]["status"] == "impossible"
+    assert "6" in last["result"]["answer"]["reason"]
+
+
+def test_a_new_count_replaces_the_one_before(studio: RunningStudio) -> None:
+    """The old one would take minutes."""
+    project = studio.project("fridgeiq")
+    long = studio.stream("solve", project=project, challenge="square_10")
+    next(long)
+    (*_, last) = studio.stream("solve", project={"name": "mine.toml", "text": CUT})
+    assert last["result"]["answer"]["status"] == "solved"
+    assert list(long)[-1] == {"stopped": True}
+
+
+def test_a_count_that_is_given_up_is_stopped(studio: RunningStudio) -> None:
+    project = studio.project("fridgeiq")
+    for _ in range(3):
+        long = studio.stream("solve", project=project, challenge="square_10")
+        next(long)
+        long.close()  # type: ignore[attr-defined]
+    assert is_alive(studio)
+    (*_, last) = studio.stream("solve", project={"name": "mine.toml", "text": CUT})
+    assert last["result"]["answer"]["count"] is not None
+
+
+# --- files ------------------------------------------------------------------------------------
+
+
+def test_files_are_written_where_they_are_saved(alone: RunningStudio) -> None:
+    assert list(alone.folder.iterdir()) == []
+    saved = alone.call("save", name="mine.toml", text=CUT, known="")
+    assert (alone.folder / "mine.toml").read_text() == CUT
+    assert alone.call("files") == ["mine.toml"]
+    assert alone.call("open", name="mine.toml")["digest"] == saved["digest"]
+    again = alone.call("save", name="mine.toml", text=CUT + "# more\n", known=saved["digest"])
+    assert again["digest"] != saved["digest"]
+    (alone.folder / "mine.toml").write_text("# by another program\n")
+    refused = alone.call("save", name="mine.toml", text=CUT, known=again["digest"])
+    assert "changed by another program" in refused["error"]["text"]
+    assert (alone.folder / "mine.toml").read_text() == "# by another program\n"
+
+
+OUTSIDE = [
+    "../mine.toml",
+    "/etc/passwd",
+    "a/b.toml",
+    "..",
+    "mine",
+    "mine.txt",
+    "x\0.toml",
+    "..\\m.toml",
+]
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_no_file_outside_the_folder_is_named(alone: RunningStudio, name: str) -> None:
+    (alone.folder.parent / "mine.toml").write_text("[set]\n# secret\n")
+    for answer in (
+        alone.call("open", name=name),
+        alone.call("save", name=name, text=CUT, known=""),
+    ):
+        assert answer["error"]["text"].startswith("name: ")
+        assert "secret" not in str(answer)
+    assert (alone.folder.parent / "mine.toml").read_text() == "[set]\n# secret\n"
+    assert list(alone.folder.iterdir()) == []
+
+
+def test_links_are_not_followed(alone: RunningStudio) -> None:
+    secret = alone.folder.parent / "secret.toml"
+    secret.write_text("[set]\n# secret\n")
+    (alone.folder / "link.toml").symlink_to(secret)
+    assert alone.call("files") == []
+    assert "is a link" in alone.call("open", name="link.toml")["error"]["text"]
+    assert "error" in alone.call("save", name="link.toml", text=CUT, known="")
+    assert secret.read_text() == "[set]\n# secret\n"
+
+
+def test_drawings_of_a_set_are_read_from_its_folder_only(alone: RunningStudio) -> None:
+    (alone.folder.parent / "secret.svg").write_text("<svg/>")
+    text = CUT.split("[cut]", maxsplit=1)[0].replace("[set]", '[set]\nunit = "20 mm"')
+    text += '[[piece]]\nid = "A"\nsvg = "../secret.svg"\n'
+    faults = alone.call("read", project={"name": "mine.toml", "text": text})["faults"]
+    assert len(faults) == 1
+    assert faults[0]["key"] == "piece[0].svg"
+
+
+def test_two_studios_in_one_folder_are_told(alone: RunningStudio) -> None:
+    command = [sys.executable, "-m", "fabkit", "studio", "--no-browser"]
+    second = subprocess.run(command, cwd=alone.folder, capture_output=True, text=True, check=False)
+    assert second.returncode == 3
+    assert "another studio has the folder" in second.stderr
+    assert second.stderr.count("\n") == 1
+
+
+def test_a_port_in_use_is_told(alone: RunningStudio, tmp_path_factory: Any) -> None:
+    port = alone.host.split(":")[1]
+    command = [sys.executable, "-m", "fabkit", "studio", "--no-browser", "--port", port]
+    folder = tmp_path_factory.mktemp("other")
+    second = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert second.returncode == 3
+    assert f"cannot use the port {port}" in second.stderr
+    assert "--port" in second.stderr
+
+
+# --- attacks ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Host": "evil.example"},
+        {"Host": "evil.example:80"},
+        {"Host": "localhost"},
+        {"Host": ""},
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+        {"Origin": "https://127.0.0.1"},
+    ],
+)
+def test_other_hosts_and_other_sites_are_refused(
+    studio: RunningStudio, headers: dict[str, str]
+) -> None:
+    for path in (studio.root, f"{studio.root}api/files"):
+        status, answered, body = studio.request("POST", path, b"{}", **headers)
+        assert status == 403
+        assert len(json.loads(body)["error"]["text"].splitlines()) == 1
+        assert "access-control-allow-origin" not in answered
+    assert is_alive(studio)
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/api/files", "/wrong/", "/wrong/start.json", "//", "/start.json"]
+)
+def test_without_the_token_nothing_is_told(studio: RunningStudio, path: str) -> None:
+    status, _, body = studio.request("GET", path)
+    assert status == 403
+    assert studio.root.strip("/") not in body.decode()
+
+
+def test_its_own_origin_is_accepted(studio: RunningStudio) -> None:
+    origin = f"http://{studio.host}"
+    status, _, _ = studio.request("POST", f"{studio.root}api/files", b"{}", Origin=origin)
+    assert status == 200
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "../pyproject.toml",
+        "..%2fpyproject.toml",
+        "%2e%2e/%2e%2e/etc/passwd",
+        "made/../../etc/passwd",
+        "made/..%2f..%2f..%2fetc/passwd",
+        "made//etc/passwd",
+        "vendor/../../server.py",
+        "studio.js%00.css",
+    ],
+)
+def test_no_path_leads_out(studio: RunningStudio, path: str) -> None:
+    status, _, body = studio.get(path)
+    assert status in (403, 404)
+    assert len(json.loads(body)["error"]["text"].splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b"null",
+        b'{"project": 5}',
+        b'{"project": {}}',
+        b'{"project": {"name": 1, "text": 2}}',
+        b'{"project": {"name": "a.toml", "text": "", "layers": "x"}}',
+        b'{"project": {"name": "a.toml", "text": ""}, "more": 1}',
+        b'{"project": {"name": "a.toml", "text": ""}, "document": 7}',
+        b'{"name": NaN}',
+        b"\xff\xfe",
+        b'{"a": ' + b"[" * 100_000,
+    ],
+    ids=range(13),
+)
+def test_malformed_requests_have_one_message(studio: RunningStudio, body: bytes) -> None:
+    for name in ("read", "solve", "open", "save"):
+        _, _, answer = studio.request("POST", f"{studio.root}api/{name}", body)
+        error = json.loads(answer.splitlines()[-1])["error"]
+        assert error["text"]
+        assert "Traceback" not in error["text"]
+    assert is_alive(studio)
+
+
+def test_unknown_calls_are_refused(studio: RunningStudio) -> None:
+    assert "no such call" in studio.call("eval", code="1")["error"]["text"]
+    assert "no such call" in studio.call("__init__")["error"]["text"]
+
+
+def test_a_body_of_100_mb_is_refused(studio: RunningStudio) -> None:
+    connection_lost = (ConnectionError, BrokenPipeError)
+    try:
+        status, _, body = studio.request("POST", f"{studio.root}api/read", b" " * 100_000_000)
+        assert status == 413
+        assert "larger than 16 MiB" in json.loads(body)["error"]["text"]
+    except connection_lost:  # it need not read to the end
+        pass
+    assert is_alive(studio)
+
+
+LIMITS = {
+    "pieces": "".join(f'[[piece]]\nid = "p{i}"\nrows = ["X"]\n' for i in range(1100)),
+    "side": '[[board]]\nid = "b"\nsize = [101, 1]\n',
+    "rows": '[[piece]]\nid = "p"\nrows = ["' + "X" * 101 + '"]\n',
+    "copies": '[[piece]]\nid = "p"\ncount = 1001\nrows = ["X"]\n',
+    "boards": "".join(f'[[board]]\nid = "b{i}"\nsize = [100, 100]\n' for i in range(30)),
+    "depth": "x = " + "[" * 1000 + "]" * 1000 + "\n",
+    "keys": ".".join(["a"] * 1000) + " = 1\n",
+    "digits": "x = " + "9" * 10_000 + "\n",
+    "unknown": "".join(f"key{i} = 1\n" for i in range(1000)),
+}
+
+
+@pytest.mark.parametrize("name", LIMITS)
+def test_a_set_beyond_the_limits_is_refused(studio: RunningStudio, name: str) -> None:
+    text = CUT.replace("[cut]", LIMITS[name] + "[cut]")
+    answer = studio.call("read", project={"name": "mine.toml", "text": text})
+    assert 0 < len(answer["faults"]) <= 50
+    assert "shapes" not in answer
+    assert is_alive(studio)
+
+
+def test_a_set_beyond_all_limits_is_refused(studio: RunningStudio) -> None:
+    text = CUT + "".join(LIMITS[name] for name in ("pieces", "boards", "copies", "side"))
+    answer = studio.call("read", project={"name": "mine.toml", "text": text})
+    assert 0 < len(answer["faults"]) <= 50
+    assert is_alive(studio)
+
+
+@pytest.mark.integration
+def test_ten_thousand_requests_leave_it_alive(studio: RunningStudio) -> None:
+    from http.client import HTTPConnection
+
+    connection = HTTPConnection(studio.host, timeout=60)
+    begin = time.monotonic()
+    for number in range(10_000):
+        connection.request("GET", f"{studio.root}{'icon.svg' if number % 2 else 'nothing'}")
+        response = connection.getresponse()
+        response.read()
+        assert response.status == (200 if number % 2 else 404)
+        assert time.monotonic() - begin < 600
+    connection.close()
+    assert is_alive(studio)
+
+
+def test_many_at_once_are_turned_away_not_kept(studio: RunningStudio) -> None:
+    """Each of a hundred clients begins a request and never ends it."""
+    import socket
+
+    host, port = studio.host.split(":")
+    begun = []
+    for _ in range(100):
+        client = socket.create_connection((host, int(port)), timeout=10)
+        client.sendall(f"POST {studio.root}api/read HTTP/1.1\r\nHost: {studio.host}\r\n".encode())
+        begun.append(client)
+    for client in begun:
+        client.close()
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        try:
+            assert is_alive(studio)
+            break
+        except (AssertionError, ValueError, TypeError, ConnectionError):
+            time.sleep(0.2)
+    assert is_alive(studio)
+
+
+# --- its end ----------------------------------------------------------------------------------
+
+
+@pytest.mark.integration
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_killed_at_any_moment_no_file_is_half_written(tmp_path: Path) -> None:
+    texts = {CUT + "# x\n" * 200_000, CUT + "# y\n" * 200_000}
+    for delay_s in (0.0, 0.02, 0.05, 0.1):
+        with running(tmp_path) as studio:
+            connection = subprocess.Popen(
+                [sys.executable, "-c", _SAVER, studio.url], cwd=tmp_path, stderr=subprocess.DEVNULL
+            )
+            while not (tmp_path / "mine.toml").exists():
+                time.sleep(0.01)
+            time.sleep(delay_s)
+            studio.process.send_signal(signal.SIGKILL)
+            studio.process.wait()
+            connection.wait()
+        assert (tmp_path / "mine.toml").read_text() in texts
+        (tmp_path / "mine.toml").unlink()
+
+
+_SAVER = f"""
+import json, sys, urllib.request
+known = ""
+for number in range(1000):
+    text = {CUT!r} + ("# x\\n", "# y\\n")[number % 2] * 200_000
+    body = json.dumps(dict(name="mine.toml", text=text, known=known)).encode()
+    request = urllib.request.Request(sys.argv[1] + "api/save", body)
+    known = json.load(urllib.request.urlopen(request))["digest"]
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_ends_it_and_its_processes(tmp_path: Path, number: int, code: int) -> None:
+    with running(tmp_path) as studio:
+        long = studio.stream("solve", project=studio.project("fridgeiq"), challenge="square_10")
+        next(long)
+        group = _children(studio.process.pid)
+        assert group
+        studio.process.send_signal(number)
+        assert studio.process.wait(10) == code
+        deadline = time.monotonic() + 10
+        while any(map(_is_running, group)) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert not any(map(_is_running, group))
+
+
+def _children(pid: int) -> list[int]:
+    path = Path(f"/proc/{pid}/task/{pid}/children")
+    return [int(child) for child in path.read_text().split()]
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
