@@ -23,6 +23,7 @@ from fabkit.model.profile_file import (
     preset_names,
     read_layer,
 )
+from fabkit.studio.files import WorkingFolder
 from fabkit.studio.project import Emit, Project
 
 if TYPE_CHECKING:
@@ -125,10 +126,21 @@ def _fault(
     return {"key": key, "message": detail.message if detail.key == key else str(detail)}
 
 
-def profile_text(project: Project) -> dict[str, str]:
-    """Return the ``text`` of a profile file with the settings only, to be used beside the layers."""
+def profile_file(project: Project) -> dict[str, Any]:
+    """Write the settings, without the layers below them, as a profile file.
+
+    Returns:
+        The ``name`` and ``text`` of the file; the digest by which an earlier one of that name is
+        ``known``, as `WorkingFolder.save` takes it; and whether that one ``differs``.
+    """
     layers, _, set_values = project.profile_layers
-    return {"text": dump_profile(project.profile, merge_layers(layers, (), set_values))}
+    text = dump_profile(project.profile, merge_layers(layers, (), set_values))
+    name = f"{project.name.removesuffix('.toml')}-profile.toml"
+    known, differs = "", False
+    if (project.folder / name).exists():
+        before = WorkingFolder(project.folder).read(name)
+        known, differs = before["digest"], before["text"] != text
+    return {"name": name, "text": text, "known": known, "differs": differs}
 
 
 # --- solids -------------------------------------------------------------------------------------

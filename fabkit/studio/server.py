@@ -36,7 +36,7 @@ from fabkit.core.parsing import parse_json
 from fabkit.studio.drawing import read_project
 from fabkit.studio.files import WorkingFolder, new_file
 from fabkit.studio.pages import MEDIA_TYPES, POLICY, start_document, studio_files
-from fabkit.studio.printing import mesh_path, profile, profile_text
+from fabkit.studio.printing import mesh_path, profile, profile_file
 from fabkit.studio.project import Event, call_checked
 from fabkit.studio.workers import FAILED, POLITE_S, Worker, error_document
 
@@ -247,7 +247,7 @@ ANSWERS: dict[str, Callable[..., Any]] = {
     "save": WorkingFolder.save,
     "files": WorkingFolder.names,
     "profile": profile,
-    "profile-text": profile_text,
+    "profile-file": profile_file,
     "new": new_file,
 }
 

@@ -8,7 +8,6 @@ import json
 import subprocess
 import zipfile
 import zlib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,19 +21,12 @@ from fabkit.model.profile_file import layer_names, load_profile
 from fabkit.model.puzzle import PuzzleSet
 from tests.output.test_page_models import unpacked
 from tests.support.pairset import PAIR
-from tests.support.studios import RunningStudio, running
+from tests.support.studios import RunningStudio
 
 FRIDGEIQ: PuzzleSet = load_set("fridgeiq")
 PIECES = [piece.id for piece in FRIDGEIQ.pieces]
 #: The size of a request for a mesh that is refused.
 TOO_LARGE = 64 * 2**20 + 1
-
-
-@pytest.fixture(scope="module")
-def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningStudio]:
-    with running(tmp_path_factory.mktemp("studio")) as studio:
-        yield studio
-        assert studio.process.poll() is None
 
 
 @pytest.fixture
@@ -125,13 +117,16 @@ def test_a_contradiction_of_layers_is_at_a_key_that_it_names(
 
 def test_a_saved_profile_gives_the_same_values(studio: RunningStudio, fridgeiq: Any) -> None:
     changed = with_settings(fridgeiq, "petg", thickness="9 mm", recess__fit="glue")
-    text = studio.call("profile-text", project=changed)["text"]
+    file = studio.call("profile-file", project=changed)
+    text, path = file["text"], studio.folder / file["name"]
     assert [line.partition(" ")[0] for line in text.splitlines() if " = " in line][1:] == [
         "thickness",
         "fit",
     ]
-    path = studio.folder / "fridgeiq-profile.toml"
-    studio.call("save", name=path.name, text=text, known="")
+    assert (path.name, file["known"], file["differs"]) == ("fridgeiq-profile.toml", "", False)
+    saved = studio.call("save", name=path.name, text=text, known="")
+    file = studio.call("profile-file", project=with_settings(fridgeiq, thickness="8 mm"))
+    assert (file["known"], file["differs"]) == (saved["digest"], True)
     again = studio.call("profile", project=with_settings(fridgeiq, "petg", str(path)))
     assert again["values"] == studio.call("profile", project=changed)["values"]
 

@@ -224,6 +224,7 @@ export class Form {
     // A profile comes before the layers on it.
     const order = Object.values(layers).flatMap((names) => Object.keys(names));
     const sorted = [...chosen].sort((a, b) => order.indexOf(a) - order.indexOf(b));
+    this.layers = sorted;
     return this.studio.attempt(() => this.studio.project.changeProfile({ layers: sorted }));
   }
 
@@ -280,13 +281,10 @@ export class Form {
 
   async saveProfile() {
     const { studio } = this;
-    const { project } = studio;
-    const name = `${project.name.replace(/\.toml$/, "")}-profile.toml`;
-    const { text } = await call("profile-text", { project: project.request });
-    const before = await call("open", { name }).catch(() => null);
+    const { name, text, known, differs } = await call("profile-file", { project: studio.project.request });
     const answers = /** @type {[string, string][]} */ ([["", studio.text("cancel")], ["save", studio.text("do_save")]]);
-    if (before && before.text !== text && !(await ask(studio.text("tune_overwrite", { name }), answers))) return;
-    await call("save", { name, text, known: before?.digest ?? "" });
+    if (differs && !(await ask(studio.text("tune_overwrite", { name }), answers))) return;
+    await call("save", { name, text, known });
     studio.announce(studio.text("say_saved", { name }));
   }
 }

@@ -26,7 +26,7 @@ class TuneView {
     this.form = new Form(studio);
     this.stage = new Stage(studio, () => this.attempt(() => this.makeRest()));
     this.print = new Print(studio, section);
-    this.note = html("button", { type: "button", className: "link tune-note", onclick: () => this.form.showFault() });
+    this.note = html("button", { type: "button", className: "link tune-note", hidden: true, onclick: () => this.form.showFault() });
     section.classList.add("tune");
     section.append(this.form.element,
       html("div", { className: "tune-main" }, this.stage.element, html("div", { role: "status" }, this.note), this.print.element));
@@ -68,8 +68,14 @@ class TuneView {
     } catch (error) {
       // The form shows those with a place.
       if (!(error instanceof ServerError && error.details.length)) return this.studio.fail(error);
-      this.note.textContent = this.studio.text("tune_not_made");
+      this.tell(this.studio.text("tune_not_made"));
     }
+  }
+
+  /** @param {string} text */
+  tell(text) {
+    this.note.textContent = text;
+    this.note.hidden = !text;
   }
 
   /** Reads the profile, and makes what it changes. */
@@ -80,14 +86,14 @@ class TuneView {
     this.isMaking = true;
     this.stage.begin();
     this.print.begin();
-    this.note.textContent = "";
+    this.tell("");
     const read = call("profile", { project: request }).then((profile) => {
       if (version === this.version) this.form.read(profile, request);
     });
     const made = this.latest.stream("solids", { project: request, first: this.stage.part }, (event) => {
       if (event.faults) {
         read.then(() => this.form.addFaults(event.faults));
-        this.note.textContent = event.faults.length ? this.studio.text("tune_not_made") : "";
+        if (event.faults.length) this.tell(this.studio.text("tune_not_made"));
       }
       this.stage.take(event);
     });
