@@ -147,12 +147,20 @@ class DrawView {
     }
     const { things } = this;
     const { kind, index } = this.thing;
-    if (!things.some((thing) => thing.kind === kind && thing.index === index)) {
+    if (project.document && !things.some((thing) => thing.kind === kind && thing.index === index)) {
       this.thing = things.findLast((thing) => thing.kind === kind) ?? things[0];
     }
+    // What is not TOML says nothing of pieces; balls and their bonds are not drawn on a plane.
+    this.sheet.isOff = !project.document || Boolean(this.table(this.thing).balls);
+    this.element.classList.toggle("off", this.sheet.isOff);
     if (project.document || !this.shown) this.load();
+    if (!project.document) return this.showText();
     this.showThings();
     this.showBrushes();
+    this.showText();
+  }
+
+  showText() {
     this.showFaults();
     this.verdict.update();
     this.textView.update();
@@ -277,6 +285,7 @@ class DrawView {
       }
     }));
     this.written = null;
+    this.remember(drawn); // a shape that was moved is the same in the file
   }
 
   /** Remembers where on the sheet it stands, and that it is there.
@@ -508,6 +517,14 @@ class DrawView {
       fields.push(
         field("draw_colour", input({ type: "color", value: this.look(PLAIN).fill }, ({ value }) => set("colour", value))),
         field("draw_count", input({ type: "number", min: 1, max: 99, value: table.count ?? 1 }, ({ value }) => set("count", Number(value) > 1 ? Math.floor(Number(value)) : undefined))));
+      const marks = this.project.document?.set?.marks ?? {};
+      const looks = Object.keys(LOOKS).filter((look) => !Object.values(marks).includes(look));
+      if (looks.length) {
+        const choices = [["", "–"], ...looks.map((look) => [look, `${LOOKS[look]} ${this.text(`draw_look_${look}`)}`])];
+        const select = html("select", {}, ...choices.map(([value, textContent]) => html("option", { value, textContent })));
+        select.addEventListener("change", () => this.addMark(select.value));
+        fields.push(field("draw_add_mark", select));
+      }
     } else if (thing.kind === "cut" && this.sheet.brush) {
       const letter = this.sheet.brush;
       const isDrawn = this.drawnBy(thing).some(([, other]) => other === letter);
@@ -528,6 +545,16 @@ class DrawView {
       }
     }
     return fields;
+  }
+
+  /** Lets the set's pieces have marks of a look, and paints with them.
+   * @param {string} look */
+  addMark(look) {
+    const marks = this.project.document?.set?.marks ?? {};
+    const letter = [...look, ...LETTERS].find((other) => !(other in marks) && other !== PLAIN);
+    if (!look || !letter) return;
+    this.sheet.brush = letter;
+    this.studio.attempt(() => this.project.change((file) => { file.set.marks = { ...marks, [letter]: look }; }));
   }
 
   /** Digits choose a brush.
@@ -561,10 +588,11 @@ class DrawView {
   }
 
   showFaults() {
-    const isEmpty = !this.sheet.drawn.length && this.things.length === 1 && this.thing.kind === "cut";
+    const isEmpty = this.project.document && !this.sheet.drawn.length && this.things.length === 1 && this.thing.kind === "cut";
     const faults = isEmpty ? [] : this.faultsOf(this.thing);
-    const texts = isEmpty ? [this.text("draw_empty")] : faults.map(({ message }) => message);
-    this.fault.classList.toggle("hint", isEmpty);
+    const hints = isEmpty ? ["draw_empty"] : this.table(this.thing).balls ? ["draw_balls"] : [];
+    const texts = [...hints.map((name) => this.text(name)), ...faults.map(({ message }) => message)];
+    this.fault.classList.toggle("hint", hints.length > 0);
     this.fault.replaceChildren(...texts.map((textContent) => html("li", { textContent })));
   }
 }

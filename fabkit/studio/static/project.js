@@ -61,6 +61,7 @@ export class Project extends EventTarget {
   change(alter) {
     const document = structuredClone(this.document ?? {});
     alter(document);
+    if (JSON.stringify(document) === JSON.stringify(this.document)) return undefined;
     return this._step({ document });
   }
 
@@ -97,7 +98,11 @@ export class Project extends EventTarget {
   /** Has the server read the state; a change meanwhile is read after it. */
   async _read() {
     this._version += 1;
-    this._reading ??= this._readLatest();
+    this._reading ??= this._readLatest().finally(() => {
+      this._reading = null;
+      this._isStale = false;
+      this._fire();
+    });
     this._fire();
     await this._reading;
   }
@@ -118,9 +123,6 @@ export class Project extends EventTarget {
       this.faults = answer.faults;
       this.shapes = answer.shapes ?? null;
     }
-    this._reading = null;
-    this._isStale = false;
-    this._fire();
   }
 
   _fire() { this.dispatchEvent(new Event("change")); }

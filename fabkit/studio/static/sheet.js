@@ -14,8 +14,8 @@ const { UNIT, key, svg, viewBox, boxOf } = window.fabkitPlay;
 /** The smallest sheet, and the free places around what is painted. */
 const LEAST_PLACES = 8;
 const MARGIN = 2;
-/** No sheet is larger. */
-const MOST_PLACES = 100;
+/** A sheet with more cells has no more room than its drawing takes. */
+const MOST_CELLS = 2500;
 /** Keys that move the cursor: right and up, in the drawing's directions. */
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
@@ -37,6 +37,8 @@ export class Sheet extends EventTarget {
     this.tool = "paint";
     /** Whether all cells are one shape, whatever their letters. */
     this.isOneShape = false;
+    /** Whether it can only be looked at. */
+    this.isOff = false;
     /** @type {Spot[]} */
     this.spots = [];
     /** @type {Spot | null} */
@@ -84,8 +86,9 @@ export class Sheet extends EventTarget {
       const values = addresses.map((address) => address[axis]);
       const [low, high] = values.length ? [Math.min(...values), Math.max(...values)] : [0, -1];
       const free = Math.max(MARGIN * period, Math.ceil((LEAST_PLACES * period - (high - low + 1)) / 2));
-      const size = Math.min(high - low + 1 + 2 * free, MOST_PLACES);
-      return Array.from({ length: size }, (_, i) => low - free + i);
+      const most = Math.floor(Math.sqrt(MOST_CELLS / lattice.perPlace)) * period;
+      const room = Math.max(0, Math.min(free, Math.floor((most - (high - low + 1)) / 2)));
+      return Array.from({ length: high - low + 1 + 2 * room }, (_, i) => low - room + i);
     });
     this.spots = rows.flatMap((row) => columns.flatMap((column) => lattice.cellsAt(row, column).map((cell, k) => {
       const corners = lattice.grid.cornersOf(cell).flat();
@@ -183,7 +186,7 @@ export class Sheet extends EventTarget {
 
   /** @param {PointerEvent} event */
   _press(event) {
-    if (event.button || this.hand) return;
+    if (event.button || this.hand || this.isOff) return;
     const spot = this._spotAt(event);
     if (!spot) return;
     event.preventDefault();
@@ -290,6 +293,7 @@ export class Sheet extends EventTarget {
    * @param {"left" | "right" | "flip"} way */
   turn(way) {
     const wasCarried = this._isCarried();
+    if (this.isOff) return;
     if (!wasCarried) {
       if (!this.cursor || !this.painting.has(this.cursor.key)) return;
       this._lift(this.cursor);
@@ -314,7 +318,7 @@ export class Sheet extends EventTarget {
 
   /** @param {KeyboardEvent} event */
   _key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || !this.cursor) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || !this.cursor || this.isOff) return;
     const arrow = ARROWS[/** @type {keyof typeof ARROWS} */ (event.key)];
     const actions = /** @type {Record<string, () => void>} */ ({
       " ": () => this._keyPaint(), Enter: () => this._keyPaint(),

@@ -23,7 +23,7 @@ export class Verdict {
     this.picture = svg("svg", { class: "solution", role: "img" });
     this.choice = html("select", {});
     this.element = html("section", { className: "verdict" }, this.choice, this.title, this.bar, this.stop, this.more, this.areas, this.picture);
-    this.title.setAttribute("role", "status");
+    this.title.setAttribute("aria-live", "polite");
     this.stop.addEventListener("click", () => { this.latest.stop(); this.showStopped(); });
     this.choice.addEventListener("change", () => { this.asked = ""; this.update(); });
     /** What was asked last. */

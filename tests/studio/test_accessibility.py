@@ -1,0 +1,70 @@
+"""axe-core finds nothing to object to in any view of the studio, and every language has all texts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from fabkit.output.i18n import LANGUAGES, load_messages
+from tests.output.test_play_accessibility import violations
+from tests.studio.test_draw import TABLET, drawing
+from tests.support import browser
+from tests.support.studios import RunningStudio
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+VIEWS = ["draw", "tune", "challenges", "play"]
+
+
+@browser.needed
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_is_accessible(
+    chromium: Browser, studio: RunningStudio, view: str, theme: Any
+) -> None:
+    with drawing(chromium, studio, viewport=TABLET, color_scheme=theme) as sheet:
+        page = sheet.page
+        page.locator(f"#tab-{view}").click()
+        page.wait_for_timeout(1500)
+        assert violations(page) == []
+        if view == "draw":
+            page.locator('[data-id="add-board"]').click()
+            page.locator('[data-brush="clue"]').click()
+            assert violations(page) == []
+            page.locator("[data-do=new]").click()
+            assert violations(page) == []
+            page.keyboard.press("Escape")
+            page.locator("[popovertarget=studio-menu]").click()
+            assert violations(page) == []
+        width = "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+        assert page.evaluate(width)
+
+
+@browser.needed
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_view_speaks_four_languages(
+    chromium: Browser, studio: RunningStudio, language: str
+) -> None:
+    messages = load_messages("studio", language)
+    with drawing(chromium, studio) as sheet:
+        page = sheet.page
+        for view in VIEWS:
+            page.locator(f"#tab-{view}").click()
+        page.locator("#tab-draw").click()
+        page.locator("[popovertarget=studio-menu]").click()
+        page.locator("#play-language").select_option(language)
+        for view in VIEWS:
+            assert page.locator(f"#tab-{view}").inner_text() == messages[f"view_{view}"]
+        assert page.locator(".draw-things h2").inner_text() == messages["draw_things"]
+        assert page.locator("html").get_attribute("lang") == language
+
+
+@pytest.mark.parametrize("language", LANGUAGES[1:])
+def test_texts_are_translated(language: str) -> None:
+    """Hardly any text is the same in two languages."""
+    english, other = load_messages("studio", "en"), load_messages("studio", language)
+    assert english.keys() == other.keys()
+    same = [key for key, text in english.items() if text == other[key] and len(text) > 12]
+    assert same == []
