@@ -50,6 +50,16 @@ def test_a_closed_pocket_has_a_floor() -> None:
     )
 
 
+def test_the_roof_is_measured_where_it_is_thinnest() -> None:
+    """Under a groove like the stroke of a letter."""
+    mesh = plate(0.0)
+    groove = trimesh.creation.box((1.0, 30.0, 1.2))
+    groove.apply_translation((2.5, 0, 7))
+    body = trimesh.Trimesh(mesh.vertices, mesh.faces)
+    made = trimesh.boolean.difference([body, groove], engine="manifold")
+    assert measured(Mesh("engraved", made.vertices, made.faces))["roof"] == pytest.approx(3.4)
+
+
 def test_chamfers_are_measured_where_they_are() -> None:
     with_chamfer = measured(plate(0.0, 0.8))
     assert with_chamfer["top-chamfer"] == pytest.approx(0.8, abs=1e-3)
