@@ -8,6 +8,8 @@ const { FabkitScene } = window;
 /** @typedef {[id: string, matrix: number[]][]} Places */
 /** @typedef {{ rings: Fabkit.Point[][], measures: { name: string, mm: number, points: Fabkit.Point[] }[] }} Cut */
 
+/** Parts are shown as out of date if they are so for longer. */
+const PATIENCE_MS = 500;
 /** The size of texts on a section, as a fraction of its width. */
 const TEXT = 0.032;
 /** How far measures along the edge of a section are from it, and the margin, in sizes of texts. */
@@ -33,7 +35,7 @@ export class Stage {
     this.shown = "all";
     this.isSection = false;
     this.isComplete = false;
-    this.waiting = 0;
+    this.waiting = this.timer = 0;
     this.select = html("select", { onchange: () => this.choose(this.select.value) });
     this.cutButton = html("button", { type: "button", className: "plain", onclick: () => this.toggleSection() });
     this.slider = html("input", { type: "range", min: "0", max: "100", value: "0" });
@@ -128,8 +130,12 @@ export class Stage {
   begin() {
     this.outdated = new Set(this.ids);
     this.solution = null;
-    this.scene?.setFaint(this.copies(this.outdated));
+    clearTimeout(this.timer);
+    this.timer = window.setTimeout(() => this.fade(), PATIENCE_MS);
   }
+
+  /** Shows what is still out of date. */
+  fade() { this.scene?.setFaint(this.copies(this.outdated)); }
 
   /** The ids of parts and of their copies on plates.
    * @param {Set<string>} ids */
@@ -154,8 +160,8 @@ export class Stage {
       this.drop(event.id, true);
       this.scene.add(event.id, event.model, bytes);
     }
-    if (!before) this.fill();
-    this.scene.setFaint(this.copies(this.outdated));
+    if (before) return;
+    this.fill();
     this.waiting ||= requestAnimationFrame(() => this.place(true));
   }
 
@@ -169,6 +175,8 @@ export class Stage {
 
   /** Everything is made that can be: the first time, the view is set for it. */
   end() {
+    clearTimeout(this.timer);
+    this.fade();
     this.fill();
     this.place(this.isComplete);
     this.isComplete = true;

@@ -32,6 +32,9 @@ class TuneView {
       html("div", { className: "tune-main" }, this.stage.element, html("div", { role: "status" }, this.note), this.print.element));
     /** What is shown or being made, so that other changes of the project make nothing. */
     this.made = "";
+    /** The document that was last read.
+     * @type {any} */
+    this.document = null;
     /** Numbers of the latest calls. */
     this.version = this.restVersion = 0;
     /** Whether solids are being made; what else is to be made follows them. */
@@ -54,7 +57,9 @@ class TuneView {
 
   update() {
     const { project } = this;
-    if (this.studio.view !== "tune" || !project.isRead || !project.shapes) return;
+    if (project.isRead) this.document = project.document;
+    // A change of the profile need not wait until the set is read once more.
+    if (this.studio.view !== "tune" || !project.shapes || project.document !== this.document) return;
     const request = JSON.stringify(project.request);
     if (request === this.made) return;
     this.made = request;
