@@ -1,7 +1,8 @@
 # Sourced by the other scripts: creates the checkout's virtual environment on first use.
 #
 #   ensure_venv FOLDER CONSTRAINTS EXTRAS
-#       FOLDER beside pyproject.toml, CONSTRAINTS a file there, EXTRAS such as "" or "[dev]"
+#       FOLDER beside pyproject.toml, CONSTRAINTS a file there, EXTRAS such as "[studio]" or "[dev]",
+#       which has all others in it
 #
 # All output goes to standard error, so that standard output is left to the command.
 
@@ -23,7 +24,12 @@ find_python() {
 wanted_stamp() { { echo "$1"; cat "$root/pyproject.toml" "$2"; } }
 
 is_ready() {
-    [ -x "$1/bin/python" ] && wanted_stamp "$1" "$2" | cmp -s - "$1/.installed$3"
+    local extras
+    [ -x "$1/bin/python" ] || return
+    for extras in "$3" "[dev]"; do
+        [ -e "$1/.installed$extras" ] && wanted_stamp "$1" "$2" | cmp -s - "$1/.installed$extras" && return
+    done
+    return 1
 }
 
 ensure_venv() {

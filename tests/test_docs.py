@@ -368,7 +368,7 @@ def test_extras_are_installed_as_the_texts_say() -> None:
     )
     sources = "".join(path.read_text() for path in (ROOT / "fabkit").rglob("*.py"))
     named = set(re.findall(r"install_hint\([\"'](\w+)", sources))
-    assert named == {"engines", "cluster"} < there - {"nest"} < there
+    assert named == {"engines", "cluster", "studio"} < there - {"nest"} < there
     for text in (EVERYTHING, sources):
         assert "fabkit-puzzles[" not in text
         for extras in re.findall(r"'\.\[([\w,]+)\]'", text):

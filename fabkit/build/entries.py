@@ -173,10 +173,10 @@ def _of_set(puzzle: PuzzleSet, folder: Path | None, only: Sequence[str]) -> list
     """
     entries = stated_and_generated(puzzle, folder)
     stated = {challenge.id for challenge in puzzle.challenges}
-    questions = {_question(challenge) for challenge in puzzle.challenges}
+    questions = {question(challenge) for challenge in puzzle.challenges}
     for board in puzzle.boards:
         challenge = puzzle.whole_board(board)
-        is_new = challenge.id not in stated and _question(challenge) not in questions
+        is_new = challenge.id not in stated and question(challenge) not in questions
         if is_new and (board.id in only or not board.optional):
             entries.append(entry_of(challenge, "board"))
     members = [puzzle.find_member(name) for name in only]
@@ -209,7 +209,7 @@ def _of_files(puzzle: PuzzleSet, files: Sequence[Path]) -> list[Entry]:
     return list(entries.values())
 
 
-def _question(challenge: Challenge) -> tuple[object, ...]:
+def question(challenge: Challenge) -> tuple[object, ...]:
     """Return the content of a challenge, without its name."""
     given = frozenset((given.piece, given.cells) for given in challenge.given)
     return (

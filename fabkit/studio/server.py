@@ -62,6 +62,8 @@ CALLS = {
     "section": (SOLIDS, "fabkit.studio.printing:section"),
     "make": (JOB, "fabkit.studio.printing:files"),
     "check": (JOB, "fabkit.studio.printing:check"),
+    "challenges": (JOB, "fabkit.studio.playing:challenges"),
+    "generate": (JOB, "fabkit.studio.playing:generate"),
 }
 #: What the warm processes import before their first call.
 _WARM = {

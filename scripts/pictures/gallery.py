@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import json
 import platform
 import shlex
 import shutil
@@ -16,8 +17,9 @@ import sys
 import tempfile
 import tomllib
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import version
@@ -41,6 +43,8 @@ _MOST_APART = 6
 _SQUARES = (48, 30)
 #: Number of characters shown of a differing line of SVG.
 _SHOWN = 40
+#: Stands for the link of a server.
+LINK = "{link}"
 #: What pages of challenges take for today.
 _DAY = "2026-03-14T12:00:00Z"
 #: PDFium draws for one thread at a time.
@@ -61,7 +65,8 @@ class Picture:
         take: the output file that is the picture; empty if the command draws it directly.
         page: page of that PDF file, from 1; 0 if it is not a PDF file.
         wide: width of a page, in pixels.
-        shot: address in the output folder of a web page, shown in Chromium.
+        shot: address in the output folder of a web page, shown in Chromium; or `LINK`, what the command
+            prints, which is a server and ended then.
         size: width and height of its window.
         dark: whether the page is dark.
         varies: whether it may differ on other machines, as PNG files may.
@@ -157,11 +162,17 @@ def _draw(picture: Picture, folder: Path) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         places = {"file": str(target), "folder": scratch}
         arguments = [word.format(**places) for word in shlex.split(picture.command)]
-        _run(picture, [sys.executable, "-m", "fabkit", *arguments])
+        command = [sys.executable, "-m", "fabkit", *arguments]
+        if picture.shot == LINK:
+            with _serving(command, Path(scratch)) as address:
+                draw_shot(picture, address, target)
+        else:
+            _run(picture, command)
         if picture.page:
             draw_page(picture, Path(scratch) / picture.take, target)
-        elif picture.shot:
-            draw_shot(picture, Path(scratch), target)
+        elif picture.shot and picture.shot != LINK:
+            file, _, fragment = picture.shot.partition("#")
+            draw_shot(picture, f"{(Path(scratch) / file).as_uri()}#{fragment}", target)
         elif picture.take:
             shutil.copyfile(Path(scratch) / picture.take, target)
     if not target.is_file():
@@ -176,12 +187,11 @@ def draw_page(picture: Picture, book: Path, target: Path) -> None:
     image.save(target, optimize=True)
 
 
-def draw_shot(picture: Picture, folder: Path, target: Path) -> None:
+def draw_shot(picture: Picture, address: str, target: Path) -> None:
     """Draw a web page, without the dialog of a first visit, on a fixed day."""
     from playwright.sync_api import sync_playwright
 
     width, height = picture.size
-    file, _, fragment = picture.shot.partition("#")
     arguments = ["--no-sandbox", "--use-angle=swiftshader", "--force-color-profile=srgb"]
     with (
         sync_playwright() as playwright,
@@ -195,13 +205,26 @@ def draw_shot(picture: Picture, folder: Path, target: Path) -> None:
             reduced_motion="reduce",
         )
         page.clock.set_fixed_time(_DAY)
-        page.goto(f"{(folder / file).as_uri()}#{fragment}")
+        page.goto(address)
         page.keyboard.press("Escape")
         page.evaluate("document.activeElement?.blur()")
+        page.wait_for_load_state("networkidle")  # also of what a server still computes
         page.wait_for_timeout(500)
         page.screenshot(path=target)
     with Image.open(target) as image:
         image.convert("RGB").save(target, optimize=True)
+
+
+@contextmanager
+def _serving(command: list[str], folder: Path) -> Iterator[str]:
+    """Run a server in a folder; yields the link that it prints."""
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            document = "".join(iter(process.stdout.readline, "}\n")) + "}"
+            yield json.loads(document)["url"]
+        finally:
+            process.terminate()
 
 
 def _run(picture: Picture, command: list[str]) -> None:

@@ -563,6 +563,7 @@ declare namespace Fabkit {
     boxOf(rings: Flat[]): Box;
     key(x: number, y: number): number;
     pairs(flat: Flat): Point[];
+    complete(data: Data): void;
 
     Game: new (data: Data, entry: Entry) => Game;
     nextHint(game: Game, limitMs?: number): Hint | null | undefined;

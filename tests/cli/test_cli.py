@@ -52,7 +52,17 @@ def test_help_names_every_command_in_its_group(capsys: Capture) -> None:
     for command in COMMANDS:
         assert re.search(rf"^│ {command} +[A-Z][^│]*[.a-z,] +│$", text, re.MULTILINE), command
     groups = re.findall(r"^╭─ (\w+) ─", text, re.MULTILINE)
-    assert groups == ["Options", "Look", "Make", "Print", "Check", "Solve", "Challenges", "Play"]
+    assert groups == [
+        "Options",
+        "Design",
+        "Look",
+        "Make",
+        "Print",
+        "Check",
+        "Solve",
+        "Challenges",
+        "Play",
+    ]
 
 
 @pytest.mark.parametrize("command", [*COMMANDS, "profiles dump"])

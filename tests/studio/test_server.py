@@ -139,16 +139,17 @@ OUTSIDE = [
 ]
 
 
-@pytest.mark.parametrize("name", OUTSIDE)
-def test_no_file_outside_the_folder_is_named(alone: RunningStudio, name: str) -> None:
-    (alone.folder.parent / "mine.toml").write_text("[set]\n# secret\n")
-    for answer in (
-        alone.call("open", name=name),
-        alone.call("save", name=name, text=CUT, known=""),
-    ):
-        assert answer["error"]["text"].startswith("name: ")
-        assert "secret" not in str(answer)
-    assert (alone.folder.parent / "mine.toml").read_text() == "[set]\n# secret\n"
+def test_no_file_outside_the_folder_is_named(alone: RunningStudio) -> None:
+    secret = alone.folder.parent / "mine.toml"
+    secret.write_text("[set]\n# secret\n")
+    for name in OUTSIDE:
+        for answer in (
+            alone.call("open", name=name),
+            alone.call("save", name=name, text=CUT, known=""),
+        ):
+            assert answer["error"]["text"].startswith("name: "), name
+            assert "secret" not in str(answer)
+    assert secret.read_text() == "[set]\n# secret\n"
     assert list(alone.folder.iterdir()) == []
 
 

@@ -233,7 +233,7 @@ def _entry(
 
 
 def _without_repetition(entries: list[dict[str, Any]], pieces_count: int) -> list[dict[str, Any]]:
-    """Return entries without what ``play-game.js`` completes: ``rings`` are the number of the first entry
+    """Return entries without what ``play-grid.js`` completes: ``rings`` are the number of the first entry
     with the same, ``pieces`` left out are all, ``minus`` are the ``blocks``, and others are `_USUAL`."""
     first: dict[str, int] = {}
     for number, document in enumerate(entries):

@@ -8,7 +8,8 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fabkit.core.errors import ExternalError, InputError, did_you_mean, quote
+from fabkit.core.errors import ExternalError, InputError, did_you_mean, pluralize, quote
+from fabkit.core.progress import Progress
 from fabkit.model.catalog import shipped_entries
 from fabkit.model.challenges import find_challenge
 from fabkit.model.entry import LEVELS
@@ -25,8 +26,8 @@ from fabkit.puzzles.graded.grading import (
     player_view,
     up_to_symmetry,
 )
-from fabkit.puzzles.graded.starting_positions import StartingPositions
-from fabkit.puzzles.graded.subsets import SubsetChallenges
+from fabkit.puzzles.graded.starting_positions import MINIMAL, StartingPositions
+from fabkit.puzzles.graded.subsets import SubsetChallenges, refuse_unsuitable
 from fabkit.solve.encoding import to_exact_cover
 from fabkit.solve.engines.engine import Budget, BudgetSpentError, Solution
 from fabkit.solve.engines.sat import Sat
@@ -42,6 +43,8 @@ _FREE = range(3, 11)
 _TRIES = 12
 #: The engine that finds solutions, and the one that confirms that there is only one.
 UNIQUE_BY = (Search.name, Sat.name)
+#: The share of the time limit for finding challenges; the rest is for proving them.
+_FINDING = 0.8
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,54 @@ class ChallengeQuery:
     seed: int = 1
     of: tuple[str, ...] = ()
     clues: str = ""
+
+
+def read_query(
+    puzzle: PuzzleSet,
+    count: int,
+    given: str | None = None,
+    clues: str | None = None,
+    levels: Sequence[str] | None = None,
+    seed: int = 1,
+    board: str | None = None,
+    of: str | None = None,
+) -> ChallengeQuery:
+    """Return the query of the options of `fabkit challenges`, which describe the arguments.
+
+    Raises:
+        InputError: naming the option whose value does not suit the set or the other options.
+    """
+    place = find_board(puzzle, board)
+    if of is not None and (board or clues):
+        raise InputError.of("--of", f"excludes {'--board' if board else '--clues'}; choose one")
+    if clues and place is None:
+        raise InputError.of("--clues", f"requires a board, and {puzzle.name} has none; omit it")
+    begun = tuple(filter(None, map(str.strip, (of or "").split(","))))
+    if of is not None and (not begun or (ALL in begun and len(begun) > 1)):
+        message = f"expected ids, or {ALL} on its own, found {quote(of)}"
+        raise InputError.of("--of", message)
+    if given is not None and place is None and not begun:
+        message = f"requires a board, and {puzzle.name} has none; omit it"
+        raise InputError.of("--given", message)
+    max_given, limit = len(puzzle.pieces) - 1, pluralize(len(puzzle.pieces), "piece")
+    if clues and place is not None:
+        max_given = len(place.cells)
+        limit = f"a board of {pluralize(max_given, 'cell')}"
+    given_count: int | str | None = given
+    if given not in (None, MINIMAL):
+        digits = given.lstrip("0")
+        is_number = digits.isascii() and digits.isdigit() and len(digits) <= len(str(max_given))
+        if not (is_number and int(digits) <= max_given):
+            message = (
+                f"expected minimal, or a whole number from 1 to {max_given}, since {puzzle.name} "
+                f"has {limit}; found {quote(given)}"
+            )
+            raise InputError.of("--given", message)
+        given_count = int(digits)
+    if place is None and not begun:
+        refuse_unsuitable(puzzle)
+    chosen = tuple(levels or LEVELS)
+    return ChallengeQuery(count, place, given_count, chosen, seed, begun, clues or "")
 
 
 def find_board(puzzle: PuzzleSet, name: str | None) -> Board | None:
@@ -119,14 +170,18 @@ class GeneratedChallenges:
 
 
 def generate(
-    puzzle: PuzzleSet, query: ChallengeQuery, finding: Budget, proving: Budget
+    puzzle: PuzzleSet,
+    query: ChallengeQuery,
+    limit_s: float | None,
+    progress: Progress,
+    started: float,
 ) -> GeneratedChallenges:
     """Generate challenges.
 
     Args:
         puzzle: the set; without a board, one that `refuse_unsuitable` does not refuse.
-        finding: time limit and progress of the search for challenges.
-        proving: time limit and progress of their confirmation.
+        limit_s: time limit; keeps the challenges found so far.
+        started: start of the clock, in `time.monotonic` seconds.
 
     Returns:
         As many as requested, or fewer with the reason.
@@ -135,6 +190,9 @@ def generate(
         ExternalError: if the engines disagree, or the second fails.
     """
     reason = ""
+    whole = Budget(limit_s, progress, started)
+    proving = whole.subtask(_FINDING, 1.0)
+    finding = replace(whole.subtask(0.0, _FINDING), limit_s=limit_s and _FINDING * limit_s)
     try:
         sources, reason = _sources(puzzle, query, finding)
         gathered = grade_candidates(puzzle, sources, query.count, query.levels, finding)

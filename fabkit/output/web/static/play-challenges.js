@@ -234,9 +234,5 @@
     }
   }
 
-  /** A level as stars, beside its name. */
-  play.stars = ({ stars }) =>
-    html("span", { className: "stars", ariaHidden: "true" }, stars ? "★".repeat(stars) + "☆".repeat(5 - stars) : "");
-
   Object.assign(play, /** @satisfies {Partial<Fabkit.Play>} */ ({ ChallengeList, firstEntry }));
 })();

@@ -184,11 +184,15 @@
     return [x0 - margin, y0 - margin, x1 - x0 + 2 * margin, y1 - y0 + 2 * margin];
   }
 
-  const grids = /** @type {Fabkit.FullMap<number, Fabkit.Grid>} */ (new Map());
+  /** Grids of the sets that are shown, by halves.
+   * @type {WeakMap<Fabkit.Data, Fabkit.FullMap<number, Fabkit.Grid>>} */
+  const gridsBySet = new WeakMap();
 
   /** A stand-in for a game, to draw pieces outside the board; grids are cached.
    * @type {Fabkit.Play["previewGame"]} */
   function previewGame(data, halves) {
+    const grids = gridsBySet.get(data) ?? /** @type {Fabkit.FullMap<number, Fabkit.Grid>} */ (new Map());
+    gridsBySet.set(data, grids);
     if (!grids.has(halves)) grids.set(halves, new play.Grid(data.lattice, halves));
     const grid = grids.get(halves);
     return { data, grid, shape: (piece, orientation) => grid.shape(data.pieces[piece].orientations[orientation]) };
@@ -221,7 +225,12 @@
     return svg("svg", attributes, region, ...paintedCells(grid, entry), ...details, ...given);
   }
 
+  /** A level as stars, beside its name.
+   * @type {Fabkit.Play["stars"]} */
+  const stars = ({ stars: count }) =>
+    html("span", { className: "stars", ariaHidden: "true" }, count ? "★".repeat(count) + "☆".repeat(5 - count) : "");
+
   Object.assign(play, /** @satisfies {Partial<Fabkit.Play>} */ ({
-    svg, html, formatMessage, formatCount, drawPiece, redrawPiece, drawRegion, viewBox, previewGame, sizeOf, picture,
+    svg, html, stars, formatMessage, formatCount, drawPiece, redrawPiece, drawRegion, viewBox, previewGame, sizeOf, picture,
   }));
 })();

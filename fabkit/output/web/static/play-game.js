@@ -491,28 +491,7 @@
     return [piece, { orientation: same, at: [x, y] }];
   }
 
-  // Completes what entries leave out because most have the same.
-  const data = window.FABKIT;
-  /** @type {object} */
-  const usual = { kind: "start", status: "solved", halves: 1 };
-  for (const entry of data.entries) {
-    Object.assign(entry, { ...usual, ...entry });
-    entry.pieces ??= data.pieces.map((_, piece) => piece);
-    if (entry.blocks) entry.minus ??= entry.blocks.flat();
-    if (typeof entry.rings === "number") entry.rings = data.entries[entry.rings].rings;
-  }
-  // The cells of most entries are those of the solution, and found when they are asked for.
-  for (const entry of data.entries.filter(({ cells }) => !cells)) {
-    const get = () => {
-      const grid = new Grid(data.lattice, entry.halves);
-      const cells = (entry.solution ?? []).flatMap(([piece, orientation, x, y]) =>
-        grid.shape(data.pieces[piece].orientations[orientation]).cells.map(([dx, dy]) => [x + dx, y + dy]));
-      const value = cells.sort(([x, y], [x2, y2]) => x - x2 || y - y2).flat();
-      Object.defineProperty(entry, "cells", { value });
-      return value;
-    };
-    Object.defineProperty(entry, "cells", { get, enumerable: true, configurable: true });
-  }
+  play.complete(window.FABKIT);
 
   Object.assign(play, /** @satisfies {Partial<Fabkit.Play>} */ ({ Game, nextHint, searchFrom, applyHint }));
 })();

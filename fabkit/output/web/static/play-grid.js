@@ -157,5 +157,32 @@
     return [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)];
   }
 
-  Object.assign(play, /** @satisfies {Partial<Fabkit.Play>} */ ({ UNIT, Grid, boxOf, key, pairs }));
+  /** What most entries have the same.
+   * @type {object} */
+  const USUAL = { kind: "start", status: "solved", halves: 1 };
+
+  /** Completes what the entries of a set leave out because most have the same.
+   * @type {Fabkit.Play["complete"]} */
+  function complete(data) {
+    for (const entry of data.entries) {
+      Object.assign(entry, { ...USUAL, ...entry });
+      entry.pieces ??= data.pieces.map((_, piece) => piece);
+      if (entry.blocks) entry.minus ??= entry.blocks.flat();
+      if (typeof entry.rings === "number") entry.rings = data.entries[entry.rings].rings;
+    }
+    // The cells of most entries are those of the solution, and found when they are asked for.
+    for (const entry of data.entries.filter(({ cells }) => !cells)) {
+      const get = () => {
+        const grid = new Grid(data.lattice, entry.halves);
+        const cells = (entry.solution ?? []).flatMap(([piece, orientation, x, y]) =>
+          grid.shape(data.pieces[piece].orientations[orientation]).cells.map(([dx, dy]) => [x + dx, y + dy]));
+        const value = cells.sort(([x, y], [x2, y2]) => x - x2 || y - y2).flat();
+        Object.defineProperty(entry, "cells", { value });
+        return value;
+      };
+      Object.defineProperty(entry, "cells", { get, enumerable: true, configurable: true });
+    }
+  }
+
+  Object.assign(play, /** @satisfies {Partial<Fabkit.Play>} */ ({ UNIT, Grid, boxOf, complete, key, pairs }));
 })();
