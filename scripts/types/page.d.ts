@@ -210,6 +210,7 @@ declare namespace Fabkit {
     toDrawing(x: number, y: number): Point;
     fromDrawing(x: number, y: number): Point;
     path(rings: Flat[]): string;
+    cornersOf(cell: Point): Point[];
     edgesOf(cell: Point): [from: Point, to: Point][];
     linesOf(cell: Point): [from: Point, to: Point][];
     cellsPath(cells: Point[]): string;

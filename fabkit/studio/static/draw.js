@@ -60,6 +60,12 @@ class DrawView {
     /** What is being written to the file.
      * @type {Drawn | null} */
     this.written = null;
+    /** The texts of a board's cells.
+     * @type {Map<number, string>} */
+    this.labels = new Map();
+    /** What must cover a board's cells: a piece, a mark or a colour, as in the file.
+     * @type {Map<number, string>} */
+    this.clues = new Map();
     this.sheet.addEventListener("painted", () => this.write());
     this.sheet.addEventListener("stamp", () => this.stampCell());
     this.sheet.addEventListener("cursor", () => this.tellCursor());
@@ -73,7 +79,7 @@ class DrawView {
   get lattice() { return this.studio.lattice; }
 
   /** @param {string} name
-   * @param {Record<string, unknown>} [values] */
+   * @param {Record<string, string | number>} [values] */
   text(name, values) { return this.studio.text(name, values); }
 
   /** The tables of the file that can be drawn.
@@ -176,12 +182,8 @@ class DrawView {
     const moved = (/** @type {Cell} */ [x, y]) => /** @type {Cell} */ ([x + dx, y + dy]);
     const drawn = this.drawnBy(this.thing).map(([cell, letter]) => /** @type {[Cell, string]} */ ([moved(cell), letter]));
     const shape = this.thing.kind === "board" ? this.shapeOf(this.thing) : null;
-    /** The texts of a board's cells.
-     * @type {Map<number, string>} */
     this.labels = new Map((shape?.labels ?? []).flatMap((/** @type {any} */ { text, cells }) =>
       pairs(cells).map((cell) => /** @type {const} */ ([key(...moved(cell)), text]))));
-    /** What must cover a board's cells: a piece, a mark or a colour, as in the file.
-     * @type {Map<number, string>} */
     this.clues = new Map((shape?.clues ?? []).flatMap((/** @type {any} */ { cells, ...covers }) =>
       pairs(cells).map((cell) => /** @type {const} */ ([key(...moved(cell)), JSON.stringify(covers)]))));
     this.sheet.isOneShape = this.thing.kind !== "cut";
@@ -234,7 +236,7 @@ class DrawView {
     const size = this.lattice.perPlace > 1 ? 18 : 30;
     /** @type {Set<string>} */
     const places = new Set();
-    return this.sheet.spots.flatMap(({ key: at, centre: [x, y], address, cell }) => {
+    return this.sheet.spots.flatMap(({ key: at, centre: [x, y], address }) => {
       const parts = [];
       const clue = this.clues.get(at);
       if (clue) {

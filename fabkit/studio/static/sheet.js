@@ -39,8 +39,21 @@ export class Sheet extends EventTarget {
     this.isOneShape = false;
     /** Whether it can only be looked at. */
     this.isOff = false;
+    /** Set by `load`, before anything else is asked.
+     * @type {Lattice} */
+    this.lattice;
+    /** @type {(letter: string) => Look} */
+    this.look = () => ({ fill: "", ink: "", text: "" });
+    /** @type {(sheet: Sheet) => SVGElement[]} */
+    this.details = () => [];
     /** @type {Spot[]} */
     this.spots = [];
+    /** @type {Map<number, Spot>} */
+    this._byKey = new Map();
+    /** @type {Map<unknown, Spot>} */
+    this._byPath = new Map();
+    this._over = svg("g", { class: "sheet-over" });
+    this._mark = svg("path", { class: "sheet-cursor" });
     /** @type {Spot | null} */
     this.cursor = null;
     /** A stroke, or a shape that is carried.
@@ -101,8 +114,6 @@ export class Sheet extends EventTarget {
     this._byPath = new Map(this.spots.map((spot) => [spot.path, spot]));
     const box = boxOf(this.spots.map((spot) => lattice.grid.cornersOf(spot.cell).flat()));
     this.element.setAttribute("viewBox", viewBox(lattice.grid, box, 8).join(" "));
-    this._over = svg("g", { class: "sheet-over" });
-    this._mark = svg("path", { class: "sheet-cursor" });
     this.element.replaceChildren(...this.spots.map(({ path }) => path), this._over, this._mark);
     const near = this.cursor && this._byKey.get(this.cursor.key);
     this.cursor = near ?? this.spots[Math.floor(this.spots.length / 2)];
@@ -166,7 +177,7 @@ export class Sheet extends EventTarget {
 
   _markCursor() {
     const isSeen = this.cursor && document.activeElement === this.element && this.element.matches(":focus-visible");
-    this._mark?.setAttribute("d", isSeen && this.cursor ? this.lattice.grid.path([this.lattice.grid.cornersOf(this.cursor.cell).flat()]) : "");
+    this._mark.setAttribute("d", isSeen && this.cursor ? this.lattice.grid.path([this.lattice.grid.cornersOf(this.cursor.cell).flat()]) : "");
   }
 
   // --- painting ---
@@ -181,7 +192,7 @@ export class Sheet extends EventTarget {
   /** The spot under a pointer.
    * @param {{ clientX: number, clientY: number }} event */
   _spotAt({ clientX, clientY }) {
-    return this._byPath.get(/** @type {any} */ (document.elementsFromPoint(clientX, clientY).find((element) => this._byPath.has(/** @type {any} */ (element)))));
+    return this._byPath.get(document.elementsFromPoint(clientX, clientY).find((element) => this._byPath.has(element)));
   }
 
   /** @param {PointerEvent} event */
@@ -307,7 +318,7 @@ export class Sheet extends EventTarget {
       // The cursor stays on its cell of the shape.
       const [x, y] = hand.step;
       const place = hand.carried.findIndex((/** @type {[Cell, string]} */ [cell]) => key(cell[0] + x, cell[1] + y) === this.cursor?.key);
-      if (place >= 0) this.cursor = this._byKey.get(key(cells[place][0] + x, cells[place][1] + y));
+      if (place >= 0) this.cursor = this._byKey.get(key(cells[place][0] + x, cells[place][1] + y)) ?? null;
       hand.carried = turned;
     }
     if (wasCarried) this.draw();

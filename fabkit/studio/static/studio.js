@@ -35,7 +35,7 @@ export class Studio {
 
   /** A message in the current language.
    * @param {string} name
-   * @param {Record<string, unknown>} [values] */
+   * @param {Record<string, string | number>} [values] */
   text(name, values = {}) { return play.formatMessage(this.messages[name], values); }
 
   /** @param {string} text */

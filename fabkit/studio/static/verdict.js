@@ -36,10 +36,13 @@ export class Verdict {
     this.isStopped = false;
     /** @type {unknown} */
     this.error = "";
+    /** The solution in the picture.
+     * @type {unknown} */
+    this.drawnSolution = null;
   }
 
   /** @param {string} name
-   * @param {Record<string, unknown>} [values] */
+   * @param {Record<string, string | number>} [values] */
   text(name, values) { return this.studio.text(name, values); }
 
   /** Asks anew if the drawing has changed; at once, the old question is given up. */
