@@ -255,24 +255,36 @@ def plates(project: Project, *, emit: Emit, progress: Progress) -> dict[str, Any
     """Lay everything that the set prints out on beds.
 
     Returns:
-        ``bed``: width and depth in mm; ``plates``: for each the ids of its parts and their matrices,
-        as the viewer has them.
+        ``plates``: for each the ids of its parts and their matrices, as the viewer has them; and the
+        ``faults``, if there are none.
     """
     from fabkit.build.page_assets import viewer_matrix
     from fabkit.printing.plate import mesh_transform
 
+    def fails(other: Project) -> bool:
+        try:
+            artifacts, faults, _ = _artifacts(other)
+            return bool(faults or not artifacts.plates)
+        except InputError:
+            return True
+
     artifacts, faults, _ = _artifacts(project)
-    if faults:
-        raise InputError("", [ErrorDetail(fault["key"], fault["message"]) for fault in faults])
-    drawings, profile = artifacts.drawings, artifacts.profile
-    laid_out = [
+    try:
+        laid_out = [] if faults else artifacts.plates
+    except InputError as error:
+        # All have one cause: the bed.
+        key = _fault(project, error.errors[0], fails)["key"]
+        faults = [{"key": key, "message": str(detail)} for detail in error.errors]
+        laid_out = []
+    drawings = artifacts.drawings
+    places = [
         [
             [placement.name, viewer_matrix(mesh_transform(placement, drawings[placement.name]))]
             for placement in plate.placements
         ]
-        for plate in artifacts.plates
+        for plate in laid_out
     ]
-    return {"bed": [profile.bed_width_mm, profile.bed_depth_mm], "plates": laid_out}
+    return {"plates": places, "faults": faults}
 
 
 def assembled(project: Project, *, emit: Emit, progress: Progress) -> dict[str, Any]:

@@ -196,13 +196,36 @@ def test_plates_hold_every_copy_inside_the_bed(studio: RunningStudio) -> None:
     _, models, _ = solids(studio, project)
     placed = [part for plate in last["result"]["plates"] for part in plate]
     assert sorted(name for name, _ in placed) == sorted(models)
-    width, depth = last["result"]["bed"]
+    assert last["result"]["faults"] == []
+    width = depth = 180.0  # the bed of a Prusa MINI
     for name, matrix in placed:
         corners = corners_mm(models[name])
         placement = np.array(matrix).reshape(4, 4).T
         on_bed = corners @ placement[:3, :3].T + placement[:3, 3]
         assert (on_bed.min(axis=0) >= (0, 0, -1e-3)).all()
         assert (on_bed.max(axis=0)[:2] <= (width, depth)).all()
+
+
+def test_a_bed_that_is_too_small_is_told_at_its_key(studio: RunningStudio, fridgeiq: Any) -> None:
+    changed = with_settings(fridgeiq, thickness="8 mm", printer__bed_width="45 mm")
+    (*_, last) = studio.stream("plates", project=changed)
+    assert {fault["key"] for fault in last["result"]["faults"]} == {"printer.bed_width"}
+    assert last["result"]["plates"] == []
+
+
+def test_a_change_while_solids_are_made_keeps_their_process(
+    studio: RunningStudio, fridgeiq: Any
+) -> None:
+    """Else the solids that are kept would be lost. Balls take a second each."""
+    pid = studio.process.pid
+    children = Path(f"/proc/{pid}/task/{pid}/children")
+    before = children.read_text()
+    long = studio.stream("solids", project=studio.project("iqfit"))
+    next(event for event in long if "model" in event)
+    _, models, _ = solids(studio, fridgeiq)
+    assert [*models] == PIECES
+    assert list(long)[-1] == {"stopped": True}
+    assert children.read_text() == before
 
 
 def test_a_solution_is_put_on_its_board(studio: RunningStudio) -> None:

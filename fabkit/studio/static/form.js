@@ -260,6 +260,12 @@ export class Form {
     }
   }
 
+  /** Shows errors, unless there are some that have a cause.
+   * @param {Fault[]} faults */
+  addOthers(faults) {
+    if (!this.profile?.faults.length) this.addFaults(faults);
+  }
+
   /** Goes to the first field with an error. */
   showFault() {
     const field = /** @type {HTMLElement | null} */ (this.element.querySelector("[aria-invalid]"));

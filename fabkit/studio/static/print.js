@@ -107,7 +107,7 @@ export class Print {
       row("print_plastic", `${bill.grams.toFixed(0)} g`),
       row("print_magnets", magnets.count ? `${magnets.count} · ${size} ${magnets.grade}` : studio.text("print_none")),
       row("print_cost", `${cost.total.toFixed(2)} ${cost.currency}`),
-      row("print_plates", this.plates === null ? "…" : String(this.plates)),
+      row("print_plates", this.plates === null ? "…" : String(this.plates || "–")),
       ...(pause ? [row("print_pause", `${pause.height_mm} mm`)] : []));
     this.notes.hidden = !bill.notes.length;
     this.notes.replaceChildren(html("summary", { textContent: studio.text("print_notes") }),

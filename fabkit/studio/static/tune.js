@@ -74,6 +74,7 @@ class TuneView {
       // The form shows those with a place.
       if (!(error instanceof ServerError && error.details.length)) return this.studio.fail(error);
       this.tell(this.studio.text("tune_not_made"));
+      this.form.addOthers(error.details);
     }
   }
 
@@ -129,6 +130,7 @@ class TuneView {
     const plates = await this.latest.stream("plates", { project: request }, () => {});
     if (!plates) return;
     this.lacksPlates = false;
+    this.form.addFaults(plates.faults);
     this.stage.takePlates(plates.plates);
     this.print.showPlates(plates.plates.length);
   }
