@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from fabkit.core.errors import ExternalError, FabkitError, InputError, escape
@@ -36,6 +37,7 @@ class Artifacts:
     Args:
         find_stl: returns current STL files, by id, to read meshes from.
         drawings: the printables in millimetres, by id; drafted here by default.
+        meshes: meshes that are known already, by id.
     """
 
     def __init__(
@@ -45,12 +47,13 @@ class Artifacts:
         profile: Profile,
         find_stl: Callable[[], Mapping[str, Path]] = dict,
         drawings: Mapping[str, PartDrawing] | None = None,
+        meshes: Mapping[str, Mesh] = MappingProxyType({}),
     ) -> None:
         self.puzzle, self.printables, self.profile = puzzle, tuple(printables), profile
         self._find_stl, self._drafted = find_stl, drawings
         self._layout: Calls[list[Plate]] | None = None
         self._solids: dict[str, Shape] = {}
-        self._meshes: dict[str, Mesh] = {}
+        self._meshes: dict[str, Mesh] = {**meshes}
 
     def __getstate__(self) -> dict[str, Any]:
         """For another process: without solids, and with the meshes left in their files."""

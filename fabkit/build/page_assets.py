@@ -16,6 +16,7 @@ from fabkit.build.artifacts import Artifacts, library_failures
 from fabkit.build.assembly_layout import placement_on
 from fabkit.core.progress import Progress, counted, no_progress
 from fabkit.drawing.boards.csg import BoardDrawing
+from fabkit.drawing.placement import Matrix
 from fabkit.mesh.mesh import Faces, Mesh, Points
 from fabkit.model.accessory import LID, Accessory, Printable
 from fabkit.model.lattice import Cell
@@ -52,7 +53,7 @@ def models_data(artifacts: Artifacts, progress: Progress = no_progress) -> dict[
     models: dict[str, Any] = {"pieces": {}, "boards": {}, "lids": {}}
     for done, printable in enumerate(artifacts.printables):
         counted(progress, done, len(artifacts.printables), printable.id)
-        model = _model(artifacts, printable)
+        model = viewer_model(artifacts, printable)
         if isinstance(printable, Piece):
             oriented = PieceOrientations(artifacts.puzzle, printable, flips=True)
             model["orientations"] = [
@@ -85,20 +86,29 @@ def models_script(data: Mapping[str, Any]) -> str:
 def _matrix(
     artifacts: Artifacts, piece: Piece, cells: frozenset[Cell], marks: Mapping[Cell, str]
 ) -> list[float] | None:
-    """A placement's matrix, column by column, as in WebGL; whole numbers as integers."""
+    """The matrix of a placement."""
     has_marks = piece.marks or piece.back
     shown = {cell: marks.get(cell, PLAIN) for cell in cells} if has_marks else {}
     try:
         placement = placement_on(artifacts, piece, cells, wanted=shown)
     except ValueError:  # mirror images of ball pieces, which have no such placement
         return None
+    return viewer_matrix(placement)
+
+
+def viewer_matrix(placement: Matrix) -> list[float]:
+    """A placement's matrix, column by column, as in WebGL; whole numbers as integers."""
     matrix = np.vstack([placement, (0.0, 0.0, 0.0, 1.0)]).T.ravel()
     rounded = (round(value, _DECIMALS) + 0.0 for value in matrix.tolist())
     return [int(value) if value == int(value) else value for value in rounded]
 
 
-def _model(artifacts: Artifacts, printable: Printable) -> dict[str, Any]:
-    """The model of a printable, placed as in its STL file."""
+def viewer_model(artifacts: Artifacts, printable: Printable) -> dict[str, Any]:
+    """The model of a printable for the page's 3D viewer, placed as in its STL file; see `models_data`.
+
+    Raises:
+        ExternalError: when a library fails.
+    """
     with library_failures(f"the model of {printable.id}"):
         solids = artifacts.print_of(printable).solids
         parts = [pack_mesh(part.mesh) for part in solids]

@@ -248,13 +248,7 @@ def draft_all(
     Raises:
         InputError: with everything that is impossible with the profile; equal errors share a line.
     """
-    drawings = []
-    faults: dict[str, list[_Printable]] = defaultdict(list)
-    for printable in printables:
-        try:
-            drawings.append(draft(puzzle, printable, profile))
-        except DrawingError as fault:
-            faults[str(fault)].append(printable)
+    drawings, faults = draft_possible(puzzle, printables, profile, draft)
     if faults:
         where = []
         for failed in faults.values():
@@ -264,6 +258,27 @@ def draft_all(
         source = f"{puzzle.name} with profile {profile.name}"
         raise InputError(source, list(map(ErrorDetail, where, faults)))
     return drawings
+
+
+def draft_possible(
+    puzzle: PuzzleSet,
+    printables: Sequence[_Printable],
+    profile: Profile,
+    draft: Callable[[PuzzleSet, _Printable, Profile], _Drawing],
+) -> tuple[list[_Drawing], dict[str, list[_Printable]]]:
+    """Draft those of several pieces, boards or lids that are possible with the profile.
+
+    Returns:
+        The drawings, and for each error the printables that cannot be drafted.
+    """
+    drawings = []
+    faults: dict[str, list[_Printable]] = defaultdict(list)
+    for printable in printables:
+        try:
+            drawings.append(draft(puzzle, printable, profile))
+        except DrawingError as fault:
+            faults[str(fault)].append(printable)
+    return drawings, faults
 
 
 #: What a picture leaves out of a piece, and the profile's values without it, in the order of trial.

@@ -104,6 +104,28 @@ def load_profile(
 ) -> Profile:
     """Build the effective profile.
 
+    Args: see `merge_layers`.
+
+    Raises:
+        InputError: for an unknown preset or key, an invalid value, or contradicting numbers; with
+            all errors of one layer.
+    """
+    profile = merge_layers(chosen, settings, set_values)
+    errors = list(contradictions(profile))
+    if errors:
+        raise InputError(
+            " with ".join([f"profile {profile.name}"] + ["-s"] * bool(settings)), errors
+        )
+    return profile
+
+
+def merge_layers(
+    chosen: Sequence[str] = (),
+    settings: Sequence[str] = (),
+    set_values: Mapping[str, Any] = MappingProxyType({}),
+) -> Profile:
+    """Merge layers and settings into a profile, whose numbers may contradict each other.
+
     Args:
         chosen: presets by name or files by path, on top of ``default``; later ones take precedence.
         settings: single settings such as ``"unit=15 mm"``; they override all of these.
@@ -111,8 +133,7 @@ def load_profile(
             them.
 
     Raises:
-        InputError: for an unknown preset or key, an invalid value, or contradicting numbers; with
-            all errors of one layer.
+        InputError: for an unknown preset or key, or an invalid value; with all errors of one layer.
     """
     values = read_layer("default") | dict(set_values)
     layers = [read_layer(name) for name in chosen]
@@ -127,13 +148,7 @@ def load_profile(
     if settings:
         values["title"] = f"{values['title']}; changed: {', '.join(settings)}"
     values["title"] = values["title"][:_LONGEST_TITLE]
-    profile = Profile(**values)
-    errors = list(contradictions(profile))
-    if errors:
-        raise InputError(
-            " with ".join([f"profile {profile.name}"] + ["-s"] * bool(settings)), errors
-        )
-    return profile
+    return Profile(**values)
 
 
 def dump_profile(profile: Profile, base: Profile | None = None) -> str:

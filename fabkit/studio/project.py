@@ -32,7 +32,7 @@ class Project:
         text: content of the set file.
         folder: the working folder.
         layers: profiles by name, as with ``-p``.
-        settings: profile values by key, as with ``-s``.
+        settings: profile values by key, as with ``-s``; the latest change comes last.
         room: a folder for files that are made for the browser.
     """
 
@@ -61,8 +61,13 @@ class Project:
         """
         from fabkit.model.profile_file import load_profile
 
+        return load_profile(*self.profile_layers)
+
+    @property
+    def profile_layers(self) -> tuple[tuple[str, ...], list[str], Mapping[str, Any]]:
+        """The arguments of `load_profile`."""
         settings = [f"{key}={value}" for key, value in self.settings.items()]
-        return load_profile(self.layers, settings, self.puzzle.profile_values)
+        return self.layers, settings, self.puzzle.profile_values
 
 
 @lru_cache(_KEPT)

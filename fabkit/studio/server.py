@@ -31,16 +31,19 @@ from starlette.types import ASGIApp, Message, Receive, Scope
 from starlette.types import Send as SendMessage
 
 from fabkit.core.errors import ExternalError, FabkitError, InputError, escape
-from fabkit.core.files import digest, temporary_folder
+from fabkit.core.files import digest, temporary_folder, write_atomically
 from fabkit.core.parsing import parse_json
 from fabkit.studio.drawing import read_project
 from fabkit.studio.files import WorkingFolder, new_file
 from fabkit.studio.pages import MEDIA_TYPES, POLICY, start_document, studio_files
+from fabkit.studio.printing import mesh_path, profile, profile_file
 from fabkit.studio.project import Event, call_checked
-from fabkit.studio.workers import FAILED, Worker, error_document
+from fabkit.studio.workers import FAILED, POLITE_S, Worker, error_document
 
 #: The largest body of a request.
 _MAX_BYTES = 16 * 2**20
+#: The largest mesh that the browser can send.
+_MAX_MESH_BYTES = 64 * 2**20
 #: Requests that are answered at the same time; more are turned away.
 _MAX_REQUESTS = 64
 #: Long jobs that run at the same time.
@@ -53,14 +56,28 @@ SOLIDS = "solids"
 JOB = "job"
 CALLS = {
     "solve": (SOLVING, "fabkit.studio.drawing:solve"),
+    "solids": (SOLIDS, "fabkit.studio.printing:solids"),
+    "plates": (SOLIDS, "fabkit.studio.printing:plates"),
+    "assembled": (SOLIDS, "fabkit.studio.printing:assembled"),
+    "section": (SOLIDS, "fabkit.studio.printing:section"),
+    "make": (JOB, "fabkit.studio.printing:files"),
+    "check": (JOB, "fabkit.studio.printing:check"),
     "challenges": (JOB, "fabkit.studio.playing:challenges"),
     "generate": (JOB, "fabkit.studio.playing:generate"),
 }
 #: What the warm processes import before their first call.
 _WARM = {
     SOLVING: ("fabkit.studio.drawing", "fabkit.solve.answer", "fabkit.solve.difficulty"),
-    SOLIDS: ("fabkit.build.artifacts", "fabkit.solid.builder", "fabkit.build.page_assets"),
+    SOLIDS: ("fabkit.studio.printing", "fabkit.build.slicing", "fabkit.solid.export"),
 }
+#: How long a call may take to stop: a step of the CAD kernel reports no progress, and the solids that
+#: are kept would be lost with its process.
+_POLITE_S = {SOLVING: POLITE_S, SOLIDS: 3.0}
+
+
+def start_worker(name: str) -> Worker:
+    """Start a warm process: `SOLVING` or `SOLIDS`."""
+    return Worker(_WARM[name], _POLITE_S[name])
 
 
 @dataclass
@@ -87,7 +104,7 @@ class Studio:
 
     def start_workers(self) -> None:
         """Start the warm processes."""
-        self.workers = {name: Worker(modules) for name, modules in _WARM.items()}
+        self.workers = {name: start_worker(name) for name in _WARM}
 
     def close(self) -> None:
         """End all processes."""
@@ -231,6 +248,8 @@ ANSWERS: dict[str, Callable[..., Any]] = {
     "open": WorkingFolder.read,
     "save": WorkingFolder.save,
     "files": WorkingFolder.names,
+    "profile": profile,
+    "profile-file": profile_file,
     "new": new_file,
 }
 
@@ -272,6 +291,12 @@ def application(studio: Studio, hosts: frozenset[str]) -> ASGIApp:
             function = partial(function, studio.folder)
         return JSONResponse(await to_thread.run_sync(call_checked, function, arguments))
 
+    async def keep_mesh(request: Request) -> Response:
+        path = mesh_path(studio.room, request.path_params["name"])
+        content = await _body(request, _MAX_MESH_BYTES)
+        await to_thread.run_sync(write_atomically, path, content)
+        return JSONResponse({})
+
     def failed(_: Request, error: Exception) -> Response:
         if isinstance(error, (InputError, ExternalError)):
             return JSONResponse({"error": error_document(error)}, 400)
@@ -289,6 +314,7 @@ def application(studio: Studio, hosts: frozenset[str]) -> ASGIApp:
 
     routes = [
         Route("/api/{name}", answer, methods=["POST"]),
+        Route("/meshes/{name}", keep_mesh, methods=["POST"]),
         Route("/made/{name:path}", made),
         Route("/{name:path}", static),
     ]

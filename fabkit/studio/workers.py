@@ -30,8 +30,8 @@ from fabkit.jobs.run import starting_workers
 from fabkit.solid.without_vtk import leave_out_vtk
 from fabkit.studio.project import Event, call_checked
 
-#: How long a call that is to stop may go on before its process is killed.
-_POLITE_S = 0.1
+#: The usual time for a call to stop.
+POLITE_S = 0.1
 #: How often a waiting caller looks whether it should stop.
 _POLL_S = 0.02
 #: The least time between two reports of progress.
@@ -59,10 +59,11 @@ class Worker:
 
     Args:
         warm: modules to import before the first call.
+        polite_s: how long a call that is to stop may go on before its process is killed.
     """
 
-    def __init__(self, warm: Sequence[str] = ()) -> None:
-        self._warm = tuple(warm)
+    def __init__(self, warm: Sequence[str] = (), polite_s: float = POLITE_S) -> None:
+        self._warm, self._polite_s = tuple(warm), polite_s
         self._turn = anyio.Lock()
         self._running: anyio.CancelScope | None = None
         self._start()
@@ -135,7 +136,7 @@ class Worker:
         """Ask the process to stop its call; return whether it has."""
         with contextlib.suppress(EOFError, OSError):
             self._pipe.send(_STOP)
-            limit_s = time.monotonic() + _POLITE_S
+            limit_s = time.monotonic() + self._polite_s
             while self._pipe.poll(max(0.0, limit_s - time.monotonic())):
                 if not self._pipe.recv().keys().isdisjoint(_LAST):
                     return True

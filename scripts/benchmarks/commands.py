@@ -22,6 +22,7 @@ from pathlib import Path
 
 from play import time_page
 from solvers import ONE_THREAD, ROOT, TWELVE, compare
+from studio import time_studio
 
 #: Runs of each command.
 ROUNDS = 5
@@ -465,7 +466,7 @@ def main() -> int:
         1 if one exceeds its limit, else 0.
     """
     parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
-    own = {"solvers": compare, "play": time_page}
+    own = {"solvers": compare, "play": time_page, "studio": time_studio}
     known = [*BENCHMARKS, *own]
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"from {', '.join(known)}")
     parser.add_argument(

@@ -521,16 +521,20 @@ declare namespace Fabkit {
   type Box3 = import("three").Box3;
   type BufferGeometry = import("three").BufferGeometry;
   type Matrix4 = import("three").Matrix4;
+  type Mesh = import("three").Mesh<BufferGeometry, import("three").Material>;
   type Vector3 = import("three").Vector3;
 
   interface Scene {
     apart: number;
+    readonly parts: Map<string, unknown>;
     frames: number;
     readonly resting: boolean;
     add(id: string, model: Model, bytes: Uint8Array<ArrayBuffer>): void;
     has(id: string): boolean;
     rows(pieces: string[], others: string[]): Map<string, number[]>;
-    show(places: Map<string, number[]>, parting: string[], moving: boolean): void;
+    remove(id: string): void;
+    setFaint(ids: Set<string>): void;
+    show(places: Map<string, number[]>, parting: string[], moving: boolean, keeping?: boolean): void;
     setApart(share: number): void;
     home(turned?: boolean): void;
     turn(around: number, over: number): void;
@@ -652,7 +656,10 @@ interface Window {
   FABKIT: Fabkit.Data;
   FABKIT_MODELS: Fabkit.Models;
   FABKIT_THREE: Three;
-  FabkitScene: new (canvas: HTMLCanvasElement) => Fabkit.Scene;
+  FabkitScene: {
+    new (canvas: HTMLCanvasElement): Fabkit.Scene;
+    inflate(model: Fabkit.Model): Promise<Uint8Array<ArrayBuffer>>;
+  };
   fabkitPlay: Fabkit.Play;
   fabkitViewer: object;
 }

@@ -44,7 +44,7 @@ def laid_out(name: str, *only: str) -> tuple[Artifacts, Sequence[Entry], dict[st
     artifacts = picture_artifacts(puzzle, printables(puzzle, profile), profile)
     entries = gather(puzzle, Selection(only=only))
     with pytest.MonkeyPatch.context() as patch:  # what they look like takes longest
-        patch.setattr("fabkit.build.page_assets._model", lambda *_: {})
+        patch.setattr("fabkit.build.page_assets.viewer_model", lambda *_: {})
         models = models_data(artifacts)
     play, found = play_data(puzzle, entries, profile.unit_mm), {}
     regions = {entry.challenge.id: [*chain(*sorted(entry.challenge.region))] for entry in entries}

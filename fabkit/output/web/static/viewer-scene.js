@@ -11,6 +11,12 @@
   const MARGIN = 0.06; // free fraction at each edge of the image
   const TRAVEL_MS = 650; // duration of moves
   const LEAST_PROPORTION = 0.4; // least ratio of width to depth of a layout
+  const FAINT = 0.3; // opacity of parts that are out of date
+  const SAME_REACH = 0.1; // the view is kept if sizes change by at most this fraction
+  /** Rotation (degrees), pan (fraction of the image) and zoom per key press. */
+  const [TURN, SHIFT, NEAR] = [10, 0.06, 1.15];
+  /** @type {Record<string, [across: number, up: number]>} */
+  const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
   const [SKY, LAMP] = [1.65, 1.95]; // an unshaded level face shows exactly its own colour
   /** Edges sharper than this become lines, on meshes with at most this many triangles. */
   const [EDGE_DEGREES, MOST_WITH_EDGES] = [30, 20000];
@@ -96,6 +102,24 @@
       if (Number(geometry.index?.count) / 3 > MOST_WITH_EDGES) return;
       const edges = new three.EdgesGeometry(geometry, EDGE_DEGREES);
       mesh.add(new three.LineSegments(edges, new three.LineBasicMaterial(LINE)));
+    }
+
+    /** @param {boolean} isFaint */
+    setFaint(isFaint) {
+      this.holder.traverse((object) => {
+        const { material } = /** @type {Fabkit.Mesh} */ (object);
+        if (!material || !("isMeshStandardMaterial" in material) || material.transparent === isFaint) return;
+        Object.assign(material, { transparent: isFaint, opacity: isFaint ? FAINT : 1, needsUpdate: true });
+      });
+    }
+
+    dispose() {
+      this.holder.removeFromParent();
+      this.holder.traverse((object) => {
+        const { geometry, material } = /** @type {Fabkit.Mesh} */ (object);
+        geometry?.dispose();
+        material?.dispose();
+      });
     }
 
     /** The target matrix, exploded by a share from 0 to 1.
@@ -188,6 +212,8 @@
        * @type {number | null} */
       this._begin = null;
       this._dirty = true;
+      /** The size of what the camera was set for. */
+      this._reach = 0;
       this._scene = new three.Scene();
       this._root = new three.Group();
       this._root.rotation.x = -Math.PI / 2;
@@ -214,15 +240,48 @@
       canvas.style.touchAction = "pan-y";
       this._controls.addEventListener("change", () => this.invalidate());
       this._controls.addEventListener("start", () => (this._touched = true));
+      canvas.addEventListener("keydown", (event) => this._onKey(event));
+      canvas.addEventListener("pointerdown", () => canvas.focus({ preventScroll: true }));
       new ResizeObserver(() => this.resize()).observe(canvas);
       this.resize();
     }
 
-    /** Adds a part, still hidden, from its model and the bytes of its mesh.
+    /** Decompresses a mesh (zlib).
+     * @param {Fabkit.Model} model */
+    static async inflate({ mesh }) {
+      const bytes = Uint8Array.from(atob(mesh), (letter) => letter.charCodeAt(0));
+      const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+      return new Uint8Array(await new Response(stream).arrayBuffer());
+    }
+
+    /** Adds a part, still hidden, from its model and the bytes of its mesh; or replaces its mesh, where
+     * it is.
      * @type {Fabkit.Scene["add"]} */
     add(id, model, bytes) {
-      this.parts.set(id, new ScenePart(model, bytes));
-      this._root.add(this.parts.get(id).holder);
+      const part = new ScenePart(model, bytes);
+      if (this.has(id)) {
+        const { at, offset, holder } = this.parts.get(id);
+        Object.assign(part, { at, offset });
+        part.holder.visible = holder.visible;
+        this.remove(id);
+      }
+      this.parts.set(id, part);
+      this._root.add(part.holder);
+      this._dirty = true;
+      this.invalidate();
+    }
+
+    /** @type {Fabkit.Scene["remove"]} */
+    remove(id) {
+      this.parts.get(id).dispose();
+      this.parts.delete(id);
+    }
+
+    /** Shows parts as out of date, or all as current.
+     * @type {Fabkit.Scene["setFaint"]} */
+    setFaint(ids) {
+      for (const [id, part] of this.parts) part.setFaint(ids.has(id));
+      this.invalidate();
     }
 
     /** @type {Fabkit.Scene["has"]} */
@@ -264,9 +323,9 @@
     }
 
     /** Shows exactly the parts with places, matrices by id; `parting` ones can be exploded. With `moving`
-     * they travel there.
+     * they travel there; with `keeping`, the view stays as it is if they take about as much room.
      * @type {Fabkit.Scene["show"]} */
-    show(places, parting, moving) {
+    show(places, parting, moving, keeping = false) {
       const travels = moving && !isStill();
       for (const [id, part] of this.parts) {
         const place = places.get(id);
@@ -285,8 +344,8 @@
         part.offset.z = 0.22 * Math.max(size.x, size.y);
       });
       this._begin = travels ? performance.now() : null;
-      this._touched = false;
-      this._arrange();
+      this._touched &&= keeping;
+      this._arrange(keeping);
     }
 
     /** Explodes the assembly by a share from 0 to 1.
@@ -296,7 +355,10 @@
       this._arrange();
     }
 
-    _arrange() {
+    /** Sets ground and light; and the camera, unless it was moved, or `keeping` and about as near as it
+     * was.
+     * @param {boolean} [keeping] */
+    _arrange(keeping = false) {
       const [together, apart] = [0, 1].map((share) => unionOf(this._shown.map((part) => part.boundsAt(share))));
       const { z } = together.min;
       const reach = together.union(apart).getSize(new Vector3()).length() || 1;
@@ -312,7 +374,11 @@
       view.right = view.top = reach * 0.6;
       [view.near, view.far] = [reach * 0.1, reach * 2];
       view.updateProjectionMatrix();
-      if (!this._touched) this.home(false);
+      const isSame = Math.abs(reach / this._reach - 1) < SAME_REACH;
+      if (!this._touched && !(keeping && isSame)) {
+        this._reach = reach;
+        this.home(false);
+      }
       this._dirty = true;
       this.invalidate();
     }
@@ -375,6 +441,19 @@
     pan(across, up) {
       this._touched = true;
       this._controls.pan(across * this.canvas.clientHeight, -up * this.canvas.clientHeight);
+    }
+
+    /** @param {KeyboardEvent} event */
+    _onKey(event) {
+      if (event.ctrlKey || event.altKey || event.metaKey) return;
+      const arrow = ARROWS[event.key];
+      if (arrow && event.shiftKey) this.pan(SHIFT * arrow[0], SHIFT * arrow[1]);
+      else if (arrow) this.turn(TURN * arrow[0], TURN * arrow[1]);
+      else if (event.key === "+" || event.key === "=") this.zoom(NEAR);
+      else if (event.key === "-") this.zoom(1 / NEAR);
+      else if (event.key === "Home") this.home();
+      else return;
+      event.preventDefault();
     }
 
     resize() {

@@ -7,11 +7,9 @@
   const PARTS = ["vendor/three.js", "viewer-scene.js"];
   const { src: here } = /** @type {HTMLScriptElement} */ (document.currentScript);
   const SCRIPTS = ["models.js", ...PARTS.map((name) => new URL(name, here).href)];
-  /** Rotation (degrees), pan (fraction of the image) and zoom per key press. */
-  const [TURN, SHIFT, NEAR] = [10, 0.06, 1.15];
   const IDENTITY = [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1];
   const play = window.fabkitPlay;
-  const { ARROWS, html, formatMessage } = play;
+  const { html, formatMessage } = play;
   const { messages } = window.FABKIT;
   const section = /** @type {HTMLElement} */ (document.getElementById("viewer"));
   const canvas = /** @type {HTMLCanvasElement} */ (document.getElementById("view"));
@@ -51,14 +49,6 @@
       document.head.append(html("script", { src, async: false, onload, onerror }));
     });
 
-  /** Decompresses a mesh (zlib).
-   * @param {Fabkit.Model} model */
-  async function inflate({ mesh }) {
-    const bytes = Uint8Array.from(atob(mesh), (letter) => letter.charCodeAt(0));
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-    return new Uint8Array(await new Response(stream).arrayBuffer());
-  }
-
   function canDraw() {
     const context = document.createElement("canvas").getContext("webgl2");
     context?.getExtension("WEBGL_lose_context")?.loseContext();
@@ -79,12 +69,13 @@
     note.textContent = messages.view_loading;
     try {
       await Promise.all(SCRIPTS.map(load));
-      const made = new window.FabkitScene(canvas);
+      const { FabkitScene } = window;
+      const made = new FabkitScene(canvas);
       const { pieces, boards, lids } = window.FABKIT_MODELS;
       for (const [id, model] of Object.entries({ ...pieces, ...boards, ...lids })) {
-        made.add(id, model, await inflate(model));
+        made.add(id, model, await FabkitScene.inflate(model));
       }
-      if (pieces.blocker) blockerBytes = await inflate(pieces.blocker);
+      if (pieces.blocker) blockerBytes = await FabkitScene.inflate(pieces.blocker);
       stage = made;
     } catch {
       return showPicture();
@@ -168,25 +159,10 @@
     show(true);
   }
 
-  /** @param {KeyboardEvent} event */
-  function onKey(event) {
-    if (!stage || event.ctrlKey || event.altKey || event.metaKey) return;
-    const arrow = ARROWS[event.key];
-    if (arrow && event.shiftKey) stage.pan(SHIFT * arrow[0], SHIFT * arrow[1]);
-    else if (arrow) stage.turn(TURN * arrow[0], TURN * arrow[1]);
-    else if (event.key === "+" || event.key === "=") stage.zoom(NEAR);
-    else if (event.key === "-") stage.zoom(1 / NEAR);
-    else if (event.key === "Home") stage.home();
-    else return;
-    event.preventDefault();
-  }
-
   canvas.setAttribute("role", "img");
   canvas.setAttribute("aria-describedby", keys.id);
   canvas.tabIndex = 0;
   section.append(keys);
-  canvas.addEventListener("keydown", onKey);
-  canvas.addEventListener("pointerdown", () => canvas.focus({ preventScroll: true }));
   // The wheel scrolls the page unless the view has the focus.
   /** @param {Event} event */
   const blockZoom = (event) => document.activeElement !== canvas && event.stopPropagation();
