@@ -1,7 +1,7 @@
 """Set files as text: changed without losing comments, and with the lines of errors.
 
 A scan divides valid TOML into blocks, which are headers with their comments and lines. An edit writes
-anew only the lines and tables that differ.
+only the lines and tables that differ.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _Step = tuple[str, int | None]
 _Path = tuple[_Step, ...]
 _Table = Mapping[str, Any]
 
-#: The longest line that is written, unless a single item is longer.
+#: The longest line that is written, unless an item of a list is longer.
 _WIDTH = 100
 _INDENT = "  "
 #: Keys whose texts have a line each.
@@ -50,7 +50,7 @@ def edit_text(text: str, document: Mapping[str, Any]) -> str:
 
     Comments, order and the notation of all that is unchanged are kept. Tables in a list are recognised by
     their ``id``, or else by their content or position. Comments inside a changed list move above its key.
-    A table that cannot be changed in place is written anew.
+    A text that cannot be changed in place is written anew: a changed table with dotted keys and a header.
 
     Raises:
         InputError: when the text is not TOML, or the document has values that TOML has not.
@@ -65,9 +65,7 @@ def edit_text(text: str, document: Mapping[str, Any]) -> str:
         if not _parses_to(edited, document):
             edited = tomli_w.dumps(document)
     except (TypeError, RecursionError):
-        raise InputError.of(
-            "", "it contains null, which TOML has not, or is nested too deeply"
-        ) from None
+        raise InputError.of("", "has null, which TOML has not, or is nested too deeply") from None
     edited = edited if source.startswith("\n") else edited.lstrip("\n")
     return edited.replace("\n", "\r\n") if "\r\n" in text else edited
 
@@ -128,7 +126,7 @@ class _Block:
 
 def _scan(text: str) -> tuple[list[_Block], str]:
     """Return the blocks of valid TOML, first the keys before all headers, and what follows them."""
-    text += "\n\n"  # for a last line without a break, and the end of what is right below it
+    text += "\n\n"  # ends the last line, and the comments right below it
     blocks = [_Block()]
     last: dict[tuple[_Path, str], int] = {}  # indices in lists
     end = 0
@@ -168,7 +166,7 @@ def _statements(text: str) -> Iterator[list[re.Match[str]]]:
 
 
 def _names(table: Any) -> tuple[str, ...]:
-    """Return the names of the only table or list in each table."""
+    """Return the names of nested tables, of which each has a single key."""
     if isinstance(table, dict) and table:
         [(name, below)] = table.items()
         return (name, *_names(below))
@@ -226,9 +224,7 @@ def _origins(old: Mapping[_Step, _Table], new: Mapping[_Step, _Table]) -> dict[_
     unused: dict[object, list[_Step | None]] = defaultdict(list)
     for step, table in old.items():
         unused[_identity(step, table)].append(step)
-    origins = {
-        step: (unused[_identity(step, table)] or [None]).pop(0) for step, table in new.items()
-    }
+    origins = {step: (unused[_identity(step, new[step])] or [None]).pop(0) for step in new}
     free = {step for steps in unused.values() for step in steps}
     return {step: origins[step] or (step if step in free else None) for step in new}
 
@@ -257,14 +253,13 @@ def _edited(blocks: list[_Block], path: _Path, old: _Table, new: _Table) -> str:
     for name in new:
         steps = [step for step in tables if step[0] == name]
         kept = {origins[step] for step in steps}
-        # Tables in another order share their places; a new one stands below the one before it.
+        # Tables in another order take the places of each other; new ones follow those before them.
         places = [place for place in slots if place in kept]
         place = next((place for place in [*places, *slots] if place[0] == name), (name, None))
         for step in steps:
             if origin := origins[step]:
                 place = places.pop(0)
-                below = (*path, origin)
-                text = _edited(slots[origin], below, old_tables[origin], tables[step])
+                text = _edited(slots[origin], (*path, origin), old_tables[origin], tables[step])
             else:
                 text = _new_table((*path, step), tables[step])
             texts.setdefault(place, []).append(text)

@@ -149,14 +149,55 @@ def test_an_equal_document_changes_nothing() -> None:
     assert edit_text("a = 1", {"a": True}) == "a = true\n"
 
 
+def test_indents_stay() -> None:
+    text = '[[a]]\n  id = 1 # x\n  rows = [\n    "A", # y\n  ]\n'
+    wider = '[[a]]\n  id = 1 # x\n  # y\n  rows = [\n    "A",\n    "B",\n  ]\n'
+    assert edit_text(text, {"a": [{"id": 1, "rows": ["A", "B"]}]}) == wider
+
+
+def test_quotes_at_the_end_of_long_strings_belong_to_them() -> None:
+    for quote in ("'", '"'):
+        text = f"a = {quote * 3}b{quote * 4}  # c\n[d]\ne = {quote}f = 1{quote}  # g\n"
+        document = tomllib.loads(text)
+        assert edit_text(text, {**document, "d": {**document["d"], "h": 1}}) == f"{text}h = 1\n"
+
+
+def test_a_new_file_has_no_blank_line_first() -> None:
+    assert edit_text("", {"set": {}, "piece": [{}]}) == "[set]\n\n[[piece]]\n"
+
+
 def test_a_removed_key_leaves_one_blank_line() -> None:
     assert edit_text("a = 1\n\nb = 2\n\nc = 3\n", {"a": 1, "c": 3}) == "a = 1\n\nc = 3\n"
     assert edit_text("a = 1\n# of b\nb = 2\nc = 3\n", {"a": 1, "c": 3}) == "a = 1\n# of b\nc = 3\n"
 
 
-def test_only_the_table_that_cannot_be_changed_in_place_is_written_anew() -> None:
+def test_dotted_keys_are_edited_in_place() -> None:
     text = "[a]  # first\nb = 1  # kept\n\n[c]\nd.e = 1\n"
     assert edit_text(text, {"a": {"b": 1}, "c": {"d": {}}}) == text.replace("d.e = 1", "d = {}")
+    more = {"a": {"b": 1}, "c": {"d": {"e": 1, "f": 2}}}
+    assert edit_text(text, more) == f"{text}d.f = 2\n"
+
+
+def test_tables_below_others_are_edited_in_place() -> None:
+    text = "# of b\n[a.b]\nc = 1\n\n# of d\n[d]\n\n# of e\n[a.e]\nf = 1\n"
+    apart = "# of b\n[a.b]\nc = 2\n\n# of e\n[a.e]\nf = 1\n\n# of d\n[d]\n"
+    assert edit_text(text, {"a": {"b": {"c": 2}, "e": {"f": 1}}, "d": {}}) == apart
+    deep = "[d]\n\n# of b\n[a.b]\nc = 1\n"
+    added = {"d": {}, "a": {"b": {"c": 1}, "g": 3}}
+    assert edit_text(deep, added) == deep.replace("\n# of b", "\n[a]\ng = 3\n\n# of b")
+    assert edit_text(deep, {"d": {}, "a": {}}) == "[d]\n\n[a]\n"
+
+
+def test_moved_tables_keep_their_comments() -> None:
+    text = "# 1\n[[a]]\nid = 1\n\n# 2\n[[a]]\nid = 2\n\n# apart\n\n# 3\n[[a]]\nid = 3\nb = 1 # b\n"
+    moved = "# 3\n[[a]]\nid = 3\nb = 2  # b\n\n# apart\n\n# 1\n[[a]]\nid = 1\n\n[[a]]\nid = 4\n"
+    assert edit_text(text, {"a": [{"id": 3, "b": 2}, {"id": 1}, {"id": 4}]}) == moved
+
+
+def test_a_table_with_dotted_keys_and_a_header_loses_its_layout_only() -> None:
+    text = "[a]  # first\nb.c = 1\n[a.b.d]\ne = 1\n"
+    after = {"a": {"b": {"c": 2, "d": {"e": 1}}}}
+    assert tomllib.loads(edit_text(text, after)) == after
 
 
 def test_tables_after_an_empty_list_have_headers() -> None:
@@ -377,6 +418,7 @@ def test_what_is_not_toml_is_refused() -> None:
         ("piece[1].cells[9]", "cells = ["),
         ('piece "B".id', 'id = "B"'),
         ("piece B: has no letter", "[[piece]]"),
+        ("set: name is missing", "[set]"),
         ('piece "Q".id', "[[piece]]"),
         ("board[0].clue[0].cells", "cells = [[0, 0]]"),
         ('board[0]."clue"[0]', "[[board.clue]]"),
