@@ -20,6 +20,9 @@ export class Studio {
     /** @type {Map<string, { show?: () => void }>} */
     this.views = new Map();
     this.view = "";
+    /** The set files in the working folder.
+     * @type {string[]} */
+    this.files = [];
   }
 
   /** The lattice of the open set; that of squares while the file names none.
@@ -59,6 +62,7 @@ export class Studio {
       save: async () => {
         project.rename(this.find("name").value); // it may still have the focus
         await project.save();
+        this.fillFiles(await call("files", {}));
         this.announce(this.text("say_saved", { name: project.name }));
       },
       undo: () => project.undo(),
@@ -93,7 +97,10 @@ export class Studio {
     });
     window.addEventListener("beforeunload", (event) => { if (!project.isSaved) event.preventDefault(); });
     project.addEventListener("change", () => this.update());
-    document.addEventListener("fabkit:language", () => this.update());
+    document.addEventListener("fabkit:language", () => {
+      this.fillFiles(this.files);
+      this.update();
+    });
     await project.load(start.open);
     await this.show(VIEWS[0]);
   }
@@ -110,6 +117,7 @@ export class Studio {
 
   /** @param {string[]} files */
   fillFiles(files) {
+    this.files = files;
     const option = (/** @type {string} */ value) => play.html("option", { value, textContent: value });
     const group = (/** @type {string} */ key, /** @type {string[]} */ names) =>
       play.html("optgroup", { label: this.text(key) }, ...names.map(option));
