@@ -22,6 +22,10 @@ title = "My puzzle"
 lattice = "{lattice}"
 moves = "rotations and flips"
 unit = "20 mm"
+
+# The pieces lie in a tray, so they need no magnets; with fit = "press" they have some.
+[profile]
+recess.fit = "none"
 """
 _NEW_CUT = """
 # Equal letters are a piece; all of them together are the board.

@@ -149,7 +149,9 @@ def test_five_pieces_by_keyboard(chromium: Browser, studio: RunningStudio) -> No
         keyboard.press("Space")
         reach(sheet, "#studio-new .main")
         keyboard.press("Enter")
-        sheet.page.wait_for_function("() => !fabkitStudio.project.document.cut")
+        sheet.page.wait_for_function(
+            "() => fabkitStudio.project.document && !fabkitStudio.project.document.cut"
+        )
         reach(sheet, ".sheet")
         for number, (_, places) in enumerate(strokes(FIVE).items(), 1):
             keyboard.press(str(number))
@@ -170,7 +172,7 @@ def test_five_pieces_by_keyboard(chromium: Browser, studio: RunningStudio) -> No
 
 def reach(sheet: Drawing, selector: str) -> None:
     """Press Tab until an element has the focus."""
-    for _ in range(60):
+    for _ in range(300):
         if sheet.page.evaluate("(selector) => document.activeElement.matches(selector)", selector):
             return
         sheet.page.keyboard.press("Tab")
@@ -179,11 +181,9 @@ def reach(sheet: Drawing, selector: str) -> None:
 
 def go(sheet: Drawing, place: tuple[int, int]) -> None:
     """Move the cursor to a place, as what is announced says where it is."""
-    for _ in range(60):
-        sheet.page.keyboard.press("ArrowLeft")
-        said = sheet.page.locator("#studio-say").inner_text()
-        row, column = (int(number) - 1 for number in said.split(":")[0].split(","))
-        break
+    sheet.page.keyboard.press("ArrowLeft")
+    said = sheet.page.locator("#studio-say").inner_text()
+    row, column = (int(number) - 1 for number in said.split(":")[0].split(","))
     keys = ["ArrowDown" if place[0] > row else "ArrowUp"] * abs(place[0] - row)
     keys += ["ArrowRight" if place[1] > column else "ArrowLeft"] * abs(place[1] - column)
     for key in keys:

@@ -70,7 +70,7 @@ export class Print {
     this.hint.textContent = studio.text("print_drop");
     this.stop.textContent = studio.text("print_stop");
     this.downloads.replaceChildren(...KINDS.map((kind) =>
-      html("button", { type: "button", className: "plain", textContent: studio.text(`print_${kind}`), onclick: () => this.download(kind) })));
+      html("button", { type: "button", id: `print-${kind}`, className: "plain", textContent: studio.text(`print_${kind}`), onclick: () => this.download(kind) })));
     this.writeBill();
     this.writeReport();
   }

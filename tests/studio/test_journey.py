@@ -1,0 +1,124 @@
+"""From nothing to a file for the slicer: a tray puzzle is drawn, tuned and printed in the studio."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from fabkit.cli import main
+from tests.studio.test_draw import (
+    CHANGED,
+    CHANGED_TO,
+    FIVE,
+    TABLET,
+    Drawing,
+    drawing,
+    go,
+    reach,
+    strokes,
+)
+from tests.studio.test_tune import HEIGHTS
+from tests.support import browser
+from tests.support.studios import RunningStudio
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Download
+
+pytestmark = [browser.needed, pytest.mark.needs("prusa-slicer")]
+
+#: The heights of the five pieces in the 3D view, rounded.
+PIECES_MM = f"""() => Object.entries(({HEIGHTS})()).filter(([id]) => id.length === 1)
+  .map(([id, height]) => [id, Math.round(height * 100) / 100])"""
+
+
+def wait_for_pieces(sheet: Drawing, height_mm: float) -> None:
+    sheet.page.wait_for_function(
+        "() => fabkitStudio.views.get('tune')?.stage.scene", timeout=90_000
+    )
+    sheet.page.wait_for_function(
+        f"""(height) => {{ const pieces = ({PIECES_MM})();
+          return pieces.length === 5 && pieces.every(([, is]) => is === height); }}""",
+        arg=height_mm,
+        timeout=90_000,
+    )
+
+
+def passes(sheet: Drawing, download: Download, folder: Path) -> None:
+    """A project file opens in PrusaSlicer, and passes the check of its set and profile."""
+    file = folder / "my-puzzle.3mf"
+    download.save_as(file)
+    text = sheet.text
+    (folder / "my-puzzle.toml").write_text(text)
+    slicer = subprocess.run(
+        ["prusa-slicer", "--info", str(file)], capture_output=True, text=True, check=True
+    )
+    assert slicer.stdout.count("manifold = yes") >= 6  # five pieces and their tray
+    settings = ["-s", "thickness=4 mm", "-q"]
+    assert main(["check", "--set", str(folder / "my-puzzle.toml"), str(file), *settings]) == 0
+    assert main(["check", "--set", str(folder / "my-puzzle.toml"), str(file), "-q"]) == 1
+
+
+@pytest.mark.parametrize("window", [browser.DESKTOP, TABLET], ids=["desktop", "tablet"])
+def test_by_pointer(
+    chromium: Browser, studio: RunningStudio, tmp_path: Path, window: dict[str, Any]
+) -> None:
+    with drawing(chromium, studio, viewport=window) as sheet:
+        page = sheet.page
+        sheet.new()
+        for letter, places in strokes(FIVE).items():
+            sheet.brush(letter)
+            for place in places:
+                sheet.stroke(place)
+        sheet.says("3 solutions")
+        sheet.brush(CHANGED_TO)
+        sheet.stroke(CHANGED)
+        sheet.says("Exactly one solution")
+        page.locator("#tab-tune").click()
+        wait_for_pieces(sheet, 7)
+        page.locator('[id="tune-thickness"]').fill("4")
+        wait_for_pieces(sheet, 4)
+        with page.expect_download(timeout=90_000) as download:
+            page.get_by_role("button", name="3MF project").click()
+        page.locator("#tab-draw").click()
+        passes(sheet, download.value, tmp_path)
+
+
+def test_by_keyboard(chromium: Browser, studio: RunningStudio, tmp_path: Path) -> None:
+    with drawing(chromium, studio) as sheet:
+        page, keyboard = sheet.page, sheet.page.keyboard
+        reach(sheet, "[data-do=new]")
+        keyboard.press("Enter")
+        reach(sheet, "#studio-example")
+        keyboard.press("Space")
+        reach(sheet, "#studio-new .main")
+        keyboard.press("Enter")
+        page.wait_for_function(
+            "() => fabkitStudio.project.document && !fabkitStudio.project.document.cut"
+        )
+        reach(sheet, ".sheet")
+        for number, places in enumerate(strokes(FIVE).values(), 1):
+            keyboard.press(str(number))
+            for place in places:
+                go(sheet, place)
+                keyboard.press("Space")
+        sheet.says("3 solutions")
+        keyboard.press("3")
+        go(sheet, CHANGED)
+        keyboard.press("Space")
+        sheet.says("Exactly one solution")
+        reach(sheet, "[role=tab]")
+        keyboard.press("ArrowRight")
+        wait_for_pieces(sheet, 7)
+        reach(sheet, '[id="tune-thickness"]')
+        keyboard.press("Control+a")
+        keyboard.type("4")
+        keyboard.press("Enter")
+        wait_for_pieces(sheet, 4)
+        page.wait_for_timeout(500)
+        with page.expect_download(timeout=90_000) as download:
+            reach(sheet, "#print-3mf")
+            keyboard.press("Enter")
+        passes(sheet, download.value, tmp_path)
