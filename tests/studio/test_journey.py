@@ -56,9 +56,9 @@ def passes(sheet: Drawing, download: Download, folder: Path) -> None:
         ["prusa-slicer", "--info", str(file)], capture_output=True, text=True, check=True
     )
     assert slicer.stdout.count("manifold = yes") >= 6  # five pieces and their tray
-    settings = ["-s", "thickness=4 mm", "-q"]
-    assert main(["check", "--set", str(folder / "my-puzzle.toml"), str(file), *settings]) == 0
-    assert main(["check", "--set", str(folder / "my-puzzle.toml"), str(file), "-q"]) == 1
+    check = ["check", "--set", str(folder / "my-puzzle.toml"), str(file), "-q", "-s"]
+    assert main([*check, "thickness=4 mm"]) == 0
+    assert main([*check, "thickness=7 mm"]) == 1
 
 
 @pytest.mark.parametrize("window", [browser.DESKTOP, TABLET], ids=["desktop", "tablet"])
