@@ -110,6 +110,7 @@ def run_steps(
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("webbrowser.open", lambda url: True)
+    monkeypatch.setattr("uvicorn.Server.run", lambda *_, **__: None)  # the studio ends at once
     return tmp_path
 
 

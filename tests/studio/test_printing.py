@@ -391,7 +391,7 @@ def test_what_is_no_mesh_is_refused(studio: RunningStudio, fridgeiq: Any) -> Non
 def test_meshes_stay_in_their_folder(studio: RunningStudio, name: str) -> None:
     assert send(studio, name, b"solid x\nendsolid x\n")[0] in (200, 405)  # 405: another path
     folder = studio.folder
-    assert not [*folder.glob("*out*"), *folder.parent.glob("*out*")]
+    assert not [*folder.glob("*out*"), *folder.parent.glob("*out.stl")]
 
 
 def test_a_mesh_that_is_too_large_is_refused(studio: RunningStudio) -> None:
