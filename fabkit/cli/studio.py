@@ -34,11 +34,14 @@ def studio(
     """
     folder, name = Path(), set or ""
     if name and name not in shipped_names():
-        load_set(name) if not Path(name).is_file() else None
+        if not Path(name).is_file():
+            load_set(name)  # says what is wrong with it
         folder, name = Path(name).parent, Path(name).name
     load_profile(context.profiles, context.settings)
     with require_library("the studio", "Starlette and uvicorn", install_hint("studio")):
+        from fabkit.studio.files import WorkingFolder
         from fabkit.studio.server import run
+    WorkingFolder(folder.resolve()).read(name)
 
     def announce(link: str) -> None:
         context.report.info(f"The studio runs at {link}")

@@ -3,6 +3,7 @@ solutions."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -35,7 +36,13 @@ def read_project(project: Project, document: Mapping[str, Any] | None = None) ->
     text = project.text if document is None else edit_text(project.text, document)
     answer: dict[str, Any] = {"text": text, "document": None, "faults": []}
     try:
-        answer["document"] = parse_toml(text, project.name)
+        document = parse_toml(text, project.name)
+        try:
+            json.dumps(document, allow_nan=False)
+        except (TypeError, ValueError):
+            message = "contains a date or a number that is none, which no key of a set takes"
+            raise InputError.of(project.name, message) from None
+        answer["document"] = document
         answer["shapes"] = _shapes(Project(project.name, text, project.folder).puzzle)
     except InputError as error:
         answer["faults"] = [
@@ -85,7 +92,7 @@ def _shapes(puzzle: PuzzleSet) -> dict[str, Any]:
                 "id": drawn.id,
                 "cells": _flat(sorted(drawn.cells)),
                 "area": area_of(drawn.cells),
-                "open": drawn.open_count,
+                "open": drawn.open_count / puzzle.lattice.cells_per_unit,
                 "labels": [
                     {"text": label.text, "cells": _flat(sorted(label.cells))}
                     for label in drawn.labels

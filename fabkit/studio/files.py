@@ -6,13 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fabkit.core.documents import read_identifier
 from fabkit.core.errors import InputError, quote
 from fabkit.core.files import digest, external_errors, write_atomically
 from fabkit.core.parsing import read_text
 from fabkit.model.library import shipped_folder, shipped_names
 
 _ENDING = ".toml"
+#: What separates folders, drives and streams, on any system.
+_SEPARATORS = "/\\:"
+_LONGEST_NAME = 120
 #: The name of a new set file.
 NEW_NAME = f"my-puzzle{_ENDING}"
 _NEW_HEAD = """\
@@ -73,7 +75,7 @@ class WorkingFolder:
             file = f"{name}{_ENDING}"
             text = read_text(shipped_folder() / file, file, "a set file")
             return {"name": file, "text": text, "digest": ""}
-        path = self._path(name)
+        path = self.path_of(name)
         text = read_text(path, name, "a set file")
         return {"name": name, "text": text, "digest": digest(text)}
 
@@ -87,22 +89,25 @@ class WorkingFolder:
             InputError: when the file has another content, which would be lost.
             ExternalError: when it cannot be written.
         """
-        path = self._path(name)
+        path = self.path_of(name)
         if path.exists():
-            found = digest(read_text(path, name, "a set file"))
-            if found not in (known, digest(text)):
-                message = "has been changed by another program; save under another name, or open it"
-                raise InputError.of(name, message)
+            content = digest(read_text(path, name, "a set file"))
+            if content not in (known, digest(text)):
+                reason = "has been changed by another program" if known else "exists already"
+                raise InputError.of(name, f"{reason}; save under another name, or open it")
         write_atomically(path, text)
         return {"name": name, "digest": digest(text)}
 
-    def _path(self, name: str) -> Path:
-        stem = name.removesuffix(_ENDING)
-        try:
-            read_identifier(stem)
-        except ValueError as error:
-            raise InputError.of("name", str(error)) from None
-        if stem == name:
+    def path_of(self, name: str) -> Path:
+        """Return the path of a set file in the folder.
+
+        Raises:
+            InputError: when the name is that of a file elsewhere, or not that of a set file.
+        """
+        is_name = name.isprintable() and name[:1] != "." and not set(name) & set(_SEPARATORS)
+        if not is_name or len(name) > _LONGEST_NAME:
+            raise InputError.of("name", f"{quote(name)} is not the name of a file in this folder")
+        if not name.endswith(_ENDING):
             raise InputError.of("name", f"{quote(name)} does not end in {_ENDING}")
         path = self.path / name
         if not self._is_plain(path):

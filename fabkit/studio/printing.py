@@ -11,7 +11,8 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fabkit.core.errors import ErrorDetail, InputError, no_such
+from fabkit.core.errors import ErrorDetail, InputError, join_or, no_such, quote
+from fabkit.core.files import digest
 from fabkit.core.progress import Progress, counted
 from fabkit.model.profile import SETTINGS
 from fabkit.model.profile_file import (
@@ -381,6 +382,8 @@ def section(project: Project, part: str, *, emit: Emit, progress: Progress) -> d
 # --- files --------------------------------------------------------------------------------------
 
 #: In the room: the folder of files to download, that of meshes to check, and that of their report.
+#: The endings of meshes that can be checked.
+_MESH_ENDINGS = ("stl", "3mf", "obj", "ply", "off", "glb")
 _FILES, MESHES, _CHECK = "files", "meshes", "check"
 #: Characters that names of meshes keep, and how many.
 _UNSAFE, _LONGEST_NAME = re.compile(r"[^\w .-]|^\W+"), 60
@@ -463,11 +466,20 @@ MAKERS: dict[str, Callable[[Project, Path, Progress], str | Mapping[str, bytes]]
 def mesh_path(room: Path, name: str) -> Path:
     """Return where a mesh that the browser sends is kept, under a name that is safe and like its own.
 
+    Raises:
+        InputError: when its name has no ending of meshes.
+
     Example:
-        >>> mesh_path(Path("room"), "../part of a?.stl").as_posix()
-        'room/meshes/part of a_.stl'
+        >>> mesh_path(Path("room"), "part of a?.stl").as_posix()
+        'room/meshes/part of a_ cb5478.stl'
     """
-    return room / MESHES / (_UNSAFE.sub("_", name).lstrip("_")[-_LONGEST_NAME:] or "mesh")
+    stem, dot, ending = name.rpartition(".")
+    if ending.lower() not in _MESH_ENDINGS:
+        raise InputError.of(quote(name), f"expected a mesh: {join_or(_MESH_ENDINGS)}")
+    safe = _UNSAFE.sub("_", stem).lstrip("_")[-_LONGEST_NAME:]
+    # Names that become alike stay different.
+    mark = f" {digest(name)[:6]}" if safe != stem or not stem else ""
+    return room / MESHES / f"{safe}{mark}{dot}{ending}"
 
 
 def check(project: Project, names: list[str], *, emit: Emit, progress: Progress) -> dict[str, Any]:

@@ -33,15 +33,18 @@ from starlette.types import Send as SendMessage
 from fabkit.core.errors import ExternalError, FabkitError, InputError, escape
 from fabkit.core.files import digest, temporary_folder, write_atomically
 from fabkit.core.parsing import parse_json
+from fabkit.model.profile_file import layer_names
 from fabkit.studio.drawing import read_project
 from fabkit.studio.files import WorkingFolder, new_file
 from fabkit.studio.pages import MEDIA_TYPES, POLICY, start_document, studio_files
-from fabkit.studio.printing import mesh_path, profile, profile_file
+from fabkit.studio.printing import MESHES, mesh_path, profile, profile_file
 from fabkit.studio.project import Event, call_checked
 from fabkit.studio.workers import FAILED, POLITE_S, Worker, error_document
 
 #: The largest body of a request.
 _MAX_BYTES = 16 * 2**20
+#: The longest path of a file that was made.
+_LONGEST_PATH = 200
 #: The largest mesh that the browser can send.
 _MAX_MESH_BYTES = 64 * 2**20
 #: Requests that are answered at the same time; more are turned away.
@@ -114,9 +117,19 @@ class Studio:
     def arguments(self, document: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments of a call: those of the browser, whose project is in this folder."""
         arguments = dict(document)
-        if isinstance(arguments.get("project"), dict):
+        project = arguments.get("project")
+        if isinstance(project, dict):
+            if isinstance(project.get("name"), str):
+                self.folder.path_of(project["name"])
+            layers = project.get("layers", ())
+            for layer in map(str, layers if isinstance(layers, list) else ()):
+                if layer in self.layers or layer in layer_names():
+                    continue
+                if Path(layer).parent.resolve() != self.folder.path:
+                    raise InputError.of("request", "names a profile that is not in this folder")
+                self.folder.path_of(Path(layer).name)
             folders = {"folder": self.folder.path, "room": self.room}
-            arguments["project"] = {**arguments["project"], **folders}
+            arguments["project"] = {**project, **folders}
         return arguments
 
     async def call(
@@ -269,8 +282,12 @@ def application(studio: Studio, hosts: frozenset[str]) -> ASGIApp:
         return Response(files[name], media_type=kind)
 
     async def made(request: Request) -> Response:
-        path = (studio.room / request.path_params["name"]).resolve()
-        if not path.is_relative_to(studio.room.resolve()) or not path.is_file():
+        name = request.path_params["name"]
+        path = studio.room / name
+        # Meshes were sent, not made.
+        is_made = name.isprintable() and len(name) < _LONGEST_PATH and name.split("/")[0] != MESHES
+        is_made = is_made and path.resolve().is_relative_to(studio.room.resolve())
+        if not is_made or not path.is_file():
             return PlainError(
                 "there is no such file; it may have been made by an earlier studio", 404
             )

@@ -110,9 +110,9 @@ def test_errors_are_at_the_key_that_causes_them(
 
 
 def test_a_contradiction_of_layers_is_at_a_key_that_it_names(
-    studio: RunningStudio, fridgeiq: Any, tmp_path: Path
+    studio: RunningStudio, fridgeiq: Any
 ) -> None:
-    layer = tmp_path / "own.toml"
+    layer = studio.folder / "own.toml"
     layer.write_text('thickness = "3 mm"\n')
     answer = studio.call("profile", project=with_settings(fridgeiq, str(layer)))
     assert [fault["key"] for fault in answer["faults"]] == ["thickness"]
@@ -389,7 +389,7 @@ def test_what_is_no_mesh_is_refused(studio: RunningStudio, fridgeiq: Any) -> Non
 
 @pytest.mark.parametrize("name", ["%2e%2e%2fout.stl", "..%5cout.stl", ".out.stl", "%00", "x" * 300])
 def test_meshes_stay_in_their_folder(studio: RunningStudio, name: str) -> None:
-    assert send(studio, name, b"solid x\nendsolid x\n")[0] in (200, 405)  # 405: another path
+    assert send(studio, name, b"solid x\nendsolid x\n")[0] in (200, 400, 405)  # 405: another path
     folder = studio.folder
     assert not [*folder.glob("*out*"), *folder.parent.glob("*out.stl")]
 

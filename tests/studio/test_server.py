@@ -420,3 +420,41 @@ def _is_running(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
+
+
+# --- what a request cannot reach --------------------------------------------------------------
+
+
+def test_a_project_is_of_this_folder(studio: RunningStudio) -> None:
+    for name in ("../mine.toml", "/etc/passwd"):
+        answer = studio.call("read", project={"name": name, "text": CUT})
+        assert answer["error"]["text"].startswith("name: ")
+        layers = studio.call(
+            "profile", project={"name": "mine.toml", "text": CUT, "layers": [name]}
+        )
+        assert "not in this folder" in layers["error"]["text"]
+
+
+@pytest.mark.parametrize("value", ["1979-05-27", "nan", "inf", "07:32:00"])
+def test_values_that_json_lacks_are_errors_of_the_file(studio: RunningStudio, value: str) -> None:
+    project = {"name": "mine.toml", "text": f"x = {value}\n{CUT}"}
+    answer = studio.call("read", project=project)
+    assert len(answer["faults"]) == 1
+    assert answer["document"] is None
+
+
+@pytest.mark.parametrize("path", ["made/%00", "made/" + "a" * 5000, "made/meshes/x.html"])
+def test_odd_paths_are_not_there(studio: RunningStudio, path: str) -> None:
+    assert studio.get(path)[0] == 404
+
+
+@pytest.mark.parametrize("name", ["evil.html", "evil.js", "mesh"])
+def test_only_meshes_are_kept(studio: RunningStudio, name: str) -> None:
+    status, _, body = studio.request("POST", f"{studio.root}meshes/{name}", b"<b>")
+    assert status == 400
+    assert "expected a mesh" in json.loads(body)["error"]["text"]
+
+
+def test_names_with_spaces_are_files_too(alone: RunningStudio) -> None:
+    alone.call("save", name="My puzzle.toml", text=CUT, known="")
+    assert alone.call("open", name="My puzzle.toml")["text"] == CUT

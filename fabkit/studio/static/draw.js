@@ -33,6 +33,10 @@ class DrawView {
     this.project = studio.project;
     this.list = html("ul", { className: "things" });
     this.head = html("div", { className: "draw-head" });
+    this.moves = html("input", { type: "checkbox" });
+    this.moves.addEventListener("change", () => studio.attempt(() => studio.project.change((file) => {
+      file.set = { ...file.set, moves: this.moves.checked ? "rotations and flips" : "rotations" };
+    })));
     this.brushes = html("div", { className: "brushes", role: "radiogroup" });
     this.element = /** @type {SVGSVGElement} */ (svg("svg", { class: "sheet", tabindex: "0", role: "application" }));
     this.keys = html("p", { className: "quiet sheet-keys" });
@@ -66,6 +70,7 @@ class DrawView {
     /** What must cover a board's cells: a piece, a mark or a colour, as in the file.
      * @type {Map<number, string>} */
     this.clues = new Map();
+    this.areLabelsRead = this.areCluesRead = true;
     this.sheet.addEventListener("painted", () => this.write());
     this.sheet.addEventListener("stamp", () => this.stampCell());
     this.sheet.addEventListener("cursor", () => this.tellCursor());
@@ -181,16 +186,40 @@ class DrawView {
     const [dx, dy] = this.steps.get(signature) ?? [0, 0];
     const moved = (/** @type {Cell} */ [x, y]) => /** @type {Cell} */ ([x + dx, y + dy]);
     const drawn = this.drawnBy(this.thing).map(([cell, letter]) => /** @type {[Cell, string]} */ ([moved(cell), letter]));
-    const shape = this.thing.kind === "board" ? this.shapeOf(this.thing) : null;
-    this.labels = new Map((shape?.labels ?? []).flatMap((/** @type {any} */ { text, cells }) =>
-      pairs(cells).map((cell) => /** @type {const} */ ([key(...moved(cell)), text]))));
-    this.clues = new Map((shape?.clues ?? []).flatMap((/** @type {any} */ { cells, ...covers }) =>
-      pairs(cells).map((cell) => /** @type {const} */ ([key(...moved(cell)), JSON.stringify(covers)]))));
+    this.readDetails(moved);
     this.sheet.isOneShape = this.thing.kind !== "cut";
     const painting = new Map(drawn.map(([cell, letter]) => [key(...cell), letter]));
     this.sheet.load(this.lattice, painting, drawn.map(([cell]) => cell), (letter) => this.look(letter), () => this.details());
     if (!this.letters.includes(this.sheet.brush) && this.sheet.brush) this.sheet.brush = this.letters[0];
     if (!this.stamp && !this.sheet.brush) this.sheet.brush = this.letters[0];
+  }
+
+  /** Reads the texts and clues of a board from its table; what is written otherwise is left as it is.
+   * @param {(cell: Cell) => Cell} moved */
+  readDetails(moved) {
+    const { lattice } = this;
+    const { labels, clue } = this.thing.kind === "board" ? this.table(this.thing) : /** @type {any} */ ({});
+    const cells = this.drawnBy(this.thing).map(([cell]) => cell);
+    const addresses = cells.map((cell) => lattice.address(cell));
+    /** @type {Map<number, number[]>} */
+    const columns = new Map();
+    for (const [row, column] of addresses) {
+      columns.set(row, [...new Set([...(columns.get(row) ?? []), column])].sort((a, b) => a - b));
+    }
+    const rows = [...columns].sort(([a], [b]) => a - b);
+    const words = Array.isArray(labels) ? labels.map((line) => String(line).split(/\s+/).filter(Boolean)) : [];
+    this.areLabelsRead = labels === undefined || (words.length === rows.length && rows.every(([, places], i) => places.length === words[i].length));
+    this.labels = new Map(!this.areLabelsRead || !labels ? [] : rows.flatMap(([row, places], i) => places.flatMap((column, j) =>
+      words[i][j] === "." ? [] : lattice.cellsAt(row, column).map((cell) => /** @type {const} */ ([key(...moved(cell)), words[i][j]])))));
+    const clues = Array.isArray(clue) ? clue : [];
+    const isPlace = (/** @type {unknown} */ place) => Array.isArray(place) && place.length > 1 && place.every(Number.isInteger);
+    this.areCluesRead = clues.every((/** @type {any} */ one) => Array.isArray(one?.cells) && one.cells.every(isPlace));
+    const [top, left] = cells.length ? lattice.origin(Math.min(...addresses.map(([row]) => row)), Math.min(...addresses.map(([, column]) => column))) : [0, 0];
+    this.clues = new Map(!this.areCluesRead ? [] : clues.flatMap((/** @type {any} */ { cells: places, ...covers }) =>
+      places.flatMap((/** @type {number[]} */ [row, column, k]) => {
+        const there = lattice.cellsAt(row + top, column + left);
+        return (k === undefined ? there : there.slice(k, k + 1)).map((cell) => /** @type {const} */ ([key(...moved(cell)), JSON.stringify(covers)]));
+      })));
   }
 
   /** The letters that can be painted.
@@ -266,7 +295,12 @@ class DrawView {
   /** Draws the thing in the file as it is on the sheet. */
   write() {
     const { thing, lattice } = this;
-    const { drawn } = this.sheet;
+    const { drawn, moves } = this.sheet;
+    for (const map of [this.labels, this.clues]) {
+      const gone = [...moves].map(([from, to]) => /** @type {const} */ ([to, map.get(from)]));
+      for (const from of moves.keys()) map.delete(from);
+      for (const [to, value] of gone) if (value !== undefined) map.set(to, value);
+    }
     const { rows, cells = {} } = drawn.length ? notation(lattice, drawn) : { rows: ["."] };
     const own = thing.kind === "board" ? this.boardDetails(drawn) : {};
     this.written = drawn; // the file changes before `change` returns
@@ -320,10 +354,8 @@ class DrawView {
     });
     const hasLabels = drawn.some(([cell]) => labels.has(key(...cell)));
     const lines = [...words].sort(([a], [b]) => a - b).map(([, line]) => [...line].sort(([a], [b]) => a - b).map(([, word]) => word).join(" "));
-    return {
-      labels: hasLabels ? lines : null,
-      clue: covered.size ? [...covered].map(([clue, places]) => ({ cells: places, ...JSON.parse(clue) })) : null,
-    };
+    const clue = covered.size ? [...covered].map(([covers, places]) => ({ cells: places, ...JSON.parse(covers) })) : null;
+    return { ...(this.areLabelsRead ? { labels: hasLabels ? lines : null } : {}), ...(this.areCluesRead ? { clue } : {}) };
   }
 
   /** Puts a text or a clue on the cell of the cursor, or takes it away. */
@@ -333,7 +365,7 @@ class DrawView {
     const isLabel = this.stamp === "label";
     const there = isLabel ? this.lattice.cellsAt(cursor.address[0], cursor.address[1]) : [cursor.cell];
     const map = isLabel ? this.labels : this.clues;
-    const value = isLabel ? this.stampText.trim() : this.stampClue;
+    const value = isLabel ? this.stampText.replaceAll(/\s|^\.$/g, "") : this.stampClue;
     const isSame = map.get(cursor.key) === value;
     for (const cell of there) {
       if (isSame || !value) map.delete(key(...cell));
@@ -350,12 +382,11 @@ class DrawView {
   showThings() {
     const { project } = this;
     const title = html("h2", { textContent: this.text("draw_things") });
-    const moves = html("input", { type: "checkbox", checked: project.document?.set?.moves !== "rotations" });
-    moves.addEventListener("change", () => this.studio.attempt(() => project.change((file) => {
-      file.set = { ...file.set, moves: moves.checked ? "rotations and flips" : "rotations" };
-    })));
-    const flips = html("label", { className: "check" }, moves, html("span", { textContent: this.text("draw_flips") }));
+    this.moves.checked = project.document?.set?.moves !== "rotations";
+    const flips = html("label", { className: "check" }, this.moves, html("span", { textContent: this.text("draw_flips") }));
+    const hasFocus = document.activeElement === this.moves;
     this.head.replaceChildren(title, flips);
+    if (hasFocus) this.moves.focus();
     const focused = this.list.contains(document.activeElement) ? /** @type {HTMLElement} */ (document.activeElement).dataset.id : null;
     this.list.replaceChildren(...this.things.map((thing) => this.thingItem(thing)), this.addItem());
     if (focused) /** @type {HTMLElement | null} */ (this.list.querySelector(`[data-id="${focused}"]`))?.focus();

@@ -50,6 +50,15 @@ export class Lattice {
     return this.columns[within].map(([x, y]) => [x + ux * period + vx * (row & 1), y - vy * row]);
   }
 
+  /** The place at or left of a place that can be called 0, 0 instead.
+   * @param {number} row
+   * @param {number} column
+   * @returns {[row: number, column: number]} */
+  origin(row, column) {
+    const { length } = this.columns;
+    return [row, column - ((((column - this._columnsShifted(row)) % length) + length) % length)];
+  }
+
   /** The inverse of `cellsAt`.
    * @param {Cell} cell
    * @returns {Address} */

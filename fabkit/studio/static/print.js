@@ -151,7 +151,7 @@ export class Print {
   /** Checks meshes that were dropped or chosen.
    * @param {File[]} meshes */
   check(meshes) {
-    if (!meshes.length) return;
+    if (!meshes.length || this.running) return;
     return this.studio.attempt(async () => {
       for (const mesh of meshes) {
         const answer = await (await fetch(`meshes/${encodeURIComponent(mesh.name)}`, { method: "POST", body: mesh })).json();

@@ -23,6 +23,7 @@ export class Project extends EventTarget {
     /** The text that was last opened or saved, and its name. */
     this.savedText = "";
     this.savedName = "";
+    this.savedDigest = "";
     /** @type {State[]} */
     this.past = [];
     /** @type {State[]} */
@@ -30,6 +31,8 @@ export class Project extends EventTarget {
     this._version = 0;
     /** Whether the text is not yet that of the document. */
     this._isStale = false;
+    /** Whether the document goes on from the one before, with its text. */
+    this._followsText = false;
     /** @type {Promise<void> | null} */
     this._reading = null;
   }
@@ -49,17 +52,20 @@ export class Project extends EventTarget {
   /** Replaces everything by a file.
    * @param {{ name: string, text: string, digest: string }} file */
   async load({ name, text, digest }) {
-    Object.assign(this, { name, digest, past: [], future: [], savedText: text, savedName: name, shapes: null });
+    Object.assign(this, { name, digest, past: [], future: [], savedText: text, savedName: name, savedDigest: digest, shapes: null });
     this.state = { ...this.state, text, document: null };
+    this._followsText = false;
     await this._read();
     this.savedText = this.text;
     this._fire();
   }
 
-  /** Changes the document: by a copy of it that a function alters.
-   * @param {(document: Document) => void} alter */
+  /** Changes the document, by a copy of it that a function alters; one that is being read, after that.
+   * @param {(document: Document) => void} alter
+   * @returns {Promise<void> | undefined} */
   change(alter) {
-    const document = structuredClone(this.document ?? {});
+    if (!this.document) return this._reading?.then(() => (this.document ? this.change(alter) : undefined));
+    const document = structuredClone(this.document);
     alter(document);
     if (JSON.stringify(document) === JSON.stringify(this.document)) return undefined;
     return this._step({ document });
@@ -82,6 +88,7 @@ export class Project extends EventTarget {
     this.future = [];
     this.state = { ...this.state, ...values };
     this._isStale = "document" in values;
+    this._followsText = true;
     return this._read();
   }
 
@@ -92,6 +99,7 @@ export class Project extends EventTarget {
     if (!state) return;
     to.push(this.state);
     this.state = state;
+    this._followsText = false;
     await this._read();
   }
 
@@ -100,7 +108,6 @@ export class Project extends EventTarget {
     this._version += 1;
     this._reading ??= this._readLatest().finally(() => {
       this._reading = null;
-      this._isStale = false;
       this._fire();
     });
     this._fire();
@@ -115,12 +122,13 @@ export class Project extends EventTarget {
       const answer = await call("read", document ? { project, document } : { project });
       if (version !== this._version) {
         // A change of the document meanwhile goes on from this text.
-        if (this.state.document) this.state = { ...this.state, text: answer.text };
+        if (this.state.document && this._followsText) this.state = { ...this.state, text: answer.text };
         continue;
       }
       // In place: undoing returns to this very state.
       Object.assign(this.state, { text: answer.text, document: answer.document });
       this.faults = answer.faults;
+      this._isStale = false;
       this.shapes = answer.shapes ?? null;
     }
   }
@@ -131,15 +139,16 @@ export class Project extends EventTarget {
    * @param {string} name */
   rename(name) {
     if (name === this.name) return;
-    Object.assign(this, { name, digest: name === this.savedName ? this.digest : "" });
+    Object.assign(this, { name, digest: name === this.savedName ? this.savedDigest : "" });
     this._fire();
   }
 
   async save() {
     await this._reading;
+    if (this._isStale) await this._read(); // the server did not answer
     const { name, text, digest } = this;
     const saved = await call("save", { name, text, known: digest });
-    Object.assign(this, { digest: saved.digest, savedText: text, savedName: name });
+    Object.assign(this, { digest: saved.digest, savedText: text, savedName: name, savedDigest: saved.digest });
     this._fire();
   }
 }

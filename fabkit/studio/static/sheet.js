@@ -54,10 +54,13 @@ export class Sheet extends EventTarget {
     this._byPath = new Map();
     this._over = svg("g", { class: "sheet-over" });
     this._mark = svg("path", { class: "sheet-cursor" });
+    /** Where the cells of a shape went that has just been moved, by their keys.
+     * @type {Map<number, number>} */
+    this.moves = new Map();
     /** @type {Spot | null} */
     this.cursor = null;
     /** A stroke, or a shape that is carried.
-     * @type {null | { erases: boolean, last: Spot } | { carried: [Cell, string][], from: Cell, step: Cell }} */
+     * @type {null | { erases: boolean, last: Spot } | { carried: [Cell, string][], lifted: number[], from: Cell, step: Cell }} */
     this.hand = null;
     element.addEventListener("pointerdown", (event) => this._press(event));
     element.addEventListener("pointermove", (event) => this._drag(event));
@@ -258,6 +261,7 @@ export class Sheet extends EventTarget {
     if (this._isTight()) this._layOut(this.drawn.map(([cell]) => cell));
     this.draw();
     this.dispatchEvent(new Event("painted"));
+    this.moves.clear();
   }
 
   // --- moving shapes ---
@@ -271,7 +275,7 @@ export class Sheet extends EventTarget {
     this.before = new Map(this.painting);
     const carried = this.drawn.filter(([, other]) => this.isOneShape || other === letter);
     for (const [cell] of carried) this.painting.delete(key(...cell));
-    this.hand = { carried, from: spot.cell, step: [0, 0] };
+    this.hand = { carried, lifted: carried.map(([cell]) => key(...cell)), from: spot.cell, step: [0, 0] };
   }
 
   /** Moves the carried shape with the cell under the pointer; returns whether it stays on the sheet.
@@ -297,7 +301,13 @@ export class Sheet extends EventTarget {
     return new Map(carried.map((/** @type {[Cell, string]} */ [cell, letter]) => [key(cell[0] + x, cell[1] + y), letter]));
   }
 
-  _drop() { for (const [at, letter] of this._carriedPainting()) this.painting.set(at, letter); }
+  _drop() {
+    const places = [...this._carriedPainting()];
+    for (const [at, letter] of places) this.painting.set(at, letter);
+    /** Where each cell of the shape has gone, for what stands on it. */
+    const { lifted } = /** @type {any} */ (this.hand);
+    this.moves = new Map(lifted.map((/** @type {number} */ from, /** @type {number} */ i) => [from, places[i][0]]));
+  }
 
   /** Turns a shape by the lattice's smallest angle, or turns it over: the carried one, or that under the
    * cursor.
@@ -381,6 +391,7 @@ export class Sheet extends EventTarget {
   }
 
   _keyErase() {
+    if (this._isCarried()) return;
     this._paint(/** @type {Spot} */ (this.cursor), true);
     this._finish();
     this.dispatchEvent(new Event("cursor"));

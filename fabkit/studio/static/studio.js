@@ -19,6 +19,9 @@ export class Studio {
     this.lattices = new Map(start.lattices.map((/** @type {any} */ document) => [document.name, new Lattice(document)]));
     /** @type {Map<string, { show?: () => void }>} */
     this.views = new Map();
+    /** Views that are being loaded.
+     * @type {Map<string, Promise<void>>} */
+    this._loading = new Map();
     this.view = "";
     /** The set files in the working folder.
      * @type {string[]} */
@@ -60,7 +63,7 @@ export class Studio {
     const actions = {
       new: () => this.find("new").showModal(),
       save: async () => {
-        project.rename(this.find("name").value); // it may still have the focus
+        /** @type {HTMLElement} */ (document.activeElement).blur(); // what is typed counts
         await project.save();
         this.fillFiles(await call("files", {}));
         this.announce(this.text("say_saved", { name: project.name }));
@@ -143,11 +146,15 @@ export class Studio {
       tab.tabIndex = view === name ? 0 : -1;
       /** @type {HTMLElement} */ (document.getElementById(`view-${view}`)).hidden = view !== name;
     }
-    if (!this.views.has(name)) {
-      const section = /** @type {HTMLElement} */ (document.getElementById(`view-${name}`));
-      this.views.set(name, (await import(`./${name}.js`)).start(this, section));
-    }
-    this.views.get(name)?.show?.();
+    if (!this._loading.has(name)) this._loading.set(name, this._load(name));
+    await this._loading.get(name);
+    if (this.view === name) this.views.get(name)?.show?.();
+  }
+
+  /** @param {string} name */
+  async _load(name) {
+    const section = /** @type {HTMLElement} */ (document.getElementById(`view-${name}`));
+    this.views.set(name, (await import(`./${name}.js`)).start(this, section));
   }
 
   update() {
@@ -162,6 +169,11 @@ export class Studio {
   }
 }
 
-const studio = new Studio(await (await fetch("start.json")).json());
-Object.assign(window, { fabkitStudio: studio });
-await studio.run();
+const start = await (await fetch("start.json")).json();
+if (start.error) {
+  document.body.prepend(play.html("p", { className: "notice", textContent: start.error.text }));
+} else {
+  const studio = new Studio(start);
+  Object.assign(window, { fabkitStudio: studio });
+  await studio.run();
+}

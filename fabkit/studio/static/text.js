@@ -17,7 +17,10 @@ export class TextView {
     this.area.setAttribute("wrap", "off");
     this.faults = html("ol", { className: "faults" });
     this.element = html("section", { className: "text-view" }, this.title, this.faults, this.area);
+    /** Whether there is something that was typed and not read. */
+    this.isTyped = false;
     this.area.addEventListener("input", () => {
+      this.isTyped = true;
       window.clearTimeout(this.timer);
       this.timer = window.setTimeout(() => this.read(), PAUSE_MS);
     });
@@ -27,8 +30,13 @@ export class TextView {
   /** Has what was typed read. */
   read() {
     window.clearTimeout(this.timer);
-    if (this.area.value === this.studio.project.text) return;
-    this.studio.attempt(() => this.studio.project.changeText(this.area.value));
+    // A text area knows no other ends of lines.
+    const { text } = this.studio.project;
+    const isWindows = text.includes("\r\n");
+    const typed = isWindows ? this.area.value.replaceAll("\n", "\r\n") : this.area.value;
+    if (typed === text || !this.isTyped) return;
+    this.isTyped = false;
+    this.studio.attempt(() => this.studio.project.changeText(typed));
   }
 
   update() {
@@ -36,7 +44,7 @@ export class TextView {
     this.title.textContent = this.studio.text("draw_text");
     this.area.ariaLabel = this.studio.text("draw_text");
     const isTyping = document.activeElement === this.area;
-    if (project.isRead && !isTyping && this.area.value !== project.text) {
+    if (project.isRead && !isTyping && this.area.value !== project.text.replaceAll("\r\n", "\n")) {
       const { scrollTop } = this.area;
       this.area.value = project.text;
       this.area.scrollTop = scrollTop;

@@ -48,11 +48,11 @@ export class Verdict {
   /** Asks anew if the drawing has changed; at once, the old question is given up. */
   update() {
     const { project } = this.studio;
-    const shapes = project.isRead ? project.shapes : null;
-    // Names, colours and texts do not matter.
-    const question = shapes && JSON.stringify([shapes.lattice, shapes.flips, shapes.challenges, shapes.families, this.choice.value,
-      ...shapes.pieces.map((/** @type {any} */ { id, cells, marks }) => [id, cells, marks]),
-      ...shapes.boards.map((/** @type {any} */ { id, cells, open, clues, default: first }) => [id, cells, open, clues, first])]);
+    if (!project.isRead) return;
+    const { shapes } = project;
+    // Titles and the profile do not matter.
+    const { profile, set, ...file } = project.document ?? {};
+    const question = shapes && JSON.stringify([set?.lattice, set?.moves, set?.marks, set?.chequer, set?.chequer_role, file, this.choice.value]);
     if (question && question !== this.asked) {
       this.asked = question;
       this.showChoices(shapes);
@@ -80,6 +80,7 @@ export class Verdict {
 
   async ask() {
     const { project } = this.studio;
+    const question = this.asked;
     try {
       const body = { project: project.request, challenge: this.choice.value };
       const result = await this.latest.stream("solve", body, (event) => {
@@ -90,6 +91,7 @@ export class Verdict {
         this.show();
       });
       if (result) this.answer = result.answer;
+      else if (!this.latest.running && question === this.asked) this.isStopped = true; // by another page
     } catch (error) {
       this.error = error;
     }
@@ -124,7 +126,9 @@ export class Verdict {
     } else if (error) {
       title = this.text("draw_unsolved");
       more = error instanceof Error ? error.message : "";
-    } else if (isAsking || this.isStopped) {
+    } else if (this.isStopped) {
+      title = this.atLeast ? this.text("draw_at_least", { count: number(this.atLeast) }) : this.text("draw_unsolved");
+    } else if (isAsking) {
       title = this.atLeast ? this.text("draw_at_least", { count: number(this.atLeast) }) : solution ? this.text("draw_solvable") : this.text("draw_solving");
     } else if (project.faults.length) {
       title = counted("draw_faults", project.faults.length);
@@ -148,11 +152,13 @@ export class Verdict {
     const board = shapes.boards.find((/** @type {any} */ { id }) => id === this.choice.value) ?? shapes.boards.find((/** @type {any} */ one) => one.default);
     const texts = [this.text("draw_area_pieces", { area: number(shapes.area) })];
     if (board) {
-      const rest = board.area - shapes.area - board.open;
+      // Balls cover more or fewer cells, by the side on which they lie.
+      const isSolved = this.answer && this.answer.status !== "impossible";
+      const rest = isSolved ? 0 : board.area - shapes.area - board.open;
       texts.push(this.text("draw_area_board", { area: number(board.area) }));
       if (board.open) texts.push(this.text("draw_area_open", { area: number(board.open) }));
       if (rest) texts.push(this.text(rest > 0 ? "draw_area_over" : "draw_area_lacks", { area: number(Math.abs(rest)) }));
-      this.areas.classList.toggle("wrong", rest !== 0);
+      this.areas.classList.toggle("wrong", rest !== 0 && this.answer?.status === "impossible");
     }
     this.areas.textContent = texts.join(" · ");
   }
