@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import tomli_w
-from hypothesis import example, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from fabkit.core.errors import ErrorDetail, InputError
