@@ -15,7 +15,6 @@ import tempfile
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, nullcontext
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -305,7 +304,7 @@ def application(studio: Studio, hosts: frozenset[str]) -> ASGIApp:
             return _EventStream(studio, name, arguments)
         function = ANSWERS[name]
         if function.__qualname__.startswith(WorkingFolder.__name__):
-            function = partial(function, studio.folder)
+            function = function.__get__(studio.folder)
         return JSONResponse(await to_thread.run_sync(call_checked, function, arguments))
 
     async def keep_mesh(request: Request) -> Response:
