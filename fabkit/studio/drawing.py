@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from fabkit.core.errors import InputError
 from fabkit.core.parsing import parse_toml
 from fabkit.core.progress import Progress
-from fabkit.model.lattice import LATTICES, Cell, Lattice
+from fabkit.model.lattice import LATTICES, Lattice
 from fabkit.studio.project import Emit, Project
 from fabkit.studio.text import edit_text, line_of
 
@@ -62,17 +62,10 @@ def _shapes(puzzle: PuzzleSet) -> dict[str, Any]:
     Areas are in units of area: squares, hexagons, triangles.
     """
     from fabkit.core.colours import ink_on
-    from fabkit.model.puzzle import area, default_board
-
-    def area_of(cells: Iterable[Cell]) -> float:
-        return len(frozenset(cells)) / puzzle.lattice.cells_per_unit
+    from fabkit.model.puzzle import default_board
 
     board = default_board(puzzle.boards)
     return {
-        "name": puzzle.name,
-        "title": puzzle.title,
-        "lattice": puzzle.lattice.name,
-        "flips": puzzle.flips,
         "area": puzzle.area,
         "pieces": [
             {
@@ -81,9 +74,6 @@ def _shapes(puzzle: PuzzleSet) -> dict[str, Any]:
                 "colour": piece.colour,
                 "ink": ink_on(piece.colour),
                 "cells": _flat(sorted(piece.forms[0].cells)),
-                "area": area(puzzle.lattice, piece.forms[0]),
-                "balls": piece.body is not None,
-                "copies": piece.copies,
             }
             for piece in puzzle.pieces
         ],
@@ -91,27 +81,13 @@ def _shapes(puzzle: PuzzleSet) -> dict[str, Any]:
             {
                 "id": drawn.id,
                 "cells": _flat(sorted(drawn.cells)),
-                "area": area_of(drawn.cells),
+                "area": len(drawn.cells) / puzzle.lattice.cells_per_unit,
                 "open": drawn.open_count / puzzle.lattice.cells_per_unit,
-                "labels": [
-                    {"text": label.text, "cells": _flat(sorted(label.cells))}
-                    for label in drawn.labels
-                ],
-                "clues": [
-                    {
-                        "cells": _flat(sorted(clue.cells)),
-                        **({"piece": clue.piece} if clue.piece else {}),
-                        **({"mark": clue.mark} if clue.mark else {}),
-                        **({"colour": clue.colour} if clue.colour else {}),
-                    }
-                    for clue in drawn.clues
-                ],
                 "default": drawn is board,
             }
             for drawn in puzzle.boards
         ],
         "challenges": [challenge.id for challenge in puzzle.challenges],
-        "families": [family.id for family in puzzle.families],
     }
 
 
@@ -123,8 +99,6 @@ def lattice_documents() -> list[dict[str, Any]]:
     return [
         lattice_data(lattice, {1})
         | {
-            "noun": lattice.noun,
-            "unitNoun": lattice.unit_noun,
             "columns": _columns(lattice),
             "symmetries": [
                 {"turns": symmetry.turns, "flipped": symmetry.flipped, "doubled": symmetry.doubled}
@@ -149,37 +123,34 @@ def solve(
     counts, and ``answer`` with the count before it is rated.
 
     Args:
-        challenge: its name; by default the set's first board, or else its first challenge.
+        challenge: its name, as `Project.challenge` takes it.
 
     Returns:
         ``answer``: status, count, count up to symmetry, uniqueness, reason and level.
     """
-    from fabkit.model.challenges import find_challenge
     from fabkit.model.entry import level_of
-    from fabkit.model.puzzle import default_board
     from fabkit.solve.answer import SOLVED
     from fabkit.solve.answer import solve as answer_to
     from fabkit.solve.difficulty import difficulty
     from fabkit.solve.encoding import to_exact_cover
     from fabkit.solve.engines.engine import Budget
 
-    puzzle = project.puzzle
-    if not challenge and not default_board(puzzle.boards) and puzzle.challenges:
-        challenge = puzzle.challenges[0].id
-    asked = find_challenge(puzzle, challenge or None)
-    encoded = to_exact_cover(puzzle, asked)
+    asked = project.challenge(challenge)
+    encoded = to_exact_cover(project.puzzle, asked)
     answer = answer_to(encoded, "first", budget=Budget(progress=progress))
     if answer.solutions:
         emit({"solution": _solution(encoded, answer.solutions[0])})
 
+    emitted_count = 1
+
     def report_count(share: float, text: str) -> None:
-        if budget.count > emitted_count[-1]:
-            emitted_count.append(budget.count)
-            emit({"atLeast": budget.count})
+        nonlocal emitted_count
+        if budget.count > emitted_count:
+            emitted_count = budget.count
+            emit({"atLeast": emitted_count})
         progress(share, text)
 
     if answer.status == SOLVED:
-        emitted_count = [1]
         budget = Budget(progress=report_count)
         answer = answer_to(encoded, "count", budget=budget)
     document: dict[str, Any] = {

@@ -303,7 +303,7 @@ def assembled(project: Project, *, emit: Emit, progress: Progress) -> dict[str, 
     from fabkit.model.accessory import LID
 
     puzzle, profile = project.puzzle, project.profile
-    solution = _solution(project.name, project.text, project.folder, progress)
+    solution = _solution(project, progress)
     if solution is None:
         return {"parts": None}
     cells, layout = solution
@@ -315,23 +315,16 @@ def assembled(project: Project, *, emit: Emit, progress: Progress) -> dict[str, 
     return {"parts": parts}
 
 
-@lru_cache(1)
-def _solution(
-    name: str, text: str, folder: Path, progress: Progress
-) -> tuple[frozenset[Cell], Layout] | None:
+def _solution(project: Project, progress: Progress) -> tuple[frozenset[Cell], Layout] | None:
     """The cells of the set's first board or challenge, and a solution of it, if one is soon found."""
-    from fabkit.model.challenges import find_challenge
-    from fabkit.model.puzzle import default_board
     from fabkit.solve.answer import solve
     from fabkit.solve.encoding import to_exact_cover
     from fabkit.solve.engines.engine import Budget
 
-    puzzle = Project(name, text, folder).puzzle
-    if not (puzzle.boards or puzzle.challenges):
+    if not (project.puzzle.boards or project.puzzle.challenges):
         return None
-    wanted = None if default_board(puzzle.boards) else (puzzle.challenges or puzzle.boards)[0].id
-    challenge = find_challenge(puzzle, wanted)
-    encoded = to_exact_cover(puzzle, challenge)
+    challenge = project.challenge()
+    encoded = to_exact_cover(project.puzzle, challenge)
     answer = solve(encoded, "first", budget=Budget(_SOLUTION_S, progress))
     if not answer.solutions:
         return None
@@ -382,9 +375,9 @@ def section(project: Project, part: str, *, emit: Emit, progress: Progress) -> d
 # --- files --------------------------------------------------------------------------------------
 
 #: In the room: the folder of files to download, that of meshes to check, and that of their report.
+_FILES, MESHES, _CHECK = "files", "meshes", "check"
 #: The endings of meshes that can be checked.
 _MESH_ENDINGS = ("stl", "3mf", "obj", "ply", "off", "glb")
-_FILES, MESHES, _CHECK = "files", "meshes", "check"
 #: Characters that names of meshes keep, and how many.
 _UNSAFE, _LONGEST_NAME = re.compile(r"[^\w .-]|^\W+"), 60
 

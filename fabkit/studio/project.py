@@ -14,7 +14,7 @@ from fabkit.model.library import shipped_folder, shipped_names
 
 if TYPE_CHECKING:
     from fabkit.model.profile import Profile
-    from fabkit.model.puzzle import PuzzleSet
+    from fabkit.model.puzzle import Challenge, PuzzleSet
 
 #: What a call tells the browser while it runs; see `fabkit.studio.workers.Worker.call`.
 Event = dict[str, Any]
@@ -51,6 +51,22 @@ class Project:
             InputError: with every error in the text.
         """
         return _read(self.name, self.text, self.folder)
+
+    def challenge(self, name: str = "") -> Challenge:
+        """Return a challenge by name; by default the set's first board that is not optional, or else
+        its first challenge or board.
+
+        Raises:
+            InputError: when there is none.
+        """
+        from fabkit.model.challenges import find_challenge
+        from fabkit.model.puzzle import default_board
+
+        puzzle = self.puzzle
+        if not name and not default_board(puzzle.boards):
+            names = [part.id for part in puzzle.challenges] + [part.id for part in puzzle.boards]
+            name = names[0] if names else ""
+        return find_challenge(puzzle, name or None)
 
     @cached_property
     def profile(self) -> Profile:

@@ -121,19 +121,50 @@ def strokes(rows: Sequence[str]) -> dict[str, list[tuple[int, int]]]:
     return dict(sorted(places.items()))
 
 
+def draw_by_pointer(sheet: Drawing) -> None:
+    """Draw the five pieces and change a cell, from a new set on."""
+    sheet.new()
+    for letter, places in strokes(FIVE).items():
+        sheet.brush(letter)
+        for place in places:
+            sheet.stroke(place)
+    sheet.says("3 solutions")
+    assert sheet.document["cut"]["rows"] == FIVE
+    sheet.brush(CHANGED_TO)
+    sheet.stroke(CHANGED)
+    sheet.says("Exactly one solution")
+
+
+def draw_by_keyboard(sheet: Drawing) -> None:
+    """The same without a pointer."""
+    keyboard = sheet.page.keyboard
+    reach(sheet, "[data-do=new]")
+    keyboard.press("Enter")
+    reach(sheet, "#studio-example")
+    keyboard.press("Space")
+    reach(sheet, "#studio-new .main")
+    keyboard.press("Enter")
+    sheet.page.wait_for_function(
+        "() => fabkitStudio.project.document && !fabkitStudio.project.document.cut"
+    )
+    reach(sheet, ".sheet")
+    for number, (_, places) in enumerate(strokes(FIVE).items(), 1):
+        keyboard.press(str(number))
+        for place in places:
+            go(sheet, place)
+            keyboard.press("Space")
+    sheet.says("3 solutions")
+    assert sheet.document["cut"]["rows"] == FIVE
+    keyboard.press("3")
+    go(sheet, CHANGED)
+    keyboard.press("Space")
+    sheet.says("Exactly one solution")
+
+
 @pytest.mark.parametrize("window", [browser.DESKTOP, TABLET], ids=["desktop", "tablet"])
 def test_five_pieces_by_pointer(chromium: Browser, studio: RunningStudio, window: Any) -> None:
     with drawing(chromium, studio, viewport=window) as sheet:
-        sheet.new()
-        for letter, places in strokes(FIVE).items():
-            sheet.brush(letter)
-            for place in places:
-                sheet.stroke(place)
-        sheet.says("3 solutions")
-        assert sheet.document["cut"]["rows"] == FIVE
-        sheet.brush(CHANGED_TO)
-        sheet.stroke(CHANGED)
-        sheet.says("Exactly one solution")
+        draw_by_pointer(sheet)
         sheet.page.locator("[data-do=undo]").click()
         sheet.says("3 solutions")
         assert sheet.document["cut"]["rows"] == FIVE
@@ -141,28 +172,8 @@ def test_five_pieces_by_pointer(chromium: Browser, studio: RunningStudio, window
 
 def test_five_pieces_by_keyboard(chromium: Browser, studio: RunningStudio) -> None:
     with drawing(chromium, studio) as sheet:
+        draw_by_keyboard(sheet)
         keyboard = sheet.page.keyboard
-        reach(sheet, "[data-do=new]")
-        keyboard.press("Enter")
-        reach(sheet, "#studio-example")
-        keyboard.press("Space")
-        reach(sheet, "#studio-new .main")
-        keyboard.press("Enter")
-        sheet.page.wait_for_function(
-            "() => fabkitStudio.project.document && !fabkitStudio.project.document.cut"
-        )
-        reach(sheet, ".sheet")
-        for number, (_, places) in enumerate(strokes(FIVE).items(), 1):
-            keyboard.press(str(number))
-            for place in places:
-                go(sheet, place)
-                keyboard.press("Space")
-        sheet.says("3 solutions")
-        assert sheet.document["cut"]["rows"] == FIVE
-        keyboard.press("3")
-        go(sheet, CHANGED)
-        keyboard.press("Space")
-        sheet.says("Exactly one solution")
         keyboard.press("Control+z")
         sheet.says("3 solutions")
         keyboard.press("Control+y")

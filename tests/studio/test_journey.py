@@ -10,15 +10,12 @@ import pytest
 
 from fabkit.cli import main
 from tests.studio.test_draw import (
-    CHANGED,
-    CHANGED_TO,
-    FIVE,
     TABLET,
     Drawing,
+    draw_by_keyboard,
+    draw_by_pointer,
     drawing,
-    go,
     reach,
-    strokes,
 )
 from tests.studio.test_tune import HEIGHTS
 from tests.support import browser
@@ -67,15 +64,7 @@ def test_by_pointer(
 ) -> None:
     with drawing(chromium, studio, viewport=window) as sheet:
         page = sheet.page
-        sheet.new()
-        for letter, places in strokes(FIVE).items():
-            sheet.brush(letter)
-            for place in places:
-                sheet.stroke(place)
-        sheet.says("3 solutions")
-        sheet.brush(CHANGED_TO)
-        sheet.stroke(CHANGED)
-        sheet.says("Exactly one solution")
+        draw_by_pointer(sheet)
         page.locator("#tab-tune").click()
         wait_for_pieces(sheet, 7)
         page.locator('[id="tune-thickness"]').fill("4")
@@ -89,26 +78,7 @@ def test_by_pointer(
 def test_by_keyboard(chromium: Browser, studio: RunningStudio, tmp_path: Path) -> None:
     with drawing(chromium, studio) as sheet:
         page, keyboard = sheet.page, sheet.page.keyboard
-        reach(sheet, "[data-do=new]")
-        keyboard.press("Enter")
-        reach(sheet, "#studio-example")
-        keyboard.press("Space")
-        reach(sheet, "#studio-new .main")
-        keyboard.press("Enter")
-        page.wait_for_function(
-            "() => fabkitStudio.project.document && !fabkitStudio.project.document.cut"
-        )
-        reach(sheet, ".sheet")
-        for number, places in enumerate(strokes(FIVE).values(), 1):
-            keyboard.press(str(number))
-            for place in places:
-                go(sheet, place)
-                keyboard.press("Space")
-        sheet.says("3 solutions")
-        keyboard.press("3")
-        go(sheet, CHANGED)
-        keyboard.press("Space")
-        sheet.says("Exactly one solution")
+        draw_by_keyboard(sheet)
         reach(sheet, "[role=tab]")
         keyboard.press("ArrowRight")
         wait_for_pieces(sheet, 7)

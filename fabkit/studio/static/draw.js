@@ -1,6 +1,6 @@
 // @ts-check
 // The view to draw: pieces, boards, or a board that is cut into its pieces; beside it what it comes to.
-import { notation, normalized } from "./lattice.js";
+import { isAddress, notation, normalized } from "./lattice.js";
 import { Sheet } from "./sheet.js";
 import { Verdict } from "./verdict.js";
 import { TextView } from "./text.js";
@@ -122,12 +122,10 @@ class DrawView {
           letter === "." || letter === " " ? [] : lattice.cellsAt(row, column).map((cell) => /** @type {[Cell, string]} */ ([cell, letter]))));
     }
     const lists = thing.kind === "cut" ? Object.entries(cells ?? {}) : [[PLAIN, cells]];
-    const isRead = lists.every(([, list]) => Array.isArray(list) && list.every((item) => Array.isArray(item) && item.length > 1 && item.every(Number.isInteger)));
+    const isRead = lists.every(([, list]) => Array.isArray(list) && list.every(isAddress));
     if (isRead) {
-      return lists.flatMap(([letter, list]) => list.flatMap((/** @type {number[]} */ [row, column, k]) => {
-        const there = lattice.cellsAt(row, column);
-        return (k === undefined ? there : there.slice(k, k + 1)).map((cell) => /** @type {[Cell, string]} */ ([cell, letter]));
-      }));
+      return lists.flatMap(([letter, list]) => list.flatMap((/** @type {number[]} */ address) =>
+        lattice.cellsNamed(address).map((cell) => /** @type {[Cell, string]} */ ([cell, letter]))));
     }
     return pairs(this.shapeOf(thing)?.cells ?? []).map((cell) => [cell, PLAIN]);
   }
@@ -161,7 +159,7 @@ class DrawView {
     if (project.document && !things.some((thing) => thing.kind === kind && thing.index === index)) {
       this.thing = things.findLast((thing) => thing.kind === kind) ?? things[0];
     }
-    // What is not TOML says nothing of pieces; balls and their bonds are not drawn on a plane.
+    // A text that is not TOML has no tables to draw; balls and their bonds are not drawn on a plane.
     this.sheet.isOff = !project.document || Boolean(this.table(this.thing).balls);
     this.element.classList.toggle("off", this.sheet.isOff);
     if (project.document || !this.shown) this.load();
@@ -212,14 +210,11 @@ class DrawView {
     this.labels = new Map(!this.areLabelsRead || !labels ? [] : rows.flatMap(([row, places], i) => places.flatMap((column, j) =>
       words[i][j] === "." ? [] : lattice.cellsAt(row, column).map((cell) => /** @type {const} */ ([key(...moved(cell)), words[i][j]])))));
     const clues = Array.isArray(clue) ? clue : [];
-    const isPlace = (/** @type {unknown} */ place) => Array.isArray(place) && place.length > 1 && place.every(Number.isInteger);
-    this.areCluesRead = clues.every((/** @type {any} */ one) => Array.isArray(one?.cells) && one.cells.every(isPlace));
+    this.areCluesRead = clues.every((/** @type {any} */ table) => Array.isArray(table?.cells) && table.cells.every(isAddress));
     const [top, left] = cells.length ? lattice.origin(Math.min(...addresses.map(([row]) => row)), Math.min(...addresses.map(([, column]) => column))) : [0, 0];
     this.clues = new Map(!this.areCluesRead ? [] : clues.flatMap((/** @type {any} */ { cells: places, ...covers }) =>
-      places.flatMap((/** @type {number[]} */ [row, column, k]) => {
-        const there = lattice.cellsAt(row + top, column + left);
-        return (k === undefined ? there : there.slice(k, k + 1)).map((cell) => /** @type {const} */ ([key(...moved(cell)), JSON.stringify(covers)]));
-      })));
+      places.flatMap((/** @type {number[]} */ [row, column, ...k]) =>
+        lattice.cellsNamed([row + top, column + left, ...k]).map((cell) => /** @type {const} */ ([key(...moved(cell)), JSON.stringify(covers)])))));
   }
 
   /** The letters that can be painted.

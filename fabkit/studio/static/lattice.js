@@ -11,7 +11,6 @@ export class Lattice {
   /** @param {any} document of `lattice_documents` */
   constructor(document) {
     this.name = document.name;
-    this.noun = document.noun;
     this.grid = new Grid(document, 1);
     /** @type {Symmetry[]} */
     this.symmetries = document.symmetries;
@@ -48,6 +47,14 @@ export class Lattice {
     const period = Math.floor(shifted / this.columns.length);
     const within = shifted - period * this.columns.length;
     return this.columns[within].map(([x, y]) => [x + ux * period + vx * (row & 1), y - vy * row]);
+  }
+
+  /** The cells that a file names by a row and a column, or by the index of one cell there besides.
+   * @param {number[]} address
+   * @returns {Cell[]} */
+  cellsNamed([row, column, k]) {
+    const cells = this.cellsAt(row, column);
+    return k === undefined ? cells : cells.slice(k, k + 1);
   }
 
   /** The place at or left of a place that can be called 0, 0 instead.
@@ -126,6 +133,11 @@ export function notation(lattice, drawn) {
   for (const i of order) (lists[drawn[i][1]] ??= []).push(lattice.perPlace > 1 ? addresses[i] : addresses[i].slice(0, 2));
   return { cells: lists };
 }
+
+/** Whether a value of a file can name a cell by its row and column.
+ * @param {unknown} value
+ * @returns {value is number[]} */
+export const isAddress = (value) => Array.isArray(value) && value.length > 1 && value.every(Number.isInteger);
 
 /** @param {number[]} a
  * @param {number[]} b */

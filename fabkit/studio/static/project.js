@@ -12,7 +12,6 @@ export class Project extends EventTarget {
   constructor() {
     super();
     this.name = "";
-    this.digest = "";
     /** @type {State} */
     this.state = { text: "", document: null, layers: [], settings: {} };
     /** Shapes and errors, as the server reads them.
@@ -20,7 +19,7 @@ export class Project extends EventTarget {
     this.shapes = null;
     /** @type {Fault[]} */
     this.faults = [];
-    /** The text that was last opened or saved, and its name. */
+    /** The text that was last opened or saved, its name and digest. */
     this.savedText = "";
     this.savedName = "";
     this.savedDigest = "";
@@ -52,7 +51,7 @@ export class Project extends EventTarget {
   /** Replaces everything by a file.
    * @param {{ name: string, text: string, digest: string }} file */
   async load({ name, text, digest }) {
-    Object.assign(this, { name, digest, past: [], future: [], savedText: text, savedName: name, savedDigest: digest, shapes: null });
+    Object.assign(this, { name, past: [], future: [], savedText: text, savedName: name, savedDigest: digest, shapes: null });
     this.state = { ...this.state, text, document: null };
     this._followsText = false;
     await this._read();
@@ -139,16 +138,17 @@ export class Project extends EventTarget {
    * @param {string} name */
   rename(name) {
     if (name === this.name) return;
-    Object.assign(this, { name, digest: name === this.savedName ? this.savedDigest : "" });
+    this.name = name;
     this._fire();
   }
 
   async save() {
     await this._reading;
     if (this._isStale) await this._read(); // the server did not answer
-    const { name, text, digest } = this;
-    const saved = await call("save", { name, text, known: digest });
-    Object.assign(this, { digest: saved.digest, savedText: text, savedName: name, savedDigest: saved.digest });
+    const { name, text } = this;
+    const known = name === this.savedName ? this.savedDigest : "";
+    const { digest } = await call("save", { name, text, known });
+    Object.assign(this, { savedText: text, savedName: name, savedDigest: digest });
     this._fire();
   }
 }

@@ -149,7 +149,7 @@ export class Verdict {
     const { shapes } = this.studio.project;
     if (!shapes) return this.areas.replaceChildren();
     const number = (/** @type {number} */ area) => Number(area.toFixed(2)).toLocaleString(document.documentElement.lang);
-    const board = shapes.boards.find((/** @type {any} */ { id }) => id === this.choice.value) ?? shapes.boards.find((/** @type {any} */ one) => one.default);
+    const board = shapes.boards.find((/** @type {any} */ { id }) => id === this.choice.value) ?? shapes.boards.find((/** @type {any} */ drawn) => drawn.default);
     const texts = [this.text("draw_area_pieces", { area: number(shapes.area) })];
     if (board) {
       // Balls cover more or fewer cells, by the side on which they lie.
