@@ -12,8 +12,8 @@ from fabkit.core.errors import InputError
 from fabkit.core.parsing import parse_toml
 from fabkit.core.progress import Progress
 from fabkit.model.lattice import LATTICES, Lattice
+from fabkit.model.set_text import edit_text, line_of
 from fabkit.studio.project import Emit, Project
-from fabkit.studio.text import edit_text, line_of
 
 if TYPE_CHECKING:
     from fabkit.model.puzzle import PuzzleSet
