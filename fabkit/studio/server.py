@@ -6,6 +6,7 @@ that name another host, or come from another site, are refused.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import secrets
@@ -21,7 +22,6 @@ from typing import Any
 import anyio
 import uvicorn
 from anyio import to_thread
-from filelock import FileLock, Timeout
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
@@ -30,13 +30,20 @@ from starlette.types import ASGIApp, Message, Receive, Scope
 from starlette.types import Send as SendMessage
 
 from fabkit.core.errors import ExternalError, FabkitError, InputError, escape
-from fabkit.core.files import digest, temporary_folder, write_atomically
+from fabkit.core.files import (
+    digest,
+    external_errors,
+    folder_lock,
+    remove_staged,
+    temporary_folder,
+    write_atomically,
+)
 from fabkit.core.parsing import parse_json
 from fabkit.model.profile_file import layer_names
 from fabkit.studio.drawing import read_project
-from fabkit.studio.files import WorkingFolder, new_file
+from fabkit.studio.files import MESHES, WorkingFolder, mesh_path, new_file
 from fabkit.studio.pages import MEDIA_TYPES, POLICY, start_document, studio_files
-from fabkit.studio.printing import MESHES, mesh_path, profile, profile_file
+from fabkit.studio.printing import profile, profile_file
 from fabkit.studio.project import Event, call_checked
 from fabkit.studio.workers import FAILED, POLITE_S, Worker, error_document
 
@@ -363,21 +370,22 @@ def open_socket(port: int) -> socket.socket:
 
 
 @contextmanager
-def _only_one(folder: Path) -> Iterator[None]:
-    """Refuse a second studio on a folder: each would overwrite the files of the other."""
+def _only_one(folder: Path) -> Iterator[Path]:
+    """Refuse a second studio on a folder: each would overwrite the files of the other.
+
+    Yields:
+        The room, without what a studio that was killed has left there.
+    """
     user = os.getuid() if hasattr(os, "getuid") else ""
-    path = Path(tempfile.gettempdir()) / f"fabkit-studio-{user}-{digest(str(folder))[:16]}.lock"
-    lock = FileLock(path, timeout=0)
-    try:
-        lock.acquire()
-    except Timeout:
-        raise ExternalError(
-            f"another studio has the folder {escape(str(folder))} open; use that one, or end it first"
-        ) from None
-    try:
-        yield
-    finally:
-        lock.release()
+    own = Path(tempfile.gettempdir()) / f"fabkit-studio-{user}-{digest(str(folder))[:16]}"
+    with external_errors(f"cannot use the folder {escape(str(own))}"):
+        own.mkdir(mode=0o700, exist_ok=True)
+        if user != "" and own.lstat().st_uid != user:
+            raise PermissionError(errno.EPERM, "it belongs to another user")
+    with folder_lock(own, "use that one, or end it first", "another studio is open in", folder):
+        remove_staged(own)
+        with temporary_folder(own) as room:
+            yield room
 
 
 class _Server(uvicorn.Server):
@@ -398,7 +406,7 @@ def run(
     Args:
         announce: called with the link once the studio can be opened.
     """
-    with _only_one(folder), temporary_folder() as room, open_socket(port) as listener:
+    with _only_one(folder) as room, open_socket(port) as listener:
         studio = Studio(WorkingFolder(folder), room, start, layers, settings)
         number = listener.getsockname()[1]
         hosts = frozenset({f"127.0.0.1:{number}", f"localhost:{number}"})

@@ -176,7 +176,7 @@ def test_two_studios_in_one_folder_are_told(alone: RunningStudio) -> None:
     command = [sys.executable, "-m", "fabkit", "studio", "--no-browser"]
     second = subprocess.run(command, cwd=alone.folder, capture_output=True, text=True, check=False)
     assert second.returncode == 3
-    assert "another studio has the folder" in second.stderr
+    assert f"another studio is open in {alone.folder}" in second.stderr
     assert second.stderr.count("\n") == 1
 
 
@@ -381,6 +381,23 @@ def test_killed_at_any_moment_no_file_is_half_written(tmp_path: Path) -> None:
             connection.wait()
         assert (tmp_path / "mine.toml").read_text() in texts
         (tmp_path / "mine.toml").unlink()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_the_next_studio_removes_what_a_killed_one_has_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    rooms: list[set[Path]] = []
+    for _ in range(2):
+        with running(folder) as studio:
+            rooms.append({path for path in tmp_path.glob("*/*") if path.is_dir()})
+            studio.process.kill()
+            studio.process.wait()
+    assert len(rooms[0]) == len(rooms[1]) == 1
+    assert rooms[0].isdisjoint(rooms[1])
 
 
 _SAVER = f"""
