@@ -43,14 +43,16 @@ class Project:
     settings: Mapping[str, str] = field(default_factory=dict)
     room: Path = Path()
 
-    @property
+    @cached_property
     def puzzle(self) -> PuzzleSet:
         """The puzzle set.
 
         Raises:
             InputError: with every error in the text.
         """
-        return _read(self.name, self.text, self.folder)
+        # SVG files that it names may change meanwhile.
+        read = _read.__wrapped__ if "svg" in self.text else _read
+        return read(self.name, self.text, self.folder)
 
     def challenge(self, name: str = "") -> Challenge:
         """Return a challenge by name; by default the set's first board that is not optional, or else

@@ -172,6 +172,21 @@ def test_drawings_of_a_set_are_read_from_its_folder_only(alone: RunningStudio) -
     assert faults[0]["key"] == "piece[0].svg"
 
 
+def test_a_drawing_that_changes_meanwhile_is_read_again(alone: RunningStudio) -> None:
+    drawing = (
+        '<svg xmlns="http://www.w3.org/2000/svg" width="{0}mm" height="10mm" viewBox="0 0 {0} 10">'
+    )
+    drawing += '<path d="M0 0h{0}v10h-{0}z"/></svg>'
+    text = CUT.split("[cut]", maxsplit=1)[0] + '[[piece]]\nid = "A"\nsvg = "piece.svg"\n'
+    text = text.replace("lattice", 'unit = "10 mm"\nlattice')
+    areas = []
+    for wide in (20, 30):
+        (alone.folder / "piece.svg").write_text(drawing.format(wide))
+        read = alone.call("read", project={"name": "mine.toml", "text": text})
+        areas.append(read["shapes"]["area"] if "shapes" in read else read["faults"])
+    assert areas == [2, 3]
+
+
 def test_two_studios_in_one_folder_are_told(alone: RunningStudio) -> None:
     command = [sys.executable, "-m", "fabkit", "studio", "--no-browser"]
     second = subprocess.run(command, cwd=alone.folder, capture_output=True, text=True, check=False)
