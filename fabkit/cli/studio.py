@@ -43,12 +43,12 @@ def studio(
         from fabkit.studio.server import run
     WorkingFolder(folder.resolve()).read(name)
 
-    def announce(link: str) -> None:
+    def announce(link: str, link_once: str) -> None:
         context.report.info(f"The studio runs at {link}")
         context.report.info("Press Ctrl-C to end it")
         context.report.document({"url": link})
         if not no_browser:
-            webbrowser.open(link)
+            webbrowser.open(link_once)
 
     pairs = (setting.partition("=") for setting in context.settings)
     settings = {key.strip(): value.strip() for key, _, value in pairs}

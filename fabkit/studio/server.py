@@ -24,7 +24,7 @@ import uvicorn
 from anyio import to_thread
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope
 from starlette.types import Send as SendMessage
@@ -98,6 +98,8 @@ class Studio:
         room: a folder for files that are made for the browser; it goes when the studio ends.
         start: the set to open first, as in a command; empty for a new one.
         layers, settings: the profile to begin with, as with ``-p`` and ``-s``.
+        token: the secret with which every address begins.
+        once: a secret that leads there once, for the browser's command line, which other users see.
     """
 
     folder: WorkingFolder
@@ -106,6 +108,7 @@ class Studio:
     layers: tuple[str, ...] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
     token: str = field(default_factory=lambda: secrets.token_urlsafe(18))
+    once: str = field(default_factory=lambda: secrets.token_urlsafe(18))
     workers: dict[str, Worker] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -161,8 +164,9 @@ class Studio:
 class _Guard:
     """Turns away requests that do not come from the studio's own page."""
 
-    def __init__(self, app: ASGIApp, token: str, hosts: frozenset[str]) -> None:
-        self._app, self._token, self._hosts = app, token, hosts
+    def __init__(self, app: ASGIApp, studio: Studio, hosts: frozenset[str]) -> None:
+        self._app, self._hosts = app, hosts
+        self._token, self._once = studio.token.encode(), studio.once.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: SendMessage) -> None:
         if scope["type"] != "http":
@@ -173,12 +177,17 @@ class _Guard:
         }
         origin = headers.get("origin")
         begin, _, rest = scope["path"].removeprefix("/").partition("/")
+        secret = begin.encode()
         refusal = ""
         if headers.get("host", "") not in self._hosts:
             refusal = "this address is not the studio's; open the link that the terminal shows"
         elif origin is not None and origin.removeprefix("http://") not in self._hosts:
             refusal = "another site asked for this; open the link that the terminal shows"
-        elif not secrets.compare_digest(begin.encode(), self._token.encode()):
+        elif self._once and secrets.compare_digest(secret, self._once):
+            self._once = b""
+            await RedirectResponse(f"/{self._token.decode()}/", 303)(scope, receive, send)
+            return
+        elif not secrets.compare_digest(secret, self._token):
             refusal = "the link is incomplete; open the one that the terminal shows"
         if refusal:
             await PlainError(refusal, 403)(scope, receive, send)
@@ -346,7 +355,7 @@ def application(studio: Studio, hosts: frozenset[str]) -> ASGIApp:
         lifespan=lifespan,
         exception_handlers={FabkitError: failed, Exception: failed},
     )
-    return _Guard(app, studio.token, hosts)
+    return _Guard(app, studio, hosts)
 
 
 def open_socket(port: int) -> socket.socket:
@@ -399,12 +408,13 @@ def run(
     layers: tuple[str, ...],
     settings: Mapping[str, str],
     port: int,
-    announce: Callable[[str], None],
+    announce: Callable[[str, str], None],
 ) -> None:
     """Run the studio until it is interrupted.
 
     Args:
-        announce: called with the link once the studio can be opened.
+        announce: called once the studio can be opened: with its link, and with one that can be used
+            once.
     """
     with _only_one(folder) as room, open_socket(port) as listener:
         studio = Studio(WorkingFolder(folder), room, start, layers, settings)
@@ -421,5 +431,7 @@ def run(
         )
         server = _Server(config)
         listener.listen()
-        announce(f"http://127.0.0.1:{number}/{studio.token}/")
+        announce(
+            *(f"http://127.0.0.1:{number}/{secret}/" for secret in (studio.token, studio.once))
+        )
         server.run(sockets=[listener])

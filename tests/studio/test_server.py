@@ -195,6 +195,26 @@ def test_two_studios_in_one_folder_are_told(alone: RunningStudio) -> None:
     assert second.stderr.count("\n") == 1
 
 
+@pytest.mark.skipif(os.name == "nt", reason="a shell script")
+def test_the_link_on_the_browsers_command_line_works_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    browser, opened = tmp_path / "browser", tmp_path / "opened"
+    browser.write_text(f'#!/bin/sh\necho "$1" >{opened}.part && mv {opened}.part {opened}\n')
+    browser.chmod(0o700)
+    monkeypatch.setenv("BROWSER", str(browser))
+    with running(tmp_path, browser=True) as studio:
+        while not opened.exists():
+            time.sleep(0.01)
+        link = opened.read_text().strip()
+        path = link.removeprefix(f"http://{studio.host}")
+        assert studio.root not in link
+        status, headers, _ = studio.request("GET", path)
+        assert (status, headers["location"]) == (303, studio.root)
+        assert studio.get("")[0] == 200
+        assert studio.request("GET", path)[0] == 403
+
+
 def test_a_port_in_use_is_told(alone: RunningStudio, tmp_path_factory: Any) -> None:
     port = alone.host.split(":")[1]
     command = [sys.executable, "-m", "fabkit", "studio", "--no-browser", "--port", port]
