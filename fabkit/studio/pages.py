@@ -65,7 +65,10 @@ def studio_files() -> dict[str, bytes]:
 
 
 def _messages(language: str) -> dict[str, str]:
-    return load_messages("page", language) | load_messages("studio", language)
+    messages = load_messages("page", language) | load_messages("studio", language)
+    return messages | {
+        f"setting.{key}": text for key, text in load_messages("settings", language).items()
+    }
 
 
 def start_document(
