@@ -54,11 +54,6 @@ class ProfileForm:
     def _settings(self) -> list[str]:
         return [f"{key}={value}" for key, value in self.settings.items()]
 
-    @property
-    def _below(self) -> Profile:
-        """The profile without the settings."""
-        return merge_layers(self.layers, (), self.set_values)
-
     def document(self, files: Iterable[str] = ()) -> dict[str, Any]:
         """Describe the form for a browser.
 
@@ -70,7 +65,7 @@ class ProfileForm:
             name, in groups; by key the ``values``, and those that they have when ``reset``; and the
             ``faults`` of the values, each with its ``key`` and ``message``.
         """
-        reset = format_values(vars(self._below))
+        reset = format_values(vars(merge_layers(self.layers, (), self.set_values)))
         try:
             values = format_values(vars(merge_layers(self.layers, self._settings, self.set_values)))
         except InputError:
@@ -90,12 +85,12 @@ class ProfileForm:
         }
 
     def changes(self) -> str:
-        """Return the settings, without the layers below them, as TOML.
+        """Return what differs from the set's own profile, by layers and settings, as TOML.
 
         Raises:
             InputError: when the profile has errors.
         """
-        return dump_profile(self.profile, self._below)
+        return dump_profile(self.profile, merge_layers((), (), self.set_values))
 
     def fault(self, detail: ErrorDetail, remains: Callable[[ProfileForm], bool]) -> dict[str, str]:
         """Describe an error at the key that causes it: the latest setting without which it disappears.

@@ -29,7 +29,7 @@ def profile(project: Project) -> dict[str, Any]:
 
 
 def profile_file(project: Project) -> dict[str, Any]:
-    """Write the settings, without the layers below them, as a profile file.
+    """Write what is chosen as a profile file, which gives the set the same profile by itself.
 
     Returns:
         The ``name`` and ``text`` of the file; the digest by which an earlier one of that name is
