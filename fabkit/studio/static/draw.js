@@ -1,6 +1,7 @@
 // @ts-check
 // The view to draw: pieces, boards, or a board that is cut into its pieces; beside it what it comes to.
-import { isAddress, notation, normalized } from "./lattice.js";
+import { difference, isAddress, movement, normalized, notation } from "./lattice.js";
+import { copyIds, movePlaces, renameBoard, renamePieces } from "./references.js";
 import { Sheet } from "./sheet.js";
 import { Verdict } from "./verdict.js";
 import { TextView } from "./text.js";
@@ -71,6 +72,8 @@ class DrawView {
      * @type {Map<number, string>} */
     this.clues = new Map();
     this.areLabelsRead = this.areCluesRead = true;
+    /** Why the last change was taken back: the key of a message. */
+    this.refusal = "";
     this.sheet.addEventListener("painted", () => this.write());
     this.sheet.addEventListener("stamp", () => this.stampCell());
     this.sheet.addEventListener("cursor", () => this.tellCursor());
@@ -133,9 +136,8 @@ class DrawView {
   /** The shape that the server read from a table of a piece or board.
    * @param {Thing} thing */
   shapeOf(thing) {
-    const { id, count } = this.table(thing);
-    const copy = typeof id === "string" && count > 1 ? `${id}${/\d$/.test(id) ? "-" : ""}1` : id;
-    return this.project.shapes?.[`${thing.kind}s`]?.find((/** @type {any} */ shape) => shape.id === copy);
+    const [id] = copyIds(this.table(thing));
+    return this.project.shapes?.[`${thing.kind}s`]?.find((/** @type {any} */ shape) => shape.id === id);
   }
 
   /** How the file draws a thing, as a text to compare.
@@ -186,6 +188,7 @@ class DrawView {
     const drawn = this.drawnBy(this.thing).map(([cell, letter]) => /** @type {[Cell, string]} */ ([moved(cell), letter]));
     this.readDetails(moved);
     this.sheet.isOneShape = this.thing.kind !== "cut";
+    this.sheet.takesPlace = (letter) => this.thing.kind === "piece" && letter !== PLAIN;
     const painting = new Map(drawn.map(([cell, letter]) => [key(...cell), letter]));
     this.sheet.load(this.lattice, painting, drawn.map(([cell]) => cell), (letter) => this.look(letter), () => this.details());
     if (!this.letters.includes(this.sheet.brush) && this.sheet.brush) this.sheet.brush = this.letters[0];
@@ -291,18 +294,23 @@ class DrawView {
   write() {
     const { thing, lattice } = this;
     const { drawn, moves } = this.sheet;
-    for (const map of [this.labels, this.clues]) {
-      const gone = [...moves].map(([from, to]) => /** @type {const} */ ([to, map.get(from)]));
-      for (const from of moves.keys()) map.delete(from);
-      for (const [to, value] of gone) if (value !== undefined) map.set(to, value);
-    }
     const { rows, cells = {} } = drawn.length ? notation(lattice, drawn) : { rows: ["."] };
+    if (!rows && thing.kind === "piece" && drawn.some(([, letter]) => letter !== PLAIN)) return this.refuse("draw_marks_whole");
+    this.refusal = "";
+    for (const map of [this.labels, this.clues]) {
+      const carried = moves.map(([from, to]) => /** @type {const} */ ([key(...to), map.get(key(...from))]));
+      for (const [from] of moves) map.delete(key(...from));
+      for (const [to, value] of carried) if (value !== undefined) map.set(to, value);
+    }
     const own = thing.kind === "board" ? this.boardDetails(drawn) : {};
+    const step = this.steps.get(this.shown) ?? [0, 0];
     this.written = drawn; // the file changes before `change` returns
     this.studio.attempt(() => this.project.change((file) => {
       file.set ??= { name: this.project.name.replace(/\.toml$/, ""), lattice: lattice.name, moves: "rotations and flips" };
       if (thing.kind === "cut") file.cut ??= {};
       const table = this.table(thing, file);
+      const id = thing.kind === "cut" ? table.board ?? "board" : table.id;
+      if (thing.kind !== "piece") movePlaces(file, id, this.redrawing(drawn, thing.kind === "board" ? moves : [], step));
       for (const name of DRAWN_BY) delete table[name];
       if (rows) table.rows = rows;
       else table.cells = thing.kind === "cut" ? cells : Object.values(cells).flat().sort((a, b) => a[0] - b[0] || a[1] - b[1] || (a[2] ?? 0) - (b[2] ?? 0));
@@ -319,13 +327,37 @@ class DrawView {
     this.remember(drawn); // a shape that was moved is the same in the file
   }
 
+  /** How the board of the file becomes the one on the sheet.
+   * @param {Drawn} drawn
+   * @param {[from: Cell, to: Cell][]} moves on the sheet
+   * @param {Cell} step from the file to the sheet */
+  redrawing(drawn, moves, [dx, dy]) {
+    const { lattice } = this;
+    const before = this.drawnBy(this.thing).map(([cell]) => cell);
+    const after = normalized(lattice, drawn.map(([cell]) => cell));
+    const back = drawn.length ? difference(drawn[0][0], after[0]) : /** @type {Cell} */ ([0, 0]);
+    const onSheet = movement(lattice, moves);
+    const image = (/** @type {Cell} */ point) => difference(onSheet(difference(point, [-dx, -dy])), back);
+    return { lattice, before, after, image };
+  }
+
+  /** Takes back what was painted, since the file cannot hold it.
+   * @param {string} reason the key of a message */
+  refuse(reason) {
+    this.refusal = reason;
+    this.shown = "";
+    this.load();
+    this.showFaults();
+    this.studio.announce(this.text(reason));
+  }
+
   /** Remembers where on the sheet it stands, and that it is there.
    * @param {Drawn} drawn */
   remember(drawn) {
     this.shown = this.signature(this.thing);
     if (!drawn.length) return;
     const [first] = normalized(this.lattice, drawn.map(([cell]) => cell));
-    this.steps.set(this.shown, [drawn[0][0][0] - first[0], drawn[0][0][1] - first[1]]);
+    this.steps.set(this.shown, difference(drawn[0][0], first));
   }
 
   /** The labels and clues of a board, as its table has them.
@@ -426,7 +458,7 @@ class DrawView {
   /** @param {Thing} thing */
   choose(thing) {
     this.thing = thing;
-    this.stamp = "";
+    this.stamp = this.refusal = "";
     this.sheet.tool = "paint";
     this.sheet.brush = "";
     this.update();
@@ -539,12 +571,12 @@ class DrawView {
     };
     const fields = [];
     if (thing.kind !== "cut") {
-      fields.push(field("draw_id", input({ value: table.id ?? "", size: 6, spellcheck: false }, ({ value }) => set("id", value))));
+      fields.push(field("draw_id", input({ value: table.id ?? "", size: 6, spellcheck: false }, ({ value }) => this.rename(value))));
     }
     if (thing.kind === "piece") {
       fields.push(
         field("draw_colour", input({ type: "color", value: this.look(PLAIN).fill }, ({ value }) => set("colour", value))),
-        field("draw_count", input({ type: "number", min: 1, max: 99, value: table.count ?? 1 }, ({ value }) => set("count", Number(value) > 1 ? Math.floor(Number(value)) : undefined))));
+        field("draw_count", input({ type: "number", min: 1, max: 99, value: table.count ?? 1 }, ({ value }) => this.renumber(Math.floor(Number(value))))));
       const marks = this.project.document?.set?.marks ?? {};
       const looks = Object.keys(LOOKS).filter((look) => !Object.values(marks).includes(look));
       if (looks.length) {
@@ -573,6 +605,43 @@ class DrawView {
       }
     }
     return fields;
+  }
+
+  /** Gives the thing another name, also wherever the file names it.
+   * @param {string} name */
+  rename(name) {
+    const { thing } = this;
+    const isTaken = this.things.some(({ kind, index }) => index !== thing.index && kind === thing.kind
+      && String(this.table({ kind, index }).id).toLowerCase() === name.toLowerCase());
+    this.refusal = !name || isTaken ? "draw_name_taken" : "";
+    if (this.refusal) {
+      this.studio.announce(this.text(this.refusal));
+      return this.update();
+    }
+    if (thing.kind === "board") {
+      const { id } = this.table(thing);
+      return this.changeTable((table, file) => { table.id = name; renameBoard(file, id, name); });
+    }
+    return this.changePiece({ id: name });
+  }
+
+  /** @param {number} count of equal pieces */
+  renumber(count) { return this.changePiece({ count: count > 1 ? count : undefined }); }
+
+  /** Changes the name of a piece or the number of its copies, also wherever the file names them.
+   * @param {{ id?: string, count?: number }} values */
+  changePiece(values) {
+    const before = copyIds(this.table(this.thing));
+    return this.changeTable((table, file) => {
+      for (const [key, value] of Object.entries(values)) value === undefined ? delete table[key] : table[key] = value;
+      renamePieces(file, new Map(copyIds(table).map((id, i) => [before[i], id])));
+    });
+  }
+
+  /** @param {(table: any, file: any) => void} alter */
+  changeTable(alter) {
+    const { thing } = this;
+    return this.studio.attempt(() => this.project.change((file) => alter(this.table(thing, file), file)));
   }
 
   /** Lets the set's pieces have marks of a look, and paints with them.
@@ -618,7 +687,7 @@ class DrawView {
   showFaults() {
     const isEmpty = this.project.document && !this.sheet.drawn.length && this.things.length === 1 && this.thing.kind === "cut";
     const faults = isEmpty ? [] : this.faultsOf(this.thing);
-    const hints = isEmpty ? ["draw_empty"] : this.table(this.thing).balls ? ["draw_balls"] : [];
+    const hints = isEmpty ? ["draw_empty"] : this.table(this.thing).balls ? ["draw_balls"] : this.refusal ? [this.refusal] : [];
     const texts = [...hints.map((name) => this.text(name)), ...faults.map(({ message }) => message)];
     this.fault.classList.toggle("hint", hints.length > 0);
     this.fault.replaceChildren(...texts.map((textContent) => html("li", { textContent })));

@@ -1,8 +1,6 @@
 // @ts-check
 // The profile as a form that is made from its own model.
-import { call } from "./server.js";
-
-const { ask, formatCount, html } = window.fabkitPlay;
+const { formatCount, html } = window.fabkitPlay;
 
 /** @typedef {import("./studio.js").Studio} Studio */
 /** @typedef {{ key: string, kind: string, limits: any[], description: string }} Setting */
@@ -36,7 +34,7 @@ export class Form {
     this.profile = null;
     /** @type {string[]} */
     this.layers = [];
-    /** What is changed: values by key.
+    /** What is changed in the profile that is shown: values by key.
      * @type {Record<string, string>} */
     this.settings = {};
     /** @type {Map<string, Row>} */
@@ -58,6 +56,9 @@ export class Form {
       this.search, this.faults, this.sections);
     this.write();
   }
+
+  /** The profile from which changes go on: a set may have been opened that is not shown yet. */
+  get state() { return this.studio.project.state; }
 
   /** @param {Profile} profile
    * @param {{ layers: string[], settings: Record<string, string> }} request */
@@ -188,7 +189,7 @@ export class Form {
     this.typed.set(key, ["length", "angle"].includes(kind) ? `${value}${unitOf(reset[key])}` : value);
     clearTimeout(this.timer);
     this.timer = window.setTimeout(() => {
-      const settings = { ...this.settings };
+      const settings = { ...this.state.settings };
       // The latest change comes last; a value without changes is none.
       for (const [typedKey, text] of this.typed) {
         delete settings[typedKey];
@@ -203,14 +204,13 @@ export class Form {
 
   /** @param {string} key */
   reset(key) {
-    const { [key]: _, ...others } = this.settings;
+    const { [key]: _, ...others } = this.state.settings;
     this.rows.get(key)?.field.focus();
     return this.change(others);
   }
 
   /** @param {Record<string, string>} settings */
   change(settings) {
-    this.settings = settings;
     return this.studio.attempt(() => this.studio.project.changeProfile({ settings }));
   }
 
@@ -218,13 +218,12 @@ export class Form {
    * @param {string} name */
   chooseLayer(group, name) {
     const { layers } = /** @type {Profile} */ (this.profile);
-    const chosen = new Set(this.layers);
+    const chosen = new Set(this.state.layers);
     for (const other of Object.keys(layers[group])) chosen.delete(other);
     if (name) chosen.add(name);
     // A profile comes before the layers on it.
     const order = Object.values(layers).flatMap((names) => Object.keys(names));
     const sorted = [...chosen].sort((a, b) => order.indexOf(a) - order.indexOf(b));
-    this.layers = sorted;
     return this.studio.attempt(() => this.studio.project.changeProfile({ layers: sorted }));
   }
 
@@ -286,11 +285,7 @@ export class Form {
   }
 
   async saveProfile() {
-    const { studio } = this;
-    const { name, text, known, differs } = await call("profile-file", { project: studio.project.request });
-    const answers = /** @type {[string, string][]} */ ([["", studio.text("cancel")], ["save", studio.text("do_save")]]);
-    if (differs && !(await ask(studio.text("tune_overwrite", { name }), answers))) return;
-    await call("save", { name, text, known });
-    studio.announce(studio.text("say_saved", { name }));
+    const name = await this.studio.saveProfile();
+    if (name) this.studio.announce(this.studio.text("say_saved", { name }));
   }
 }

@@ -37,6 +37,9 @@ export class Sheet extends EventTarget {
     this.tool = "paint";
     /** Whether all cells are one shape, whatever their letters. */
     this.isOneShape = false;
+    /** Whether what has a letter takes a whole place of the lattice.
+     * @type {(letter: string) => boolean} */
+    this.takesPlace = () => false;
     /** Whether it can only be looked at. */
     this.isOff = false;
     /** Set by `load`, before anything else is asked.
@@ -54,13 +57,13 @@ export class Sheet extends EventTarget {
     this._byPath = new Map();
     this._over = svg("g", { class: "sheet-over" });
     this._mark = svg("path", { class: "sheet-cursor" });
-    /** Where the cells of a shape went that has just been moved, by their keys.
-     * @type {Map<number, number>} */
-    this.moves = new Map();
+    /** Where the cells of a shape went that has just been moved.
+     * @type {[from: Cell, to: Cell][]} */
+    this.moves = [];
     /** @type {Spot | null} */
     this.cursor = null;
     /** A stroke, or a shape that is carried.
-     * @type {null | { erases: boolean, last: Spot } | { carried: [Cell, string][], lifted: number[], from: Cell, step: Cell }} */
+     * @type {null | { erases: boolean, last: Spot } | { carried: [Cell, string][], lifted: Cell[], from: Cell, step: Cell }} */
     this.hand = null;
     element.addEventListener("pointerdown", (event) => this._press(event));
     element.addEventListener("pointermove", (event) => this._drag(event));
@@ -187,9 +190,13 @@ export class Sheet extends EventTarget {
 
   /** @param {Spot} spot
    * @param {boolean} erases */
-  _paint(spot, erases) {
-    if (erases || !this.brush) this.painting.delete(spot.key);
-    else this.painting.set(spot.key, this.brush);
+  _paint({ key: own, address: [row, column] }, erases) {
+    const letter = erases ? "" : this.brush;
+    const takesPlace = [letter, this.painting.get(own) ?? ""].some((drawn) => drawn && this.takesPlace(drawn));
+    for (const target of takesPlace ? this.lattice.cellsAt(row, column).map((cell) => key(...cell)) : [own]) {
+      if (letter) this.painting.set(target, letter);
+      else this.painting.delete(target);
+    }
   }
 
   /** The spot under a pointer.
@@ -261,7 +268,7 @@ export class Sheet extends EventTarget {
     if (this._isTight()) this._layOut(this.drawn.map(([cell]) => cell));
     this.draw();
     this.dispatchEvent(new Event("painted"));
-    this.moves.clear();
+    this.moves = [];
   }
 
   // --- moving shapes ---
@@ -275,7 +282,7 @@ export class Sheet extends EventTarget {
     this.before = new Map(this.painting);
     const carried = this.drawn.filter(([, other]) => this.isOneShape || other === letter);
     for (const [cell] of carried) this.painting.delete(key(...cell));
-    this.hand = { carried, lifted: carried.map(([cell]) => key(...cell)), from: spot.cell, step: [0, 0] };
+    this.hand = { carried, lifted: carried.map(([cell]) => cell), from: spot.cell, step: [0, 0] };
   }
 
   /** Moves the carried shape with the cell under the pointer; returns whether it stays on the sheet.
@@ -302,11 +309,9 @@ export class Sheet extends EventTarget {
   }
 
   _drop() {
-    const places = [...this._carriedPainting()];
-    for (const [at, letter] of places) this.painting.set(at, letter);
-    /** Where each cell of the shape has gone, for what stands on it. */
-    const { lifted } = /** @type {any} */ (this.hand);
-    this.moves = new Map(lifted.map((/** @type {number} */ from, /** @type {number} */ i) => [from, places[i][0]]));
+    for (const [cell, letter] of this._carriedPainting()) this.painting.set(cell, letter);
+    const { carried, lifted, step: [x, y] } = /** @type {any} */ (this.hand);
+    this.moves = lifted.map((/** @type {Cell} */ from, /** @type {number} */ i) => [from, [carried[i][0][0] + x, carried[i][0][1] + y]]);
   }
 
   /** Turns a shape by the lattice's smallest angle, or turns it over: the carried one, or that under the

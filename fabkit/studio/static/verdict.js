@@ -10,6 +10,22 @@ const { html, svg, viewBox, boxOf, pairs, formatCount } = window.fabkitPlay;
 /** Changes within this time are solved once. */
 const PAUSE_MS = 60;
 
+/** Keys of tables on which no solution depends. */
+const TITLES = ["name", "title", "label", "area", "source", "licence", "group"];
+/** Keys on which none depends unless clues name colours. */
+const COLOURS = ["colour", "colours"];
+
+/** What the solutions of a challenge depend on.
+ * @param {Record<string, any>} document
+ * @param {string} challenge */
+function questionOf({ profile: _, ...file }, challenge) {
+  const clues = [file.board, file.challenge].flat().flatMap((table) => table?.clue ?? []);
+  const ignored = clues.some((clue) => clue?.colour) ? TITLES : [...TITLES, ...COLOURS];
+  const entriesOf = (/** @type {any} */ table) => Object.entries(table ?? {}).filter(([key]) => !ignored.includes(key));
+  const tables = Object.entries(file).map(([key, value]) => [key, Array.isArray(value) ? value.map(entriesOf) : entriesOf(value)]);
+  return JSON.stringify([tables, challenge]);
+}
+
 export class Verdict {
   /** @param {Studio} studio */
   constructor(studio) {
@@ -19,12 +35,14 @@ export class Verdict {
     this.more = html("p", { className: "quiet" });
     this.bar = html("progress", { max: 1, hidden: true });
     this.stop = html("button", { type: "button", className: "plain", hidden: true });
+    this.again = html("button", { type: "button", className: "plain", hidden: true });
     this.areas = html("p", { className: "areas" });
     this.picture = svg("svg", { class: "solution", role: "img" });
     this.choice = html("select", {});
-    this.element = html("section", { className: "verdict" }, this.choice, this.title, this.bar, this.stop, this.more, this.areas, this.picture);
+    this.element = html("section", { className: "verdict" }, this.choice, this.title, this.bar, this.stop, this.again, this.more, this.areas, this.picture);
     this.title.setAttribute("aria-live", "polite");
     this.stop.addEventListener("click", () => { this.latest.stop(); this.showStopped(); });
+    this.again.addEventListener("click", () => { this.asked = ""; this.update(); });
     this.choice.addEventListener("change", () => { this.asked = ""; this.update(); });
     /** What was asked last. */
     this.asked = "";
@@ -39,6 +57,9 @@ export class Verdict {
     /** The solution in the picture.
      * @type {unknown} */
     this.drawnSolution = null;
+    /** The shapes that gave it its colours.
+     * @type {unknown} */
+    this.drawnShapes = null;
   }
 
   /** @param {string} name
@@ -50,9 +71,7 @@ export class Verdict {
     const { project } = this.studio;
     if (!project.isRead) return;
     const { shapes } = project;
-    // Titles and the profile do not matter.
-    const { profile, set, ...file } = project.document ?? {};
-    const question = shapes && JSON.stringify([set?.lattice, set?.moves, set?.marks, set?.chequer, set?.chequer_role, file, this.choice.value]);
+    const question = shapes && questionOf(project.document ?? {}, this.choice.value);
     if (question && question !== this.asked) {
       this.asked = question;
       this.showChoices(shapes);
@@ -62,7 +81,7 @@ export class Verdict {
       this.timer = window.setTimeout(() => this.ask(), PAUSE_MS);
     } else if (!shapes) {
       if (this.asked) this.latest.stop();
-      Object.assign(this, { asked: "", answer: null, solution: null, error: "" });
+      Object.assign(this, { asked: "", answer: null, solution: null, isStopped: false, error: "" });
       window.clearTimeout(this.timer);
     }
     this.show();
@@ -137,8 +156,12 @@ export class Verdict {
     this.title.classList.toggle("good", answer?.upToSymmetry === 1 || (answer?.count === 1));
     this.title.classList.toggle("wrong", answer?.status === "impossible" || Boolean(error) || (!this.asked && project.faults.length > 0));
     this.more.textContent = more;
+    const hasFocus = [this.stop, this.again].find((button) => button === document.activeElement);
     this.bar.hidden = this.stop.hidden = !isAsking;
+    this.again.hidden = !this.asked || (!this.isStopped && !error);
+    if (hasFocus?.hidden) [this.stop, this.again].find((button) => !button.hidden)?.focus();
     this.stop.textContent = this.text("stop");
+    this.again.textContent = this.text("draw_again");
     this.bar.ariaLabel = this.text("draw_solving");
     this.choice.ariaLabel = this.text("draw_challenge");
     this.showAreas();
@@ -171,8 +194,8 @@ export class Verdict {
       this.picture.setAttribute("hidden", "");
       return;
     }
-    if (this.drawnSolution === solution) return;
-    this.drawnSolution = solution;
+    if (this.drawnSolution === solution && this.drawnShapes === shapes) return;
+    Object.assign(this, { drawnSolution: solution, drawnShapes: shapes });
     const { grid } = this.studio.lattice;
     const byId = new Map(shapes.pieces.map((/** @type {any} */ piece) => [piece.id, piece]));
     const rings = Object.entries(solution).map(([id, cells]) => ({ id, rings: grid.ringsOf(pairs(cells)) }));
