@@ -14,9 +14,10 @@ const { formatCount, html } = window.fabkitPlay;
 const OPEN = ["", "magnet", "recess", "label", "printer"];
 /** How long a field rests before its value counts. */
 const DEBOUNCE_MS = 150;
-/** A slider reaches to so many times the value without changes, and at least over this share of the limits;
- * the number beside it reaches to both limits. */
-const [REACH, LEAST_SHARE] = [3, 0.03];
+/** A slider reaches to so many times the value without changes; the number beside it reaches to both limits. */
+const REACH = 3;
+/** A slider reaches over this share of the limits at least. */
+const MIN_SHARE = 0.03;
 
 /** @param {string} text */
 const numberOf = (text) => Number.parseFloat(text);
@@ -112,12 +113,12 @@ export class Form {
   buildRow(setting) {
     const { key, kind, limits, description } = setting;
     const id = `tune-${key}`;
-    const [least, greatest] = limits;
+    const [min, max] = limits;
     const isNumber = ["length", "angle", "number"].includes(kind);
     const field = kind === "choice"
       ? html("select", { id }, ...limits.map((value) => html("option", { value, textContent: value })))
       : html("input", { id, spellcheck: false, type: isNumber ? "number" : kind === "colour" ? "color" : "text" });
-    if (field instanceof HTMLInputElement && isNumber) Object.assign(field, { min: least, max: greatest, step: "any" });
+    if (field instanceof HTMLInputElement && isNumber) Object.assign(field, { min, max, step: "any" });
     const slider = kind === "length" ? html("input", { type: "range", ariaLabel: description, tabIndex: -1 }) : null;
     const reset = html("button", { type: "button", className: "round", textContent: "↺", onclick: () => this.reset(key) });
     const fault = html("div", { id: `${id}-fault`, className: "fault" });
@@ -172,11 +173,11 @@ export class Form {
    * @param {Setting} setting
    * @param {number} reset
    * @param {number} value */
-  scale(slider, { limits: [least, greatest] }, reset, value) {
+  scale(slider, { limits: [min, max] }, reset, value) {
     if (document.activeElement === slider) return;
-    const top = Math.min(greatest, Math.max(REACH * reset, value, least + LEAST_SHARE * (greatest - least)));
-    const reach = top - least;
-    Object.assign(slider, { min: least, max: top, step: reach > 10 ? 0.1 : reach > 2 ? 0.05 : 0.01 });
+    const top = Math.min(max, Math.max(REACH * reset, value, min + MIN_SHARE * (max - min)));
+    const reach = top - min;
+    Object.assign(slider, { min, max: top, step: reach > 10 ? 0.1 : reach > 2 ? 0.05 : 0.01 });
     slider.value = String(value);
   }
 

@@ -68,6 +68,14 @@ export class Lattice {
     return [row, column - ((((column - this._columnsShifted(row)) % length) + length) % length)];
   }
 
+  /** The place from which a file counts the rows and columns of cells.
+   * @param {number[][]} addresses of all of them
+   * @returns {[row: number, column: number]} */
+  corner(addresses) {
+    const [top, left] = [0, 1].map((axis) => Math.min(...addresses.map((address) => address[axis])));
+    return addresses.length ? this.origin(top, left) : [0, 0];
+  }
+
   /** The inverse of `cellsAt`.
    * @param {Cell} cell
    * @returns {Address} */

@@ -32,6 +32,8 @@ export class Project extends EventTarget {
     this.past = [];
     /** @type {State[]} */
     this.future = [];
+    /** Counts the sets that were opened. */
+    this.opening = 0;
     this._version = 0;
     /** Whether the text is not yet that of the document. */
     this._isStale = false;
@@ -60,6 +62,7 @@ export class Project extends EventTarget {
   async load({ name, text, digest }) {
     Object.assign(this, { name, past: [], future: [], savedText: text, savedName: name, savedDigest: digest, shapes: null });
     this.state = { ...this.startProfile, text, document: null };
+    this.opening += 1;
     Object.assign(this, { savedProfile: profileKey(this.state), savedProfileDigest: "" });
     this._followsText = false;
     await this._read();

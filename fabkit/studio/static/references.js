@@ -62,14 +62,10 @@ export function renameBoard(file, before, after) {
  * @param {Cell[]} cells */
 function numbering(lattice, cells) {
   const addresses = cells.map((cell) => lattice.address(cell));
-  const [top, left] = lattice.origin(...lowest(addresses));
+  const [top, left] = lattice.corner(addresses);
   const places = new Map(addresses.map(([row, column]) => [`${row} ${column}`, [row - top, column - left]]));
   return { top, left, places: [...places.values()].sort((a, b) => a[0] - b[0] || a[1] - b[1]) };
 }
-
-/** @param {number[][]} addresses
- * @returns {[row: number, column: number]} */
-const lowest = (addresses) => [Math.min(...addresses.map(([row]) => row)), Math.min(...addresses.map(([, column]) => column))];
 
 /** Names the same cells on a board that is drawn anew. A cell that is no longer on it is named where it
  * would be, which the reader of the file reports.
@@ -78,19 +74,19 @@ const lowest = (addresses) => [Math.min(...addresses.map(([row]) => row)), Math.
  * @param {Redrawing} redrawing */
 export function movePlaces(file, id, { lattice, before, after, image }) {
   if (!before.length || !after.length) return;
-  const [old, now] = [before, after].map((cells) => numbering(lattice, cells));
+  const [oldNumbering, newNumbering] = [before, after].map((cells) => numbering(lattice, cells));
   const boards = [...(file.cut ? [{ id: file.cut.board ?? "board" }] : []), ...tablesIn(file.board)];
   const isDefault = boards.find(({ optional }) => !optional)?.id === id;
 
   const moved = (/** @type {any} */ item) => {
-    const place = Number.isInteger(item) ? old.places[item] : item;
+    const place = Number.isInteger(item) ? oldNumbering.places[item] : item;
     if (!isAddress(place)) return item; // a label, which its cell keeps
-    const [cell] = lattice.cellsNamed([place[0] + old.top, place[1] + old.left, ...place.slice(2)]);
+    const [cell] = lattice.cellsNamed([place[0] + oldNumbering.top, place[1] + oldNumbering.left, ...place.slice(2)]);
     if (!cell) return item;
     const [row, column, k] = lattice.address(image(cell));
-    const target = [row - now.top, column - now.left];
+    const target = [row - newNumbering.top, column - newNumbering.left];
     if (place.length > 2) return [...target, k];
-    const number = now.places.findIndex((other) => other.join() === target.join());
+    const number = newNumbering.places.findIndex((other) => other.join() === target.join());
     return place === item || number < 0 ? target : number;
   };
   /** Corners in units of length, or points of the frame, in lists of any depth.
@@ -123,7 +119,7 @@ export function movePlaces(file, id, { lattice, before, after, image }) {
     if (!Array.isArray(family.groups)) continue;
     const cells = family.groups.flatMap((/** @type {any} */ group) => (Array.isArray(group) ? group : []));
     family.groups = family.groups.map((/** @type {any} */ group) => (Array.isArray(group) ? group.map(moved) : group));
-    const names = new Map(cells.map((/** @type {any} */ item) => [choiceName(item, old.places), choiceName(moved(item), now.places)]));
+    const names = new Map(cells.map((/** @type {any} */ item) => [choiceName(item, oldNumbering.places), choiceName(moved(item), newNumbering.places)]));
     if (Array.isArray(family.without)) family.without = family.without.map((/** @type {any} */ name) => String(name).split("-").map((part) => names.get(part) ?? part).join("-"));
   }
 }
