@@ -346,6 +346,19 @@ def test_a_board_has_texts_clues_and_open_cells(chromium: Browser, studio: Runni
         assert sorted(texts) == ["1", "2", "3", "A"]
 
 
+def test_the_chosen_brush_stays(chromium: Browser, studio: RunningStudio) -> None:
+    with drawing(chromium, studio) as sheet:
+        chosen = sheet.page.locator(".brush[aria-checked=true]")
+        for _ in range(2):
+            sheet.new(example=True)
+            assert chosen.get_attribute("data-brush") == "brush-A"
+        sheet.page.locator('[data-brush="erase"]').click()
+        sheet.stroke((0, 0))
+        sheet.page.keyboard.press("Control+z")
+        sheet.settle()
+        assert chosen.get_attribute("data-brush") == "erase"
+
+
 def test_what_is_saved_is_a_set_file(chromium: Browser, studio: RunningStudio) -> None:
     with drawing(chromium, studio) as sheet:
         sheet.new(example=True)

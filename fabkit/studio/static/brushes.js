@@ -30,18 +30,20 @@ export class Brushes {
    * @param {Record<string, string | number>} [values] */
   text(name, values) { return this.drawings.studio.text(name, values); }
 
-  /** Begins with the first brush of a thing. */
-  reset() {
-    this.stamp = this.sheet.brush = "";
-    this.sheet.tool = "paint";
+  /** Paints with a letter, by default the first of a thing.
+   * @param {Thing} thing
+   * @param {string} [letter] */
+  use(thing, letter = this.drawings.letters(thing)[0]) {
+    this.stamp = "";
+    Object.assign(this.sheet, { tool: "paint", brush: letter });
   }
 
-  /** Chooses the first brush of a thing if there is none that it has.
+  /** Chooses the first brush of a thing if it no longer has the one that is used.
    * @param {Thing} thing */
   adapt(thing) {
-    const { sheet } = this;
+    const { brush } = this.sheet;
     const letters = this.drawings.letters(thing);
-    if (sheet.brush ? !letters.includes(sheet.brush) : !this.stamp) sheet.brush = letters[0];
+    if (brush && !letters.includes(brush)) this.sheet.brush = letters[0];
   }
 
   /** Goes on after a text that was stamped: numbers count up. */
@@ -62,26 +64,26 @@ export class Brushes {
       button.setAttribute("aria-checked", String(isChosen));
       return button;
     };
-    const use = (/** @type {Sheet["tool"]} */ tool, /** @type {Stamp | ""} */ chosen = "", brush = sheet.brush) => () => {
-      this.stamp = chosen;
-      Object.assign(sheet, { tool, brush });
+    const take = (/** @type {Sheet["tool"]} */ tool, /** @type {Stamp | ""} */ taken = "") => () => {
+      this.stamp = taken;
+      sheet.tool = tool;
     };
     const paints = this.drawings.letters(thing).map((letter) => {
       const { fill, ink, text } = this.drawings.look(thing, letter);
-      const button = radio(`brush-${letter}`, this.labelOf(thing, letter), text, isPainting && sheet.brush === letter, use("paint", "", letter));
+      const button = radio(`brush-${letter}`, this.labelOf(thing, letter), text, isPainting && sheet.brush === letter, () => this.use(thing, letter));
       button.style.setProperty("--colour", fill);
       button.style.color = ink;
       return button;
     });
     const stamps = thing.kind !== "board" ? [] : [
-      radio("label", this.text("draw_label"), "12", stamp === "label", use("stamp", "label")),
-      radio("clue", this.text("draw_clue"), "◉", stamp === "clue", use("stamp", "clue")),
+      radio("label", this.text("draw_label"), "12", stamp === "label", take("stamp", "label")),
+      radio("clue", this.text("draw_clue"), "◉", stamp === "clue", take("stamp", "clue")),
     ];
     element.ariaLabel = this.text("draw_brushes");
     element.replaceChildren(...paints,
-      radio("erase", this.text("draw_erase"), "⌫", isPainting && !sheet.brush, use("paint", "", "")),
-      radio("move", this.text("draw_move"), "✥", sheet.tool === "move", use("move")), ...stamps,
-      ...this.turnButtons(), ...this.fields.of(thing, sheet.brush), ...(thing.kind === "piece" ? this.markField() : this.stampField()));
+      radio("erase", this.text("draw_erase"), "⌫", isPainting && !sheet.brush, () => this.use(thing, "")),
+      radio("move", this.text("draw_move"), "✥", sheet.tool === "move", take("move")), ...stamps,
+      ...this.turnButtons(), ...this.fields.of(thing, sheet.brush), ...(thing.kind === "piece" ? this.markField(thing) : this.stampField()));
     if (focused) /** @type {HTMLElement | null} */ (element.querySelector(`[data-brush="${focused}"]`))?.focus();
   }
 
@@ -126,25 +128,26 @@ export class Brushes {
     return [field(drawings, "draw_clue_of", select)];
   }
 
-  /** The field to add a mark of a look that the set has not. */
-  markField() {
+  /** The field to add a mark of a look that the set has not.
+   * @param {Thing} thing */
+  markField(thing) {
     const { drawings } = this;
     const looks = Object.keys(SIGNS).filter((look) => !Object.values(drawings.marks).includes(look));
     if (!looks.length) return [];
     const choices = [["", "–"], ...looks.map((look) => [look, `${SIGNS[look]} ${this.text(`draw_look_${look}`)}`])];
     const select = html("select", {}, ...choices.map(([value, textContent]) => html("option", { value, textContent })));
-    select.addEventListener("change", () => this.addMark(select.value));
+    select.addEventListener("change", () => this.addMark(thing, select.value));
     return [field(drawings, "draw_add_mark", select)];
   }
 
   /** Lets the set's pieces have marks of a look, and paints with them.
+   * @param {Thing} thing
    * @param {string} look */
-  addMark(look) {
+  addMark(thing, look) {
     const { marks } = this.drawings;
     const letter = [...look, ...LETTERS].find((other) => !(other in marks) && other !== PLAIN);
     if (!look || !letter) return;
-    this.reset();
-    this.sheet.brush = letter;
+    this.use(thing, letter);
     this.drawings.studio.attempt(() => this.drawings.project.change((file) => { file.set.marks = { ...marks, [letter]: look }; }));
   }
 

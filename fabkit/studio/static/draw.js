@@ -74,7 +74,7 @@ class DrawView {
   begin(thing) {
     this.thing = thing;
     this.refusal = "";
-    this.brushes.reset();
+    this.brushes.use(thing);
   }
 
   update() {
