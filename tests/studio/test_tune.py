@@ -212,24 +212,31 @@ def test_presets_printers_and_search(chromium: Browser, studio: RunningStudio) -
 
 
 def test_every_set_begins_with_the_profile_of_the_start(chromium: Browser, tmp_path: Path) -> None:
-    with running(tmp_path, "-s", "thickness=8 mm") as studio, tuning(chromium, studio) as view:
-        page = view.page
+    with (
+        running(tmp_path, "tangram", "-s", "thickness=8 mm") as studio,
+        browser.opened(chromium, studio.url, server=studio.url, first_visit=True) as page,
+    ):
+        settings = "() => fabkitStudio.project.state.settings"
         is_saved = "() => fabkitStudio.project.isSaved"
-        assert view.settings == {"thickness": "8 mm"}
+        page.locator(".sheet-cell").first.wait_for()
+        page.locator("#tab-tune").click()
+        thickness = page.locator("#tune-thickness")
+        thickness.wait_for()
+        assert page.evaluate(settings) == {"thickness": "8 mm"}
         assert page.evaluate(is_saved)
-        view.field("thickness").fill("9")
-        view.wait_for_height(9)
+        thickness.fill("9")
+        page.wait_for_function("() => fabkitStudio.project.state.settings.thickness === '9 mm'")
         assert not page.evaluate(is_saved)
         assert page.title().startswith("• ")
-        page.locator("#studio-open").select_option("tangram")
+        page.locator("#studio-open").select_option("pentominoes")
         page.locator("dialog.ask button").first.click()  # stay
         page.locator("dialog.ask").wait_for(state="hidden")
-        assert view.settings == {"thickness": "9 mm"}
-        page.locator("#studio-open").select_option("tangram")
+        assert page.evaluate(settings) == {"thickness": "9 mm"}
+        page.locator("#studio-open").select_option("pentominoes")
         page.locator("dialog.ask button").last.click()
         page.wait_for_function("() => document.getElementById('tune-thickness').value === '8'")
-        assert page.evaluate("() => fabkitStudio.project.name") == "tangram.toml"
-        assert view.settings == {"thickness": "8 mm"}
+        assert page.evaluate("() => fabkitStudio.project.name") == "pentominoes.toml"
+        assert page.evaluate(settings) == {"thickness": "8 mm"}
         assert page.evaluate(is_saved)
 
 
