@@ -61,7 +61,7 @@ class ProfileForm:
             files: profile files to choose from, besides what is shipped.
 
         Returns:
-            ``settings``, with key, kind, limits and description; ``layers`` to choose from, titles by
+            ``settings``, with key, kind and limits; ``layers`` to choose from, titles by
             name, in groups; by key the ``values``, and those that they have when ``reset``; and the
             ``faults`` of the values, each with its ``key`` and ``message``.
         """
@@ -129,7 +129,6 @@ def _settings() -> list[dict[str, Any]]:
             "key": setting.key,
             "kind": setting.kind,
             "limits": list(setting.limits),
-            "description": setting.description,
         }
         for setting in SETTINGS
     ]

@@ -1,9 +1,10 @@
 // @ts-check
 // The profile as a form that is made from its own model.
+import { call } from "./server.js";
 const { formatCount, html } = window.fabkitPlay;
 
 /** @typedef {import("./studio.js").Studio} Studio */
-/** @typedef {{ key: string, kind: string, limits: any[], description: string }} Setting */
+/** @typedef {{ key: string, kind: string, limits: any[] }} Setting */
 /** @typedef {{ key: string, message: string }} Fault */
 /** @typedef {{ settings: Setting[], layers: Record<string, Record<string, string>>, values: Record<string, string>,
  *   reset: Record<string, string>, faults: Fault[] }} Profile */
@@ -44,6 +45,8 @@ export class Form {
     /** Values that are typed and do not count yet.
      * @type {Map<string, string>} */
     this.typed = new Map();
+    /** The profiles to choose from, as a text to compare. */
+    this.offered = "";
     this.choices = html("div", { className: "tune-choices" });
     this.search = html("input", { type: "search", spellcheck: false });
     this.count = html("output");
@@ -51,6 +54,7 @@ export class Form {
     this.save = html("button", { type: "button", className: "plain", onclick: () => studio.attempt(() => this.saveProfile()) });
     this.faults = html("div", { className: "tune-faults", role: "alert" });
     this.sections = html("div");
+    studio.project.addEventListener("profile-saved", () => studio.attempt(() => this.readAgain()));
     this.search.addEventListener("input", () => this.filter());
     this.element = html("form", { className: "tune-form", onsubmit: (/** @type {Event} */ event) => event.preventDefault() },
       this.choices, html("div", { className: "tune-changes" }, this.count, this.resetAll, this.save),
@@ -69,6 +73,7 @@ export class Form {
     this.layers = layers;
     this.settings = settings;
     if (isFirst) this.build();
+    else this.buildChoices();
     this.fill();
     this.showFaults(profile.faults);
   }
@@ -86,17 +91,11 @@ export class Form {
   }
 
   build() {
-    const { settings, layers } = /** @type {Profile} */ (this.profile);
+    const { settings } = /** @type {Profile} */ (this.profile);
     const openNow = new Set([...this.sections.querySelectorAll("details")].map((section) => section.open && section.dataset.section));
     const isFirst = !this.rows.size;
     this.rows.clear();
-    this.choices.replaceChildren(...Object.entries(layers).map(([group, names]) => {
-      const options = Object.entries(names).map(([value, title]) => html("option", { value, textContent: `${value} · ${title}` }));
-      const select = html("select", { onchange: () => this.chooseLayer(group, select.value) },
-        html("option", { value: "", textContent: this.studio.text("tune_layer_none") }), ...options);
-      select.dataset.group = group;
-      return html("label", {}, html("span", { textContent: this.studio.text(`tune_layer_${group}`) }), select);
-    }));
+    this.buildChoices();
     const groups = Map.groupBy(settings, ({ key }) => sectionOf(key));
     this.sections.replaceChildren(...[...groups].map(([name, members]) => {
       const title = this.studio.text(`tune_section_${name || "piece"}`);
@@ -109,9 +108,30 @@ export class Form {
     this.filter();
   }
 
+  /** Fills the lists of profiles to choose from, unless they are as they were. */
+  buildChoices() {
+    const { layers } = /** @type {Profile} */ (this.profile);
+    const content = JSON.stringify([document.documentElement.lang, layers]);
+    if (content === this.offered) return;
+    this.offered = content;
+    this.choices.replaceChildren(...Object.entries(layers).map(([group, names]) => {
+      const options = Object.entries(names).map(([value, title]) =>
+        html("option", { value, textContent: `${value.split(/[\\/]/).at(-1)} · ${title}` }));
+      const select = html("select", { onchange: () => this.chooseLayer(group, select.value) },
+        html("option", { value: "", textContent: this.studio.text("tune_layer_none") }), ...options);
+      select.dataset.group = group;
+      return html("label", {}, html("span", { textContent: this.studio.text(`tune_layer_${group}`) }), select);
+    }));
+  }
+
+  /** What a key sets, in the current language.
+   * @param {string} key */
+  describe(key) { return this.studio.text(`setting.${key}`); }
+
   /** @param {Setting} setting */
   buildRow(setting) {
-    const { key, kind, limits, description } = setting;
+    const { key, kind, limits } = setting;
+    const description = this.describe(key);
     const id = `tune-${key}`;
     const [min, max] = limits;
     const isNumber = ["length", "angle", "number"].includes(kind);
@@ -131,7 +151,7 @@ export class Form {
       field.value = slider.value;
       this.enter(setting, slider.value);
     });
-    const label = html("label", { htmlFor: id, lang: "en" }, description[0].toUpperCase() + description.slice(1));
+    const label = html("label", { htmlFor: id }, description[0].toUpperCase() + description.slice(1));
     label.append(" ", html("code", { textContent: key }));
     const controls = html("div", { className: "tune-controls" }, ...(slider ? [slider] : []), field,
       ...(unit ? [html("span", { textContent: unit })] : []), reset);
@@ -276,13 +296,19 @@ export class Form {
   filter() {
     const words = this.search.value.toLowerCase().split(/\s+/).filter(Boolean);
     for (const { setting, row } of this.rows.values()) {
-      const text = `${setting.key} ${setting.description}`.toLowerCase();
+      const text = `${setting.key} ${this.describe(setting.key)}`.toLowerCase();
       row.hidden = !words.every((word) => text.includes(word));
     }
     for (const section of this.sections.querySelectorAll("details")) {
       section.hidden = !section.querySelector(".setting:not([hidden])");
       if (words.length && !section.hidden) section.open = true;
     }
+  }
+
+  /** Reads the profile as it is, and what there is to choose from. */
+  async readAgain() {
+    const { request } = this.studio.project;
+    this.read(await call("profile", { project: request }), request);
   }
 
   async saveProfile() {

@@ -171,6 +171,7 @@ export class Project extends EventTarget {
     if (differs && known !== this.savedProfileDigest && !(await mayOverwrite(name))) return "";
     const { digest } = await call("save", { name, text, known });
     Object.assign(this, { savedProfile: profileKey(request), savedProfileDigest: digest });
+    this.dispatchEvent(new Event("profile-saved"));
     this._fire();
     return name;
   }

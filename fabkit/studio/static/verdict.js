@@ -26,6 +26,16 @@ function questionOf({ profile: _, ...file }, challenge) {
   return JSON.stringify([tables, challenge]);
 }
 
+/** Fills a list with texts to choose from; what is chosen stays, if it is among them.
+ * @param {any} select
+ * @param {string[]} texts */
+function fillSelect(select, texts) {
+  const chosen = select.value;
+  if ([...select.options].map((option) => option.value).join() === texts.join()) return;
+  select.replaceChildren(...texts.map((text) => html("option", { value: text, textContent: text })));
+  if (texts.includes(chosen)) select.value = chosen;
+}
+
 export class Verdict {
   /** @param {Studio} studio */
   constructor(studio) {
@@ -39,11 +49,13 @@ export class Verdict {
     this.areas = html("p", { className: "areas" });
     this.picture = svg("svg", { class: "solution", role: "img" });
     this.choice = html("select", {});
-    this.element = html("section", { className: "verdict" }, this.choice, this.title, this.bar, this.stop, this.countAgain, this.remarks, this.areas, this.picture);
+    /** What is chosen of a family, a list for each part of a member's name. */
+    this.parts = html("div", { className: "verdict-parts" });
+    this.element = html("section", { className: "verdict" }, this.choice, this.parts, this.title, this.bar, this.stop, this.countAgain, this.remarks, this.areas, this.picture);
     this.title.setAttribute("aria-live", "polite");
     this.stop.addEventListener("click", () => { this.latest.stop(); this.showStopped(); });
     this.countAgain.addEventListener("click", () => { this.asked = ""; this.update(); });
-    this.choice.addEventListener("change", () => { this.asked = ""; this.update(); });
+    this.element.addEventListener("change", () => { this.asked = ""; this.update(); });
     /** What was asked last. */
     this.asked = "";
     /** @type {any} */
@@ -71,10 +83,10 @@ export class Verdict {
     const { project } = this.studio;
     if (!project.isRead) return;
     const { shapes } = project;
-    const question = shapes && questionOf(project.document ?? {}, this.choice.value);
+    if (shapes) this.showChoices(shapes);
+    const question = shapes && questionOf(project.document ?? {}, this.challenge);
     if (question && question !== this.asked) {
       this.asked = question;
-      this.showChoices(shapes);
       this.latest.stop();
       window.clearTimeout(this.timer);
       Object.assign(this, { answer: null, solution: null, atLeast: 0, isStopped: false, error: "" });
@@ -87,21 +99,33 @@ export class Verdict {
     this.show();
   }
 
+  /** What is asked about: a board, a challenge, or a member of a family. */
+  get challenge() {
+    const parts = [...this.parts.querySelectorAll("select")].map(({ value }) => value);
+    return parts.length ? [this.parts.dataset.prefix, ...parts].filter(Boolean).join("-") : this.choice.value;
+  }
+
   /** @param {any} shapes */
-  showChoices({ boards, challenges }) {
-    const names = [...boards.filter((/** @type {any} */ board) => board.default), ...boards.filter((/** @type {any} */ board) => !board.default)]
-      .map((/** @type {any} */ { id }) => id).concat(challenges);
-    const { value: chosen } = this.choice;
-    this.choice.replaceChildren(...names.map((name) => html("option", { value: name, textContent: name })));
-    if (names.includes(chosen)) this.choice.value = chosen;
+  showChoices({ boards, challenges, families }) {
+    const [main, others] = [true, false].map((isMain) => boards.filter((/** @type {any} */ board) => board.default === isMain));
+    const ids = (/** @type {{ id: string }[]} */ tables) => tables.map(({ id }) => id);
+    const names = [...ids(main), ...ids(others), ...challenges, ...ids(families)];
+    fillSelect(this.choice, names);
     this.choice.hidden = names.length < 2;
+    const family = families.find((/** @type {any} */ { id }) => id === this.choice.value);
+    this.parts.dataset.prefix = family?.prefix ?? "";
+    this.parts.hidden = !family;
+    const groups = family?.groups ?? [];
+    while (this.parts.children.length > groups.length) this.parts.lastElementChild?.remove();
+    while (this.parts.children.length < groups.length) this.parts.append(html("select", {}));
+    groups.forEach((/** @type {string[]} */ texts, /** @type {number} */ i) => fillSelect(this.parts.children[i], texts));
   }
 
   async ask() {
     const { project } = this.studio;
     const question = this.asked;
     try {
-      const body = { project: project.request, challenge: this.choice.value };
+      const body = { project: project.request, challenge: this.challenge };
       const result = await this.latest.stream("solve", body, (event) => {
         if (event.solution) this.solution = event.solution;
         if (event.atLeast) this.atLeast = event.atLeast;
@@ -163,7 +187,7 @@ export class Verdict {
     this.stop.textContent = this.text("stop");
     this.countAgain.textContent = this.text("draw_again");
     this.bar.ariaLabel = this.text("draw_solving");
-    this.choice.ariaLabel = this.text("draw_challenge");
+    for (const select of this.element.querySelectorAll("select")) select.ariaLabel = this.text("draw_challenge");
     this.showAreas();
     this.showSolution();
   }
