@@ -580,6 +580,7 @@ def test_marks_take_whole_places(chromium: Browser, studio: RunningStudio) -> No
         sheet.brush("o")
         sheet.stroke((0, 0, 2))
         assert sheet.document["piece"] == [{"id": "A", "rows": ["oo"]}]
+        assert sheet.page.locator(".sheet-over .letter").count() == 2
         sheet.stroke((0, 0, 1))  # takes it away again
         assert sheet.document["piece"] == [{"id": "A", "rows": ["o"]}]
         before = sheet.on_sheet()

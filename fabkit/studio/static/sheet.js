@@ -158,7 +158,7 @@ export class Sheet extends EventTarget {
     this._markCursor();
   }
 
-  /** A letter on the cell nearest to the middle of each shape.
+  /** A letter on the cell nearest to the middle of each shape, or on each place that a mark takes.
    * @param {(cellKey: number) => string | undefined} letterOf by the keys of cells */
   _letters(letterOf) {
     /** @type {Map<string, Spot[]>} */
@@ -166,7 +166,7 @@ export class Sheet extends EventTarget {
     for (const spot of this.spots) {
       const letter = letterOf(spot.key);
       if (letter === undefined || !this.look(letter).text) continue;
-      const name = this.isOneShape ? `${spot.key} ${letter}` : letter;
+      const name = this.isOneShape ? spot.address.slice(0, 2).join() : letter;
       shapes.set(name, [...(shapes.get(name) ?? []), spot]);
     }
     return [...shapes.values()].map((spots) => {
@@ -174,8 +174,9 @@ export class Sheet extends EventTarget {
       const distance = (/** @type {Spot} */ { centre }) => Math.hypot(centre[0] - middle[0], centre[1] - middle[1]);
       const central = spots.reduce((nearest, spot) => (distance(spot) < distance(nearest) - 1e-6 ? spot : nearest));
       const { text, ink } = this.look(letterOf(central.key) ?? "");
-      const size = (this.lattice.perPlace > 1 ? 0.24 : 0.42) * UNIT;
-      const place = { x: central.centre[0], y: central.centre[1], dy: "0.357em", "font-size": size, fill: ink, class: "letter" };
+      const size = (this.lattice.perPlace > 1 && !this.isOneShape ? 0.24 : 0.42) * UNIT;
+      const [x, y] = this.isOneShape ? middle : central.centre;
+      const place = { x, y, dy: "0.357em", "font-size": size, fill: ink, class: "letter" };
       const element = svg("text", place);
       element.textContent = text;
       return element;

@@ -1,7 +1,7 @@
 // @ts-check
 // What a drawing comes to, live: area against area, the number of solutions as it is counted, one of
 // them, and how hard it is.
-import { Latest } from "./server.js";
+import { Latest, ServerError } from "./server.js";
 
 const { html, svg, viewBox, boxOf, pairs, formatCount } = window.fabkitPlay;
 
@@ -182,7 +182,8 @@ export class Verdict {
     this.remarks.textContent = remarks;
     const hasFocus = [this.stop, this.countAgain].find((button) => button === document.activeElement);
     this.bar.hidden = this.stop.hidden = !isAsking;
-    this.countAgain.hidden = !this.asked || (!this.isStopped && !error);
+    const isLost = Boolean(error) && !(error instanceof ServerError); // no answer, rather than a refusal
+    this.countAgain.hidden = !this.asked || !(this.isStopped || isLost);
     if (hasFocus?.hidden) [this.stop, this.countAgain].find((button) => !button.hidden)?.focus();
     this.stop.textContent = this.text("stop");
     this.countAgain.textContent = this.text("draw_again");
