@@ -374,6 +374,21 @@ def test_what_is_saved_is_a_set_file(chromium: Browser, studio: RunningStudio) -
         assert (studio.folder / "drawn.toml").read_text() == sheet.text
 
 
+def test_a_member_of_a_family_is_counted(chromium: Browser, studio: RunningStudio) -> None:
+    project = studio.project("calendar")
+    (*_, last) = studio.stream("solve", project=project, challenge="feb-29")
+    count = last["result"]["answer"]["count"]
+    with drawing(chromium, studio) as sheet:
+        sheet.open("calendar")
+        choices = sheet.page.locator(".verdict select")
+        choices.first.select_option("date")
+        choices.nth(1).select_option("feb")
+        choices.nth(2).select_option("29")
+        sheet.says(f"{count} solutions")
+        choices.nth(2).select_option("30")
+        sheet.page.locator(".verdict .quiet", has_text='"feb-30"').wait_for()
+
+
 @pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.long)])
 def test_any_actions_end_in_a_text_that_is_what_is_seen(
     chromium: Browser, studio: RunningStudio, seed: int

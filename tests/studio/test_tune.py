@@ -254,7 +254,13 @@ def test_saving_saves_the_profile(chromium: Browser, studio: RunningStudio) -> N
             assert load_profile([str(profile)]).thickness_mm == thickness
             assert not page.locator("dialog.ask").count()  # it is its own file
         assert (studio.folder / "pair.toml").stat().st_mtime_ns == before
-        profile.unlink()
+        # From now on it can be chosen, and says all that was changed.
+        page.locator("select[data-group=profile]").select_option(str(profile))
+        page.locator(".tune-changes button", has_text="Reset all").click()
+        view.wait_for_height(10)
+        assert view.field("thickness").input_value() == "10"
+        view.settle()
+    profile.unlink()
 
 
 def test_meshes_that_are_dropped_are_checked(chromium: Browser, studio: RunningStudio) -> None:
@@ -317,3 +323,5 @@ def test_it_works_by_keyboard_and_in_another_language(
         page.evaluate(language, "de")
         assert search.get_attribute("placeholder") == SEARCHES["de"]
         assert page.locator(".tune-changes output").inner_text() == "0 Änderungen"
+        label = page.locator("label", has=page.locator("code", has_text="unit")).first
+        assert label.inner_text() == "Länge einer Rastereinheit unit"
