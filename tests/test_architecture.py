@@ -177,6 +177,7 @@ PATHS = {
 }
 
 
+@pytest.mark.integration
 @pytest.mark.usefixtures("pair")
 def test_the_documented_path_of_an_outline_is_taken() -> None:
     """Commands call the functions that the page lists, for the first time in that order."""
@@ -191,6 +192,7 @@ def test_the_documented_path_of_an_outline_is_taken() -> None:
         assert sorted(listed, key=called.index) == listed
 
 
+@pytest.mark.integration
 def test_what_was_left_out_is_one_line_and_a_missing_program_is_named(tmp_path: Path) -> None:
     program = [sys.executable, "-m", "pytest", "tests/mesh/test_second_opinion.py", "--color=no"]
     for options, counted, named in ((["-n0"], 3, 0), (["-n1", "--integration"], 1, 1)):

@@ -33,6 +33,7 @@ def first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run_json: Callable[..
     return json.loads(Path("first.json").read_text())
 
 
+@pytest.mark.integration
 def test_files_are_the_same_on_any_number_of_cores(
     first: Any, run_json: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -191,6 +191,7 @@ def test_a_letter_that_cannot_be_printed_is_left_out(capsys: pytest.CaptureFixtu
     assert not Path("no.svg").exists()
 
 
+@pytest.mark.integration
 def test_magnets_that_do_not_fit_are_left_out(capsys: pytest.CaptureFixture[str]) -> None:
     """In drawings only: files to print are refused."""
     large = ("--piece", "2", "-s", "recess.fit=press", "-s", "magnet.diameter=38mm")

@@ -108,6 +108,7 @@ def test_a_tray_as_drawn_has_its_texts_with_strokes_that_can_be_printed() -> Non
     assert drawing.label_low_mm == pytest.approx(1.4)
 
 
+@pytest.mark.integration
 def test_faults_of_texts_are_found_and_named() -> None:
     finding = failed(tray(exchanged("14", "15")))["board-texts"]
     assert finding.value == 4

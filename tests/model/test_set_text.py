@@ -450,6 +450,7 @@ def test_text_that_is_not_toml_has_the_line_of_its_fault() -> None:
         assert line_of(text, str(caught.value.errors[0])) == line
 
 
+@pytest.mark.integration
 def test_bad_sets_have_lines_that_hold_the_key(tmp_path: Path) -> None:
     """Nearly all: a missing key has the line of its table, a shortened one that of its table."""
     cases = [text_of("set", name) for name in TABLES["set"]]

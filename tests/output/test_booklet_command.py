@@ -79,6 +79,7 @@ def test_challenges_are_chosen(pair: str, run_json: Callable[..., Any]) -> None:
     assert main([*arguments, "--challenges", "mine.toml", "--only", "one", "-q"]) == 2
 
 
+@pytest.mark.integration
 def test_a_booklet_of_some_challenges_is_another_file(
     pair: str, run_json: Callable[..., Any], capsys: pytest.CaptureFixture[str]
 ) -> None:

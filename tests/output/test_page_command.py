@@ -165,6 +165,7 @@ def test_a_page_has_a_folder_of_its_own(made: Path, tmp_path: Path) -> None:
     assert contents(Path("set")) == before
 
 
+@pytest.mark.integration
 @pytest.mark.usefixtures("unpainted")
 def test_what_fabkit_has_not_written_is_left_alone(
     made: Path, run_json: Callable[..., Any], capsys: pytest.CaptureFixture[str]
@@ -227,6 +228,7 @@ def test_a_board_larger_than_the_bed_is_shown_whole_and_printed_in_parts(
     assert parts == [f"wall{end}.stl" for end in ("-a", "-b", "-c", "-d", "-lid-a", "-lid-b")]
 
 
+@pytest.mark.integration
 @pytest.mark.usefixtures("unpainted")
 def test_a_page_with_one_challenge_says_how_to_make_more(run_json: Callable[..., Any]) -> None:
     """Where starting positions can be made: on a board; not where one challenge was asked for."""

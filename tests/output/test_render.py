@@ -135,6 +135,7 @@ def test_the_ground_takes_a_shadow() -> None:
     assert clear[20, 30, 3] == 255
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("high", [2.0, 30.0, 60.0])
 def test_a_fitted_view_holds_the_shadow(high: float) -> None:
     lumps = [block((0, 0, 0), (60, 30, high))]
@@ -272,6 +273,7 @@ def test_a_blocker_covers_all_quarters_of_a_square(tmp_path: Path) -> None:
     assert all(19 < size < 20 for low, high in low_high for size in (high - low)[:2])
 
 
+@pytest.mark.integration
 def test_blockers_lie_on_the_cells_that_a_roll_names() -> None:
     puzzle = load_set("dicesquare")
     profile = load_profile(set_values=puzzle.profile_values)

@@ -91,6 +91,7 @@ def test_it_is_played(chromium: Browser, site: Path, over: str) -> None:
             assert "1 challenge · 2 pieces" in page.locator("[data-set=other]").inner_text()
 
 
+@pytest.mark.integration
 def test_it_is_made_once(site: Path, run_json: Callable[..., Any]) -> None:
     document = run_json("page", "pair.toml", "other.toml", "-o", str(site))
     assert document["written"] == 0

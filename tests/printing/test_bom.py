@@ -227,6 +227,7 @@ def test_a_spreadsheet_finds_no_formula() -> None:
     assert "'=HYPERLINK(1)" in cells
 
 
+@pytest.mark.integration
 def test_the_command(tmp_path: Path, run_json: Callable[..., Any]) -> None:
     document = run_json("bom", "fridgeiq", "-o", str(tmp_path))
     assert document == json.loads((tmp_path / "bom.json").read_text())

@@ -95,6 +95,7 @@ def test_a_project_has_its_plates_parts_colours_and_pauses(
             assert not (body.vertices[:, :2] > tower).all(axis=1).any(), (number, body)
 
 
+@pytest.mark.integration
 def test_check_reads_projects_back(project_file: Path) -> None:
     """Letters are parts of their own there, and fill the engravings that `check` looks for."""
     options = [*EMBEDDED, *LARGE, "-q"]

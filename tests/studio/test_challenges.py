@@ -107,6 +107,7 @@ def test_challenges_are_those_of_the_command(
     assert made["missing"] == ""
 
 
+@pytest.mark.integration
 def test_no_name_is_used_twice_and_no_challenge_is_new_twice(
     made: dict[str, Any], folder: Path
 ) -> None:
@@ -117,6 +118,7 @@ def test_no_name_is_used_twice_and_no_challenge_is_new_twice(
     assert kept["given"] not in places
 
 
+@pytest.mark.integration
 def test_a_challenge_of_the_set_keeps_its_name(folder: Path) -> None:
     def clues(text: str) -> dict[str, Any]:
         project = Project("iqstars.toml", text, folder, room=folder / "made")
@@ -128,6 +130,7 @@ def test_a_challenge_of_the_set_keeps_its_name(folder: Path) -> None:
     assert [*clues(tomli_w.dumps(document)).values()] == [first, {**second, "id": "mine"}]
 
 
+@pytest.mark.integration
 def test_clues_levels_and_numbers_are_chosen(folder: Path) -> None:
     text = (shipped_folder() / "iqstars.toml").read_text()
     project = Project("iqstars.toml", text, folder, room=folder / "made")
@@ -184,6 +187,7 @@ def test_the_list_and_its_page_show_what_booklet_and_page_show(
     assert board["solutions"] == entries["6x10"].result.count
 
 
+@pytest.mark.integration
 def test_the_same_challenges_have_the_same_page(made: dict[str, Any], folder: Path) -> None:
     kept, other, *_ = made["challenges"].values()
     project = project_of(pentominoes() | {"challenge": [kept]}, folder)

@@ -132,6 +132,7 @@ def test_a_saved_profile_gives_the_same_values(studio: RunningStudio, fridgeiq: 
     assert "changed: thickness=9 mm" in before["layers"]["profile"][str(path)]
 
 
+@pytest.mark.integration
 def test_a_profile_file_of_the_command_can_be_chosen(tmp_path: Path) -> None:
     (tmp_path / "own.toml").write_text('title = "Mine"\nthickness = "9 mm"\n')
     with running(tmp_path, "-p", "own.toml") as studio:
@@ -145,6 +146,7 @@ def test_a_profile_file_of_the_command_can_be_chosen(tmp_path: Path) -> None:
 # --- solids -----------------------------------------------------------------------------------
 
 
+@pytest.mark.integration
 def test_all_parts_are_made_the_wanted_one_first(studio: RunningStudio, fridgeiq: Any) -> None:
     faults, models, bill = solids(studio, fridgeiq, first="N")
     assert faults == []
@@ -169,6 +171,7 @@ def test_a_change_of_a_piece_changes_its_model_only(studio: RunningStudio, fridg
     assert [piece for piece in before if before[piece] != after[piece]] == ["A"]
 
 
+@pytest.mark.integration
 def test_the_bill_is_that_of_the_command(
     studio: RunningStudio, fridgeiq: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -198,6 +201,7 @@ def test_an_invalid_profile_makes_nothing(studio: RunningStudio, fridgeiq: Any) 
     assert last["error"]["details"]
 
 
+@pytest.mark.integration
 def test_plates_hold_every_copy_inside_the_bed(studio: RunningStudio) -> None:
     project = with_settings(studio.project("iqblock"), "mini")
     (*_, last) = studio.stream("plates", project=project)
@@ -221,6 +225,7 @@ def test_a_bed_that_is_too_small_is_told_at_its_key(studio: RunningStudio, fridg
     assert last["result"]["plates"] == []
 
 
+@pytest.mark.integration
 def test_a_change_while_solids_are_made_keeps_their_process(
     studio: RunningStudio, fridgeiq: Any
 ) -> None:
@@ -292,6 +297,7 @@ def names_in(content: bytes) -> set[str]:
         return {*archive.namelist()}
 
 
+@pytest.mark.integration
 def test_the_project_file_passes_the_check(
     studio: RunningStudio, two_pieces: Any, tmp_path: Path
 ) -> None:
@@ -315,6 +321,7 @@ def test_a_slicer_reads_the_project_file(
     assert "manifold = no" not in told
 
 
+@pytest.mark.integration
 def test_meshes_come_in_an_archive_with_their_profile(
     studio: RunningStudio, two_pieces: Any
 ) -> None:
@@ -323,6 +330,7 @@ def test_meshes_come_in_an_archive_with_their_profile(
     assert names_in(content) == {"P.stl", "Q.stl", "profile.toml"}
 
 
+@pytest.mark.integration
 def test_set_and_profile_can_be_used_with_the_commands(
     studio: RunningStudio, fridgeiq: Any, tmp_path: Path
 ) -> None:
@@ -333,6 +341,7 @@ def test_set_and_profile_can_be_used_with_the_commands(
     assert load_profile([str(tmp_path / "profile.toml")]).thickness_mm == 10
 
 
+@pytest.mark.integration
 def test_a_step_file_is_made(studio: RunningStudio, two_pieces: Any) -> None:
     name, content = made(studio, two_pieces, "step")
     assert name == "pair.step"
@@ -379,6 +388,7 @@ def test_a_broken_mesh_is_shown(studio: RunningStudio, fridgeiq: Any) -> None:
     assert b"open.stl" in page
 
 
+@pytest.mark.integration
 def test_the_own_meshes_pass(studio: RunningStudio, two_pieces: Any) -> None:
     _, content = made(studio, two_pieces, "stl")
     with zipfile.ZipFile(io.BytesIO(content)) as archive:

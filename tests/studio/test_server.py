@@ -99,6 +99,7 @@ def test_a_new_count_replaces_the_one_before(studio: RunningStudio) -> None:
     assert list(long)[-1] == {"stopped": True}
 
 
+@pytest.mark.integration
 def test_a_count_that_is_given_up_is_stopped(studio: RunningStudio) -> None:
     project = studio.project("fridgeiq")
     for _ in range(3):
@@ -195,6 +196,7 @@ def test_two_studios_in_one_folder_are_told(alone: RunningStudio) -> None:
     assert second.stderr.count("\n") == 1
 
 
+@pytest.mark.integration
 @pytest.mark.skipif(os.name == "nt", reason="a shell script")
 def test_the_link_on_the_browsers_command_line_works_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -418,6 +420,7 @@ def test_killed_at_any_moment_no_file_is_half_written(tmp_path: Path) -> None:
         (tmp_path / "mine.toml").unlink()
 
 
+@pytest.mark.integration
 @pytest.mark.skipif(os.name == "nt", reason="signals")
 def test_the_next_studio_removes_what_a_killed_one_has_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -446,6 +449,7 @@ for number in range(1000):
 """
 
 
+@pytest.mark.integration
 @pytest.mark.skipif(os.name == "nt", reason="signals")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_ends_it_and_its_processes(tmp_path: Path, number: int, code: int) -> None:

@@ -107,6 +107,7 @@ def test_any_mesh(seeds: range, tmp_path: Path, capsys: pytest.CaptureFixture[st
         assert "Traceback" not in output.err, seed
 
 
+@pytest.mark.integration
 def test_a_mesh_with_protrusions_is_freed_when_the_command_ends(tmp_path: Path) -> None:
     """A ball has them at both ends. Nanobind reports what is still there when Python ends."""
     trimesh.creation.icosphere(2, radius=14).export(tmp_path / "ball.stl")

@@ -149,6 +149,7 @@ def test_faults_are_named_wherever_they_are(fault: Fault) -> None:
 OF_FORM = [*solids.FAULTS, *(one for one in FAULTS if one.rule in ("label-size", "label-turn"))]
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "faults",
     [

@@ -230,6 +230,7 @@ def with_shifted(*shifts: tuple[float, float], degrees: float = 0.0) -> list[Ass
     return assemblies
 
 
+@pytest.mark.integration
 def test_a_shifted_part_overlaps_as_much_as_it_must() -> None:
     """A part 0.7 mm beside its place overlaps neighbours by 0.5 mm, and leaves gaps of 0.9."""
     for result in with_shifted((0.7, 0.0), (-0.7, 0.0), (0.0, 0.7), (0.0, -0.7)):
