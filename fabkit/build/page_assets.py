@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabkit.build.artifacts import Artifacts, library_failures
-from fabkit.build.assembly_layout import placement_on
+from fabkit.build.assembly_layout import boards_for_region, piece_placements, placement_on
 from fabkit.core.progress import Progress, counted, no_progress
 from fabkit.drawing.boards.csg import BoardDrawing
 from fabkit.drawing.placement import Matrix
@@ -21,8 +21,12 @@ from fabkit.mesh.mesh import Faces, Mesh, Points
 from fabkit.model.accessory import LID, Accessory, Printable
 from fabkit.model.lattice import Cell
 from fabkit.model.piece import PLAIN, Piece
+from fabkit.model.profile import Profile
+from fabkit.model.puzzle import PuzzleSet
 from fabkit.output.render.scene import corner_normals, face_normals
 from fabkit.output.web.playdata import PieceOrientations
+from fabkit.printing.plate import mesh_transform
+from fabkit.solve.encoding import Layout
 
 #: The maximum deviation of displayed from printed meshes.
 _COARSE_MM = 0.07
@@ -101,6 +105,41 @@ def viewer_matrix(placement: Matrix) -> list[float]:
     matrix = np.vstack([placement, (0.0, 0.0, 0.0, 1.0)]).T.ravel()
     rounded = (round(value, _DECIMALS) + 0.0 for value in matrix.tolist())
     return [int(value) if value == int(value) else value for value in rounded]
+
+
+def plate_matrices(artifacts: Artifacts) -> list[list[tuple[str, list[float]]]]:
+    """The ids of the parts on each plate, with their matrices.
+
+    Raises:
+        InputError: when a part is larger than the bed.
+    """
+    drawings = artifacts.drawings
+    return [
+        [
+            (part.name, viewer_matrix(mesh_transform(part, drawings[part.name])))
+            for part in plate.placements
+        ]
+        for plate in artifacts.plates
+    ]
+
+
+def assembled_matrices(
+    puzzle: PuzzleSet, profile: Profile, region: frozenset[Cell], layout: Layout
+) -> list[tuple[str, list[float]]]:
+    """The ids of the board that holds a solution, if it is printed, and of the pieces, with their
+    matrices.
+
+    Args:
+        region: the cells of the board.
+
+    Raises:
+        InputError: when the profile does not suit a piece or the board.
+    """
+    boards = [board for board in boards_for_region(puzzle, region, profile) if board.kind != LID]
+    artifacts = Artifacts(puzzle, (*puzzle.select([*layout]), *boards), profile)
+    placements = piece_placements(artifacts, region, layout, boards)
+    parts = [(board.id, viewer_matrix(np.eye(3, 4))) for board in boards]
+    return parts + [(piece, viewer_matrix(place)) for piece, (place, _) in placements.items()]
 
 
 def viewer_model(artifacts: Artifacts, printable: Printable) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from fabkit.cli.context import Context, with_options
 from fabkit.cli.options import argument, flag, option
 from fabkit.core.errors import install_hint, require_library
 from fabkit.model.library import load_set, shipped_names
-from fabkit.model.profile_file import load_profile
+from fabkit.model.profile_file import layer_names, load_profile
 
 #: The largest number of a port.
 _MAX_PORT = 65535
@@ -43,13 +43,18 @@ def studio(
         from fabkit.studio.server import run
     WorkingFolder(folder.resolve()).read(name)
 
-    def announce(link: str) -> None:
+    def announce(link: str, link_once: str) -> None:
         context.report.info(f"The studio runs at {link}")
         context.report.info("Press Ctrl-C to end it")
         context.report.document({"url": link})
         if not no_browser:
-            webbrowser.open(link)
+            webbrowser.open(link_once)
 
     pairs = (setting.partition("=") for setting in context.settings)
     settings = {key.strip(): value.strip() for key, _, value in pairs}
-    run(folder.resolve(), name, tuple(context.profiles), settings, port, announce)
+    # In the browser, files have their whole paths.
+    layers = [
+        layer if layer in layer_names() else str(Path(layer).resolve())
+        for layer in context.profiles
+    ]
+    run(folder.resolve(), name, tuple(layers), settings, port, announce)

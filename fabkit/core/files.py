@@ -158,9 +158,17 @@ def external_errors(doing: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def folder_lock(
-    folder: Path, advice: str = "wait for it, or choose another folder with -o"
+    folder: Path,
+    advice: str = "wait for it, or choose another folder with -o",
+    holder: str = "another fabkit process is using",
+    of: Path | None = None,
 ) -> Iterator[None]:
     """Create a folder if needed and lock it; the lock ends with this process, even if killed.
+
+    Args:
+        advice: what the message that it is in use says to do.
+        holder: what holds the lock then.
+        of: the folder that the message names, if another.
 
     Raises:
         ExternalError: immediately, when another process holds the lock or the folder cannot be created.
@@ -173,9 +181,7 @@ def folder_lock(
         try:
             lock.acquire()
         except Timeout:
-            raise ExternalError(
-                f"another fabkit process is using {escape(str(folder))}; {advice}"
-            ) from None
+            raise ExternalError(f"{holder} {escape(str(of or folder))}; {advice}") from None
     try:
         yield
     finally:
@@ -199,8 +205,13 @@ def remove_leftovers(folder: Path) -> None:
     """Remove staged files of killed processes, unless another process is using the folder."""
     if any(folder.glob(f"{_STAGING_PREFIX}*.part")):
         with contextlib.suppress(ExternalError), folder_lock(folder):
-            for leftover in folder.glob(f"{_STAGING_PREFIX}*.part"):
-                shutil.rmtree(leftover, ignore_errors=True)
+            remove_staged(folder)
+
+
+def remove_staged(folder: Path) -> None:
+    """Remove the temporary folders inside of another, which no process may be using."""
+    for leftover in folder.glob(f"{_STAGING_PREFIX}*.part"):
+        shutil.rmtree(leftover, ignore_errors=True)
 
 
 class Staging:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import shapely
 from shapely import LineString
 from shapely.geometry.base import BaseGeometry
 
+from fabkit.drawing.part import PartDrawing
 from fabkit.mesh.mesh import Mesh
-from fabkit.mesh.section import Sections
+from fabkit.mesh.section import Sections, polygons_by_size
 
 #: Corners this close to a line are on it.
 _ON_LINE_MM = 1e-3
@@ -23,6 +25,8 @@ _BESIDE = 0.35
 _PLACES = 29
 #: The height above the open end of a recess at which its mouth is measured.
 _AT_MOUTH_MM = 0.01
+#: Decimals of lengths in mm.
+_DIGITS = 3
 
 
 @dataclass(frozen=True)
@@ -41,7 +45,35 @@ class Measure:
     @property
     def length_mm(self) -> float:
         """Its length."""
-        return round(abs(self.end[0] - self.start[0]) + abs(self.end[1] - self.start[1]), 3)
+        return round(abs(self.end[0] - self.start[0]) + abs(self.end[1] - self.start[1]), _DIGITS)
+
+
+def section_document(mesh: Mesh, drawing: PartDrawing) -> dict[str, Any]:
+    """Cut a part through its first recess, or else through its middle.
+
+    Returns:
+        ``rings`` of points in mm, x to the right and z up, and ``measures``, each with its ``name``,
+        ``mm`` and two ``points``; all from the mesh.
+    """
+    recess = None
+    y_mm = drawing.outline.representative_point().y
+    if drawing.recesses:
+        x_mm, y_mm = drawing.recesses[0].centre_mm
+        recess = x_mm, drawing.recesses[0].diameters.widest_mm
+    section = upright_section(mesh, y_mm)
+    areas = polygons_by_size(section)
+    rings = [ring for area in areas for ring in (area.exterior, *area.interiors)]
+    return {
+        "rings": [shapely.get_coordinates(ring).round(_DIGITS).tolist() for ring in rings],
+        "measures": [
+            {
+                "name": measure.name,
+                "mm": measure.length_mm,
+                "points": np.round([measure.start, measure.end], _DIGITS).tolist(),
+            }
+            for measure in measure_section(section, recess)
+        ],
+    }
 
 
 def upright_section(mesh: Mesh, y_mm: float) -> BaseGeometry:

@@ -8,19 +8,23 @@ from pathlib import Path
 
 from fabkit.core.errors import InputError, no_such
 from fabkit.core.files import shipped_file
+from fabkit.model.profile import SETTINGS
 
 #: The supported languages by their two-letter codes; the first is the default.
 LANGUAGES = ("en", "de", "it", "fr")
 
 
 def load_messages(part: str, language: str) -> dict[str, str]:
-    """Load the messages of ``booklet`` or ``page`` by key, with placeholders such as ``{title}``.
+    """Load the messages of ``booklet``, ``page`` or ``studio`` by key, with placeholders such as ``{title}``; or
+    of ``settings``, what each key of a profile sets, in English by `fabkit.model.profile`.
 
     Raises:
         InputError: when the language is not supported.
     """
     if language not in LANGUAGES:
         raise InputError.of("--language", no_such("language", language, LANGUAGES))
+    if part == "settings" and language == LANGUAGES[0]:
+        return {setting.key: setting.description for setting in SETTINGS}
     path = shipped_file(Path(__file__).parent / "messages" / f"{part}.{language}.toml")
     return tomllib.loads(path.read_text(encoding="utf-8"))
 

@@ -4,19 +4,18 @@ solutions."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fabkit.core.errors import InputError
 from fabkit.core.parsing import parse_toml
 from fabkit.core.progress import Progress
-from fabkit.model.lattice import LATTICES, Lattice
+from fabkit.model.set_text import edit_text, line_of
+from fabkit.output.web.drawdata import draw_data
+from fabkit.output.web.playdata import flat_list
 from fabkit.studio.project import Emit, Project
-from fabkit.studio.text import edit_text, line_of
 
 if TYPE_CHECKING:
-    from fabkit.model.puzzle import PuzzleSet
     from fabkit.solve.encoding import EncodedChallenge
 
 #: Time limit for the level of a challenge, in seconds.
@@ -31,7 +30,7 @@ def read_project(project: Project, document: Mapping[str, Any] | None = None) ->
 
     Returns:
         ``text``; ``document``, the parsed text, null if it is not TOML; ``faults``, each with its
-        ``key``, ``message`` and ``line``; and, without faults, the set's ``shapes``: see `_shapes`.
+        ``key``, ``message`` and ``line``; and, without faults, the set's ``shapes``: see `draw_data`.
     """
     text = project.text if document is None else edit_text(project.text, document)
     answer: dict[str, Any] = {"text": text, "document": None, "faults": []}
@@ -43,75 +42,13 @@ def read_project(project: Project, document: Mapping[str, Any] | None = None) ->
             message = "contains a date or a number that is none, which no key of a set takes"
             raise InputError.of(project.name, message) from None
         answer["document"] = document
-        answer["shapes"] = _shapes(Project(project.name, text, project.folder).puzzle)
+        answer["shapes"] = draw_data(Project(project.name, text, project.folder).puzzle)
     except InputError as error:
         answer["faults"] = [
             {"key": detail.key, "message": detail.message, "line": line_of(text, str(detail))}
             for detail in error.errors
         ]
     return answer
-
-
-def _flat(points: Iterable[tuple[int, int]]) -> list[int]:
-    return [*chain.from_iterable(points)]
-
-
-def _shapes(puzzle: PuzzleSet) -> dict[str, Any]:
-    """Return what a set's pieces and boards look like, as frame points of the lattice in flat lists.
-
-    Areas are in units of area: squares, hexagons, triangles.
-    """
-    from fabkit.core.colours import ink_on
-    from fabkit.model.puzzle import default_board
-
-    board = default_board(puzzle.boards)
-    return {
-        "area": puzzle.area,
-        "pieces": [
-            {
-                "id": piece.id,
-                "label": piece.label,
-                "colour": piece.colour,
-                "ink": ink_on(piece.colour),
-                "cells": _flat(sorted(piece.forms[0].cells)),
-            }
-            for piece in puzzle.pieces
-        ],
-        "boards": [
-            {
-                "id": drawn.id,
-                "cells": _flat(sorted(drawn.cells)),
-                "area": len(drawn.cells) / puzzle.lattice.cells_per_unit,
-                "open": drawn.open_count / puzzle.lattice.cells_per_unit,
-                "default": drawn is board,
-            }
-            for drawn in puzzle.boards
-        ],
-        "challenges": [challenge.id for challenge in puzzle.challenges],
-    }
-
-
-def lattice_documents() -> list[dict[str, Any]]:
-    """Return all lattices for the browser: those of the play page (`lattice_data`), with the cells of
-    one period by column, and the symmetries as doubled matrices."""
-    from fabkit.output.web.playdata import lattice_data
-
-    return [
-        lattice_data(lattice, {1})
-        | {
-            "columns": _columns(lattice),
-            "symmetries": [
-                {"turns": symmetry.turns, "flipped": symmetry.flipped, "doubled": symmetry.doubled}
-                for symmetry in lattice.symmetries
-            ],
-        }
-        for lattice in LATTICES.values()
-    ]
-
-
-def _columns(lattice: Lattice) -> list[list[int]]:
-    """Return the cells of one period in row 0, by column: counter-clockwise from the top."""
-    return [_flat(lattice.cells_at(0, column)) for column in range(len(lattice.columns))]
 
 
 def solve(
@@ -170,4 +107,4 @@ def solve(
 
 
 def _solution(encoded: EncodedChallenge, solution: Sequence[int]) -> dict[str, list[int]]:
-    return {piece: _flat(sorted(cells)) for piece, cells in encoded.decode(solution).items()}
+    return {piece: flat_list(sorted(cells)) for piece, cells in encoded.decode(solution).items()}

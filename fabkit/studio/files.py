@@ -2,51 +2,64 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fabkit.core.errors import InputError, quote
-from fabkit.core.files import digest, external_errors, write_atomically
-from fabkit.core.parsing import read_text
+from fabkit.core.errors import InputError, join_or, quote
+from fabkit.core.files import digest, external_errors, shipped_file, write_atomically
+from fabkit.core.parsing import parse_toml, read_text
 from fabkit.model.library import shipped_folder, shipped_names
+from fabkit.model.set_text import edit_text
 
 _ENDING = ".toml"
 #: What separates folders, drives and streams, on any system.
 _SEPARATORS = "/\\:"
 _LONGEST_NAME = 120
-#: The name of a new set file.
+#: The endings of profile files.
+_PROFILES = f"*profile{_ENDING}"
+#: The name of a new set file, and what is in it.
 NEW_NAME = f"my-puzzle{_ENDING}"
-_NEW_HEAD = """\
-[set]
-name = "my-puzzle"
-title = "My puzzle"
-lattice = "{lattice}"
-moves = "rotations and flips"
-unit = "20 mm"
-
-# The pieces lie in a tray, so they need no magnets; with fit = "press" they have some.
-[profile]
-recess.fit = "none"
-"""
-_NEW_CUT = """
-# Equal letters are a piece; all of them together are the board.
-[cut]
-rows = [
-  "{rows}",
-]
-"""
-#: The boards of examples: most lattices have cells whose edges meet as those of squares do.
-_EXAMPLE = ("AABB", "ACCB", "DCCB", "DDDB")
-_EXAMPLES = {"triangle": ("AABBBB", "CCBDDD")}
+_NEW = Path(__file__).parent / "new.toml"
+#: The example of a cut board, on lattices whose cells do not meet as those of squares do.
+_EXAMPLES = {"triangle": ["AABBBB", "CCBDDD"]}
+#: In the room: the folder of meshes to check.
+MESHES = "meshes"
+#: The endings of meshes that can be checked.
+_MESH_ENDINGS = ("stl", "3mf", "obj", "ply", "off", "glb")
+#: Characters that names of meshes do not keep, and how many they keep.
+_UNSAFE, _LONGEST_MESH_NAME = re.compile(r"[^\w .-]|^\W+"), 60
 
 
 def new_file(lattice: str, example: bool) -> dict[str, Any]:
     """Return a set file without pieces on a lattice, or with an example of four."""
-    text = _NEW_HEAD.format(lattice=lattice)
+    text = shipped_file(_NEW).read_text(encoding="utf-8")
+    document = parse_toml(text, NEW_NAME)
+    document["set"]["lattice"] = lattice
+    cut = document.pop("cut")
     if example:
-        text += _NEW_CUT.format(rows='",\n  "'.join(_EXAMPLES.get(lattice, _EXAMPLE)))
-    return {"name": NEW_NAME, "text": text, "digest": ""}
+        document["cut"] = cut | {"rows": _EXAMPLES.get(lattice, cut["rows"])}
+    return {"name": NEW_NAME, "text": edit_text(text, document), "digest": ""}
+
+
+def mesh_path(room: Path, name: str) -> Path:
+    """Return where a mesh that the browser sends is kept, under a name that is safe and like its own.
+
+    Raises:
+        InputError: when its name has no ending of meshes.
+
+    Example:
+        >>> mesh_path(Path("room"), "part of a?.stl").as_posix()
+        'room/meshes/part of a_ cb5478.stl'
+    """
+    stem, dot, ending = name.rpartition(".")
+    if ending.lower() not in _MESH_ENDINGS:
+        raise InputError.of(quote(name), f"expected a mesh: {join_or(_MESH_ENDINGS)}")
+    safe = _UNSAFE.sub("_", stem).lstrip("_")[-_LONGEST_MESH_NAME:]
+    # Names that become alike stay different.
+    mark = f" {digest(name)[:6]}" if safe != stem or not stem else ""
+    return room / MESHES / f"{safe}{mark}{dot}{ending}"
 
 
 @dataclass(frozen=True)
@@ -62,6 +75,10 @@ class WorkingFolder:
         """Return the names of the set files in it."""
         files = (path for path in self.path.glob(f"*{_ENDING}") if self._is_plain(path))
         return sorted(path.name for path in files if _looks_like_a_set(path))
+
+    def profiles(self) -> list[str]:
+        """Return the paths of the profile files in it."""
+        return sorted(str(path) for path in self.path.glob(_PROFILES) if self._is_plain(path))
 
     def read(self, name: str) -> dict[str, Any]:
         """Return ``name``, ``text`` and ``digest`` of a set file, here or of a shipped set.

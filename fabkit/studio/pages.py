@@ -12,8 +12,8 @@ from fabkit.model.library import shipped_names
 from fabkit.output.i18n import LANGUAGES, load_messages
 from fabkit.output.report import render_html
 from fabkit.output.web.document import LANGUAGE_NAMES, shared_files
+from fabkit.output.web.drawdata import lattices_to_draw_on
 from fabkit.output.web.playdata import data_script
-from fabkit.studio.drawing import lattice_documents
 from fabkit.studio.files import WorkingFolder
 
 _STATIC = Path(__file__).parent / "static"
@@ -65,7 +65,10 @@ def studio_files() -> dict[str, bytes]:
 
 
 def _messages(language: str) -> dict[str, str]:
-    return load_messages("page", language) | load_messages("studio", language)
+    messages = load_messages("page", language) | load_messages("studio", language)
+    return messages | {
+        f"setting.{key}": text for key, text in load_messages("settings", language).items()
+    }
 
 
 def start_document(
@@ -81,6 +84,6 @@ def start_document(
         "settings": dict(settings),
         "files": folder.names(),
         "shipped": shipped_names(),
-        "lattices": lattice_documents(),
+        "lattices": lattices_to_draw_on(),
         "palette": PALETTE,
     }

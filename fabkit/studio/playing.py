@@ -40,10 +40,12 @@ def challenges(
         See `_listing`; also ``notes`` on challenges without a solution, which are left out.
     """
     from fabkit.build.entries import Selection, gather, select_solved
+    from fabkit.jobs.parallel import all_cores
     from fabkit.model.challenge_file import read_list
 
     puzzle = project.puzzle
-    entries = gather(puzzle, progress=progress)
+    with all_cores():
+        entries = gather(puzzle, progress=progress)
     if more:
         entries += read_list({"challenges": list(more)}, puzzle, "challenges")
     solved, notes = select_solved(puzzle, entries, Selection())

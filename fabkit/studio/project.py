@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from fabkit.core.errors import ErrorDetail, InputError
 from fabkit.model.library import shipped_folder, shipped_names
+from fabkit.model.profile_form import ProfileForm
 
 if TYPE_CHECKING:
     from fabkit.model.profile import Profile
@@ -31,8 +32,7 @@ class Project:
         name: name of the set file; SVG files that the set names are beside it in `folder`.
         text: content of the set file.
         folder: the working folder.
-        layers: profiles by name, as with ``-p``.
-        settings: profile values by key, as with ``-s``; the latest change comes last.
+        layers, settings: of the profile; see `ProfileForm`.
         room: a folder for files that are made for the browser.
     """
 
@@ -43,14 +43,16 @@ class Project:
     settings: Mapping[str, str] = field(default_factory=dict)
     room: Path = Path()
 
-    @property
+    @cached_property
     def puzzle(self) -> PuzzleSet:
         """The puzzle set.
 
         Raises:
             InputError: with every error in the text.
         """
-        return _read(self.name, self.text, self.folder)
+        # SVG files that it names may change meanwhile.
+        read = _read.__wrapped__ if "svg" in self.text else _read
+        return read(self.name, self.text, self.folder)
 
     def challenge(self, name: str = "") -> Challenge:
         """Return a challenge by name; by default the set's first board that is not optional, or else
@@ -69,21 +71,22 @@ class Project:
         return find_challenge(puzzle, name or None)
 
     @cached_property
+    def form(self) -> ProfileForm:
+        """What is chosen for the profile.
+
+        Raises:
+            InputError: with every error in the set.
+        """
+        return ProfileForm(self.layers, self.settings, self.puzzle.profile_values)
+
+    @property
     def profile(self) -> Profile:
         """The effective profile.
 
         Raises:
             InputError: with every error in the settings, or in the set.
         """
-        from fabkit.model.profile_file import load_profile
-
-        return load_profile(*self.profile_layers)
-
-    @property
-    def profile_layers(self) -> tuple[tuple[str, ...], list[str], Mapping[str, Any]]:
-        """The arguments of `load_profile`."""
-        settings = [f"{key}={value}" for key, value in self.settings.items()]
-        return self.layers, settings, self.puzzle.profile_values
+        return self.form.profile
 
 
 @lru_cache(_KEPT)

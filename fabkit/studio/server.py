@@ -6,6 +6,7 @@ that name another host, or come from another site, are refused.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import secrets
@@ -21,22 +22,28 @@ from typing import Any
 import anyio
 import uvicorn
 from anyio import to_thread
-from filelock import FileLock, Timeout
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope
 from starlette.types import Send as SendMessage
 
 from fabkit.core.errors import ExternalError, FabkitError, InputError, escape
-from fabkit.core.files import digest, temporary_folder, write_atomically
+from fabkit.core.files import (
+    digest,
+    external_errors,
+    folder_lock,
+    remove_staged,
+    temporary_folder,
+    write_atomically,
+)
 from fabkit.core.parsing import parse_json
 from fabkit.model.profile_file import layer_names
 from fabkit.studio.drawing import read_project
-from fabkit.studio.files import WorkingFolder, new_file
+from fabkit.studio.files import MESHES, WorkingFolder, mesh_path, new_file
 from fabkit.studio.pages import MEDIA_TYPES, POLICY, start_document, studio_files
-from fabkit.studio.printing import MESHES, mesh_path, profile, profile_file
+from fabkit.studio.printing import profile, profile_file
 from fabkit.studio.project import Event, call_checked
 from fabkit.studio.workers import FAILED, POLITE_S, Worker, error_document
 
@@ -91,6 +98,8 @@ class Studio:
         room: a folder for files that are made for the browser; it goes when the studio ends.
         start: the set to open first, as in a command; empty for a new one.
         layers, settings: the profile to begin with, as with ``-p`` and ``-s``.
+        token: the secret with which every address begins.
+        once: a secret that leads there once, for the browser's command line, which other users see.
     """
 
     folder: WorkingFolder
@@ -99,6 +108,7 @@ class Studio:
     layers: tuple[str, ...] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
     token: str = field(default_factory=lambda: secrets.token_urlsafe(18))
+    once: str = field(default_factory=lambda: secrets.token_urlsafe(18))
     workers: dict[str, Worker] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -154,8 +164,9 @@ class Studio:
 class _Guard:
     """Turns away requests that do not come from the studio's own page."""
 
-    def __init__(self, app: ASGIApp, token: str, hosts: frozenset[str]) -> None:
-        self._app, self._token, self._hosts = app, token, hosts
+    def __init__(self, app: ASGIApp, studio: Studio, hosts: frozenset[str]) -> None:
+        self._app, self._hosts = app, hosts
+        self._token, self._once = studio.token.encode(), studio.once.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: SendMessage) -> None:
         if scope["type"] != "http":
@@ -166,12 +177,17 @@ class _Guard:
         }
         origin = headers.get("origin")
         begin, _, rest = scope["path"].removeprefix("/").partition("/")
+        secret = begin.encode()
         refusal = ""
         if headers.get("host", "") not in self._hosts:
             refusal = "this address is not the studio's; open the link that the terminal shows"
         elif origin is not None and origin.removeprefix("http://") not in self._hosts:
             refusal = "another site asked for this; open the link that the terminal shows"
-        elif not secrets.compare_digest(begin.encode(), self._token.encode()):
+        elif self._once and secrets.compare_digest(secret, self._once):
+            self._once = b""
+            await RedirectResponse(f"/{self._token.decode()}/", 303)(scope, receive, send)
+            return
+        elif not secrets.compare_digest(secret, self._token):
             refusal = "the link is incomplete; open the one that the terminal shows"
         if refusal:
             await PlainError(refusal, 403)(scope, receive, send)
@@ -339,7 +355,7 @@ def application(studio: Studio, hosts: frozenset[str]) -> ASGIApp:
         lifespan=lifespan,
         exception_handlers={FabkitError: failed, Exception: failed},
     )
-    return _Guard(app, studio.token, hosts)
+    return _Guard(app, studio, hosts)
 
 
 def open_socket(port: int) -> socket.socket:
@@ -363,21 +379,22 @@ def open_socket(port: int) -> socket.socket:
 
 
 @contextmanager
-def _only_one(folder: Path) -> Iterator[None]:
-    """Refuse a second studio on a folder: each would overwrite the files of the other."""
+def _only_one(folder: Path) -> Iterator[Path]:
+    """Refuse a second studio on a folder: each would overwrite the files of the other.
+
+    Yields:
+        The room, without what a studio that was killed has left there.
+    """
     user = os.getuid() if hasattr(os, "getuid") else ""
-    path = Path(tempfile.gettempdir()) / f"fabkit-studio-{user}-{digest(str(folder))[:16]}.lock"
-    lock = FileLock(path, timeout=0)
-    try:
-        lock.acquire()
-    except Timeout:
-        raise ExternalError(
-            f"another studio has the folder {escape(str(folder))} open; use that one, or end it first"
-        ) from None
-    try:
-        yield
-    finally:
-        lock.release()
+    own = Path(tempfile.gettempdir()) / f"fabkit-studio-{user}-{digest(str(folder))[:16]}"
+    with external_errors(f"cannot use the folder {escape(str(own))}"):
+        own.mkdir(mode=0o700, exist_ok=True)
+        if user != "" and own.lstat().st_uid != user:
+            raise PermissionError(errno.EPERM, "it belongs to another user")
+    with folder_lock(own, "use that one, or end it first", "another studio is open in", folder):
+        remove_staged(own)
+        with temporary_folder(own) as room:
+            yield room
 
 
 class _Server(uvicorn.Server):
@@ -391,14 +408,15 @@ def run(
     layers: tuple[str, ...],
     settings: Mapping[str, str],
     port: int,
-    announce: Callable[[str], None],
+    announce: Callable[[str, str], None],
 ) -> None:
     """Run the studio until it is interrupted.
 
     Args:
-        announce: called with the link once the studio can be opened.
+        announce: called once the studio can be opened: with its link, and with one that can be used
+            once.
     """
-    with _only_one(folder), temporary_folder() as room, open_socket(port) as listener:
+    with _only_one(folder) as room, open_socket(port) as listener:
         studio = Studio(WorkingFolder(folder), room, start, layers, settings)
         number = listener.getsockname()[1]
         hosts = frozenset({f"127.0.0.1:{number}", f"localhost:{number}"})
@@ -413,5 +431,7 @@ def run(
         )
         server = _Server(config)
         listener.listen()
-        announce(f"http://127.0.0.1:{number}/{studio.token}/")
+        announce(
+            *(f"http://127.0.0.1:{number}/{secret}/" for secret in (studio.token, studio.once))
+        )
         server.run(sockets=[listener])

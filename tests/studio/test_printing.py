@@ -21,7 +21,7 @@ from fabkit.model.profile_file import layer_names, load_profile
 from fabkit.model.puzzle import PuzzleSet
 from tests.output.test_page_models import unpacked
 from tests.support.pairset import PAIR
-from tests.support.studios import RunningStudio
+from tests.support.studios import RunningStudio, running
 
 FRIDGEIQ: PuzzleSet = load_set("fridgeiq")
 PIECES = [piece.id for piece in FRIDGEIQ.pieces]
@@ -122,16 +122,24 @@ def test_a_saved_profile_gives_the_same_values(studio: RunningStudio, fridgeiq: 
     changed = with_settings(fridgeiq, "petg", thickness="9 mm", recess__fit="glue")
     file = studio.call("profile-file", project=changed)
     text, path = file["text"], studio.folder / file["name"]
-    assert [line.partition(" ")[0] for line in text.splitlines() if " = " in line][1:] == [
-        "thickness",
-        "fit",
-    ]
     assert (path.name, file["known"], file["differs"]) == ("fridgeiq-profile.toml", "", False)
     saved = studio.call("save", name=path.name, text=text, known="")
     file = studio.call("profile-file", project=with_settings(fridgeiq, thickness="8 mm"))
     assert (file["known"], file["differs"]) == (saved["digest"], True)
-    again = studio.call("profile", project=with_settings(fridgeiq, "petg", str(path)))
-    assert again["values"] == studio.call("profile", project=changed)["values"]
+    before = studio.call("profile", project=changed)
+    again = studio.call("profile", project=with_settings(fridgeiq, str(path)))
+    assert again["values"] == again["reset"] == before["values"]
+    assert "changed: thickness=9 mm" in before["layers"]["profile"][str(path)]
+
+
+def test_a_profile_file_of_the_command_can_be_chosen(tmp_path: Path) -> None:
+    (tmp_path / "own.toml").write_text('title = "Mine"\nthickness = "9 mm"\n')
+    with running(tmp_path, "-p", "own.toml") as studio:
+        (path,) = json.loads(studio.get("start.json")[2])["layers"]
+        project = with_settings({"name": "pair.toml", "text": PAIR}, path)
+        profile = studio.call("profile", project=project)
+    assert profile["layers"]["profile"][path] == "Mine"
+    assert profile["values"]["thickness"] == "9 mm"
 
 
 # --- solids -----------------------------------------------------------------------------------

@@ -172,12 +172,47 @@ def test_drawings_of_a_set_are_read_from_its_folder_only(alone: RunningStudio) -
     assert faults[0]["key"] == "piece[0].svg"
 
 
+def test_a_drawing_that_changes_meanwhile_is_read_again(alone: RunningStudio) -> None:
+    drawing = (
+        '<svg xmlns="http://www.w3.org/2000/svg" width="{0}mm" height="10mm" viewBox="0 0 {0} 10">'
+    )
+    drawing += '<path d="M0 0h{0}v10h-{0}z"/></svg>'
+    text = CUT.split("[cut]", maxsplit=1)[0] + '[[piece]]\nid = "A"\nsvg = "piece.svg"\n'
+    text = text.replace("lattice", 'unit = "10 mm"\nlattice')
+    areas = []
+    for wide in (20, 30):
+        (alone.folder / "piece.svg").write_text(drawing.format(wide))
+        read = alone.call("read", project={"name": "mine.toml", "text": text})
+        areas.append(read["shapes"]["area"] if "shapes" in read else read["faults"])
+    assert areas == [2, 3]
+
+
 def test_two_studios_in_one_folder_are_told(alone: RunningStudio) -> None:
     command = [sys.executable, "-m", "fabkit", "studio", "--no-browser"]
     second = subprocess.run(command, cwd=alone.folder, capture_output=True, text=True, check=False)
     assert second.returncode == 3
-    assert "another studio has the folder" in second.stderr
+    assert f"another studio is open in {alone.folder}" in second.stderr
     assert second.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a shell script")
+def test_the_link_on_the_browsers_command_line_works_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    browser, opened = tmp_path / "browser", tmp_path / "opened"
+    browser.write_text(f'#!/bin/sh\necho "$1" >{opened}.part && mv {opened}.part {opened}\n')
+    browser.chmod(0o700)
+    monkeypatch.setenv("BROWSER", str(browser))
+    with running(tmp_path, browser=True) as studio:
+        while not opened.exists():
+            time.sleep(0.01)
+        link = opened.read_text().strip()
+        path = link.removeprefix(f"http://{studio.host}")
+        assert studio.root not in link
+        status, headers, _ = studio.request("GET", path)
+        assert (status, headers["location"]) == (303, studio.root)
+        assert studio.get("")[0] == 200
+        assert studio.request("GET", path)[0] == 403
 
 
 def test_a_port_in_use_is_told(alone: RunningStudio, tmp_path_factory: Any) -> None:
@@ -381,6 +416,23 @@ def test_killed_at_any_moment_no_file_is_half_written(tmp_path: Path) -> None:
             connection.wait()
         assert (tmp_path / "mine.toml").read_text() in texts
         (tmp_path / "mine.toml").unlink()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_the_next_studio_removes_what_a_killed_one_has_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    rooms: list[set[Path]] = []
+    for _ in range(2):
+        with running(folder) as studio:
+            rooms.append({path for path in tmp_path.glob("*/*") if path.is_dir()})
+            studio.process.kill()
+            studio.process.wait()
+    assert len(rooms[0]) == len(rooms[1]) == 1
+    assert rooms[0].isdisjoint(rooms[1])
 
 
 _SAVER = f"""

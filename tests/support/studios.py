@@ -67,9 +67,10 @@ class RunningStudio:
 
 
 @contextmanager
-def running(folder: Path, *arguments: str) -> Iterator[RunningStudio]:
+def running(folder: Path, *arguments: str, browser: bool = False) -> Iterator[RunningStudio]:
     """A studio whose working folder is the given one."""
-    command = [sys.executable, "-m", "fabkit", "studio", "--no-browser", "--json", *arguments]
+    command = [sys.executable, "-m", "fabkit", "studio", "--json", *arguments]
+    command += [] if browser else ["--no-browser"]
     process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None

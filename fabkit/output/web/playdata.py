@@ -109,7 +109,7 @@ def play_data(
                     escape(label.text),
                     *_spot(puzzle, place),
                     round(height / CAPITAL, 3),
-                    _flat(sorted(label.cells)),
+                    flat_list(sorted(label.cells)),
                 ]
                 for label, place, height in place_board_texts(puzzle.lattice, board)
             ]
@@ -143,7 +143,7 @@ def lattice_data(lattice: Lattice, halves: Iterable[int]) -> dict[str, Any]:
 
     def parts(x: int, y: int, factor: int) -> list[int]:
         parts_of_cell = sorted(_split(lattice, [(x, y)], factor))
-        return _flat((px - factor * x, py - factor * y) for px, py in parts_of_cell)
+        return flat_list((px - factor * x, py - factor * y) for px, py in parts_of_cell)
 
     return {
         "name": lattice.name,
@@ -153,7 +153,7 @@ def lattice_data(lattice: Lattice, halves: Iterable[int]) -> dict[str, Any]:
         "kinds": [
             {
                 "at": [x, y],
-                "corners": _flat(corners),
+                "corners": flat_list(corners),
                 "lines": [
                     edge in lattice.visible_edges((x, y)) for edge in lattice.cell_edges((x, y))
                 ],
@@ -208,15 +208,15 @@ def _entry(
             puzzle.board_with(challenge),
         ),
     }
-    document["cells"] = _flat(sorted(challenge.region))
+    document["cells"] = flat_list(sorted(challenge.region))
     if challenge.open_count:
         document["open"] = challenge.open_count
     if challenge.minus:
-        document["minus"] = _flat(sorted(challenge.minus))
+        document["minus"] = flat_list(sorted(challenge.minus))
         document["blocked"] = challenge.blocked
         if challenge.blocked:
             spots = mark_places(lattice, challenge.minus, 1.0)
-            document["blocks"] = [_flat(sorted(cells)) for cells in spots.values()]
+            document["blocks"] = [flat_list(sorted(cells)) for cells in spots.values()]
             document["blockers"] = [_blocker_placement(blocker, cells) for cells in spots.values()]
     identity = [document[key] for key in ("shapes", "cells")]
     identity += [given, challenge.flips, entry.halves, challenge.pieces_count]
@@ -263,7 +263,7 @@ def _family(
         [
             [
                 escape(label.text),
-                _flat(sorted(label.cells)),
+                flat_list(sorted(label.cells)),
                 *([_blocker_placement(blocker, label.cells)] if family.blocked else []),
             ]
             for label in dict.fromkeys(group)
@@ -308,8 +308,8 @@ def _rules(
         "shapes": [lattice.name, shapes],
         "flips": flips,
         "pieces": sorted(indices[piece_id] for piece_id in used),
-        "cells": _flat(sorted(cells)),
-        "rings": [_flat(ring) for ring in rings_of_cells(lattice, cells)],
+        "cells": flat_list(sorted(cells)),
+        "rings": [flat_list(ring) for ring in rings_of_cells(lattice, cells)],
     }
     if board and board.labels:
         document["board"] = puzzle.boards.index(board)
@@ -346,7 +346,7 @@ def _spots(puzzle: PuzzleSet, cells: Iterable[Cell]) -> list[list[Any]]:
     for centre, of_place in mark_places(lattice, cells, 1.0).items():
         rings = rings_to_units(lattice, rings_of_cells(lattice, of_place))
         _, (reach,) = clearances([centre], rings)
-        spots.append([*_spot(puzzle, centre), round(reach, 3), _flat(sorted(of_place))])
+        spots.append([*_spot(puzzle, centre), round(reach, 3), flat_list(sorted(of_place))])
     return spots
 
 
@@ -372,7 +372,13 @@ def _channels(colour: str) -> tuple[float, ...]:
     return tuple(bytes.fromhex(colour[1:]))
 
 
-def _flat(points: Iterable[Point]) -> list[int]:
+def flat_list(points: Iterable[Point]) -> list[int]:
+    """Return points as one list of coordinates.
+
+    Example:
+        >>> flat_list([(1, 2), (3, 4)])
+        [1, 2, 3, 4]
+    """
     return list(chain.from_iterable(points))
 
 
@@ -470,8 +476,8 @@ class PieceOrientations:
             dx, dy = lattice.anchor(map(orientation.symmetry, piece.forms[orientation.form].cells))
             corner = (a * x + b * y) / 2 - dx, (c * x + d * y) / 2 - dy
             document = {
-                "cells": _flat(sorted(orientation.cells)),
-                "rings": [_flat(ring) for ring in orientation.rings],
+                "cells": flat_list(sorted(orientation.cells)),
+                "rings": [flat_list(ring) for ring in orientation.rings],
                 "label": [*(round(length, 3) for length in corner), round(height / CAPITAL, 3)],
                 "left": side[(turn + 1) % len(side)],
                 "right": side[turn - 1],
@@ -507,12 +513,12 @@ class PieceOrientations:
         toned = {cell for cell, look in looks.items() if look.startswith("#")}
         if toned:
             rings = rings_of_cells(self._lattice, toned)
-            document["tones"] = [_flat(ring) for ring in rings]
+            document["tones"] = [flat_list(ring) for ring in rings]
         by_mark = dict[str, list[Cell]]()
         for cell, mark in marks.items():
             by_mark.setdefault(mark, []).append(cell)
         if by_mark:
-            document["marks"] = {mark: _flat(cells) for mark, cells in by_mark.items()}
+            document["marks"] = {mark: flat_list(cells) for mark, cells in by_mark.items()}
         spots = [
             [looks[spot[3][0], spot[3][1]], *spot[:3]]
             for spot in _spots(self._puzzle, looks.keys() - toned)

@@ -16,10 +16,10 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from fabkit.core.errors import ErrorDetail, InputError
+from fabkit.model import set_text
 from fabkit.model.library import shipped_folder, shipped_names
 from fabkit.model.set_file import read_set
-from fabkit.studio import text as studio_text
-from fabkit.studio.text import edit_text, line_of
+from fabkit.model.set_text import edit_text, line_of
 from tests.test_bad import MADE, SETS, TABLES, text_of
 
 Document = dict[str, Any]
@@ -215,7 +215,7 @@ def test_only_line_breaks_end_a_comment() -> None:
 
 
 def test_a_failed_edit_writes_the_document_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(studio_text, "_edited", lambda *_: "a = ")
+    monkeypatch.setattr(set_text, "_edited", lambda *_: "a = ")
     document = {"a": [1], "b": {"c": "d"}}
     assert tomllib.loads(edit_text("a = 1\n", document)) == document
 
