@@ -107,7 +107,7 @@ def plates(project: Project, *, emit: Emit, progress: Progress) -> dict[str, Any
     def fails(other: ProfileForm) -> bool:
         try:
             live = LiveParts(project.puzzle, other.profile)
-            return bool(live.failed or not live.artifacts.plates)
+            return bool(live.failed or not live.artifacts.lay_out(progress))
         except InputError:
             return True
 
@@ -115,6 +115,7 @@ def plates(project: Project, *, emit: Emit, progress: Progress) -> dict[str, Any
     if faults:
         return {"plates": [], "faults": faults}
     try:
+        live.artifacts.lay_out(progress)
         return {"plates": plate_matrices(live.artifacts), "faults": []}
     except InputError as error:
         # All have one cause: the bed.
