@@ -22,7 +22,8 @@ import pytest
 
 # How long an example takes is the machine's, and what else runs on it.
 hypothesis.settings.register_profile("quick", deadline=None, max_examples=20, derandomize=True)
-hypothesis.settings.register_profile("thorough", deadline=None, max_examples=200)
+hypothesis.settings.register_profile("integration", deadline=None, max_examples=80)
+hypothesis.settings.register_profile("long", deadline=None, max_examples=400)
 
 #: The checkout.
 ROOT = Path(__file__).resolve().parent.parent
@@ -44,8 +45,8 @@ def pytest_configure(config: pytest.Config) -> None:
     for one, handler in usual.items():
         if signal.getsignal(one) is signal.SIG_IGN:
             signal.signal(one, handler)
-    thorough = any(config.getoption(f"--{name}") for name in TIERS)
-    hypothesis.settings.load_profile("thorough" if thorough else "quick")
+    tiers = ["quick", *(name for name in TIERS if config.getoption(f"--{name}"))]
+    hypothesis.settings.load_profile(tiers[-1])
     _read_shipped_sets_once()
 
 

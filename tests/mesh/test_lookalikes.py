@@ -24,12 +24,12 @@ OTHERS = [
     for name, variant in table.items()
     if name not in LONG and (set_name == "iqblock" or name not in NO_HEXAGONS)
 ]
-#: One for the default run, of the others every second one for integration.
+#: One for the default run, of the others every third one for integration.
 FRIDGEIQ = [
     pytest.param(
         name,
         marks=[pytest.mark.integration] * (name != "the author's")
-        + [pytest.mark.long] * (name in LONG or number % 2),
+        + [pytest.mark.long] * (name in LONG or bool(number % 3)),
     )
     for number, name in enumerate(VARIANTS)
 ]
@@ -91,7 +91,7 @@ def test_fridgeiq_by_others(name: str, run_json: RunJson) -> None:
 
 
 @pytest.mark.integration
-@pytest.mark.every(6)
+@pytest.mark.every(9)
 @pytest.mark.parametrize(("set_name", "variant"), OTHERS)
 def test_other_flat_sets_by_others(set_name: str, variant: Variant, run_json: RunJson) -> None:
     check_flat(set_name, variant, run_json)

@@ -354,7 +354,15 @@ def test_a_set_makes_a_pocket_booklet(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("name", ["fridgeiq", "iqfit", "iqblock", "iqstars", "calendar", "tangram"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "fridgeiq",
+        "iqstars",
+        "tangram",
+        *(pytest.param(name, marks=pytest.mark.long) for name in ("iqfit", "iqblock", "calendar")),
+    ],
+)
 def test_no_third_of_a_page_is_blank(name: str, tmp_path: Path) -> None:
     """But for the last page of the challenges, and that of their solutions."""
     entries = [entry for entry in some(name) if entry.solution]

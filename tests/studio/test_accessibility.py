@@ -48,7 +48,7 @@ def test_every_view_speaks_four_languages(
     chromium: Browser, studio: RunningStudio, language: str
 ) -> None:
     messages = load_messages("studio", language)
-    with drawing(chromium, studio) as sheet:
+    with drawing(chromium, studio, viewport=TABLET) as sheet:
         page = sheet.page
         for view in VIEWS:
             page.locator(f"#tab-{view}").click()
@@ -59,6 +59,11 @@ def test_every_view_speaks_four_languages(
             assert page.locator(f"#tab-{view}").inner_text() == messages[f"view_{view}"]
         assert page.locator(".draw-things h2").inner_text() == messages["draw_things"]
         assert page.locator("html").get_attribute("lang") == language
+        page.keyboard.press("Escape")
+        page.locator('[data-id="add-board"]').click()
+        overflowing = """() => [...document.querySelectorAll(".draw > div")].filter(
+          (column) => column.scrollWidth > column.clientWidth).map((column) => column.className)"""
+        assert page.evaluate(overflowing) == []
 
 
 @pytest.mark.parametrize("language", LANGUAGES[1:])

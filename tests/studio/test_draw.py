@@ -346,6 +346,19 @@ def test_a_board_has_texts_clues_and_open_cells(chromium: Browser, studio: Runni
         assert sorted(texts) == ["1", "2", "3", "A"]
 
 
+def test_the_chosen_brush_stays(chromium: Browser, studio: RunningStudio) -> None:
+    with drawing(chromium, studio) as sheet:
+        chosen = sheet.page.locator(".brush[aria-checked=true]")
+        for _ in range(2):
+            sheet.new(example=True)
+            assert chosen.get_attribute("data-brush") == "brush-A"
+        sheet.page.locator('[data-brush="erase"]').click()
+        sheet.stroke((0, 0))
+        sheet.page.keyboard.press("Control+z")
+        sheet.settle()
+        assert chosen.get_attribute("data-brush") == "erase"
+
+
 def test_what_is_saved_is_a_set_file(chromium: Browser, studio: RunningStudio) -> None:
     with drawing(chromium, studio) as sheet:
         sheet.new(example=True)
@@ -540,3 +553,105 @@ def test_a_tab_that_is_clicked_twice_opens_once(chromium: Browser, studio: Runni
 def test_every_rule_of_the_style_is_closed(studio: RunningStudio) -> None:
     style = studio.get("fabkit.css")[2].decode()
     assert style.count("{") == style.count("}")
+
+
+# --- marks, colours, counting, undo -------------------------------------------------------------
+
+MARKED = """\
+[set]
+name = "mine"
+lattice = "quarter-square"
+moves = "rotations"
+marks = { o = "hole" }
+
+[[piece]]
+id = "A"
+rows = ["Xo"]
+"""
+
+
+def test_marks_take_whole_places(chromium: Browser, studio: RunningStudio) -> None:
+    (studio.folder / "marked.toml").write_text(MARKED)
+    with drawing(chromium, studio) as sheet:
+        sheet.page.reload()
+        sheet.page.locator(".sheet-cell").first.wait_for()
+        sheet.open("marked.toml")
+        sheet.page.locator('[data-id="piece-0"]').click()
+        sheet.brush("o")
+        sheet.stroke((0, 0, 2))
+        assert sheet.document["piece"] == [{"id": "A", "rows": ["oo"]}]
+        sheet.stroke((0, 0, 1))  # takes it away again
+        assert sheet.document["piece"] == [{"id": "A", "rows": ["o"]}]
+        before = sheet.on_sheet()
+        sheet.brush("X")
+        sheet.stroke((1, 1, 0))  # a quarter
+        assert sheet.document["piece"] == [{"id": "A", "rows": ["o"]}]
+        assert sheet.on_sheet() == before
+        hint = sheet.page.locator(".draw-middle .faults")
+        assert "Marks need whole places" in hint.inner_text()
+        sheet.stroke((0, 1, 3))
+        assert sheet.document["piece"] == [{"id": "A", "rows": ["X"]}]
+        sheet.stroke((1, 1, 0))
+        assert sheet.document["piece"][0].keys() == {"id", "cells"}
+        assert hint.inner_text() == ""
+
+
+def test_a_colour_does_not_count_anew(chromium: Browser, studio: RunningStudio) -> None:
+    with drawing(chromium, studio) as sheet:
+        asked: list[str] = []
+        sheet.page.on(
+            "request", lambda request: asked.append(request.url) if "solve" in request.url else None
+        )
+        sheet.new(example=True)
+        sheet.brush("A")
+        sheet.page.wait_for_function(
+            "() => document.querySelector('.verdict progress').hidden && document.querySelector('.solution path')"
+        )
+        assert len(asked) == 1
+        colour = sheet.page.locator('[data-brush="field-draw_colour"]')
+        for value in ("#123456", "#654321"):
+            colour.fill(value)
+            colour.dispatch_event("change")
+            sheet.page.locator(f'.solution path[fill="{value}"]').wait_for(state="attached")
+            assert sheet.document["cut"]["colours"]["A"] == value
+        sheet.page.wait_for_timeout(200)
+        assert len(asked) == 1
+
+
+def test_a_stopped_count_can_be_made(chromium: Browser, studio: RunningStudio) -> None:
+    with drawing(chromium, studio) as sheet:
+        sheet.page.route("**/api/solve", lambda _: None)  # it is never answered
+        sheet.new(example=True)
+        stop = sheet.page.get_by_role("button", name="Stop")
+        count = sheet.page.get_by_role("button", name="Count", exact=True)
+        stop.focus()
+        assert not count.is_visible()
+        sheet.page.keyboard.press("Enter")
+        sheet.says("Not solved")
+        sheet.page.unroute("**/api/solve")
+        assert sheet.page.evaluate("document.activeElement.textContent") == "Count"
+        sheet.page.keyboard.press("Enter")
+        sheet.page.wait_for_function("() => document.querySelector('.solution path')")
+        assert not count.is_visible()
+
+
+def test_undo_works_in_fields_without_text(chromium: Browser, studio: RunningStudio) -> None:
+    with board(chromium, studio) as sheet:
+        sheet.page.locator('[data-id="piece-0"]').click()
+        for selector, is_undone in [
+            ('[data-brush="field-draw_add_mark"]', True),
+            ('[data-brush="field-draw_colour"]', True),
+            ("#studio-open", True),
+            ('[data-brush="field-draw_id"]', False),
+        ]:
+            sheet.brush("X")
+            sheet.stroke((1, 0))
+            changed = sheet.text
+            assert changed != BOARD
+            sheet.page.locator(selector).focus()
+            sheet.page.keyboard.press("Control+z")
+            assert sheet.text == (BOARD if is_undone else changed), selector
+            if is_undone:
+                sheet.page.keyboard.press("Control+y")
+                assert sheet.text == changed
+                sheet.page.keyboard.press("Control+z")

@@ -17,7 +17,7 @@ from fabkit.cli import main
 from fabkit.model.profile_file import load_profile
 from tests.support import browser
 from tests.support.pairset import PAIR
-from tests.support.studios import RunningStudio
+from tests.support.studios import RunningStudio, running
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
@@ -209,6 +209,52 @@ def test_presets_printers_and_search(chromium: Browser, studio: RunningStudio) -
         assert view.row("recess.bed_wall").is_visible()
         page.locator("[type=search]").fill("")
         page.get_by_role("button", name="Reset all").wait_for(state="hidden")
+
+
+def test_every_set_begins_with_the_profile_of_the_start(chromium: Browser, tmp_path: Path) -> None:
+    with (
+        running(tmp_path, "tangram", "-s", "thickness=8 mm") as studio,
+        browser.opened(chromium, studio.url, server=studio.url, first_visit=True) as page,
+    ):
+        settings = "() => fabkitStudio.project.state.settings"
+        is_saved = "() => fabkitStudio.project.isSaved"
+        page.locator(".sheet-cell").first.wait_for()
+        page.locator("#tab-tune").click()
+        thickness = page.locator("#tune-thickness")
+        thickness.wait_for()
+        assert page.evaluate(settings) == {"thickness": "8 mm"}
+        assert page.evaluate(is_saved)
+        thickness.fill("9")
+        page.wait_for_function("() => fabkitStudio.project.state.settings.thickness === '9 mm'")
+        assert not page.evaluate(is_saved)
+        assert page.title().startswith("• ")
+        page.locator("#studio-open").select_option("pentominoes")
+        page.locator("dialog.ask button").first.click()  # stay
+        page.locator("dialog.ask").wait_for(state="hidden")
+        assert page.evaluate(settings) == {"thickness": "9 mm"}
+        page.locator("#studio-open").select_option("pentominoes")
+        page.locator("dialog.ask button").last.click()
+        page.wait_for_function("() => document.getElementById('tune-thickness').value === '8'")
+        assert page.evaluate("() => fabkitStudio.project.name") == "pentominoes.toml"
+        assert page.evaluate(settings) == {"thickness": "8 mm"}
+        assert page.evaluate(is_saved)
+
+
+def test_saving_saves_the_profile(chromium: Browser, studio: RunningStudio) -> None:
+    with tuning(chromium, studio) as view:
+        page = view.page
+        before = (studio.folder / "pair.toml").stat().st_mtime_ns
+        for thickness in (9, 10):
+            view.field("thickness").fill(str(thickness))
+            view.wait_for_height(thickness)
+            page.keyboard.press("Control+s")
+            page.locator("#studio-say", has_text="Saved pair-profile.toml").wait_for()
+            page.wait_for_function("() => fabkitStudio.project.isSaved")
+            profile = studio.folder / "pair-profile.toml"
+            assert load_profile([str(profile)]).thickness_mm == thickness
+            assert not page.locator("dialog.ask").count()  # it is its own file
+        assert (studio.folder / "pair.toml").stat().st_mtime_ns == before
+        profile.unlink()
 
 
 def test_meshes_that_are_dropped_are_checked(chromium: Browser, studio: RunningStudio) -> None:

@@ -150,6 +150,8 @@ def test_a_mirrored_piece_is_one_sentence() -> None:
 
 #: Sets of users without a challenge.
 OF_USERS = ("hexominoes", "two")
+#: Magnets, balls, pegs, texts in a tray, and a set of a user's own: the others are like one of these.
+OF_EACH_KIND = ("fridgeiq", "iqfit", "iqstars", "calendar", "two")
 
 
 def stamps(folder: Path) -> dict[str, int]:
@@ -237,7 +239,13 @@ def test_reports_of_a_folder_agree(
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("name", [*OF_USERS, *shipped_names()])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[] if name in OF_EACH_KIND else pytest.mark.long)
+        for name in (*OF_USERS, *shipped_names())
+    ],
+)
 def test_a_set_is_made_once_and_make_check_and_verify_agree(
     name: str, at_home: str, run_json: RunJson
 ) -> None:

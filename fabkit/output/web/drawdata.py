@@ -11,8 +11,8 @@ from fabkit.output.web.playdata import flat_list, lattice_data
 
 
 def draw_data(puzzle: PuzzleSet) -> dict[str, Any]:
-    """Return the ``pieces``, ``boards`` and ids of ``challenges`` of a set, and the ``area`` of its
-    pieces.
+    """Return the ``pieces``, ``boards`` and ids of ``challenges`` of a set, its ``families`` with what
+    the names of their members consist of, and the ``area`` of its pieces.
 
     Cells are frame points of the lattice in flat lists. Areas are in units of area: squares, hexagons,
     triangles.
@@ -41,6 +41,16 @@ def draw_data(puzzle: PuzzleSet) -> dict[str, Any]:
             for drawn in puzzle.boards
         ],
         "challenges": [challenge.id for challenge in puzzle.challenges],
+        "families": [
+            {
+                "id": family.id,
+                "prefix": family.prefix,
+                "groups": [
+                    list(dict.fromkeys(label.text for label in group)) for group in family.groups
+                ],
+            }
+            for family in puzzle.families
+        ],
     }
 
 

@@ -121,8 +121,8 @@ class ChallengesView {
     this.rest = "";
     /** @type {Map<Element, Card>} */
     this.pictures = new Map();
-    this.observer = new IntersectionObserver((seen) => {
-      for (const { target } of seen.filter(({ isIntersecting }) => isIntersecting)) this.drawPicture(target);
+    this.observer = new IntersectionObserver((entries) => {
+      for (const { target } of entries.filter(({ isIntersecting }) => isIntersecting)) this.drawPicture(target);
     }, { rootMargin: "200px" });
     /** @type {(key: string, value: string, min: number, max?: number) => [HTMLElement, HTMLInputElement]} */
     const number = (key, value, min, max) =>
@@ -133,7 +133,7 @@ class ChallengesView {
       ...kinds.map((name) => this.option(`chall_kind_${name}`, { value: name }))));
     const [givenLabel, given] = number("chall_given", "", 1);
     const [minimalLabel, minimal] = this.field("chall_minimal", html("input", { type: "checkbox" }));
-    const [ofLabel, of] = this.field("chall_of", html("select"));
+    const [regionLabel, region] = this.field("chall_of", html("select"));
     const [seedLabel, seed] = number("chall_seed", "1", 0, 2 ** 32 - 1);
     const [secondsLabel, seconds] = number("chall_seconds", "60", 1, 3600);
     count.required = seed.required = seconds.required = true;
@@ -145,12 +145,12 @@ class ChallengesView {
     this.progress = html("progress", { hidden: true, max: 1 });
     this.outcome = html("p", { className: "quiet" });
     this.outcome.role = "status";
-    this.form = html("form", { className: "chall-form" }, worded(studio, "h2", "chall_new"), countLabel, ofLabel,
+    this.form = html("form", { className: "chall-form" }, worded(studio, "h2", "chall_new"), countLabel, regionLabel,
       kindLabel, givenLabel, minimalLabel, levels, seedLabel, secondsLabel,
       html("div", { className: "under" }, this.make, this.stop), this.progress, this.outcome);
-    this.fields = { count, kind, given, minimal, of, seed, seconds, levels: levelFields.map(([, box]) => box) };
+    this.fields = { count, kind, given, minimal, region, seed, seconds, levels: levelFields.map(([, box]) => box) };
     minimal.addEventListener("change", () => { given.disabled = minimal.checked; });
-    of.addEventListener("change", () => { kind.disabled = of.value.startsWith("of "); }); // only pieces are given
+    region.addEventListener("change", () => { kind.disabled = region.value.startsWith("of "); }); // only pieces are given
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
       if (this.stop.hidden) studio.attempt(() => this.generate());
@@ -204,11 +204,11 @@ class ChallengesView {
 
   /** Fills in the shapes that challenges can fill, in the current language. */
   fillKinds() {
-    const { fields: { of, kind }, studio } = this;
+    const { fields: { region, kind }, studio } = this;
     const { boards = [], challenges = [] } = studio.project.shapes ?? {};
     const begun = statementsOf(studio).filter(({ given, clue }) => !given?.length && !clue?.length).map(({ id }) => id)
       .filter((id) => challenges.includes(id));
-    const before = of.options.length ? of.value : null;
+    const chosen = region.options.length ? region.value : null;
     /** @type {HTMLOptionElement[]} */
     const options = boards.map((/** @type {any} */ { id, default: isDefault }) =>
       html("option", { value: `board ${id}`, textContent: id, selected: isDefault }));
@@ -216,8 +216,8 @@ class ChallengesView {
     if (!isOfBoard) options.unshift(this.option("chall_of_shapes", { value: "" }));
     options.push(...begun.map((id) => html("option", { value: `of ${id}`, textContent: id })));
     if (begun.length > 1) options.push(this.option("chall_of_all", { value: "of all" }));
-    of.replaceChildren(...options);
-    if (options.some(({ value }) => value === before)) of.value = String(before);
+    region.replaceChildren(...options);
+    if (options.some(({ value }) => value === chosen)) region.value = String(chosen);
     const marks = studio.project.document?.set?.marks;
     /** @type {HTMLOptionElement} */ (kind.options[3]).hidden = !marks;
     this.labelProgress();
@@ -275,9 +275,9 @@ class ChallengesView {
     const stated = new Map(statementsOf(this.studio).map((statement) => [statement.id, statement]));
     data.entries.forEach((entry, place) => {
       const { id } = entry;
-      const known = this.cards.get(id);
-      const statement = stated.get(id) ?? statements[id] ?? known?.statement;
-      const isNew = id in statements || Boolean(known?.isNew);
+      const cardBefore = this.cards.get(id);
+      const statement = stated.get(id) ?? statements[id] ?? cardBefore?.statement;
+      const isNew = id in statements || Boolean(cardBefore?.isNew);
       const card = { id, entry, place, data, facts: facts[id], statement, isNew, item: html("li", { className: "chall-card" }) };
       this.cards.set(id, card);
       this.removed.delete(id);
@@ -285,24 +285,24 @@ class ChallengesView {
   }
 
   async generate() {
-    const { studio, fields: { count, kind, given, minimal, of, seed, seconds, levels } } = this;
+    const { studio, fields: { count, kind, given, minimal, region, seed, seconds, levels } } = this;
     if (!isReadable(studio)) return;
-    const [place, id] = of.value.split(" ");
-    const chosen = levels.filter(({ checked }) => checked).map(({ value }) => value);
-    const told = minimal.checked ? "minimal" : given.value;
+    const [regionKind, regionId] = region.value.split(" ");
+    const chosenLevels = levels.filter(({ checked }) => checked).map(({ value }) => value);
+    const givenCount = minimal.checked ? "minimal" : given.value;
     const { rest } = this;
     this.busy(true);
     this.outcome.textContent = "";
     try {
       const made = await this.generating.stream("generate", {
         project: studio.project.request, count: Number(count.value), seed: Number(seed.value), seconds: Number(seconds.value),
-        levels: chosen.length ? chosen : levels.map(({ value }) => value),
-        ...(!kind.disabled && kind.value !== "given" && { clues: kind.value }), ...(told && { given: told }), ...(place && { [place]: id }),
+        levels: chosenLevels.length ? chosenLevels : levels.map(({ value }) => value),
+        ...(!kind.disabled && kind.value !== "given" && { clues: kind.value }), ...(givenCount && { given: givenCount }), ...(regionKind && { [regionKind]: regionId }),
       }, ({ progress }) => { this.progress.value = progress; });
       if (!made || rest !== this.rest) return;
       const ids = Object.keys(made.challenges);
-      const found = play.formatCount(studio.messages, "chall_found", ids.length);
-      this.outcome.textContent = made.missing ? `${found}: ${made.missing}` : found;
+      const counted = play.formatCount(studio.messages, "chall_made", ids.length);
+      this.outcome.textContent = made.missing ? `${counted}: ${made.missing}` : counted;
       if (!ids.length) return;
       for (const card of this.cards.values()) if (card.isNew && !this.isKept(card)) this.cards.delete(card.id);
       this.take({ ...made, data: await dataOf(made.page) }, made.challenges);
@@ -318,12 +318,12 @@ class ChallengesView {
 
   /** @param {boolean} isBusy */
   busy(isBusy) {
-    const hadFocus = document.activeElement;
+    const focused = document.activeElement;
     this.progress.value = 0;
     this.progress.hidden = this.stop.hidden = !isBusy;
     this.make.hidden = isBusy;
-    if (hadFocus === this.make) this.stop.focus();
-    if (hadFocus === this.stop) this.make.focus();
+    if (focused === this.make) this.stop.focus();
+    if (focused === this.stop) this.make.focus();
   }
 
   /** Whether a challenge is in the set file.
@@ -346,14 +346,14 @@ class ChallengesView {
       catalog: (card) => !card.statement && card.entry.kind !== "board",
     };
     for (const { id } of statementsOf(this.studio)) this.removed.delete(id); // brought back by undo
-    const all = [...this.cards.values()].filter(({ id }) => !this.removed.has(id));
-    const listed = all.filter((card) => passes[shown.value](card) && (!level.value || card.entry.level === level.value));
+    const cards = [...this.cards.values()].filter(({ id }) => !this.removed.has(id));
+    const listed = cards.filter((card) => passes[shown.value](card) && (!level.value || card.entry.level === level.value));
     const levelOf = (/** @type {Card} */ { entry, data }) => (entry.level ? data.levels.indexOf(entry.level) : data.levels.length);
     /** @type {Record<string, (a: Card, b: Card) => number>} */
     const orders = {
       level: (a, b) => levelOf(a) - levelOf(b) || (a.facts.score ?? 0) - (b.facts.score ?? 0),
       name: (a, b) => this.titleOf(a).localeCompare(this.titleOf(b), document.documentElement.lang, { numeric: true }),
-      pieces: (a, b) => free(a) - free(b),
+      pieces: (a, b) => piecesToPlace(a) - piecesToPlace(b),
     };
     listed.sort((a, b) => orders[sort.value](a, b) || orders.level(a, b));
     this.count.textContent = play.formatCount(messages, "chall_listed", listed.length);
@@ -382,7 +382,7 @@ class ChallengesView {
     const count = facts.solutions?.toLocaleString(language);
     const solutions = facts.complete || !count ? play.formatCount(messages, "chall_solutions", facts.solutions ?? 0)
       : studio.text("chall_at_least", { count });
-    const texts = [play.formatCount(messages, "chall_place", free(card)),
+    const texts = [play.formatCount(messages, "chall_place", piecesToPlace(card)),
       facts.complete && count ? solutions.replace(String(facts.solutions), count) : facts.solutions ? solutions : studio.text("chall_uncounted")];
     const level = html("p", { className: "quiet" }, play.stars(entry), " ", messages[`level_${entry.level || "unrated"}`]);
     const buttons = html("div", { className: "chall-do" }, this.button("chall_play", title, () => this.play(card)));
@@ -458,7 +458,7 @@ class ChallengesView {
 
 /** The number of pieces to place.
  * @param {Card} card */
-const free = ({ entry }) => entry.count - entry.given.length;
+const piecesToPlace = ({ entry }) => entry.count - entry.given.length;
 
 /** @param {Studio} studio
  * @param {HTMLElement} section */

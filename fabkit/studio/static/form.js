@@ -1,8 +1,6 @@
 // @ts-check
 // The profile as a form that is made from its own model.
-import { call } from "./server.js";
-
-const { ask, formatCount, html } = window.fabkitPlay;
+const { formatCount, html } = window.fabkitPlay;
 
 /** @typedef {import("./studio.js").Studio} Studio */
 /** @typedef {{ key: string, kind: string, limits: any[], description: string }} Setting */
@@ -16,9 +14,10 @@ const { ask, formatCount, html } = window.fabkitPlay;
 const OPEN = ["", "magnet", "recess", "label", "printer"];
 /** How long a field rests before its value counts. */
 const DEBOUNCE_MS = 150;
-/** A slider reaches to so many times the value without changes, and at least over this share of the limits;
- * the number beside it reaches to both limits. */
-const [REACH, LEAST_SHARE] = [3, 0.03];
+/** A slider reaches to so many times the value without changes; the number beside it reaches to both limits. */
+const REACH = 3;
+/** A slider reaches over this share of the limits at least. */
+const MIN_SHARE = 0.03;
 
 /** @param {string} text */
 const numberOf = (text) => Number.parseFloat(text);
@@ -36,7 +35,7 @@ export class Form {
     this.profile = null;
     /** @type {string[]} */
     this.layers = [];
-    /** What is changed: values by key.
+    /** What is changed in the profile that is shown: values by key.
      * @type {Record<string, string>} */
     this.settings = {};
     /** @type {Map<string, Row>} */
@@ -58,6 +57,9 @@ export class Form {
       this.search, this.faults, this.sections);
     this.write();
   }
+
+  /** The profile from which changes go on: a set may have been opened that is not shown yet. */
+  get state() { return this.studio.project.state; }
 
   /** @param {Profile} profile
    * @param {{ layers: string[], settings: Record<string, string> }} request */
@@ -111,12 +113,12 @@ export class Form {
   buildRow(setting) {
     const { key, kind, limits, description } = setting;
     const id = `tune-${key}`;
-    const [least, greatest] = limits;
+    const [min, max] = limits;
     const isNumber = ["length", "angle", "number"].includes(kind);
     const field = kind === "choice"
       ? html("select", { id }, ...limits.map((value) => html("option", { value, textContent: value })))
       : html("input", { id, spellcheck: false, type: isNumber ? "number" : kind === "colour" ? "color" : "text" });
-    if (field instanceof HTMLInputElement && isNumber) Object.assign(field, { min: least, max: greatest, step: "any" });
+    if (field instanceof HTMLInputElement && isNumber) Object.assign(field, { min, max, step: "any" });
     const slider = kind === "length" ? html("input", { type: "range", ariaLabel: description, tabIndex: -1 }) : null;
     const reset = html("button", { type: "button", className: "round", textContent: "↺", onclick: () => this.reset(key) });
     const fault = html("div", { id: `${id}-fault`, className: "fault" });
@@ -171,11 +173,11 @@ export class Form {
    * @param {Setting} setting
    * @param {number} reset
    * @param {number} value */
-  scale(slider, { limits: [least, greatest] }, reset, value) {
+  scale(slider, { limits: [min, max] }, reset, value) {
     if (document.activeElement === slider) return;
-    const top = Math.min(greatest, Math.max(REACH * reset, value, least + LEAST_SHARE * (greatest - least)));
-    const reach = top - least;
-    Object.assign(slider, { min: least, max: top, step: reach > 10 ? 0.1 : reach > 2 ? 0.05 : 0.01 });
+    const top = Math.min(max, Math.max(REACH * reset, value, min + MIN_SHARE * (max - min)));
+    const reach = top - min;
+    Object.assign(slider, { min, max: top, step: reach > 10 ? 0.1 : reach > 2 ? 0.05 : 0.01 });
     slider.value = String(value);
   }
 
@@ -188,7 +190,7 @@ export class Form {
     this.typed.set(key, ["length", "angle"].includes(kind) ? `${value}${unitOf(reset[key])}` : value);
     clearTimeout(this.timer);
     this.timer = window.setTimeout(() => {
-      const settings = { ...this.settings };
+      const settings = { ...this.state.settings };
       // The latest change comes last; a value without changes is none.
       for (const [typedKey, text] of this.typed) {
         delete settings[typedKey];
@@ -203,14 +205,13 @@ export class Form {
 
   /** @param {string} key */
   reset(key) {
-    const { [key]: _, ...others } = this.settings;
+    const { [key]: _, ...others } = this.state.settings;
     this.rows.get(key)?.field.focus();
     return this.change(others);
   }
 
   /** @param {Record<string, string>} settings */
   change(settings) {
-    this.settings = settings;
     return this.studio.attempt(() => this.studio.project.changeProfile({ settings }));
   }
 
@@ -218,13 +219,12 @@ export class Form {
    * @param {string} name */
   chooseLayer(group, name) {
     const { layers } = /** @type {Profile} */ (this.profile);
-    const chosen = new Set(this.layers);
+    const chosen = new Set(this.state.layers);
     for (const other of Object.keys(layers[group])) chosen.delete(other);
     if (name) chosen.add(name);
     // A profile comes before the layers on it.
     const order = Object.values(layers).flatMap((names) => Object.keys(names));
     const sorted = [...chosen].sort((a, b) => order.indexOf(a) - order.indexOf(b));
-    this.layers = sorted;
     return this.studio.attempt(() => this.studio.project.changeProfile({ layers: sorted }));
   }
 
@@ -286,11 +286,7 @@ export class Form {
   }
 
   async saveProfile() {
-    const { studio } = this;
-    const { name, text, known, differs } = await call("profile-file", { project: studio.project.request });
-    const answers = /** @type {[string, string][]} */ ([["", studio.text("cancel")], ["save", studio.text("do_save")]]);
-    if (differs && !(await ask(studio.text("tune_overwrite", { name }), answers))) return;
-    await call("save", { name, text, known });
-    studio.announce(studio.text("say_saved", { name }));
+    const name = await this.studio.saveProfile();
+    if (name) this.studio.announce(this.studio.text("say_saved", { name }));
   }
 }

@@ -19,6 +19,8 @@ export class Lattice {
      * @type {Cell[][]} */
     this.columns = document.columns.map(pairs);
     this.perPlace = this.columns[0].length;
+    /** Whether files draw pieces by outlines: where a unit of area has several cells. */
+    this.writesOutlines = document.kinds.some((/** @type {any} */ { lines }) => lines.includes(false));
     const { ux, vx } = this.grid;
     this._shift = (vx * this.columns.length) / ux;
     this._kinds = new Map();
@@ -66,6 +68,14 @@ export class Lattice {
     return [row, column - ((((column - this._columnsShifted(row)) % length) + length) % length)];
   }
 
+  /** The place from which a file counts the rows and columns of cells.
+   * @param {number[][]} addresses of all of them
+   * @returns {[row: number, column: number]} */
+  corner(addresses) {
+    const [top, left] = [0, 1].map((axis) => Math.min(...addresses.map((address) => address[axis])));
+    return addresses.length ? this.origin(top, left) : [0, 0];
+  }
+
   /** The inverse of `cellsAt`.
    * @param {Cell} cell
    * @returns {Address} */
@@ -81,13 +91,36 @@ export class Lattice {
    * @param {Cell[]} cells
    * @param {Symmetry} symmetry
    * @returns {Cell[]} */
-  turned(cells, { doubled: [a, b, c, d] }) {
-    const images = cells.map(([x, y]) => /** @type {Cell} */ ([(a * x + b * y) / 2, (c * x + d * y) / 2]));
+  turned(cells, symmetry) {
+    const images = cells.map((cell) => image(cell, symmetry));
     const [from, to] = [cells, images].map(middle);
     const [dx, dy] = this.grid.nearestStep(from[0] - to[0], from[1] - to[1]);
     return images.map(([x, y]) => [x + dx, y + dy]);
   }
 }
+
+/** @param {Cell} point
+ * @param {Symmetry} symmetry
+ * @returns {Cell} */
+const image = ([x, y], { doubled: [a, b, c, d] }) => [(a * x + b * y) / 2, (c * x + d * y) / 2];
+
+/** The movement of the lattice that takes cells to others, for any point of the frame; without cells, none.
+ * @param {Lattice} lattice
+ * @param {[from: Cell, to: Cell][]} moves
+ * @returns {(point: Cell) => Cell} */
+export function movement(lattice, moves) {
+  for (const symmetry of moves.length ? lattice.symmetries : []) {
+    const [dx, dy] = difference(moves[0][1], image(moves[0][0], symmetry));
+    const moved = (/** @type {Cell} */ point) => difference(image(point, symmetry), [-dx, -dy]);
+    if (moves.every(([from, to]) => String(moved(from)) === String(to))) return moved;
+  }
+  return (point) => point;
+}
+
+/** @param {Cell} a
+ * @param {Cell} b
+ * @returns {Cell} */
+export const difference = ([ax, ay], [bx, by]) => [ax - bx, ay - by];
 
 /** @param {Cell[]} cells */
 const middle = (cells) => [0, 1].map((axis) => cells.reduce((sum, cell) => sum + cell[axis], 0) / cells.length);

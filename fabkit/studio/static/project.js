@@ -9,11 +9,13 @@ import { call } from "./server.js";
 
 /** Fires `change` when the document, the profile or their reading has changed. */
 export class Project extends EventTarget {
-  constructor() {
+  /** @param {Pick<State, "layers" | "settings">} profile with which every set begins */
+  constructor({ layers, settings }) {
     super();
     this.name = "";
+    this.startProfile = { layers, settings };
     /** @type {State} */
-    this.state = { text: "", document: null, layers: [], settings: {} };
+    this.state = { text: "", document: null, layers, settings };
     /** Shapes and errors, as the server reads them.
      * @type {any} */
     this.shapes = null;
@@ -23,10 +25,15 @@ export class Project extends EventTarget {
     this.savedText = "";
     this.savedName = "";
     this.savedDigest = "";
+    /** The profile that was last opened or saved, and the digest of the file that holds it. */
+    this.savedProfile = "";
+    this.savedProfileDigest = "";
     /** @type {State[]} */
     this.past = [];
     /** @type {State[]} */
     this.future = [];
+    /** Counts the sets that were opened. */
+    this.opening = 0;
     this._version = 0;
     /** Whether the text is not yet that of the document. */
     this._isStale = false;
@@ -40,7 +47,9 @@ export class Project extends EventTarget {
   /** The parsed text; null where it is not TOML. */
   get document() { return this.state.document; }
   get isRead() { return !this._reading; }
-  get isSaved() { return this.text === this.savedText && this.name === this.savedName && !this._isStale; }
+  get isTextSaved() { return this.text === this.savedText && this.name === this.savedName && !this._isStale; }
+  get isProfileSaved() { return profileKey(this.state) === this.savedProfile; }
+  get isSaved() { return this.isTextSaved && this.isProfileSaved; }
 
   /** What the server needs to know of it. */
   get request() {
@@ -52,7 +61,9 @@ export class Project extends EventTarget {
    * @param {{ name: string, text: string, digest: string }} file */
   async load({ name, text, digest }) {
     Object.assign(this, { name, past: [], future: [], savedText: text, savedName: name, savedDigest: digest, shapes: null });
-    this.state = { ...this.state, text, document: null };
+    this.state = { ...this.startProfile, text, document: null };
+    this.opening += 1;
+    Object.assign(this, { savedProfile: profileKey(this.state), savedProfileDigest: "" });
     this._followsText = false;
     await this._read();
     this.savedText = this.text;
@@ -151,4 +162,20 @@ export class Project extends EventTarget {
     Object.assign(this, { savedText: text, savedName: name, savedDigest: digest });
     this._fire();
   }
+
+  /** Saves the profile in a file beside the set's; returns its name, or an empty one if it was not saved.
+   * @param {(name: string) => Promise<unknown>} mayOverwrite asked before another file of that name is replaced */
+  async saveProfile(mayOverwrite) {
+    const { request } = this;
+    const { name, text, known, differs } = await call("profile-file", { project: request });
+    if (differs && known !== this.savedProfileDigest && !(await mayOverwrite(name))) return "";
+    const { digest } = await call("save", { name, text, known });
+    Object.assign(this, { savedProfile: profileKey(request), savedProfileDigest: digest });
+    this._fire();
+    return name;
+  }
 }
+
+/** A profile as a text to compare.
+ * @param {Pick<State, "layers" | "settings">} profile */
+const profileKey = ({ layers, settings }) => JSON.stringify([layers, settings]);

@@ -11,11 +11,12 @@ const { UNIT, key, svg, viewBox, boxOf } = window.fabkitPlay;
 /** @typedef {{ fill: string, ink: string, text: string }} Look */
 /** @typedef {{ cell: Cell, key: number, path: SVGElement, centre: number[], address: number[] }} Spot */
 
-/** The smallest sheet, and the free places around what is painted. */
-const LEAST_PLACES = 8;
+/** The smallest sheet, in rows and columns. */
+const MIN_PLACES = 8;
+/** The free places around what is painted. */
 const MARGIN = 2;
 /** A sheet with more cells has no more room than its drawing takes. */
-const MOST_CELLS = 2500;
+const MAX_CELLS = 2500;
 /** Keys that move the cursor: right and up, in the drawing's directions. */
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
@@ -28,7 +29,7 @@ export class Sheet extends EventTarget {
     this.element = element;
     /** @type {Painting} */
     this.painting = new Map();
-    /** The painting before what is going on.
+    /** The painting before the stroke or move that goes on.
      * @type {Painting} */
     this.before = new Map();
     /** The letter to paint; empty to erase. */
@@ -37,6 +38,9 @@ export class Sheet extends EventTarget {
     this.tool = "paint";
     /** Whether all cells are one shape, whatever their letters. */
     this.isOneShape = false;
+    /** Whether what has a letter takes a whole place of the lattice.
+     * @type {(letter: string) => boolean} */
+    this.takesPlace = () => false;
     /** Whether it can only be looked at. */
     this.isOff = false;
     /** Set by `load`, before anything else is asked.
@@ -54,13 +58,13 @@ export class Sheet extends EventTarget {
     this._byPath = new Map();
     this._over = svg("g", { class: "sheet-over" });
     this._mark = svg("path", { class: "sheet-cursor" });
-    /** Where the cells of a shape went that has just been moved, by their keys.
-     * @type {Map<number, number>} */
-    this.moves = new Map();
+    /** Where the cells of a shape went that has just been moved.
+     * @type {[from: Cell, to: Cell][]} */
+    this.moves = [];
     /** @type {Spot | null} */
     this.cursor = null;
     /** A stroke, or a shape that is carried.
-     * @type {null | { erases: boolean, last: Spot } | { carried: [Cell, string][], lifted: number[], from: Cell, step: Cell }} */
+     * @type {null | { erases: boolean, last: Spot } | { carried: [Cell, string][], lifted: Cell[], from: Cell, step: Cell }} */
     this.hand = null;
     element.addEventListener("pointerdown", (event) => this._press(event));
     element.addEventListener("pointermove", (event) => this._drag(event));
@@ -101,9 +105,9 @@ export class Sheet extends EventTarget {
       const period = axis ? lattice.columns.length : 1;
       const values = addresses.map((address) => address[axis]);
       const [low, high] = values.length ? [Math.min(...values), Math.max(...values)] : [0, -1];
-      const free = Math.max(MARGIN * period, Math.ceil((LEAST_PLACES * period - (high - low + 1)) / 2));
-      const most = Math.floor(Math.sqrt(MOST_CELLS / lattice.perPlace)) * period;
-      const room = Math.max(0, Math.min(free, Math.floor((most - (high - low + 1)) / 2)));
+      const free = Math.max(MARGIN * period, Math.ceil((MIN_PLACES * period - (high - low + 1)) / 2));
+      const limit = Math.floor(Math.sqrt(MAX_CELLS / lattice.perPlace)) * period;
+      const room = Math.max(0, Math.min(free, Math.floor((limit - (high - low + 1)) / 2)));
       return Array.from({ length: high - low + 1 + 2 * room }, (_, i) => low - room + i);
     });
     this.spots = rows.flatMap((row) => columns.flatMap((column) => lattice.cellsAt(row, column).map((cell, k) => {
@@ -118,8 +122,8 @@ export class Sheet extends EventTarget {
     const box = boxOf(this.spots.map((spot) => lattice.grid.cornersOf(spot.cell).flat()));
     this.element.setAttribute("viewBox", viewBox(lattice.grid, box, 8).join(" "));
     this.element.replaceChildren(...this.spots.map(({ path }) => path), this._over, this._mark);
-    const near = this.cursor && this._byKey.get(this.cursor.key);
-    this.cursor = near ?? this.spots[Math.floor(this.spots.length / 2)];
+    const sameSpot = this.cursor && this._byKey.get(this.cursor.key);
+    this.cursor = sameSpot ?? this.spots[Math.floor(this.spots.length / 2)];
   }
 
   /** Whether what is painted comes so near to the edge that there is hardly room beside it. */
@@ -133,14 +137,14 @@ export class Sheet extends EventTarget {
   draw() {
     const lines = [];
     const carried = this._isCarried() ? this._carriedPainting() : null;
-    const letterAt = (/** @type {number} */ at) => carried?.get(at) ?? this.painting.get(at);
+    const letterOf = (/** @type {number} */ cellKey) => carried?.get(cellKey) ?? this.painting.get(cellKey);
     /** @type {Map<string, string>} */
     const owners = new Map();
-    for (const { cell, key: at, path } of this.spots) {
-      const letter = letterAt(at);
+    for (const { cell, key: cellKey, path } of this.spots) {
+      const letter = letterOf(cellKey);
       path.style.fill = letter === undefined ? "" : this.look(letter).fill;
       path.dataset.letter = letter ?? "";
-      path.classList.toggle("carried", Boolean(carried?.has(at)));
+      path.classList.toggle("carried", Boolean(carried?.has(cellKey)));
       for (const [from, to] of this.lattice.grid.edgesOf(cell)) {
         const back = `${to} ${from}`;
         const other = owners.get(back);
@@ -150,17 +154,17 @@ export class Sheet extends EventTarget {
     }
     const toText = (/** @type {number[]} */ point) => this.lattice.grid.toDrawing(point[0], point[1]).join(" ");
     const d = lines.map(([from, to]) => `M${toText(from)}L${toText(to)}`).join("");
-    this._over.replaceChildren(svg("path", { d, class: "sheet-line" }), ...this._letters(letterAt), ...this.details(this));
+    this._over.replaceChildren(svg("path", { d, class: "sheet-line" }), ...this._letters(letterOf), ...this.details(this));
     this._markCursor();
   }
 
   /** A letter on the cell nearest to the middle of each shape.
-   * @param {(at: number) => string | undefined} letterAt */
-  _letters(letterAt) {
+   * @param {(cellKey: number) => string | undefined} letterOf by the keys of cells */
+  _letters(letterOf) {
     /** @type {Map<string, Spot[]>} */
     const shapes = new Map();
     for (const spot of this.spots) {
-      const letter = letterAt(spot.key);
+      const letter = letterOf(spot.key);
       if (letter === undefined || !this.look(letter).text) continue;
       const name = this.isOneShape ? `${spot.key} ${letter}` : letter;
       shapes.set(name, [...(shapes.get(name) ?? []), spot]);
@@ -168,10 +172,10 @@ export class Sheet extends EventTarget {
     return [...shapes.values()].map((spots) => {
       const middle = [0, 1].map((axis) => spots.reduce((sum, spot) => sum + spot.centre[axis], 0) / spots.length);
       const distance = (/** @type {Spot} */ { centre }) => Math.hypot(centre[0] - middle[0], centre[1] - middle[1]);
-      const best = spots.reduce((near, spot) => (distance(spot) < distance(near) - 1e-6 ? spot : near));
-      const { text, ink } = this.look(letterAt(best.key) ?? "");
+      const central = spots.reduce((nearest, spot) => (distance(spot) < distance(nearest) - 1e-6 ? spot : nearest));
+      const { text, ink } = this.look(letterOf(central.key) ?? "");
       const size = (this.lattice.perPlace > 1 ? 0.24 : 0.42) * UNIT;
-      const place = { x: best.centre[0], y: best.centre[1], dy: "0.357em", "font-size": size, fill: ink, class: "letter" };
+      const place = { x: central.centre[0], y: central.centre[1], dy: "0.357em", "font-size": size, fill: ink, class: "letter" };
       const element = svg("text", place);
       element.textContent = text;
       return element;
@@ -187,9 +191,13 @@ export class Sheet extends EventTarget {
 
   /** @param {Spot} spot
    * @param {boolean} erases */
-  _paint(spot, erases) {
-    if (erases || !this.brush) this.painting.delete(spot.key);
-    else this.painting.set(spot.key, this.brush);
+  _paint({ key: own, address: [row, column] }, erases) {
+    const letter = erases ? "" : this.brush;
+    const takesPlace = [letter, this.painting.get(own) ?? ""].some((drawn) => drawn && this.takesPlace(drawn));
+    for (const target of takesPlace ? this.lattice.cellsAt(row, column).map((cell) => key(...cell)) : [own]) {
+      if (letter) this.painting.set(target, letter);
+      else this.painting.delete(target);
+    }
   }
 
   /** The spot under a pointer.
@@ -226,14 +234,14 @@ export class Sheet extends EventTarget {
   _drag(event) {
     const { hand } = this;
     if (!hand) return;
-    const steps = [...(event.getCoalescedEvents?.() ?? []), event];
+    const positions = [...(event.getCoalescedEvents?.() ?? []), event];
     if ("carried" in hand) {
       const spot = this._spotAt(event);
       if (spot && this._carryTo(spot.cell)) this.cursor = spot;
       return;
     }
-    for (const step of steps) {
-      const spot = this._spotAt(step);
+    for (const position of positions) {
+      const spot = this._spotAt(position);
       if (!spot || spot === hand.last) continue;
       this._paint(spot, hand.erases);
       hand.last = this.cursor = spot;
@@ -261,7 +269,7 @@ export class Sheet extends EventTarget {
     if (this._isTight()) this._layOut(this.drawn.map(([cell]) => cell));
     this.draw();
     this.dispatchEvent(new Event("painted"));
-    this.moves.clear();
+    this.moves = [];
   }
 
   // --- moving shapes ---
@@ -275,7 +283,7 @@ export class Sheet extends EventTarget {
     this.before = new Map(this.painting);
     const carried = this.drawn.filter(([, other]) => this.isOneShape || other === letter);
     for (const [cell] of carried) this.painting.delete(key(...cell));
-    this.hand = { carried, lifted: carried.map(([cell]) => key(...cell)), from: spot.cell, step: [0, 0] };
+    this.hand = { carried, lifted: carried.map(([cell]) => cell), from: spot.cell, step: [0, 0] };
   }
 
   /** Moves the carried shape with the cell under the pointer; returns whether it stays on the sheet.
@@ -285,9 +293,9 @@ export class Sheet extends EventTarget {
     if (!hand || !("carried" in hand)) return false;
     const [x, y] = this.lattice.grid.nearestStep(cell[0] - hand.from[0], cell[1] - hand.from[1]);
     if (!this._fits(hand.carried, [x, y])) return false;
-    const isNew = x !== hand.step[0] || y !== hand.step[1];
+    const isMoved = x !== hand.step[0] || y !== hand.step[1];
     hand.step = [x, y];
-    if (isNew) this.draw();
+    if (isMoved) this.draw();
     return true;
   }
 
@@ -302,11 +310,9 @@ export class Sheet extends EventTarget {
   }
 
   _drop() {
-    const places = [...this._carriedPainting()];
-    for (const [at, letter] of places) this.painting.set(at, letter);
-    /** Where each cell of the shape has gone, for what stands on it. */
-    const { lifted } = /** @type {any} */ (this.hand);
-    this.moves = new Map(lifted.map((/** @type {number} */ from, /** @type {number} */ i) => [from, places[i][0]]));
+    for (const [cell, letter] of this._carriedPainting()) this.painting.set(cell, letter);
+    const { carried, lifted, step: [x, y] } = /** @type {any} */ (this.hand);
+    this.moves = lifted.map((/** @type {Cell} */ from, /** @type {number} */ i) => [from, [carried[i][0][0] + x, carried[i][0][1] + y]]);
   }
 
   /** Turns a shape by the lattice's smallest angle, or turns it over: the carried one, or that under the
@@ -320,8 +326,8 @@ export class Sheet extends EventTarget {
       this._lift(this.cursor);
     }
     const hand = /** @type {any} */ (this.hand);
-    const wanted = { left: [1, false], right: [this.lattice.turns - 1, false], flip: [0, true] }[way];
-    const symmetry = this.lattice.symmetries.find(({ turns, flipped }) => turns === wanted[0] && flipped === wanted[1]);
+    const turnCount = { left: 1, right: this.lattice.turns - 1, flip: 0 }[way];
+    const symmetry = this.lattice.symmetries.find(({ turns, flipped }) => turns === turnCount && flipped === (way === "flip"));
     const cells = this.lattice.turned(hand.carried.map((/** @type {[Cell, string]} */ [cell]) => cell), /** @type {any} */ (symmetry));
     const turned = hand.carried.map((/** @type {[Cell, string]} */ [, letter], /** @type {number} */ i) => [cells[i], letter]);
     if (this._fits(turned, hand.step)) {
@@ -359,22 +365,22 @@ export class Sheet extends EventTarget {
    * @param {boolean} paints */
   _step([right, down], paints) {
     const cursor = /** @type {Spot} */ (this.cursor);
-    let best = null;
-    let least = Infinity;
+    let nearest = null;
+    let lowestCost = Infinity;
     for (const spot of this.spots) {
       const [x, y] = [spot.centre[0] - cursor.centre[0], spot.centre[1] - cursor.centre[1]];
       const along = x * right + y * down;
       const aside = Math.abs(x * down) + Math.abs(y * right);
       if (along < 1 || aside > along * 1.8) continue;
       const cost = along + 2 * aside;
-      if (cost < least - 1e-6) [best, least] = [spot, cost];
+      if (cost < lowestCost - 1e-6) [nearest, lowestCost] = [spot, cost];
     }
-    if (!best) return void this.dispatchEvent(new Event("cursor"));
-    this.cursor = best;
+    if (!nearest) return void this.dispatchEvent(new Event("cursor"));
+    this.cursor = nearest;
     if (this._isCarried()) {
-      this._carryTo(best.cell);
+      this._carryTo(nearest.cell);
     } else if (paints) {
-      this._paint(best, false);
+      this._paint(nearest, false);
       this._finish();
     }
     this._markCursor();

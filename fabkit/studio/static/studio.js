@@ -8,13 +8,15 @@ const { fabkitPlay: play, FABKIT: data } = window;
 
 /** The views by name: modules that export `start(studio, section)`, loaded when first opened. */
 const VIEWS = ["draw", "tune", "challenges", "play"];
+/** Fields in which text is typed: these have an undo of their own. */
+const TYPED = "textarea, input:not([type=checkbox], [type=color], [type=radio], [type=range])";
 
 export class Studio {
   /** @param {any} start what the server starts with; see `start_document` */
   constructor(start) {
     this.start = start;
     this.messages = data.messages;
-    this.project = new Project();
+    this.project = new Project(start);
     /** @type {Map<string, Lattice>} */
     this.lattices = new Map(start.lattices.map((/** @type {any} */ document) => [document.name, new Lattice(document)]));
     /** @type {Map<string, { show?: () => void }>} */
@@ -57,16 +59,18 @@ export class Studio {
   async run() {
     new play.Settings();
     const { start, project } = this;
-    Object.assign(project.state, { layers: start.layers, settings: start.settings });
     this.fillFiles(start.files);
     /** @type {Record<string, () => unknown>} */
     const actions = {
       new: () => this.find("new").showModal(),
       save: async () => {
         /** @type {HTMLElement} */ (document.activeElement).blur(); // what is typed counts
-        await project.save();
+        const isProfileOnly = project.isTextSaved && !project.isProfileSaved;
+        if (!isProfileOnly) await project.save();
+        const profile = project.isProfileSaved ? "" : await this.saveProfile();
         this.fillFiles(await call("files", {}));
-        this.announce(this.text("say_saved", { name: project.name }));
+        const names = [...(isProfileOnly ? [] : [project.name]), ...(profile ? [profile] : [])];
+        if (names.length) this.announce(this.text("say_saved", { name: names.join(", ") }));
       },
       undo: () => project.undo(),
       redo: () => project.redo(),
@@ -81,7 +85,7 @@ export class Studio {
     this.find("open").addEventListener("change", () => this.open(() => call("open", { name: this.find("open").value })));
     this.find("name").addEventListener("change", () => project.rename(this.find("name").value));
     document.addEventListener("keydown", (event) => {
-      const isText = /** @type {Element} */ (event.target).matches("input, textarea, select");
+      const isText = /** @type {Element} */ (event.target).matches(TYPED);
       const name = { z: event.shiftKey ? "redo" : "undo", y: "redo", s: "save" }[event.key.toLowerCase()];
       if (!name || !(event.ctrlKey || event.metaKey) || (isText && name !== "save")) return;
       event.preventDefault();
@@ -116,6 +120,13 @@ export class Studio {
     } catch (error) {
       return this.fail(error);
     }
+  }
+
+  /** Saves the profile; returns the name of its file, or an empty one if it was not saved.
+   * @returns {Promise<string>} */
+  saveProfile() {
+    const answers = /** @type {[string, string][]} */ ([["", this.text("cancel")], ["save", this.text("do_save")]]);
+    return this.project.saveProfile((name) => play.ask(this.text("tune_overwrite", { name }), answers));
   }
 
   /** @param {string[]} files */

@@ -10,21 +10,39 @@ const { html, svg, viewBox, boxOf, pairs, formatCount } = window.fabkitPlay;
 /** Changes within this time are solved once. */
 const PAUSE_MS = 60;
 
+/** Keys of tables on which no solution depends. */
+const TITLES = ["name", "title", "label", "area", "source", "licence", "group"];
+/** Keys on which none depends unless clues name colours. */
+const COLOURS = ["colour", "colours"];
+
+/** What the solutions of a challenge depend on.
+ * @param {Record<string, any>} document
+ * @param {string} challenge */
+function questionOf({ profile: _, ...file }, challenge) {
+  const clues = [file.board, file.challenge].flat().flatMap((table) => table?.clue ?? []);
+  const ignored = clues.some((clue) => clue?.colour) ? TITLES : [...TITLES, ...COLOURS];
+  const entriesOf = (/** @type {any} */ table) => Object.entries(table ?? {}).filter(([key]) => !ignored.includes(key));
+  const tables = Object.entries(file).map(([key, value]) => [key, Array.isArray(value) ? value.map(entriesOf) : entriesOf(value)]);
+  return JSON.stringify([tables, challenge]);
+}
+
 export class Verdict {
   /** @param {Studio} studio */
   constructor(studio) {
     this.studio = studio;
     this.latest = new Latest();
     this.title = html("h2", { className: "verdict-title" });
-    this.more = html("p", { className: "quiet" });
+    this.remarks = html("p", { className: "quiet" });
     this.bar = html("progress", { max: 1, hidden: true });
     this.stop = html("button", { type: "button", className: "plain", hidden: true });
+    this.countAgain = html("button", { type: "button", className: "plain", hidden: true });
     this.areas = html("p", { className: "areas" });
     this.picture = svg("svg", { class: "solution", role: "img" });
     this.choice = html("select", {});
-    this.element = html("section", { className: "verdict" }, this.choice, this.title, this.bar, this.stop, this.more, this.areas, this.picture);
+    this.element = html("section", { className: "verdict" }, this.choice, this.title, this.bar, this.stop, this.countAgain, this.remarks, this.areas, this.picture);
     this.title.setAttribute("aria-live", "polite");
     this.stop.addEventListener("click", () => { this.latest.stop(); this.showStopped(); });
+    this.countAgain.addEventListener("click", () => { this.asked = ""; this.update(); });
     this.choice.addEventListener("change", () => { this.asked = ""; this.update(); });
     /** What was asked last. */
     this.asked = "";
@@ -39,6 +57,9 @@ export class Verdict {
     /** The solution in the picture.
      * @type {unknown} */
     this.drawnSolution = null;
+    /** The shapes that gave it its colours.
+     * @type {unknown} */
+    this.drawnShapes = null;
   }
 
   /** @param {string} name
@@ -50,9 +71,7 @@ export class Verdict {
     const { project } = this.studio;
     if (!project.isRead) return;
     const { shapes } = project;
-    // Titles and the profile do not matter.
-    const { profile, set, ...file } = project.document ?? {};
-    const question = shapes && JSON.stringify([set?.lattice, set?.moves, set?.marks, set?.chequer, set?.chequer_role, file, this.choice.value]);
+    const question = shapes && questionOf(project.document ?? {}, this.choice.value);
     if (question && question !== this.asked) {
       this.asked = question;
       this.showChoices(shapes);
@@ -62,7 +81,7 @@ export class Verdict {
       this.timer = window.setTimeout(() => this.ask(), PAUSE_MS);
     } else if (!shapes) {
       if (this.asked) this.latest.stop();
-      Object.assign(this, { asked: "", answer: null, solution: null, error: "" });
+      Object.assign(this, { asked: "", answer: null, solution: null, isStopped: false, error: "" });
       window.clearTimeout(this.timer);
     }
     this.show();
@@ -72,9 +91,9 @@ export class Verdict {
   showChoices({ boards, challenges }) {
     const names = [...boards.filter((/** @type {any} */ board) => board.default), ...boards.filter((/** @type {any} */ board) => !board.default)]
       .map((/** @type {any} */ { id }) => id).concat(challenges);
-    const { value } = this.choice;
+    const { value: chosen } = this.choice;
     this.choice.replaceChildren(...names.map((name) => html("option", { value: name, textContent: name })));
-    if (names.includes(value)) this.choice.value = value;
+    if (names.includes(chosen)) this.choice.value = chosen;
     this.choice.hidden = names.length < 2;
   }
 
@@ -110,22 +129,22 @@ export class Verdict {
     const number = (/** @type {number} */ count) => count.toLocaleString(document.documentElement.lang);
     const counted = (/** @type {string} */ key, /** @type {number} */ count) => formatCount(messages, key, count).replace(String(count), number(count));
     let title = "";
-    let more = "";
+    let remarks = "";
     if (answer) {
       const { status, count, upToSymmetry, reason, level } = answer;
-      const different = upToSymmetry ?? count;
-      if (status === "impossible") [title, more] = [this.text("draw_impossible"), reason];
-      else if (different === 1) title = this.text("draw_unique");
-      else if (different !== null) title = counted("draw_solutions", different);
+      const differentCount = upToSymmetry ?? count;
+      if (status === "impossible") [title, remarks] = [this.text("draw_impossible"), reason];
+      else if (differentCount === 1) title = this.text("draw_unique");
+      else if (differentCount !== null) title = counted("draw_solutions", differentCount);
       else title = this.text("draw_unknown");
       const parts = [
-        ...(different && count > different ? [this.text("draw_labelled", { count: number(count) })] : []),
+        ...(differentCount && count > differentCount ? [this.text("draw_labelled", { count: number(count) })] : []),
         ...(level ? [messages[`level_${level}`]] : []),
       ];
-      if (parts.length) more = parts.join(" · ");
+      if (parts.length) remarks = parts.join(" · ");
     } else if (error) {
       title = this.text("draw_unsolved");
-      more = error instanceof Error ? error.message : "";
+      remarks = error instanceof Error ? error.message : "";
     } else if (this.isStopped) {
       title = this.atLeast ? this.text("draw_at_least", { count: number(this.atLeast) }) : this.text("draw_unsolved");
     } else if (isAsking) {
@@ -136,9 +155,13 @@ export class Verdict {
     if (this.title.textContent !== title) this.title.textContent = title;
     this.title.classList.toggle("good", answer?.upToSymmetry === 1 || (answer?.count === 1));
     this.title.classList.toggle("wrong", answer?.status === "impossible" || Boolean(error) || (!this.asked && project.faults.length > 0));
-    this.more.textContent = more;
+    this.remarks.textContent = remarks;
+    const hasFocus = [this.stop, this.countAgain].find((button) => button === document.activeElement);
     this.bar.hidden = this.stop.hidden = !isAsking;
+    this.countAgain.hidden = !this.asked || (!this.isStopped && !error);
+    if (hasFocus?.hidden) [this.stop, this.countAgain].find((button) => !button.hidden)?.focus();
     this.stop.textContent = this.text("stop");
+    this.countAgain.textContent = this.text("draw_again");
     this.bar.ariaLabel = this.text("draw_solving");
     this.choice.ariaLabel = this.text("draw_challenge");
     this.showAreas();
@@ -154,11 +177,11 @@ export class Verdict {
     if (board) {
       // Balls cover more or fewer cells, by the side on which they lie.
       const isSolved = this.answer && this.answer.status !== "impossible";
-      const rest = isSolved ? 0 : board.area - shapes.area - board.open;
+      const surplus = isSolved ? 0 : board.area - shapes.area - board.open;
       texts.push(this.text("draw_area_board", { area: number(board.area) }));
       if (board.open) texts.push(this.text("draw_area_open", { area: number(board.open) }));
-      if (rest) texts.push(this.text(rest > 0 ? "draw_area_over" : "draw_area_lacks", { area: number(Math.abs(rest)) }));
-      this.areas.classList.toggle("wrong", rest !== 0 && this.answer?.status === "impossible");
+      if (surplus) texts.push(this.text(surplus > 0 ? "draw_area_over" : "draw_area_lacks", { area: number(Math.abs(surplus)) }));
+      this.areas.classList.toggle("wrong", surplus !== 0 && this.answer?.status === "impossible");
     }
     this.areas.textContent = texts.join(" · ");
   }
@@ -171,8 +194,8 @@ export class Verdict {
       this.picture.setAttribute("hidden", "");
       return;
     }
-    if (this.drawnSolution === solution) return;
-    this.drawnSolution = solution;
+    if (this.drawnSolution === solution && this.drawnShapes === shapes) return;
+    Object.assign(this, { drawnSolution: solution, drawnShapes: shapes });
     const { grid } = this.studio.lattice;
     const byId = new Map(shapes.pieces.map((/** @type {any} */ piece) => [piece.id, piece]));
     const rings = Object.entries(solution).map(([id, cells]) => ({ id, rings: grid.ringsOf(pairs(cells)) }));
