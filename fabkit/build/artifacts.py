@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from fabkit.core.errors import ExternalError, FabkitError, InputError, escape
 from fabkit.core.files import temporary_folder
+from fabkit.core.progress import Progress
 from fabkit.jobs.parallel import Calls
 from fabkit.model.accessory import Printable
 from fabkit.model.filaments import filaments_for
@@ -84,6 +85,15 @@ class Artifacts:
     def plates(self) -> list[Plate]:
         """The plates: everything laid out on the printer's bed."""
         return self.begin_plates().results()[0]
+
+    def lay_out(self, progress: Progress) -> list[Plate]:
+        """Return the `plates`, laid out in this process with progress, so that it can be stopped."""
+        from fabkit.printing.plate import arrange_plates
+
+        if not self.has_plates:
+            drawings = list(self.drawings.values())
+            self.__dict__["plates"] = arrange_plates(drawings, self.profile, progress)
+        return self.plates
 
     @cached_property
     def cuts(self) -> dict[str, CutPiece]:

@@ -25,7 +25,7 @@ _kept: OrderedDict[tuple[object, ...], tuple[Mesh, dict[str, Any]]] = OrderedDic
 
 
 class LiveParts:
-    """Everything that a set prints, as far as a profile suits it.
+    """Everything that a set prints, as far as a profile suits it; or the part of an id only.
 
     Attributes:
         ids: the ids of all parts.
@@ -36,8 +36,8 @@ class LiveParts:
         InputError: when the profile does not suit the set.
     """
 
-    def __init__(self, puzzle: PuzzleSet, profile: Profile) -> None:
-        parts = printed_parts(puzzle, profile)
+    def __init__(self, puzzle: PuzzleSet, profile: Profile, only: str = "") -> None:
+        parts = [part for part in printed_parts(puzzle, profile) if only in ("", part.id)]
         drafted, self.failed = draft_possible(puzzle, parts, profile, draft_printable)
         drawings = {drawing.piece: drawing for drawing in drafted}
         possible = [part for part in parts if part.id in drawings]

@@ -22,6 +22,7 @@ import numpy as np
 from shapely import Polygon, affinity, total_bounds
 
 from fabkit.core.errors import ErrorDetail, InputError
+from fabkit.core.progress import Progress, no_progress
 from fabkit.core.units import format_mm
 from fabkit.drawing.ball import BallDrawing
 from fabkit.drawing.boards.csg import BoardDrawing
@@ -67,7 +68,9 @@ class Plate:
     used: float
 
 
-def arrange_plates(drawings: Sequence[PartDrawing], profile: Profile) -> list[Plate]:
+def arrange_plates(
+    drawings: Sequence[PartDrawing], profile: Profile, progress: Progress = no_progress
+) -> list[Plate]:
     """Arrange pieces on as few plates as possible.
 
     Pieces whose prints pause at different heights are never on one plate, nor are those of different
@@ -88,7 +91,8 @@ def arrange_plates(drawings: Sequence[PartDrawing], profile: Profile) -> list[Pl
         for pause_mm, group in _groups(drawings, profile):
             of_group = {drawing.piece: outlines[drawing.piece] for drawing in group}
             group_shapes = with_copies(of_group, copies)
-            nested += [(pause_mm, placements) for placements in nest(group_shapes, bed)]
+            bins = nest(group_shapes, bed, progress)
+            nested += [(pause_mm, placements) for placements in bins]
     except InputError as error:
         least_mm = format_mm(MIN_ROOM_MM + 2 * profile.plate_edge_mm)
         in_parts = f"; on beds of at least {least_mm} it is printed in parts that join"
@@ -106,7 +110,7 @@ def arrange_plates(drawings: Sequence[PartDrawing], profile: Profile) -> list[Pl
         used = sum(shapes[placement.name].area for placement in placements) / usable_mm2
         middle = [
             replace(placement, name=without_copy_number(placement.name))
-            for placement in _centred(placements, shapes, bed)
+            for placement in _centred(placements, shapes, bed, progress)
         ]
         plates.append(Plate(number, tuple(middle), pause_mm, used))
     return plates
@@ -289,10 +293,10 @@ def _by_pause(drawings: Sequence[PartDrawing]) -> list[tuple[float | None, list[
 
 
 def _centred(
-    placements: Sequence[Placement], shapes: Mapping[str, Polygon], bed: Bin
+    placements: Sequence[Placement], shapes: Mapping[str, Polygon], bed: Bin, progress: Progress
 ) -> list[Placement]:
     """Place a bed's shapes close together, as near to its middle as its reserved corner allows."""
-    close = nest_compactly(shapes, bed, placements)
+    close = nest_compactly(shapes, bed, placements, progress)
     here = [placement.name for placement in placements]
     moved = [shifted for layout in (close, placements) for shifted in _moved(layout, shapes, bed)]
     shapes = {name: shapes[name] for name in here}

@@ -72,21 +72,29 @@ def solids(project: Project, first: str = "", *, emit: Emit, progress: Progress)
     ``model``, as soon as it is made.
 
     Args:
-        first: the id of the part that is made before the others.
+        first: the id of the part that is made, and emitted, before everything else.
 
     Returns:
         ``bill``: the bill of materials, see `Bom.document`, with the number of ``parts`` and ``grams``;
         null if a part cannot be made.
     """
+    from fabkit.build.live import LiveParts
     from fabkit.build.slicing import bom_of
 
-    live, faults = _live_parts(project)
-    parts = sorted(live.artifacts.printables, key=lambda part: part.id != first)
-    emit({"faults": faults, "ids": live.ids})
-    for done, part in enumerate(parts):
-        counted(progress, done, len(parts), part.id)
+    def emit_model(live: LiveParts, part: Printable) -> None:
         kind = getattr(part, "kind", "piece")
         emit({"id": part.id, "kind": kind, "model": live.model(part)})
+
+    if first:  # drafting all of them takes as long as making one
+        alone = LiveParts(project.puzzle, project.profile, first)
+        for part in alone.artifacts.printables:
+            emit_model(alone, part)
+    live, faults = _live_parts(project)
+    emit({"faults": faults, "ids": live.ids})
+    parts = [part for part in live.artifacts.printables if part.id != first]
+    for done, part in enumerate(parts):
+        counted(progress, done, len(parts), part.id)
+        emit_model(live, part)
     if faults:
         return {"bill": None}
     bom = bom_of(live.artifacts, project.profile)
@@ -107,7 +115,7 @@ def plates(project: Project, *, emit: Emit, progress: Progress) -> dict[str, Any
     def fails(other: ProfileForm) -> bool:
         try:
             live = LiveParts(project.puzzle, other.profile)
-            return bool(live.failed or not live.artifacts.plates)
+            return bool(live.failed or not live.artifacts.lay_out(progress))
         except InputError:
             return True
 
@@ -115,6 +123,7 @@ def plates(project: Project, *, emit: Emit, progress: Progress) -> dict[str, Any
     if faults:
         return {"plates": [], "faults": faults}
     try:
+        live.artifacts.lay_out(progress)
         return {"plates": plate_matrices(live.artifacts), "faults": []}
     except InputError as error:
         # All have one cause: the bed.

@@ -75,6 +75,7 @@ class Worker:
         with starting_workers():
             self._process.start()
         child.close()
+        self._is_warm = self._has_call = False
 
     @property
     def pid(self) -> int | None:
@@ -105,7 +106,7 @@ class Worker:
         async with self._turn:
             with anyio.CancelScope() as scope:
                 self._running = scope
-                is_over = False
+                self._has_call = is_over = False
                 try:
                     async for event in self._events(function, arguments):
                         is_over = not event.keys().isdisjoint(_LAST)
@@ -116,7 +117,7 @@ class Worker:
                         await send(event)
                 finally:
                     self._running = None
-                    if not is_over:
+                    if self._has_call and not is_over:
                         with anyio.CancelScope(shield=True):
                             if not await to_thread.run_sync(self._end_call):
                                 self._replace()
@@ -124,13 +125,23 @@ class Worker:
 
     async def _events(self, function: str, arguments: Mapping[str, Any]) -> AsyncIterator[Event]:
         try:
+            # Nothing is sent before: a call that is replaced meanwhile would end the process, which
+            # would never become warm where changes follow each other.
+            while not self._is_warm:
+                self._is_warm = await self._received() is not None
+            self._has_call = True
             self._pipe.send((function, arguments))
             while True:
-                if await to_thread.run_sync(self._pipe.poll, _POLL_S):
-                    yield self._pipe.recv()
+                event = await self._received()
+                if event is not None:
+                    yield event
         except (EOFError, OSError):
             message = "the process that did this has ended, perhaps for lack of memory; try again"
             yield {"error": error_document(ExternalError(message)), "worn": True}
+
+    async def _received(self) -> Event | None:
+        """Return the process's next event, if there is one soon."""
+        return self._pipe.recv() if await to_thread.run_sync(self._pipe.poll, _POLL_S) else None
 
     def _end_call(self) -> bool:
         """Ask the process to stop its call; return whether it has."""
@@ -154,6 +165,7 @@ def _serve(pipe: Connection, parent: int, warm: Sequence[str]) -> None:
     leave_out_vtk()
     for module in warm:
         import_module(module)
+    pipe.send({})  # it is warm
     with contextlib.suppress(EOFError, OSError):
         while True:
             message = pipe.recv()

@@ -259,6 +259,19 @@ SQUARES = {name: box(0, 0, 20, 20) for name in "ABC"}
 ROOM = Bin(100, 100, 2, 5, 30)
 
 
+@pytest.mark.parametrize("place", [polygon_nest.nest_by_polygon, nesting.nest_by_rectangle])
+def test_a_search_ends_with_what_its_progress_raises(place: Any) -> None:
+    class StoppedError(BaseException):
+        pass
+
+    def stop(share: float, text: str) -> None:
+        raise StoppedError
+
+    seed = (0,) if place is polygon_nest.nest_by_polygon else ()
+    with pytest.raises(StoppedError):
+        place(SQUARES, ROOM, *seed, stop)
+
+
 @pytest.mark.parametrize("fault", FAULTS)
 def test_bad_layouts_are_noticed_and_never_given(
     fault: str, monkeypatch: pytest.MonkeyPatch
@@ -271,9 +284,9 @@ def test_bad_layouts_are_noticed_and_never_given(
     assert message in found
     with pytest.raises(AssertionError):
         judge_layout(SQUARES, ROOM, [placements])
-    monkeypatch.setattr(nesting, "nest_by_polygon", lambda shapes, room, seed: placements)
+    monkeypatch.setattr(nesting, "nest_by_polygon", lambda *_: placements)
     judge_layout(SQUARES, ROOM, nest(SQUARES, ROOM))
-    monkeypatch.setattr(nesting, "nest_by_rectangle", lambda shapes, room: [placements])
+    monkeypatch.setattr(nesting, "nest_by_rectangle", lambda *_: [placements])
     with pytest.raises(ExternalError, match=message):
         nest_by("rectpack", SQUARES, ROOM)
 

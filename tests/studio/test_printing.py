@@ -241,6 +241,22 @@ def test_a_change_while_solids_are_made_keeps_their_process(
     assert children.read_text() == before
 
 
+def test_a_change_while_plates_are_laid_out_keeps_their_process(
+    studio: RunningStudio, fridgeiq: Any
+) -> None:
+    """So many pieces take longer than the studio waits for a call to end."""
+    pieces, _, _ = fridgeiq["text"].partition("[[challenge]]")
+    text = pieces.replace("[[piece]]", "[[piece]]\ncount = 10").replace("\narea = 40\n", "\n")
+    children = Path(f"/proc/{studio.process.pid}/task/{studio.process.pid}/children")
+    before = children.read_text()
+    long = studio.stream("plates", project=fridgeiq | {"text": text})
+    assert "progress" in next(long)
+    _, models, _ = solids(studio, fridgeiq)
+    assert [*models] == PIECES
+    assert list(long)[-1] == {"stopped": True}
+    assert children.read_text() == before
+
+
 def test_a_solution_is_put_on_its_board(studio: RunningStudio) -> None:
     (*_, last) = studio.stream("assembled", project=studio.project("iqblock"))
     parts = dict(last["result"]["parts"])

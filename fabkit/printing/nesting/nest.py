@@ -12,6 +12,7 @@ from typing import Any
 from shapely import Polygon, affinity, total_bounds
 
 from fabkit.core.errors import ErrorDetail, ExternalError, InputError
+from fabkit.core.progress import Progress, no_progress
 from fabkit.core.units import format_mm
 from fabkit.printing.nesting.bin import Bin, Placement, fitting_rotations, layout_faults, size_mm
 from fabkit.printing.nesting.polygon_nest import is_available, nest_by_polygon
@@ -33,13 +34,16 @@ _COARSE_MM = 0.15
 _WORTH_IT = 0.95
 
 
-def nest(shapes: Mapping[str, Polygon], bin_: Bin) -> list[list[Placement]]:
+def nest(
+    shapes: Mapping[str, Polygon], bin_: Bin, progress: Progress = no_progress
+) -> list[list[Placement]]:
     """Place shapes in bins.
 
     Shapes are rotated by multiples of 45 degrees, never mirrored. Only their outer boundaries count:
     no shape is placed in a hole. rectpack places the shapes where spyrrow is not installed or finds no
     layout in as few bins. Equal shapes in the same order give the same layout (see
-    `fabkit.printing.nesting.polygon_nest` for what that rests on).
+    `fabkit.printing.nesting.polygon_nest` for what that rests on). How long it takes is not known, so
+    `progress` is always called with the share 0.
 
     Returns:
         The placements in each bin; no bin is empty. No two shapes are nearer than the gap, and none
@@ -56,11 +60,17 @@ def nest(shapes: Mapping[str, Polygon], bin_: Bin) -> list[list[Placement]]:
     """
     shapes = {name: Polygon(outline.exterior) for name, outline in shapes.items()}
     _refuse_too_large(shapes, bin_)
-    boxed = nest_by_rectangle(shapes, bin_)
+    boxed = nest_by_rectangle(shapes, bin_, progress)
     if shapes and is_available():
         strip = _without_corner(bin_)
         areas = {name: shape.buffer(bin_.gap_mm / 2).area for name, shape in shapes.items()}
-        bins = _merged(_by_polygon(shapes, areas, strip, boxed) or boxed, shapes, areas, strip)
+        bins = _merged(
+            _by_polygon(shapes, areas, strip, boxed, progress) or boxed,
+            shapes,
+            areas,
+            strip,
+            progress,
+        )
         if bins != boxed:
             return bins
     faults = layout_faults(shapes, bin_, boxed)
@@ -70,7 +80,10 @@ def nest(shapes: Mapping[str, Polygon], bin_: Bin) -> list[list[Placement]]:
 
 
 def nest_compactly(
-    shapes: Mapping[str, Polygon], bin_: Bin, placements: Sequence[Placement]
+    shapes: Mapping[str, Polygon],
+    bin_: Bin,
+    placements: Sequence[Placement],
+    progress: Progress = no_progress,
 ) -> list[Placement]:
     """Place the shapes of one bin close together, about as wide as deep.
 
@@ -97,9 +110,9 @@ def nest_compactly(
         fits = all(fitting_rotations(outline, small) for outline in shapes.values())
         if not fits or math.hypot(*small.usable_mm) > _WORTH_IT * now_mm:
             continue
-        layouts = nest_by_rectangle(shapes, small)
+        layouts = nest_by_rectangle(shapes, small, progress)
         if is_available():
-            layouts.insert(0, nest_by_polygon(coarse, small, 0) or [])
+            layouts.insert(0, nest_by_polygon(coarse, small, 0, progress) or [])
         sound = [
             nested for nested in layouts if nested and not layout_faults(shapes, small, [nested])
         ]
@@ -148,6 +161,7 @@ def _by_polygon(
     areas: Mapping[str, float],
     bin_: Bin,
     boxed: Sequence[Sequence[Placement]],
+    progress: Progress,
 ) -> list[list[Placement]] | None:
     """Place shapes in at most as many bins as by boxes; None if not found.
 
@@ -155,7 +169,7 @@ def _by_polygon(
     """
     for count in range(_min_bins(areas.values(), bin_), len(boxed) + 1):
         for seed, parts in enumerate(_distribute(areas, count, boxed)):
-            bins = _nest_parts(parts, shapes, areas, bin_, seed)
+            bins = _nest_parts(parts, shapes, areas, bin_, seed, progress)
             if bins:
                 return bins
     return None
@@ -177,6 +191,7 @@ def _merged(
     shapes: Mapping[str, Polygon],
     areas: Mapping[str, float],
     bin_: Bin,
+    progress: Progress,
 ) -> list[list[Placement]]:
     """Place the shapes of two bins in one as often as that succeeds, the emptiest bins first."""
     merged = [list(placements) for placements in bins]
@@ -188,7 +203,7 @@ def _merged(
             tries -= 1
             both = {name: shapes[name] for name in names}
             fits = _min_bins([areas[name] for name in names], bin_) == 1
-            placements = nest_by_polygon(both, bin_, 0) if fits else None
+            placements = nest_by_polygon(both, bin_, 0, progress) if fits else None
             if placements and not layout_faults(both, bin_, [placements]):
                 merged = [each for each in merged if each[0].name not in both]
                 merged.append(placements)
@@ -204,6 +219,7 @@ def _nest_parts(
     areas: Mapping[str, float],
     bin_: Bin,
     seed: int,
+    progress: Progress,
 ) -> list[list[Placement]] | None:
     """Place each part in its own bin, the fullest bin first."""
     full = [[areas[name] for name in part] for part in parts]
@@ -212,7 +228,7 @@ def _nest_parts(
     placements_of_part: dict[int, list[Placement]] = {}
     for i in sorted(range(len(parts)), key=lambda i: -round(sum(full[i]), 6)):
         part = {name: shapes[name] for name in parts[i]}
-        placements = nest_by_polygon(part, bin_, seed)
+        placements = nest_by_polygon(part, bin_, seed, progress)
         if placements is None or layout_faults(part, bin_, [placements]):
             return None
         placements_of_part[i] = placements
@@ -255,7 +271,9 @@ _ORDERS = (
 )
 
 
-def nest_by_rectangle(shapes: Mapping[str, Polygon], bin_: Bin) -> list[list[Placement]]:
+def nest_by_rectangle(
+    shapes: Mapping[str, Polygon], bin_: Bin, progress: Progress = no_progress
+) -> list[list[Placement]]:
     """Fill bin after bin with bounding boxes.
 
     Each shape is rotated to the smallest box; each bin is filled in several ways, and the fullest is
@@ -271,7 +289,10 @@ def nest_by_rectangle(shapes: Mapping[str, Polygon], bin_: Bin) -> list[list[Pla
     bins = []
     while waiting:
         areas = {name: round(turned.area, 6) for name, (_, turned) in waiting.items()}
-        fillings = [_fill_bin(waiting, bin_, *how) for how in product(_CHOICES, _ORDERS)]
+        fillings = []
+        for choice, order in product(_CHOICES, _ORDERS):
+            progress(0.0, "")
+            fillings.append(_fill_bin(waiting, bin_, choice, order))
         placements = max(
             fillings, key=lambda placements: sum(areas[placement.name] for placement in placements)
         )

@@ -27,6 +27,7 @@ from typing import Any
 
 from shapely import Polygon
 
+from fabkit.core.progress import Progress, no_progress
 from fabkit.printing.nesting.bin import ROTATIONS_DEGREES, Bin, Placement
 from fabkit.solve.engines.engine import Budget, BudgetSpentError
 from fabkit.solve.engines.subprocess_engine import ProcessKilledError, run_in_subprocess
@@ -63,8 +64,10 @@ def is_available() -> bool:
     return hasattr(spyrrow, "ProgressQueue")
 
 
-def nest_by_polygon(shapes: Mapping[str, Polygon], bin_: Bin, seed: int) -> list[Placement] | None:
-    """Search for a layout of all shapes in one bin.
+def nest_by_polygon(
+    shapes: Mapping[str, Polygon], bin_: Bin, seed: int, progress: Progress = no_progress
+) -> list[Placement] | None:
+    """Search for a layout of all shapes in one bin; what `progress` raises ends the search.
 
     Returns:
         Their placements, in order; None if none was found, although there might be one.
@@ -85,7 +88,7 @@ def nest_by_polygon(shapes: Mapping[str, Polygon], bin_: Bin, seed: int) -> list
         "seed": seed,
     }
     try:
-        replies = run_in_subprocess(_search_task, task, Budget(_LONGEST_S))
+        replies = run_in_subprocess(_search_task, task, Budget(_LONGEST_S, progress))
         with contextlib.closing(replies):
             poses: list[_Pose] | None = next(replies)
     except (BudgetSpentError, ProcessKilledError):

@@ -8,8 +8,9 @@ const { FabkitScene } = window;
 /** @typedef {[id: string, matrix: number[]][]} Places */
 /** @typedef {{ rings: Fabkit.Point[][], measures: { name: string, mm: number, points: Fabkit.Point[] }[] }} Cut */
 
-/** Parts are shown as out of date if they are so for longer. */
-const PATIENCE_MS = 500;
+/** Parts are shown as out of date where none has been made for so long: another image before the one
+ * that is waited for would delay it. */
+const PATIENCE_MS = 800;
 /** The size of texts on a section, as a fraction of its width. */
 const TEXT = 0.032;
 /** How far measures along the edge of a section are from it, and the margin, in sizes of texts. */
@@ -130,6 +131,11 @@ export class Stage {
   begin() {
     this.outdated = new Set(this.ids);
     this.solution = null;
+    this.wait();
+  }
+
+  /** Waits for the next part. */
+  wait() {
     clearTimeout(this.timer);
     this.timer = window.setTimeout(() => this.fade(), PATIENCE_MS);
   }
@@ -150,6 +156,7 @@ export class Stage {
       this.fill();
     }
     if (!event.model) return;
+    this.wait();
     const before = this.made.get(event.id);
     const isSame = before && before.model.mesh === event.model.mesh && String(before.model.colours) === String(event.model.colours);
     const bytes = isSame ? before.bytes : await FabkitScene.inflate(event.model);

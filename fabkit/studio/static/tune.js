@@ -93,15 +93,16 @@ class TuneView {
     this.stage.begin();
     this.print.begin();
     this.tell("");
-    const read = call("profile", { project: request }).then((profile) => {
-      if (version === this.version) this.form.read(profile, request);
-    });
+    // The solids take longest, so they are asked for first.
     const made = this.latest.stream("solids", { project: request, first: this.stage.part }, (event) => {
       if (event.faults) {
         read.then(() => this.form.addFaults(event.faults));
         if (event.faults.length) this.tell(this.studio.text("tune_not_made"));
       }
       this.stage.take(event);
+    });
+    const read = call("profile", { project: request }).then((profile) => {
+      if (version === this.version) this.form.read(profile, request);
     });
     const [, result] = await Promise.all([read, made]).finally(() => {
       if (version === this.version) this.isMaking = false;

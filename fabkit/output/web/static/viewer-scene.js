@@ -13,6 +13,11 @@
   const LEAST_PROPORTION = 0.4; // least ratio of width to depth of a layout
   const FAINT = 0.3; // opacity of parts that are out of date
   const SAME_REACH = 0.1; // the view is kept if sizes change by at most this fraction
+  /** Where an image takes longer than this (no graphics card), images have fewer pixels while they change:
+   * this fraction of them each way, until nothing has changed for so long. */
+  const [SLOW_MS, COARSE, STILL_MS] = [60, 0.5, 250];
+  /** How often to look whether an image is complete. */
+  const POLL_MS = 4;
   /** Rotation (degrees), pan (fraction of the image) and zoom per key press. */
   const [TURN, SHIFT, NEAR] = [10, 0.06, 1.15];
   /** @type {Record<string, [across: number, up: number]>} */
@@ -206,7 +211,10 @@
       this.canvas = canvas;
       this.parts = /** @type {Fabkit.FullMap<string, ScenePart>} */ (new Map());
       this.apart = this.frames = 0;
-      this._waiting = false;
+      /** Whether an image is wanted, one is being rendered, and images take long. */
+      this._waiting = this._isRendering = this._isSlow = false;
+      /** The frame in which the wanted image is drawn, and the timer that makes it sharp. */
+      this._frame = this._timer = 0;
       this._touched = false;
       /** When the parts began to travel.
        * @type {number | null} */
@@ -459,7 +467,6 @@
     resize() {
       const { clientWidth: width, clientHeight: height } = this.canvas;
       if (!width || !height) return;
-      this._renderer.setPixelRatio(Math.min(devicePixelRatio, 2));
       this._renderer.setSize(width, height, false);
       this._camera.aspect = width / height;
       this._camera.updateProjectionMatrix();
@@ -467,24 +474,57 @@
       this.invalidate();
     }
 
+    /** Draws in the next frame after the image that is being rendered: in a queue, images would be late. */
     invalidate() {
-      if (this._waiting) return;
       this._waiting = true;
-      requestAnimationFrame((now) => this._draw(now));
+      this._schedule(this._isSlow);
     }
 
-    /** @param {number} now */
-    _draw(now) {
+    /** @param {boolean} isCoarse */
+    _schedule(isCoarse) {
+      clearTimeout(this._timer);
+      this._timer = 0;
+      if (this._isRendering || this._frame) return;
+      this._frame = requestAnimationFrame((now) => this._draw(now, isCoarse));
+    }
+
+    /** @param {number} now
+     * @param {boolean} isCoarse */
+    _draw(now, isCoarse) {
+      this._frame = 0;
       this._waiting = false;
+      this._isRendering = true;
       const share = this._begin === null ? 1 : Math.min((now - this._begin) / TRAVEL_MS, 1);
       for (const part of this.parts.values()) part.put(this.apart, smoothstep(Math.max(share, 0)));
       this._renderer.shadowMap.needsUpdate = this._dirty;
       this._dirty = share < 1;
       if (share >= 1) this._begin = null;
       this._controls.update();
+      const ratio = Math.min(devicePixelRatio, 2) * (isCoarse ? COARSE : 1);
+      if (this._renderer.getPixelRatio() !== ratio) this._renderer.setPixelRatio(ratio);
+      const start = performance.now();
       this._renderer.render(this._scene, this._camera);
       this.frames += 1;
       if (this._begin !== null) this.invalidate();
+      this._whenRendered(() => {
+        this._isRendering = false;
+        if (!isCoarse) this._isSlow = performance.now() - start > SLOW_MS;
+        if (this._waiting) this._schedule(this._isSlow);
+        else if (isCoarse) this._timer = window.setTimeout(() => this._schedule(false), STILL_MS);
+      });
+    }
+
+    /** @param {() => void} action */
+    _whenRendered(action) {
+      const gl = /** @type {WebGL2RenderingContext} */ (this._renderer.getContext());
+      const sync = gl.fenceSync(gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
+      gl.flush();
+      const look = () => {
+        if (sync && gl.clientWaitSync(sync, 0, 0) === gl.TIMEOUT_EXPIRED) return setTimeout(look, POLL_MS);
+        if (sync) gl.deleteSync(sync);
+        return action();
+      };
+      look();
     }
 
     /** Current matrices of visible parts by id, in mm, column-major, z up. */
@@ -494,7 +534,9 @@
     }
 
     /** Whether nothing moves and the image is up to date. */
-    get resting() { return !this._waiting && this._begin === null; }
+    get resting() {
+      return !(this._waiting || this._isRendering || this._frame || this._timer) && this._begin === null;
+    }
   }
 
   window.FabkitScene = ViewerScene;
