@@ -81,7 +81,7 @@ _WARM = {
 }
 #: How long a call may take to stop: a step of the CAD kernel reports no progress, and the solids that
 #: are kept would be lost with its process.
-_POLITE_S = {SOLVING: POLITE_S, SOLIDS: 3.0}
+_POLITE_S = {SOLVING: POLITE_S, SOLIDS: 10.0}
 
 
 def start_worker(name: str) -> Worker:
