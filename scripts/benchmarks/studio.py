@@ -60,7 +60,6 @@ SHARE = 0.95
 
 #: Notes how long after each event of the pointer on the sheet the next frame is painted, in seconds.
 WATCH_STROKES = """() => {
-  window.painted = [];
   const note = (event) => requestAnimationFrame(() => {
     const { port1, port2 } = new MessageChannel();
     port1.onmessage = () => window.painted.push((performance.now() - event.timeStamp) / 1000);
@@ -214,7 +213,7 @@ def measure_strokes(page: Page, name: str, strokes: int) -> list[float]:
     page.wait_for_function("() => fabkitStudio.project.past !== window.before")
     page.wait_for_function("() => fabkitStudio.project.isRead")
     page.locator(".sheet-cell").first.wait_for()
-    page.evaluate(WATCH_STROKES)
+    page.evaluate("window.painted = []")
     middles, dice, mouse = page.evaluate(MIDDLES), random.Random(name), page.mouse
     for _ in range(strokes):
         begin, end = dice.sample(middles, 2)
@@ -258,6 +257,8 @@ def measure_page(small: bool) -> dict[str, list[float]]:
         page = chromium.new_page(reduced_motion="reduce")
         page.goto(studio.url)
         page.wait_for_function("() => window.fabkitStudio?.view === 'draw'")
+        page.locator(".sheet").wait_for()
+        page.evaluate(WATCH_STROKES)
         return {
             STROKES_SHORT: measure_strokes(page, "pentominoes", strokes),
             STROKES_LONG: measure_strokes(page, "two-of-each.toml", strokes),
