@@ -60,7 +60,6 @@ SHARE = 0.95
 
 #: Notes how long after each event of the pointer on the sheet the next frame is painted, in seconds.
 WATCH_STROKES = """() => {
-  window.painted = [];
   const note = (event) => requestAnimationFrame(() => {
     const { port1, port2 } = new MessageChannel();
     port1.onmessage = () => window.painted.push((performance.now() - event.timeStamp) / 1000);
@@ -214,7 +213,7 @@ def measure_strokes(page: Page, name: str, strokes: int) -> list[float]:
     page.wait_for_function("() => fabkitStudio.project.past !== window.before")
     page.wait_for_function("() => fabkitStudio.project.isRead")
     page.locator(".sheet-cell").first.wait_for()
-    page.evaluate(WATCH_STROKES)
+    page.evaluate("window.painted = []")
     middles, dice, mouse = page.evaluate(MIDDLES), random.Random(name), page.mouse
     for _ in range(strokes):
         begin, end = dice.sample(middles, 2)
@@ -258,6 +257,8 @@ def measure_page(small: bool) -> dict[str, list[float]]:
         page = chromium.new_page(reduced_motion="reduce")
         page.goto(studio.url)
         page.wait_for_function("() => window.fabkitStudio?.view === 'draw'")
+        page.locator(".sheet").wait_for()
+        page.evaluate(WATCH_STROKES)
         return {
             STROKES_SHORT: measure_strokes(page, "pentominoes", strokes),
             STROKES_LONG: measure_strokes(page, "two-of-each.toml", strokes),
@@ -315,7 +316,8 @@ def time_studio(small: bool) -> bool:
     )
     print(f"{'seconds':36} {'median':>8} {SHARE:>7.0%} {'maximum':>8} {'x reference':>12}  limit")
     is_kept = times.memory_mb < MEMORY_MB
-    for name, seconds, limit, is_share in rows:
+    for name, seconds, limit, needs_share in rows:
+        is_share = needs_share and not small  # few times have no such share
         values = [statistics.median(seconds), _within(seconds), max(seconds)]
         judged_s = values[is_share]
         marks = [" *"[bool(limit) and place == is_share] for place in range(len(values))]
