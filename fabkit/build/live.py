@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fabkit.drawing.part import PartDrawing
     from fabkit.mesh.mesh import Mesh
 
-#: Parts that are kept: those of the largest shipped set, as they are and as they were.
+#: Parts that are kept: those of the largest shipped set with four profiles.
 _KEPT = 64
 #: The mesh and the model of each part, by what they depend on.
 _kept: OrderedDict[tuple[object, ...], tuple[Mesh, dict[str, Any]]] = OrderedDict()

@@ -161,14 +161,14 @@ def folder_lock(
     folder: Path,
     advice: str = "wait for it, or choose another folder with -o",
     holder: str = "another fabkit process is using",
-    of: Path | None = None,
+    named_folder: Path | None = None,
 ) -> Iterator[None]:
     """Create a folder if needed and lock it; the lock ends with this process, even if killed.
 
     Args:
         advice: what the message that it is in use says to do.
         holder: what holds the lock then.
-        of: the folder that the message names, if another.
+        named_folder: the folder that the message names, if another.
 
     Raises:
         ExternalError: immediately, when another process holds the lock or the folder cannot be created.
@@ -181,7 +181,9 @@ def folder_lock(
         try:
             lock.acquire()
         except Timeout:
-            raise ExternalError(f"{holder} {escape(str(of or folder))}; {advice}") from None
+            raise ExternalError(
+                f"{holder} {escape(str(named_folder or folder))}; {advice}"
+            ) from None
     try:
         yield
     finally:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
+from pathlib import Path
 from typing import Any
 
 from fabkit.core.errors import ErrorDetail, InputError
@@ -65,23 +66,29 @@ class ProfileForm:
             name, in groups; by key the ``values``, and those that they have when ``reset``; and the
             ``faults`` of the values, each with its ``key`` and ``message``.
         """
-        reset = format_values(vars(merge_layers(self.layers, (), self.set_values)))
+        try:
+            below = merge_layers(self.layers, (), self.set_values)
+            faults = [
+                self.fault(detail, partial(_has_error, key))
+                for key, detail in self._errors().items()
+            ]
+        except InputError as error:  # a file that cannot be read is chosen, and need not stay so
+            below = merge_layers((), (), self.set_values)
+            faults = [{"key": "", "message": str(error)}]
+        reset = format_values(vars(below))
         try:
             values = format_values(vars(merge_layers(self.layers, self._settings, self.set_values)))
         except InputError:
             values = reset | {key: text for key, text in self.settings.items() if key in reset}
         layers = _shipped_layers()
         own = set(files).union(self.layers).difference(*layers.values())
-        titles = {name: str(read_layer(name)["title"]) for name in sorted(own)}
         return {
             "settings": _settings(),
-            "layers": layers | {"profile": layers["profile"] | titles},
+            "layers": layers
+            | {"profile": layers["profile"] | {name: _title(name) for name in sorted(own)}},
             "values": values,
             "reset": reset,
-            "faults": [
-                self.fault(detail, partial(_has_error, key))
-                for key, detail in self._errors().items()
-            ],
+            "faults": faults,
         }
 
     def changes(self) -> str:
@@ -90,7 +97,9 @@ class ProfileForm:
         Raises:
             InputError: when the profile has errors.
         """
-        return dump_profile(self.profile, merge_layers((), (), self.set_values))
+        title = merge_layers(self.layers, (), self.set_values).title
+        profile = replace(self.profile, title=title)
+        return dump_profile(profile, merge_layers((), (), self.set_values))
 
     def fault(self, detail: ErrorDetail, remains: Callable[[ProfileForm], bool]) -> dict[str, str]:
         """Describe an error at the key that causes it: the latest setting without which it disappears.
@@ -137,7 +146,12 @@ def _settings() -> list[dict[str, Any]]:
 @lru_cache(1)
 def _shipped_layers() -> dict[str, dict[str, str]]:
     groups = {"profile": preset_names(), **layer_groups()}
-    return {
-        group: {name: str(read_layer(name)["title"]) for name in names}
-        for group, names in groups.items()
-    }
+    return {group: {name: _title(name) for name in names} for group, names in groups.items()}
+
+
+def _title(name: str) -> str:
+    """The title of a layer; of one that cannot be read, its name."""
+    try:
+        return str(read_layer(name)["title"])
+    except InputError:
+        return Path(name).name

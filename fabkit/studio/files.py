@@ -17,7 +17,7 @@ _ENDING = ".toml"
 #: What separates folders, drives and streams, on any system.
 _SEPARATORS = "/\\:"
 _LONGEST_NAME = 120
-#: The endings of profile files.
+#: The pattern of profile files.
 _PROFILES = f"*profile{_ENDING}"
 #: The name of a new set file, and what is in it.
 NEW_NAME = f"my-puzzle{_ENDING}"
@@ -78,7 +78,8 @@ class WorkingFolder:
 
     def profiles(self) -> list[str]:
         """Return the paths of the profile files in it."""
-        return sorted(str(path) for path in self.path.glob(_PROFILES) if self._is_plain(path))
+        files = (path for path in self.path.glob(_PROFILES) if self._is_plain(path))
+        return sorted(str(path) for path in files if not _looks_like_a_set(path))
 
     def read(self, name: str) -> dict[str, Any]:
         """Return ``name``, ``text`` and ``digest`` of a set file, here or of a shipped set.

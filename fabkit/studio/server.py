@@ -10,6 +10,7 @@ import errno
 import json
 import os
 import secrets
+import shutil
 import socket
 import sys
 import tempfile
@@ -167,14 +168,20 @@ class _Guard:
     def __init__(self, app: ASGIApp, studio: Studio, hosts: frozenset[str]) -> None:
         self._app, self._hosts = app, hosts
         self._token, self._once = studio.token.encode(), studio.once.encode()
+        self._is_used = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: SendMessage) -> None:
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
+            return await self._app(scope, receive, send)
         headers = {
             key.decode("latin-1"): value.decode("latin-1") for key, value in scope["headers"]
         }
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message["headers"], *_HEADERS]
+            await send(message)
+
         origin = headers.get("origin")
         begin, _, rest = scope["path"].removeprefix("/").partition("/")
         secret = begin.encode()
@@ -183,23 +190,21 @@ class _Guard:
             refusal = "this address is not the studio's; open the link that the terminal shows"
         elif origin is not None and origin.removeprefix("http://") not in self._hosts:
             refusal = "another site asked for this; open the link that the terminal shows"
-        elif self._once and secrets.compare_digest(secret, self._once):
-            self._once = b""
-            await RedirectResponse(f"/{self._token.decode()}/", 303)(scope, receive, send)
-            return
+        elif secrets.compare_digest(secret, self._once):
+            if not self._is_used:
+                self._is_used = True
+                link = RedirectResponse(f"/{self._token.decode()}/", 303)
+                return await link(scope, receive, send_with_headers)
+            refusal = (
+                "this link has been used already; open the one that the terminal shows, and if nobody "
+                "but another user of this machine can have opened it, end the studio"
+            )
         elif not secrets.compare_digest(secret, self._token):
             refusal = "the link is incomplete; open the one that the terminal shows"
         if refusal:
-            await PlainError(refusal, 403)(scope, receive, send)
-            return
+            return await PlainError(refusal, 403)(scope, receive, send_with_headers)
         inner = dict(scope, path=f"/{rest}", raw_path=f"/{rest}".encode())
-
-        async def with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                message["headers"] = [*message["headers"], *_HEADERS]
-            await send(message)
-
-        await self._app(inner, receive, with_headers)
+        return await self._app(inner, receive, send_with_headers)
 
 
 #: Headers of all answers: nothing is kept, framed elsewhere or sent elsewhere.
@@ -393,8 +398,11 @@ def _only_one(folder: Path) -> Iterator[Path]:
             raise PermissionError(errno.EPERM, "it belongs to another user")
     with folder_lock(own, "use that one, or end it first", "another studio is open in", folder):
         remove_staged(own)
-        with temporary_folder(own) as room:
-            yield room
+        try:
+            with temporary_folder(own) as room:
+                yield room
+        finally:
+            shutil.rmtree(own, ignore_errors=True)
 
 
 class _Server(uvicorn.Server):

@@ -40,6 +40,8 @@ _REPORT_S = 0.05
 _MAX_MEMORY_BYTES = 900 * 2**20
 #: The message of an unexpected error.
 FAILED = "fabkit failed; the terminal that runs the studio says how. Please report it"
+#: By how much other processes come before these.
+_NICE = 10
 _STOP = "stop"
 #: The keys of last events.
 _LAST = ("result", "error", "stopped")
@@ -162,6 +164,8 @@ def _serve(pipe: Connection, parent: int, warm: Sequence[str]) -> None:
     """Make the calls that arrive, in a process of their own."""
     exit_with_parent(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal's Ctrl-C is for the server
+    if hasattr(os, "nice"):
+        os.nice(_NICE)  # the browser comes first: the pointer must not lag
     leave_out_vtk()
     for module in warm:
         import_module(module)

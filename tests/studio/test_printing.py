@@ -129,10 +129,26 @@ def test_a_saved_profile_gives_the_same_values(studio: RunningStudio, fridgeiq: 
     before = studio.call("profile", project=changed)
     again = studio.call("profile", project=with_settings(fridgeiq, str(path)))
     assert again["values"] == again["reset"] == before["values"]
-    assert "changed: thickness=9 mm" in before["layers"]["profile"][str(path)]
+    assert before["layers"]["profile"][str(path)] == load_profile(["petg"]).title
 
 
 @pytest.mark.integration
+def test_a_profile_file_that_cannot_be_read_is_named_and_can_be_given_up(tmp_path: Path) -> None:
+    broken = tmp_path / "broken-profile.toml"
+    broken.write_text("thickness = ")
+    (tmp_path / "set-profile.toml").write_text(PAIR)
+    project = {"name": "pair.toml", "text": PAIR}
+    with running(tmp_path) as studio:
+        profile = studio.call("profile", project=project)
+        assert profile["faults"] == []
+        assert profile["layers"]["profile"][str(broken)] == "broken-profile.toml"
+        assert "set-profile.toml" not in str(profile["layers"])
+        chosen = studio.call("profile", project=with_settings(project, str(broken)))
+        assert chosen["layers"] == profile["layers"]
+        (fault,) = chosen["faults"]
+        assert "broken-profile.toml" in fault["message"]
+
+
 def test_a_profile_file_of_the_command_can_be_chosen(tmp_path: Path) -> None:
     (tmp_path / "own.toml").write_text('title = "Mine"\nthickness = "9 mm"\n')
     with running(tmp_path, "-p", "own.toml") as studio:

@@ -268,12 +268,15 @@ A = [[0, 0], [0, 1]]
         assert not sheet.page.locator(".draw-middle .faults li").count()
         rename("bar")
         assert named() == [["bar", "B"], "bar", "bar", ["bar", "B"], ["bar"], ["bar"]]
+        challenges = sheet.document["challenge"]
         count = sheet.page.locator('[data-brush="field-draw_count"]')
         for number, piece in (("2", "bar1"), ("1", "bar")):
             count.fill(number)
             count.press("Enter")
             sheet.settle()
             assert named()[1] == piece
+            assert "bar2" not in str(sheet.document["challenge"])
+        assert sheet.document["challenge"] == challenges
         sheet.page.locator('[data-id="piece-1"]').click()
         rename("D")
         assert sheet.document["challenge"][0]["clue"][0]["piece"] == "D"

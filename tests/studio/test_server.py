@@ -213,8 +213,11 @@ def test_the_link_on_the_browsers_command_line_works_once(
         assert studio.root not in link
         status, headers, _ = studio.request("GET", path)
         assert (status, headers["location"]) == (303, studio.root)
+        assert headers["cache-control"] == "no-store"
         assert studio.get("")[0] == 200
-        assert studio.request("GET", path)[0] == 403
+        status, _, body = studio.request("GET", path)
+        assert status == 403
+        assert b"used already" in body
 
 
 def test_a_port_in_use_is_told(alone: RunningStudio, tmp_path_factory: Any) -> None:

@@ -76,7 +76,8 @@ export class Fields {
     this.drawings.change(thing, (table, file) => {
       const before = copyIds(table);
       setKey(table, key, value);
-      renamePieces(file, new Map(copyIds(table).map((id, i) => [before[i], id])));
+      const after = copyIds(table);
+      renamePieces(file, new Map(before.flatMap((id, i) => (id && after[i] ? [[id, after[i]]] : []))));
     });
   }
 }

@@ -54,7 +54,7 @@ export class Form {
     this.save = html("button", { type: "button", className: "plain", onclick: () => studio.attempt(() => this.saveProfile()) });
     this.faults = html("div", { className: "tune-faults", role: "alert" });
     this.sections = html("div");
-    studio.project.addEventListener("profile-saved", () => studio.attempt(() => this.readAgain()));
+    studio.project.addEventListener("profile-saved", () => studio.attempt(() => this.readChoices()));
     this.search.addEventListener("input", () => this.filter());
     this.element = html("form", { className: "tune-form", onsubmit: (/** @type {Event} */ event) => event.preventDefault() },
       this.choices, html("div", { className: "tune-changes" }, this.count, this.resetAll, this.save),
@@ -305,10 +305,13 @@ export class Form {
     }
   }
 
-  /** Reads the profile as it is, and what there is to choose from. */
-  async readAgain() {
-    const { request } = this.studio.project;
-    this.read(await call("profile", { project: request }), request);
+  /** Reads again what there is to choose from. */
+  async readChoices() {
+    const { layers } = await call("profile", { project: this.studio.project.request });
+    if (!this.profile) return;
+    this.profile.layers = layers;
+    this.buildChoices();
+    this.fill();
   }
 
   async saveProfile() {

@@ -8,7 +8,7 @@ const { Grid, key, pairs } = window.fabkitPlay;
 /** @typedef {{ turns: number, flipped: boolean, doubled: number[] }} Symmetry */
 
 export class Lattice {
-  /** @param {any} document of `lattice_documents` */
+  /** @param {any} document of `lattices_to_draw_on` */
   constructor(document) {
     this.name = document.name;
     this.grid = new Grid(document, 1);

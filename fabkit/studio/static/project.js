@@ -87,16 +87,25 @@ export class Project extends EventTarget {
 
   /** Changes the profile.
    * @param {Partial<State>} values */
-  changeProfile(values) { return this._step(values); }
+  async changeProfile(values) {
+    this._take(values);
+    if (this._reading) await this._read();
+    else this._fire(); // nothing that the server reads has changed
+  }
 
   undo() { return this._travel(this.past, this.future); }
   redo() { return this._travel(this.future, this.past); }
 
   /** @param {Partial<State>} values */
-  _step(values) {
+  _take(values) {
     this.past.push(this.state);
     this.future = [];
     this.state = { ...this.state, ...values };
+  }
+
+  /** @param {Partial<State>} values */
+  _step(values) {
+    this._take(values);
     this._isStale = "document" in values;
     this._followsText = true;
     return this._read();

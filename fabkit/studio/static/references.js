@@ -52,6 +52,7 @@ export function renamePieces(file, names) {
  * @param {string} before
  * @param {string} after */
 export function renameBoard(file, before, after) {
+  if (!before) return;
   for (const table of [...tablesIn(file.challenge), ...tablesIn(file.family)]) {
     for (const key of ["board", "of"]) if (table[key] === before) table[key] = after;
   }

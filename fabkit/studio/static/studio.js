@@ -65,12 +65,16 @@ export class Studio {
       new: () => this.find("new").showModal(),
       save: async () => {
         /** @type {HTMLElement} */ (document.activeElement).blur(); // what is typed counts
-        const isProfileOnly = project.isTextSaved && !project.isProfileSaved;
-        if (!isProfileOnly) await project.save();
+        const isInFile = project.savedDigest || start.shipped.includes(project.name.replace(/\.toml$/, ""));
+        const names = [];
+        if (project.isProfileSaved || !project.isTextSaved || !isInFile) {
+          await project.save();
+          names.push(project.name);
+          this.announce(this.text("say_saved", { name: project.name }));
+          this.fillFiles(await call("files", {}));
+        }
         const profile = project.isProfileSaved ? "" : await this.saveProfile();
-        this.fillFiles(await call("files", {}));
-        const names = [...(isProfileOnly ? [] : [project.name]), ...(profile ? [profile] : [])];
-        if (names.length) this.announce(this.text("say_saved", { name: names.join(", ") }));
+        if (profile) this.announce(this.text("say_saved", { name: [...names, profile].join(", ") }));
       },
       undo: () => project.undo(),
       redo: () => project.redo(),

@@ -26,15 +26,18 @@ function questionOf({ profile: _, ...file }, challenge) {
   return JSON.stringify([tables, challenge]);
 }
 
-/** Fills a list with texts to choose from; what is chosen stays, if it is among them.
+/** Fills a list with texts to choose from, by their values; what is chosen stays, if it is among them.
  * @param {any} select
- * @param {string[]} texts */
+ * @param {Map<string, string>} texts */
 function fillSelect(select, texts) {
   const chosen = select.value;
-  if ([...select.options].map((option) => option.value).join() === texts.join()) return;
-  select.replaceChildren(...texts.map((text) => html("option", { value: text, textContent: text })));
-  if (texts.includes(chosen)) select.value = chosen;
+  if ([...select.options].map((option) => option.value).join() === [...texts.keys()].join()) return;
+  select.replaceChildren(...[...texts].map(([value, text]) => html("option", { value, textContent: text })));
+  if (texts.has(chosen)) select.value = chosen;
 }
+
+/** @param {string[]} texts */
+const ownValues = (texts) => new Map(texts.map((text) => [text, text]));
 
 export class Verdict {
   /** @param {Studio} studio */
@@ -109,16 +112,19 @@ export class Verdict {
   showChoices({ boards, challenges, families }) {
     const [main, others] = [true, false].map((isMain) => boards.filter((/** @type {any} */ board) => board.default === isMain));
     const ids = (/** @type {{ id: string }[]} */ tables) => tables.map(({ id }) => id);
-    const names = [...ids(main), ...ids(others), ...challenges, ...ids(families)];
+    // A family may have the name of its board.
+    const valueOf = (/** @type {string} */ id) => `family ${id}`;
+    const names = new Map([...ownValues([...ids(main), ...ids(others), ...challenges]),
+      ...ids(families).map((id) => /** @type {[string, string]} */ ([valueOf(id), id]))]);
     fillSelect(this.choice, names);
-    this.choice.hidden = names.length < 2;
-    const family = families.find((/** @type {any} */ { id }) => id === this.choice.value);
+    this.choice.hidden = names.size < 2;
+    const family = families.find((/** @type {any} */ { id }) => valueOf(id) === this.choice.value);
     this.parts.dataset.prefix = family?.prefix ?? "";
     this.parts.hidden = !family;
     const groups = family?.groups ?? [];
     while (this.parts.children.length > groups.length) this.parts.lastElementChild?.remove();
     while (this.parts.children.length < groups.length) this.parts.append(html("select", {}));
-    groups.forEach((/** @type {string[]} */ texts, /** @type {number} */ i) => fillSelect(this.parts.children[i], texts));
+    groups.forEach((/** @type {string[]} */ texts, /** @type {number} */ i) => fillSelect(this.parts.children[i], ownValues(texts)));
   }
 
   async ask() {
