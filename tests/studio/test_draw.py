@@ -618,7 +618,7 @@ def test_a_colour_does_not_count_anew(chromium: Browser, studio: RunningStudio) 
         sheet.page.on(
             "request", lambda request: asked.append(request.url) if "solve" in request.url else None
         )
-        sheet.new(example=True)
+        sheet.new("triangle", example=True)
         sheet.brush("A")
         sheet.page.wait_for_function(
             "() => document.querySelector('.verdict progress').hidden && document.querySelector('.solution path')"
@@ -637,7 +637,7 @@ def test_a_colour_does_not_count_anew(chromium: Browser, studio: RunningStudio) 
 def test_a_stopped_count_can_be_made(chromium: Browser, studio: RunningStudio) -> None:
     with drawing(chromium, studio) as sheet:
         sheet.page.route("**/api/solve", lambda _: None)  # it is never answered
-        sheet.new(example=True)
+        sheet.new("triangle", example=True)
         stop = sheet.page.get_by_role("button", name="Stop")
         count = sheet.page.get_by_role("button", name="Count", exact=True)
         stop.focus()

@@ -86,7 +86,10 @@ export class Studio {
       const body = { lattice: this.find("lattice").value, example: this.find("example").checked };
       if (this.find("new").returnValue) this.open(() => call("new", body));
     });
-    this.find("open").addEventListener("change", () => this.open(() => call("open", { name: this.find("open").value })));
+    this.find("open").addEventListener("change", () => {
+      const body = { name: this.find("open").value };
+      this.open(() => call("open", body));
+    });
     this.find("name").addEventListener("change", () => project.rename(this.find("name").value));
     document.addEventListener("keydown", (event) => {
       const isText = /** @type {Element} */ (event.target).matches(TYPED);
