@@ -173,6 +173,20 @@ def write_bom(folder: Path, puzzle: PuzzleSet, profile: Profile, force: bool = F
     """
     find_stl = partial(current_stl_files, folder, puzzle, profile)
     artifacts = Artifacts(puzzle, printed_parts(puzzle, profile), profile, find_stl)
+    bom = bom_in(folder, artifacts)
+    texts = {"bom.csv": bom_csv(bom), "bom.json": json_text(bom.document())}
+    write_reports(folder, puzzle.name, texts, force=force)
+    return bom
+
+
+def bom_in(folder: Path, artifacts: Artifacts) -> Bom:
+    """Make the bill of materials of everything that a set prints, by the slicer's report on the plates in
+    a folder, if it is up to date.
+
+    Raises:
+        InputError: when the profile does not suit the pieces, or a file is not fabkit's.
+    """
+    puzzle, profile = artifacts.puzzle, artifacts.profile
     report = sliced_before(folder, puzzle, profile)
     sliced = None
     if report and report["printable"]:
@@ -181,23 +195,6 @@ def write_bom(folder: Path, puzzle: PuzzleSet, profile: Profile, force: bool = F
         name = f"{report['slicer']} with {own['file'] if own else 'generic settings'}"
         sliced = SliceTotals(name, report["seconds"], grams, len(report["plates"]))
         profile = replace(profile, **own["filament"] if own else {})
-    bom = bom_of(artifacts, profile, sliced)
-    texts = {"bom.csv": bom_csv(bom), "bom.json": json_text(bom.document())}
-    write_reports(folder, puzzle.name, texts, force=force)
-    return bom
-
-
-def bom_of(artifacts: Artifacts, profile: Profile, sliced: SliceTotals | None = None) -> Bom:
-    """Make the bill of materials of everything that a set prints.
-
-    Args:
-        profile: that of the artifacts, perhaps with another filament.
-        sliced: a slicer's totals; filament is estimated without them.
-
-    Raises:
-        InputError: when the profile does not suit the pieces.
-    """
-    puzzle = artifacts.puzzle
     drawings = list(artifacts.drawings.values())
     with library_failures("the bill of materials"):
         meshes = {printable.id: artifacts.mesh(printable) for printable in artifacts.printables}

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 #: Time limits for the solution that is shown, and for each challenge of a check, in seconds.
 _SOLUTION_S, _CHECK_S = 5.0, 60.0
+#: Where commands put files, in the working folder.
+_OUTPUT = "output"
 #: In the room: the folder of files to download, and that of the report on a check.
 _FILES, _CHECK = "files", "check"
 
@@ -76,10 +78,11 @@ def solids(project: Project, first: str = "", *, emit: Emit, progress: Progress)
 
     Returns:
         ``bill``: the bill of materials, see `Bom.document`, with the number of ``parts`` and ``grams``;
-        null if a part cannot be made.
+        null if a part cannot be made. The print time is in it if `fabkit slice` has been called with
+        this set and profile.
     """
     from fabkit.build.live import LiveParts
-    from fabkit.build.slicing import bom_of
+    from fabkit.build.slicing import bom_in
 
     def emit_model(live: LiveParts, part: Printable) -> None:
         kind = getattr(part, "kind", "piece")
@@ -97,7 +100,7 @@ def solids(project: Project, first: str = "", *, emit: Emit, progress: Progress)
         emit_model(live, part)
     if faults:
         return {"bill": None}
-    bom = bom_of(live.artifacts, project.profile)
+    bom = bom_in(project.folder / _OUTPUT / project.puzzle.name, live.artifacts)
     totals = {"parts": sum(piece.count for piece in bom.pieces), "grams": bom.grams}
     return {"bill": bom.document() | totals}
 

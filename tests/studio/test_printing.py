@@ -199,6 +199,19 @@ def test_the_bill_is_that_of_the_command(
     assert bill["notes"] == document["notes"]
 
 
+@pytest.mark.needs("prusa-slicer")
+def test_the_bill_has_the_print_time_of_the_slicer(tmp_path: Path) -> None:
+    (tmp_path / "pair.toml").write_text(PAIR)
+    output = tmp_path / "output" / "pair"
+    assert main(["slice", str(tmp_path / "pair.toml"), "-o", str(output), "-q"]) == 0
+    seconds = json.loads((output / "slice.json").read_text())["seconds"]
+    project = {"name": "pair.toml", "text": PAIR}
+    with running(tmp_path) as studio:
+        assert solids(studio, project)[2]["print_seconds"] == seconds > 60
+        changed = with_settings(project, thickness="9 mm")
+        assert solids(studio, changed)[2]["print_seconds"] is None
+
+
 def test_parts_that_do_not_suit_are_told_and_the_others_made(
     studio: RunningStudio, fridgeiq: Any
 ) -> None:

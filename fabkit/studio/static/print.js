@@ -11,6 +11,12 @@ const KINDS = ["3mf", "stl", "step", "booklet", "page", "toml"];
 /** The files that can be checked. */
 const MESHES = ".stl,.3mf,.obj,.ply,.off,.glb";
 
+/** @param {number} seconds */
+function hoursAndMinutes(seconds) {
+  const minutes = Math.round(seconds / 60);
+  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
 export class Print {
   /** @param {Studio} studio
    * @param {HTMLElement} section meshes can be dropped anywhere in it */
@@ -108,7 +114,8 @@ export class Print {
       row("print_magnets", magnets.count ? `${magnets.count} · ${size} ${magnets.grade}` : studio.text("print_none")),
       row("print_cost", `${cost.total.toFixed(2)} ${cost.currency}`),
       row("print_plates", this.plates === null ? "…" : String(this.plates || "–")),
-      ...(pause ? [row("print_pause", `${pause.height_mm} mm`)] : []));
+      ...(pause ? [row("print_pause", `${pause.height_mm} mm`)] : []),
+      ...(bill.print_seconds ? [row("print_time", hoursAndMinutes(bill.print_seconds))] : []));
     this.notes.hidden = !bill.notes.length;
     this.notes.replaceChildren(html("summary", { textContent: studio.text("print_notes") }),
       ...bill.notes.map((/** @type {string} */ note) => html("p", { textContent: note, lang: "en" })));
