@@ -28,8 +28,10 @@ _EXAMPLES = {"triangle": ["AABBBB", "CCBDDD"]}
 MESHES = "meshes"
 #: The endings of meshes that can be checked.
 _MESH_ENDINGS = ("stl", "3mf", "obj", "ply", "off", "glb")
-#: Characters that names of meshes do not keep, and how many they keep.
-_UNSAFE, _LONGEST_MESH_NAME = re.compile(r"[^\w .-]|^\W+"), 60
+#: Characters that names of meshes do not keep.
+_UNSAFE = re.compile(r"[^\w .-]|^\W+")
+#: How many characters they keep.
+_LONGEST_MESH_NAME = 60
 
 
 def new_file(lattice: str, example: bool) -> dict[str, Any]:

@@ -17,12 +17,16 @@ if TYPE_CHECKING:
     from fabkit.build.live import LiveParts
     from fabkit.model.accessory import Printable
 
-#: Time limits for the solution that is shown, and for each challenge of a check, in seconds.
-_SOLUTION_S, _CHECK_S = 5.0, 60.0
+#: Time limit for the solution that is shown, in seconds.
+_SOLUTION_S = 5.0
+#: Time limit for each challenge of a check, in seconds.
+_CHECK_S = 60.0
 #: Where commands put files, in the working folder.
 _OUTPUT = "output"
-#: In the room: the folder of files to download, and that of the report on a check.
-_FILES, _CHECK = "files", "check"
+#: In the room: the folder of files to download.
+_FILES = "files"
+#: In the room: the folder of the report on a check.
+_CHECK = "check"
 
 
 def profile(project: Project) -> dict[str, Any]:
