@@ -22,13 +22,13 @@ import pytest
 
 # How long an example takes is the machine's, and what else runs on it.
 hypothesis.settings.register_profile("quick", deadline=None, max_examples=20, derandomize=True)
-hypothesis.settings.register_profile("integration", deadline=None, max_examples=80)
+hypothesis.settings.register_profile("integration", deadline=None, max_examples=60)
 hypothesis.settings.register_profile("long", deadline=None, max_examples=400)
 
 #: The checkout.
 ROOT = Path(__file__).resolve().parent.parent
 #: The tiers beside the default one, and how long such tests take.
-TIERS = {"integration": "a quarter of an hour", "long": "an hour together"}
+TIERS = {"integration": "half an hour", "long": "an hour and a half together"}
 #: How many tests were left to tiers that were not asked for, by option.
 left_out: dict[str, int] = {}
 

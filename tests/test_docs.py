@@ -73,6 +73,8 @@ FILE_NAMES = "|".join(
     if "." in name
 )
 RUNNABLE = [page for page in WRITTEN if page.commands]
+#: The page that proves which snowflakes there are.
+SLOW = "docs/tutorials/snowflakes.md"
 
 
 def is_quick(one: Command) -> bool:
@@ -133,7 +135,13 @@ def test_quick_commands_run_in_order(folder: Path, capsys: pytest.CaptureFixture
 
 @pytest.mark.integration
 @pytest.mark.usefixtures("docs")
-@pytest.mark.parametrize("page", RUNNABLE, ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, id=page.name, marks=[pytest.mark.long] * (page.name == SLOW))
+        for page in RUNNABLE
+    ],
+)
 def test_commands_run_in_order(
     page: DocPage, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -357,10 +357,12 @@ def test_a_set_makes_a_pocket_booklet(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        "fridgeiq",
         "iqstars",
         "tangram",
-        *(pytest.param(name, marks=pytest.mark.long) for name in ("iqfit", "iqblock", "calendar")),
+        *(
+            pytest.param(name, marks=pytest.mark.long)
+            for name in ("fridgeiq", "iqfit", "iqblock", "calendar")
+        ),
     ],
 )
 def test_no_third_of_a_page_is_blank(name: str, tmp_path: Path) -> None:

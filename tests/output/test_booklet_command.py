@@ -135,7 +135,7 @@ def test_what_has_no_solution_is_left_out_or_refused(
 # --- make -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.integration
+@pytest.mark.long
 def test_make_writes_the_booklet_once(
     pair: str, run_json: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

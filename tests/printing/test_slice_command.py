@@ -61,7 +61,7 @@ BILLS = [
 ]
 
 
-@pytest.mark.every(5)
+@pytest.mark.every(8)
 @with_prusa
 @pytest.mark.parametrize("bill", BILLS)
 def test_the_bill_agrees_with_the_slicer(

@@ -317,7 +317,9 @@ def counts_of(name: str) -> dict[str, int]:
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[pytest.mark.long] * (n == "fridgeiq")) for n in SETS]
+)
 def test_each_is_the_number_that_solve_counts(
     name: str, run_json: Callable[..., Any], pytestconfig: pytest.Config
 ) -> None:

@@ -149,6 +149,7 @@ def test_killed_at_random_moments(unbroken: list[bytes], tmp_path: Path) -> None
     assert run.files() == unbroken
 
 
+@pytest.mark.long
 def test_killed_on_a_cluster(unbroken: list[bytes], tmp_path: Path) -> None:
     """Two workers, one of which is killed halfway."""
     pytest.importorskip("distributed")
