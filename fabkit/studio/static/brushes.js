@@ -1,6 +1,6 @@
 // @ts-check
 // The brushes and tools above the sheet, beside the fields of what is drawn.
-import { LETTERS, PLAIN, SIGNS } from "./drawings.js";
+import { LETTERS, PLAIN, SIGNS, isPressed } from "./drawings.js";
 import { Fields, field } from "./fields.js";
 
 const { html } = window.fabkitPlay;
@@ -55,6 +55,7 @@ export class Brushes {
   /** @param {Thing} thing */
   show(thing) {
     const { element, sheet, stamp } = this;
+    if (isPressed(element, () => this.show(thing))) return;
     const focused = element.contains(document.activeElement) ? /** @type {HTMLElement} */ (document.activeElement).dataset.brush : null;
     const isPainting = sheet.tool === "paint" && !stamp;
     /** @type {(name: string, label: string, sign: string, isChosen: boolean, choose: () => void) => HTMLElement} */

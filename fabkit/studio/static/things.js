@@ -1,6 +1,6 @@
 // @ts-check
 // The list of pieces and boards: to choose, add and remove them.
-import { CUT, LETTERS, isSameThing } from "./drawings.js";
+import { CUT, LETTERS, isPressed, isSameThing } from "./drawings.js";
 
 const { html, svg, viewBox, boxOf } = window.fabkitPlay;
 
@@ -31,6 +31,7 @@ export class ThingList extends EventTarget {
   /** @param {Thing} chosen */
   show(chosen) {
     const { drawings, list } = this;
+    if (isPressed(list, () => this.show(chosen))) return;
     this.title.textContent = this.text("draw_things");
     this.flipsText.textContent = this.text("draw_flips");
     this.flips.checked = drawings.project.document?.set?.moves !== "rotations";
