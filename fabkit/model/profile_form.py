@@ -134,11 +134,7 @@ def _has_error(key: str, form: ProfileForm) -> bool:
 @lru_cache(1)
 def _settings() -> list[dict[str, Any]]:
     return [
-        {
-            "key": setting.key,
-            "kind": setting.kind,
-            "limits": list(setting.limits),
-        }
+        {"key": setting.key, "kind": setting.kind, "limits": list(setting.limits)}
         for setting in SETTINGS
     ]
 

@@ -15,8 +15,9 @@ LANGUAGES = ("en", "de", "it", "fr")
 
 
 def load_messages(part: str, language: str) -> dict[str, str]:
-    """Load the messages of ``booklet``, ``page`` or ``studio`` by key, with placeholders such as ``{title}``; or
-    of ``settings``, what each key of a profile sets, in English by `fabkit.model.profile`.
+    """Load the messages of ``booklet``, ``page`` or ``studio`` by key, with placeholders such as
+    ``{title}``; or of ``settings``, what each key of a profile sets, in English by
+    `fabkit.model.profile`.
 
     Raises:
         InputError: when the language is not supported.

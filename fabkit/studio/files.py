@@ -75,13 +75,11 @@ class WorkingFolder:
 
     def names(self) -> list[str]:
         """Return the names of the set files in it."""
-        files = (path for path in self.path.glob(f"*{_ENDING}") if self._is_plain(path))
-        return sorted(path.name for path in files if _looks_like_a_set(path))
+        return [path.name for path in self._files(f"*{_ENDING}", are_sets=True)]
 
     def profiles(self) -> list[str]:
         """Return the paths of the profile files in it."""
-        files = (path for path in self.path.glob(_PROFILES) if self._is_plain(path))
-        return sorted(str(path) for path in files if not _looks_like_a_set(path))
+        return [str(path) for path in self._files(_PROFILES, are_sets=False)]
 
     def read(self, name: str) -> dict[str, Any]:
         """Return ``name``, ``text`` and ``digest`` of a set file, here or of a shipped set.
@@ -133,6 +131,10 @@ class WorkingFolder:
         if not self._is_plain(path):
             raise InputError.of("name", f"{quote(name)} is a link or no file; choose another name")
         return path
+
+    def _files(self, pattern: str, are_sets: bool) -> list[Path]:
+        files = sorted(path for path in self.path.glob(pattern) if self._is_plain(path))
+        return [path for path in files if _looks_like_a_set(path) == are_sets]
 
     def _is_plain(self, path: Path) -> bool:
         return not path.is_symlink() and (path.is_file() or not path.exists())

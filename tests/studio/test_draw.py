@@ -112,6 +112,18 @@ def drawing(chromium: Browser, studio: RunningStudio, **settings: Any) -> Iterat
         yield Drawing(page)
 
 
+@contextmanager
+def opened(chromium: Browser, studio: RunningStudio, text: str, thing: str) -> Iterator[Drawing]:
+    """A set whose piece or board is on the sheet."""
+    (studio.folder / "mine.toml").write_text(text)
+    with drawing(chromium, studio) as sheet:
+        sheet.page.reload()
+        sheet.page.locator(".sheet-cell").first.wait_for()
+        sheet.open("mine.toml")
+        sheet.page.locator(f'[data-id="{thing}"]').click()
+        yield sheet
+
+
 def strokes(rows: Sequence[str]) -> dict[str, list[tuple[int, int]]]:
     """For each piece of a cut board the places to draw over, each beside one before it."""
     places: dict[str, list[tuple[int, int]]] = {}
@@ -478,12 +490,7 @@ clue = [{ cells = [[1, 1]], piece = "A" }]
 @contextmanager
 def board(chromium: Browser, studio: RunningStudio, text: str = BOARD) -> Iterator[Drawing]:
     """A set with texts and a clue on its board, which is on the sheet."""
-    (studio.folder / "mine.toml").write_text(text)
-    with drawing(chromium, studio) as sheet:
-        sheet.page.reload()
-        sheet.page.locator(".sheet-cell").first.wait_for()
-        sheet.open("mine.toml")
-        sheet.page.locator('[data-id="board-0"]').click()
+    with opened(chromium, studio, text, "board-0") as sheet:
         yield sheet
 
 
@@ -586,12 +593,7 @@ rows = ["Xo"]
 
 
 def test_marks_take_whole_places(chromium: Browser, studio: RunningStudio) -> None:
-    (studio.folder / "marked.toml").write_text(MARKED)
-    with drawing(chromium, studio) as sheet:
-        sheet.page.reload()
-        sheet.page.locator(".sheet-cell").first.wait_for()
-        sheet.open("marked.toml")
-        sheet.page.locator('[data-id="piece-0"]').click()
+    with opened(chromium, studio, MARKED, "piece-0") as sheet:
         sheet.brush("o")
         sheet.stroke((0, 0, 2))
         assert sheet.document["piece"] == [{"id": "A", "rows": ["oo"]}]

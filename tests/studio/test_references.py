@@ -3,8 +3,6 @@ another name."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +11,7 @@ import pytest
 from fabkit.model.lattice import LATTICES, Cell
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.model.set_file import read_set
-from tests.studio.test_draw import Drawing, drawing
+from tests.studio.test_draw import opened
 from tests.support import browser
 from tests.support.studios import RunningStudio
 
@@ -72,18 +70,6 @@ rows = ["XXXXXX"]
 pieces = "A"
 given = [{ piece = "A", cells = [[0, 1], [0, 2]] }]
 """
-
-
-@contextmanager
-def opened(chromium: Browser, studio: RunningStudio, text: str, thing: str) -> Iterator[Drawing]:
-    """A set whose piece or board is on the sheet."""
-    (studio.folder / "named.toml").write_text(text)
-    with drawing(chromium, studio) as sheet:
-        sheet.page.reload()
-        sheet.page.locator(".sheet-cell").first.wait_for()
-        sheet.open("named.toml")
-        sheet.page.locator(f'[data-id="{thing}"]').click()
-        yield sheet
 
 
 def read(text: str) -> PuzzleSet:

@@ -1,6 +1,7 @@
 // @ts-check
 // The brushes and tools above the sheet, beside the fields of what is drawn.
-import { LETTERS, PLAIN, SIGNS, isPressed } from "./drawings.js";
+import { LETTERS, PLAIN, SIGNS } from "./drawings.js";
+import { replaceContent } from "./content.js";
 import { Fields, field } from "./fields.js";
 
 const { html } = window.fabkitPlay;
@@ -54,9 +55,15 @@ export class Brushes {
 
   /** @param {Thing} thing */
   show(thing) {
-    const { element, sheet, stamp } = this;
-    if (isPressed(element, () => this.show(thing))) return;
-    const focused = element.contains(document.activeElement) ? /** @type {HTMLElement} */ (document.activeElement).dataset.brush : null;
+    this.element.ariaLabel = this.text("draw_brushes");
+    replaceContent(this.element, "brush", () => this.toolsFor(thing));
+  }
+
+  /** The brushes, tools and fields for a thing.
+   * @param {Thing} thing
+   * @returns {HTMLElement[]} */
+  toolsFor(thing) {
+    const { sheet, stamp } = this;
     const isPainting = sheet.tool === "paint" && !stamp;
     /** @type {(name: string, label: string, sign: string, isChosen: boolean, choose: () => void) => HTMLElement} */
     const radio = (name, label, sign, isChosen, choose) => {
@@ -80,12 +87,10 @@ export class Brushes {
       radio("label", this.text("draw_label"), "12", stamp === "label", take("stamp", "label")),
       radio("clue", this.text("draw_clue"), "◉", stamp === "clue", take("stamp", "clue")),
     ];
-    element.ariaLabel = this.text("draw_brushes");
-    element.replaceChildren(...paints,
+    return [...paints,
       radio("erase", this.text("draw_erase"), "⌫", isPainting && !sheet.brush, () => this.use(thing, "")),
       radio("move", this.text("draw_move"), "✥", sheet.tool === "move", take("move")), ...stamps,
-      ...this.turnButtons(), ...this.fields.of(thing, sheet.brush), ...(thing.kind === "piece" ? this.markField(thing) : this.stampField()));
-    if (focused) /** @type {HTMLElement | null} */ (element.querySelector(`[data-brush="${focused}"]`))?.focus();
+      ...this.turnButtons(), ...this.fields.of(thing, sheet.brush), ...(thing.kind === "piece" ? this.markField(thing) : this.stampField())];
   }
 
   /** @param {Thing} thing

@@ -29,23 +29,6 @@ export const CUT = { kind: "cut", index: 0 };
  * @param {Thing} other */
 export const isSameThing = (thing, other) => thing.kind === other.kind && thing.index === other.index;
 
-/** How often to look whether a button is released. */
-const RELEASE_MS = 30;
-/** The actions that wait for a release, by element: timers.
- * @type {WeakMap<Element, number>} */
-const waiting = new WeakMap();
-
-/** Whether a button in an element is pressed: replaced now, it would not be clicked. An action then waits
- * for its release, in place of one that has waited before.
- * @param {Element} element
- * @param {() => void} action */
-export function isPressed(element, action) {
-  window.clearTimeout(waiting.get(element));
-  const pressed = element.matches(":active");
-  if (pressed) waiting.set(element, window.setTimeout(action, RELEASE_MS));
-  return pressed;
-}
-
 export class Drawings {
   /** @param {Studio} studio */
   constructor(studio) {

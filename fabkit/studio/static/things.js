@@ -1,6 +1,7 @@
 // @ts-check
 // The list of pieces and boards: to choose, add and remove them.
-import { CUT, LETTERS, isPressed, isSameThing } from "./drawings.js";
+import { CUT, LETTERS, isSameThing } from "./drawings.js";
+import { replaceContent } from "./content.js";
 
 const { html, svg, viewBox, boxOf } = window.fabkitPlay;
 
@@ -31,14 +32,13 @@ export class ThingList extends EventTarget {
   /** @param {Thing} chosen */
   show(chosen) {
     const { drawings, list } = this;
-    if (isPressed(list, () => this.show(chosen))) return;
     this.title.textContent = this.text("draw_things");
     this.flipsText.textContent = this.text("draw_flips");
     this.flips.checked = drawings.project.document?.set?.moves !== "rotations";
-    const focused = list.contains(document.activeElement) ? /** @type {HTMLElement} */ (document.activeElement).dataset.id : null;
-    const addButtons = /** @type {const} */ (["piece", "board"]).map((kind) => this.button(`add-${kind}`, "plain", () => this.add(kind), this.text(`draw_add_${kind}`)));
-    list.replaceChildren(...drawings.things.map((thing) => this.item(thing, isSameThing(thing, chosen))), html("li", { className: "add" }, ...addButtons));
-    if (focused) /** @type {HTMLElement | null} */ (list.querySelector(`[data-id="${focused}"]`))?.focus();
+    replaceContent(list, "id", () => {
+      const addButtons = /** @type {const} */ (["piece", "board"]).map((kind) => this.button(`add-${kind}`, "plain", () => this.add(kind), this.text(`draw_add_${kind}`)));
+      return [...drawings.things.map((thing) => this.item(thing, isSameThing(thing, chosen))), html("li", { className: "add" }, ...addButtons)];
+    });
   }
 
   /** @param {string} id
