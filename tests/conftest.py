@@ -4,15 +4,22 @@ Three tiers: the default run touches every command, rule and engine on real inpu
 what ``scripts/test`` installs; tests marked ``integration`` need a cluster or whole documents, kill
 processes, or need a program from outside, which ``needs`` names; tests marked ``long`` are more of
 the same.
+
+Of a test with many cases of a kind a run may try only some, others with each commit: ``in_turn`` and
+``every`` say so. The first line of a run names its turn, and with that name in FABKIT_TEST_TURN the
+same cases run again.
 """
 
 from __future__ import annotations
 
 import gc
+import hashlib
 import json
+import os
 import shutil
 import signal
-from collections import Counter
+import subprocess
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -33,6 +40,25 @@ TIERS = {"integration": "three quarters of an hour", "long": "an hour and a half
 left_out: dict[str, int] = {}
 
 
+def _turn() -> str:
+    """What decides which cases run: the commit, or what the environment names instead.
+
+    Without git, as in an unpacked archive, it is always the same.
+    """
+    if named := os.environ.get("FABKIT_TEST_TURN"):
+        return named
+    command = ["git", "rev-parse", "--short=12", "HEAD"]
+    try:
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return "first"
+    return done.stdout.strip()
+
+
+#: The turn of this run, which workers take from the process that starts them.
+TURN = os.environ["FABKIT_TEST_TURN"] = _turn()
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     for name, takes in TIERS.items():
         text = f"also run the tests that take {takes}"
@@ -50,8 +76,12 @@ def pytest_configure(config: pytest.Config) -> None:
     _read_shipped_sets_once()
 
 
+def pytest_report_header() -> str:
+    return f"turn: {TURN} (FABKIT_TEST_TURN={TURN} runs the same cases again)"
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    _thin_out(items)
+    _take_turns(items)
     _require_programs(items)
     others = {
         item: f"--{name}"
@@ -111,17 +141,26 @@ def _read_shipped_sets_once() -> None:
     set_file.read_set = read_set_once
 
 
-def _thin_out(items: list[pytest.Item]) -> None:
-    """Of a test marked ``every(n)``, one case in n stays; the others wait for --long."""
-    seen: Counter[str] = Counter()
+def _take_turns(items: list[pytest.Item]) -> None:
+    """Leave some cases of a test to another tier, others with each turn.
+
+    Of a test marked ``in_turn`` one case stays, and the others are of integration; of one marked
+    ``every(n)`` one case in n stays, and the others wait for --long.
+    """
+    cases: defaultdict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
-        marker = item.get_closest_marker("every")
-        if marker is None or "long" in item.keywords:
+        if item.get_closest_marker("long") is None:
+            cases[item.nodeid.partition("[")[0]].append(item)
+    for test, of_test in cases.items():
+        every, in_turn = (of_test[0].get_closest_marker(name) for name in ("every", "in_turn"))
+        if not every and not in_turn:
             continue
-        test = item.nodeid.partition("[")[0]
-        if seen[test] % marker.args[0]:
-            item.add_marker(pytest.mark.long)
-        seen[test] += 1
+        step = every.args[0] if every else len(of_test)
+        first = int(hashlib.sha256(f"{TURN} {test}".encode()).hexdigest(), 16) % step
+        tier = pytest.mark.long if every else pytest.mark.integration
+        for index, item in enumerate(of_test):
+            if index % step != first % min(step, len(of_test)):
+                item.add_marker(tier)
 
 
 def _require_programs(items: list[pytest.Item]) -> None:
