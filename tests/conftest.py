@@ -147,20 +147,20 @@ def _take_turns(items: list[pytest.Item]) -> None:
     Of a test marked ``in_turn`` one case stays, and the others are of integration; of one marked
     ``every(n)`` one case in n stays, and the others wait for --long.
     """
-    cases: defaultdict[str, list[pytest.Item]] = defaultdict(list)
+    cases: defaultdict[tuple[str, int], list[pytest.Item]] = defaultdict(list)
     for item in items:
-        if item.get_closest_marker("long") is None:
-            cases[item.nodeid.partition("[")[0]].append(item)
-    for test, of_test in cases.items():
-        every, in_turn = (of_test[0].get_closest_marker(name) for name in ("every", "in_turn"))
-        if not every and not in_turn:
-            continue
-        step = every.args[0] if every else len(of_test)
-        first = int(hashlib.sha256(f"{TURN} {test}".encode()).hexdigest(), 16) % step
-        tier = pytest.mark.long if every else pytest.mark.integration
+        every, in_turn = map(item.get_closest_marker, ("every", "in_turn"))
+        is_of_another_tier = any(
+            map(item.get_closest_marker, ("long", *["integration"] * bool(in_turn)))
+        )
+        if (every or in_turn) and not is_of_another_tier:
+            cases[item.nodeid.partition("[")[0], every.args[0] if every else 0].append(item)
+    for (test, one_in), of_test in cases.items():
+        step = min(one_in or len(of_test), len(of_test))
+        kept = int(hashlib.sha256(f"{TURN} {test}".encode()).hexdigest(), 16) % step
         for index, item in enumerate(of_test):
-            if index % step != first % min(step, len(of_test)):
-                item.add_marker(tier)
+            if index % step != kept:
+                item.add_marker("long" if one_in else "integration")
 
 
 def _require_programs(items: list[pytest.Item]) -> None:

@@ -90,7 +90,9 @@ PROCESSES = {
         ("export-stl --help", HEAVY, ""),
         ("certify --help", HEAVY, ""),
     ],
-    "certify": [("certify c.json", "cadquery OCP numba fabkit.solve.exact_cover", "fabkit.certify.cover")],
+    "certify": [
+        ("certify c.json", "cadquery OCP numba fabkit.solve.exact_cover", "fabkit.certify.cover")
+    ],
     "work": [
         ("show fridgeiq -p compact", f"rich filelock typer._adapters {HEAVY}", "pydantic"),
         ("sets", f"rich filelock typer._adapters {HEAVY}", ""),
@@ -127,7 +129,7 @@ print(hasattr(vtk, "__file__"), file=sys.stderr)
 def test_commands_load_only_the_libraries_that_they_need(process: str, tmp_path: Path) -> None:
     if process != "help":
         # This may compile kernels, which loads more than it takes to run them.
-        solved = "solve fridgeiq triangle_01 --unique --certificate".split()
+        solved = ["solve", "fridgeiq", "triangle_01", "--unique", "--certificate"]
         assert main([*solved, str(tmp_path / "c.json")]) == 0
         shutil.copytree(exported("fridgeiq"), tmp_path / "unchanged")
     steps = PROCESSES[process]

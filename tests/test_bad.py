@@ -27,12 +27,13 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 
 from fabkit.build.coupon import measurement_csv
 from fabkit.cli import main
@@ -47,9 +48,9 @@ SETS = BAD.with_name("sets")
 UPDATE = os.environ.get("FABKIT_UPDATE") == "1"
 
 Case = dict[str, Any]
+KINDS = ("set", "profile", "challenge", "cli", "measured", "config", "made")
 TABLES: dict[str, dict[str, Case]] = {
-    kind: tomllib.loads((BAD / f"{kind}.toml").read_text(encoding="utf-8"))
-    for kind in ("set", "profile", "challenge", "cli", "measured", "config", "made")
+    kind: tomllib.loads((BAD / f"{kind}.toml").read_text(encoding="utf-8")) for kind in KINDS
 }
 
 HEAD = '[set]\nname = "mine"\ntitle = "Mine"\nlattice = "square"\nmoves = "rotations"\n'
@@ -209,34 +210,48 @@ def in_toml(value: Any) -> str:
     return json.dumps(value).replace("\x7f", "\\u007F")
 
 
-def write_table(kind: str, table: dict[str, Case]) -> None:
-    """Writes a table of cases again, in alphabetical order."""
-    cases = [
-        f"[{name}]\n" + "".join(f"{key} = {in_toml(value)}\n" for key, value in table[name].items())
-        for name in sorted(table)
-    ]
-    (BAD / f"{kind}.toml").write_text("\n".join(cases), encoding="utf-8", newline="\n")
+def read_table(kind: str) -> dict[str, Case]:
+    return tomllib.loads((BAD / f"{kind}.toml").read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize(
-    ("kind", "late"),
-    [
-        *((kind, False) for kind in TABLES),
-        pytest.param("cli", True, marks=pytest.mark.integration),
-    ],
-)
+def update_table(kind: str, changed: dict[str, Case]) -> None:
+    """Write a table of cases again, in alphabetical order, with those that a test has changed."""
+    with FileLock(BAD / f"{kind}.lock"):
+        table = read_table(kind) | changed
+        cases = [
+            f"[{name}]\n"
+            + "".join(f"{key} = {in_toml(value)}\n" for key, value in table[name].items())
+            for name in sorted(table)
+        ]
+        (BAD / f"{kind}.toml").write_text("\n".join(cases), encoding="utf-8", newline="\n")
+
+
+#: How many cases one test tries, so that tests can be shared out among processes.
+CASES_OF_A_TEST = 60
+
+
+def parts() -> Iterator[Any]:
+    """The names of all cases in parts: each takes some from the whole table, since quick ones are neighbours."""
+    for kind, table in TABLES.items():
+        early = [name for name in table if name not in LATE]
+        count = -(-len(early) // CASES_OF_A_TEST)
+        for part in range(count):
+            yield pytest.param(kind, early[part::count], id=f"{kind}-{part + 1}-of-{count}")
+    yield pytest.param("cli", sorted(LATE), id="cli-late", marks=pytest.mark.integration)
+
+
+@pytest.mark.parametrize(("kind", "names"), parts())
 def test_bad_input_gets_its_message(
     kind: str,
-    late: bool,
+    names: list[str],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert TABLES["made"].keys() == MADE.keys()
-    faults, found = [], dict(TABLES[kind])
-    for name, case in TABLES[kind].items():
-        if (name in LATE) != late:
-            continue
+    faults, found = [], {}
+    for name in names:
+        case = TABLES[kind][name]
         home = tmp_path / name
         home.mkdir()
         monkeypatch.chdir(home)
@@ -258,7 +273,7 @@ def test_bad_input_gets_its_message(
             faults.append(f"{name}: leaves files behind")
     assert not faults, "\n".join(faults)
     if UPDATE:
-        write_table(kind, found)
+        update_table(kind, found)
 
 
 @pytest.mark.parametrize(("kind", "name"), PROCESSES)
@@ -310,6 +325,7 @@ def read_and_use(path: Path) -> None:
             assert family.find(family.name(chosen)), family.name(chosen)
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("original", MUTATED, ids=lambda path: path.stem)
 def test_no_mutation_of_a_set_gets_past_the_reader_unseen(original: Path, tmp_path: Path) -> None:
     content = original.read_bytes()

@@ -127,6 +127,7 @@ def test_a_page_that_shows_another_output_is_noticed(
         run_steps(page, folder, capsys, [command])
 
 
+@pytest.mark.integration
 def test_quick_commands_run_in_order(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     quick = [one for one in README.commands if is_quick(one)]
     assert len(quick) > 3

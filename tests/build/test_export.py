@@ -386,6 +386,7 @@ def test_artifacts_are_sent_to_a_worker_while_files_are_written() -> None:
     assert sent.stl == {"A": Path("one.stl"), "R": Path("one.stl")}
 
 
+@pytest.mark.integration
 def test_plates_are_made_when_a_worker_lays_them_out_and_meshes_are_there(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -113,6 +113,7 @@ def is_closed(faces: Any) -> bool:
     return len(set(edges)) == len(edges) and {(b, a) for a, b in edges} == set(edges)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("puzzle", "faces_with"),
     [("trio.toml", "front"), slow("trio.toml", "none"), slow("cubimagici", "front")],

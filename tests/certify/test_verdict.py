@@ -50,6 +50,7 @@ def test_what_holds_is_accepted_and_derived_as_the_model_does(name: str) -> None
     assert disagreements(SKETCHES[name]) == []
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("name", shipped_names())
 def test_the_checker_sees_every_shipped_challenge_as_the_model_does(name: str) -> None:
     puzzle = load_set(name)

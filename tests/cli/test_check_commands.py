@@ -175,6 +175,7 @@ def test_the_profile_is_recognised_or_named(here: Path, capsys: Capture, run_jso
     assert "match no known profile" in err
 
 
+@pytest.mark.integration
 @plain
 def test_what_a_set_is_made_to_is_measured_and_written(
     here: Path, capsys: Capture, run_json: RunJson
@@ -199,6 +200,7 @@ def test_reports_of_other_meshes_are_noticed(here: Path, capsys: Capture) -> Non
     assert "out of date: check.html, check.json" in err
 
 
+@pytest.mark.integration
 def test_the_forces_of_magnets_are_reported(here: Path, capsys: Capture, run_json: RunJson) -> None:
     """Of the solution that was found: trio's tray is in no catalog."""
     magnetic = run_json("check", "trio.toml")["magnets"]
@@ -258,6 +260,7 @@ def test_bad_meshes_get_one_message(command: str, here: Path, capsys: Capture) -
         assert sorted(here.rglob("*")) == before
 
 
+@pytest.mark.in_turn
 @plain
 def test_a_mesh_that_is_no_piece_is_unknown(here: Path, run_json: RunJson) -> None:
     """One more file that is a fine mesh: reported as unknown, and the set still assembles."""

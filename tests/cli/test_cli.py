@@ -110,6 +110,7 @@ def test_sets_lists_every_shipped_set(capsys: Capture) -> None:
     assert fridgeiq.split()[1:5] == ["FridgeIQ", "16", "2", "41"]
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("name", shipped_names())
 def test_show_draws_every_set(name: str, capsys: Capture, tmp_path: Path) -> None:
     text = out(capsys, "show", name, "-o", "new/pieces.svg")

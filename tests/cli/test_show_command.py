@@ -80,6 +80,7 @@ def test_a_budget_that_is_spent_is_reported(capsys: pytest.CaptureFixture[str]) 
     assert out.endswith("board was not solved within the time limit (--budget)\nWrote b.svg\n")
 
 
+@pytest.mark.integration
 def test_of_a_catalog_one_challenge_is_chosen(capsys: pytest.CaptureFixture[str]) -> None:
     catalog = str(Path(__file__).parents[2] / "pieces/catalogs/fridgeiq.json")
     assert main(["show", "fridgeiq", "--file", catalog]) == 2

@@ -57,6 +57,7 @@ WHOLE += [("iqblock", "square"), ("cubimagici", "tray"), ("iqstars", "board"), (
 WHOLE += [("pentominoes", "8x8")]
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(("name", "asked_for"), WHOLE, ids=[a + b for a, b in WHOLE])
 def test_whole_regions(name: str, asked_for: str) -> None:
     puzzle = load_set(name)

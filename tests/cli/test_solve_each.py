@@ -122,6 +122,7 @@ def test_each_challenge_of_a_set(capsys: Capture) -> None:
     assert document["challenges"][0] == {"challenge": "board", "status": "solved", "unique": False}
 
 
+@pytest.mark.integration
 def test_csv(capsys: Capture) -> None:
     assert main(["solve", CALENDAR, "date", "--each", "--count", "--csv"]) == 0
     output = capsys.readouterr()

@@ -78,6 +78,7 @@ def drawn(name: str, *settings: str) -> dict[str, tuple[BoardDrawing, list[Board
     }  # type: ignore[return-value]
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("name", SETS)
 def test_shipped_boards_fit_a_small_bed_whole_or_in_parts_that_join(name: str) -> None:
     puzzle, profile = loaded(name, *SMALL_BED)
@@ -125,9 +126,8 @@ def test_parts_hold_each_other(name: str) -> None:
                 assert (moved & others).area > 0.1, (parts[index].piece, degrees)
 
 
-@pytest.mark.parametrize(
-    "name", ["hexiamonds", pytest.param("balls12", marks=pytest.mark.integration)]
-)
+@pytest.mark.integration
+@pytest.mark.parametrize("name", ["hexiamonds", "balls12"])
 def test_cuts_spare_letters_and_holes(name: str) -> None:
     for whole, parts in drawn(name).values():
         if whole.label:

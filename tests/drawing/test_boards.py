@@ -390,6 +390,7 @@ def test_a_sliding_lid_slides_and_holds(name: str) -> None:
     assert overlap(other.translate((0, 0, lid.bounding_box()[2])), frame) > 1
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("catch_mm", [0.15, 0.3])
 def test_a_closed_sliding_lid_catches(catch_mm: float) -> None:
     """Its bumps are free when it is closed, and pass when each half gives way by what they catch."""

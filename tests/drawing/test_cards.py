@@ -73,6 +73,7 @@ def drawn(path: ElementTree.Element) -> Any:
     return affinity.scale(path_area(path), 1, -1, origin=(0, 0))
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("name", ["cubimagici", "iqstars", "iqfit"])
 def test_a_card_shows_the_board_and_the_given_pieces_at_their_size(name: str) -> None:
     puzzle = load_set(name)

@@ -318,6 +318,7 @@ def failed(report: CheckReport) -> set[str]:
     return {finding.rule for part in report.parts for finding in part.failed}
 
 
+@pytest.mark.integration
 def test_check_knows_which_face_is_down() -> None:
     uneven, nine = (EMBEDDED, *UNEVEN), "printer.max_bridge=9 mm"
     for made_with, held, rules in (
@@ -351,6 +352,7 @@ WITH_MARKS = (ALTERNATING, "recess.floor=1 mm", NO_PEGS)
 ACROSS_MM = 1.6
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("set_name", ["fridgeiq", "cubimagici", "iqblock", "iqstars"])
 def test_poles_alternate_through_the_set_from_left_to_right(set_name: str) -> None:
     puzzle, profile = load_set(set_name), load_profile((), WITH_MARKS)

@@ -89,6 +89,7 @@ def test_what_a_lost_worker_had_begun_is_repeated_here(two_cores: None) -> None:
         assert calls.results() == [0, 1, 2]
 
 
+@pytest.mark.integration
 def test_the_calls_after_those_of_a_lost_worker_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fabkit.jobs.parallel.core_count", lambda: 4)
     with all_cores():

@@ -154,6 +154,7 @@ def test_changed_meshes_are_recognised(change: str, name: str) -> None:
     assert balls.diameters_mm == pytest.approx([12.0] * len(balls.diameters_mm), abs=off_mm)
 
 
+@pytest.mark.integration
 def test_a_set_is_recognised_whatever_its_order_and_unit() -> None:
     bodies = [
         thrown(made(shape, Sizes(segments=12)), seed, scale=1 / 25.4)

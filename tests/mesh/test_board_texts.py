@@ -122,6 +122,7 @@ def test_faults_of_texts_are_found_and_named() -> None:
     assert {*shallow} == {"board-text-depth"}
 
 
+@pytest.mark.integration
 def test_a_mirrored_text_and_thin_strokes_are_found() -> None:
     drawing = tray()
     label = drawing.label
@@ -158,6 +159,7 @@ def test_texts_that_cannot_be_made_are_refused(settings: tuple[str, ...], messag
     assert message in str(caught.value)
 
 
+@pytest.mark.integration
 def test_a_blocker_is_printed_as_often_as_a_roll_needs_it() -> None:
     puzzle, profile = four(), load_profile((), NO_LID)
     parts = printables(puzzle, profile)

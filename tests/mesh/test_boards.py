@@ -173,6 +173,7 @@ def test_uneven_boards_are_judged_to_the_accuracy_that_they_have(
     assert judged(name, *bodies)[1] == {}
 
 
+@pytest.mark.integration
 def test_a_board_of_another_unit_reports_its_own() -> None:
     (part, _), wrong = judged("balls", *both(*holes_board(FEW_CELLS, pitch_mm=16.5)))
     assert part.unit_mm == pytest.approx(16.5, abs=1e-4)
@@ -307,6 +308,7 @@ def test_a_mesh_that_is_open() -> None:
 # --- lids ---------------------------------------------------------------------------------
 
 
+@pytest.mark.integration
 def test_a_fault_of_a_sliding_lid_or_its_way_is_named() -> None:
     board, frame = tray_board(OBLONG)
     front = frame.outer.bounds[1]

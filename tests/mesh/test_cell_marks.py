@@ -83,6 +83,7 @@ def moved_hole() -> Mesh:
     return changed_mark("L", HOLE, centre_mm=(30.0, -10.0))
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(
     ("piece", "look", "changes", "message"),
     [
@@ -117,6 +118,7 @@ def test_missing_marks_are_named() -> None:
     assert "no mark instead of a " in only_failure(report)
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(
     ("rule", "look", "key"),
     [
@@ -138,6 +140,7 @@ def test_sizes_are_held_to_their_tolerance(rule: str, look: str, key: str) -> No
         assert failures(report) == ({"Y.stl": names} if names else {})
 
 
+@pytest.mark.integration
 def test_a_hole_off_the_middle_of_its_cell_is_named() -> None:
     hole = next(mark for mark in drawings()["Y"].marks if mark.look == HOLE)
     x_mm, y_mm = hole.centre_mm

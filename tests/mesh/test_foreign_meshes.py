@@ -323,6 +323,7 @@ def test_without_a_letter_there_is_none() -> None:
     assert letter_on(part, ALPHABET) is None
 
 
+@pytest.mark.integration
 def test_a_scan_does_not_depend_on_those_before_it() -> None:
     puzzle = load_set("fridgeiq")
     # The last is as large as a board.

@@ -61,6 +61,7 @@ def meshes(*settings: str) -> dict[str, Mesh]:
     return {name: thrown(parts[name], seed) for seed, name in enumerate(parts)}
 
 
+@pytest.mark.integration
 def test_parts_are_assembled_however_they_lie() -> None:
     scan, wrong = scanned(meshes())
     assert [(board.key, len(board.part.parts)) for board in scan.boards] == [
@@ -71,10 +72,8 @@ def test_parts_are_assembled_however_they_lie() -> None:
     assert {rule: finding.message for rule, finding in wrong.items()} == {}
 
 
-@pytest.mark.parametrize(
-    ("joint", "gap_mm"),
-    [("0.06 mm", 0.12), pytest.param("0.2 mm", 0.4, marks=pytest.mark.integration)],
-)
+@pytest.mark.integration
+@pytest.mark.parametrize(("joint", "gap_mm"), [("0.06 mm", 0.12), ("0.2 mm", 0.4)])
 def test_a_joint_is_measured(joint: str, gap_mm: float) -> None:
     _, wrong = scanned(meshes(f"board.joint={joint}"))
     assert wrong["joint-gap"].value == pytest.approx(gap_mm, abs=0.01)

@@ -85,6 +85,7 @@ def shapes(set_name: str) -> dict[str, tuple[list[str], list[str]]]:
     return {key: (alike(area), alike(over[key])) for key, area in drawn.items()}
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("name", FRIDGEIQ)
 def test_fridgeiq_by_others(name: str, run_json: RunJson) -> None:
     check_flat("fridgeiq", VARIANTS[name], run_json)

@@ -36,6 +36,7 @@ def test_the_chosen_colours_are_nearly_the_best(count: int) -> None:
     assert cost(colours, chosen) <= 1.02 * best
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("count", ["2", "3", "4", "8", "16"])
 @pytest.mark.parametrize("name", shipped_names())
 def test_letters_can_be_read_on_every_piece(name: str, count: str) -> None:
@@ -110,6 +111,7 @@ def test_a_list_names_parts_and_the_others_get_the_nearest_colour(tmp_path: Path
             assert colours[piece.id] == nearest
 
 
+@pytest.mark.integration
 def test_plates_of_one_colour_each(tmp_path: Path) -> None:
     options = ["-s", "filaments=3", "-s", "plate.colours=single", "-q"]
     options += ["-s", "recess.fit=none", "-s", "label.faces=none"]
@@ -123,6 +125,7 @@ def test_plates_of_one_colour_each(tmp_path: Path) -> None:
     assert sum(len(plate["pieces"]) for plate in plates["plates"]) == 16
 
 
+@pytest.mark.integration
 def test_plates_of_chosen_pieces(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = ["plate", "fridgeiq", "-o", str(tmp_path), "--json"]
     assert main([*command, "--piece", "A", "--piece", "B"]) == 0

@@ -51,6 +51,7 @@ def images(puzzle: PuzzleSet, piece_id: str, flips: bool) -> set[frozenset[Cell]
     return {one.cells for one in orientations(puzzle.lattice, puzzle.piece(piece_id), flips)}
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("name", shipped_names())
 def test_placement_counts_are_the_known_ones(name: str) -> None:
     puzzle = load_set(name)

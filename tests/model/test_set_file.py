@@ -335,6 +335,7 @@ challenge = [
 """
 
 
+@pytest.mark.integration
 def test_a_count_makes_equal_pieces(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

@@ -58,6 +58,7 @@ def test_the_booklet_comes_into_the_output_folder(
     assert blue.mean() > 0.2
 
 
+@pytest.mark.integration
 def test_challenges_are_chosen(pair: str, run_json: Callable[..., Any]) -> None:
     Path("mine.toml").write_text(
         'title = "<script>alert(1)</script> שלום"\npieces = "P"\n' + _OUTLINE
@@ -106,6 +107,7 @@ def test_a_booklet_of_some_challenges_is_another_file(
     assert whole.read_bytes() == before
 
 
+@pytest.mark.integration
 def test_a_booklet_to_fold_says_how_to_print_it(
     pair: str, run_json: Callable[..., Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -118,6 +120,7 @@ def test_a_booklet_to_fold_says_how_to_print_it(
     assert main(["booklet", pair, *QUICK, "--fold", "--edition", "full-size"]) == 2
 
 
+@pytest.mark.integration
 def test_what_has_no_solution_is_left_out_or_refused(
     pair: str, run_json: Callable[..., Any], capsys: pytest.CaptureFixture[str]
 ) -> None:

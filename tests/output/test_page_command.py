@@ -113,6 +113,7 @@ def test_what_is_missing_comes_back(
     assert contents(made) == before
 
 
+@pytest.mark.integration
 def test_another_language_is_another_page(
     made: Path, run_json: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -137,6 +138,7 @@ def test_another_language_is_another_page(
         run_json("page", "pair.toml", "--language", "it")
 
 
+@pytest.mark.integration
 @pytest.mark.usefixtures("unpainted")
 def test_what_a_set_no_longer_has_goes(made: Path, run_json: Callable[..., Any]) -> None:
     Path("pair.toml").write_text(PAIR.replace('id = "Q"', 'id = "Z"'))
@@ -202,6 +204,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.integration
 def test_bad_input(pair: str, capsys: pytest.CaptureFixture[str]) -> None:
     Path("odd.toml").write_text("outline = [[0, 0], [6, 0], [6, 1], [0, 1]]\n")
     for options, message in REFUSED.items():

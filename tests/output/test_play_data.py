@@ -33,6 +33,7 @@ def pairs(flat: list[int]) -> Iterable[Cell]:
     return zip(flat[::2], flat[1::2], strict=True)
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("name", SHIPPED)
 def test_turns_and_flips_are_those_of_the_plane(name: str) -> None:
     """One step turns counter-clockwise; turned over, a flat piece is mirrored from left to right,

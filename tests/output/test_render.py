@@ -72,6 +72,7 @@ def test_all_of_it_is_in_the_picture(elevation: float, orthographic: bool) -> No
     assert x.min() + x.max() == pytest.approx(160)
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("view", [PLAN, View(60, 60, 20, 60, ground=False, ink=0.0)])
 @pytest.mark.parametrize("above", [RED, GREEN])
 def test_what_is_nearer_hides_what_is_behind(view: View, above: str) -> None:
@@ -204,6 +205,7 @@ def test_ball_pieces_lie_only_on_cells_of_their_forms() -> None:
 # --- the command --------------------------------------------------------------------------------
 
 
+@pytest.mark.integration
 def test_a_set_is_drawn_from_its_meshes(pair: str, run_json: Callable[..., Any]) -> None:
     ask = ("picture", pair, "-o", "picture.png", "--size", "48x32")
     found = run_json(*ask)

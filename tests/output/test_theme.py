@@ -68,6 +68,7 @@ def least_difference(colours: Iterable[str]) -> float:
     )
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("name", shipped_names())
 def test_no_two_pieces_of_a_set_look_alike(name: str) -> None:
     pieces = load_set(name).pieces

@@ -154,6 +154,7 @@ def share_held(
     return float(np.mean(held)), named, others
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("laser", [False, True])
 def test_simulated_machines_are_found_out(laser: bool) -> None:
     share, named, others = share_held(fit_machine, laser)
@@ -162,6 +163,7 @@ def test_simulated_machines_are_found_out(laser: bool) -> None:
     assert others <= PRINTERS // 50
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(
     "fault", ["offset once", "X for Y", "no hole law", "outlier kept", "sides apart"]
 )
@@ -390,6 +392,7 @@ def widths_after_trials(fault: str = "", first: int = 17) -> np.ndarray:
     return np.array(wider)
 
 
+@pytest.mark.integration
 def test_a_magnet_that_was_tried_is_held() -> None:
     """Whatever its nominal diameter is: the trial decides with the law, each by its error."""
     wider = widths_after_trials()

@@ -75,6 +75,7 @@ def test_a_tower_is_moved_but_not_switched() -> None:
     assert not any("tower" in key for key in parse_settings(needed_settings(PROFILE, 1)))
 
 
+@pytest.mark.integration
 def test_plates_are_sliced_again_when_the_configuration_changes(
     pair: str, run_json: Callable[..., Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -260,6 +260,7 @@ def test_the_recess_that_held_a_magnet_is_asked_for(
     assert "a magnet was held by a recess drawn 10.15 mm wide" in capsys.readouterr().out
 
 
+@pytest.mark.integration
 def test_a_coupon_and_a_jig_are_made_again_only_when_something_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

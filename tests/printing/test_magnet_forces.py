@@ -92,6 +92,7 @@ def forces(*settings: str) -> MagnetForces:
     return found
 
 
+@pytest.mark.integration
 def test_the_same_pole_everywhere_pushes_least() -> None:
     pushed = {polarity: forces(f"magnet.polarity={polarity}") for polarity in POLARITIES}
     steel_n = {
@@ -201,6 +202,7 @@ def test_the_docs_state_the_worst_push_in_square_10() -> None:
         assert f"friction holds only {found.in_tray.hold_n:.2f} N" in text
 
 
+@pytest.mark.integration
 def test_a_grade_that_is_none_of_neodymium_is_said() -> None:
     puzzle = load_set("fridgeiq")
     forces = magnet_forces(puzzle, puzzle.pieces, load_profile((), ["magnet.grade=Y30"]))

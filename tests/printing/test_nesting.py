@@ -224,6 +224,7 @@ def break_down(_task: Any, _answer: Callable[[Any], None]) -> None:
     raise ImportError("nothing_of_this_name")
 
 
+@pytest.mark.integration
 def test_a_process_that_dies_or_hangs_is_no_layout(monkeypatch: pytest.MonkeyPatch) -> None:
     shapes, room = {name: fridgeiq()[name] for name in "ABDE"}, Bin(180, 180, 2, 5)
     # A panic of spyrrow (an item higher than the strip), and its first failure.

@@ -458,6 +458,7 @@ def agree(seed: int, sets: int) -> None:
     assert abs(share - odds) < 3.5 * spread, (seed, odds, share, spread)
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(("seed", "sets"), [(0, 150), (7, 300), (11, 150)])
 def test_simulated_sets_assemble_as_often_as_predicted(seed: int, sets: int) -> None:
     agree(seed, sets)

@@ -87,6 +87,7 @@ def test_shipped_sets_with_shipped_profiles(name: str, layer: str, engine: str) 
     assert len(checked(drawings, profile, engine)) == 1
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("engine", ENGINES)
 def test_small_beds_with_a_tower_and_face_down(engine: str) -> None:
     settings = (*SMALL_BED, "label.inlay=letter", "plate.face=down")

@@ -156,6 +156,7 @@ def test_the_second_reader_sees_a_planted_fault(
     assert any(found), fault
 
 
+@pytest.mark.integration
 def test_files_for_prusaslicer_are_no_projects(tmp_path: Path) -> None:
     path = export(tmp_path, str(SET), "-p", "flippable", "-p", "mini", "-s", "filaments=4", *LARGE)
     for program in PROGRAMS:

@@ -97,6 +97,7 @@ def test_slice_without_a_slicer(
     assert not Path("output").exists()
 
 
+@pytest.mark.integration
 def test_a_bad_slicer_changes_nothing(
     pair: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -168,6 +169,7 @@ def test_plates_cannot_change_while_they_are_sliced(
     assert run_json("slice", pair, "--slicer", slicer_of_pairs(tmp_path / "slicer"))["printable"]
 
 
+@pytest.mark.integration
 def test_a_plate_that_cannot_be_printed_is_a_no_and_grams_may_be_unknown(
     pair: str, run_json: Callable[..., Any], tmp_path: Path
 ) -> None:

@@ -162,6 +162,7 @@ def test_the_same_seed_gives_the_same_bytes(here: Path, capsys: Capture) -> None
         assert other["challenges"] != json.loads(output)["challenges"]
 
 
+@pytest.mark.integration
 def test_what_was_made_before_is_replaced(here: Path) -> None:
     arguments = ["challenges", "iqstars", "-q", "--difficulty", "junior"]
     assert main([*arguments, "--count", "3"]) == 0

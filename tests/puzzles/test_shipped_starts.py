@@ -165,6 +165,7 @@ def faults_of(name: str, start: Document) -> list[str]:
     return found
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("name", SETS)
 def test_they_are_graded_and_different(name: str) -> None:
     assert faults(name, CATALOGS[name]) == []
@@ -197,6 +198,7 @@ def one_level(document: Document) -> None:
         start["result"]["level"] = "junior"
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(
     ("plant", "message"),
     [
@@ -256,6 +258,7 @@ def holes(puzzle: PuzzleSet, entry: Entry) -> int:
     return len(shapely.get_parts(shapely.union_all(polygons)))
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("name", shipped_names())
 def test_a_start_is_a_puzzle(name: str) -> None:
     """In none every hole takes one piece."""

@@ -23,6 +23,7 @@ FRIDGEIQ = load_set("fridgeiq")
 # --- what is found -----------------------------------------------------------------------------------
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(
     "step", [4, pytest.param(1, marks=pytest.mark.integration)], ids=["some", "all"]
 )

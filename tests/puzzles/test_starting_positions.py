@@ -155,6 +155,7 @@ def test_all_minimal_positions_of_a_small_board(name: str, tmp_path: Path) -> No
     assert set(keys) == brute.positions(minimal=True)
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("listed", [True, False])
 def test_cells_that_stay_open_are_not_given_away(
     listed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

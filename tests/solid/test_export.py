@@ -22,6 +22,7 @@ from tests.support import analytic
 from tests.support.prints import NO_PEGS
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(
     ("set_name", "presets", "changes"),
     [

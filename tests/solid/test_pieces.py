@@ -47,6 +47,7 @@ from tests.support.prints import (
 from tests.support.shapes import mesh_of
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(("order", "pieces"), ORDERS_TO_PRINT)
 def test_fridgeiq_passes(order: Order, pieces: str, tmp_path: Path) -> None:
     prints = print_set("fridgeiq", order, tmp_path, pieces)

@@ -36,6 +36,7 @@ PUBLISHED = [
 ]
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(("name", "board", "count"), PUBLISHED)
 def test_counts_are_those_published_and_certified(
     name: str, board: str, count: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -161,6 +161,7 @@ def test_progress_never_decreases_and_ends_at_one(encoded: EncodedChallenge, sli
         assert 0 <= shares[0] <= shares[-1] <= 1.0 + 1e-12
 
 
+@pytest.mark.integration
 def test_wide_boards_are_searched_as_well() -> None:
     """A board of more than 64 cells, and one of more than 128, against the frontier."""
     stars = load_set("iqstars")

@@ -126,6 +126,7 @@ def stumble(_task: Any, answer: Callable[[Any], None]) -> None:
     raise ValueError("three\nlines\x1b[31m")
 
 
+@pytest.mark.integration
 def test_a_broken_child_is_reported_after_what_it_answered() -> None:
     killed = "killed, probably because it ran out of memory"
     for work, message in (
@@ -144,6 +145,7 @@ def ignore_its_task(_task: Any, answer: Callable[[Any], None]) -> None:
     answer("done")
 
 
+@pytest.mark.integration
 def test_large_tasks_arrive() -> None:
     task = ["x" * 1000] * 10_000
     assert list(run_in_subprocess(ignore_its_task, task, Budget())) == ["done"]

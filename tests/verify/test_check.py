@@ -91,18 +91,17 @@ def assert_each_named(planted: Planted, on_piece: Mapping[str, Fault], alone: bo
 SHARED = [one for one in ONE_EACH if one.shares]
 PLAINS = [one for one in SHARED if one.ordered(BEYOND) == PLAIN]
 ORDERS = [one for one in SHARED if one not in PLAINS]
-#: Faults that are planted in few sets, each on a piece of its own; the last two with --integration.
+#: Faults that are planted in few sets, each on a piece of its own; the first two by default.
 TOGETHER = {
     "limits": [one for one in PLAINS if one.limited],
     "plain": [one for one in PLAINS if not one.limited],
-    "some orders": ORDERS[::4],
     "orders": ORDERS,
     "others": [one for one in OTHERS if one.shares],
 }
 
 
 @pytest.mark.parametrize(
-    "which", [*[*TOGETHER][:3], *(pytest.param(one, marks=INTEGRATION) for one in [*TOGETHER][3:])]
+    "which", [*[*TOGETHER][:2], *(pytest.param(one, marks=INTEGRATION) for one in [*TOGETHER][2:])]
 )
 def test_each_rule_names_its_fault_beyond_its_limit_and_says_nothing_within(which: str) -> None:
     """One fault with an order of its own is held within its limit by the long tests."""
@@ -116,6 +115,7 @@ def test_each_rule_names_its_fault_beyond_its_limit_and_says_nothing_within(whic
         assert everything(planted.report(answers=[])) == []
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(
     "fault",
     [

@@ -45,6 +45,7 @@ def verified(set_name: str, how: Order) -> VerifyReport:
     return verify(scanned(set_name, how), how.profile())
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "preset",
     [pytest.param(one, marks=[pytest.mark.long] if one != "default" else []) for one in PRESETS],
@@ -241,6 +242,7 @@ def test_a_shifted_part_overlaps_as_much_as_it_must() -> None:
         assert not over or (result.overlap_mm3 > 1 and result.min_gap_mm == 0)
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(
     ("shift_mm", "near", "wide"),
     [(0.09, False, False), (0.11, True, False), (0.29, True, False), (0.31, True, True)],
@@ -271,6 +273,7 @@ board = [{ id = "tee", cells = [[0, 1], [1, 0], [1, 1], [1, 2]] }]
 STATED = '[[challenge]]\nid = "tee"\nboard = "tee"\nanswer = "impossible"\n'
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(("stated", "code"), [("", 1), (STATED, 0)])
 def test_what_cannot_be_solved_fails_unless_the_set_says_so(
     stated: str,
