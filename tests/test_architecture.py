@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from fabkit.cli import main
+from fabkit.model.library import shipped_names
 from tests.conftest import ROOT
 from tests.support.built import exported
 
@@ -152,6 +154,7 @@ import shlex, sys
 from pathlib import Path
 import fabkit
 from fabkit.cli import main
+from fabkit.model.library import shipped_names
 
 folder = str(Path(fabkit.__file__).parent) + "/"
 
@@ -204,3 +207,29 @@ def test_what_was_left_out_is_one_line_and_a_missing_program_is_named(tmp_path: 
         assert re.match(f"{counted} tests? left to the other tiers: ", last), done.stdout
         assert ("needs admesh: apt install admesh" in done.stdout) == named
         assert ("SKIPPED" in done.stdout) == named
+
+
+def collected(turn: str, *options: str) -> list[str]:
+    """The sets that a test over all shipped ones tries in a turn; the first line names the turn."""
+    program = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "tests/output/test_theme.py",
+        "--collect-only",
+        "-n0",
+    ]
+    environment = os.environ | {"FABKIT_TEST_TURN": turn}
+    done = subprocess.run(
+        [*program, *options], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
+    )
+    assert f"FABKIT_TEST_TURN={turn}" in done.stdout
+    return re.findall(r"test_no_two_pieces_of_a_set_look_alike\[(\w+)\]", done.stdout)
+
+
+@pytest.mark.integration
+def test_sets_take_turns_by_default_and_all_are_tried_in_integration() -> None:
+    turns = [collected(turn) for turn in ("first", "third", "first")]
+    assert [len(sets) for sets in turns] == [1, 1, 1]
+    assert turns[0] == turns[2] != turns[1]
+    assert sorted(collected("first", "--integration")) == sorted(shipped_names())

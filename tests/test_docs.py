@@ -267,6 +267,7 @@ def test_the_site_has_the_colours_and_the_type_of_fabkit(docs: Path) -> None:
         assert (docs / "assets" / name).is_file()
 
 
+@pytest.mark.integration
 def test_every_fault_of_the_pages_is_an_error(folder: Path) -> None:
     shutil.copytree(ROOT / "docs", folder / "docs")
     shutil.copytree(ROOT / "output/gallery", folder / "output/gallery")

@@ -108,6 +108,7 @@ def test_the_same_pole_everywhere_pushes_least() -> None:
         assert not found.in_tray.is_held
 
 
+@pytest.mark.integration
 def test_plastic_below_a_magnet_takes_its_pull() -> None:
     thin = forces("recess.fit=embedded", "recess.floor=0.6 mm")
     thick = forces("recess.fit=embedded", "recess.floor=2.4 mm")

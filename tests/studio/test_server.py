@@ -89,6 +89,7 @@ def test_an_impossible_puzzle_says_why(studio: RunningStudio) -> None:
     assert "6" in last["result"]["answer"]["reason"]
 
 
+@pytest.mark.integration
 def test_a_new_count_replaces_the_one_before(studio: RunningStudio) -> None:
     """The old one would take minutes."""
     project = studio.project("fridgeiq")

@@ -106,6 +106,7 @@ def some(how: Order, challenge: str, mirror: str = "") -> VerifyReport:
     return verify(Scanner(prints_shown, puzzle).scan(20.0), how.profile())
 
 
+@pytest.mark.integration
 def test_turning_pieces_over_is_reported_if_both_faces_are_alike() -> None:
     """With flips the impossible rectangle can be solved; the box says what it says."""
     found = some(TWO_FACED, "rectangle_02_b").flips
