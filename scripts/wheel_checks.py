@@ -92,12 +92,13 @@ def _link(source: Path, target: Path) -> None:
     try:
         os.link(source, target)
     except OSError:
-        shutil.copyfile(source, target)
+        shutil.copy2(source, target)
 
 
 def check_imports() -> list[str]:
     """List modules that cannot be imported, and libraries that are imported but not declared."""
     import fabkit
+    from fabkit.model.library import shipped_folder
 
     failed = {}
     for module in pkgutil.walk_packages(fabkit.__path__, "fabkit."):
@@ -106,6 +107,9 @@ def check_imports() -> list[str]:
         except ModuleNotFoundError as error:
             failed[module.name] = error.name
     faults = [f"{name} needs {library}" for name, library in failed.items() - NEED_EXTRAS.items()]
+    for place in (Path(fabkit.__path__[0]), shipped_folder()):
+        if not place.is_relative_to(sys.prefix):
+            faults.append(f"{place} is not in this environment")
     faults += [f"{name} needs no extra" for name in NEED_EXTRAS.keys() - failed.keys()]
 
     texts = [text for text in distribution(NAME).requires or () if "extra == 'dev'" not in text]
