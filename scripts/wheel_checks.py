@@ -108,7 +108,7 @@ def check_imports() -> list[str]:
             failed[module.name] = error.name
     faults = [f"{name} needs {library}" for name, library in failed.items() - NEED_EXTRAS.items()]
     for place in (Path(fabkit.__path__[0]), shipped_folder()):
-        if not place.is_relative_to(sys.prefix):
+        if not place.resolve().is_relative_to(Path(sys.prefix).resolve()):
             faults.append(f"{place} is not in this environment")
     faults += [f"{name} needs no extra" for name in NEED_EXTRAS.keys() - failed.keys()]
 
