@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -50,3 +52,21 @@ def test_a_changed_requirement_and_a_moved_environment_are_not_ready(tmp_path: P
 def test_the_scripts_install_what_their_commands_need() -> None:
     assert 'ensure_venv .venv constraints.txt "[studio]"' in (ROOT / "scripts/fabkit").read_text()
     assert 'ensure_venv .venv constraints.txt "[dev]"' in (ROOT / "scripts/test").read_text()
+
+
+def test_every_library_is_tried_at_its_oldest() -> None:
+    """Where each is, `scripts/lowest` lists beside tests; what is listed exists and is needed."""
+    script = (ROOT / "scripts/lowest").read_text()
+    lines = script.partition('listed="\n')[2].partition('"\n')[0].splitlines()
+    listed = {path: libraries for path, *libraries in map(str.split, lines)}
+    assert [path for path in listed if not (ROOT / path.partition("::")[0]).exists()] == []
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    needed = [
+        *project["dependencies"],
+        *(text for name in extras.keys() - {"dev"} for text in extras[name]),
+    ]
+    names = {re.split(r"[^\w.-]", text)[0] for text in needed}
+    assert {name for libraries in listed.values() for name in libraries} == names
+    pinned = (ROOT / "constraints-lowest.txt").read_text()
+    assert names <= {*re.findall(r"^([\w.-]+)==", pinned, re.MULTILINE)}

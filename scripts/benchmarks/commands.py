@@ -38,6 +38,7 @@ class Line:
         grows: whether its time is compared with that of the line above.
         limit: maximum time, as a multiple of the reference; 0 for none.
         codes: the accepted exit codes.
+        prepare: fabkit's arguments, run once before measuring if this line is.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Line:
     grows: bool = False
     limit: float = 0.0
     codes: tuple[int, ...] = (0,)
+    prepare: str = ""
 
 
 @dataclass(frozen=True)
@@ -55,8 +57,8 @@ class Benchmark:
         title: what is measured, and its size.
         reference: the Python code whose time is the unit of the ratios.
         lines: in the order of running.
-        prepare: fabkit's arguments, run once before measuring.
-        small: the names of the lines that ``--small`` runs; the first two by default.
+        prepare: fabkit's arguments, run once before measuring, whatever lines there are.
+        small: the names of the lines that ``--small`` runs, short ones; the first two by default.
         rounds: number of rounds; fewer for long commands.
         compiles: whether every round begins without compiled kernels.
         foreign: whether its lines check `foreign_meshes`.
@@ -93,6 +95,9 @@ def _challenges(count: int) -> str:
     return " ".join(f"--only {name}" for name in names[:count])
 
 
+#: Writes the meshes that `check` and `verify` read.
+EXPORT = "export-stl fridgeiq -o stl"
+
 BENCHMARKS: dict[str, Benchmark] = {
     "start": Benchmark(
         "short commands",
@@ -114,10 +119,10 @@ BENCHMARKS: dict[str, Benchmark] = {
             Line("warm-up again", "warm-up", codes=(0, 2)),
             Line("first solve", "solve iqblock --count"),
             Line("second solve", "solve iqblock --count", grows=True),
-            Line("first check", "check fridgeiq -o stl --force"),
+            Line("first check", "check fridgeiq -o stl --force", prepare=EXPORT),
             Line("second check", "check fridgeiq -o stl --force", grows=True),
         ),
-        prepare=("export-stl fridgeiq -o stl",),
+        small=("first solve", "second solve"),
         rounds=1,
         compiles=True,
     ),
@@ -134,6 +139,7 @@ BENCHMARKS: dict[str, Benchmark] = {
                 for n in (1, 4, 16)
             ),
         ),
+        small=(" 1 pieces", " 4 pieces"),
     ),
     "check": Benchmark(
         "check and verify the sixteen STL files of fridgeiq",
@@ -146,10 +152,16 @@ BENCHMARKS: dict[str, Benchmark] = {
                 Line(f"check {n:2} files", f"check --set fridgeiq {_check_files(n)}", n > 4)
                 for n in (4, 8, 16)
             ),
-            Line("check 64 files", "check copies-4.toml -o many", grows=True),
+            Line(
+                "check 64 files",
+                "check copies-4.toml -o many",
+                grows=True,
+                prepare="export-stl copies-4.toml -o many",
+            ),
             Line("verify 64 files", "verify copies-4.toml -o many"),
         ),
-        prepare=("export-stl fridgeiq -o stl", "export-stl copies-4.toml -o many"),
+        prepare=(EXPORT,),
+        small=("check  4 files", "check  8 files"),
         rounds=3,
     ),
     "foreign": Benchmark(
@@ -160,9 +172,14 @@ BENCHMARKS: dict[str, Benchmark] = {
             Line("a torn scan, 80,000", "check --set fridgeiq scan.stl", False, 1.5, (1,)),
             Line("17 gears", "check --set fridgeiq gears.stl", False, 4.0, (1,)),
             Line("40 chain links", "check --set fridgeiq chain.stl", False, 4.0, (1,)),
-            Line("128 pieces", "check copies-8.toml -o many"),
+            Line(
+                "128 pieces",
+                "check copies-8.toml -o many",
+                prepare="export-stl copies-8.toml -o many",
+            ),
         ),
-        prepare=("export-stl fridgeiq -o stl", "export-stl copies-8.toml -o many"),
+        prepare=(EXPORT,),
+        small=("a sphere, 5,120 faces",),
         rounds=3,
         foreign=True,
     ),
@@ -268,6 +285,7 @@ BENCHMARKS: dict[str, Benchmark] = {
             Line(f"{n * 16:3} pieces", f"plate copies-{n}.toml --force -o plate-{n}", n > 1)
             for n in (1, 2, 4, 8)
         ),
+        small=(" 16 pieces",),
         rounds=1,
     ),
     "booklet": Benchmark(
@@ -355,7 +373,7 @@ def measure(
             copies(folder)
             if bench.foreign:
                 foreign_meshes(folder)
-            for first in bench.prepare:
+            for first in (*bench.prepare, *(line.prepare for line in lines if line.prepare)):
                 run(fabkit(first), folder, checkout, (0,))
         rounds = 1 if small else rounds or bench.rounds
         for number in range(-1 if rounds > 1 else 0, rounds):  # one more, to fill the caches
@@ -470,7 +488,7 @@ def main() -> int:
     known = [*BENCHMARKS, *own]
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"from {', '.join(known)}")
     parser.add_argument(
-        "--small", action="store_true", help="run one round of the first lines of each"
+        "--small", action="store_true", help="run one round of a few short lines of each"
     )
     parser.add_argument(
         "--rounds", type=int, default=0, help="number of rounds (default: each benchmark's own)"

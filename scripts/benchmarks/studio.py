@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 #: Changes after which the memory is measured, and in a small run.
-CHANGES, SMALL = 200, 6
+CHANGES, SMALL = 200, 2
 #: Limits: in seconds for the first solid after a change, at the median of each piece, and for all of
 #: them; in MB for the process.
 FIRST_S, ALL_S, MEMORY_MB = 0.5, 4.0, 1500.0
@@ -40,7 +40,7 @@ STOPS, SMALL_STOPS, STOP_S = 20, 3, 0.2
 #: How long a count runs before it is stopped, in seconds.
 COUNTING_S = 0.5, 3.0
 #: Strokes with the pointer, and in a small run; the limit from input to paint, in seconds.
-STROKES, SMALL_STROKES, PAINT_S = 40, 5, 0.05
+STROKES, SMALL_STROKES, PAINT_S = 40, 3, 0.05
 #: Strokes before those: the browser compiles what draws a page when it is first drawn.
 FIRST_STROKES = 3
 #: Changes that are waited for in the 3D view, and in a small run; the limit in seconds.

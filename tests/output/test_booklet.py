@@ -28,8 +28,8 @@ from fabkit.output.booklet.piecepages import form_name
 from fabkit.output.i18n import LANGUAGES, load_messages
 from fabkit.output.numbering import NumberedChallenge, number_challenges
 from tests.conftest import ROOT
-from tests.support.built import built
 from tests.support.booklets import TINT, Read, longest_line_mm, silhouette, some
+from tests.support.built import built
 from tests.support.entries import altered
 from tests.support.pictures import cell_drawn, file_of, together
 
