@@ -147,15 +147,14 @@ def _take_turns(items: list[pytest.Item]) -> None:
     Of a test marked ``in_turn`` one case stays, and the others are of integration; of one marked
     ``every(n)`` one case in n stays, and the others wait for --long.
     """
-    cases: defaultdict[tuple[str, int], list[pytest.Item]] = defaultdict(list)
+    cases: defaultdict[tuple[str, int, bool], list[pytest.Item]] = defaultdict(list)
     for item in items:
         every, in_turn = map(item.get_closest_marker, ("every", "in_turn"))
-        is_of_another_tier = any(
-            map(item.get_closest_marker, ("long", *["integration"] * bool(in_turn)))
-        )
-        if (every or in_turn) and not is_of_another_tier:
-            cases[item.nodeid.partition("[")[0], every.args[0] if every else 0].append(item)
-    for (test, one_in), of_test in cases.items():
+        is_of_integration = item.get_closest_marker("integration") is not None
+        if item.get_closest_marker("long") is None and (every or (in_turn and not is_of_integration)):
+            one_in = every.args[0] if every else 0
+            cases[item.nodeid.partition("[")[0], one_in, is_of_integration].append(item)
+    for (test, one_in, _), of_test in cases.items():
         step = min(one_in or len(of_test), len(of_test))
         kept = int(hashlib.sha256(f"{TURN} {test}".encode()).hexdigest(), 16) % step
         for index, item in enumerate(of_test):

@@ -117,6 +117,7 @@ def test_squares_of_a_colour_that_is_a_rule_are_on_face_and_back() -> None:
         assert sum(signed_volume(solid.mesh) for solid in solids) == pytest.approx(whole, rel=1e-5)
 
 
+@pytest.mark.every(2)
 @pytest.mark.integration
 @pytest.mark.parametrize("name", ["pegs", "chequer"])
 def test_a_folder_with_marks_is_made_checked_and_verified(name: str, tmp_path: Path) -> None:

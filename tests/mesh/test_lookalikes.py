@@ -85,6 +85,7 @@ def shapes(set_name: str) -> dict[str, tuple[list[str], list[str]]]:
     return {key: (alike(area), alike(over[key])) for key, area in drawn.items()}
 
 
+@pytest.mark.every(4)
 @pytest.mark.integration
 @pytest.mark.parametrize("name", FRIDGEIQ)
 def test_fridgeiq_by_others(name: str, run_json: RunJson) -> None:
@@ -92,7 +93,7 @@ def test_fridgeiq_by_others(name: str, run_json: RunJson) -> None:
 
 
 @pytest.mark.integration
-@pytest.mark.every(9)
+@pytest.mark.every(20)
 @pytest.mark.parametrize(("set_name", "variant"), OTHERS)
 def test_other_flat_sets_by_others(set_name: str, variant: Variant, run_json: RunJson) -> None:
     check_flat(set_name, variant, run_json)

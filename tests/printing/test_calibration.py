@@ -247,6 +247,7 @@ def exported(set_name: str, profile: str) -> list[Mesh]:
 MACHINE = Machine((0.9962, 1.0041), 0.071, (0.06, 0.9), 0.11, 0.03, scatter=0.005)
 
 
+@pytest.mark.every(2)
 @pytest.mark.integration
 @pytest.mark.parametrize(
     ("set_name", "fault"),
@@ -280,6 +281,7 @@ def test_what_is_exported_for_a_printer_prints_as_wanted(
     assert good is not bool(fault), (off, [str(one) for one in causes(report)])
 
 
+@pytest.mark.every(4)
 @pytest.mark.integration
 @pytest.mark.parametrize("set_name", ["iqstars", "iqfit", "iqblock", "cubimagici"])
 @pytest.mark.parametrize("offset", [-0.04, 0.045])

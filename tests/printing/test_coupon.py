@@ -167,6 +167,7 @@ def test_the_drawing_is_at_full_size(coupon: Path, tmp_path: Path) -> None:
     assert orange * 25.4 / 300 == pytest.approx(45, abs=1)
 
 
+@pytest.mark.every(2)
 @with_prusa
 @pytest.mark.parametrize("set_name", ["fridgeiq", "iqblock", "cubimagici", "iqstars"])
 def test_it_prints_in_half_an_hour(set_name: str, tmp_path: Path) -> None:

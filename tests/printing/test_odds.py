@@ -464,6 +464,7 @@ def test_simulated_sets_assemble_as_often_as_predicted(seed: int, sets: int) -> 
     agree(seed, sets)
 
 
+@pytest.mark.every(4)
 @pytest.mark.integration
 @pytest.mark.parametrize("seed", range(30))
 def test_more_simulated_sets_do(seed: int) -> None:

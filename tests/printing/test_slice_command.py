@@ -75,6 +75,7 @@ def test_the_bill_agrees_with_the_slicer(
     assert grams == pytest.approx(run_json("slice", *arguments)["grams"], rel=0.03)
 
 
+@pytest.mark.every(2)
 @with_prusa
 @pytest.mark.parametrize("name", ["calendar", "dicesquare"])
 def test_a_tray_with_texts_is_printable(

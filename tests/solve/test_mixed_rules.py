@@ -48,6 +48,7 @@ def wrong_answers(sketch: Sketch) -> Iterator[str]:
     yield from (f"the checker has other {part}" for part in disagreements(sketch))
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     "seeds",
     [
