@@ -11,7 +11,6 @@ from types import MappingProxyType
 from typing import Any
 
 import pytest
-import trimesh
 
 from fabkit.core.errors import ExternalError, InputError
 from fabkit.model.profile_file import load_profile
@@ -28,7 +27,7 @@ from fabkit.printing.slicer.settings import print_settings
 from fabkit.printing.slicer.slicing import slice_plate
 from fabkit.printing.slicer.verdict import ExpectedPrint, Feature
 from tests.support.fakeslicer import OPEN_OBJECT, OUTPUT, fake_slicer, gcode
-from tests.support.platefiles import HOLLOW, Printable, box, with_prusa, write_plate
+from tests.support.platefiles import Printable, box, hollow, with_prusa, write_plate
 
 PROFILE, FLIPPABLE = load_profile(), load_profile(["flippable"])
 FAKE = Slicer(Path("unset"), "PrusaSlicer", "2.5.0")
@@ -307,7 +306,7 @@ def real(
 def test_a_hollow_box_with_a_pause(tmp_path: Path) -> None:
     features = (Feature("letter", 4.8, 5.2), Feature("recess", 1.0, 4.2))
     expected = ExpectedPrint(("P",), 4.2, features=features)
-    printables, parts = [Printable("P", [(HOLLOW, 1)])], pause_parts([4.2], FLIPPABLE)
+    printables, parts = [Printable("P", [(hollow(), 1)])], pause_parts([4.2], FLIPPABLE)
     found = real(tmp_path, printables, expected, FLIPPABLE, parts)
     assert (found["reasons"], found["slicer"]["name"]) == ([], "PrusaSlicer")
     assert found["pauses"] == [{"after_layer": 21, "height_mm": 4.2}]
@@ -329,6 +328,8 @@ def test_a_hollow_box_with_a_pause(tmp_path: Path) -> None:
 
 @with_prusa
 def test_two_objects_with_odd_names_one_of_them_open(tmp_path: Path) -> None:
+    import trimesh
+
     names = ("two words", 'B <&"é id:7 copy 3')
     meshes = trimesh.Trimesh(BLOCK.vertices, BLOCK.faces[1:]), BLOCK
     printables = [
