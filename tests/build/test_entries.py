@@ -29,15 +29,12 @@ from fabkit.output.numbering import number_challenges
 from fabkit.output.web.playdata import play_data
 from tests.conftest import ROOT
 from tests.support.built import built
+from tests.support.catalogs import snowflakes_of
 from tests.support.drawings import snowflakes
 from tests.support.snowflakes import area_of
 from tests.support.trioset import TRIO
 
 FRIDGEIQ = load_set("fridgeiq")
-CATALOG: dict[str, Any] = json.loads((ROOT / "pieces/catalogs/fridgeiq.json").read_text())
-EXPECTED: dict[str, dict[str, Any]] = {
-    entry["id"]: entry for entry in CATALOG["challenges"] if "parity" in entry
-}
 #: One of each parity, the last of which needs flips.
 FEW = ("even4-0057708264", "odd3-050283cb59", "mixed1-3-2910d98921")
 
@@ -53,11 +50,11 @@ def drawn(entry: Entry, cells: Iterable[Cell]) -> Any:
 
 
 def test_snowflakes_lie_as_the_catalog_draws_them() -> None:
-    entries = snowflakes()
-    assert [entry.challenge.id for entry in entries] == list(EXPECTED)
+    entries, stated = snowflakes(), snowflakes_of("fridgeiq")
+    assert [entry.challenge.id for entry in entries] == [expected["id"] for expected in stated]
     assert Counter(entry.halves for entry in entries) == {1: 134, 2: 12}
-    for place, entry in enumerate(entries):
-        challenge, expected = entry.challenge, EXPECTED[entry.challenge.id]
+    for place, (entry, expected) in enumerate(zip(entries, stated, strict=True)):
+        challenge = entry.challenge
         result = expected["result"]
         solution = entry.solution
         # The cells of the pieces are as many as the region's, and the same: they cover it exactly.
@@ -82,7 +79,7 @@ def test_a_set_of_other_pieces_has_no_catalog(tmp_path: Path) -> None:
     path, text = tmp_path / "fridgeiq.toml", (ROOT / "pieces/fridgeiq.toml").read_text()
     other = text.replace("[[0, 0], [2, 0], [1, 1]]", "[[0, 0], [2, 0], [0, 2]]")
     for content, count in (
-        (text + "\n# mine\n", len(EXPECTED)),
+        (text + "\n# mine\n", len(snowflakes_of("fridgeiq"))),
         (other.replace("area = 40\n", ""), 0),
     ):
         path.write_text(content)
@@ -172,7 +169,8 @@ def test_what_is_not_solved_in_time_is_reported_and_nothing_to_do_is_refused(
 
 def catalog(tmp_path: Path, change: Callable[[list[dict[str, Any]]], Any] | None = None) -> Path:
     """A catalog of a few snowflakes, changed."""
-    entries = deepcopy([EXPECTED[name] for name in FEW])
+    stated = {entry["id"]: entry for entry in snowflakes_of("fridgeiq")}
+    entries = deepcopy([stated[name] for name in FEW])
     if change is not None:
         change(entries)
     path = tmp_path / "snowflakes.json"

@@ -17,7 +17,6 @@ from tests.support.sketches import (
     TWO,
     Document,
     by_items,
-    certificate,
     checksum,
     squares,
     stated,
@@ -78,7 +77,7 @@ CERTIFICATES: list[tuple[str, object, str]] = [
     ("claim.count", -1, "claim.count: should be greater than or equal to 0, found -1"),
     (
         "claim",
-        certificate(TWO)["claim"],
+        {"answer": "count", **TWO.truth},
         "argument.fixed: must be given, since a count up to symmetry is claimed",
     ),
     (

@@ -8,7 +8,6 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
-from pysat.solvers import Solver
 
 from fabkit.cli import main
 from fabkit.solve.engines import ENGINES
@@ -163,6 +162,8 @@ def test_what_is_impossible_gets_a_refutation(
 
 @pytest.mark.parametrize("question", ["--first", "--count", "--unique"])
 def test_what_can_be_solved_gets_its_formula_alone(question: str) -> None:
+    from pysat.solvers import Solver
+
     assert main(["solve", "fridgeiq", "square_01", question, "--cnf", "f.cnf", "-q"]) in (0, 1)
     assert files() == ["f.cnf"]
     with Solver("cadical195", bootstrap_with=clauses("f.cnf")) as solver:

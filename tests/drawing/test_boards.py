@@ -8,12 +8,11 @@ from dataclasses import replace
 from functools import cache
 from itertools import combinations, product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 import shapely
-from manifold3d import Manifold
 from shapely import LineString, Point, affinity
 from shapely.geometry.polygon import orient
 
@@ -36,11 +35,12 @@ from fabkit.model.library import load_set
 from fabkit.model.profile import Profile
 from fabkit.model.profile_file import load_profile
 from fabkit.model.puzzle import Board, PuzzleSet
-from fabkit.solid.builder import build_solid
-from fabkit.solid.export import write_stl
 from tests.support import analytic
 from tests.support.boardmeshes import cylinder, extruded, socket_places
 from tests.support.pictures import cell_drawn, hexagon, together
+
+if TYPE_CHECKING:
+    from manifold3d import Manifold
 
 Shape = Any  # shapely has no types
 FIT, STARS = load_set("iqfit"), load_set("iqstars")
@@ -328,6 +328,8 @@ TURNS = {
 
 def built(steps: Sequence[Step]) -> Manifold:
     """Prisms and cylinders, united without the kernel that makes the files."""
+    from manifold3d import Manifold
+
     whole = Manifold()
     for step in steps:
         for one in step.shapes:
@@ -443,6 +445,9 @@ def test_a_snapping_lid_bends_no_further_than_it_should(name: str) -> None:
 def test_meshes_are_as_drawn_sound_and_can_be_printed(
     name: str, settings: tuple[str, ...], lid: bool, tmp_path: Path
 ) -> None:
+    from fabkit.solid.builder import build_solid
+    from fabkit.solid.export import write_stl
+
     if name == "holes":
         profile = fit_profile()
         drawing = holes_board(profile, cells_of(["####"] * 3))

@@ -21,7 +21,6 @@ from fabkit.model.piece import Form
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.profile import CELL_SHAPES, Profile
 from fabkit.model.profile_file import load_profile
-from fabkit.solid.builder import build_solid
 from fabkit.solve.answer import solve
 from fabkit.solve.encoding import to_exact_cover
 from tests.support import analytic, measure
@@ -232,6 +231,8 @@ def test_pegs_that_cannot_be(settings: list[str], message: str) -> None:
     ],
 )
 def test_pegs_at_the_limit_build(settings: list[str]) -> None:
+    from fabkit.solid.builder import build_solid
+
     blueprint = draft_flat_piece(STARS, STARS.piece("red"), load_profile((), settings))
     solid = build_solid(blueprint)
     assert solid.isValid()

@@ -8,6 +8,7 @@ import asyncio
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -30,10 +31,9 @@ from tests.support.tasks import (
     wrong,
 )
 
-distributed = pytest.importorskip("distributed")
-
 pytestmark = [
     pytest.mark.integration,
+    pytest.mark.skipif(find_spec("distributed") is None, reason="distributed is not installed"),
     # Dask's own: sockets and loops of a cluster that is being closed, and forks that it makes.
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore:.*:pytest.PytestUnraisableExceptionWarning"),
@@ -42,6 +42,8 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
+    import distributed
+
     with distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50
     ) as one:

@@ -19,7 +19,6 @@ from fabkit.model.balls import BallBody
 from fabkit.model.piece import forms_of_balls
 from fabkit.model.profile_file import load_profile
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.solid.builder import build_solid
 from fabkit.solve.answer import solve
 from fabkit.solve.encoding import to_exact_cover
 from tests.support import shapes
@@ -190,6 +189,8 @@ def test_other_pieces_than_those_of_iq_fit() -> None:
 
 @pytest.mark.integration
 def test_what_was_read_fills_the_board_as_often_as_the_rules_say() -> None:
+    from fabkit.solid.builder import build_solid
+
     pieces, profile = [], load_profile(set_values=IQFIT.profile_values)
     for seed, piece in enumerate(IQFIT.pieces):
         part = read(thrown(written(build_solid(draft_ball_piece(IQFIT, piece, profile))), seed))

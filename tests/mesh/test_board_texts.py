@@ -25,8 +25,6 @@ from fabkit.model.profile_file import load_profile
 from fabkit.model.puzzle import Label, PuzzleSet
 from fabkit.printing.bom import make_bom
 from fabkit.printing.plate import arrange_plates
-from fabkit.solid.builder import build_solid
-from fabkit.solid.export import write_stl
 from fabkit.verify.reports import check, verify
 from fabkit.verify.scan import Scanner
 
@@ -64,6 +62,9 @@ def four() -> PuzzleSet:
 
 
 def mesh_of(drawing: BoardDrawing) -> Mesh:
+    from fabkit.solid.builder import build_solid
+    from fabkit.solid.export import write_stl
+
     with TemporaryDirectory() as folder:
         path = Path(folder) / f"{drawing.piece}.stl"
         write_stl(build_solid(drawing), path)
@@ -176,6 +177,9 @@ def test_a_blocker_is_printed_as_often_as_a_roll_needs_it() -> None:
 
 
 def test_check_and_verify_find_a_wide_blocker_a_missing_one_and_a_wrong_text() -> None:
+    from fabkit.solid.builder import build_solid
+    from fabkit.solid.export import write_stl
+
     puzzle, profile = four(), load_profile((), NO_LID)
     wide = replace(profile, inset_mm=-0.05)
     drawings = {

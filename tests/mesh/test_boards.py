@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -16,7 +16,6 @@ import shapely
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from manifold3d import Manifold
 from shapely import affinity
 
 from fabkit.core.progress import no_progress
@@ -35,7 +34,6 @@ from fabkit.model.profile import Profile
 from fabkit.model.profile_file import load_profile
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.printing.odds import PrinterError, simulate_tolerances, socket_odds, tray_clearance_mm
-from fabkit.solid.builder import build_solid
 from fabkit.verify.reports import causes, check
 from fabkit.verify.scan import Scanner, match_profile
 from tests.support.ballmeshes import BODIES, IQFIT, Sizes, made, thrown
@@ -54,6 +52,9 @@ from tests.support.boardmeshes import (
     tray_board,
 )
 from tests.support.faults.kits import written
+
+if TYPE_CHECKING:
+    from manifold3d import Manifold
 
 HEAD = '[set]\nname = "odd"\ntitle = "Odd"\nlattice = "{}"\nmoves = "{}"\nunit = "{} mm"\n'
 SMALL = (
@@ -122,6 +123,8 @@ def both(board: Manifold, frame: Frame, lid: Manifold | None = None, **change: A
 
 
 def box(*size: float) -> Mesh:
+    from manifold3d import Manifold
+
     return body_of(Manifold.cube(size))
 
 
@@ -310,6 +313,8 @@ def test_a_mesh_that_is_open() -> None:
 
 @pytest.mark.integration
 def test_a_fault_of_a_sliding_lid_or_its_way_is_named() -> None:
+    from manifold3d import Manifold
+
     board, frame = tray_board(OBLONG)
     front = frame.outer.bounds[1]
     rib = Manifold.cube((1.5, 2.0, 1.0)).translate((65.25 - 1.2, -20.0, 9.3))
@@ -478,6 +483,8 @@ def test_findings_on_insertion_name_the_board_of_several() -> None:
 @pytest.mark.integration
 def test_what_is_seen_through_the_notch_is_no_wall_of_the_front() -> None:
     """The teeth between hexagons are pointed; lines through the notch meet their tips."""
+    from fabkit.solid.builder import build_solid
+
     puzzle, profile = odd(HEXES)
     drafted = [draft_printable(puzzle, one, profile) for one in printables(puzzle, profile)[1:]]
     parts = BoardFitter(puzzle).fit([written(build_solid(one)) for one in drafted], 20.0)
@@ -509,6 +516,8 @@ def test_boards_in_files_of_another_unit_of_length(length_mm: float) -> None:
 @pytest.mark.integration
 def test_a_ball_piece_may_rest_on_its_printing_flat() -> None:
     """Its links are 0.3 mm less deep there, and lie that much lower in their channels."""
+    from fabkit.solid.builder import build_solid
+
     puzzle, profile = odd(PLANAR)
     (piece,) = puzzle.pieces
     body = written(build_solid(draft_ball_piece(puzzle, piece, profile)))

@@ -24,7 +24,6 @@ from random import Random
 
 import pytest
 import shapely
-import trimesh
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from shapely import Polygon, affinity
@@ -155,6 +154,8 @@ def test_sets_of_ones_own(name: str, inset: float) -> None:
 @pytest.mark.integration
 @pytest.mark.parametrize("set_name", SETS)
 def test_unknown_meshes_are_reported_and_do_not_affect_others(set_name: str) -> None:
+    import trimesh
+
     puzzle = load_set(set_name)
     pentagon = Polygon([(0, 0), (37, 3), (45, 31), (17, 52), (-9, 26)])
     meshes = [
@@ -325,6 +326,8 @@ def test_without_a_letter_there_is_none() -> None:
 
 @pytest.mark.integration
 def test_a_scan_does_not_depend_on_those_before_it() -> None:
+    import trimesh
+
     puzzle = load_set("fridgeiq")
     # The last is as large as a board.
     balls = [trimesh.creation.icosphere(2, radius) for radius in (21.0, 120.0)]

@@ -9,7 +9,6 @@ from random import Random
 from tempfile import TemporaryDirectory
 
 import pytest
-import trimesh
 from shapely import Polygon
 
 from fabkit.cli import main
@@ -133,6 +132,8 @@ def test_a_holes_chamfer_is_judged_at_its_limit() -> None:
 @pytest.mark.parametrize("low_mm", [0.0, 6.7])
 def test_a_skin_over_a_hole_is_found(low_mm: float) -> None:
     """As a brim that was not cut off, or a first layer that was printed without the hole."""
+    import trimesh
+
     case = ring()
     skin = trimesh.creation.box(bounds=((19, 19, low_mm), (41, 41, low_mm + 0.3)))
     mesh = trimesh.Trimesh(case.body.vertices, case.body.faces)

@@ -8,7 +8,6 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-import manifold3d
 import numpy as np
 import pytest
 
@@ -126,6 +125,8 @@ def inspected(part: Part, on: Part, **others: Part) -> dict[str, Finding]:
 @pytest.mark.parametrize("name", IDS)
 def test_each_ball_comes_over_its_cell(name: str) -> None:
     """The model's eight poses, and in each a mesh whose balls are where the model has them."""
+    import manifold3d
+
     part = ball_part(BODIES[name], Sizes(segments=16))
     assert part.balls is not None
     lattice, probe = LATTICES["square"], manifold3d.Manifold.sphere(4.0, 12)

@@ -7,7 +7,6 @@ from functools import cache
 from itertools import product
 
 import pytest
-from manifold3d import Manifold
 
 from fabkit.core.progress import no_progress
 from fabkit.drawing.boards.csg import BoardDrawing
@@ -18,7 +17,6 @@ from fabkit.mesh.mesh import Mesh
 from fabkit.model.accessory import Accessory
 from fabkit.model.library import load_set
 from fabkit.model.profile_file import load_profile
-from fabkit.solid.builder import build_solid
 from fabkit.verify.scan import ScannedSet, Scanner
 from tests.support.ballmeshes import body_of_solid, thrown
 from tests.support.faults.kits import written
@@ -36,6 +34,8 @@ SMALL_BED = "printer.bed_width=80 mm", "printer.bed_depth=80 mm", "board.title=0
 @cache
 def made(*settings: str) -> dict[str, Mesh]:
     """The tray and its lid in their parts."""
+    from fabkit.solid.builder import build_solid
+
     profile = load_profile((), (*SMALL_BED, *settings), IQBLOCK.profile_values)
     parts = {}
     for part in printed_parts(IQBLOCK, profile):
@@ -80,6 +80,8 @@ def test_a_joint_is_measured(joint: str, gap_mm: float) -> None:
 
 
 def test_faults_of_joints_are_named() -> None:
+    from manifold3d import Manifold
+
     part = made()["square-a"].manifold
     # At the end of the dovetail that protrudes most.
     x_mm, y_mm = max(point for ring in part.slice(1.0).to_polygons() for point in ring.tolist())

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import trimesh
 
 from fabkit.core.errors import InputError
 from fabkit.mesh.files.readers import read_meshes
@@ -82,6 +81,8 @@ def test_corners_at_one_place_are_one_and_degenerate_triangles_stay(tmp_path: Pa
 
 @pytest.mark.parametrize("kind", ["stl", "stl_ascii", "obj", "off", "ply", "ply_ascii", "glb"])
 def test_what_trimesh_writes(kind: str, tmp_path: Path) -> None:
+    import trimesh
+
     sphere = trimesh.creation.icosphere(subdivisions=3)
     how = {"encoding": "ascii"} if kind == "ply_ascii" else {}
     content = sphere.export(file_type=kind.replace("ply_ascii", "ply"), **how)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from itertools import combinations
 
 import numpy as np
 import pytest
 import shapely
-import trimesh
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,14 +31,15 @@ from tests.support.prints import Order
 from tests.support.shapes import (
     PRINTED,
     ball,
-    body_of,
     box,
+    cylinder,
     grid_box,
     inside_out,
     merged,
     moved,
     printed_mesh,
     together,
+    torus,
     tumbled,
     with_corners,
     with_faces,
@@ -55,7 +56,7 @@ def faults(body: Mesh) -> dict[str, list[object]]:
 def sound(request: pytest.FixtureRequest) -> Mesh:
     return {
         "ball": ball,
-        "ring": lambda: body_of(trimesh.creation.torus(8, 3)),
+        "ring": lambda: torus(8, 3),
         "grid": lambda: grid_box((4, 3, 2)),
         "printed": lambda: printed_mesh(*PRINTED[0]),
     }[request.param]()
@@ -82,7 +83,7 @@ def test_prints_have_no_faults_wherever_they_lie(which: tuple[str, str, Order]) 
 
 def test_volumes_of_known_shapes() -> None:
     assert signed_volume(box((1, 2, 3), (2, 4, 6))) == pytest.approx(6)
-    ring = body_of(trimesh.creation.torus(8, 3, 200, 200))
+    ring = torus(8, 3, 200, 200)
     assert signed_volume(ring) == pytest.approx(2 * math.pi**2 * 8 * 9, rel=1e-3)
 
 
@@ -115,6 +116,8 @@ def test_every_shell_has_its_own_winding() -> None:
 
 @pytest.mark.parametrize(("height_mm", "is_one"), [(0, True), (0.9e-6, True), (1.1e-6, False)])
 def test_a_face_is_degenerate_if_its_corners_lie_on_a_line(height_mm: float, is_one: bool) -> None:
+    import trimesh
+
     corners = np.array([[0, 0, 0], [40, 0, 0], [20, height_mm, 0]])
     turn = trimesh.transformations.random_rotation_matrix(np.array([0.3, 0.5, 0.8]))[:3, :3]
     face = Mesh("a sliver", corners @ turn.T, np.array([[0, 1, 2]]))
@@ -195,21 +198,22 @@ def on_edge() -> Mesh:
 
 
 @pytest.mark.parametrize(
-    "body",
+    "build",
     [
-        ball(30, 4),
-        body_of(trimesh.creation.torus(30, 5)),
-        grid_box((9, 7, 5)),
-        body_of(trimesh.creation.cylinder(20, 0.5, sections=300)),
-        together(grid_box((9, 9, 9)), moved(inside_out(ball(3)), 4.5, 4.5, 4.5)),
-        together(ball(5), moved(ball(5), 10.01, 0, 0)),
-        together(box((0, 0, 0), (2, 2, 2)), box((2, 2, 0), (4, 4, 2))),
-        together(box((0, 0, 0), (2, 2, 2)), box((2, 2, 2), (4, 4, 4))),
-        together(box((0, 0, 0), (8, 8, 8)), moved(on_edge(), 4, 4, 8)),
+        lambda: ball(30, 4),
+        lambda: torus(30, 5),
+        lambda: grid_box((9, 7, 5)),
+        lambda: cylinder(20, 0.5, 300),
+        lambda: together(grid_box((9, 9, 9)), moved(inside_out(ball(3)), 4.5, 4.5, 4.5)),
+        lambda: together(ball(5), moved(ball(5), 10.01, 0, 0)),
+        lambda: together(box((0, 0, 0), (2, 2, 2)), box((2, 2, 0), (4, 4, 2))),
+        lambda: together(box((0, 0, 0), (2, 2, 2)), box((2, 2, 2), (4, 4, 4))),
+        lambda: together(box((0, 0, 0), (8, 8, 8)), moved(on_edge(), 4, 4, 8)),
     ],
     ids=["ball", "ring", "grid", "disc", "cavity", "apart", "by edges", "by corners", "on edge"],
 )
-def test_bodies_that_are_whole_or_only_touch_do_not_cross(body: Mesh) -> None:
+def test_bodies_that_are_whole_or_only_touch_do_not_cross(build: Callable[[], Mesh]) -> None:
+    body = build()
     for one in (body, tumbled(body, 0), merged(tumbled(body, 0, 60))):
         assert self_intersections(one).tolist() == []
 

@@ -11,11 +11,9 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-import lib3mf
 import numpy as np
 import pytest
 import shapely
-import trimesh
 from PIL import Image
 
 from fabkit.core.errors import ExternalError
@@ -29,6 +27,8 @@ CORE = "{http://schemas.microsoft.com/3dmanufacturing/core/2015/02}"
 
 
 def box(x: float, y: float, z: float, side: float = 10.0) -> Mesh:
+    import trimesh
+
     mesh = trimesh.creation.box((side, side, side)).apply_translation((x, y, z))
     return Mesh("", np.asarray(mesh.vertices, float), np.asarray(mesh.faces, np.int64))
 
@@ -50,6 +50,8 @@ def two_boxes() -> Package3mf:
 
 
 def model_of(content: bytes) -> Any:
+    import lib3mf
+
     model = lib3mf.get_wrapper().CreateModel()
     reader = model.QueryReader("3mf")
     reader.SetStrictModeActive(True)
@@ -59,6 +61,8 @@ def model_of(content: bytes) -> Any:
 
 
 def test_the_strict_reader_has_nothing_to_say() -> None:
+    import lib3mf
+
     model = model_of(write_3mf(two_boxes()))
     assert model.GetUnit() == lib3mf.ModelUnit.MilliMeter
     meshes = model.GetMeshObjects()
@@ -136,6 +140,8 @@ def test_what_the_library_refuses_is_reported() -> None:
 
 def test_it_is_packed_small() -> None:
     """lib3mf packs quickly; a 3MF file of many triangles is a quarter smaller than it makes them."""
+    import trimesh
+
     ball = trimesh.creation.icosphere(4)
     body = Mesh("", np.asarray(ball.vertices, float), np.asarray(ball.faces, np.int64))
     content = write_3mf(Package3mf((Object3mf("A", (Solid3mf("A", "#e69f00", body),)),)))

@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 import pytest
-import trimesh
 
 from fabkit.mesh.mesh import Mesh, Points
 from fabkit.mesh.section import DOWN, UP, Sections
@@ -20,6 +19,8 @@ PIECES = "ALS"
 
 
 def turned(corners: Points, seed: int) -> Points:
+    import trimesh
+
     turn = trimesh.transformations.random_rotation_matrix(np.random.default_rng(seed).random(3))
     return corners @ turn[:3, :3].T
 
@@ -43,6 +44,8 @@ UNEVEN = {
 @pytest.mark.parametrize("piece", PIECES)
 def test_a_mesh_is_cut_alike_whether_it_is_closed_or_not(piece: str) -> None:
     """Without a face of the back, or inside out, lines are joined by shapely instead."""
+    import trimesh
+
     (body,) = bodies("fridgeiq", Order(), piece)
     lowest = int(body.vertices[body.faces, 2].max(axis=1).argmin())
     torn = with_faces(body, np.delete(body.faces, lowest, axis=0))

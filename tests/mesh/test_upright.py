@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import trimesh
 
 from fabkit.mesh.mesh import Mesh
 from fabkit.mesh.upright import measure_section, upright_section
@@ -15,6 +14,8 @@ SIZE_MM, POCKET_MM, DEPTH_MM = (30.0, 20.0, 7.0), 10.0, 3.0
 
 def plate(pocket_low_mm: float, chamfer_mm: float = 0.0) -> Mesh:
     """A plate with a pocket, which begins at some height; with a chamfer all around its top."""
+    import trimesh
+
     width, depth, height = SIZE_MM
     inner = trimesh.creation.box((width - 2 * chamfer_mm, depth - 2 * chamfer_mm, height))
     outer = trimesh.creation.box((width, depth, height - chamfer_mm))
@@ -52,6 +53,8 @@ def test_a_closed_pocket_has_a_floor() -> None:
 
 def test_the_roof_is_measured_where_it_is_thinnest() -> None:
     """Under a groove like the stroke of a letter."""
+    import trimesh
+
     mesh = plate(0.0)
     groove = trimesh.creation.box((1.0, 30.0, 1.2))
     groove.apply_translation((2.5, 0, 7))

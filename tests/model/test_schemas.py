@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import random
 import tomllib
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 import tomli_w
-from jsonschema import Draft7Validator
 
 from fabkit.cli import main
 from fabkit.core.errors import InputError
@@ -22,21 +23,32 @@ from tests.support.docpages import PAGES
 from tests.support.mutations import mutated
 from tests.test_bad import text_of
 
+if TYPE_CHECKING:
+    from jsonschema import Draft7Validator
+
 PRESETS = ROOT / "fabkit" / "model" / "presets"
 FILES = {kind: shipped_folder() / "schema" / f"{kind}.schema.json" for kind in SCHEMAS}
 FILES["profile"] = PRESETS / "profile.schema.json"
-VALIDATORS = {kind: Draft7Validator(schema_of(kind)) for kind in SCHEMAS}
+
+
+@cache
+def validator(kind: str) -> Draft7Validator:
+    from jsonschema import Draft7Validator
+
+    return Draft7Validator(schema_of(kind))
 
 
 def faults(kind: str, text: str) -> list[str]:
     """What the schema has against a TOML file."""
-    return [error.message for error in VALIDATORS[kind].iter_errors(tomllib.loads(text))]
+    return [error.message for error in validator(kind).iter_errors(tomllib.loads(text))]
 
 
 @pytest.mark.parametrize("kind", SCHEMAS)
 def test_the_shipped_schemas_are_what_the_command_prints(
     kind: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    from jsonschema import Draft7Validator
+
     assert main(["schema", kind]) == 0
     output = capsys.readouterr().out
     again = f"fabkit schema {kind} > {FILES[kind]}"

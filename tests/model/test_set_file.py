@@ -10,7 +10,6 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-import trimesh
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -304,6 +303,8 @@ HEXAGONS = [[0, 0], [0, 1], [1, 1], [2, 1], [2, 0], [1, -1]]
 def test_a_piece_with_a_hole_is_printed_with_its_hole(
     lattice: str, ring: list, fit: str, tmp_path: Path
 ) -> None:
+    import trimesh
+
     path = tmp_path / "rings.toml"
     path.write_text(RINGS.format(lattice=lattice, ring=ring), encoding="utf-8")
     puzzle, profile = load_set(str(path)), load_profile((), [f"recess.fit={fit}"])
@@ -343,6 +344,8 @@ def test_a_count_makes_equal_pieces(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """They are interchangeable, and printed each; dominoes cover a square of 4 x 4 in 36 ways."""
+    import trimesh
+
     monkeypatch.chdir(tmp_path)
     Path("counted.toml").write_text(
         COUNTED.split("challenge", maxsplit=1)[0].replace('"D"', '"L3"'), encoding="utf-8"

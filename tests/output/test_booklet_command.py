@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
-from pypdf import PdfReader
 
 from fabkit.cli import main
 from tests.support.pairset import PAIR
@@ -21,6 +20,8 @@ QUICK = ("--no-picture", "-q")
 
 
 def pages_of(path: Path) -> list[str]:
+    from pypdf import PdfReader
+
     return [page.extract_text() for page in PdfReader(path).pages]
 
 
@@ -37,6 +38,8 @@ _HOPELESS = (
 def test_the_booklet_comes_into_the_output_folder(
     pair: str, run_json: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from pypdf import PdfReader
+
     monkeypatch.setattr("fabkit.build.cover_image._COVER_PIXELS", 240)
     document = run_json("booklet", pair)
     path = Path("output/pair/booklet.pdf")

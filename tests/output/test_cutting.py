@@ -12,7 +12,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from xml.etree import ElementTree
 
-import ezdxf
 import pytest
 from shapely import Polygon, affinity, box
 from shapely.geometry.base import BaseGeometry
@@ -49,6 +48,8 @@ class Read:
 
 
 def read_dxf(text: str) -> Read:
+    import ezdxf
+
     document = ezdxf.read(io.StringIO(text))
     read = Read(document.header["$LIMMAX"])
     if (document.header["$INSUNITS"], document.header["$MEASUREMENT"]) != (4, 1):
@@ -222,6 +223,8 @@ def test_small_sheets() -> None:
 
 def test_others_get_their_own_times_and_ids() -> None:
     """What keeps the bytes the same is not left switched on, also not after a failure."""
+    import ezdxf
+
     (piece, *_) = cuts.cut_set("fridgeiq", "default", ())
     sheet = piece.on_own_sheet()
     assert sheet_dxf(*sheet) == sheet_dxf(*sheet)

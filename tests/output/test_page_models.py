@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import pytest
 import shapely
-import trimesh
 from shapely import Polygon, affinity
 
 from fabkit.build.artifacts import Artifacts
@@ -175,6 +174,8 @@ def unpacked(content: bytes, corners: int, triangles: int) -> tuple[np.ndarray, 
 
 
 def test_a_packed_mesh_is_the_body_but_coarser() -> None:
+    import trimesh
+
     ball = trimesh.creation.icosphere(5, radius=6)
     body = Mesh("", np.asarray(ball.vertices, float), np.asarray(ball.faces, np.int64))
     content, corners, triangles = pack_mesh(body)

@@ -6,12 +6,11 @@ import io
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 import shapely
-import trimesh
 from PIL import Image
 
 from fabkit.build.assembly_layout import assembled
@@ -25,6 +24,9 @@ from fabkit.output.render import raster
 from fabkit.output.render.picture import fit_view, render
 from fabkit.output.render.scene import ShadedMesh, View, corner_normals, fit_camera
 
+if TYPE_CHECKING:
+    import trimesh
+
 #: Straight from above, each millimetre a square of pixels: what can be counted.
 PLAN = View(100, 100, 0.0, 90.0, orthographic=True, ground=False, ink=0.0)
 RED, GREEN = "#cc2222", "#22cc22"
@@ -36,10 +38,15 @@ def shaded(mesh: trimesh.Trimesh, colour: str) -> ShadedMesh:
 
 
 def block(low: Corner, high: Corner, colour: str = RED) -> ShadedMesh:
+    import trimesh
+
     return shaded(trimesh.creation.box(bounds=(low, high)), colour)
 
 
-BALL = shaded(trimesh.creation.icosphere(subdivisions=3, radius=6), GREEN)
+def ball() -> ShadedMesh:
+    import trimesh
+
+    return shaded(trimesh.creation.icosphere(subdivisions=3, radius=6), GREEN)
 
 
 def pixels(lumps: list[ShadedMesh], view: View) -> Any:
@@ -65,7 +72,7 @@ def test_a_block_covers_its_area_in_its_colour() -> None:
 @pytest.mark.parametrize("orthographic", [True, False])
 def test_all_of_it_is_in_the_picture(elevation: float, orthographic: bool) -> None:
     view = View(160, 90, 33.0, elevation, orthographic)
-    lumps = [block((0, 0, 0), (50, 5, 9)), BALL]
+    lumps = [block((0, 0, 0), (50, 5, 9)), ball()]
     x, y, _, _ = fit_camera(lumps, view).project(np.concatenate([one.vertices for one in lumps]))
     assert 0 < x.min() < x.max() < 160
     assert 0 < y.min() < y.max() < 90
@@ -107,7 +114,7 @@ def test_samples_show_the_triangle_that_they_lie_in() -> None:
 @pytest.mark.integration
 def test_the_same_scene_gives_the_same_bytes() -> None:
     """Also with the noise of another kernel; but not when something moved."""
-    lumps, view = [block((0, 0, 0), (30, 20, 4)), BALL], View(48, 30)
+    lumps, view = [block((0, 0, 0), (30, 20, 4)), ball()], View(48, 30)
     lumps[1] = replace(lumps[1], vertices=np.round(lumps[1].vertices, 4))
     first = render(lumps, view)
     noise = np.random.default_rng(1)
@@ -173,8 +180,9 @@ def test_edges_are_inked_and_flats_are_not() -> None:
 
 
 def test_round_things_look_round_and_flat_things_flat() -> None:
-    normals = corner_normals(BALL.vertices, BALL.faces)
-    assert (normals * BALL.vertices[BALL.faces] / 6).sum(axis=2).min() > 0.995
+    sphere = ball()
+    normals = corner_normals(sphere.vertices, sphere.faces)
+    assert (normals * sphere.vertices[sphere.faces] / 6).sum(axis=2).min() > 0.995
     cube = block((0, 0, 0), (1, 1, 1))
     assert np.abs(corner_normals(cube.vertices, cube.faces)).max(axis=2).min() == 1.0
 

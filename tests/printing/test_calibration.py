@@ -13,11 +13,11 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 import shapely
-import trimesh
 
 from fabkit.build.coupon import measurement_csv
 from fabkit.cli import main
@@ -39,6 +39,9 @@ from fabkit.verify.reports import causes, check
 from fabkit.verify.scan import Scanner
 from tests.support import measure
 from tests.support.shapes import body_of
+
+if TYPE_CHECKING:
+    import trimesh
 
 WANTED = load_profile()
 PRINTERS = 200
@@ -200,6 +203,8 @@ def printed_mesh(
 ) -> trimesh.Trimesh:
     """A mesh as a machine prints it, scaled by the slicer first: every side moves out by the offset,
     and the walls of round recesses farther in by what holes lose besides. Letters stay as they are."""
+    import trimesh
+
     mesh.merge_vertices()
     vertices = mesh.vertices.copy()
     flat = mesh.face_normals[:, :2]
@@ -238,6 +243,8 @@ def recesses(mesh: trimesh.Trimesh) -> list[tuple[float, float, float]]:
 
 def exported(set_name: str, profile: str) -> list[Mesh]:
     """The meshes of a set that were exported with a profile."""
+    import trimesh
+
     folder = f"{set_name}-{Path(profile).stem}"
     assert main(["export-stl", set_name, "-p", profile, "-o", folder]) == 0
     paths = sorted(Path(folder).glob("stl/*.stl"))
@@ -256,6 +263,8 @@ MACHINE = Machine((0.9962, 1.0041), 0.071, (0.06, 0.9), 0.11, 0.03, scatter=0.00
 def test_what_is_exported_for_a_printer_prints_as_wanted(
     set_name: str, fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    import trimesh
+
     monkeypatch.chdir(tmp_path)
     # A lid with much more clearance would have to be thicker than wanted.
     machine = MACHINE if set_name == "fridgeiq" else replace(MACHINE, offset=0.03)

@@ -114,13 +114,12 @@ def test_progress_is_the_slicers(tmp_path: Path) -> None:
     assert heard == [(0.2, "Generating perimeters"), (0.2, "Again"), (0.9, "Exporting")]
 
 
-BLOCK = box((0, 0, 0), (20, 20, 4.6))
-
-
 def sliced(folder: Path, *more: str) -> tuple[dict[str, Any], dict[str, str]]:
     """The verdict on a block, and the settings in its G-code."""
     config = read_config(config_file(folder / "mine.ini", *more), PROFILE)
-    model = write_plate(folder / "plate.3mf", [Printable("A", [(BLOCK, 1)])])
+    model = write_plate(
+        folder / "plate.3mf", [Printable("A", [(box((0, 0, 0), (20, 20, 4.6)), 1)])]
+    )
     gcode, expected = folder / "plate.gcode", ExpectedPrint(("A",))
     verdict = slice_plate(find_slicer(), model, gcode, PROFILE, expected, config=config)
     lines = gcode.read_text().splitlines()
@@ -166,7 +165,9 @@ def test_a_value_that_the_slicer_refuses(tmp_path: Path) -> None:
 
 @with_prusa
 def test_the_slicers_steps_are_heard_at_once(tmp_path: Path) -> None:
-    model = write_plate(tmp_path / "plate.3mf", [Printable("A", [(BLOCK, 1)])])
+    model = write_plate(
+        tmp_path / "plate.3mf", [Printable("A", [(box((0, 0, 0), (20, 20, 4.6)), 1)])]
+    )
     written = []
     gcode = tmp_path / "plate.gcode"
     command = [find_slicer().path, "--datadir", "d", "--export-gcode", "-o", gcode, model]

@@ -15,8 +15,6 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-import trimesh
-from pypdf import PdfReader
 from shapely import LineString, Point
 
 from fabkit.cli import main
@@ -64,6 +62,8 @@ def coupon() -> Path:
 
 def test_places_measure_what_is_listed(coupon: Path) -> None:
     """On the meshes: jaws set along each line touch where it ends, in the direction of its kind."""
+    import trimesh
+
     document = json.loads((coupon / "coupon.json").read_text())
     nominal = {one["number"]: one["nominal_mm"] for one in document["places"]}
     assert len(nominal) == 27
@@ -97,6 +97,8 @@ def test_places_measure_what_is_listed(coupon: Path) -> None:
 
 def test_a_magnet_is_tried_in_recesses_as_in_a_piece(coupon: Path) -> None:
     """Five, in steps of 0.05 mm around the profile's press fit, open at the bed as a piece's are."""
+    import trimesh
+
     profile = load_profile()
     [strip] = [part for part in coupon_parts(profile) if part.recesses]
     mesh = trimesh.load_mesh(coupon / "stl/magnets.stl")
@@ -116,6 +118,8 @@ def test_a_magnet_is_tried_in_recesses_as_in_a_piece(coupon: Path) -> None:
 
 
 def test_the_pair_shares_a_side(coupon: Path) -> None:
+    import trimesh
+
     document = json.loads((coupon / "coupon.json").read_text())
     assert document["pieces"] == ["M", "D"]
     one, other = fit_test_pieces(load_set("fridgeiq"), load_profile())
@@ -146,6 +150,8 @@ def test_it_lies_close_together_in_the_middle_of_the_bed(coupon: Path) -> None:
 
 
 def test_the_drawing_and_the_list(coupon: Path) -> None:
+    from pypdf import PdfReader
+
     [page, _] = PdfReader(coupon / "coupon.pdf").pages
     text = page.extract_text()
     rows = (coupon / "measured.csv").read_text().splitlines()

@@ -5,12 +5,10 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import manifold3d
 import numpy as np
 import pytest
-import trimesh
 from shapely import Point
 
 from fabkit.cli import main
@@ -18,6 +16,10 @@ from fabkit.model.layers import MARK_DIAMETER_MM
 from fabkit.model.profile_file import load_profile
 from tests.support import measure
 from tests.support.platefiles import with_prusa
+
+if TYPE_CHECKING:
+    import manifold3d
+    import trimesh
 
 ALTERNATING = ("-s", "magnet.polarity=alternating")
 FITS = [("-s", f"recess.fit={fit}") for fit in ("press", "glue", "ribs")]
@@ -31,6 +33,8 @@ OUT = {"pair.toml": Path("output/pair"), "fridgeiq": Path("output/fridgeiq")}
 
 
 def solid(mesh: trimesh.Trimesh) -> manifold3d.Manifold:
+    import manifold3d
+
     found = manifold3d.Manifold(
         manifold3d.Mesh(np.asarray(mesh.vertices, np.float32), np.asarray(mesh.faces, np.uint32))
     )
@@ -51,6 +55,8 @@ def profile_of(order: tuple[str, ...]) -> Any:
 def test_its_post_enters_every_recess_and_its_collar_stops_with_the_magnet_inserted(
     name: str, order: tuple[str, ...], pair: str, run_json: Callable[..., Any]
 ) -> None:
+    import manifold3d
+
     profile, out = profile_of(order), OUT[name]
     pieces = run_json("export-stl", name, *order)["pieces"]
     jigs = run_json("jig", name, *order)["jigs"]

@@ -9,9 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-import scipy.optimize
 import shapely
-import trimesh
 from numpy.typing import NDArray
 from shapely import Polygon, affinity
 from shapely.geometry.base import BaseGeometry
@@ -52,6 +50,8 @@ def inset(corners: Floats, insets_mm: Floats) -> Polygon:
 
 
 def part_of(lattice: Lattice, cells: frozenset[Cell], insets_mm: Insets) -> Part:
+    import trimesh
+
     corners = corners_mm(lattice, cells)
     each_mm = np.broadcast_to(np.asarray(insets_mm, float), len(corners))
     area, mean_mm = inset(corners, each_mm), float(np.mean(each_mm))
@@ -389,6 +389,8 @@ def goes_together(bodies: dict[str, Polygon], rows: list[Floats], rooms: list[fl
     Shifts that keep what is drawn side by side apart are found first, small ones; where corners
     still overlap, they are pushed apart.
     """
+    import scipy.optimize
+
     size = 2 * (len(bodies) - 1)
     for _ in range(25):
         found = scipy.optimize.linprog(

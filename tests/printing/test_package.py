@@ -18,7 +18,7 @@ from fabkit.model.profile_file import load_profile
 from fabkit.printing.package3mf import ORCA_PART, PRUSA_PART, pause_parts
 from fabkit.printing.plate import layer_before_pause
 from fabkit.printing.slicer.settings import print_settings
-from tests.support.platefiles import HOLLOW, Printable, with_prusa, write_plate
+from tests.support.platefiles import Printable, hollow, with_prusa, write_plate
 
 FLIPPABLE = load_profile(["flippable"])
 MIDDLE = Point(60, 60)
@@ -58,7 +58,7 @@ def layers_over_the_cavity(gcode: str) -> tuple[list[float], list[float]]:
 
 def sliced(profile: Profile, parts: dict[str, bytes], folder: Path) -> str:
     """Slices a hollow box by hand."""
-    plate = write_plate(folder / "plate.3mf", [Printable("P", [(HOLLOW, 1)])], parts)
+    plate = write_plate(folder / "plate.3mf", [Printable("P", [(hollow(), 1)])], parts)
     (folder / "own.ini").write_text(print_settings(profile, 1))
     options = ["--datadir", "data", "--load", "own.ini", "--dont-arrange", "--export-gcode"]
     subprocess.run(

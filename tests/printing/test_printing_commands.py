@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 import shapely
-import trimesh
 
 from fabkit.cli import main
 from fabkit.drawing.draft import draft_flat_piece
@@ -94,6 +93,8 @@ def test_a_plate_that_is_no_longer_needed_goes_unless_somebody_changed_it(
 
 
 def test_letters_in_a_second_colour(pair: str, run_json: Callable[..., Any]) -> None:
+    import trimesh
+
     inlay = ("-s", "label.inlay=letter", "-s", "label.colour=#123456")
     for command in ("export-stl", "export-3mf"):
         run_json(command, pair, "--piece", "P", *inlay)

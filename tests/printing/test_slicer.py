@@ -8,10 +8,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-import trimesh
 
 from fabkit.core.errors import ExternalError, InputError
 from fabkit.model.profile_file import load_profile
@@ -28,7 +27,10 @@ from fabkit.printing.slicer.settings import print_settings
 from fabkit.printing.slicer.slicing import slice_plate
 from fabkit.printing.slicer.verdict import ExpectedPrint, Feature
 from tests.support.fakeslicer import OPEN_OBJECT, OUTPUT, fake_slicer, gcode
-from tests.support.platefiles import HOLLOW, Printable, box, with_prusa, write_plate
+from tests.support.platefiles import Printable, box, hollow, with_prusa, write_plate
+
+if TYPE_CHECKING:
+    import trimesh
 
 PROFILE, FLIPPABLE = load_profile(), load_profile(["flippable"])
 FAKE = Slicer(Path("unset"), "PrusaSlicer", "2.5.0")
@@ -288,8 +290,9 @@ def test_an_unknown_material_stays_out_of_the_settings() -> None:
 
 # --- the real one
 
-BLOCK = box((0, 0, 0), (20, 20, 4.6))
-LETTER = box((5, 5, 4.6), (15, 15, 5.2))
+
+def block() -> trimesh.Trimesh:
+    return box((0, 0, 0), (20, 20, 4.6))
 
 
 def real(
@@ -307,7 +310,7 @@ def real(
 def test_a_hollow_box_with_a_pause(tmp_path: Path) -> None:
     features = (Feature("letter", 4.8, 5.2), Feature("recess", 1.0, 4.2))
     expected = ExpectedPrint(("P",), 4.2, features=features)
-    printables, parts = [Printable("P", [(HOLLOW, 1)])], pause_parts([4.2], FLIPPABLE)
+    printables, parts = [Printable("P", [(hollow(), 1)])], pause_parts([4.2], FLIPPABLE)
     found = real(tmp_path, printables, expected, FLIPPABLE, parts)
     assert (found["reasons"], found["slicer"]["name"]) == ([], "PrusaSlicer")
     assert found["pauses"] == [{"after_layer": 21, "height_mm": 4.2}]
@@ -329,8 +332,11 @@ def test_a_hollow_box_with_a_pause(tmp_path: Path) -> None:
 
 @with_prusa
 def test_two_objects_with_odd_names_one_of_them_open(tmp_path: Path) -> None:
+    import trimesh
+
     names = ("two words", 'B <&"é id:7 copy 3')
-    meshes = trimesh.Trimesh(BLOCK.vertices, BLOCK.faces[1:]), BLOCK
+    whole = block()
+    meshes = trimesh.Trimesh(whole.vertices, whole.faces[1:]), whole
     printables = [
         Printable(name, [(mesh, 1)], (50.0 + 40 * i, 60.0))
         for i, (name, mesh) in enumerate(zip(names, meshes, strict=True))
@@ -351,7 +357,7 @@ def test_an_empty_layer_and_what_is_beside_the_bed_are_refused(tmp_path: Path) -
     assert "Empty layer between 2 and 3.2" in found
     assert "layer 11 reaches from 2 mm to 3.2 mm" in found
     # It does not mind what is not on the bed.
-    printables = [Printable("A", [(BLOCK, 1)]), Printable("B", [(BLOCK, 1)], (240, 50))]
+    printables = [Printable("A", [(block(), 1)]), Printable("B", [(block(), 1)], (240, 50))]
     [reason] = real(tmp_path, printables, ExpectedPrint(("A", "B")))["reasons"]
     assert "which is not all on the bed" in reason
 
@@ -361,7 +367,8 @@ def test_an_empty_layer_and_what_is_beside_the_bed_are_refused(tmp_path: Path) -
 def test_a_letter_of_a_second_colour(tower: float, tmp_path: Path) -> None:
     profile = replace(FLIPPABLE, inlay="letter", tower_mm=tower)
     expected = ExpectedPrint(("A",), 4.2, 2, (Feature("letter", 4.6, 5.2),))
-    printable, parts = Printable("A", [(BLOCK, 1), (LETTER, 2)]), pause_parts([4.2], profile)
+    letter = box((5, 5, 4.6), (15, 15, 5.2))
+    printable, parts = Printable("A", [(block(), 1), (letter, 2)]), pause_parts([4.2], profile)
     found = real(tmp_path, [printable], expected, profile, parts)
     assert found["reasons"] == []
     first, second = found["extruders"]

@@ -40,12 +40,10 @@ from fabkit.solve.certificate import make_certificate
 from fabkit.solve.encoding import to_exact_cover
 from fabkit.solve.engines.engine import Budget, get_engine
 from tests.conftest import ROOT
+from tests.support.catalogs import catalog_of
 from tests.support.published import iqfit_samples, iqstars_samples
 
 SETS = ("balls12", "cubimagici", "fridgeiq", "iqblock", "iqfit", "iqstars")
-CATALOGS: dict[str, dict[str, Any]] = {
-    name: json.loads((ROOT / f"pieces/catalogs/{name}.json").read_text()) for name in SETS
-}
 #: The boards' last row and column, and by which moves they are carried to themselves.
 BOARDS = {
     "balls12": (4, 10, "rectangle"),
@@ -168,13 +166,14 @@ def faults_of(name: str, start: Document) -> list[str]:
 @pytest.mark.in_turn
 @pytest.mark.parametrize("name", SETS)
 def test_they_are_graded_and_different(name: str) -> None:
-    assert faults(name, CATALOGS[name]) == []
+    document = catalog_of(name)
+    assert faults(name, document) == []
     # Reading holds each solution against the pieces' shapes.
-    assert len(read_list(CATALOGS[name], load_set(name), name)) == len(CATALOGS[name]["challenges"])
+    assert len(read_list(document, load_set(name), name)) == len(document["challenges"])
 
 
 def test_pieces_that_change_places_in_a_solution_are_found() -> None:
-    document = deepcopy(CATALOGS["cubimagici"])
+    document = deepcopy(catalog_of("cubimagici"))
     solution = starting_positions(document)[30]["result"]["solution"]
     solution["p6"], solution["p7"] = solution["p7"], solution["p6"]
     with pytest.raises(InputError, match=r"challenges\[30\]\.result\.solution: "):
@@ -214,7 +213,7 @@ def one_level(document: Document) -> None:
     ],
 )
 def test_faults_are_found(plant: Callable[[Document], None], message: str) -> None:
-    document = deepcopy(CATALOGS["iqfit"])
+    document = deepcopy(catalog_of("iqfit"))
     plant(document)
     found = faults("iqfit", document)
     assert any(message in fault for fault in found) if message else found == []
@@ -233,7 +232,7 @@ def test_none_is_published() -> None:
             ]
             known.add(key(name, {"given": given}))
         assert len(known) >= 30
-        assert known.isdisjoint(key(name, one) for one in starting_positions(CATALOGS[name]))
+        assert known.isdisjoint(key(name, one) for one in starting_positions(catalog_of(name)))
 
 
 @pytest.mark.integration
@@ -284,7 +283,7 @@ def proved(name: str, start_id: str, engines: tuple[str, ...]) -> bool:
 
 @pytest.mark.parametrize("name", SETS)
 def test_a_few_are_proved_unique(name: str) -> None:
-    for start in starting_positions(CATALOGS[name])[8::42]:
+    for start in starting_positions(catalog_of(name))[8::42]:
         assert proved(name, start["id"], ("search",))
 
 
@@ -292,15 +291,14 @@ def test_a_few_are_proved_unique(name: str) -> None:
 @pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize("step", [6, pytest.param(1, marks=pytest.mark.long)])
 def test_every_one_is_proved_unique(name: str, step: int) -> None:
-    for start in starting_positions(CATALOGS[name])[::step]:
+    for start in starting_positions(catalog_of(name))[::step]:
         assert proved(name, start["id"], ("search", "sat")), start["id"]
 
 
 def test_one_with_two_solutions_is_not_proved(monkeypatch: pytest.MonkeyPatch) -> None:
     """A start that is minimal has several when a given piece is left out."""
-    stated = deepcopy(
-        next(one for one in starting_positions(CATALOGS["iqfit"]) if one["result"]["minimal"])
-    )
+    starts = starting_positions(catalog_of("iqfit"))
+    stated = deepcopy(next(start for start in starts if start["result"]["minimal"]))
     stated["given"].pop()
     monkeypatch.setattr("fabkit.model.catalog.catalog_records", lambda *_: (stated,))
     assert not proved("iqfit", stated["id"], ("search",))
@@ -346,7 +344,7 @@ def test_a_count_is_that_of_one_challenge_only() -> None:
 
 
 def test_they_are_solved_and_shown_by_name(run_json: Callable[..., Any]) -> None:
-    start = starting_positions(CATALOGS["iqfit"])[11]
+    start = starting_positions(catalog_of("iqfit"))[11]
     assert start["id"] == "start-012"
     answer = run_json("solve", "iqfit", "start-012", "--unique", "--difficulty")
     (solution,), result = answer["solutions"], start["result"]
@@ -361,8 +359,8 @@ def test_they_are_solved_and_shown_by_name(run_json: Callable[..., Any]) -> None
     assert (found["kind"], found["level"], found["count"]) == ("start", result["level"], 1)
     counts = {one["set"]: len(one["starts"]) for one in run_json("sets")["sets"]}
     for name in SETS:
-        others = [one for one in CATALOGS[name]["challenges"] if "clue" in one]
-        assert counts[name] == len(starting_positions(CATALOGS[name])) + len(others)
+        others = [one for one in catalog_of(name)["challenges"] if "clue" in one]
+        assert counts[name] == len(starting_positions(catalog_of(name))) + len(others)
 
 
 def test_coloured_cells_of_iqstars_have_one_solution() -> None:
@@ -376,7 +374,7 @@ def test_coloured_cells_of_iqstars_have_one_solution() -> None:
         {cell: colours[piece] for piece, cells in filling.items() for cell in cells}
         for filling in fillings
     ]
-    told = [one for one in CATALOGS["iqstars"]["challenges"] if "clue" in one]
+    told = [one for one in catalog_of("iqstars")["challenges"] if "clue" in one]
     assert len(told) == 40
     assert {one["result"]["level"] for one in told} == {"junior", "expert", "master", "wizard"}
     for one in told:
@@ -429,9 +427,9 @@ def test_they_need_no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_they_are_those_of_the_same_boards_and_moves(tmp_path: Path) -> None:
     text = (ROOT / "pieces/iqstars.toml").read_text()
-    path = tmp_path / "iqstars.toml"
+    path, shipped = tmp_path / "iqstars.toml", catalog_of("iqstars")
     for was, now, count in (
-        ('title = "IQ Stars"', 'title = "Mine"', len(CATALOGS["iqstars"]["challenges"])),
+        ('title = "IQ Stars"', 'title = "Mine"', len(shipped["challenges"])),
         ("rows = [7, 6, 7, 6]", "rows = [7, 7, 6, 6]", 0),
         ('moves = "rotations"', 'moves = "rotations and flips"', 0),
     ):
@@ -439,7 +437,7 @@ def test_they_are_those_of_the_same_boards_and_moves(tmp_path: Path) -> None:
         path.write_text(text.replace(was, now))
         puzzle = load_set(str(path))
         assert len(catalog_records(puzzle, "start")) == len(shipped_entries(puzzle)) == count
-        assert (rules_sha256(puzzle) == CATALOGS["iqstars"]["made"]["rules_sha256"]) == bool(count)
+        assert (rules_sha256(puzzle) == shipped["made"]["rules_sha256"]) == bool(count)
 
 
 def test_titles_stay_and_nothing_counts_twice() -> None:

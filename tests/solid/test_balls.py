@@ -38,8 +38,6 @@ from fabkit.printing.slicer.program import find_slicer
 from fabkit.printing.slicer.settings import filling_for
 from fabkit.printing.slicer.slicing import slice_plate
 from fabkit.printing.slicer.verdict import ExpectedPrint
-from fabkit.solid.builder import build_solid
-from fabkit.solid.export import write_stl
 from tests.support.platefiles import Printable, with_prusa, write_plate
 
 Points = NDArray[np.float64]
@@ -72,6 +70,9 @@ def profile(preset: str = "default", *settings: str) -> Profile:
 
 
 def print_ball(piece: Piece, chosen: Profile, path: Path) -> Print:
+    from fabkit.solid.builder import build_solid
+    from fabkit.solid.export import write_stl
+
     drawing = draft_ball_piece(IQFIT, piece, chosen)
     write_stl(build_solid(drawing), path)
     (mesh,) = read_meshes(path)

@@ -13,8 +13,6 @@ from fabkit.mesh.rules.board import inspect_board
 from fabkit.model.accessory import accessories
 from fabkit.model.library import load_set
 from fabkit.model.profile_file import load_profile
-from fabkit.solid.builder import build_solid
-from fabkit.solid.export import write_stl
 from tests.support.ballmeshes import thrown
 
 
@@ -34,6 +32,9 @@ from tests.support.ballmeshes import thrown
 def test_exported_boards_have_no_faults(
     name: str, layers: tuple[str, ...], settings: tuple[str, ...], tmp_path: Path
 ) -> None:
+    from fabkit.solid.builder import build_solid
+    from fabkit.solid.export import write_stl
+
     puzzle = load_set(name)
     profile = load_profile(layers, settings, puzzle.profile_values)
     bodies = []

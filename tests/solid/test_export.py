@@ -7,19 +7,20 @@ import subprocess
 import sys
 from hashlib import sha256
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import cadquery as cq
 import pytest
 
 from fabkit.build.export import export
 from fabkit.drawing.draft import draft_all, draft_flat_piece
 from fabkit.model.library import load_set
 from fabkit.model.profile_file import load_profile
-from fabkit.solid.builder import build_solid
-from fabkit.solid.export import NamedSolid, write_step, write_stl
 from tests.conftest import ROOT
 from tests.support import analytic
 from tests.support.prints import NO_PEGS
+
+if TYPE_CHECKING:
+    import cadquery as cq
 
 
 @pytest.mark.in_turn
@@ -36,6 +37,8 @@ def test_files_hold_named_coloured_solids(
     set_name: str, presets: tuple[str, ...], changes: tuple[str, ...], tmp_path: Path
 ) -> None:
     """One file for each piece and one for the set; they open as plain shapes, too."""
+    import cadquery as cq
+
     puzzle, profile = load_set(set_name), load_profile(presets, changes)
     done = export(puzzle, profile, ["step"], tmp_path)
     drawings = {one.id: one for one in analytic.drawings(set_name)}
@@ -86,6 +89,9 @@ def write_all(
 
     There are both pairs that could be alike, and pieces with one magnet and with two.
     """
+    from fabkit.solid.builder import build_solid
+    from fabkit.solid.export import NamedSolid, write_step, write_stl
+
     puzzle = load_set("fridgeiq")
     pieces = [piece for piece in puzzle.pieces if piece.id in ids]
     for preset in presets[::-1] if backwards else presets:

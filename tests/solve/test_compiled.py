@@ -14,9 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import numba
 import pytest
-from numba.core.caching import IndexDataCacheFile, NullCache
 
 from fabkit.cli import main
 from fabkit.cli.warm_up import MODULES
@@ -24,9 +22,14 @@ from fabkit.solve.engines.compiled import KERNELS
 from tests.conftest import ROOT
 from tests.support.pairset import PAIR
 
-pytestmark = pytest.mark.skipif(
-    numba.config.DISABLE_JIT or bool(numba.config.CACHE_DIR), reason="numba is set up otherwise"
-)
+
+@pytest.fixture(autouse=True)
+def _as_numba_is_set_up_usually() -> None:
+    import numba
+
+    if numba.config.DISABLE_JIT or numba.config.CACHE_DIR:
+        pytest.skip("numba is set up otherwise")
+
 
 COUNT = ["solve", "fridgeiq", "square_01", "--count"]
 ANSWER = "square_01: 4 solutions, 1 up to symmetry\n"
@@ -160,6 +163,8 @@ def test_a_warm_up_knows_every_module_with_kernels() -> None:
 def test_a_warm_up_without_a_place_says_so(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    from numba.core.caching import NullCache
+
     import_module("fabkit.solve.engines.frontier")
     monkeypatch.setattr(KERNELS[0], "_cache", NullCache())  # of all it would take a minute
     assert main(["warm-up", "-q"]) == 3
@@ -256,6 +261,8 @@ def refuse(*_: object) -> None:
 def test_what_cannot_be_kept_is_compiled_again(
     step: str, load: Callable[[], Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    from numba.core.caching import IndexDataCacheFile
+
     with monkeypatch.context() as full:
         full.setattr(IndexDataCacheFile, step, refuse)
         assert answers(load()) == MISSED

@@ -14,7 +14,6 @@ from statistics import fmean
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import spearmanr
 
 from fabkit.build.entries import gather
 from fabkit.cli import main
@@ -89,6 +88,8 @@ PER_KIND = 6
 def test_one_scale_for_all_sets_and_kinds() -> None:
     """The score ranks challenges as the effort of simulated people does; ranks of each kind for
     itself, which levels once were, do not."""
+    from scipy.stats import spearmanr
+
     dice = random.Random(1)
     scores, efforts, ranks = [], [], []
     for name in shipped_names():
@@ -124,6 +125,8 @@ def test_the_impossible_has_no_rating(capsys: Capture) -> None:
 def test_ratings_follow_the_books(samples: list[Sample]) -> None:
     """Forty challenges of each book come in its order, on both halves of them; and so do, more
     often than not, those with equally many given pieces."""
+    from scipy.stats import spearmanr
+
     ratings = [difficulty(sample.problem, sample.solutions) for sample in samples]
     scores = [rating.score for rating in ratings if rating is not None]
     assert len(scores) == 40

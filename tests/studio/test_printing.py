@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import trimesh
 
 from fabkit.cli import main
 from fabkit.model.library import load_set
@@ -421,6 +420,8 @@ def checked(studio: RunningStudio, project: dict[str, Any], *names: str) -> Any:
 
 
 def test_a_broken_mesh_is_shown(studio: RunningStudio, fridgeiq: Any) -> None:
+    import trimesh
+
     box = trimesh.creation.box((20, 20, 7))
     box.update_faces(np.arange(len(box.faces)) > 0)
     assert send(studio, "open.stl", box.export(file_type="stl")) == (200, {})

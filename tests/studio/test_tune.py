@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-import trimesh
 from PIL import Image
 
 from fabkit.cli import main
@@ -264,6 +263,8 @@ def test_saving_saves_the_profile(chromium: Browser, studio: RunningStudio) -> N
 
 
 def test_meshes_that_are_dropped_are_checked(chromium: Browser, studio: RunningStudio) -> None:
+    import trimesh
+
     box = trimesh.creation.box((20, 20, 7))
     box.update_faces(np.arange(len(box.faces)) > 0)
     with tuning(chromium, studio) as view:

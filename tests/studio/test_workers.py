@@ -8,11 +8,12 @@ import anyio
 
 from fabkit.model.library import shipped_folder
 from fabkit.studio.project import Event
-from fabkit.studio.server import SOLVING, start_worker
 
 
 def test_calls_that_are_replaced_while_their_process_starts_leave_it_alone() -> None:
     """Else it would never become warm where changes follow each other."""
+    from fabkit.studio.server import SOLVING, start_worker
+
     text = (shipped_folder() / "iqblock.toml").read_text(encoding="utf-8")
     arguments = {"project": {"name": "iqblock.toml", "text": text, "folder": Path()}}
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
-import manifold3d
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,8 +17,10 @@ from fabkit.mesh.mesh import Mesh
 from fabkit.model.balls import BallBody
 from fabkit.model.library import load_set
 
+if TYPE_CHECKING:
+    from manifold3d import Manifold
+
 Points = NDArray[np.float64]
-Solid = manifold3d.Manifold
 
 #: The pieces of IQ Fit as their set draws them.
 IQFIT = load_set("iqfit")
@@ -50,8 +52,10 @@ USUAL = Sizes()
 COMPACT = Sizes(12.0, 9.6, 7.2, 3.3)
 
 
-def solid(shape: BallBody, sizes: Sizes) -> Solid:
+def solid(shape: BallBody, sizes: Sizes) -> Manifold:
     """A piece as it is printed: its lowest plane of balls on the bed, which is at -flat."""
+    from manifold3d import Manifold, OpType
+
     places = np.asarray(shape.balls, float) * sizes.pitch
     for i, by in sizes.moved.items():
         places[i] += by
@@ -64,38 +68,43 @@ def solid(shape: BallBody, sizes: Sizes) -> Solid:
         link = sizes.links.get(i, sizes.link)
         on_bed = shape.balls[a][2] == shape.balls[b][2] == low
         parts.append(_link(places[a], places[b], link, on_bed and sizes.flat is not None, sizes))
-    whole = Solid.batch_boolean(parts, manifold3d.OpType.Add)
+    whole = Manifold.batch_boolean(parts, OpType.Add)
     if sizes.flat is not None:
         whole = whole.trim_by_plane((0, 0, 1), low * sizes.pitch - sizes.flat)
     return whole
 
 
-def _ball(diameter: float, sizes: Sizes) -> Solid:
+def _ball(diameter: float, sizes: Sizes) -> Manifold:
+    import manifold3d
+    from manifold3d import Manifold
+
     radius = diameter / 2
     if sizes.kind == "octahedral":
-        return Solid.sphere(radius, sizes.segments)
+        return Manifold.sphere(radius, sizes.segments)
     if sizes.kind == "meridians":
         steps = sizes.segments // 2
         half = [
             (radius * math.sin(math.pi * i / steps), -radius * math.cos(math.pi * i / steps))
             for i in range(steps + 1)
         ]
-        return Solid.revolve(manifold3d.CrossSection([half]), sizes.segments)
+        return Manifold.revolve(manifold3d.CrossSection([half]), sizes.segments)
     import trimesh
 
     ico = trimesh.creation.icosphere(subdivisions=3, radius=radius)
-    return Solid(manifold3d.Mesh(ico.vertices.astype(np.float32), ico.faces.astype(np.uint32)))
+    return Manifold(manifold3d.Mesh(ico.vertices.astype(np.float32), ico.faces.astype(np.uint32)))
 
 
-def _link(start: Points, end: Points, diameter: float, roofed: bool, sizes: Sizes) -> Solid:
+def _link(start: Points, end: Points, diameter: float, roofed: bool, sizes: Sizes) -> Manifold:
+    from manifold3d import CrossSection, Manifold
+
     axis = end - start
     length = float(np.linalg.norm(axis))
-    rod = Solid.cylinder(length, diameter / 2, circular_segments=sizes.segments)
+    rod = Manifold.cylinder(length, diameter / 2, circular_segments=sizes.segments)
     if roofed:
         across = diameter / 2 / math.sqrt(2)
         # The wedge below the circle; its x will point down.
         wedge = [(across, -across), (2 * across, 0.0), (across, across), (0.0, 0.0)]
-        rod += manifold3d.CrossSection([wedge]).extrude(length)
+        rod += CrossSection([wedge]).extrude(length)
     z = axis / length
     x = np.array([0.0, 0.0, -1.0]) if abs(z[2]) < 0.5 else np.array([1.0, 0.0, 0.0])
     x -= z * (x @ z)
@@ -103,13 +112,15 @@ def _link(start: Points, end: Points, diameter: float, roofed: bool, sizes: Size
     return rod.transform(np.column_stack([x, np.cross(z, x), z, start]))
 
 
-def block(low: Sequence[float], high: Sequence[float]) -> Solid:
+def block(low: Sequence[float], high: Sequence[float]) -> Manifold:
     """A box between two corners."""
+    from manifold3d import Manifold
+
     size = np.subtract(high, low)
-    return Solid.cube(tuple(size)).translate(tuple(low))
+    return Manifold.cube(tuple(size)).translate(tuple(low))
 
 
-def body_of_solid(whole: Solid, name: str = "piece.stl") -> Mesh:
+def body_of_solid(whole: Manifold, name: str = "piece.stl") -> Mesh:
     """A solid as an STL file would give it: corners in single precision, equal ones made one."""
     mesh = whole.to_mesh()
     # Corners that should be one, where several surfaces meet, differ by rounding.

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import manifold3d
 import numpy as np
 import shapely
-from manifold3d import CrossSection, FillRule, Manifold
 from shapely import Polygon, affinity
+
+if TYPE_CHECKING:
+    from manifold3d import Manifold
 
 #: How fine circles are: chords lie less than 0.005 mm inside.
 SEGMENTS = 96
@@ -39,6 +40,8 @@ def hexagons(sockets: Sequence[tuple[float, float]]) -> Polygon:
 
 
 def extruded(area: Any, low_mm: float, high_mm: float) -> Manifold:
+    from manifold3d import CrossSection, FillRule
+
     rings = [
         np.asarray(ring.coords)[:-1, :2]
         for part in getattr(area, "geoms", [area])
@@ -51,11 +54,16 @@ def extruded(area: Any, low_mm: float, high_mm: float) -> Manifold:
 def cylinder(
     x: float, y: float, diameter_mm: float, low_mm: float, high_mm: float, sides: int = SEGMENTS
 ) -> Manifold:
+    from manifold3d import Manifold
+
     round_ = Manifold.cylinder(high_mm - low_mm, diameter_mm / 2, circular_segments=sides)
     return round_.translate((x, y, low_mm))
 
 
 def united(some: Sequence[Manifold]) -> Manifold:
+    import manifold3d
+    from manifold3d import Manifold
+
     return Manifold.batch_boolean(list(some), manifold3d.OpType.Add)
 
 
@@ -149,6 +157,8 @@ class Frame:
 
 def frustum(base: tuple[float, float, float, float], low_mm: float, height_mm: float) -> Manifold:
     """A plate whose sides and back lean inwards by 45 degrees; its front stands upright."""
+    from manifold3d import Manifold
+
     left, front, right, back = base
     corners = [(x, y, low_mm) for x in (left, right) for y in (front, back)]
     h = height_mm

@@ -7,18 +7,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from PIL import Image, ImageFilter
-from pypdf import PdfReader
-from pypdf.generic import DictionaryObject
-from pypdfium2 import PdfDocument
-from pypdfium2.raw import FPDFText_GetUnicode
 
 from fabkit.build.entries import Selection, gather
 from fabkit.model.library import load_set
 from fabkit.model.puzzle import Entry
+
+if TYPE_CHECKING:
+    from pypdf import PdfReader
 
 MM_PER_POINT = 25.4 / 72
 #: The colour of silhouettes.
@@ -46,6 +45,8 @@ class Read:
 
     @cached_property
     def reader(self) -> PdfReader:
+        from pypdf import PdfReader
+
         return PdfReader(self.path)
 
     @cached_property
@@ -69,6 +70,8 @@ class Read:
 
     def pixels(self, page: int, dpi: int = 300) -> Any:
         """A page as rows of pixels, of red, green and blue."""
+        from pypdfium2 import PdfDocument
+
         with PdfDocument(self.path) as document:
             bitmap = document[page - 1].render(scale=dpi / 72, rev_byteorder=True)
             return bitmap.to_numpy()[:, :, :3].astype(np.int16)
@@ -109,6 +112,8 @@ class Read:
 
     def links(self, page: int) -> list[tuple[str, int]]:
         """Where the links of a page lead: what they say, and the page's number."""
+        from pypdf.generic import DictionaryObject
+
         found = []
         for link in self._links(page):
             target = link["/Dest"].get_object()
@@ -134,6 +139,8 @@ class Read:
 
     def words(self) -> list[tuple[int, str, tuple[float, ...]]]:
         """Every word with its page and its box from the upper left, in mm."""
+        from pypdfium2 import PdfDocument
+
         with PdfDocument(self.path) as document:
             return [
                 (number, word, box)
@@ -153,6 +160,8 @@ class Read:
 
 def _words_on(page: Any) -> Iterator[tuple[str, tuple[float, ...]]]:
     """The words on a page, also beyond its edges, with their boxes from the upper left in mm."""
+    from pypdfium2.raw import FPDFText_GetUnicode
+
     text = page.get_textpage()
     height = page.get_height()
     letters = "".join(chr(FPDFText_GetUnicode(text, index)) for index in range(text.count_chars()))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import dratify
-
 from fabkit.solve.engines.sat import Formula
 
 
 def refutes(proof: str, clauses: Iterable[tuple[int, ...]]) -> bool:
     """Whether a proof shows that no assignment satisfies all the clauses."""
+    import dratify
+
     kept = tuple(clauses)
     variables = max((abs(literal) for clause in kept for literal in clause), default=0)
     try:

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
+from typing import TYPE_CHECKING
 
 import numpy as np
 import shapely
-import trimesh
 from numpy.typing import NDArray
 from shapely import Polygon, affinity
 from shapely.geometry.base import BaseGeometry
@@ -30,6 +30,9 @@ from fabkit.model.polygon import cells_of_rings, rings_of_cells
 from fabkit.model.puzzle import PuzzleSet
 from tests.support import analytic, meshfiles
 from tests.support.lookalikes import LENGTHS, stacked
+
+if TYPE_CHECKING:
+    import trimesh
 
 Points = NDArray[np.float64]
 #: Chords of a rounded corner.
@@ -124,6 +127,8 @@ def _rounded(points: Points, radius: float) -> Points:
 
 def build(outline: Polygon, make: Make, label: str = "") -> trimesh.Trimesh:
     """A body in mm, its back on z = 0."""
+    import trimesh
+
     area = offset_outline(outline, make)
     levels = _levels(make)
     if levels == [(0.0, 0.0), (make.thickness, 0.0)]:
@@ -172,6 +177,8 @@ def _levels(make: Make) -> list[tuple[float, float]]:
 
 def shell(mesh: trimesh.Trimesh, stand: Stand | None = None, name: str = "body") -> Mesh:
     """A body as a reader of an STL file would give it: placed, in single precision."""
+    import trimesh
+
     stand = stand or Stand()
     vertices = np.asarray(mesh.vertices)
     if stand.tilt is not None:
@@ -227,6 +234,8 @@ def random_make(chance: Random, unit: float, edge: float = 1.0) -> Make:
 
 def random_stand(chance: Random, turned_over: bool = False) -> Stand:
     """Anywhere, any way about z; with ``turned_over`` also tilted in any way."""
+    import trimesh
+
     dice = np.array([chance.random() for _ in range(3)])
     return Stand(
         turn=chance.uniform(0, 360),

@@ -17,12 +17,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import shapely
-import trimesh
-from manifold3d import CrossSection, Manifold
 from numpy.typing import NDArray
 from shapely import Polygon, affinity
 from shapely.geometry.base import BaseGeometry
@@ -33,6 +31,10 @@ from tests.conftest import ROOT
 from tests.support import analytic, ballmeshes, meshfiles
 from tests.support.ballmeshes import Sizes
 from tests.support.built import built
+
+if TYPE_CHECKING:
+    import trimesh
+    from manifold3d import Manifold
 
 Points = NDArray[np.float64]
 #: One mm in each unit of length that a file may be in.
@@ -193,6 +195,8 @@ OF_BALLS: dict[str, Variant] = {
 
 def lookalike(set_name: str, variant: Variant) -> dict[str, trimesh.Trimesh]:
     """The files of a set made in that way: name, and what is in it."""
+    import trimesh
+
     chance = np.random.default_rng(1)
     meshes = {}
     for number, piece in enumerate(_content(set_name)["piece"]):
@@ -244,6 +248,8 @@ def _made(variant: Variant, piece: str) -> Variant:
 
 def _solids(set_name: str, number: int, v: Variant) -> tuple[Manifold, ...]:
     """The bodies of one piece, its back on z = 0 and the face above."""
+    from manifold3d import CrossSection, Manifold
+
     piece = _content(set_name)["piece"][number]
     if "balls" in piece:
         shape = BallBody(tuple(map(tuple, piece["balls"])), tuple(map(tuple, piece["bonds"])))
@@ -292,6 +298,8 @@ def _solids(set_name: str, number: int, v: Variant) -> tuple[Manifold, ...]:
 
 def _hull(area: Polygon, v: Variant) -> Manifold:
     """A piece without its details."""
+    from manifold3d import Manifold
+
     high, r = v.thickness, v.rounding
     if r:
         core = _extruded(_moved(area, -r), r, high - r)
@@ -337,6 +345,8 @@ def _inside(ring: Points, distance: float) -> Points:
 
 def stacked(area: Polygon, levels: list[tuple[float, float]]) -> Manifold:
     """A body between rings that are moved in from level to level: heights, and how far."""
+    from manifold3d import CrossSection, Manifold
+
     ring = np.asarray(area.exterior.coords)[:-1]
     rings = np.array([_inside(ring, inside) for _, inside in levels])
     heights = np.array([z for z, _ in levels])
@@ -352,6 +362,8 @@ def stacked(area: Polygon, levels: list[tuple[float, float]]) -> Manifold:
 
 def _extruded(area: BaseGeometry, low: float, high: float) -> Manifold:
     """A prism over an area that may have parts and holes."""
+    from manifold3d import CrossSection, Manifold
+
     parts = [orient(one) for one in getattr(area, "geoms", [area])]
     rings = [np.asarray(r.coords)[:-1] for p in parts for r in (p.exterior, *p.interiors)]
     return Manifold.extrude(CrossSection(rings), high - low).translate((0, 0, low))
@@ -364,6 +376,8 @@ def _written(
     solids: tuple[Manifold, ...], v: Variant, chance: np.random.Generator
 ) -> trimesh.Trimesh:
     """The bodies of a piece as one mesh with as many triangles as asked for."""
+    import trimesh
+
     meshes = []
     for solid in solids:
         clean = solid.simplify(max(v.simplified, 5 * v.noise, _SLIVER_MM))
@@ -379,6 +393,8 @@ def _written(
 
 def _placement(v: Variant, number: int, chance: np.random.Generator) -> Points:
     """The place of a piece: on a grid, rotated at random about z or in space, lifted or not."""
+    import trimesh
+
     if v.tilted:
         turn = trimesh.transformations.random_rotation_matrix(chance.random(3))
     else:

@@ -12,13 +12,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import shapely
-import trimesh
 from numpy.typing import NDArray
 from shapely import Polygon, affinity
 from shapely.geometry.base import BaseGeometry
+
+if TYPE_CHECKING:
+    import trimesh
 
 Points = NDArray[np.float64]
 
@@ -31,6 +34,8 @@ _SHARP = 0.4
 
 def read_mesh(path: Path) -> trimesh.Trimesh:
     """The mesh of an STL file, with corners at the same place made one."""
+    import trimesh
+
     mesh = trimesh.load(path, file_type="stl")
     assert isinstance(mesh, trimesh.Trimesh)
     return mesh

@@ -6,8 +6,6 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-import quickjs
-
 from fabkit.model.puzzle import Entry, PuzzleSet
 from fabkit.output.web.playdata import data_script, play_data
 from tests.conftest import ROOT
@@ -22,6 +20,8 @@ class PageScripts:
     """The data of some challenges, and the scripts that know the rules."""
 
     def __init__(self, puzzle: PuzzleSet, entries: Sequence[Entry]) -> None:
+        import quickjs
+
         self._context = quickjs.Context()
         self._context.eval(BROWSER)
         self._context.eval(data_script(play_data(puzzle, entries, 20.0)))

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import lib3mf
-
 PAIR = """
 [set]
 name = "pair"
@@ -33,6 +31,8 @@ outline = [[0, 0], [3, 0], [3, 2], [0, 2]]
 
 
 def model_of(path: Path) -> Any:
+    import lib3mf
+
     model = lib3mf.get_wrapper().CreateModel()
     reader = model.QueryReader("3mf")
     reader.SetStrictModeActive(True)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-import trimesh
 
 from fabkit.mesh.files.writing3mf import Object3mf, Package3mf, Solid3mf, write_3mf
 from fabkit.mesh.mesh import Mesh
+
+if TYPE_CHECKING:
+    import trimesh
 
 #: Marks tests with the real PrusaSlicer.
 with_prusa = pytest.mark.needs("prusa-slicer")
@@ -20,14 +24,19 @@ Point = tuple[float, float, float]
 
 
 def box(low: Point, high: Point) -> trimesh.Trimesh:
+    import trimesh
+
     return trimesh.creation.box(bounds=[low, high])
 
 
-CAVITY = box((5, 5, 1.0), (15, 15, 4.2))
-#: A box with a closed cavity.
-HOLLOW = trimesh.util.concatenate(
-    [box((0, 0, 0), (20, 20, 5.2)), trimesh.Trimesh(CAVITY.vertices, CAVITY.faces[:, ::-1])]
-)
+@cache
+def hollow() -> trimesh.Trimesh:
+    """A box with a closed cavity."""
+    import trimesh
+
+    cavity = box((5, 5, 1.0), (15, 15, 4.2))
+    turned = trimesh.Trimesh(cavity.vertices, cavity.faces[:, ::-1])
+    return trimesh.util.concatenate([box((0, 0, 0), (20, 20, 5.2)), turned])
 
 
 @dataclass

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-import trimesh
 from shapely import Polygon
 from shapely.geometry.base import BaseGeometry
 
@@ -14,9 +14,10 @@ from fabkit.drawing.draft import FlatDrawing, draft_all, draft_flat_piece
 from fabkit.model.library import load_set
 from fabkit.model.profile import Profile
 from fabkit.model.profile_file import load_profile
-from fabkit.solid.builder import build_solid
-from fabkit.solid.export import write_stl
 from tests.support import analytic, measure
+
+if TYPE_CHECKING:
+    import trimesh
 
 #: IQ Stars as plain prisms with magnets; the other sets have no pegs anyway.
 NO_PEGS = "peg.height=0 mm"
@@ -113,6 +114,9 @@ def print_set(set_name: str, order: Order, folder: Path, pieces: str = "") -> li
 
 
 def print_one(blueprint: FlatDrawing, path: Path) -> trimesh.Trimesh:
+    from fabkit.solid.builder import build_solid
+    from fabkit.solid.export import write_stl
+
     solid = build_solid(blueprint)
     assert solid.isValid()
     write_stl(solid, path)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
-import trimesh
 from numpy.typing import ArrayLike
 
 from fabkit.drawing.draft import draft_flat_piece
@@ -13,6 +13,9 @@ from fabkit.mesh.mesh import Mesh, Points
 from fabkit.model.library import load_set
 from tests.support.faults import kits
 from tests.support.prints import Order
+
+if TYPE_CHECKING:
+    import trimesh
 
 #: Pieces with slivers, ribs, pockets and cavities, letters with counters.
 PRINTED = [
@@ -29,6 +32,8 @@ def body_of(mesh: trimesh.Trimesh, name: str = "a body") -> Mesh:
 
 
 def mesh_of(body: Mesh) -> trimesh.Trimesh:
+    import trimesh
+
     return trimesh.Trimesh(body.vertices, body.faces)
 
 
@@ -41,11 +46,27 @@ def printed_mesh(set_name: str, piece_id: str, order: Order) -> Mesh:
 
 
 def box(low: ArrayLike, high: ArrayLike) -> Mesh:
+    import trimesh
+
     return body_of(trimesh.creation.box(bounds=(low, high)))
 
 
 def ball(radius_mm: float = 5.0, fineness: int = 2) -> Mesh:
+    import trimesh
+
     return body_of(trimesh.creation.icosphere(fineness, radius_mm))
+
+
+def torus(major_mm: float, minor_mm: float, *sections: int) -> Mesh:
+    import trimesh
+
+    return body_of(trimesh.creation.torus(major_mm, minor_mm, *sections))
+
+
+def cylinder(radius_mm: float, height_mm: float, sections: int) -> Mesh:
+    import trimesh
+
+    return body_of(trimesh.creation.cylinder(radius_mm, height_mm, sections=sections))
 
 
 def grid_box(cells: tuple[int, int, int], inside_out: bool = False) -> Mesh:

@@ -16,8 +16,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from pysat.solvers import Solver
-
 from fabkit.model.lattice import LATTICES, Cell, Lattice
 from fabkit.model.piece import Form, Piece, is_image
 from fabkit.model.polygon import rings_of_cells
@@ -68,6 +66,8 @@ def by_closure(field: Field, pieces: tuple[Piece, ...], flips: bool, rigid: bool
 
 def by_sat(field: Field, pieces: Sequence[Piece], flips: bool, rigid: bool = True) -> set[Orbits]:
     """All symmetric shapes of a field that use every piece once, by their orbits."""
+    from pysat.solvers import Solver
+
     clauses, found = _clauses(field, pieces, flips), set[Orbits]()
     if () in clauses:  # which solvers take badly
         return found

@@ -13,8 +13,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import trimesh
-from manifold3d import Manifold
 
 from fabkit.cli import main
 from tests.support import meshfiles as files
@@ -26,6 +24,8 @@ Mesh = tuple[np.ndarray, np.ndarray]
 
 def solid(dice: np.random.Generator) -> Mesh:
     """Boxes, cylinders and balls, united and subtracted, on a lattice or anywhere."""
+    from manifold3d import Manifold
+
     made = Manifold.cube(dice.uniform(1, 6, 3).tolist(), True)
     for _ in range(dice.integers(0, 6)):
         one = (
@@ -63,6 +63,12 @@ def package(vertices: np.ndarray, faces: np.ndarray) -> bytes:
     return files.package(files.model(whole, items, unit="meter"))
 
 
+def glb(vertices: np.ndarray, faces: np.ndarray) -> bytes:
+    import trimesh
+
+    return trimesh.Trimesh(vertices, faces, process=False).export(file_type="glb")
+
+
 WRITERS: dict[str, Callable[[np.ndarray, np.ndarray], bytes | str]] = {
     "a.stl": lambda vertices, faces: files.binary_stl(vertices[faces]),
     "b.stl": lambda vertices, faces: files.ascii_stl(vertices[faces]),
@@ -70,7 +76,7 @@ WRITERS: dict[str, Callable[[np.ndarray, np.ndarray], bytes | str]] = {
     "a.off": files.off,
     "a.ply": lambda vertices, faces: files.ply(vertices, faces, binary=len(faces) % 2 == 0),
     "a.3mf": package,
-    "a.glb": lambda *mesh: trimesh.Trimesh(*mesh, process=False).export(file_type="glb"),
+    "a.glb": glb,
 }
 
 
@@ -110,6 +116,8 @@ def test_any_mesh(seeds: range, tmp_path: Path, capsys: pytest.CaptureFixture[st
 @pytest.mark.integration
 def test_a_mesh_with_protrusions_is_freed_when_the_command_ends(tmp_path: Path) -> None:
     """A ball has them at both ends. Nanobind reports what is still there when Python ends."""
+    import trimesh
+
     trimesh.creation.icosphere(2, radius=14).export(tmp_path / "ball.stl")
     command = [sys.executable, "-m", "fabkit", "check", "--set", "fridgeiq", "ball.stl"]
     result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
@@ -119,6 +127,8 @@ def test_a_mesh_with_protrusions_is_freed_when_the_command_ends(tmp_path: Path) 
 
 def test_flat_faces_beside_a_piece(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """The thickness of most meshes is 0, with which that of a piece is compared."""
+    import trimesh
+
     trimesh.creation.box((79.8, 39.8, 7)).export(tmp_path / "0.stl")
     for name in ("a", "b"):
         corners = [(0, 0, 0), (9, 0, 0), (0, 9, 0)]

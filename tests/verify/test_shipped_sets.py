@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import trimesh
 
 from fabkit.model.library import load_set
 from tests.support.built import exported
@@ -29,6 +28,8 @@ def failed_rules(document: dict[str, Any]) -> set[str]:
 def test_an_export_passes_and_a_fault_in_it_is_found(
     name: str, tmp_path: Path, run_json: Callable[..., Any]
 ) -> None:
+    import trimesh
+
     folder = tmp_path / "stl"
     shutil.copytree(exported(name) / "stl", folder)
     sound = run_json("verify", name, "--from", str(folder), "-o", str(tmp_path))

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import trimesh
 from shapely import Polygon, union_all
 from shapely.geometry.base import BaseGeometry
 
@@ -169,6 +168,8 @@ def apart(document: Any) -> tuple[Any, list[float]]:
 @pytest.mark.integration
 @pytest.mark.parametrize("preset", ["default", pytest.param("flippable", marks=pytest.mark.long)])
 def test_only_the_meshes_count(preset: str) -> None:
+    import trimesh
+
     how, pieces, chance = order(preset), "AIJMNQRSTDY", Random(7)
     puzzle = part_of_set(("square_01", "triangle_01", "rectangle_02_b"), pieces)
     good = bodies("fridgeiq", how, pieces)
@@ -218,6 +219,8 @@ def test_only_the_meshes_count(preset: str) -> None:
 
 def with_shifted(*shifts: tuple[float, float], degrees: float = 0.0) -> list[Assembly]:
     """FridgeIQ's square with one piece beside its place, or turned about its middle."""
+    import trimesh
+
     (one,) = some(PLAIN, "square_02").challenges
     found = scanned("fridgeiq", PLAIN, "".join(one.challenge.pieces))
     parts, assemblies = found.pieces(), []

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-import trimesh
 
 from fabkit.mesh.mesh import Mesh
 from tests.support.faults.place import turned
@@ -19,6 +18,8 @@ def elsewhere(case: Case, _: float) -> Planted:
 
 def cut_smaller(case: Case, _: float) -> Planted:
     """Every triangle cut into four."""
+    import trimesh
+
     return case.mesh(*trimesh.remesh.subdivide(case.body.vertices, case.body.faces))
 
 

@@ -17,8 +17,6 @@ from fabkit.model.library import load_set
 from fabkit.model.piece import Piece, orientations
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import Challenge, PuzzleSet
-from fabkit.solid.builder import build_solid
-from fabkit.solid.export import write_stl
 from tests.support.prints import Order
 
 FRIDGEIQ = load_set("fridgeiq")
@@ -122,10 +120,14 @@ def _shared(lattice: Lattice, one: frozenset[Cell], other: frozenset[Cell]) -> i
 
 def printed_mesh(drawing: FlatDrawing, name: str) -> Mesh:
     """A drawing's mesh, written to a file and read back."""
+    from fabkit.solid.builder import build_solid
+
     return written(build_solid(drawing), name)
 
 
 def written(solid: Any, name: str = "it.stl") -> Mesh:
+    from fabkit.solid.export import write_stl
+
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / name
         write_stl(solid, path)

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from trimesh.transformations import rotation_matrix
 
 from tests.support.faults.planting import Case, Planted, Points
 from tests.support.shapes import inside_out, with_corners
@@ -25,6 +24,8 @@ def scaled_up(case: Case, size: float) -> Planted:
 
 
 def turned(case: Case, *steps: tuple[int, float]) -> Planted:
+    from trimesh.transformations import rotation_matrix
+
     def all_turned(vertices: Points) -> Points:
         for axis, degrees in steps:
             turn = rotation_matrix(math.radians(degrees), np.eye(3)[axis])[:3, :3]

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-import manifold3d
 import numpy as np
 import shapely
-from manifold3d import Manifold
 from shapely import LinearRing, LineString, Point, Polygon, box
 from shapely.geometry.base import BaseGeometry
 from shapely.geometry.polygon import orient
@@ -19,11 +18,17 @@ from tests.support.boardmeshes import extruded
 from tests.support.faults import kits
 from tests.support.faults.planting import Case, Fault, Planted, Points
 
+if TYPE_CHECKING:
+    from manifold3d import Manifold
+
 #: Pieces with a corner that points inwards.
 INWARDS = "ARELOTJNU"
 
 
 def manifold(case: Case) -> Manifold:
+    import manifold3d
+    from manifold3d import Manifold
+
     vertices, faces = case.body.vertices, case.body.faces
     return Manifold(manifold3d.Mesh64(vertices, faces.astype(np.uint64)))
 
@@ -124,6 +129,8 @@ def ridge_on_side(case: Case, _: float) -> Planted:
 
 def spike_on_side(case: Case, _: float) -> Planted:
     """A cone of half a millimetre at some height."""
+    from manifold3d import Manifold
+
     place, way = side_of(case)
     cone = Manifold.cylinder(1.0, 0.8, 0.0, 24).rotate((0, 90, 0)).translate((-0.5, 0, 0))
     turned = cone.rotate((0, 0, math.degrees(math.atan2(way[1], way[0]))))
