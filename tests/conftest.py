@@ -151,7 +151,9 @@ def _take_turns(items: list[pytest.Item]) -> None:
     for item in items:
         every, in_turn = map(item.get_closest_marker, ("every", "in_turn"))
         is_of_integration = item.get_closest_marker("integration") is not None
-        if item.get_closest_marker("long") is None and (every or (in_turn and not is_of_integration)):
+        if item.get_closest_marker("long") is None and (
+            every or (in_turn and not is_of_integration)
+        ):
             one_in = every.args[0] if every else 0
             cases[item.nodeid.partition("[")[0], one_in, is_of_integration].append(item)
     for (test, one_in, _), of_test in cases.items():

@@ -24,15 +24,8 @@ OTHERS = [
     for name, variant in table.items()
     if name not in LONG and (set_name == "iqblock" or name not in NO_HEXAGONS)
 ]
-#: One for the default run, of the others every third one for integration.
-FRIDGEIQ = [
-    pytest.param(
-        name,
-        marks=[pytest.mark.integration] * (name != "the author's")
-        + [pytest.mark.long] * (name in LONG or bool(number % 3)),
-    )
-    for number, name in enumerate(VARIANTS)
-]
+#: What takes longest waits for --long.
+FRIDGEIQ = [pytest.param(name, marks=[pytest.mark.long] * (name in LONG)) for name in VARIANTS]
 RunJson = Callable[..., Any]
 
 
@@ -85,8 +78,8 @@ def shapes(set_name: str) -> dict[str, tuple[list[str], list[str]]]:
     return {key: (alike(area), alike(over[key])) for key, area in drawn.items()}
 
 
-@pytest.mark.every(4)
 @pytest.mark.integration
+@pytest.mark.every(12)
 @pytest.mark.parametrize("name", FRIDGEIQ)
 def test_fridgeiq_by_others(name: str, run_json: RunJson) -> None:
     check_flat("fridgeiq", VARIANTS[name], run_json)

@@ -1,4 +1,4 @@
-"""For everything that pytest collects here: the tests, and the examples in docstrings."""
+"""A plugin of pytest: of all modules, those with examples in docstrings are collected for them."""
 
 from __future__ import annotations
 
