@@ -132,6 +132,7 @@ def test_csv(capsys: Capture) -> None:
     assert "366 of 366 challenges solved" in output.err
 
 
+@pytest.mark.integration
 def test_stopped_and_resumed(
     tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -319,6 +319,7 @@ def names_a_rule(at: int) -> bool:
     return FAULTS[at][1] not in [rules for _, rules, _ in FAULTS[:at]]
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(
     "at",
     [

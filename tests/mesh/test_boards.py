@@ -354,6 +354,7 @@ def test_a_lid_without_its_board_and_the_other_way_round() -> None:
     assert all(one.ok for one in inspect_board(part, [part], puzzle, without))
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(
     ("lid", "rules"),
     [

@@ -79,6 +79,7 @@ def test_a_joint_is_measured(joint: str, gap_mm: float) -> None:
     assert wrong["joint-gap"].value == pytest.approx(gap_mm, abs=0.01)
 
 
+@pytest.mark.integration
 def test_faults_of_joints_are_named() -> None:
     from manifold3d import Manifold
 

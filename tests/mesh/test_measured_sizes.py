@@ -11,6 +11,7 @@ from fabkit.verify.scan import Scanner
 from tests.support.lookalikes import VARIANTS, lookalike_files
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("variant", "expected"),
     [
@@ -24,14 +25,13 @@ from tests.support.lookalikes import VARIANTS, lookalike_files
                 "recess": "9.99 mm x 3.5 mm, 10.3 mm at its lead-in",
             },
         ),
-        pytest.param("with clearance", {"clearance": "0.2 mm"}, marks=pytest.mark.integration),
-        pytest.param(
+        ("with clearance", {"clearance": "0.2 mm"}),
+        (
             "chamfered",
             {
                 "edges of the face": "chamfered by 0.8 mm",
                 "edges of the back": "chamfered by 0.4 mm",
             },
-            marks=pytest.mark.integration,
         ),
     ],
 )

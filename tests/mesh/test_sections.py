@@ -109,6 +109,7 @@ def test_what_is_rough_is_not_taken_for_flat() -> None:
     assert sum(flats_of(found).values()) < 100
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("how", UNEVEN)
 def test_uneven_meshes_are_judged_as_exactly_as_they_are(how: str) -> None:
     change, off_mm = UNEVEN[how]

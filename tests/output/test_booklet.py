@@ -462,7 +462,7 @@ def test_every_language_fits_on_the_smallest_paper(
     messages = load_messages("booklet", language)
     assert "…" not in "".join(read.texts)
     for key in ("how", "warning", "pieces_heading", "solutions_heading"):
-        assert any(messages[key] in text for text in read.texts), key
+        assert any(compact(messages[key]) in compact(text) for text in read.texts), key
     guide = compact(read.texts[1])
     for key in ("warning_text", "how_solutions_text", "how_solutions_more"):
         assert messages[key] in guide, key

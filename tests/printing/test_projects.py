@@ -114,6 +114,7 @@ def test_each_plate_and_piece_has_a_project_of_its_own(project_file: Path, progr
             assert problems(read_project(path, program, BED_MM), single, 4) == [], path
 
 
+@pytest.mark.integration
 def test_the_pauses_of_plates_are_their_own(tmp_path: Path) -> None:
     project = export(
         tmp_path, str(SET), *EMBEDDED, *LARGE, "-s", "recess.fit=press", "-s", "label.faces=front"

@@ -26,6 +26,7 @@ ORDERS = [
 ]
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("order", ORDERS, ids=" ".join)
 def test_a_pin_goes_from_the_face_to_the_magnet(
     order: tuple[str, ...], pair: str, run_json: Callable[..., Any]

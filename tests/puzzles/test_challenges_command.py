@@ -300,6 +300,7 @@ def test_the_second_engine_counts_for_itself() -> None:
         generate.confirm_by_sat([one], Budget())
 
 
+@pytest.mark.integration
 def test_clues_on_quarters_are_read_as_they_were_written(tmp_path: Path) -> None:
     """An outline names no cells: they are written as row, column and index."""
     folder = str(tmp_path / "clues")
