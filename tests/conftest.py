@@ -74,6 +74,7 @@ def pytest_configure(config: pytest.Config) -> None:
     tiers = ["quick", *(name for name in TIERS if config.getoption(f"--{name}"))]
     hypothesis.settings.load_profile(tiers[-1])
     _read_shipped_sets_once()
+    gc.disable()  # until all tests are collected: nothing of that is garbage
 
 
 def pytest_report_header() -> str:
@@ -117,6 +118,7 @@ def pytest_testnodedown(node: Any) -> None:
 def pytest_collection_finish() -> None:
     """What is imported by now stays: to look through it for garbage takes a tenth of a run."""
     gc.freeze()
+    gc.enable()
     gc.set_threshold(100_000, 20, 100)
 
 
