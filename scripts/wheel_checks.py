@@ -18,6 +18,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from importlib import import_module
 from importlib.metadata import distribution, distributions, packages_distributions
 from pathlib import Path
@@ -139,7 +140,11 @@ def _normalized(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-CHECKS = {"files": check_files, "link": link_requirements, "imports": check_imports}
+CHECKS: dict[str, Callable[..., list[str]]] = {
+    "files": check_files,
+    "link": link_requirements,
+    "imports": check_imports,
+}
 
 if __name__ == "__main__":
     sys.exit("\n".join(CHECKS[sys.argv[1]](*sys.argv[2:])) or 0)
