@@ -22,6 +22,7 @@ from fabkit.model.puzzle import PuzzleSet
 from tests.output.test_page_models import unpacked
 from tests.support.pairset import PAIR
 from tests.support.studios import RunningStudio, running
+from tests.support.trioset import TRIO
 
 FRIDGEIQ: PuzzleSet = load_set("fridgeiq")
 PIECES = [piece.id for piece in FRIDGEIQ.pieces]
@@ -234,10 +235,12 @@ def test_an_invalid_profile_makes_nothing(studio: RunningStudio, two_pieces: Any
 
 @pytest.mark.integration
 def test_plates_hold_every_copy_inside_the_bed(studio: RunningStudio) -> None:
-    project = with_settings(studio.project("iqblock"), "mini")
+    text = TRIO.replace('id = "Q"\n', 'id = "Q"\ncount = 2\n')
+    project = with_settings({"name": "trio.toml", "text": text}, "mini")
     (*_, last) = studio.stream("plates", project=project)
     _, models, _ = solids(studio, project)
     placed = [part for plate in last["result"]["plates"] for part in plate]
+    assert {"L", "J", "Q1", "Q2", "tray"} <= {*models}
     assert sorted(name for name, _ in placed) == sorted(models)
     assert last["result"]["faults"] == []
     width = depth = 180.0  # the bed of a Prusa MINI
@@ -315,7 +318,19 @@ def test_sections_are_measured_as_the_profile_says(
 # --- files ------------------------------------------------------------------------------------
 
 
+#: The files that were made, by their studio, what they are made from, and their kind.
+_made: dict[tuple[str, str, str], tuple[str, bytes]] = {}
+
+
 def made(studio: RunningStudio, project: dict[str, Any], kind: str) -> tuple[str, bytes]:
+    """The name and content of a file that the studio makes; it is made once."""
+    key = studio.url, json.dumps(project), kind
+    if key not in _made:
+        _made[key] = _make(studio, project, kind)
+    return _made[key]
+
+
+def _make(studio: RunningStudio, project: dict[str, Any], kind: str) -> tuple[str, bytes]:
     (*_, last) = studio.stream("make", project=project, kind=kind)
     name = last["result"]["name"]
     status, headers, content = studio.get(f"made/{name}?download")
@@ -346,7 +361,7 @@ def test_the_project_file_passes_the_check(
 def test_a_slicer_reads_the_project_file(
     studio: RunningStudio, two_pieces: Any, tmp_path: Path
 ) -> None:
-    name, content = made(studio, two_pieces, "3mf")
+    name, content = made(studio, with_settings(two_pieces, thickness="10 mm"), "3mf")
     (tmp_path / name).write_bytes(content)
     command = ["prusa-slicer", "--info", str(tmp_path / name)]
     told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
