@@ -115,9 +115,16 @@ class Studio:
     def __post_init__(self) -> None:
         self._jobs = anyio.CapacityLimiter(_MAX_JOBS)
 
-    def start_workers(self) -> None:
-        """Start the warm processes."""
-        self.workers = {name: start_worker(name) for name in _WARM}
+    def worker(self, name: str) -> Worker:
+        """Return a warm process, which starts when it is first asked for."""
+        if name not in self.workers:
+            self.workers[name] = start_worker(name)
+        return self.workers[name]
+
+    def warm_up(self) -> None:
+        """Start the warm processes, so that they are ready when they are needed."""
+        for name in _WARM:
+            self.worker(name)
 
     def close(self) -> None:
         """End all processes."""
@@ -148,7 +155,7 @@ class Studio:
         """Make a call for the browser; return its last event."""
         place, function = CALLS[name]
         if place != JOB:
-            worker = self.workers[place]
+            worker = self.worker(place)
             worker.stop()
             return await worker.call(send, function, arguments)
         if not self._jobs.available_tokens:
@@ -293,6 +300,8 @@ def application(studio: Studio, hosts: frozenset[str]) -> ASGIApp:
 
     async def static(request: Request) -> Response:
         name = request.path_params["name"] or "index.html"
+        if name == "index.html":
+            studio.warm_up()  # while the page loads its scripts
         if name == "start.json":
             start = studio.start, studio.layers, studio.settings
             return JSONResponse(await to_thread.run_sync(start_document, studio.folder, *start))
@@ -343,7 +352,6 @@ def application(studio: Studio, hosts: frozenset[str]) -> ASGIApp:
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> Any:
-        studio.start_workers()
         try:
             yield
         finally:

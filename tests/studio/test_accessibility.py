@@ -9,13 +9,25 @@ import pytest
 from fabkit.output.i18n import LANGUAGES, load_messages
 from tests.output.test_play_accessibility import violations
 from tests.studio.test_draw import TABLET, drawing
+from tests.studio.test_tune import SETTLED
 from tests.support import browser
 from tests.support.studios import RunningStudio
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-VIEWS = ["draw", "tune", "challenges", "play"]
+#: The views, and whether nothing more comes in each.
+SETTLED_BY_VIEW = {
+    "draw": """() => {
+      const { verdict } = fabkitStudio.views.get("draw");
+      return fabkitStudio.project.isRead && verdict.answer && !verdict.latest.running; }""",
+    "tune": SETTLED,
+    "challenges": """() => document.querySelector(".chall-wait")?.hidden
+      && document.querySelector(".chall-card .picture svg")""",
+    "play": """() => document.querySelector(".play-wait")?.hidden
+      && document.querySelector(".play-frame").contentWindow.fabkitPlay?.page?.entry""",
+}
+VIEWS = [*SETTLED_BY_VIEW]
 
 
 @browser.needed
@@ -27,7 +39,7 @@ def test_every_view_is_accessible(
     with drawing(chromium, studio, viewport=TABLET, color_scheme=theme) as sheet:
         page = sheet.page
         page.locator(f"#tab-{view}").click()
-        page.wait_for_timeout(1500)
+        page.wait_for_function(SETTLED_BY_VIEW[view])
         assert violations(page) == []
         if view == "draw":
             page.locator('[data-id="add-board"]').click()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,12 +43,12 @@ def ignore(*_: Any) -> None:
     """Takes events and progress."""
 
 
-def pentominoes() -> dict[str, Any]:
+def octominoes() -> dict[str, Any]:
     """The document of a set with one board, and no challenges and no catalog of its own."""
-    document = parse_toml((shipped_folder() / "pentominoes.toml").read_text(), "pentominoes.toml")
+    document = parse_toml((shipped_folder() / "iqblock.toml").read_text(), "iqblock.toml")
     del document["challenge"]
     document["set"]["name"] = "mine"
-    return document | {"board": document["board"][:1]}
+    return document
 
 
 def project_of(document: dict[str, Any], room: Path) -> Project:
@@ -87,7 +86,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def made(folder: Path) -> dict[str, Any]:
     """Five challenges of a set that has none."""
-    return generate(project_of(pentominoes(), folder))
+    return generate(project_of(octominoes(), folder))
 
 
 # --- generated --------------------------------------------------------------------------------
@@ -97,7 +96,7 @@ def test_challenges_are_those_of_the_command(
     made: dict[str, Any], folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = folder / "mine.toml"
-    file.write_text(tomli_w.dumps(pentominoes()))
+    file.write_text(tomli_w.dumps(octominoes()))
     command = ["challenges", str(file), "--count", str(COUNT), "-o", str(folder / "out"), "--json"]
     assert main(command) == 0
     expected = json.loads(capsys.readouterr().out)["challenges"]
@@ -112,7 +111,7 @@ def test_no_name_is_used_twice_and_no_challenge_is_new_twice(
     made: dict[str, Any], folder: Path
 ) -> None:
     kept = made["challenges"]["start-002"]
-    again = generate(project_of(pentominoes() | {"challenge": [kept]}, folder))["challenges"]
+    again = generate(project_of(octominoes() | {"challenge": [kept]}, folder))["challenges"]
     assert [*again] == ["start-001", "start-003", "start-004", "start-005", "start-006"]
     places = [document["given"] for document in again.values()]
     assert kept["given"] not in places
@@ -149,9 +148,9 @@ def test_clues_levels_and_numbers_are_chosen(folder: Path) -> None:
         ({"levels": ["hard"]}, '"hard" is not a valid value; did you mean "wizard"?'),
         ({"clues": "letters"}, '"letters" is not a valid value'),
         ({"seconds": 0.0}, "request: seconds: Input should be greater than 0"),
-        ({"given": "12"}, "--given: expected minimal, or a whole number from 1 to 11"),
-        ({"board": "8x8"}, 'mine has no board "8x8"; its boards are 6x10'),
-        ({"of": "6x10", "clues": "cells"}, "--of: excludes --clues; choose one"),
+        ({"given": "12"}, "--given: expected minimal, or a whole number from 1 to 7"),
+        ({"board": "6x10"}, 'mine has no board "6x10"; its boards are square'),
+        ({"of": "square", "clues": "cells"}, "--of: excludes --clues; choose one"),
         ({"colour": "red"}, "request: colour: Unexpected keyword argument"),
     ],
 )
@@ -159,7 +158,7 @@ def test_unsuitable_requests_are_refused(
     folder: Path, changed: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(InputError, match=re.escape(message)):
-        generate(project_of(pentominoes(), folder), **changed)
+        generate(project_of(octominoes(), folder), **changed)
 
 
 # --- listed -----------------------------------------------------------------------------------
@@ -169,36 +168,36 @@ def test_the_list_and_its_page_show_what_booklet_and_page_show(
     made: dict[str, Any], folder: Path
 ) -> None:
     kept, tried, *_ = made["challenges"].values()
-    project = project_of(pentominoes() | {"challenge": [kept]}, folder)
+    project = project_of(octominoes() | {"challenge": [kept]}, folder)
     listing = challenges(project, tried)
     entries = {entry.challenge.id: entry for entry in gather(project.puzzle)}
-    assert entries.keys() == {"6x10", kept["id"]}
-    assert listing["facts"].keys() == {"6x10", kept["id"], tried["id"]}
+    assert entries.keys() == {"square", kept["id"]}
+    assert listing["facts"].keys() == {"square", kept["id"], tried["id"]}
     data = page_data(project, listing["page"])
     assert data["name"] == "mine"
     assert {entry["id"]: entry["level"] for entry in data["entries"]} == {
-        "6x10": "wizard",
+        "square": "wizard",
         kept["id"]: kept["result"]["level"],
         tried["id"]: tried["result"]["level"],
     }
     score = kept["result"]["difficulty"]["score"]
     assert listing["facts"][kept["id"]] == {"solutions": 1, "complete": True, "score": score}
-    board = listing["facts"]["6x10"]
-    assert board["solutions"] == entries["6x10"].result.count
+    board = listing["facts"]["square"]
+    assert board["solutions"] == entries["square"].result.count
 
 
 @pytest.mark.integration
 def test_the_same_challenges_have_the_same_page(made: dict[str, Any], folder: Path) -> None:
     kept, other, *_ = made["challenges"].values()
-    project = project_of(pentominoes() | {"challenge": [kept]}, folder)
+    project = project_of(octominoes() | {"challenge": [kept]}, folder)
     first = challenges(project)["page"]
     assert challenges(project)["page"] == first
     assert challenges(project, other)["page"] != first
 
 
 def test_challenges_without_a_solution_are_named(made: dict[str, Any], folder: Path) -> None:
-    document = pentominoes()
-    impossible = {"id": "corner", "pieces": ["I", "X"], "rows": ["XXXXX", "XXXXX"]}
+    document = octominoes()
+    impossible = {"id": "corner", "pieces": ["0", "1"], "rows": ["XXXXXXXX", "XXXXXXXX"]}
     project = project_of(document | {"challenge": [impossible]}, folder)
     listing = challenges(project)
     assert listing["notes"] == ["corner has no solution; skipped"]
@@ -206,7 +205,7 @@ def test_challenges_without_a_solution_are_named(made: dict[str, Any], folder: P
 
 
 def test_a_set_without_anything_to_solve_says_what_to_do(folder: Path) -> None:
-    document = pentominoes()
+    document = octominoes()
     del document["board"]
     with pytest.raises(InputError, match="mine: has no challenge and no board"):
         challenges(project_of(document, folder))
@@ -222,11 +221,8 @@ def chromium() -> Iterator[Browser]:
 
 
 def until(page: Page, expression: str) -> None:
-    """Waits until something is so; Playwright's own way is against the page's policy."""
-    limit_s = time.monotonic() + TIMEOUT_MS / 1000
-    while not page.evaluate(expression):
-        assert time.monotonic() < limit_s, expression
-        page.wait_for_timeout(20)
+    """Waits until something is so; as a function, which the page's policy allows."""
+    page.wait_for_function(f"() => {expression}")
 
 
 def begin(page: Page) -> None:
@@ -248,7 +244,7 @@ def test_challenges_are_generated_chosen_and_played(
     chromium: Browser, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "mine.toml"
-    file.write_text(tomli_w.dumps(pentominoes()))
+    file.write_text(tomli_w.dumps(octominoes()))
     with (
         running(tmp_path, "mine.toml") as studio,
         browser.opened(chromium, studio.url, studio.url) as page,
@@ -335,7 +331,7 @@ def test_challenges_are_generated_chosen_and_played(
     main(["solve", str(file), "--each", "--unique", "--json"])
     answers = json.loads(capsys.readouterr().out)["challenges"]
     unique = {answer["challenge"]: answer["unique"] for answer in answers}
-    assert unique == dict.fromkeys(kept, True) | {"6x10": False}
+    assert unique == dict.fromkeys(kept, True) | {"square": False}
 
 
 @pytest.fixture(scope="module")

@@ -21,6 +21,7 @@ from fabkit.model.puzzle import PuzzleSet
 from tests.output.test_page_models import unpacked
 from tests.support.pairset import PAIR
 from tests.support.studios import RunningStudio, running
+from tests.support.trioset import TRIO
 
 FRIDGEIQ: PuzzleSet = load_set("fridgeiq")
 PIECES = [piece.id for piece in FRIDGEIQ.pieces]
@@ -28,8 +29,8 @@ PIECES = [piece.id for piece in FRIDGEIQ.pieces]
 TOO_LARGE = 64 * 2**20 + 1
 
 
-@pytest.fixture
-def two_pieces(studio: RunningStudio) -> dict[str, Any]:
+@pytest.fixture(scope="module")
+def two_pieces() -> dict[str, Any]:
     return {"name": "pair.toml", "text": PAIR}
 
 
@@ -171,27 +172,29 @@ def test_all_parts_are_made_the_wanted_one_first(studio: RunningStudio, fridgeiq
     assert bill["parts"] == len(PIECES)
 
 
-def test_thicker_pieces_are_higher_and_cost_more(studio: RunningStudio, fridgeiq: Any) -> None:
-    _, _, before = solids(studio, fridgeiq)
-    _, models, bill = solids(studio, with_settings(fridgeiq, thickness="10 mm"))
+def test_thicker_pieces_are_higher_and_cost_more(studio: RunningStudio, two_pieces: Any) -> None:
+    _, _, before = solids(studio, two_pieces)
+    _, models, bill = solids(studio, with_settings(two_pieces, thickness="10 mm"))
     assert {heights_mm(model) for model in models.values()} == {(0.0, 10.0)}
     assert bill["grams"] > before["grams"]
     assert bill["cost"]["total"] > before["cost"]["total"]
 
 
-def test_a_change_of_a_piece_changes_its_model_only(studio: RunningStudio, fridgeiq: Any) -> None:
-    _, before, _ = solids(studio, fridgeiq)
-    text = fridgeiq["text"].replace('id = "A"\n', 'id = "A"\nlabel = "Z"\n', 1)
-    _, after, _ = solids(studio, fridgeiq | {"text": text})
-    assert [piece for piece in before if before[piece] != after[piece]] == ["A"]
+def test_a_change_of_a_piece_changes_its_model_only(studio: RunningStudio, two_pieces: Any) -> None:
+    _, before, _ = solids(studio, two_pieces)
+    text = two_pieces["text"].replace('id = "P"\n', 'id = "P"\nlabel = "Z"\n')
+    _, after, _ = solids(studio, two_pieces | {"text": text})
+    assert [piece for piece in before if before[piece] != after[piece]] == ["P"]
 
 
 @pytest.mark.integration
 def test_the_bill_is_that_of_the_command(
-    studio: RunningStudio, fridgeiq: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    studio: RunningStudio, two_pieces: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    _, _, bill = solids(studio, with_settings(fridgeiq, magnet__pack="10"))
-    assert main(["bom", "fridgeiq", "-s", "magnet.pack=10", "-o", str(tmp_path), "--json"]) == 0
+    _, _, bill = solids(studio, with_settings(two_pieces, magnet__pack="10"))
+    file = tmp_path / "pair.toml"
+    file.write_text(PAIR)
+    assert main(["bom", str(file), "-s", "magnet.pack=10", "-o", str(tmp_path), "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert bill["cost"] == document["cost"]
     assert bill["magnets"] == document["magnets"]
@@ -212,29 +215,31 @@ def test_the_bill_has_the_print_time_of_the_slicer(tmp_path: Path) -> None:
 
 
 def test_parts_that_do_not_suit_are_told_and_the_others_made(
-    studio: RunningStudio, fridgeiq: Any
+    studio: RunningStudio, two_pieces: Any
 ) -> None:
-    """The wall beside the magnet of D is the thinnest."""
-    changed = with_settings(fridgeiq, thickness="8 mm", magnet__diameter="13 mm")
+    """The magnet is too wide for the smaller piece."""
+    changed = with_settings(two_pieces, thickness="8 mm", magnet__diameter="16 mm")
     faults, models, bill = solids(studio, changed)
     assert {fault["key"] for fault in faults} == {"magnet.diameter"}
     named = {piece for fault in faults for piece in fault["message"].split(":")[0].split(", ")}
-    assert named
-    assert {*models} == {*PIECES} - named
+    assert named == {"P"}
+    assert {*models} == {"Q"}
     assert bill is None
 
 
-def test_an_invalid_profile_makes_nothing(studio: RunningStudio, fridgeiq: Any) -> None:
-    (last,) = studio.stream("solids", project=with_settings(fridgeiq, thickness="3 mm"))
+def test_an_invalid_profile_makes_nothing(studio: RunningStudio, two_pieces: Any) -> None:
+    (last,) = studio.stream("solids", project=with_settings(two_pieces, thickness="3 mm"))
     assert last["error"]["details"]
 
 
 @pytest.mark.integration
 def test_plates_hold_every_copy_inside_the_bed(studio: RunningStudio) -> None:
-    project = with_settings(studio.project("iqblock"), "mini")
+    text = TRIO.replace('id = "Q"\n', 'id = "Q"\ncount = 2\n')
+    project = with_settings({"name": "trio.toml", "text": text}, "mini")
     (*_, last) = studio.stream("plates", project=project)
     _, models, _ = solids(studio, project)
     placed = [part for plate in last["result"]["plates"] for part in plate]
+    assert {"L", "J", "Q1", "Q2", "tray"} <= {*models}
     assert sorted(name for name, _ in placed) == sorted(models)
     assert last["result"]["faults"] == []
     width = depth = 180.0  # the bed of a Prusa MINI
@@ -246,8 +251,8 @@ def test_plates_hold_every_copy_inside_the_bed(studio: RunningStudio) -> None:
         assert (on_bed.max(axis=0)[:2] <= (width, depth)).all()
 
 
-def test_a_bed_that_is_too_small_is_told_at_its_key(studio: RunningStudio, fridgeiq: Any) -> None:
-    changed = with_settings(fridgeiq, thickness="8 mm", printer__bed_width="45 mm")
+def test_a_bed_that_is_too_small_is_told_at_its_key(studio: RunningStudio, two_pieces: Any) -> None:
+    changed = with_settings(two_pieces, thickness="8 mm", printer__bed_width="45 mm")
     (*_, last) = studio.stream("plates", project=changed)
     assert {fault["key"] for fault in last["result"]["faults"]} == {"printer.bed_width"}
     assert last["result"]["plates"] == []
@@ -255,32 +260,18 @@ def test_a_bed_that_is_too_small_is_told_at_its_key(studio: RunningStudio, fridg
 
 @pytest.mark.integration
 def test_a_change_while_solids_are_made_keeps_their_process(
-    studio: RunningStudio, fridgeiq: Any
+    studio: RunningStudio, two_pieces: Any
 ) -> None:
     """Else the solids that are kept would be lost. Balls take a second each."""
+    solids(studio, two_pieces)
     pid = studio.process.pid
     children = Path(f"/proc/{pid}/task/{pid}/children")
     before = children.read_text()
+    assert before
     long = studio.stream("solids", project=studio.project("iqfit"))
     next(event for event in long if "model" in event)
-    _, models, _ = solids(studio, fridgeiq)
-    assert [*models] == PIECES
-    assert list(long)[-1] == {"stopped": True}
-    assert children.read_text() == before
-
-
-def test_a_change_while_plates_are_laid_out_keeps_their_process(
-    studio: RunningStudio, fridgeiq: Any
-) -> None:
-    """So many pieces take longer than the studio waits for a call to end."""
-    pieces, _, _ = fridgeiq["text"].partition("[[challenge]]")
-    text = pieces.replace("[[piece]]", "[[piece]]\ncount = 10").replace("\narea = 40\n", "\n")
-    children = Path(f"/proc/{studio.process.pid}/task/{studio.process.pid}/children")
-    before = children.read_text()
-    long = studio.stream("plates", project=fridgeiq | {"text": text})
-    assert "progress" in next(long)
-    _, models, _ = solids(studio, fridgeiq)
-    assert [*models] == PIECES
+    _, models, _ = solids(studio, two_pieces)
+    assert [*models] == ["P", "Q"]
     assert list(long)[-1] == {"stopped": True}
     assert children.read_text() == before
 
@@ -326,7 +317,19 @@ def test_sections_are_measured_as_the_profile_says(
 # --- files ------------------------------------------------------------------------------------
 
 
+#: The files that were made, by their studio, what they are made from, and their kind.
+_made: dict[tuple[str, str, str], tuple[str, bytes]] = {}
+
+
 def made(studio: RunningStudio, project: dict[str, Any], kind: str) -> tuple[str, bytes]:
+    """The name and content of a file that the studio makes; it is made once."""
+    key = studio.url, json.dumps(project), kind
+    if key not in _made:
+        _made[key] = _make(studio, project, kind)
+    return _made[key]
+
+
+def _make(studio: RunningStudio, project: dict[str, Any], kind: str) -> tuple[str, bytes]:
     (*_, last) = studio.stream("make", project=project, kind=kind)
     name = last["result"]["name"]
     status, headers, content = studio.get(f"made/{name}?download")
@@ -357,7 +360,7 @@ def test_the_project_file_passes_the_check(
 def test_a_slicer_reads_the_project_file(
     studio: RunningStudio, two_pieces: Any, tmp_path: Path
 ) -> None:
-    name, content = made(studio, two_pieces, "3mf")
+    name, content = made(studio, with_settings(two_pieces, thickness="10 mm"), "3mf")
     (tmp_path / name).write_bytes(content)
     command = ["prusa-slicer", "--info", str(tmp_path / name)]
     told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
@@ -401,8 +404,8 @@ def test_booklet_and_page_are_made(studio: RunningStudio, two_pieces: Any) -> No
     assert {"index.html", "models.js", "play.js", "files/pair.3mf"} <= names_in(content)
 
 
-def test_an_unknown_kind_of_file_is_refused(studio: RunningStudio, fridgeiq: Any) -> None:
-    (last,) = studio.stream("make", project=fridgeiq, kind="gcode")
+def test_an_unknown_kind_of_file_is_refused(studio: RunningStudio, two_pieces: Any) -> None:
+    (last,) = studio.stream("make", project=two_pieces, kind="gcode")
     assert "there is no kind of files" in last["error"]["text"]
 
 
@@ -419,13 +422,13 @@ def checked(studio: RunningStudio, project: dict[str, Any], *names: str) -> Any:
     return last
 
 
-def test_a_broken_mesh_is_shown(studio: RunningStudio, fridgeiq: Any) -> None:
+def test_a_broken_mesh_is_shown(studio: RunningStudio, two_pieces: Any) -> None:
     import trimesh
 
     box = trimesh.creation.box((20, 20, 7))
     box.update_faces(np.arange(len(box.faces)) > 0)
     assert send(studio, "open.stl", box.export(file_type="stl")) == (200, {})
-    report = checked(studio, fridgeiq, "open.stl")["result"]
+    report = checked(studio, two_pieces, "open.stl")["result"]
     assert not report["ok"]
     assert any("open.stl: watertight" in cause for cause in report["causes"])
     status, _, page = studio.get(f"made/{report['page']}")
@@ -446,9 +449,9 @@ def test_the_own_meshes_pass(studio: RunningStudio, two_pieces: Any) -> None:
     assert report["causes"] == []
 
 
-def test_what_is_no_mesh_is_refused(studio: RunningStudio, fridgeiq: Any) -> None:
+def test_what_is_no_mesh_is_refused(studio: RunningStudio, two_pieces: Any) -> None:
     assert send(studio, "note.stl", b"no mesh")[0] == 200
-    assert "note.stl" in checked(studio, fridgeiq, "note.stl")["error"]["text"]
+    assert "note.stl" in checked(studio, two_pieces, "note.stl")["error"]["text"]
 
 
 @pytest.mark.parametrize("name", ["%2e%2e%2fout.stl", "..%5cout.stl", ".out.stl", "%00", "x" * 300])

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
+from contextlib import ExitStack
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +17,17 @@ import pytest
 
 from fabkit.model.library import shipped_names
 from tests.support.studios import RunningStudio, running
+from tests.support.waiting import wait_until
 
 CUT = '[set]\nname = "mine"\nlattice = "square"\nmoves = "rotations"\n\n[cut]\nrows = ["AAB", "ABB"]\n'
 
 
 @pytest.fixture
-def alone(tmp_path: Path) -> Iterator[RunningStudio]:
-    """A studio of a test's own."""
-    with running(tmp_path) as studio:
-        yield studio
+def emptied(studio: RunningStudio) -> RunningStudio:
+    """The studio, without any file in its working folder."""
+    for path in studio.folder.iterdir():
+        path.unlink()
+    return studio
 
 
 def is_alive(studio: RunningStudio) -> bool:
@@ -115,18 +118,18 @@ def test_a_count_that_is_given_up_is_stopped(studio: RunningStudio) -> None:
 # --- files ------------------------------------------------------------------------------------
 
 
-def test_files_are_written_where_they_are_saved(alone: RunningStudio) -> None:
-    assert list(alone.folder.iterdir()) == []
-    saved = alone.call("save", name="mine.toml", text=CUT, known="")
-    assert (alone.folder / "mine.toml").read_text() == CUT
-    assert alone.call("files") == ["mine.toml"]
-    assert alone.call("open", name="mine.toml")["digest"] == saved["digest"]
-    again = alone.call("save", name="mine.toml", text=CUT + "# more\n", known=saved["digest"])
+def test_files_are_written_where_they_are_saved(emptied: RunningStudio) -> None:
+    assert list(emptied.folder.iterdir()) == []
+    saved = emptied.call("save", name="mine.toml", text=CUT, known="")
+    assert (emptied.folder / "mine.toml").read_text() == CUT
+    assert emptied.call("files") == ["mine.toml"]
+    assert emptied.call("open", name="mine.toml")["digest"] == saved["digest"]
+    again = emptied.call("save", name="mine.toml", text=CUT + "# more\n", known=saved["digest"])
     assert again["digest"] != saved["digest"]
-    (alone.folder / "mine.toml").write_text("# by another program\n")
-    refused = alone.call("save", name="mine.toml", text=CUT, known=again["digest"])
+    (emptied.folder / "mine.toml").write_text("# by another program\n")
+    refused = emptied.call("save", name="mine.toml", text=CUT, known=again["digest"])
     assert "changed by another program" in refused["error"]["text"]
-    assert (alone.folder / "mine.toml").read_text() == "# by another program\n"
+    assert (emptied.folder / "mine.toml").read_text() == "# by another program\n"
 
 
 OUTSIDE = [
@@ -141,40 +144,40 @@ OUTSIDE = [
 ]
 
 
-def test_no_file_outside_the_folder_is_named(alone: RunningStudio) -> None:
-    secret = alone.folder.parent / "mine.toml"
+def test_no_file_outside_the_folder_is_named(emptied: RunningStudio) -> None:
+    secret = emptied.folder.parent / "mine.toml"
     secret.write_text("[set]\n# secret\n")
     for name in OUTSIDE:
         for answer in (
-            alone.call("open", name=name),
-            alone.call("save", name=name, text=CUT, known=""),
+            emptied.call("open", name=name),
+            emptied.call("save", name=name, text=CUT, known=""),
         ):
             assert answer["error"]["text"].startswith("name: "), name
             assert "secret" not in str(answer)
     assert secret.read_text() == "[set]\n# secret\n"
-    assert list(alone.folder.iterdir()) == []
+    assert list(emptied.folder.iterdir()) == []
 
 
-def test_links_are_not_followed(alone: RunningStudio) -> None:
-    secret = alone.folder.parent / "secret.toml"
+def test_links_are_not_followed(emptied: RunningStudio) -> None:
+    secret = emptied.folder.parent / "secret.toml"
     secret.write_text("[set]\n# secret\n")
-    (alone.folder / "link.toml").symlink_to(secret)
-    assert alone.call("files") == []
-    assert "is a link" in alone.call("open", name="link.toml")["error"]["text"]
-    assert "error" in alone.call("save", name="link.toml", text=CUT, known="")
+    (emptied.folder / "link.toml").symlink_to(secret)
+    assert emptied.call("files") == []
+    assert "is a link" in emptied.call("open", name="link.toml")["error"]["text"]
+    assert "error" in emptied.call("save", name="link.toml", text=CUT, known="")
     assert secret.read_text() == "[set]\n# secret\n"
 
 
-def test_drawings_of_a_set_are_read_from_its_folder_only(alone: RunningStudio) -> None:
-    (alone.folder.parent / "secret.svg").write_text("<svg/>")
+def test_drawings_of_a_set_are_read_from_its_folder_only(emptied: RunningStudio) -> None:
+    (emptied.folder.parent / "secret.svg").write_text("<svg/>")
     text = CUT.split("[cut]", maxsplit=1)[0].replace("[set]", '[set]\nunit = "20 mm"')
     text += '[[piece]]\nid = "A"\nsvg = "../secret.svg"\n'
-    faults = alone.call("read", project={"name": "mine.toml", "text": text})["faults"]
+    faults = emptied.call("read", project={"name": "mine.toml", "text": text})["faults"]
     assert len(faults) == 1
     assert faults[0]["key"] == "piece[0].svg"
 
 
-def test_a_drawing_that_changes_meanwhile_is_read_again(alone: RunningStudio) -> None:
+def test_a_drawing_that_changes_meanwhile_is_read_again(emptied: RunningStudio) -> None:
     drawing = (
         '<svg xmlns="http://www.w3.org/2000/svg" width="{0}mm" height="10mm" viewBox="0 0 {0} 10">'
     )
@@ -183,17 +186,17 @@ def test_a_drawing_that_changes_meanwhile_is_read_again(alone: RunningStudio) ->
     text = text.replace("lattice", 'unit = "10 mm"\nlattice')
     areas = []
     for wide in (20, 30):
-        (alone.folder / "piece.svg").write_text(drawing.format(wide))
-        read = alone.call("read", project={"name": "mine.toml", "text": text})
+        (emptied.folder / "piece.svg").write_text(drawing.format(wide))
+        read = emptied.call("read", project={"name": "mine.toml", "text": text})
         areas.append(read["shapes"]["area"] if "shapes" in read else read["faults"])
     assert areas == [2, 3]
 
 
-def test_two_studios_in_one_folder_are_told(alone: RunningStudio) -> None:
+def test_two_studios_in_one_folder_are_told(studio: RunningStudio) -> None:
     command = [sys.executable, "-m", "fabkit", "studio", "--no-browser"]
-    second = subprocess.run(command, cwd=alone.folder, capture_output=True, text=True, check=False)
+    second = subprocess.run(command, cwd=studio.folder, capture_output=True, text=True, check=False)
     assert second.returncode == 3
-    assert f"another studio is open in {alone.folder}" in second.stderr
+    assert f"another studio is open in {studio.folder}" in second.stderr
     assert second.stderr.count("\n") == 1
 
 
@@ -207,8 +210,7 @@ def test_the_link_on_the_browsers_command_line_works_once(
     browser.chmod(0o700)
     monkeypatch.setenv("BROWSER", str(browser))
     with running(tmp_path, browser=True) as studio:
-        while not opened.exists():
-            time.sleep(0.01)
+        wait_until(opened.exists)
         link = opened.read_text().strip()
         path = link.removeprefix(f"http://{studio.host}")
         assert studio.root not in link
@@ -221,8 +223,8 @@ def test_the_link_on_the_browsers_command_line_works_once(
         assert b"used already" in body
 
 
-def test_a_port_in_use_is_told(alone: RunningStudio, tmp_path_factory: Any) -> None:
-    port = alone.host.split(":")[1]
+def test_a_port_in_use_is_told(studio: RunningStudio, tmp_path_factory: Any) -> None:
+    port = studio.host.split(":")[1]
     command = [sys.executable, "-m", "fabkit", "studio", "--no-browser", "--port", port]
     folder = tmp_path_factory.mktemp("other")
     second = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
@@ -366,39 +368,30 @@ def test_a_set_beyond_all_limits_is_refused(studio: RunningStudio) -> None:
 
 @pytest.mark.integration
 def test_ten_thousand_requests_leave_it_alive(studio: RunningStudio) -> None:
-    from http.client import HTTPConnection
-
+    """All of them on one connection, which stays open, and nothing else does."""
     connection = HTTPConnection(studio.host, timeout=60)
-    begin = time.monotonic()
+    open_before: set[int] = set()
     for number in range(10_000):
         connection.request("GET", f"{studio.root}{'icon.svg' if number % 2 else 'nothing'}")
         response = connection.getresponse()
         response.read()
         assert response.status == (200 if number % 2 else 404)
-        assert time.monotonic() - begin < 600
+        open_before = open_before or _open_files(studio)
+    assert _open_files(studio) == open_before
     connection.close()
     assert is_alive(studio)
 
 
 def test_many_at_once_are_turned_away_not_kept(studio: RunningStudio) -> None:
     """Each of a hundred clients begins a request and never ends it."""
-    import socket
-
     host, port = studio.host.split(":")
-    begun = []
-    for _ in range(100):
-        client = socket.create_connection((host, int(port)), timeout=10)
-        client.sendall(f"POST {studio.root}api/read HTTP/1.1\r\nHost: {studio.host}\r\n".encode())
-        begun.append(client)
-    for client in begun:
-        client.close()
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline:
-        try:
-            assert is_alive(studio)
-            break
-        except (AssertionError, ValueError, TypeError, ConnectionError):
-            time.sleep(0.2)
+    with ExitStack() as begun:
+        for _ in range(100):
+            client = begun.enter_context(socket.create_connection((host, int(port)), timeout=10))
+            start = f"POST {studio.root}api/read HTTP/1.1\r\nHost: {studio.host}\r\n"
+            client.sendall(start.encode())
+        wait_until(lambda: studio.get("icon.svg")[0] == 503)
+    wait_until(lambda: studio.get("icon.svg")[0] == 200)
     assert is_alive(studio)
 
 
@@ -408,20 +401,23 @@ def test_many_at_once_are_turned_away_not_kept(studio: RunningStudio) -> None:
 @pytest.mark.integration
 @pytest.mark.skipif(os.name == "nt", reason="signals")
 def test_killed_at_any_moment_no_file_is_half_written(tmp_path: Path) -> None:
+    """Each time while it writes the file anew."""
     texts = {CUT + "# x\n" * 200_000, CUT + "# y\n" * 200_000}
-    for delay_s in (0.0, 0.02, 0.05, 0.1):
+    file = tmp_path / "mine.toml"
+    for _ in range(4):
+        left = {*tmp_path.iterdir(), file}
         with running(tmp_path) as studio:
-            connection = subprocess.Popen(
+            saver = subprocess.Popen(
                 [sys.executable, "-c", _SAVER, studio.url], cwd=tmp_path, stderr=subprocess.DEVNULL
             )
-            while not (tmp_path / "mine.toml").exists():
-                time.sleep(0.01)
-            time.sleep(delay_s)
+            wait_until(file.exists)
+            while {*tmp_path.iterdir()} <= left:  # what is being written has another name
+                assert saver.poll() is None
             studio.process.send_signal(signal.SIGKILL)
             studio.process.wait()
-            connection.wait()
-        assert (tmp_path / "mine.toml").read_text() in texts
-        (tmp_path / "mine.toml").unlink()
+            saver.wait()
+        assert file.read_text() in texts
+        file.unlink()
 
 
 @pytest.mark.integration
@@ -457,22 +453,30 @@ for number in range(1000):
 @pytest.mark.skipif(os.name == "nt", reason="signals")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_ends_it_and_its_processes(tmp_path: Path, number: int, code: int) -> None:
+    """They start with the page; a studio that nobody opens needs none."""
     with running(tmp_path) as studio:
+        assert is_alive(studio)
+        assert _children(studio.process.pid) == []
+        assert studio.get("")[0] == 200
         long = studio.stream("solve", project=studio.project("fridgeiq"), challenge="square_10")
         next(long)
         group = _children(studio.process.pid)
-        assert group
+        commands = [Path(f"/proc/{child}/cmdline").read_bytes() for child in group]
+        assert sum(b"spawn_main" in command for command in commands) == 2
         studio.process.send_signal(number)
-        assert studio.process.wait(10) == code
-        deadline = time.monotonic() + 10
-        while any(map(_is_running, group)) and time.monotonic() < deadline:
-            time.sleep(0.05)
-        assert not any(map(_is_running, group))
+        assert studio.process.wait(60) == code
+        wait_until(lambda: not any(map(_is_running, group)))
 
 
 def _children(pid: int) -> list[int]:
     path = Path(f"/proc/{pid}/task/{pid}/children")
     return [int(child) for child in path.read_text().split()]
+
+
+def _open_files(studio: RunningStudio) -> set[int]:
+    """The numbers of the files and connections that it has open, where the system says so."""
+    folder = Path(f"/proc/{studio.process.pid}/fd")
+    return {int(path.name) for path in folder.iterdir()} if folder.is_dir() else set()
 
 
 def _is_running(pid: int) -> bool:
@@ -515,6 +519,6 @@ def test_only_meshes_are_kept(studio: RunningStudio, name: str) -> None:
     assert "expected a mesh" in json.loads(body)["error"]["text"]
 
 
-def test_names_with_spaces_are_files_too(alone: RunningStudio) -> None:
-    alone.call("save", name="My puzzle.toml", text=CUT, known="")
-    assert alone.call("open", name="My puzzle.toml")["text"] == CUT
+def test_names_with_spaces_are_files_too(emptied: RunningStudio) -> None:
+    emptied.call("save", name="My puzzle.toml", text=CUT, known="")
+    assert emptied.call("open", name="My puzzle.toml")["text"] == CUT

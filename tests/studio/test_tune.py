@@ -31,6 +31,10 @@ SEARCHES = {"en": "Search settings", "de": "Einstellungen suchen"}
 #: The heights of the models in mm, by id.
 HEIGHTS = """() => Object.fromEntries([...fabkitStudio.views.get("tune").stage.scene.parts].map(
   ([id, { box }]) => [id, box.max.z - box.min.z]))"""
+#: Whether everything is made and shown.
+SETTLED = """() => {
+  const view = fabkitStudio.views.get("tune");
+  return view && !view.isMaking && view.stage.isComplete && !view.stage.outdated.size && !view.lacksPlates; }"""
 #: Drops a file on the view.
 DROP = """([name, bytes]) => {
   const dataTransfer = new DataTransfer();
@@ -38,6 +42,11 @@ DROP = """([name, bytes]) => {
   const event = new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true });
   document.querySelector(".tune-stage").dispatchEvent(event);
 }"""
+#: Chooses a language in the menu.
+CHOOSE_LANGUAGE = """(language) => {
+  const choice = document.getElementById("play-language");
+  choice.value = language;
+  choice.dispatchEvent(new Event("change")); }"""
 
 
 class Tuning:
@@ -52,10 +61,7 @@ class Tuning:
 
     def settle(self) -> None:
         """Wait until everything is made."""
-        self.page.wait_for_function(
-            "() => { const view = fabkitStudio.views.get('tune'); return view && !view.isMaking"
-            " && view.stage.isComplete && !view.stage.outdated.size && !view.lacksPlates; }"
-        )
+        self.page.wait_for_function(SETTLED)
 
     def field(self, key: str) -> Locator:
         return self.page.locator(f'[id="tune-{key}"]')
@@ -318,11 +324,11 @@ def test_it_works_by_keyboard_and_in_another_language(
           .filter((element) => !(element.ariaLabel || element.textContent || element.labels?.length
             || element.hidden)).map((element) => element.outerHTML)"""
         assert page.evaluate(unnamed) == []
-        language = "(name) => new Promise((done) => { const choice = document.getElementById('play-language') "
-        language += "?? document.querySelector('select[id$=language]'); choice.value = name; "
-        language += "choice.dispatchEvent(new Event('change')); setTimeout(done, 100); })"
-        page.evaluate(language, "de")
-        assert search.get_attribute("placeholder") == SEARCHES["de"]
+        page.evaluate(CHOOSE_LANGUAGE, "de")
+        page.wait_for_function(
+            "(text) => document.querySelector('[type=search]').placeholder === text",
+            arg=SEARCHES["de"],
+        )
         assert page.locator(".tune-changes output").inner_text() == "0 Änderungen"
         label = page.locator("label", has=page.locator("code", has_text="unit")).first
         assert label.inner_text() == "Länge einer Rastereinheit unit"

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import anyio
 
 from fabkit.model.library import shipped_folder
 from fabkit.studio.project import Event
+from tests.support.pairset import PAIR
+
+
+async def ignore(_: Event) -> None:
+    """Take an event of a call."""
+
+
+def arguments_of(name: str, text: str) -> dict[str, Any]:
+    """The arguments of a call about a set file."""
+    return {"project": {"name": name, "text": text, "folder": Path(), "room": Path()}}
 
 
 def test_calls_that_are_replaced_while_their_process_starts_leave_it_alone() -> None:
@@ -15,10 +26,7 @@ def test_calls_that_are_replaced_while_their_process_starts_leave_it_alone() -> 
     from fabkit.studio.server import SOLVING, start_worker
 
     text = (shipped_folder() / "iqblock.toml").read_text(encoding="utf-8")
-    arguments = {"project": {"name": "iqblock.toml", "text": text, "folder": Path()}}
-
-    async def ignore(_: Event) -> None:
-        pass
+    arguments = arguments_of("iqblock.toml", text)
 
     async def call_often() -> None:
         worker = start_worker(SOLVING)
@@ -34,3 +42,34 @@ def test_calls_that_are_replaced_while_their_process_starts_leave_it_alone() -> 
             worker.close()
 
     anyio.run(call_often)
+
+
+def test_a_change_while_plates_are_laid_out_keeps_their_process() -> None:
+    """Else the solids that are kept would be lost. So many pieces take longer than the call may go on."""
+    from fabkit.studio.workers import Worker
+
+    pieces, _, _ = (
+        (shipped_folder() / "fridgeiq.toml").read_text(encoding="utf-8").partition("[[ch")
+    )
+    many = pieces.replace("[[piece]]", "[[piece]]\ncount = 8").replace("\narea = 40\n", "\n")
+
+    async def stop_and_call_again() -> None:
+        worker = Worker(polite_s=1.0)
+
+        async def stop(event: Event) -> None:
+            if "progress" in event:
+                worker.stop()
+
+        try:
+            pid = worker.pid
+            plates = "fabkit.studio.printing:plates"
+            last = await worker.call(stop, plates, arguments_of("fridgeiq.toml", many))
+            assert last == {"stopped": True}
+            last = await worker.call(ignore, plates, arguments_of("pair.toml", PAIR))
+            ((*placed,),) = last["result"]["plates"]
+            assert sorted(name for name, _ in placed) == ["P", "Q"]
+            assert worker.pid == pid
+        finally:
+            worker.close()
+
+    anyio.run(stop_and_call_again)

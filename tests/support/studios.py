@@ -43,7 +43,7 @@ class RunningStudio:
 
     def get(self, name: str, **headers: str) -> tuple[int, dict[str, str], bytes]:
         """What answers a request for one of the studio's own files."""
-        return self.request("GET", self.root + name, **headers)
+        return self.request("GET", self.root + name, b"", **headers)
 
     def call(self, name: str, /, **arguments: Any) -> Any:
         """The document that answers a call, also one with an error."""

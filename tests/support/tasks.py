@@ -11,13 +11,14 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from fabkit.core.errors import ErrorDetail, ExternalError, InputError
 from fabkit.jobs.checkpoint import Checkpoint
 from fabkit.jobs.run import Task, local_pool, run_tasks
+from tests.support.waiting import wait_until
 
 #: The checkout. (tests.conftest would load pytest in every worker.)
 ROOT = Path(__file__).resolve().parents[2]
@@ -152,13 +153,6 @@ def child(call: str) -> Iterator[Child]:
 def wait_for(log: Path, count: int, one: Child) -> None:
     """Until so many lines stand in the log, or the process has ended."""
     wait_until(lambda: len(logged(log)) >= count or one.process.poll() is not None)
-
-
-def wait_until(happened: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60.0
-    while not happened():
-        assert time.monotonic() < deadline, "nothing happens"
-        time.sleep(0.005)
 
 
 # --- a Dask cluster of processes, as they are started by hand ----------------------------------------
