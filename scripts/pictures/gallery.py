@@ -47,6 +47,16 @@ _SHOWN = 40
 LINK = "{link}"
 #: What pages of challenges take for today.
 _DAY = "2026-03-14T12:00:00Z"
+#: Settles when a web page has its fonts, has been drawn, and has added the pictures that are in sight then.
+_DRAWN = """async () => {
+  await document.fonts.ready;
+  for (const _ of [1, 2]) {
+    const { promise, resolve } = Promise.withResolvers();
+    const observer = new IntersectionObserver(resolve);
+    observer.observe(document.documentElement);
+    await promise;
+    observer.disconnect();
+  } }"""
 #: PDFium draws for one thread at a time.
 _PDFIUM = Lock()
 
@@ -209,7 +219,7 @@ def draw_shot(picture: Picture, address: str, target: Path) -> None:
         page.keyboard.press("Escape")
         page.evaluate("document.activeElement?.blur()")
         page.wait_for_load_state("networkidle")  # also of what a server still computes
-        page.wait_for_timeout(500)
+        page.evaluate(_DRAWN)
         page.screenshot(path=target)
     with Image.open(target) as image:
         image.convert("RGB").save(target, optimize=True)

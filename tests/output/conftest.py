@@ -1,4 +1,4 @@
-"""The browser that tests of the page share."""
+"""What all tests of pages share: the browser, where each has a profile of its own, and pages to play on."""
 
 from __future__ import annotations
 
@@ -8,12 +8,19 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support import browser
+from tests.support.playpages import Pages
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def chromium() -> Iterator[Browser]:
+    """For the tests of a folder: while Playwright is there, no test can run an event loop of its own."""
     with browser.started() as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Pages:
+    return Pages(tmp_path_factory.mktemp("pages"))

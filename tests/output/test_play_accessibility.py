@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.output.test_play_links import shared
 from tests.support import browser
-from tests.support.playpages import Player, entries_of, write_page
+from tests.support.playpages import Pages, Player, entries_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -23,11 +22,16 @@ WINDOWS: list[dict[str, Any]] = [
 CHALLENGES = [("fridgeiq", "square_05"), ("iqstars", "clue-020"), ("calendar", "start-001")]
 
 
+#: All that appears gently has appeared.
+GENTLY = "() => document.getAnimations().every(({ playState }) => playState !== 'running')"
+
+
 def violations(page: Page) -> list[str]:
     """What axe-core objects to, with the first element of each kind."""
     from axe_playwright_python.sync_playwright import Axe
 
-    page.wait_for_timeout(100)  # for what appears gently
+    browser.drawn(page)
+    page.wait_for_function(GENTLY)
     # The page lets no script read its style sheet.
     options = {"resultTypes": ["violations"], "preload": False}
     rules = Axe().run(page, options=options).response["violations"]
@@ -37,10 +41,10 @@ def violations(page: Page) -> list[str]:
 @pytest.mark.parametrize("window", WINDOWS, ids=["phone", "desktop"])
 @pytest.mark.parametrize(("name", "only"), CHALLENGES)
 def test_every_state_is_accessible(
-    chromium: Browser, tmp_path: Path, name: str, only: str, window: dict[str, Any]
+    chromium: Browser, pages: Pages, name: str, only: str, window: dict[str, Any]
 ) -> None:
     puzzle, (entry,) = entries_of(name, only)
-    url = write_page(tmp_path, puzzle, [entry])
+    url = pages.url(puzzle, [entry])
     with browser.opened(chromium, url, first_visit=True, **window) as page:
         page.context.grant_permissions(["clipboard-read", "clipboard-write"])
         player = Player(page, puzzle, entry)
@@ -68,9 +72,9 @@ def test_every_state_is_accessible(
         assert violations(page) == []
 
 
-def test_a_fault_is_found(chromium: Browser, tmp_path: Path) -> None:
+def test_a_fault_is_found(chromium: Browser, pages: Pages) -> None:
     puzzle, entries = entries_of(*CHALLENGES[0])
-    with browser.opened(chromium, write_page(tmp_path, puzzle, entries)) as page:
+    with browser.opened(chromium, pages.url(puzzle, entries)) as page:
         page.evaluate("document.querySelector('[data-do=help]').removeAttribute('aria-label')")
         page.evaluate("document.querySelector('[data-do=help]').removeAttribute('title')")
         assert [fault.partition(":")[0] for fault in violations(page)] == ["button-name"]

@@ -24,7 +24,7 @@ from tests.support import browser
 from tests.support.booklets import Read
 from tests.support.colours import contrast_ratio, linear
 from tests.support.entries import altered
-from tests.support.playpages import Player, entries_of, mirrored, some_of_fridgeiq, write_page
+from tests.support.playpages import Pages, Player, entries_of, mirrored, some_of_fridgeiq
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -58,7 +58,7 @@ set = { name = "shapes", title = "Shapes", lattice = "square", moves = "rotation
 
 
 @pytest.fixture
-def plays(chromium: Browser, tmp_path: Path) -> Opens:
+def plays(chromium: Browser, pages: Pages) -> Opens:
     @contextmanager
     def play(
         puzzle: PuzzleSet,
@@ -68,7 +68,7 @@ def plays(chromium: Browser, tmp_path: Path) -> Opens:
         downloads: Sequence[Download] = (),
         **settings: Any,
     ) -> Iterator[Player]:
-        url = write_page(tmp_path, puzzle, entries, language, downloads)
+        url = pages.url(puzzle, entries, language, downloads)
         url += f"#{quote(entries[at].challenge.id)}"
         with browser.opened(chromium, url, **settings) as page:
             yield Player(page, puzzle, entries[at])
@@ -76,10 +76,16 @@ def plays(chromium: Browser, tmp_path: Path) -> Opens:
     return play
 
 
+@pytest.fixture(scope="module")
+def shapes_file(tmp_path_factory: pytest.TempPathFactory) -> str:
+    file = tmp_path_factory.mktemp("shapes") / "shapes.toml"
+    file.write_text(SHAPES)
+    return str(file)
+
+
 @pytest.fixture
-def shapes(plays: Opens, tmp_path: Path) -> Shapes:
-    (tmp_path / "shapes.toml").write_text(SHAPES)
-    return lambda only: plays(*entries_of(str(tmp_path / "shapes.toml"), only))
+def shapes(plays: Opens, shapes_file: str) -> Shapes:
+    return lambda only: plays(*entries_of(shapes_file, only))
 
 
 def pixels(shot: bytes) -> np.ndarray:
@@ -165,26 +171,13 @@ def test_two_taps_turn_over_where_that_is_allowed(plays: Opens) -> None:
         assert player.announced == f"{piece} can’t be turned over here."
 
 
-Touches = Sequence[tuple[float, float]]
-
-
-def touch(page: Page, *stages: Touches) -> None:
-    """Fingers that go down at some points, move on to others, and are lifted."""
-    session = page.context.new_cdp_session(page)
-    for place, stage in enumerate((*stages, ())):
-        kind = "touchStart" if not place else "touchMove" if stage else "touchEnd"
-        points = [{"x": x, "y": y, "id": finger} for finger, (x, y) in enumerate(stage)]
-        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
-    page.wait_for_timeout(100)
-
-
 def drag_by_finger(player: Player, piece: str) -> None:
     """To the middle of the board."""
     x, y = player.measured(piece)[3:]
     board = player.box("#play-stage")
     to_x, to_y = board["x"] + board["width"] / 2, board["y"] + board["height"] / 2 + 44
     moves = [[(x + part * (to_x - x), y + part * (to_y - y))] for part in (0.0, 0.3, 0.7, 1.0)]
-    touch(player.page, *moves)
+    player.touch(*moves)
 
 
 def test_a_finger_drags_and_the_page_still_scrolls(plays: Opens) -> None:
@@ -260,7 +253,7 @@ def test_a_finger_drags_what_lies_on_the_board(plays: Opens) -> None:
         before, (x, y) = player.place(piece), player.measured(piece)[3:]
         unit = player.measured(piece)[2]
         ends = [(x + part * unit, y + part * 44) for part in (0.2, 0.5, 1)]  # a unit to the right
-        touch(player.page, [(x, y)], *([end] for end in ends))
+        player.touch([(x, y)], *([end] for end in ends))
         assert player.on_board(piece).is_visible()
         assert player.place(piece) != before
 
@@ -271,7 +264,7 @@ def test_two_fingers_enlarge_the_board_and_pieces_are_dragged_all_the_same(plays
         drag_by_finger(player, first)
         look, stage, wide = player.look(first), player.box("#play-stage"), player.box("#play-board")
         place, (x, y) = player.place(first), player.measured(first)[3:]  # one finger is on a piece
-        touch(page, [(x, y)], [(x, y), (x + 80, y)], [(x - 80, y), (x + 80, y)])
+        player.touch([(x, y)], [(x, y), (x + 80, y)], [(x - 80, y), (x + 80, y)])
         board = player.box("#play-board")
         assert board["width"] == pytest.approx(2 * wide["width"], abs=2)
         assert player.box("#play-stage") == stage
@@ -320,14 +313,15 @@ def test_a_first_visit_is_shown_how_to_play_once(plays: Opens) -> None:
         assert not player.page.locator("#play-how").is_visible()
 
 
-def test_there_is_a_challenge_for_every_day(plays: Opens, tmp_path: Path) -> None:
+def test_there_is_a_challenge_for_every_day(plays: Opens) -> None:
     puzzle, entries = some_of_fridgeiq()
     days, today = {}, "fabkitPlay.page.challenges.today.id"
     with plays(puzzle, entries) as player:
         page = player.page
+        url = page.url.split("#")[0]
         for day in ("2026-11-23", "2026-11-25", "2026-11-29", "2026-12-07", "2026-11-23"):
             page.clock.set_fixed_time(f"{day}T12:00:00")
-            page.goto((tmp_path / "index.html").as_uri())
+            page.goto(url)
             page.evaluate("localStorage.removeItem('fabkit/fridgeiq')")
             page.reload()
             assert page.evaluate("fabkitPlay.page.entry.id") == "triangle_01"  # the first visit
@@ -597,7 +591,7 @@ def test_progress_outlives_a_reload(plays: Opens) -> None:
             return [(player.look(one), player.on_board(one).is_visible()) for one in player.free]
 
         before = stand()
-        player.page.wait_for_timeout(200)  # another process reads what this one has kept
+        player.until("() => fabkitPlay.page.session.isSaved")
         player.page.goto(player.page.url.split("#")[0])
         assert stand() == before
         for piece in player.free:
@@ -691,8 +685,8 @@ def test_two_windows_keep_what_both_have_done(plays: Opens) -> None:
         page.bring_to_front()
         player.lay_all()
         second.page.bring_to_front()
-        second.page.wait_for_timeout(100)  # it hears of the other
-        assert second.text("tally") == "1 of 9 solved"
+        # It hears of the other.
+        second.page.locator("#play-tally", has_text="1 of 9 solved").wait_for()
         second.hint()
         page.bring_to_front()
         player.do("undo")
@@ -997,9 +991,7 @@ def test_tools_have_words_in_every_window(plays: Opens, language: str) -> None:
             (2560, 1440),
         ):
             player.page.set_viewport_size({"width": width, "height": height})
-            for _ in range(20):  # it is fitted a moment later
-                if player.page.evaluate(OUTSIDE):
-                    player.page.wait_for_timeout(100)
+            browser.drawn(player.page)  # it is fitted then
             assert player.page.evaluate("document.documentElement.scrollWidth") == width
             assert player.page.evaluate(LABELS) == [], (width, height)
             assert player.page.evaluate(OUTSIDE) == [], (width, height)

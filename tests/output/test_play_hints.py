@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import random
+from functools import cache
 from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,7 +18,7 @@ from fabkit.solve.encoding import to_exact_cover
 from fabkit.solve.engines.engine import Budget
 from tests.support import browser
 from tests.support.entries import altered
-from tests.support.playpages import Player, entries_of, write_page
+from tests.support.playpages import Pages, Player, entries_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -47,6 +47,10 @@ class Positions:
             piece.id: PieceOrientations(self.puzzle, piece, flips) for piece in self.puzzle.pieces
         }
 
+    def page(self, pages: Pages) -> str:
+        """The address of the page with the challenge."""
+        return pages.url(self.puzzle, [self.entry])
+
     def lists(self, layout: dict[str, frozenset[Cell]]) -> list[list[int]]:
         """The placements of a layout."""
         ids = list(self.oriented)
@@ -61,6 +65,12 @@ class Positions:
         challenge = altered(self.entry, given=given).challenge
         encoded = to_exact_cover(self.puzzle, challenge)
         return solve(encoded, "first", None, Budget(60.0)).status == SOLVED
+
+
+@cache
+def square_05() -> Positions:
+    """Positions of a square of FridgeIQ."""
+    return Positions("fridgeiq", "square_05")
 
 
 def turned_about(
@@ -101,16 +111,15 @@ def turned_and_spoilt(
 @pytest.mark.parametrize("fingers", [False, True])
 @pytest.mark.parametrize("size", WINDOWS)
 def test_a_turned_solution_goes_on_and_a_spoiling_piece_is_named(
-    chromium: Browser, tmp_path: Path, size: tuple[int, int], fingers: bool
+    chromium: Browser, pages: Pages, size: tuple[int, int], fingers: bool
 ) -> None:
-    positions = Positions("fridgeiq", "square_05")
+    positions = square_05()
     turned, spoilt, lacking, spoiling = turned_and_spoilt(positions)
     ids = list(positions.oriented)
     window: dict[str, Any] = {"viewport": dict(zip(("width", "height"), size, strict=True))}
     if fingers:
         window |= {"has_touch": True, "is_mobile": True}
-    url = write_page(tmp_path, positions.puzzle, [positions.entry])
-    with browser.opened(chromium, url, **window) as page:
+    with browser.opened(chromium, positions.page(pages), **window) as page:
         player = Player(page, positions.puzzle, positions.entry)
         button = page.locator("#play-tools [data-do=hint]")
 
@@ -127,8 +136,7 @@ def test_a_turned_solution_goes_on_and_a_spoiling_piece_is_named(
         lay(turned)
         assert hint() == f"Hint: this can still be solved; {lacking} goes next"
         while not player.solved:
-            button.tap() if fingers else button.click()
-            page.wait_for_timeout(50)
+            hint()
         assert player.text("done-text") == "Solved, with 1 hint."
         lay(spoilt)
         assert hint() == f"Hint: {spoiling} can’t stay there; ask again to take it away"
@@ -137,13 +145,12 @@ def test_a_turned_solution_goes_on_and_a_spoiling_piece_is_named(
         assert player.placed_count == len(spoilt) - 1
 
 
-def test_dead_ends_are_told_when_that_is_switched_on(chromium: Browser, tmp_path: Path) -> None:
-    positions = Positions("fridgeiq", "square_05")
+def test_dead_ends_are_told_when_that_is_switched_on(chromium: Browser, pages: Pages) -> None:
+    positions = square_05()
     _, spoilt, _, spoiling = turned_and_spoilt(positions)
     sound = {piece: cells for piece, cells in spoilt.items() if piece != spoiling}
     # A corner is cut off: each piece lies well, but nothing fits between them.
-    url = write_page(tmp_path, positions.puzzle, [positions.entry])
-    with browser.opened(chromium, url) as page:
+    with browser.opened(chromium, positions.page(pages), moment=browser.NOON) as page:
         player = Player(page, positions.puzzle, positions.entry)
         dead = dead_end(positions)
         ids = list(positions.oriented)
@@ -152,7 +159,7 @@ def test_dead_ends_are_told_when_that_is_switched_on(chromium: Browser, tmp_path
         def lay(layout: dict[str, frozenset[Cell]]) -> None:
             stored = [[ids[piece], *placement] for piece, *placement in positions.lists(layout)]
             page.evaluate(script, stored)
-            page.wait_for_timeout(700)
+            page.clock.run_for(5000)  # longer than it searches
 
         lay(dead)
         assert player.announced == "Pieces placed as in the link"
@@ -167,7 +174,8 @@ def test_dead_ends_are_told_when_that_is_switched_on(chromium: Browser, tmp_path
             assert player.announced == "From here it can’t be solved any more."
             assert page.locator("#play-board.stuck").count()
             player.do("undo")
-            page.wait_for_timeout(100)
+            assert not page.locator("#play-board.stuck").count()
+            page.clock.run_for(5000)
             assert not page.locator("#play-board.stuck").count()
             page.reload()
             assert page.locator("#play-dead-end").is_checked()
@@ -196,12 +204,11 @@ FORGET = """() => {
 
 
 def test_challenges_without_a_known_solution_have_hints_too(
-    chromium: Browser, tmp_path: Path
+    chromium: Browser, pages: Pages
 ) -> None:
-    positions = Positions("fridgeiq", "square_05")
+    positions = square_05()
     turned, *_ = turned_and_spoilt(positions)
-    url = write_page(tmp_path, positions.puzzle, [positions.entry])
-    with browser.opened(chromium, url) as page:
+    with browser.opened(chromium, positions.page(pages)) as page:
         player = Player(page, positions.puzzle, positions.entry)
         # The search while it opens is not in time.
         page.evaluate("fabkitPlay.solve = () => undefined")
@@ -234,7 +241,7 @@ def test_challenges_without_a_known_solution_have_hints_too(
     ],
 )  # fmt: skip
 def test_hints_agree_with_the_solver_on_what_can_be_finished(
-    chromium: Browser, tmp_path: Path, name: str, only: str
+    chromium: Browser, pages: Pages, name: str, only: str
 ) -> None:
     """Random parts of a solution with a piece in another place where there is room."""
     positions, dice = Positions(name, only), random.Random(name)
@@ -258,9 +265,7 @@ def test_hints_agree_with_the_solver_on_what_can_be_finished(
         ]
         if room:
             layouts.append({**layout, moved: dice.choice(room)})
-    with browser.opened(
-        chromium, write_page(tmp_path, positions.puzzle, [positions.entry])
-    ) as page:
+    with browser.opened(chromium, positions.page(pages)) as page:
         # The page takes the cells from the solution.
         cells = page.evaluate("FABKIT.entries[0].cells")
         assert cells == [*chain(*sorted(challenge.region))]

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fabkit.build.entries import Selection, gather
-from fabkit.model.library import load_set, shipped_names
+from fabkit.model.library import shipped_names
 from tests.support import browser
-from tests.support.playpages import some_of_fridgeiq, write_page
+from tests.support.playpages import Pages, entries_of, some_of_fridgeiq
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -78,10 +76,9 @@ def shared(page: Page, choice: str) -> str:
 
 @pytest.mark.parametrize("name", shipped_names())
 def test_links_of_all_sets_open_in_a_fresh_profile(
-    chromium: Browser, tmp_path: Path, name: str
+    chromium: Browser, pages: Pages, name: str
 ) -> None:
-    puzzle = load_set(name)
-    url = write_page(tmp_path, puzzle, gather(puzzle, Selection()))
+    url = pages.url(*entries_of(name))
     links: list[tuple[str, dict[str, Any]]] = []
     permissions = ["clipboard-read", "clipboard-write"]
     with browser.opened(chromium, url, permissions=permissions) as page:
@@ -130,8 +127,8 @@ FULL = "() => { Storage.prototype.setItem = () => { throw new DOMException('', '
 
 
 @pytest.fixture
-def fridgeiq(tmp_path: Path) -> str:
-    return write_page(tmp_path, *some_of_fridgeiq())
+def fridgeiq(pages: Pages) -> str:
+    return pages.url(*some_of_fridgeiq())
 
 
 @pytest.mark.parametrize(
@@ -152,12 +149,11 @@ def test_a_link_that_cannot_be_opened_says_why(
         page.wait_for_function(SAID, arg=said)
 
 
-def test_a_start_keeps_its_rules_or_does_not_open(chromium: Browser, tmp_path: Path) -> None:
+def test_a_start_keeps_its_rules_or_does_not_open(chromium: Browser, pages: Pages) -> None:
     """Elsewhere the challenge that it was made from may have other clues."""
-    puzzle = load_set("iqstars")
-    entries = gather(puzzle, Selection())
+    puzzle, entries = entries_of("iqstars")
     coloured = next(entry for entry in entries if entry.challenge.clues)
-    url = write_page(tmp_path, puzzle, [coloured])
+    url = pages.url(puzzle, [coloured])
     permissions = ["clipboard-read", "clipboard-write"]
     with browser.opened(chromium, url, permissions=permissions) as page:
         page.evaluate(PLAY, coloured.challenge.id)

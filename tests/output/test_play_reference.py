@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,7 +16,7 @@ from tests.conftest import ROOT
 from tests.support import browser
 from tests.support.entries import altered
 from tests.support.pagescripts import PageScripts
-from tests.support.playpages import Player, entries_of, write_page
+from tests.support.playpages import Pages, Player, entries_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -57,11 +56,9 @@ def hinted(player: Player) -> int:
 @browser.needed
 @pytest.mark.every(3)
 @pytest.mark.parametrize(("name", "only"), ENTRIES)
-def test_hints_lead_to_the_solution(
-    chromium: Browser, tmp_path: Path, name: str, only: str
-) -> None:
+def test_hints_lead_to_the_solution(chromium: Browser, pages: Pages, name: str, only: str) -> None:
     puzzle, (entry,) = entries_of(name, only)
-    with browser.opened(chromium, write_page(tmp_path, puzzle, [entry])) as page:
+    with browser.opened(chromium, pages.url(puzzle, [entry])) as page:
         player = Player(page, puzzle, entry)
         left = len(entry.challenge.pieces) - len(entry.challenge.given)
         assert hinted(player) == left
@@ -129,7 +126,7 @@ def test_page_and_model_agree(name: str, only: str) -> None:
 
 @browser.needed
 def test_hints_leave_what_serves_and_take_back_what_is_in_the_way(
-    chromium: Browser, tmp_path: Path
+    chromium: Browser, pages: Pages
 ) -> None:
     """E and R are the same shape: where one lies, the other is not asked for."""
     puzzle, (entry,) = entries_of(*MIXED)
@@ -144,7 +141,7 @@ def test_hints_leave_what_serves_and_take_back_what_is_in_the_way(
     # R lies on E, which is given and of the same shape.
     given = altered(entry, given=(Given("E", solution["E"]),))
     for asked, lies, hints in ((entry, swapped, 2), (given, [placed("R", solution["E"])], 1)):
-        with browser.opened(chromium, write_page(tmp_path, puzzle, [asked])) as page:
+        with browser.opened(chromium, pages.url(puzzle, [asked])) as page:
             page.evaluate(LAY, lies)
             assert hinted(Player(page, puzzle, asked)) == len(entry.challenge.pieces) - hints
 

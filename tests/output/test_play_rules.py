@@ -23,7 +23,7 @@ from fabkit.solve.encoding import to_exact_cover
 from fabkit.solve.engines.engine import Budget
 from tests.conftest import ROOT
 from tests.support import browser
-from tests.support.playpages import Player, entries_of, write_page
+from tests.support.playpages import Pages, Player, entries_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -45,12 +45,12 @@ SOLVED = """(ids) => ids.map((id) => {
 
 
 @pytest.fixture
-def plays(chromium: Browser, tmp_path: Path) -> Opens:
+def plays(chromium: Browser, pages: Pages) -> Opens:
     @contextmanager
     def play(name: str, only: str, member: str = "", day: str = "") -> Iterator[Player]:
         """Opens a page with some challenges, at one of them or at a member of a family."""
         puzzle, entries = entries_of(name, only)
-        url = write_page(tmp_path, puzzle, entries)
+        url = pages.url(puzzle, entries)
         context = chromium.new_context(viewport=browser.DESKTOP, reduced_motion="reduce")
         page = context.new_page()
         complaints = browser.watched(page)

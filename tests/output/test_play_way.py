@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from fabkit.build.entries import Selection, gather
-from fabkit.model.library import load_set, shipped_names
+from fabkit.model.library import shipped_names
 from tests.support import browser
-from tests.support.playpages import Player, entries_of, some_of_fridgeiq, write_page
+from tests.support.playpages import Pages, Player, entries_of, some_of_fridgeiq
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -39,9 +37,9 @@ SOLVE = """(id) => {
 
 
 @pytest.fixture
-def plays(chromium: Browser, tmp_path: Path) -> Opens:
+def plays(chromium: Browser, pages: Pages) -> Opens:
     puzzle, entries = some_of_fridgeiq()
-    url = write_page(tmp_path, puzzle, entries)
+    url = pages.url(puzzle, entries)
 
     @contextmanager
     def play(moment: str, link: str = "") -> Iterator[Player]:
@@ -81,12 +79,10 @@ def days(player: Player) -> list[str]:
 
 
 @pytest.mark.parametrize("name", shipped_names())
-def test_a_first_visit_opens_on_few_pieces(chromium: Browser, tmp_path: Path, name: str) -> None:
+def test_a_first_visit_opens_on_few_pieces(chromium: Browser, pages: Pages, name: str) -> None:
     """The easiest challenge with two or three open pieces; today's stands beside it."""
-    puzzle = load_set(name)
-    entries = gather(puzzle, Selection())
-    url = write_page(tmp_path, puzzle, entries)
-    with browser.opened(chromium, url) as page:
+    puzzle, entries = entries_of(name)
+    with browser.opened(chromium, pages.url(puzzle, entries)) as page:
         opened, count, order = page.evaluate("""() => {
           const open = ({ count, given }) => count - given.length;
           const { entry } = fabkitPlay.page;
@@ -143,10 +139,10 @@ def test_the_next_challenge_is_the_nearest_harder_one(plays: Opens) -> None:
         assert player.text("tally") == "9 of 9 solved"
 
 
-def test_only_challenges_of_the_page_count_as_solved(chromium: Browser, tmp_path: Path) -> None:
+def test_only_challenges_of_the_page_count_as_solved(chromium: Browser, pages: Pages) -> None:
     """No dates, which are 366 more, and each once."""
     puzzle, entries = entries_of("calendar", "start-001")
-    with browser.opened(chromium, write_page(tmp_path, puzzle, entries)) as page:
+    with browser.opened(chromium, pages.url(puzzle, entries)) as page:
         player = Player(page, puzzle, entries[0])
         page.evaluate(SOLVE, "jan-25")
         assert len(player.kept["solved"]) == 1
@@ -158,11 +154,10 @@ def test_only_challenges_of_the_page_count_as_solved(chromium: Browser, tmp_path
 
 
 def test_keys_alone_lead_from_the_first_visit_to_the_next_challenge(
-    chromium: Browser, tmp_path: Path
+    chromium: Browser, pages: Pages
 ) -> None:
     puzzle, entries = some_of_fridgeiq()
-    url = write_page(tmp_path, puzzle, entries)
-    with browser.opened(chromium, url, first_visit=True) as page:
+    with browser.opened(chromium, pages.url(puzzle, entries), first_visit=True) as page:
         first = page.evaluate(OPENED)
         player = Player(page, puzzle, next(e for e in entries if e.challenge.id == first))
         player.press("Enter")  # "Play" has the focus

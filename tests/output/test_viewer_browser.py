@@ -56,6 +56,10 @@ def pair_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home / "page"
 
 
+#: What loads the models.
+MODELS = "script[src='models.js']"
+
+
 class Viewer:
     """The view of a page, brought into sight."""
 
@@ -69,12 +73,8 @@ class Viewer:
 
     def rested(self) -> Any:
         """The state once all is loaded and nothing moves any more."""
-        for _ in range(1200):  # two minutes, on a busy machine
-            found = state(self.page)
-            if found["ready"] and found["resting"]:
-                return found
-            self.page.wait_for_timeout(100)
-        raise AssertionError(f"never rests: {found}")
+        # Also on a busy machine.
+        return self.page.wait_for_function(RESTED, timeout=120_000).json_value()
 
     def shows(self, what: str) -> Any:
         self.page.locator(f"[data-do={what}]").click()
@@ -111,6 +111,10 @@ class Viewer:
         return found
 
 
+#: The state, once it is ready and nothing moves.
+RESTED = "() => [fabkitViewer.state].find(({ ready, resting }) => ready && resting)"
+
+
 def state(page: Page) -> Any:
     return page.evaluate("window.fabkitViewer.state")
 
@@ -131,10 +135,12 @@ def seen(chromium: Browser, folder: Path, **settings: Any) -> Iterator[Viewer]:
 def test_nothing_is_loaded_before_it_is_seen(chromium: Browser, pair_page: Path) -> None:
     url = (pair_page / "index.html").as_uri()
     with browser.opened(chromium, url, viewport={"width": 800, "height": 300}) as page:
-        page.wait_for_timeout(300)
+        browser.drawn(page)
+        assert page.locator(MODELS).count() == 0  # nor is it on its way
         assert not state(page)["ready"]
         assert page.evaluate("typeof window.FABKIT_MODELS") == "undefined"
         assert Viewer(page).rested()["ready"]
+        assert page.locator(MODELS).count() == 1
     handler = partial(SimpleHTTPRequestHandler, directory=str(pair_page))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         Thread(target=server.serve_forever, daemon=True).start()
@@ -180,9 +186,9 @@ def test_it_draws_only_when_something_moves(chromium: Browser, pair_page: Path) 
     frames = {}
     for preference in ("reduce", "no-preference"):
         with seen(chromium, pair_page, reduced_motion=preference) as viewer:
-            viewer.page.wait_for_timeout(1500)
             begin = viewer.rested()["frames"]
-            viewer.page.wait_for_timeout(1500)
+            viewer.page.clock.install()
+            viewer.page.clock.run_for(60_000)
             assert state(viewer.page)["frames"] == begin
             frames[preference] = viewer.shows("solution")["frames"] - begin
     assert 0 < frames["reduce"] <= 2 < frames["no-preference"]  # pieces travel
@@ -216,11 +222,12 @@ def test_a_pointer_turns_and_the_wheel_only_after_it(chromium: Browser, pair_pag
                 mouse.up()
                 assert viewer.changed_by(first) > 0
             before, scrolled = viewer.pixels(), page.evaluate("scrollY")
-            mouse.wheel(0, -180)
-            page.wait_for_timeout(300)
-            assert (page.evaluate("scrollY") == scrolled) == turned
+            assert browser.turn_wheel(page, -180) == turned
             if turned:
                 assert covered(viewer.pixels()) > covered(before)
+                assert page.evaluate("scrollY") == scrolled
+            else:
+                page.wait_for_function("(scrolled) => scrollY < scrolled", arg=scrolled)
 
 
 def test_a_phone_upright_and_across(chromium: Browser, pair_page: Path) -> None:
@@ -238,7 +245,7 @@ def test_a_phone_upright_and_across(chromium: Browser, pair_page: Path) -> None:
         assert page.get_by_label("Exploded view").count() == 1
         for wide, tall in ((390, 844), (844, 390), (360, 740)):
             page.set_viewport_size({"width": wide, "height": tall})
-            page.wait_for_timeout(200)
+            browser.drawn(page)
             assert page.evaluate("document.documentElement.scrollWidth") <= wide
             assert 0.05 < covered(Viewer(page).pixels()) < 0.9
             assert viewer.view.bounding_box()["height"] < 0.75 * tall
@@ -295,7 +302,8 @@ def test_every_set_is_seen(chromium: Browser, name: str, tmp_path: Path) -> None
 
 @pytest.mark.integration
 def test_a_roll_is_seen_with_its_blockers(chromium: Browser, tmp_path: Path) -> None:
-    assert main(["page", "dicesquare", "-o", str(tmp_path / "page"), "-q"]) == 0
+    page_of_one = ["dicesquare", "--only", "start-001", "-o", str(tmp_path / "page")]
+    assert main(["page", *page_of_one, "-q"]) == 0
     url = (tmp_path / "page" / "index.html").as_uri() + "#roll-A1-A2-C3-E1-A4-E4-F1"
     with browser.opened(chromium, url) as page:
         viewer = Viewer(page)

@@ -23,12 +23,32 @@ if TYPE_CHECKING:
 Point = tuple[float, float]
 #: A shape as it looks on the screen: its edges, in hundredths of a unit from its upper left.
 Look = frozenset[frozenset[tuple[int, int]]]
-#: Where a drawing is on the screen, how large its unit is there, and a point inside, off its edges.
-MEASURE = """e => {
-  const b = e.getBBox(), m = e.getScreenCTM(), found = [m.e + b.x * m.a, m.f + b.y * m.d, m.a * 100];
-  for (const u of [.5, .17, .83, .33, .67]) for (const v of [.5, .83, .17, .67, .33]) {
+#: The shape of a piece, drawn where it is seen: on the board, or else in the tray.
+_BODY = """const body = ((id) => {
+  const [placed, slot] = ["#play-board .piece:not(.gone)", "#play-tray .slot"].map((part) =>
+    document.querySelector(`${part}[data-piece="${CSS.escape(id)}"]`));
+  return (placed ?? slot).querySelector(".body"); })"""
+_OUTLINE = f"(id) => {{ {_BODY}(id); return body.getAttribute('d'); }}"
+_TURNS = f"([id, outline]) => {{ {_BODY}(id); return body.getAttribute('d') !== outline; }}"
+#: Where a piece is on the screen, how large its unit is there, and a point inside, off its edges.
+_MEASURE = f"""(id) => {{
+  {_BODY}(id);
+  const {{ left, top, right, bottom }} = body.getBoundingClientRect();
+  if (left < 0 || top < 0 || right > innerWidth || bottom > innerHeight) {{
+    body.scrollIntoView({{ block: "center", inline: "center", behavior: "instant" }});
+  }}
+  const b = body.getBBox(), m = body.getScreenCTM(), found = [m.e + b.x * m.a, m.f + b.y * m.d, m.a * 100];
+  for (const u of [.5, .17, .83, .33, .67]) for (const v of [.5, .83, .17, .67, .33]) {{
     const p = new DOMPoint(b.x + u * b.width, b.y + v * b.height);
-    if (e.isPointInFill(p)) { const q = p.matrixTransform(m); return [...found, q.x, q.y]; } } }"""
+    if (body.isPointInFill(p)) {{ const q = p.matrixTransform(m); return [...found, q.x, q.y]; }} }} }}"""
+#: Counts the fingers on the screen; nobody knows how many until one has come or gone.
+_COUNT_FINGERS = """() => {
+  if (!("fingers" in window)) {
+    for (const name of ["touchstart", "touchend", "touchcancel"]) {
+      addEventListener(name, ({ touches }) => (window.fingers = touches.length), { passive: true });
+    }
+  }
+  window.fingers = NaN; }"""
 
 
 @cache
@@ -71,6 +91,30 @@ def write_page(
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content)
     return (folder / "index.html").as_uri()
+
+
+class Pages:
+    """Pages in a folder, each written once: tests only open them."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._urls: dict[tuple[object, ...], str] = {}
+        self._sources: list[object] = []  # kept, so that no other object has the identity of one
+
+    def url(
+        self,
+        puzzle: PuzzleSet,
+        entries: Sequence[Entry],
+        language: str = "",
+        downloads: Sequence[Download] = (),
+    ) -> str:
+        """The address of the page with some challenges of a set."""
+        key = (id(puzzle), *map(id, entries), language, *downloads)
+        if key not in self._urls:
+            folder = self._folder / str(len(self._urls))
+            self._urls[key] = write_page(folder, puzzle, entries, language, downloads)
+            self._sources += [puzzle, *entries]
+        return self._urls[key]
 
 
 class Player:
@@ -127,12 +171,7 @@ class Player:
 
     def look(self, piece: str) -> Look:
         """The shape of a piece as it is drawn now."""
-        path = self.seen(piece).locator(".body").first.get_attribute("d") or ""
-        rings = []
-        for ring in filter(None, path.split("Z")):
-            numbers = [float(number) for number in re.findall(r"-?[\d.]+", ring)]
-            rings.append(list(zip(numbers[::2], numbers[1::2], strict=True)))
-        return _look(rings)
+        return _look_of(self.page.evaluate(_OUTLINE, piece))
 
     def box(self, place: str) -> dict[str, float]:
         """The rectangle of an element on the screen."""
@@ -172,11 +211,12 @@ class Player:
 
     def other_look(self, piece: str, before: Look) -> Look:
         """What a piece looks like once it looks different."""
-        for _ in range(200):
-            if (now := self.look(piece)) != before:
-                return now
-            self.page.wait_for_timeout(50)
-        raise AssertionError(f"{piece} is not turned")
+        outline = self.page.evaluate(_OUTLINE, piece)
+        if _look_of(outline) == before:
+            self.until(_TURNS, [piece, outline])
+        now = self.look(piece)
+        assert now != before, f"{piece} is not turned"
+        return now
 
     def hint(self, pieces: int = 1) -> None:
         """Presses for hints until so many more pieces lie."""
@@ -187,15 +227,15 @@ class Player:
         assert self.placed_count == wanted
 
     def turn_by_taps(self, piece: str) -> None:
-        """Taps until the piece lies the right way, and turns it over in between."""
-        for _ in range(4):
-            for _ in range(6):
-                if self.look(piece) == self.wanted_look(piece):
-                    return
-                self.page.mouse.click(*self.measured(piece)[3:])
-                if self.entry.challenge.flips or self.puzzle.made_of_balls:
-                    self.page.wait_for_timeout(300)  # two quick taps would turn it over
-            self.do("flip")
+        """Taps until the piece lies the right way, where two quick taps would not turn it over."""
+        assert not self.entry.challenge.flips
+        assert not self.puzzle.made_of_balls
+        wanted = self.wanted_look(piece)
+        for _ in range(6):
+            if (look := self.look(piece)) == wanted:
+                return
+            self.page.mouse.click(*self.measured(piece)[3:])
+            self.other_look(piece, look)
         raise AssertionError(f"{piece} never lies right")
 
     def grab(self, piece: str, to: Point) -> None:
@@ -220,10 +260,8 @@ class Player:
 
     def measured(self, piece: str) -> list[float]:
         """Left and top of a piece on the screen, pixels in a grid unit, and a point on it."""
-        body = self.seen(piece).locator(".body").first
-        body.scroll_into_view_if_needed()
-        found: list[float] = body.evaluate(MEASURE)
-        return found
+        measures: list[float] = self.page.evaluate(_MEASURE, piece)
+        return measures
 
     def lay(self, piece: str, taps: bool = False) -> None:
         """Turns a piece, by taps or by keys, and drags it where it belongs."""
@@ -238,6 +276,16 @@ class Player:
         for piece in self.free:
             self.lay(piece)
         assert self.solved
+
+    def touch(self, *stages: Sequence[Point]) -> None:
+        """Fingers go down at some points, move on to others, and are lifted, as the page has heard then."""
+        self.page.evaluate(_COUNT_FINGERS)
+        session = self.page.context.new_cdp_session(self.page)
+        for number, stage in enumerate((*stages, ())):
+            kind = "touchStart" if not number else "touchMove" if stage else "touchEnd"
+            points = [{"x": x, "y": y, "id": finger} for finger, (x, y) in enumerate(stage)]
+            session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+        self.until("() => window.fingers === 0")
 
     # --- with keys ----------------------------------------------------------------------------
 
@@ -276,8 +324,9 @@ class Player:
 
     def turn_by_keys(self, piece: str) -> None:
         """Turns the piece that has the focus, and turns it over, until it lies the right way."""
+        wanted = self.wanted_look(piece)
         for key in ["r"] * 6 + ["f"] + ["r"] * 6 + ["f"]:
-            if self.look(piece) == self.wanted_look(piece):
+            if self.look(piece) == wanted:
                 return
             self.press(key)
         raise AssertionError(f"{piece} never lies right")
@@ -298,6 +347,15 @@ class Player:
 def _least(rings: Iterable[Sequence[Point]]) -> Point:
     xs, ys = zip(*(point for ring in rings for point in ring), strict=True)
     return min(xs), min(ys)
+
+
+def _look_of(outline: str) -> Look:
+    """What the outline of a drawing looks like."""
+    rings = []
+    for ring in filter(None, outline.split("Z")):
+        numbers = [float(number) for number in re.findall(r"-?[\d.]+", ring)]
+        rings.append(list(zip(numbers[::2], numbers[1::2], strict=True)))
+    return _look(rings)
 
 
 def _look(rings: Sequence[Sequence[Point]]) -> Look:

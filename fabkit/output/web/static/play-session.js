@@ -242,6 +242,7 @@
     /** Selects a piece, unless a pointer holds one; the keyboard puts down what it carries.
      * @type {Fabkit.Session["select"]} */
     select(piece) {
+      this.tick(); // what has passed until the first touch does not count
       this.isTimed = true;
       if (this.isRaising || this.hand.grip || this.hand.piece === piece) return;
       this.release(piece);
