@@ -106,7 +106,9 @@ def measure_drag(page: Page, puzzle: PuzzleSet, entry: Entry) -> float:
         metrics = session.send("Performance.getMetrics")["metrics"]
         return 1000 * sum(metric["value"] for metric in metrics if metric["name"] in SPENT)
 
-    page.evaluate("(id) => fabkitPlay.page.go(fabkitPlay.findEntry(FABKIT, id))", entry.challenge.id)
+    page.evaluate(
+        "(id) => fabkitPlay.page.go(fabkitPlay.findEntry(FABKIT, id))", entry.challenge.id
+    )
     player = Player(page, puzzle, entry)
     player.do("reset")
     player.grab(player.free[0], (0, 0))

@@ -92,6 +92,7 @@ def made(folder: Path) -> dict[str, Any]:
 # --- generated --------------------------------------------------------------------------------
 
 
+@pytest.mark.integration
 def test_challenges_are_those_of_the_command(
     made: dict[str, Any], folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

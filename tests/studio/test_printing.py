@@ -172,6 +172,7 @@ def test_all_parts_are_made_the_wanted_one_first(studio: RunningStudio, fridgeiq
     assert bill["parts"] == len(PIECES)
 
 
+@pytest.mark.integration
 def test_thicker_pieces_are_higher_and_cost_more(studio: RunningStudio, two_pieces: Any) -> None:
     _, _, before = solids(studio, two_pieces)
     _, models, bill = solids(studio, with_settings(two_pieces, thickness="10 mm"))
@@ -180,6 +181,7 @@ def test_thicker_pieces_are_higher_and_cost_more(studio: RunningStudio, two_piec
     assert bill["cost"]["total"] > before["cost"]["total"]
 
 
+@pytest.mark.integration
 def test_a_change_of_a_piece_changes_its_model_only(studio: RunningStudio, two_pieces: Any) -> None:
     _, before, _ = solids(studio, two_pieces)
     text = two_pieces["text"].replace('id = "P"\n', 'id = "P"\nlabel = "Z"\n')
@@ -295,6 +297,7 @@ def test_a_set_without_board_or_challenge_has_no_solution(studio: RunningStudio)
     assert last["result"]["parts"] is None, last
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(
     ("settings", "expected"),
     [

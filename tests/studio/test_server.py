@@ -50,6 +50,7 @@ def test_the_page_and_all_that_it_names_are_there(studio: RunningStudio) -> None
     assert "http" not in page.decode().replace("http-equiv", "")
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("name", shipped_names())
 def test_every_shipped_set_is_read(studio: RunningStudio, name: str) -> None:
     answer = studio.call("read", project=studio.project(name))

@@ -44,6 +44,7 @@ def test_calls_that_are_replaced_while_their_process_starts_leave_it_alone() -> 
     anyio.run(call_often)
 
 
+@pytest.mark.integration
 def test_a_change_while_plates_are_laid_out_keeps_their_process() -> None:
     """Else the solids that are kept would be lost. So many pieces take longer than the call may go on."""
     from fabkit.studio.workers import Worker
@@ -54,7 +55,7 @@ def test_a_change_while_plates_are_laid_out_keeps_their_process() -> None:
     many = pieces.replace("[[piece]]", "[[piece]]\ncount = 8").replace("\narea = 40\n", "\n")
 
     async def stop_and_call_again() -> None:
-        worker = Worker(polite_s=1.0)
+        worker = Worker(polite_s=60.0)  # on a machine with much else to do
 
         async def stop(event: Event) -> None:
             if "progress" in event:
