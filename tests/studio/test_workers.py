@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import pytest
 
 from fabkit.model.library import shipped_folder
 from fabkit.studio.project import Event
