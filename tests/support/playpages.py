@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
@@ -41,6 +42,8 @@ _MEASURE = f"""(id) => {{
   for (const u of [.5, .17, .83, .33, .67]) for (const v of [.5, .83, .17, .67, .33]) {{
     const p = new DOMPoint(b.x + u * b.width, b.y + v * b.height);
     if (body.isPointInFill(p)) {{ const q = p.matrixTransform(m); return [...found, q.x, q.y]; }} }} }}"""
+#: How long a finger has rested at a point, as the browser is told.
+_REST_S = 0.1
 #: Counts the fingers on the screen; nobody knows how many until one has come or gone.
 _COUNT_FINGERS = """() => {
   if (!("fingers" in window)) {
@@ -278,13 +281,20 @@ class Player:
         assert self.solved
 
     def touch(self, *stages: Sequence[Point]) -> None:
-        """Fingers go down at some points, move on to others, and are lifted, as the page has heard then."""
+        """Fingers go down at some points, move on to others, and are lifted, as the page has heard then.
+
+        They rest at each point: if they were lifted in a swipe, the browser would take the next tap for
+        the end of that.
+        """
         self.page.evaluate(_COUNT_FINGERS)
         session = self.page.context.new_cdp_session(self.page)
+        end = time.time()
         for number, stage in enumerate((*stages, ())):
             kind = "touchStart" if not number else "touchMove" if stage else "touchEnd"
             points = [{"x": x, "y": y, "id": finger} for finger, (x, y) in enumerate(stage)]
-            session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+            moment = end - _REST_S * (len(stages) - number)
+            event = {"type": kind, "touchPoints": points, "timestamp": moment}
+            session.send("Input.dispatchTouchEvent", event)
         self.until("() => window.fingers === 0")
 
     # --- with keys ----------------------------------------------------------------------------
