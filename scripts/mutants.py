@@ -102,7 +102,8 @@ def _try_all(mutants: dict[int, Mutant], arguments: argparse.Namespace) -> dict[
     with tempfile.TemporaryDirectory(prefix="mutants-") as name:
         template = Path(name)
         copy_checkout(template, arguments.tests)
-        subprocess.run([sys.executable, "-m", "fabkit", "warm-up"], cwd=template, check=True)
+        warm_up = [sys.executable, "-m", "fabkit", "warm-up"]
+        subprocess.run(warm_up, cwd=template, check=True, stdout=subprocess.DEVNULL)
         baseline = read_baseline(template)
         for test in sorted(baseline.failed):
             print(f"mutants: fails without a fault, and does not count: {test}")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import faulthandler
 import json
+import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -38,7 +39,8 @@ def _limit_memory(size: int | None) -> None:
         return
     if size is not None:
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
-        resource.setrlimit(resource.RLIMIT_AS, (size, hard))
+        soft = size if hard == resource.RLIM_INFINITY else min(size, hard)
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
 class _Chooser:
@@ -67,7 +69,7 @@ class _Chooser:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self) -> Iterator[None]:
         """End the whole run if a test hangs, also in compiled code."""
-        faulthandler.dump_traceback_later(self._limit_s, exit=True)
+        faulthandler.dump_traceback_later(self._limit_s, exit=True, file=sys.__stderr__)
         try:
             return (yield)
         finally:
