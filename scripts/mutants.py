@@ -66,7 +66,9 @@ def _parser() -> argparse.ArgumentParser:
         "tests that fail with this code even without a fault do not count, so the code of the two "
         "should differ little (examples in docstrings stay those of this checkout)",
     )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the results to a file")
+    parser.add_argument(
+        "--json", type=Path, metavar="FILE", help="also write the results to a file"
+    )
     parser.add_argument("--list", action="store_true", help="only print the faults")
     return parser
 

@@ -76,9 +76,7 @@ EDITS = [
 
 
 @pytest.mark.parametrize(("line", "expected"), EDITS)
-def test_a_line_has_these_mutants(
-    mutation: SimpleNamespace, line: str, expected: set[str]
-) -> None:
+def test_a_line_has_these_mutants(mutation: SimpleNamespace, line: str, expected: set[str]) -> None:
     assert sorted(mutants_of(mutation, line)) == sorted(expected)
 
 

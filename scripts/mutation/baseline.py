@@ -47,7 +47,9 @@ class Baseline:
         of_file: dict[str, list[str]] = defaultdict(list)
         for test in sorted(tests):
             of_file[file_of(test)].append(test)
-        groups = sorted(of_file.values(), key=lambda group: sum(map(self.seconds.__getitem__, group)))
+        groups = sorted(
+            of_file.values(), key=lambda group: sum(map(self.seconds.__getitem__, group))
+        )
         return [test for group in groups for test in group]
 
 
@@ -69,7 +71,9 @@ def read_baseline(template: Path) -> Baseline:
     """
     folder = KEPT / _digest(template)
     if not (folder / "tests.json").exists():
-        print("mutants: running the default tests once, to see which lines each executes", flush=True)
+        print(
+            "mutants: running the default tests once, to see which lines each executes", flush=True
+        )
         _measure(template, folder)
     document = json.loads((folder / "tests.json").read_text(encoding="utf-8"))
     coverage = CoverageData(str(folder / "coverage"))

@@ -24,7 +24,7 @@ def draw(
     same mutants from the same code, and no edit twice; a larger count begins with those of a
     smaller one.
     """
-    generator = random.Random(seed)  # noqa: S311: nothing here is secret
+    generator = random.Random(seed)
     sources = {
         path.relative_to(root).as_posix(): Source(path.read_text(encoding="utf-8"))
         for package in sorted(packages)

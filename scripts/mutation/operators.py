@@ -9,6 +9,7 @@ import ast
 import io
 import re
 import tokenize
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -64,6 +65,10 @@ class Source:
             self._tokens = list(tokenize.generate_tokens(lines.readline))
         return self._tokens
 
+    def _token_at(self, position: _Position) -> int:
+        """Return the index of the first token that begins there or later."""
+        return bisect_left(self.tokens, position, key=lambda token: token.start)
+
     def begin(self, node: ast.expr | ast.stmt) -> _Position:
         """Return where a node begins; Python itself counts bytes."""
         return node.lineno, self._character(node.lineno, node.col_offset)
@@ -108,7 +113,9 @@ class Source:
     def _of_operators(self, node: ast.AST) -> Iterator[Edit]:
         match node:
             case ast.Compare(left=left, ops=operators, comparators=others):
-                for operator, (one, other) in zip(operators, pairwise([left, *others]), strict=True):
+                for operator, (one, other) in zip(
+                    operators, pairwise([left, *others]), strict=True
+                ):
                     yield from self._between(one, other, *_COMPARISONS[type(operator)])
             case ast.BoolOp(op=connective, values=values):
                 words = ("and", "or") if isinstance(connective, ast.And) else ("or", "and")
@@ -163,11 +170,8 @@ class Source:
 
     def _between(self, left: ast.expr, right: ast.expr, old: str, new: str) -> Iterator[Edit]:
         """Replace the operator between two operands. Beside it there may be brackets and comments."""
-        between = [
-            token
-            for token in self.tokens
-            if self.end(left) <= token.start and token.end <= self.begin(right)
-        ]
+        first, stop = self._token_at(self.end(left)), self._token_at(self.begin(right))
+        between = self.tokens[first:stop]
         words = old.split()
         for number in range(len(between)):
             tokens = between[number : number + len(words)]

@@ -119,8 +119,9 @@ def run_tests(
             "record": str(record),
         }
         plan.write_text(json.dumps(document), encoding="utf-8")
+        # With a space in place of the "=", pytest would take the folder of the plan for its root.
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-        command += ["-p", "mutation.plugin", "--trial", str(plan), *arguments]
+        command += ["-p", "mutation.plugin", f"--trial={plan}", *arguments]
         paths = [str(copy), str(ROOT / "scripts"), os.environ.get("PYTHONPATH", "")]
         variables = {
             "PYTHONPATH": os.pathsep.join(filter(None, paths)),

@@ -81,4 +81,6 @@ class Trials:
 
     def _fails_without_fault(self, test: str) -> bool:
         with copied(self.template) as copy:
-            return bool(run_tests(copy, *_ALONE, "--integration", file_of(test), only=[test]).catches)
+            return bool(
+                run_tests(copy, *_ALONE, "--integration", file_of(test), only=[test]).catches
+            )
