@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coverage import CoverageData
+
 from mutation.mutant import Mutant
 from mutation.runs import ROOT, STORE, run_tests
 
