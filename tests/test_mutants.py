@@ -101,7 +101,8 @@ def test_some_parts_are_never_edited(mutation: SimpleNamespace, line: str) -> No
 
 def test_only_functions_are_edited_and_none_that_is_for_people(mutation: SimpleNamespace) -> None:
     source = mutation.Source(
-        "from __future__ import annotations\nA = 1\nclass B:\n    a = 1\n    def __repr__(self): return 1\n"
+        "from __future__ import annotations\nA = 1\nclass B:\n    a = 1\n"
+        "    def __repr__(self): return 1\n"
         "    def b(self):\n        def c(): return 2\n        return c\n"
     )
     assert [*source.functions] == ["B.b:6", "B.b.c:7"]

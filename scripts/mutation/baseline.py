@@ -38,9 +38,9 @@ class Baseline:
     def tests_of(self, mutant: Mutant) -> list[str]:
         """Return the tests that execute the lines of a fault, those of the quickest file first.
 
-        None are known for lines that numba compiles, that run in other processes only, or at import.
-        Nor for what an earlier test has left in a cache, so that more than these must pass before a
-        fault counts as not caught.
+        None are known for lines that numba compiles, that run in other processes only, or at
+        import. Nor for what an earlier test has left in a cache, so that more than these must pass
+        before a fault counts as not caught.
         """
         contexts = self.coverage.contexts_by_lineno(mutant.file)
         names = {name for line in mutant.lines for name in contexts.get(line, [])}

@@ -9,7 +9,7 @@ from pathlib import Path
 from mutation.mutant import Mutant
 from mutation.operators import Edit, Source
 
-#: The packages in which faults are drawn: those that compute, not those that write what they computed.
+#: The packages in which faults are drawn: those that compute, not those that write the results.
 PACKAGES = ("model", "solve", "certify", "drawing", "mesh", "verify", "printing", "studio")
 #: Longer texts are cut in the description of a mutant.
 _LONGEST = 40
@@ -20,8 +20,8 @@ def draw(
 ) -> tuple[Mutant, ...]:
     """Draw mutants: a function, then one of its edits. Both are equally likely among their own.
 
-    So a long file counts by its functions, and a long function as any other. The same seed draws the
-    same mutants from the same code, and no edit twice; a larger count begins with those of a
+    So a long file counts by its functions, and a long function as any other. The same seed draws
+    the same mutants from the same code, and no edit twice; a larger count begins with those of a
     smaller one.
     """
     generator = random.Random(seed)

@@ -23,13 +23,14 @@ _COMPARISONS = {
 _ARITHMETIC = {
     ast.Add: ("+", "-"), ast.Sub: ("-", "+"), ast.Mult: ("*", "/"), ast.Div: ("/", "*"),
     ast.FloorDiv: ("//", "/"), ast.Mod: ("%", "//"), ast.Pow: ("**", "*"), ast.BitAnd: ("&", "|"),
-    ast.BitOr: ("|", "&"), ast.BitXor: ("^", "|"), ast.LShift: ("<<", ">>"), ast.RShift: (">>", "<<"),
+    ast.BitOr: ("|", "&"), ast.BitXor: ("^", "|"), ast.LShift: ("<<", ">>"),
+    ast.RShift: (">>", "<<"),
 }  # fmt: skip
 _FUNCTIONS = {"min": "max", "max": "min", "any": "all", "all": "any"}
 #: Comparisons of which the replacement is the negation: negating the condition is the same fault.
 _EXACT = (ast.Eq, ast.NotEq, ast.In, ast.NotIn, ast.Is, ast.IsNot)
-#: Nodes without edits: messages, assertions, and parts of f-strings, which have no position of their
-#: own before Python 3.12.
+#: Nodes without edits: messages, assertions, and parts of f-strings, which have no position of
+#: their own before Python 3.12.
 _LEFT_OUT = ast.Raise | ast.Assert | ast.JoinedStr
 #: Calls that do nothing in a run without faults, or nothing that a test looks for.
 _WITHOUT_EFFECT = re.compile(r"(assert_never|(logging|log|logger|_log|_logger)\.\w+)\(")
@@ -88,7 +89,7 @@ class Source:
         return self.lines[line - 1][begin : end if line == last else None]
 
     def edits(self, name: str) -> list[Edit]:
-        """Return the edits of a function, without those of the functions in it, each of them once."""
+        """Return the edits of a function, each once, without those of the functions in it."""
         edits: set[Edit] = set()
         for statement in self.functions[name].body:
             for node in _nodes(statement):
@@ -169,7 +170,7 @@ class Source:
             yield Edit(line, begin, end, new)
 
     def _between(self, left: ast.expr, right: ast.expr, old: str, new: str) -> Iterator[Edit]:
-        """Replace the operator between two operands. Beside it there may be brackets and comments."""
+        """Replace the operator between two operands, beside brackets and comments."""
         first, stop = self._token_at(self.end(left)), self._token_at(self.begin(right))
         between = self.tokens[first:stop]
         words = old.split()

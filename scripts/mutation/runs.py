@@ -41,7 +41,7 @@ class Run:
 
     @property
     def catches(self) -> str:
-        """The test that fails, or why the run ended; empty if all pass, or there was none to run."""
+        """The test that fails, or why the run ended; empty if none fails."""
         if self.code in {0, 5}:
             return ""
         if self.failed:
