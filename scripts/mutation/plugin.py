@@ -2,8 +2,8 @@
 
 ``--trial=FILE`` names a JSON file: the ids of ``only`` these tests (null for all that are
 collected), those of tests to go on ``without``, ``limit_s`` for a test, ``memory`` in bytes or
-null, and the file of the ``record``. That one gets a line of JSON for each test that starts or ends, so
-that it can also be read if a test ends the whole run.
+null, and the file of the ``record``. That one gets a line of JSON for each test that starts or
+ends, so that it can also be read if a test ends the whole run.
 """
 
 from __future__ import annotations
