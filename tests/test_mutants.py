@@ -186,12 +186,14 @@ def test_a(): pass
 @pytest.mark.parametrize("text", ["b - c", "d"])
 def test_b(text): assert text != "d"
 def test_c(): os._exit(0)
+def test_d():
+    while True: pass
 """
 
 
 @pytest.mark.integration
 def test_a_run_has_the_chosen_tests_and_names_the_one_that_catches(
-    mutation: SimpleNamespace, tmp_path: Path
+    mutation: SimpleNamespace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "test_it.py").write_text(TESTS)
     a, b, c = "test_it.py::test_a", "test_it.py::test_b[b - c]", "test_it.py::test_c"
@@ -201,5 +203,8 @@ def test_a_run_has_the_chosen_tests_and_names_the_one_that_catches(
     assert mutation.run_tests(tmp_path, only=[a, b, failing], without=[failing]).catches == ""
     assert mutation.run_tests(tmp_path, only=["test_it.py::test_gone"]).catches == ""
     assert mutation.run_tests(tmp_path, only=[c]).catches == f"{c} (hangs, or ends the run)"
+    monkeypatch.setattr("mutation.runs.LIMIT_S", 1.0)
+    hangs = "test_it.py::test_d"
+    assert mutation.run_tests(tmp_path, only=[hangs]).catches == f"{hangs} (hangs, or ends the run)"
     (tmp_path / "test_it.py").write_text("import gone")
     assert mutation.run_tests(tmp_path).catches == "test_it.py"

@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import faulthandler
 import json
-import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+#: The file descriptor, which is there whatever a test has made of `sys.stderr`.
+_STANDARD_ERROR = 2
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -69,7 +71,7 @@ class _Chooser:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self) -> Iterator[None]:
         """End the whole run if a test hangs, also in compiled code."""
-        faulthandler.dump_traceback_later(self._limit_s, exit=True, file=sys.__stderr__)
+        faulthandler.dump_traceback_later(self._limit_s, exit=True, file=_STANDARD_ERROR)
         try:
             return (yield)
         finally:

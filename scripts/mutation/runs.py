@@ -42,7 +42,7 @@ class Run:
     @property
     def catches(self) -> str:
         """The test that fails, or why the run ended; empty if none fails."""
-        if self.code in {0, 5}:
+        if self.code in {0, 5} and not self.unfinished:  # 5: there was none to run
             return ""
         if self.failed:
             return self.failed[0]
