@@ -1,0 +1,114 @@
+"""The run without a fault: which tests pass, how long they take, and which lines they execute."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import sys
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from coverage import CoverageData
+
+from mutation.mutant import Mutant
+from mutation.runs import ROOT, STORE, run_tests
+
+#: Runs without a fault, by the code and the tests; the oldest go.
+KEPT = ROOT / ".pytest_cache" / "mutants"
+_COUNT_KEPT = 4
+#: On these the run depends, as far as it matters here.
+_DEPENDS = ("fabkit", "tests", "pieces", "pyproject.toml")
+#: Names files relative to the copy, which has another path in the next run.
+_CONFIG = "[run]\nrelative_files = True\n"
+#: The tracer that sees a line again in each test; the newer one of Python 3.12 does so only once.
+_TRACER = {"COVERAGE_CORE": "ctrace"}
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """The default tests that pass without a fault, with their seconds, and those that fail."""
+
+    seconds: dict[str, float]
+    failed: frozenset[str]
+    coverage: CoverageData
+
+    def tests_of(self, mutant: Mutant) -> list[str]:
+        """Return the tests that execute the lines of a fault, those of the quickest file first.
+
+        None are known for lines that numba compiles, that run in other processes only, or at
+        import. Nor for what an earlier test has left in a cache, so that more than these must pass
+        before a fault counts as not caught.
+        """
+        contexts = self.coverage.contexts_by_lineno(mutant.file)
+        names = {name for line in mutant.lines for name in contexts.get(line, [])}
+        tests = {name.rpartition("|")[0] for name in names} & self.seconds.keys() - self.failed
+        of_file: dict[str, list[str]] = defaultdict(list)
+        for test in sorted(tests):
+            of_file[file_of(test)].append(test)
+        groups = sorted(
+            of_file.values(), key=lambda group: sum(map(self.seconds.__getitem__, group))
+        )
+        return [test for group in groups for test in group]
+
+
+def file_of(test: str) -> str:
+    """Return the file of a test, given its id."""
+    return test.partition("::")[0]
+
+
+def files_of(tests: Iterable[str]) -> list[str]:
+    """Return the files of some tests, each once, in the order of the tests."""
+    return list(dict.fromkeys(map(file_of, tests)))
+
+
+def read_baseline(template: Path) -> Baseline:
+    """Run the default tests in a copy without faults, or read what is kept of an earlier run.
+
+    Raises:
+        SystemExit: if no test passes.
+    """
+    folder = KEPT / _digest(template)
+    if not (folder / "tests.json").exists():
+        print(
+            "mutants: running the default tests once, to see which lines each executes", flush=True
+        )
+        _measure(template, folder)
+    document = json.loads((folder / "tests.json").read_text(encoding="utf-8"))
+    coverage = CoverageData(str(folder / "coverage"))
+    coverage.read()
+    return Baseline(document["seconds"], frozenset(document["failed"]), coverage)
+
+
+def _measure(template: Path, folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    config = folder / "coveragerc"
+    config.write_text(_CONFIG, encoding="utf-8")
+    run = run_tests(
+        template,
+        *("--cov=fabkit", "--cov-context=test", "--cov-report=", f"--cov-config={config}"),
+        store=STORE,
+        environment={**_TRACER, "COVERAGE_FILE": str(folder / "coverage")},
+    )
+    if len(run.failed) == len(run.seconds) or not (folder / "coverage").exists():
+        raise SystemExit(f"mutants: no test passes without a fault\n{run.output[-3000:]}")
+    document = {"seconds": run.seconds, "failed": run.failed}
+    (folder / "tests.json").write_text(json.dumps(document), encoding="utf-8")
+    older = sorted(KEPT.iterdir(), key=lambda path: path.stat().st_mtime)
+    for path in older[:-_COUNT_KEPT]:
+        shutil.rmtree(path)
+
+
+def _digest(template: Path) -> str:
+    """Hash the files on which the run depends."""
+    seen = hashlib.sha256(sys.version.encode())
+    for path in sorted(template.rglob("*")):
+        name = path.relative_to(template)
+        is_compiled = "__pycache__" in name.parts
+        if path.is_file() and name.parts[0] in _DEPENDS and not is_compiled:
+            seen.update(name.as_posix().encode())
+            seen.update(hashlib.sha256(path.read_bytes()).digest())
+    return seen.hexdigest()[:16]
