@@ -104,7 +104,7 @@ def measure_drag(page: Page, puzzle: PuzzleSet, entry: Entry) -> float:
 
     def spent_ms() -> float:
         metrics = session.send("Performance.getMetrics")["metrics"]
-        return 1000 * sum(metric["value"] for metric in metrics if metric["name"] in SPENT)
+        return 1000 * float(sum(one["value"] for one in metrics if one["name"] in SPENT))
 
     page.evaluate(
         "(id) => fabkitPlay.page.go(fabkitPlay.findEntry(FABKIT, id))", entry.challenge.id

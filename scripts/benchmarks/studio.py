@@ -45,8 +45,6 @@ STROKES, SMALL_STROKES, PAINT_S = 40, 3, 0.05
 FIRST_STROKES = 3
 #: Changes that are waited for in the 3D view, and in a small run; the limit in seconds.
 VIEWS, SMALL_VIEWS, VIEW_S = 12, 2, 1.0
-#: Limits are so many times as large in a small run, which busy machines make too.
-SLACK = 3.0
 #: The rows of what is measured in the browser: the limit, and whether `SHARE` must be within it, else
 #: the median.
 STROKES_SHORT = "strokes while pentominoes are counted"
@@ -313,7 +311,6 @@ def time_studio(small: bool) -> bool:
     for name, (limit_s, is_share) in PAGE_ROWS.items():
         if name in seen_s:
             rows.append((name, seen_s[name], limit_s, is_share))
-    slack = SLACK if small else 1.0
     print(
         f"The studio. Reference: `import cadquery`, {reference_s:.2f} s. Limits are for what has a *."
     )
@@ -325,9 +322,9 @@ def time_studio(small: bool) -> bool:
         judged_s = values[is_share]
         marks = [" *"[bool(limit) and place == is_share] for place in range(len(values))]
         cells = [f"{value:7.3f}{mark}" for value, mark in zip(values, marks, strict=True)]
-        limit_text = f"{slack * limit:g} s" if limit else ""
+        limit_text = f"{limit:g} s" if limit else ""
         print(f"{name:36} {' '.join(cells)} {judged_s / reference_s:11.2f}  {limit_text}")
-        is_kept &= limit is None or judged_s < slack * limit
+        is_kept &= limit is None or judged_s < limit
     memory = f"{times.memory_mb:.0f} MB after {len(times.all_s)} changes"
     print(f"{'memory':36} {memory}, limit {MEMORY_MB:.0f} MB")
     return is_kept
