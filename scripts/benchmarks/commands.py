@@ -253,6 +253,7 @@ BENCHMARKS: dict[str, Benchmark] = {
             Line(name, f"solve fridgeiq {name} --count", n > 0)
             for n, name in enumerate(f"square_{size:02}" for size in range(4, 11))
         ),
+        small=("square_04",),
         rounds=1,
     ),
     "snowflakes": Benchmark(
@@ -272,6 +273,7 @@ BENCHMARKS: dict[str, Benchmark] = {
             ),
             Line("all of them", "snowflakes fridgeiq --count-budget 0 --workers 2 -o all-{n}"),
         ),
+        small=("even  3",),
         rounds=1,
     ),
     "challenges": Benchmark(
@@ -281,6 +283,7 @@ BENCHMARKS: dict[str, Benchmark] = {
             Line(name, f"challenges {name} --count {{count}} -o {name}-{{n}}", codes=(0, 1))
             for name in ("iqstars", "iqfit", "iqblock", "cubimagici", "fridgeiq")
         ),
+        small=("iqstars",),
         rounds=1,
     ),
     "plate": Benchmark(
