@@ -68,7 +68,7 @@ def read_baseline(template: Path) -> Baseline:
     """Run the default tests in a copy without faults, or read what is kept of an earlier run.
 
     Raises:
-        SystemExit: if no test passes.
+        SystemExit: if no test passes, or none is known to execute any line.
     """
     folder = KEPT / _digest(template)
     if not (folder / "tests.json").exists():
@@ -89,12 +89,17 @@ def _measure(template: Path, folder: Path) -> None:
     config.write_text(_CONFIG, encoding="utf-8")
     run = run_tests(
         template,
+        *("-n", "2"),  # with 0, and --dist in pyproject.toml, pytest-cov names no tests
         *("--cov=fabkit", "--cov-context=test", "--cov-report=", f"--cov-config={config}"),
         store=STORE,
         environment={**_TRACER, "COVERAGE_FILE": str(folder / "coverage")},
     )
     if len(run.failed) == len(run.seconds) or not (folder / "coverage").exists():
         raise SystemExit(f"mutants: no test passes without a fault\n{run.output[-3000:]}")
+    coverage = CoverageData(str(folder / "coverage"))
+    coverage.read()
+    if coverage.measured_contexts() <= {""}:
+        raise SystemExit("mutants: pytest-cov has not noted which test executes which lines")
     document = {"seconds": run.seconds, "failed": run.failed}
     (folder / "tests.json").write_text(json.dumps(document), encoding="utf-8")
     older = sorted(KEPT.iterdir(), key=lambda path: path.stat().st_mtime)
