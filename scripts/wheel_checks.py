@@ -1,7 +1,7 @@
 """The checks of `scripts/wheel-smoke` that need Python: ``python wheel_checks.py CHECK ARGUMENT...``.
 
 ``files CHECKOUT WHEEL``
-    The wheel holds all files of the checkout that belong into it, and no others.
+    The wheel holds all files of the checkout that belong into it, and but for the site's no others.
 ``link FOLDER``
     Adds to a folder in which only fabkit is installed what it declares that it needs.
 ``imports``

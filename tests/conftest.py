@@ -82,8 +82,8 @@ def pytest_report_header() -> str:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    _take_turns(items)
     _require_programs(items)
+    _take_turns(items)
     others = {
         item: f"--{name}"
         for name in reversed(TIERS)
@@ -144,7 +144,7 @@ def _read_shipped_sets_once() -> None:
 
 
 def _take_turns(items: list[pytest.Item]) -> None:
-    """Leave some cases of a test to another tier, others with each turn.
+    """Leave some cases of a test to another tier: the turn draws which.
 
     Of a test marked ``in_turn`` one case stays, and the others are of integration; of one marked
     ``every(n)`` one case in n stays, and the others wait for --long.
@@ -158,10 +158,10 @@ def _take_turns(items: list[pytest.Item]) -> None:
         ):
             one_in = every.args[0] if every else 0
             cases[item.nodeid.partition("[")[0], one_in, is_of_integration].append(item)
-    for (test, one_in, _), of_test in cases.items():
-        step = min(one_in or len(of_test), len(of_test))
+    for (test, one_in, _), cases_of_test in cases.items():
+        step = min(one_in or len(cases_of_test), len(cases_of_test))
         kept = int(hashlib.sha256(f"{TURN} {test}".encode()).hexdigest(), 16) % step
-        for index, item in enumerate(of_test):
+        for index, item in enumerate(cases_of_test):
             if index % step != kept:
                 item.add_marker("long" if one_in else "integration")
 

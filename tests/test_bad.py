@@ -48,10 +48,14 @@ SETS = BAD.with_name("sets")
 UPDATE = os.environ.get("FABKIT_UPDATE") == "1"
 
 Case = dict[str, Any]
+
+
+def read_table(kind: str) -> dict[str, Case]:
+    return tomllib.loads((BAD / f"{kind}.toml").read_text(encoding="utf-8"))
+
+
 KINDS = ("set", "profile", "challenge", "cli", "measured", "config", "made")
-TABLES: dict[str, dict[str, Case]] = {
-    kind: tomllib.loads((BAD / f"{kind}.toml").read_text(encoding="utf-8")) for kind in KINDS
-}
+TABLES: dict[str, dict[str, Case]] = {kind: read_table(kind) for kind in KINDS}
 
 HEAD = '[set]\nname = "mine"\ntitle = "Mine"\nlattice = "square"\nmoves = "rotations"\n'
 PIECE = '\n[[piece]]\nid = "A"\n'
@@ -210,10 +214,6 @@ def in_toml(value: Any) -> str:
     return json.dumps(value).replace("\x7f", "\\u007F")
 
 
-def read_table(kind: str) -> dict[str, Case]:
-    return tomllib.loads((BAD / f"{kind}.toml").read_text(encoding="utf-8"))
-
-
 def update_table(kind: str, changed: dict[str, Case]) -> None:
     """Write a table of cases again, in alphabetical order, with those that a test has changed."""
     with FileLock(BAD / f"{kind}.lock"):
@@ -233,10 +233,10 @@ CASES_OF_A_TEST = 60
 def parts() -> Iterator[Any]:
     """The names of all cases in parts: each takes some from the whole table, since quick ones are neighbours."""
     for kind, table in TABLES.items():
-        early = [name for name in table if name not in LATE]
-        count = -(-len(early) // CASES_OF_A_TEST)
+        names = [name for name in table if name not in LATE]
+        count = -(-len(names) // CASES_OF_A_TEST)
         for part in range(count):
-            yield pytest.param(kind, early[part::count], id=f"{kind}-{part + 1}-of-{count}")
+            yield pytest.param(kind, names[part::count], id=f"{kind}-{part + 1}-of-{count}")
     yield pytest.param("cli", sorted(LATE), id="cli-late", marks=pytest.mark.integration)
 
 

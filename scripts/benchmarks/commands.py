@@ -513,7 +513,7 @@ def main() -> int:
     kept = True
     for name in names:
         if name in own:
-            kept &= own[name](wanted.small) or wanted.small
+            kept &= own[name](wanted.small)
             continue
         bench = BENCHMARKS[name]
         against = wanted.against and wanted.against.resolve()

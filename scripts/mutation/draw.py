@@ -35,7 +35,9 @@ def draw(
     mutants: list[Mutant] = []
     while functions and len(mutants) < count:
         file, name = function = generator.choice(functions)
-        edits = left.setdefault(function, sources[file].edits(name))
+        if function not in left:
+            left[function] = sources[file].edits(name)
+        edits = left[function]
         if edits:
             edit = edits.pop(generator.randrange(len(edits)))
             mutants.append(_mutant(file, name, sources[file], edit))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,6 +65,6 @@ def plant(copy: Path, mutant: Mutant) -> None:
     path.write_text(mutant.apply(text), encoding="utf-8")
     for compiled in (path.parent / "__pycache__").glob(f"{path.stem}.*"):
         compiled.unlink()
-    if "kernel" in text:
+    if re.search(r"^@kernel", text, re.MULTILINE):
         for compiled in (copy / "fabkit").rglob("*.nb[ci]"):
             compiled.unlink()

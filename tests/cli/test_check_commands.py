@@ -260,7 +260,6 @@ def test_bad_meshes_get_one_message(command: str, here: Path, capsys: Capture) -
         assert sorted(here.rglob("*")) == before
 
 
-@pytest.mark.in_turn
 @plain
 def test_a_mesh_that_is_no_piece_is_unknown(here: Path, run_json: RunJson) -> None:
     """One more file that is a fine mesh: reported as unknown, and the set still assembles."""

@@ -358,7 +358,7 @@ def test_a_lid_without_its_board_and_the_other_way_round() -> None:
 @pytest.mark.parametrize(
     ("lid", "rules"),
     [
-        ({}, set()),
+        pytest.param({}, set(), marks=pytest.mark.integration),
         ({"catch_mm": 0.9}, {"lid-strain", "lid-path"}),
         pytest.param({"tongue_mm": 6.0}, {"lid-strain"}, marks=pytest.mark.integration),
         ({"catch_mm": 0.4}, {"lid-detent"}),

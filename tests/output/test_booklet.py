@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from importlib.metadata import version
 from itertools import combinations, product
 from pathlib import Path
 from typing import Any
@@ -343,7 +344,8 @@ def shipped_booklet(name: str) -> Read:
         solved = [entry for entry in some(name) if entry.solution]
         Read.of(render_booklet(load_set(name), solved, load_profile()).pdf, folder)
 
-    return Read(built(f"booklet-{name}", make) / "booklet.pdf")
+    libraries = [version(library) for library in ("reportlab", "fonttools", "pillow")]
+    return Read(built(f"booklet-{name}", make, libraries) / "booklet.pdf")
 
 
 @pytest.mark.integration

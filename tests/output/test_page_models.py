@@ -134,7 +134,6 @@ def test_balls_lie_in_the_holes_of_the_board() -> None:
         assert sorted(level.round(3).tolist()) == cells.tolist()
 
 
-@pytest.mark.in_turn
 @pytest.mark.parametrize("name", ["cubimagici", pytest.param("iqstars", marks=pytest.mark.long)])
 def test_every_piece_lies_as_in_pictures(name: str) -> None:
     artifacts, entries, data = laid_out(name)

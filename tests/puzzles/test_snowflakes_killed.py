@@ -143,7 +143,6 @@ def kill_and_go_on(run: Run, halfway: Callable[[], object] = lambda: None) -> No
     assert len(run.done()) == TASKS
 
 
-@pytest.mark.every(2)
 def test_killed_at_random_moments(unbroken: list[bytes], tmp_path: Path) -> None:
     run = Run(tmp_path, "--workers", "2")
     kill_and_go_on(run)

@@ -306,7 +306,6 @@ def drawn_in_file(table: dict[str, Any], lattice: Lattice) -> set[tuple[Cell, st
     return moved(by_cell, lattice)
 
 
-@pytest.mark.in_turn
 @pytest.mark.parametrize("name", shipped_names())
 def test_every_shipped_set_opens(sheet: Drawing, name: str) -> None:
     sheet.open(name)

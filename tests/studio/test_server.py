@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from contextlib import ExitStack
 from http.client import HTTPConnection
 from pathlib import Path
@@ -405,7 +406,7 @@ def test_killed_at_any_moment_no_file_is_half_written(tmp_path: Path) -> None:
     """Each time while it writes the file anew."""
     texts = {CUT + "# x\n" * 200_000, CUT + "# y\n" * 200_000}
     file = tmp_path / "mine.toml"
-    for _ in range(4):
+    for later_s in (0.0, 0.001, 0.002, 0.004, 0.008):
         left = {*tmp_path.iterdir(), file}
         with running(tmp_path) as studio:
             saver = subprocess.Popen(
@@ -414,6 +415,7 @@ def test_killed_at_any_moment_no_file_is_half_written(tmp_path: Path) -> None:
             wait_until(file.exists)
             while {*tmp_path.iterdir()} <= left:  # what is being written has another name
                 assert saver.poll() is None
+            time.sleep(later_s)
             studio.process.send_signal(signal.SIGKILL)
             studio.process.wait()
             saver.wait()
