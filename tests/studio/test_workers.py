@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,12 @@ from tests.support.pairset import PAIR
 
 async def ignore(_: Event) -> None:
     """Take an event of a call."""
+
+
+def run_apart(function: Callable[[], Awaitable[None]]) -> None:
+    """Run an event loop in a thread of its own: where a browser is driven, this thread has one."""
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(anyio.run, function).result()
 
 
 def arguments_of(name: str, text: str) -> dict[str, Any]:
@@ -42,7 +50,7 @@ def test_calls_that_are_replaced_while_their_process_starts_leave_it_alone() -> 
         finally:
             worker.close()
 
-    anyio.run(call_often)
+    run_apart(call_often)
 
 
 @pytest.mark.integration
@@ -74,4 +82,4 @@ def test_a_change_while_plates_are_laid_out_keeps_their_process() -> None:
         finally:
             worker.close()
 
-    anyio.run(stop_and_call_again)
+    run_apart(stop_and_call_again)
