@@ -135,7 +135,7 @@ def test_quick_commands_run_in_order(folder: Path, capsys: pytest.CaptureFixture
     run_steps(README, folder, capsys, quick)
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(3)
 @pytest.mark.integration
 @pytest.mark.usefixtures("docs")
 @pytest.mark.parametrize(

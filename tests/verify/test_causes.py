@@ -238,7 +238,7 @@ def test_reports_of_a_folder_agree(
     assert len(expected["challenges"]) == len(challenges_to_solve(puzzle)) > 0
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(3)
 @pytest.mark.integration
 @pytest.mark.parametrize(
     "name",
