@@ -47,6 +47,8 @@ _SHOWN = 40
 LINK = "{link}"
 #: What pages of challenges take for today.
 _DAY = "2026-03-14T12:00:00Z"
+#: A busy machine may take as long for a page.
+_PATIENCE_MS = 180_000
 #: Settles when a web page has its fonts, has been drawn, and has added the pictures that are in sight then.
 _DRAWN = """async () => {
   await document.fonts.ready;
@@ -77,6 +79,7 @@ class Picture:
         wide: width of a page, in pixels.
         shot: address in the output folder of a web page, shown in Chromium; or `LINK`, what the command
             prints, which is a server and ended then.
+        shows: text on it that a server computes last; it is drawn once this is there.
         size: width and height of its window.
         dark: whether the page is dark.
         varies: whether it may differ on other machines, as PNG files may.
@@ -88,6 +91,7 @@ class Picture:
     page: int = 0
     wide: int = 800
     shot: str = ""
+    shows: str = ""
     size: tuple[int, int] = (1200, 750)
     dark: bool = False
     varies: bool = False
@@ -198,8 +202,12 @@ def draw_page(picture: Picture, book: Path, target: Path) -> None:
 
 
 def draw_shot(picture: Picture, address: str, target: Path) -> None:
-    """Draw a web page, without the dialog of a first visit, on a fixed day."""
-    from playwright.sync_api import sync_playwright
+    """Draw a web page, without the dialog of a first visit, on a fixed day.
+
+    Raises:
+        GalleryError: if the page does not come to show what it should.
+    """
+    from playwright.sync_api import Error, sync_playwright
 
     width, height = picture.size
     arguments = ["--no-sandbox", "--use-angle=swiftshader", "--force-color-profile=srgb"]
@@ -214,11 +222,16 @@ def draw_shot(picture: Picture, address: str, target: Path) -> None:
             color_scheme="dark" if picture.dark else "light",
             reduced_motion="reduce",
         )
+        page.set_default_timeout(_PATIENCE_MS)
         page.clock.set_fixed_time(_DAY)
         page.goto(address)
         page.keyboard.press("Escape")
         page.evaluate("document.activeElement?.blur()")
-        page.wait_for_load_state("networkidle")  # also of what a server still computes
+        if picture.shows:
+            try:
+                page.get_by_text(picture.shows).filter(visible=True).first.wait_for()
+            except Error as error:
+                raise GalleryError(f"{picture.file}: does not show {picture.shows!r}") from error
         page.evaluate(_DRAWN)
         page.screenshot(path=target)
     with Image.open(target) as image:
