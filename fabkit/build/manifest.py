@@ -20,8 +20,8 @@ from fabkit.core.files import (
     read_json,
     sha256,
 )
-from fabkit.model.profile import SETTINGS, Profile, Setting
 from fabkit.model.puzzle import PuzzleSet
+from fabkit.profiles.profile import SETTINGS, Profile, Setting
 
 MANIFEST = "manifest.json"
 #: The packages that reports depend on.

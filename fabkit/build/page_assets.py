@@ -18,14 +18,14 @@ from fabkit.core.progress import Progress, counted, no_progress
 from fabkit.drawing.boards.csg import BoardDrawing
 from fabkit.drawing.placement import Matrix
 from fabkit.mesh.mesh import Faces, Mesh, Points
-from fabkit.model.accessory import LID, Accessory, Printable
 from fabkit.model.lattice import Cell
 from fabkit.model.piece import PLAIN, Piece
-from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.output.render.scene import corner_normals, face_normals
 from fabkit.output.web.playdata import PieceOrientations
 from fabkit.printing.plate import mesh_transform
+from fabkit.profiles.accessory import LID, Accessory, Printable
+from fabkit.profiles.profile import Profile
 from fabkit.solve.encoding import Layout
 
 #: The maximum deviation of displayed from printed meshes.

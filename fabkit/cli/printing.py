@@ -14,7 +14,7 @@ from fabkit.cli.report import Report, to_stderr
 from fabkit.core.errors import InputError, pluralize
 from fabkit.core.files import read_json, write_atomically
 from fabkit.core.units import format_duration, format_mm
-from fabkit.model.library import shipped_names
+from fabkit.sets.library import shipped_names
 
 if TYPE_CHECKING:
     from fabkit.build.targets import BuildResult

@@ -137,10 +137,10 @@ def _print_results(
     report: Report,
 ) -> int:
     """Write the files, print the results, and return the exit code."""
-    from fabkit.model.challenge_file import read_list
     from fabkit.output.challenge import snowflake_sheet
     from fabkit.puzzles.snowflakes.catalog import command, document, proof_files, text
     from fabkit.puzzles.snowflakes.field import format_half_width
+    from fabkit.sets.challenge_file import read_list
 
     took_s = None if begin is None else time.monotonic() - begin
     catalog = document(query, results, command(query), took_s)

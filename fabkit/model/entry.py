@@ -33,7 +33,7 @@ def level_of(challenge: Challenge, score: float) -> str:
     """Return the level of a challenge with a score of `fabkit.solve.difficulty`.
 
     Example:
-        >>> from fabkit.model.library import load_set
+        >>> from fabkit.sets.library import load_set
         >>> board = load_set("iqfit").whole_board(load_set("iqfit").boards[0])
         >>> level_of(board, 2.0), level_of(board, 9.0)
         ('junior', 'expert')

@@ -551,7 +551,7 @@ def piece_document(lattice: Lattice, piece: Piece) -> dict[str, Any]:
     front and where it is turned over.
 
     Example:
-        >>> from fabkit.model.library import load_set
+        >>> from fabkit.sets.library import load_set
         >>> fridgeiq = load_set("fridgeiq")
         >>> piece_document(fridgeiq.lattice, fridgeiq.piece("D"))
         {'id': 'D', 'forms': [[[[0, 0], [12, 0], [6, 6]]]]}

@@ -17,9 +17,9 @@ import numpy as np
 from fabkit.core.progress import Progress, no_progress
 from fabkit.jobs.checkpoint import Checkpoint
 from fabkit.jobs.run import Pool, Task, run_tasks
-from fabkit.model.catalog import catalog_records
-from fabkit.model.challenges import challenge_names, find_challenge
 from fabkit.model.puzzle import Challenge, Family, PuzzleSet
+from fabkit.sets.catalog import catalog_records
+from fabkit.sets.challenges import challenge_names, find_challenge
 from fabkit.solve.answer import IMPOSSIBLE, SOLVED, UNKNOWN, solve
 from fabkit.solve.encoding import to_exact_cover
 from fabkit.solve.engines.engine import Budget

@@ -104,7 +104,7 @@ def solve(
         ExternalError: if the engine's library is missing or fails.
 
     Example:
-        >>> from fabkit.model.library import load_set
+        >>> from fabkit.sets.library import load_set
         >>> from fabkit.solve.encoding import to_exact_cover
         >>> fridgeiq = load_set("fridgeiq")
         >>> square = next(c for c in fridgeiq.challenges if c.id == "square_01")

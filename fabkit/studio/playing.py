@@ -41,7 +41,7 @@ def challenges(
     """
     from fabkit.build.entries import Selection, gather, select_solved
     from fabkit.jobs.parallel import all_cores
-    from fabkit.model.challenge_file import read_list
+    from fabkit.sets.challenge_file import read_list
 
     puzzle = project.puzzle
     with all_cores():
@@ -74,10 +74,10 @@ def generate(
         ``challenges``, their documents by id; ``missing``, the reason why there are fewer than
         requested; and, if there are any, see `_listing`.
     """
-    from fabkit.model.challenge_file import read_list
     from fabkit.puzzles.graded import challenge_list
     from fabkit.puzzles.graded.generate import generate as find_challenges
     from fabkit.puzzles.graded.generate import read_query
+    from fabkit.sets.challenge_file import read_list
 
     started = time.monotonic()
     puzzle = project.puzzle
@@ -96,8 +96,8 @@ def generate(
 def _renamed(generated: GeneratedChallenges) -> GeneratedChallenges:
     """Return the challenges with the ids of equal ones in the set, or else with free ids."""
     from fabkit.build.entries import question
-    from fabkit.model.catalog import catalog_records
-    from fabkit.model.challenges import challenge_names
+    from fabkit.sets.catalog import catalog_records
+    from fabkit.sets.challenges import challenge_names
 
     puzzle = generated.puzzle
     known = {question(challenge): challenge.id for challenge in puzzle.challenges}

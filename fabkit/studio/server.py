@@ -40,7 +40,7 @@ from fabkit.core.files import (
     write_atomically,
 )
 from fabkit.core.parsing import parse_json
-from fabkit.model.profile_file import layer_names
+from fabkit.profiles.profile_file import layer_names
 from fabkit.studio.drawing import read_project
 from fabkit.studio.files import MESHES, WorkingFolder, mesh_path, new_file
 from fabkit.studio.pages import MEDIA_TYPES, POLICY, start_document, studio_files

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 from solvers import ROOT
 
 from fabkit.build.entries import Selection, gather
-from fabkit.model.library import load_set, shipped_names
 from fabkit.model.piece import placements
 from fabkit.model.puzzle import Entry, PuzzleSet
 from fabkit.output.web.playdata import PieceOrientations
+from fabkit.sets.library import load_set, shipped_names
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

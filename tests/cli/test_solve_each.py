@@ -17,7 +17,7 @@ import pytest
 
 from fabkit.cli import main
 from fabkit.jobs.checkpoint import CHECKPOINT_NAME, Checkpoint
-from fabkit.model.library import load_set
+from fabkit.sets.library import load_set
 from fabkit.solve.answer import solve
 from fabkit.solve.encoding import to_exact_cover
 

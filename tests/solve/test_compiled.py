@@ -75,7 +75,7 @@ def compiled(folder: Path) -> dict[str, int]:
 
 @pytest.mark.integration
 def test_a_second_run_compiles_nothing(installed: Path) -> None:
-    code = "import fabkit; from fabkit.model.library import shipped_folder as pieces;"
+    code = "import fabkit; from fabkit.sets.library import shipped_folder as pieces;"
     out, _ = run(installed, code=f"{code} print(fabkit.__file__, pieces(), sep='\\n')")
     assert [Path(line).is_relative_to(installed) for line in out.splitlines()] == [True, True]
     assert run(installed, *COUNT) == (ANSWER, [])
@@ -127,7 +127,7 @@ from fabkit.cli import main
 for command in {CALLERS}:
     assert main(command.split() + ["-q"]) == 0, command
 from fabkit.jobs.run import Pool
-from fabkit.model.library import load_set
+from fabkit.sets.library import load_set
 from fabkit.puzzles.each import EachQuery, solve_each
 solve_each(EachQuery(load_set("calendar"), "date", "first"), Pool())
 from fabkit.solve.engines.compiled import KERNELS

@@ -10,9 +10,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from fabkit.model.lattice import LATTICES
-from fabkit.model.library import load_set
 from fabkit.model.piece import Piece
 from fabkit.model.puzzle import Challenge
+from fabkit.sets.library import load_set
 from fabkit.solve.answer import solve
 from fabkit.solve.encoding import EncodedChallenge, to_exact_cover
 from fabkit.solve.engines.engine import Budget, Engine, Outcome, UnsupportedProblemError

@@ -17,7 +17,6 @@ from fabkit.core.colours import basic_colour, ink_on
 from fabkit.core.errors import escape
 from fabkit.core.files import SCHEMA_VERSION, json_sha256
 from fabkit.drawing.marks import mark_places
-from fabkit.model.accessory import blockers
 from fabkit.model.clues import ClueFilter
 from fabkit.model.entry import LEVELS, subdivide
 from fabkit.model.lattice import Cell, Lattice, Point, Symmetry
@@ -32,7 +31,6 @@ from fabkit.model.puzzle import (
     rings_to_units,
     to_units,
 )
-from fabkit.model.regions import CellNumbering
 from fabkit.output.i18n import LANGUAGES, load_messages
 from fabkit.output.labels import (
     clearances,
@@ -43,6 +41,8 @@ from fabkit.output.labels import (
 from fabkit.output.numbering import NumberedChallenge, number_challenges
 from fabkit.output.pieces import BALL_DIAMETER_IN_PITCHES
 from fabkit.output.theme import CAPITAL, DARK, LIGHT, Theme
+from fabkit.profiles.accessory import blockers
+from fabkit.sets.regions import CellNumbering
 from fabkit.solve.difficulty import solving_order
 
 #: The maximum height of a label's capitals, in grid units.
@@ -73,7 +73,7 @@ def play_data(
         ValueError: when given pieces or the solution of an entry are not placements of its pieces.
 
     Example:
-        >>> from fabkit.model.library import load_set
+        >>> from fabkit.sets.library import load_set
         >>> data = play_data(load_set("fridgeiq"), [], 20.0)
         >>> {piece["id"]: len(piece["orientations"]) for piece in data["pieces"] if piece["id"] in "BDN"}
         {'D': 4, 'B': 2, 'N': 4}

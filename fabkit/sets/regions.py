@@ -25,7 +25,7 @@ from fabkit.model.polygon import (
     rings_of_cells,
 )
 from fabkit.model.puzzle import Label
-from fabkit.model.svg import SvgError, SvgFolder
+from fabkit.sets.svg import SvgError, SvgFolder
 
 #: Limit for the cells of all drawings of a file.
 MAX_CELLS_OF_FILE = 200_000

@@ -14,10 +14,10 @@ import tomli_w
 
 from fabkit.cli import main
 from fabkit.core.errors import InputError
-from fabkit.model.challenge_file import ChallengeFile, read_challenges
-from fabkit.model.library import SCHEMAS, load_set, schema_of, shipped_folder, shipped_names
-from fabkit.model.profile_file import load_profile
-from fabkit.model.set_file import read_set
+from fabkit.profiles.profile_file import load_profile
+from fabkit.sets.challenge_file import ChallengeFile, read_challenges
+from fabkit.sets.library import SCHEMAS, load_set, schema_of, shipped_folder, shipped_names
+from fabkit.sets.set_file import read_set
 from tests.conftest import ROOT
 from tests.support.docpages import PAGES
 from tests.support.mutations import mutated
@@ -26,7 +26,7 @@ from tests.test_bad import text_of
 if TYPE_CHECKING:
     from jsonschema import Draft7Validator
 
-PRESETS = ROOT / "fabkit" / "model" / "presets"
+PRESETS = ROOT / "fabkit" / "profiles" / "presets"
 FILES = {kind: shipped_folder() / "schema" / f"{kind}.schema.json" for kind in SCHEMAS}
 FILES["profile"] = PRESETS / "profile.schema.json"
 

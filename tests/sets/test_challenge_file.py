@@ -17,20 +17,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fabkit.core.errors import InputError
-from fabkit.model.catalog import shipped_entries
-from fabkit.model.challenge_file import (
+from fabkit.model.entry import entry_of, solution_error
+from fabkit.model.lattice import Cell
+from fabkit.model.puzzle import Challenge, Entry, Given, PuzzleSet
+from fabkit.puzzles.snowflakes.catalog import text
+from fabkit.sets.catalog import shipped_entries
+from fabkit.sets.challenge_file import (
     challenge_record,
     frame_cells,
     read_challenges,
     solution_record,
 )
-from fabkit.model.challenges import challenge_in_file, find_challenge
-from fabkit.model.entry import entry_of, solution_error
-from fabkit.model.lattice import Cell
-from fabkit.model.library import load_set, shipped_names
-from fabkit.model.puzzle import Challenge, Entry, Given, PuzzleSet
-from fabkit.model.set_file import read_set
-from fabkit.puzzles.snowflakes.catalog import text
+from fabkit.sets.challenges import challenge_in_file, find_challenge
+from fabkit.sets.library import load_set, shipped_names
+from fabkit.sets.set_file import read_set
 from fabkit.solve.encoding import to_exact_cover
 from tests.conftest import ROOT
 from tests.support.mutations import mutated, surprises

@@ -16,10 +16,10 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from fabkit.core.errors import ErrorDetail, InputError
-from fabkit.model import set_text
-from fabkit.model.library import shipped_folder, shipped_names
-from fabkit.model.set_file import read_set
-from fabkit.model.set_text import edit_text, line_of
+from fabkit.sets import set_text
+from fabkit.sets.library import shipped_folder, shipped_names
+from fabkit.sets.set_file import read_set
+from fabkit.sets.set_text import edit_text, line_of
 from tests.test_bad import MADE, SETS, TABLES, text_of
 
 Document = dict[str, Any]

@@ -41,7 +41,7 @@ def load_set(name: str) -> PuzzleSet:
         >>> len(fridgeiq.pieces), fridgeiq.area
         (16, 40.0)
     """
-    from fabkit.model.set_file import read_set
+    from fabkit.sets.set_file import read_set
 
     if name in shipped_names():
         return read_set(shipped_folder() / f"{name}.toml", f"{name}.toml")
@@ -65,9 +65,9 @@ SCHEMAS = ("set", "profile", "challenge")
 def schema_of(kind: str) -> dict[str, Any]:
     """Return the JSON schema of a kind of file, for completion and validation in editors."""
     from fabkit.core.documents import Table, json_schema
-    from fabkit.model.challenge_file import ChallengeFile
-    from fabkit.model.profile_file import profile_table
-    from fabkit.model.set_file import SetFile
+    from fabkit.profiles.profile_file import profile_table
+    from fabkit.sets.challenge_file import ChallengeFile
+    from fabkit.sets.set_file import SetFile
 
     models: dict[str, type[Table]]
     models = {"set": SetFile, "profile": profile_table(), "challenge": ChallengeFile}

@@ -16,15 +16,15 @@ from hypothesis import strategies as st
 from fabkit.build.export import export
 from fabkit.cli import main
 from fabkit.core.errors import InputError
-from fabkit.model.challenges import challenge_in_file, find_challenge
 from fabkit.model.lattice import Cell, Lattice
-from fabkit.model.library import load_set
 from fabkit.model.piece import looks_at, normalize_cells
 from fabkit.model.polygon import OutlineError, cells_of_rings, rings_of_cells
-from fabkit.model.profile_file import load_profile
 from fabkit.model.puzzle import default_board, rings_to_units
-from fabkit.model.set_file import PALETTE, read_set
 from fabkit.output.pieces import piece_sheet
+from fabkit.profiles.profile_file import load_profile
+from fabkit.sets.challenges import challenge_in_file, find_challenge
+from fabkit.sets.library import load_set
+from fabkit.sets.set_file import PALETTE, read_set
 from tests.support.docpages import example
 from tests.support.drawnsets import QUARTER, SQUARE, drawing, read, svg_cells, written
 from tests.support.sketches import board

@@ -26,14 +26,14 @@ from fabkit.core.errors import (
 )
 from fabkit.core.parsing import read_toml
 from fabkit.core.units import format_degrees, format_mm
-from fabkit.model.layers import (
+from fabkit.profiles.layers import (
     LEAST_RELEASE_MM,
     MARK_BORES,
     MARK_DIAMETER_MM,
     mark_span,
     recess_span,
 )
-from fabkit.model.profile import (
+from fabkit.profiles.profile import (
     ANGLE,
     CHOICE,
     COLOUR,
@@ -448,7 +448,7 @@ def _type_of(setting: Setting) -> Any:
 
     from fabkit.core.documents import COLOUR as A_COLOUR
     from fabkit.core.documents import Text, choice, decimal, degrees, length_mm, optional_text
-    from fabkit.model.filaments import FILAMENTS as THE_FILAMENTS
+    from fabkit.profiles.filaments import FILAMENTS as THE_FILAMENTS
 
     if setting.kind == TEXT:
         return Annotated[Text, Field(max_length=_LONGEST_TEXT)]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from fabkit.model.filaments import Filaments, filaments_for, is_coloured, tower_side_mm
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.piece import Form, Piece, moves_onto
 from fabkit.model.polygon import rings_of_cells
-from fabkit.model.profile import Profile
 from fabkit.model.puzzle import LID_SUFFIX, Board, PuzzleSet, rings_to_units, select_by_id
+from fabkit.profiles.filaments import Filaments, filaments_for, is_coloured, tower_side_mm
+from fabkit.profiles.profile import Profile
 
 #: An accessory that is a board with a floor and a frame.
 TRAY = "tray"
@@ -189,8 +189,8 @@ def may_exceed_bed(puzzle: PuzzleSet, profile: Profile) -> bool:
     """Return whether a board or lid may be larger than the bed: an estimate that loads no geometry library.
 
     Example:
-        >>> from fabkit.model.library import load_set
-        >>> from fabkit.model.profile_file import load_profile
+        >>> from fabkit.sets.library import load_set
+        >>> from fabkit.profiles.profile_file import load_profile
         >>> iqblock = load_set("iqblock")
         >>> small = ["printer.bed_width=180 mm", "printer.bed_depth=180 mm"]
         >>> [may_exceed_bed(iqblock, load_profile((), bed)) for bed in ((), small)]

@@ -16,7 +16,8 @@ from fabkit.core.errors import (
     pluralize,
     quote,
 )
-from fabkit.model.catalog import (
+from fabkit.model.puzzle import Challenge, Entry, PuzzleSet, default_board
+from fabkit.sets.catalog import (
     catalog_path,
     catalog_records,
     record_kind,
@@ -24,7 +25,6 @@ from fabkit.model.catalog import (
     snowflake_names,
     start_names,
 )
-from fabkit.model.puzzle import Challenge, Entry, PuzzleSet, default_board
 
 #: At most this many ids are named in a message.
 _MAX_NAMED = 8
@@ -40,7 +40,7 @@ def challenge_in_file(path: Path, puzzle: PuzzleSet, name: str | None = None) ->
         InputError: with every error in the file; or when there is no such challenge, or there are
             several and none is named.
     """
-    from fabkit.model.challenge_file import read_challenges
+    from fabkit.sets.challenge_file import read_challenges
 
     entries = {entry.challenge.id: entry for entry in read_challenges(path, puzzle)}
     if name is None and len(entries) == 1:
@@ -84,7 +84,7 @@ def find_challenge(puzzle: PuzzleSet, name: str | None) -> Challenge:
         InputError: when the name is unknown, or missing with several to choose from; it lists some.
 
     Example:
-        >>> from fabkit.model.library import load_set
+        >>> from fabkit.sets.library import load_set
         >>> find_challenge(load_set("fridgeiq"), "square_01").pieces
         ('I', 'J', 'M', 'R')
     """
@@ -133,7 +133,7 @@ def resolve_id(puzzle: PuzzleSet, name: str) -> str:
     """Convert an English title from booklet or page to an id; return any other name unchanged.
 
     Example:
-        >>> from fabkit.model.library import load_set
+        >>> from fabkit.sets.library import load_set
         >>> fridgeiq = load_set("fridgeiq")
         >>> resolve_id(fridgeiq, "Snowflake Amaryllis"), resolve_id(fridgeiq, "square 1")
         ('even4-2c053f5136', 'square_01')

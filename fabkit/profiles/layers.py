@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 
 from fabkit.core.units import format_mm
-from fabkit.model.profile import Profile
+from fabkit.profiles.profile import Profile
 
 #: Limit for the air above a magnet, or the depth of its top below the back.
 MAX_AIR_MM = 0.3

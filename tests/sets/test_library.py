@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from fabkit.model.balls import ROTATIONS, BallBody, BallError, Rotation, flat_poses, rotate_ball
 from fabkit.model.lattice import LATTICES, Cell, Lattice
-from fabkit.model.library import load_set, shipped_names
 from fabkit.model.piece import forms_of_balls, is_image, normalize_cells, orientations, placements
 from fabkit.model.puzzle import PuzzleSet
+from fabkit.sets.library import load_set, shipped_names
 from tests.support.strategies import cell_sets, piece_of
 
 SQUARE = LATTICES["square"]

@@ -12,11 +12,11 @@ import pytest
 from fabkit.cli.main import main
 from fabkit.core.colours import contrast_ratio, difference
 from fabkit.core.errors import InputError
-from fabkit.model.accessory import printables
-from fabkit.model.filaments import filaments_for
-from fabkit.model.library import load_set, shipped_names
 from fabkit.model.piece import Piece
-from fabkit.model.profile_file import dump_profile, load_profile, preset_names, read_layer
+from fabkit.profiles.accessory import printables
+from fabkit.profiles.filaments import filaments_for
+from fabkit.profiles.profile_file import dump_profile, load_profile, preset_names, read_layer
+from fabkit.sets.library import load_set, shipped_names
 
 FRIDGEIQ = load_set("fridgeiq")
 

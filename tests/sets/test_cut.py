@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from fabkit.core.errors import InputError
 from fabkit.model.lattice import LATTICES, Cell, Lattice
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.model.set_file import PALETTE, read_set
+from fabkit.sets.set_file import PALETTE, read_set
 from tests.support.drawnsets import DOMINO, HEAD, drawing, written
 from tests.support.strategies import cell_sets, neighbours
 

@@ -37,17 +37,6 @@ from fabkit.core.errors import (
 )
 from fabkit.core.files import digest
 from fabkit.core.parsing import parse_toml, read_text
-from fabkit.model.accessory import BLOCKER, blockers, place_unlike_blocker
-from fabkit.model.challenge_file import (
-    Cells,
-    ChallengeReader,
-    ChallengeTable,
-    ClueTable,
-    Outline,
-    Pair,
-    TextRows,
-    unlike_blocker,
-)
 from fabkit.model.lattice import LATTICES, RENAMED_LATTICES, Cell, Lattice
 from fabkit.model.piece import (
     DARK,
@@ -59,13 +48,6 @@ from fabkit.model.piece import (
     chequered_cells,
     fits_in,
     moves_onto,
-)
-from fabkit.model.profile_file import (
-    BY_KEY,
-    RENAMED,
-    load_profile,
-    profile_table,
-    table_values,
 )
 from fabkit.model.puzzle import (
     LID_SUFFIX,
@@ -79,7 +61,25 @@ from fabkit.model.puzzle import (
     area,
     default_board,
 )
-from fabkit.model.regions import (
+from fabkit.profiles.accessory import BLOCKER, blockers, place_unlike_blocker
+from fabkit.profiles.profile_file import (
+    BY_KEY,
+    RENAMED,
+    load_profile,
+    profile_table,
+    table_values,
+)
+from fabkit.sets.challenge_file import (
+    Cells,
+    ChallengeReader,
+    ChallengeTable,
+    ClueTable,
+    Outline,
+    Pair,
+    TextRows,
+    unlike_blocker,
+)
+from fabkit.sets.regions import (
     LONGEST_SIDE,
     MAX_CELLS_OF_FILE,
     CellNumbering,
@@ -88,7 +88,7 @@ from fabkit.model.regions import (
     flat_form,
     read_balls,
 )
-from fabkit.model.svg import SvgFolder
+from fabkit.sets.svg import SvgFolder
 
 if TYPE_CHECKING:
     ProfileTable = Table

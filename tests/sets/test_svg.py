@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from shapely import Polygon, affinity, union_all
 
-from fabkit.model.set_file import read_set
-from fabkit.model.svg import SvgError, SvgFolder
+from fabkit.sets.set_file import read_set
+from fabkit.sets.svg import SvgError, SvgFolder
 from tests.support.drawnsets import (
     DOMINO,
     PAGE,

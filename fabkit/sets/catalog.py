@@ -1,7 +1,7 @@
 """Catalogs: generated and proved challenges of a set, shipped or from `fabkit snowflakes`.
 
 They contain snowflakes, starting positions on boards or of other challenges, and the numbers of
-solutions that take long to count. `fabkit.model.challenge_file` reads their challenges.
+solutions that take long to count. `fabkit.sets.challenge_file` reads their challenges.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import Any
 
 from fabkit.core.files import json_sha256, read_json
 from fabkit.core.parsing import read_toml
-from fabkit.model.library import shipped_folder
 from fabkit.model.puzzle import Challenge, Entry, PuzzleSet, problem_sha256
+from fabkit.sets.library import shipped_folder
 
 
 def catalog_path(puzzle: PuzzleSet) -> Path:
@@ -52,7 +52,7 @@ def snowflake_names(puzzle: PuzzleSet) -> dict[str, str]:
     names of ``catalogs/snowflakes.toml``, and those beyond with numbers.
 
     Example:
-        >>> from fabkit.model.library import load_set
+        >>> from fabkit.sets.library import load_set
         >>> list(snowflake_names(load_set("fridgeiq")).items())[0]
         ('even4-0057708264', 'Acacia')
     """
@@ -170,6 +170,6 @@ def shipped_entry(puzzle: PuzzleSet, name: str) -> Entry | None:
 def _read(puzzle: PuzzleSet, records: Sequence[dict[str, Any]]) -> list[Entry]:
     if not records:
         return []
-    from fabkit.model.challenge_file import read_shipped
+    from fabkit.sets.challenge_file import read_shipped
 
     return read_shipped(records, puzzle, catalog_path(puzzle).name)

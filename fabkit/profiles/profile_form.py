@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from fabkit.core.errors import ErrorDetail, InputError
-from fabkit.model.profile import SETTINGS, Profile
-from fabkit.model.profile_file import (
+from fabkit.profiles.profile import SETTINGS, Profile
+from fabkit.profiles.profile_file import (
     BY_KEY,
     dump_profile,
     format_values,

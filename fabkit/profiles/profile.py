@@ -1,7 +1,7 @@
 """Print profiles: all dimensions that are not in the drawing.
 
 A `Profile` is built from layers (presets, files, ``-s key=value``), later ones taking precedence;
-see `fabkit.model.profile_file`. Each field defines its key, description and limits, from which reading,
+see `fabkit.profiles.profile_file`. Each field defines its key, description and limits, from which reading,
 dumping, schemas and messages are derived.
 """
 
@@ -60,7 +60,7 @@ COLOUR = "colour"
 TEXT = "text"
 #: A setting that names something of another program; empty for nothing.
 NAME = "name"
-#: A setting that maps colours to filaments; see `fabkit.model.filaments`.
+#: A setting that maps colours to filaments; see `fabkit.profiles.filaments`.
 FILAMENTS = "filaments"
 #: Sections and keys that do not affect the shape of pieces: checks, layout, costs, other parts.
 _NOT_SHAPING = {

@@ -18,8 +18,8 @@ from itertools import product
 from fabkit.core.colours import contrast_ratio, difference, ink_on
 from fabkit.core.documents import COLOUR, Validator
 from fabkit.core.errors import InputError, nearest, quote
-from fabkit.model.profile import ALL_FILAMENTS, PRUSASLICER, Profile
 from fabkit.model.puzzle import LID_SUFFIX, PuzzleSet
+from fabkit.profiles.profile import ALL_FILAMENTS, PRUSASLICER, Profile
 
 #: The greatest number of filaments: four units of four.
 MAX_FILAMENTS = 16
