@@ -22,8 +22,8 @@ from fabkit.sets.catalog import catalog_records
 from fabkit.sets.challenges import challenge_names, find_challenge
 from fabkit.solve.answer import IMPOSSIBLE, SOLVED, UNKNOWN, solve
 from fabkit.solve.encoding import to_exact_cover
+from fabkit.solve.engines.bitmask import BitmaskSearch
 from fabkit.solve.engines.engine import Budget
-from fabkit.solve.engines.search import BitmaskSearch
 from fabkit.solve.exact_cover import IntArray
 
 #: The questions that can be asked of many challenges, and how many solutions answer them.

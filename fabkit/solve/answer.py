@@ -21,13 +21,8 @@ from fabkit.solve.engines.engine import (
     UnsupportedProblemError,
     get_engine,
 )
-from fabkit.solve.engines.search import (
-    Search,
-    count_if_short,
-    estimate_nodes,
-    run_in_slices,
-    start_search,
-)
+from fabkit.solve.engines.search import Search, count_if_short, estimate_nodes, start_search
+from fabkit.solve.engines.tree_search import run_in_slices
 from fabkit.solve.exact_cover import ExactCoverProblem, burnside, fixed_problem
 from fabkit.solve.infeasibility import find_infeasibility
 

@@ -30,8 +30,10 @@ from fabkit.puzzles.snowflakes.tiler import IMPOSSIBLE, OPEN, SOLVED, Attempt, T
 from fabkit.solve.answer import count_solutions
 from fabkit.solve.difficulty import difficulty
 from fabkit.solve.engines.engine import Budget, BudgetSpentError, Solution, get_engine
+from fabkit.solve.engines.mrv import MrvSearch
 from fabkit.solve.engines.sat import refutation, to_cnf
-from fabkit.solve.engines.search import MrvSearch, run_in_slices, symmetry_breaking_kind
+from fabkit.solve.engines.search import symmetry_breaking_kind
+from fabkit.solve.engines.tree_search import run_in_slices
 from fabkit.solve.exact_cover import ExactCoverProblem, WordArray
 
 #: Node limit of the first try: a tenth of a second.
