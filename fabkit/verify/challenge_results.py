@@ -16,9 +16,9 @@ from fabkit.mesh.identity import ScannedPart
 from fabkit.model.piece import normalize_cells
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.puzzle import Challenge, PuzzleSet, rings_to_units
-from fabkit.puzzles.each import EachQuery, solve_each
 from fabkit.sets.challenges import find_challenge
 from fabkit.solve.answer import IMPOSSIBLE, SOLVED, UNKNOWN, solve
+from fabkit.solve.each import EachQuery, solve_each
 from fabkit.solve.encoding import Layout, to_exact_cover
 from fabkit.solve.engines.engine import Budget
 

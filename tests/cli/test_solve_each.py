@@ -104,7 +104,7 @@ def test_all_dates_are_counted(capsys: Capture) -> None:
 
 def test_a_family_agrees_with_single_challenges() -> None:
     from fabkit.jobs.run import Pool
-    from fabkit.puzzles.each import EachQuery, solve_each
+    from fabkit.solve.each import EachQuery, solve_each
 
     puzzle = load_set(CALENDAR)
     with Pool() as pool:

@@ -128,7 +128,7 @@ for command in {CALLERS}:
     assert main(command.split() + ["-q"]) == 0, command
 from fabkit.jobs.run import Pool
 from fabkit.sets.library import load_set
-from fabkit.puzzles.each import EachQuery, solve_each
+from fabkit.solve.each import EachQuery, solve_each
 solve_each(EachQuery(load_set("calendar"), "date", "first"), Pool())
 from fabkit.core.kernels import KERNELS
 for kernel in KERNELS:

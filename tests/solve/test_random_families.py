@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from fabkit.model.puzzle import Board, Family, Label, PuzzleSet
-from fabkit.puzzles.each import EachQuery, answer_part
+from fabkit.solve.each import EachQuery, answer_part
 from tests.support.mixtures import mixture
 from tests.support.sketches import Sketch
 
