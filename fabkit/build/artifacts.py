@@ -10,8 +10,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from fabkit.core.errors import ExternalError, FabkitError, InputError, escape
-from fabkit.core.files import temporary_folder
 from fabkit.core.progress import Progress
+from fabkit.core.staging import temporary_folder
 from fabkit.jobs.parallel import Calls
 from fabkit.model.piece import Piece
 from fabkit.model.puzzle import PuzzleSet

@@ -17,13 +17,14 @@ from fabkit.drawing.draft import FlatDrawing, draft_for_pictures
 from fabkit.drawing.marks import mark_places
 from fabkit.drawing.outline import region_mm
 from fabkit.drawing.placement import Matrix, place_ball_piece, place_flat_piece, translated
+from fabkit.model.blockers import blockers
 from fabkit.model.clues import ClueFilter
 from fabkit.model.entry import subdivide
 from fabkit.model.lattice import Cell
 from fabkit.model.piece import Piece, marked_at
 from fabkit.model.puzzle import Challenge, PuzzleSet
 from fabkit.output.render.scene import ShadedMesh, Vector, dot
-from fabkit.profiles.accessory import LID, Accessory, Printable, accessories, blockers
+from fabkit.profiles.accessory import LID, Accessory, Printable, accessories
 from fabkit.profiles.filaments import in_own_colours
 from fabkit.profiles.profile import Profile
 from fabkit.solve.encoding import Layout

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fabkit.core.errors import InputError, escape, no_such, quote
-from fabkit.core.files import sha256
+from fabkit.core.hashes import sha256
 from fabkit.core.progress import Progress, no_progress
 from fabkit.jobs.parallel import Calls
 from fabkit.model.entry import (

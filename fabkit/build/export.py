@@ -14,7 +14,8 @@ from fabkit.build.manifest import generator_digest, input_digests, profile_diges
 from fabkit.build.reports import write_contents
 from fabkit.build.targets import BuildResult, OutputPath, Target, build
 from fabkit.core.errors import InputError, pluralize
-from fabkit.core.files import digest, json_text
+from fabkit.core.formats import json_text
+from fabkit.core.hashes import digest
 from fabkit.core.progress import Progress, counted, no_progress
 from fabkit.jobs.parallel import Calls
 from fabkit.model.piece import Piece

@@ -20,8 +20,10 @@ from fabkit.build.page_assets import models_data, models_script
 from fabkit.build.reports import write_contents
 from fabkit.build.targets import BuildResult, OutputPath, Target, build
 from fabkit.core.errors import InputError
-from fabkit.core.files import digest, json_text, read_json, temporary_folder, zip_bytes
+from fabkit.core.formats import json_text, read_json, zip_bytes
+from fabkit.core.hashes import digest
 from fabkit.core.progress import Progress, counted, no_progress
+from fabkit.core.staging import temporary_folder
 from fabkit.drawing.boards.parts import printed_parts
 from fabkit.model.puzzle import Entry, PuzzleSet, default_board
 from fabkit.output.i18n import LANGUAGES, load_messages

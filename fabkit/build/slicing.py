@@ -15,8 +15,9 @@ from fabkit.build.manifest import read_manifest, report_recipe
 from fabkit.build.reports import read_report, write_reports
 from fabkit.build.targets import OutputPath, Target, build
 from fabkit.core.errors import InputError, escape
-from fabkit.core.files import json_text, temporary_folder
+from fabkit.core.formats import json_text
 from fabkit.core.progress import Progress, counted, no_progress
+from fabkit.core.staging import temporary_folder
 from fabkit.drawing.boards.parts import printed_parts
 from fabkit.drawing.draft import tone_areas
 from fabkit.drawing.part import PartDrawing

@@ -11,7 +11,7 @@ from fabkit.cli.context import FAILURE_EXIT, PRINT_OPTIONS, SETTINGS_HELP, Conte
 from fabkit.cli.options import argument, option
 from fabkit.cli.report import Report
 from fabkit.core.errors import InputError, escape, join_names, pluralize, quote
-from fabkit.core.files import external_errors, write_atomically
+from fabkit.core.staging import external_errors, write_atomically
 from fabkit.profiles.profile import SETTINGS, Profile
 from fabkit.profiles.profile_file import dump_profile
 from fabkit.sets.library import shipped_names

@@ -12,7 +12,7 @@ from fabkit.cli import options
 from fabkit.cli.context import FAILURE_EXIT, Context
 from fabkit.cli.report import Report
 from fabkit.core.errors import InputError, join_names, no_such, pluralize
-from fabkit.core.files import csv_text
+from fabkit.core.formats import csv_text
 from fabkit.core.signals import cleanup_on_signal
 from fabkit.model.puzzle import PuzzleSet
 

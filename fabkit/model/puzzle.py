@@ -9,7 +9,7 @@ from itertools import product
 from typing import Any, Protocol, TypeVar
 
 from fabkit.core.errors import InputError, nearest, quote
-from fabkit.core.files import json_sha256
+from fabkit.core.hashes import json_sha256
 from fabkit.model.lattice import Cell, Lattice, Point, Ring
 from fabkit.model.piece import Form, Piece
 from fabkit.model.polygon import rings_of_cells

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from fabkit.core.errors import InputError, no_such
-from fabkit.core.files import shipped_file
+from fabkit.core.parsing import shipped_file
 from fabkit.profiles.profile import SETTINGS
 
 #: The supported languages by their two-letter codes; the first is the default.

@@ -15,7 +15,7 @@ import numpy as np
 
 from fabkit.core.colours import difference
 from fabkit.core.errors import pluralize
-from fabkit.core.files import csv_text
+from fabkit.core.formats import csv_text
 from fabkit.core.units import format_mm
 from fabkit.drawing.part import PartDrawing
 from fabkit.mesh.mesh import Mesh

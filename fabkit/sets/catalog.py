@@ -14,7 +14,8 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
 
-from fabkit.core.files import json_sha256, read_json
+from fabkit.core.formats import read_json
+from fabkit.core.hashes import json_sha256
 from fabkit.core.parsing import read_toml
 from fabkit.model.puzzle import Challenge, Entry, PuzzleSet, problem_sha256
 from fabkit.sets.library import shipped_folder

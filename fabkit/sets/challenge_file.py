@@ -35,8 +35,9 @@ from fabkit.core.errors import (
     pluralize,
     quote,
 )
-from fabkit.core.files import check_schema
+from fabkit.core.formats import check_schema
 from fabkit.core.parsing import parse_json, parse_toml, read_text
+from fabkit.model.blockers import blockers, place_unlike_blocker
 from fabkit.model.clues import ClueFilter
 from fabkit.model.entry import LEVELS, level_of, solution_error
 from fabkit.model.lattice import Cell
@@ -53,7 +54,6 @@ from fabkit.model.puzzle import (
     Result,
     default_board,
 )
-from fabkit.profiles.accessory import blockers, place_unlike_blocker
 from fabkit.sets.regions import LONGEST_SIDE, CellNumbering, RegionReader
 
 ANSWERS = ("solved", "impossible")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from fabkit.core.errors import InputError, escape, nearest, quote
-from fabkit.core.files import sha256
+from fabkit.core.hashes import sha256
 from fabkit.model.puzzle import PuzzleSet
 
 

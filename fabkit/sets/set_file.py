@@ -35,8 +35,9 @@ from fabkit.core.errors import (
     pluralize,
     quote,
 )
-from fabkit.core.files import digest
+from fabkit.core.hashes import digest
 from fabkit.core.parsing import parse_toml, read_text
+from fabkit.model.blockers import BLOCKER, blockers, place_unlike_blocker
 from fabkit.model.lattice import LATTICES, RENAMED_LATTICES, Cell, Lattice
 from fabkit.model.piece import (
     DARK,
@@ -61,7 +62,6 @@ from fabkit.model.puzzle import (
     area,
     default_board,
 )
-from fabkit.profiles.accessory import BLOCKER, blockers, place_unlike_blocker
 from fabkit.profiles.profile_file import (
     BY_KEY,
     RENAMED,

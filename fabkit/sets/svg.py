@@ -16,7 +16,7 @@ from typing import Any, Never
 from xml.parsers import expat
 
 from fabkit.core.errors import InputError, did_you_mean, escape, join_names, quote, truncate
-from fabkit.core.files import read_bytes
+from fabkit.core.parsing import read_bytes
 from fabkit.core.units import format_mm
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.polygon import LARGEST_COORDINATE, MAX_SIZE, OutlineError, cells_of_rings

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from fabkit.core.errors import InputError
-from fabkit.core.files import json_sha256
+from fabkit.core.hashes import json_sha256
 from fabkit.model.puzzle import problem_document
 from fabkit.solve.encoding import EncodedChallenge
 from fabkit.solve.engines.engine import Budget

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fabkit.core.files import shipped_file
+from fabkit.core.parsing import shipped_file
 from fabkit.model.lattice import LATTICES
 from fabkit.output.i18n import LANGUAGES, load_messages
 from fabkit.output.report import render_html

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field
 
 from fabkit.core.documents import choice
-from fabkit.core.files import digest, json_text, write_atomically
+from fabkit.core.formats import json_text
+from fabkit.core.hashes import digest
 from fabkit.core.progress import Progress
+from fabkit.core.staging import write_atomically
 from fabkit.model.entry import LEVELS
 from fabkit.puzzles.graded import CLUE_KINDS
 from fabkit.studio.project import Emit, Project

@@ -7,8 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fabkit.core.errors import ErrorDetail, InputError
-from fabkit.core.files import write_atomically
 from fabkit.core.progress import Progress, counted
+from fabkit.core.staging import write_atomically
 from fabkit.profiles.profile_form import ProfileForm
 from fabkit.studio.files import WorkingFolder, mesh_path
 from fabkit.studio.project import Emit, Project

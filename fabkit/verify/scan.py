@@ -39,6 +39,7 @@ from fabkit.mesh.rules.insertion import insertion_findings
 from fabkit.mesh.rules.outline import TOLERANCE_MM, UNIT_TOLERANCE, CommonSizes, typical_corners_mm
 from fabkit.mesh.topology import signed_volume, split_components
 from fabkit.model.balls import BallError
+from fabkit.model.blockers import with_blockers
 from fabkit.model.piece import Form, Piece, canonical_turn, forms_of_balls
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.puzzle import LID_SUFFIX, PuzzleSet
@@ -51,7 +52,6 @@ from fabkit.profiles.accessory import (
     has_texts,
     may_have_pegs,
     profile_as_made,
-    with_blockers,
 )
 from fabkit.profiles.profile import Profile
 from fabkit.verify.challenge_results import ChallengeResult, challenges_to_solve, solve_catalog

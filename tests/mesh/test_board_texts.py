@@ -19,10 +19,11 @@ from fabkit.mesh.files.readers import read_meshes
 from fabkit.mesh.finding import Finding
 from fabkit.mesh.mesh import Mesh
 from fabkit.mesh.rules.board import inspect_board
+from fabkit.model.blockers import BLOCKER
 from fabkit.model.puzzle import Label, PuzzleSet
 from fabkit.printing.bom import make_bom
 from fabkit.printing.plate import arrange_plates
-from fabkit.profiles.accessory import BLOCKER, accessories, printables
+from fabkit.profiles.accessory import accessories, printables
 from fabkit.profiles.profile_file import load_profile
 from fabkit.sets.library import load_set
 from fabkit.verify.reports import check, verify

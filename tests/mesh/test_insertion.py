@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from fabkit.core.errors import InputError
-from fabkit.core.files import json_text
+from fabkit.core.formats import json_text
 from fabkit.mesh.finding import Finding
 from fabkit.mesh.fitting.assembly import Assembly, assemble, ball_setup
 from fabkit.mesh.identity import PeggedPart

@@ -19,7 +19,7 @@ from fabkit.build.entries import Selection, gather, stated_and_generated
 from fabkit.certify import parse, verify
 from fabkit.cli import main
 from fabkit.core.errors import InputError
-from fabkit.core.files import json_text
+from fabkit.core.formats import json_text
 from fabkit.model.entry import LEVEL_SCORES, LEVELS
 from fabkit.model.lattice import Cell
 from fabkit.model.puzzle import Entry, PuzzleSet

@@ -13,7 +13,7 @@ import shapely
 
 from fabkit.certify import parse, verify_content
 from fabkit.cli.main import main
-from fabkit.core.files import json_text
+from fabkit.core.formats import json_text
 from fabkit.model.lattice import LATTICES, Cell, Lattice
 from fabkit.model.puzzle import Challenge, PuzzleSet, to_units
 from fabkit.sets.library import load_set

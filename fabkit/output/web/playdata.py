@@ -14,8 +14,10 @@ from typing import Any
 
 from fabkit.core.colours import basic_colour, ink_on
 from fabkit.core.errors import escape
-from fabkit.core.files import SCHEMA_VERSION, json_sha256
+from fabkit.core.formats import SCHEMA_VERSION
+from fabkit.core.hashes import json_sha256
 from fabkit.drawing.marks import mark_places
+from fabkit.model.blockers import blockers
 from fabkit.model.clues import ClueFilter
 from fabkit.model.entry import LEVELS
 from fabkit.model.lattice import Cell, Lattice, Point
@@ -41,7 +43,6 @@ from fabkit.output.labels import (
 from fabkit.output.numbering import NumberedChallenge, number_challenges
 from fabkit.output.pieces import BALL_DIAMETER_IN_PITCHES
 from fabkit.output.theme import CAPITAL, DARK, LIGHT, Theme
-from fabkit.profiles.accessory import blockers
 from fabkit.sets.regions import CellNumbering
 from fabkit.solve.difficulty import solving_order
 

@@ -8,13 +8,8 @@ from typing import Any
 
 from fabkit import __version__
 from fabkit.core.errors import InputError, escape, pluralize, quote
-from fabkit.core.files import (
-    NewerSchemaError,
-    external_errors,
-    json_text,
-    read_json,
-    staged_writes,
-)
+from fabkit.core.formats import NewerSchemaError, json_text, read_json
+from fabkit.core.staging import external_errors, staged_writes
 from fabkit.model.entry import LEVELS
 from fabkit.model.puzzle import PuzzleSet, default_board
 from fabkit.puzzles.graded.generate import UNIQUE_BY, GeneratedChallenges

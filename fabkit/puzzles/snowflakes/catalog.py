@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from fabkit import __version__
-from fabkit.core.files import SCHEMA_VERSION, json_text
+from fabkit.core.formats import SCHEMA_VERSION, json_text
 from fabkit.model.entry import level_of, subdivide
 from fabkit.model.lattice import Cell
 from fabkit.model.piece import Piece

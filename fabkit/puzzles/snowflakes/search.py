@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from fabkit.core.files import json_sha256
+from fabkit.core.hashes import json_sha256
 from fabkit.core.progress import Progress
 from fabkit.jobs.checkpoint import Checkpoint
 from fabkit.jobs.run import Pool, Task, run_tasks

@@ -1,144 +1,21 @@
-"""Atomic file output, and locks so that only one process writes to a folder."""
+"""Files that appear whole or not at all, and locks so that only one process writes to a folder."""
 
 from __future__ import annotations
 
 import contextlib
-import csv
 import errno
 import functools
-import hashlib
-import io
-import json
 import os
 import shutil
 import tempfile
-import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from fabkit.core.errors import ExternalError, InputError, escape, truncate
 from fabkit.core.signals import cleanup_on_signal, defer_signals
 
-#: The version of every JSON file that fabkit writes. Newer versions are refused.
-SCHEMA_VERSION = 1
-_NO_SCHEMA = "has no schema number; it is not a fabkit file"
 LOCK_NAME = ".fabkit.lock"
 _STAGING_PREFIX = ".fabkit-"
-
-
-def sha256(path: Path) -> str:
-    """Return the SHA-256 of a file as 64 hexadecimal digits."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def digest(*parts: str | bytes) -> str:
-    """Return one SHA-256 over several parts; lengths are hashed, so that boundaries matter."""
-    total = hashlib.sha256()
-    for part in parts:
-        content = part.encode() if isinstance(part, str) else part
-        total.update(len(content).to_bytes(8, "big") + content)
-    return total.hexdigest()
-
-
-def json_sha256(value: Any) -> str:
-    """Return the SHA-256 of a value as compact JSON with sorted keys."""
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def json_text(document: dict[str, Any], indent: int | None = 2) -> str:
-    """Return a JSON file's text: the schema first, one trailing line break."""
-    return (
-        json.dumps({"schema": SCHEMA_VERSION, **document}, indent=indent, ensure_ascii=False) + "\n"
-    )
-
-
-def csv_text(rows: Iterable[Iterable[object]]) -> str:
-    """Return a CSV file's text, the same on every system.
-
-    Example:
-        >>> print(csv_text([["A", "B, C"], [1, None]]), end="")
-        A,"B, C"
-        1,
-    """
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    return text.getvalue()
-
-
-def shipped_file(path: Path) -> Path:
-    """Return the path of a file that comes with fabkit.
-
-    Raises:
-        ExternalError: if it is missing.
-    """
-    if path.is_file():
-        return path
-    raise ExternalError(f"there is no {escape(str(path))}, which comes with fabkit; reinstall it")
-
-
-def read_bytes(path: Path, source: str, expected: str, max_bytes: int) -> bytes:
-    """Read an untrusted file; ``source`` and ``expected`` are for messages.
-
-    At most ``max_bytes`` + 1 bytes are read, so that the caller can refuse a larger file.
-
-    Raises:
-        InputError: when the file does not exist or cannot be read.
-    """
-    try:
-        with path.open("rb") as file:
-            size = os.fstat(file.fileno()).st_size or max_bytes
-            return file.read(min(size, max_bytes) + 1)  # which allocates the size requested
-    except FileNotFoundError:
-        raise InputError.of(source, "there is no such file") from None
-    except IsADirectoryError:
-        raise InputError.of(source, f"is a folder; expected {expected}") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise InputError.of(source, f"cannot be read: {reason}") from None
-
-
-def read_json(path: Path) -> dict[str, Any]:
-    """Read a JSON file that fabkit wrote.
-
-    Raises:
-        InputError: when it is not JSON, not an object, or of a newer schema.
-        FileNotFoundError: when there is none.
-    """
-    name = escape(str(path))
-    try:
-        document = json.loads(path.read_bytes())
-    except (ValueError, RecursionError) as error:
-        raise InputError.of(name, f"is not JSON: {escape(str(error))}") from None
-    if not isinstance(document, dict):
-        raise InputError.of(name, "expected a JSON object")
-    if "schema" not in document:
-        raise InputError.of(name, _NO_SCHEMA)
-    check_schema(document, name)
-    return document
-
-
-def check_schema(document: Mapping[str, Any], source: str) -> None:
-    """Refuse a document of a newer schema; one without a number may be written by hand.
-
-    Raises:
-        InputError: when the number is invalid; NewerSchemaError when it is too large.
-    """
-    schema = document.get("schema", SCHEMA_VERSION)
-    if not isinstance(schema, int) or isinstance(schema, bool):
-        raise InputError.of(source, _NO_SCHEMA)
-    if schema > SCHEMA_VERSION:
-        raise NewerSchemaError.of(
-            source,
-            f"was written by a newer fabkit (schema {escape(str(schema))}, this version supports "
-            f"{SCHEMA_VERSION}); update fabkit or choose another folder with -o",
-        )
-
-
-class NewerSchemaError(InputError):
-    """A file written by a newer fabkit. It is never overwritten."""
 
 
 @contextlib.contextmanager
@@ -282,23 +159,6 @@ def staged_writes(folder: Path) -> Iterator[Staging]:
     doing = f"cannot write in {escape(str(folder))}"
     with folder_lock(folder), external_errors(doing), Staging(folder) as staging:
         yield staging
-
-
-def zip_bytes(contents: Mapping[str, bytes]) -> bytes:
-    """Return a zip archive, compressed at the highest level. Equal contents give equal bytes.
-
-    Example:
-        >>> zip_bytes({"a.txt": b"text"})[:2]
-        b'PK'
-    """
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
-        for name, content in contents.items():
-            info = zipfile.ZipInfo(name)
-            info.create_system = 3  # Unix
-            info.external_attr = 0o644 << 16
-            archive.writestr(info, content, zipfile.ZIP_DEFLATED, 9)
-    return packed.getvalue()
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
