@@ -24,7 +24,8 @@ from fabkit.sets.catalog import (
     record_kind,
     rules_sha256,
 )
-from fabkit.sets.challenge_file import challenge_record, read_challenges, read_list, solution_record
+from fabkit.sets.challenge_file import read_challenges, read_list
+from fabkit.sets.challenge_writer import challenge_record, solution_record
 from fabkit.sets.library import load_set
 from fabkit.solve.answer import count_solutions
 from fabkit.solve.difficulty import difficulty

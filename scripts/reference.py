@@ -28,7 +28,7 @@ from fabkit.profiles.profile_file import (
     read_layer,
 )
 from fabkit.sets.catalog import catalog_records
-from fabkit.sets.challenge_file import (
+from fabkit.sets.challenge_tables import (
     ChallengeFile,
     DifficultyTable,
     GivenTable,
@@ -36,7 +36,7 @@ from fabkit.sets.challenge_file import (
     ResultTable,
 )
 from fabkit.sets.library import load_set, shipped_names
-from fabkit.sets.set_file import SetFile
+from fabkit.sets.set_tables import SetFile
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
 #: Options of every command, which are listed once.

@@ -203,6 +203,11 @@ class ErrorList:
         if len(self._kept) < _MAX_ERRORS:
             self._kept.append(ErrorDetail(key, message))
 
+    def extend(self, details: Iterable[ErrorDetail]) -> None:
+        """Record several errors."""
+        for detail in details:
+            self.add(detail.key, detail.message)
+
     def raise_if_any(self) -> None:
         """Raise `InputError` with all recorded errors, if any."""
         if self.count:

@@ -69,6 +69,11 @@ class Board:
         """Return how many cells stay open besides those that a challenge names."""
         return max(self.open_count - len(minus), 0)
 
+    def clues_in(self, region: frozenset[Cell]) -> tuple[Clue, ...]:
+        """Return its clues on the cells of a region."""
+        clues = (replace(clue, cells=clue.cells & region) for clue in self.clues)
+        return tuple(clue for clue in clues if clue.cells)
+
     def other_clues(self, clues: Iterable[Clue]) -> list[Clue]:
         """Return clues without the cells of which the board demands the same in every challenge."""
         others = []
@@ -183,17 +188,14 @@ class Family:
     def member(self, chosen: Sequence[Label]) -> Challenge:
         """Return the challenge with these choices."""
         minus = frozenset[Cell]().union(*(label.cells for label in chosen))
+        region = self.board.cells - minus
         return Challenge(
             self.name(chosen),
-            self.board.cells - minus,
+            region,
             self.pieces,
             flips=self.flips,
             title=" ".join(label.text for label in chosen) if self.prefix == "" else "",
-            clues=tuple(
-                replace(clue, cells=clue.cells - minus)
-                for clue in self.board.clues
-                if not clue.cells <= minus
-            ),
+            clues=self.board.clues_in(region),
             open_count=self.board.rest_open(minus),
             minus=minus,
             blocked=self.blocked,

@@ -66,8 +66,8 @@ def schema_of(kind: str) -> dict[str, Any]:
     """Return the JSON schema of a kind of file, for completion and validation in editors."""
     from fabkit.core.documents import Table, json_schema
     from fabkit.profiles.profile_file import profile_table
-    from fabkit.sets.challenge_file import ChallengeFile
-    from fabkit.sets.set_file import SetFile
+    from fabkit.sets.challenge_tables import ChallengeFile
+    from fabkit.sets.set_tables import SetFile
 
     models: dict[str, type[Table]]
     models = {"set": SetFile, "profile": profile_table(), "challenge": ChallengeFile}

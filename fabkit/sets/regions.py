@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from fabkit.core.documents import Table, exactly_one
 from fabkit.core.errors import ErrorList, join_or, no_such, quote
 from fabkit.model.balls import Ball, BallBody, BallError
 from fabkit.model.lattice import Cell, Lattice, Point, Ring
@@ -112,6 +113,7 @@ class RegionReader:
     Args:
         drawings: the SVG files beside the set file; None where none are allowed.
         unit_mm: grid unit of SVG files; None when the set defines none.
+        proved: whether the file was checked before, as a shipped catalog was.
     """
 
     def __init__(
@@ -120,13 +122,29 @@ class RegionReader:
         errors: ErrorList,
         drawings: SvgFolder | None = None,
         unit_mm: float | None = None,
+        proved: bool = False,
     ) -> None:
         self.lattice = lattice
         self.errors = errors
+        self.proved = proved
         self._drawings = drawings
         self._unit_mm = unit_mm
         self._cells_left = MAX_CELLS_OF_FILE
         self._noted: set[str] = set()
+
+    def drawn(
+        self,
+        table: Table,
+        keys: Sequence[str],
+        numbering: CellNumbering | None = None,
+        required: bool = True,
+        piece: bool = False,
+    ) -> tuple[str, frozenset[Cell]]:
+        """Return which of several keys a table has, and its cells; see `exactly_one` and `read`."""
+        key = exactly_one(self.errors, table, keys, required)
+        if not key:
+            return key, frozenset()
+        return key, self.read(key, getattr(table, key), table.key(key), numbering, piece)
 
     def read(
         self,
@@ -145,12 +163,14 @@ class RegionReader:
                 piece, where plain numbers have none.
             piece: whether it draws a piece: its outline must not touch itself, its rows are strings.
         """
+        cells = frozenset[Cell]()
         if self._cells_left <= 0:
-            return frozenset()
+            return cells
+        if kind == "frame" and self.proved:
+            return cells.union(map(tuple, value))
         lattice = self.lattice
         errors = self.errors
         errors_before = errors.count
-        cells = frozenset[Cell]()
         try:
             if kind in ("outline", "svg") and not lattice.has_outlines:
                 has_none = f"the {lattice.name} lattice has no outlines"

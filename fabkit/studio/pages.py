@@ -76,7 +76,7 @@ def start_document(
 ) -> dict[str, Any]:
     """Return what the page starts with: the set to open, sets to choose from, all lattices, and the
     colours of pieces by default."""
-    from fabkit.sets.set_file import PALETTE
+    from fabkit.sets.piece_reader import PALETTE
 
     return {
         "open": folder.read(start),

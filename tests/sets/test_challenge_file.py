@@ -22,12 +22,8 @@ from fabkit.model.lattice import Cell
 from fabkit.model.puzzle import Challenge, Entry, Given, PuzzleSet
 from fabkit.puzzles.snowflakes.catalog import text
 from fabkit.sets.catalog import shipped_entries
-from fabkit.sets.challenge_file import (
-    challenge_record,
-    frame_cells,
-    read_challenges,
-    solution_record,
-)
+from fabkit.sets.challenge_file import read_challenges
+from fabkit.sets.challenge_writer import challenge_record, frame_cells, solution_record
 from fabkit.sets.challenges import challenge_in_file, find_challenge
 from fabkit.sets.library import load_set, shipped_names
 from fabkit.sets.set_file import read_set

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from fabkit.core.errors import InputError
 from fabkit.model.lattice import LATTICES, Cell, Lattice
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.sets.set_file import PALETTE, read_set
+from fabkit.sets.piece_reader import PALETTE
+from fabkit.sets.set_file import read_set
 from tests.support.drawnsets import DOMINO, HEAD, drawing, written
 from tests.support.strategies import cell_sets, neighbours
 

@@ -15,7 +15,8 @@ import tomli_w
 from fabkit.cli import main
 from fabkit.core.errors import InputError
 from fabkit.profiles.profile_file import load_profile
-from fabkit.sets.challenge_file import ChallengeFile, read_challenges
+from fabkit.sets.challenge_file import read_challenges
+from fabkit.sets.challenge_tables import ChallengeFile
 from fabkit.sets.library import SCHEMAS, load_set, schema_of, shipped_folder, shipped_names
 from fabkit.sets.set_file import read_set
 from tests.conftest import ROOT

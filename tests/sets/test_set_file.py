@@ -24,7 +24,8 @@ from fabkit.output.pieces import piece_sheet
 from fabkit.profiles.profile_file import load_profile
 from fabkit.sets.challenges import challenge_in_file, find_challenge
 from fabkit.sets.library import load_set
-from fabkit.sets.set_file import PALETTE, read_set
+from fabkit.sets.piece_reader import PALETTE
+from fabkit.sets.set_file import read_set
 from tests.support.docpages import example
 from tests.support.drawnsets import QUARTER, SQUARE, drawing, read, svg_cells, written
 from tests.support.sketches import board

@@ -14,7 +14,7 @@ from fabkit.model.entry import LEVELS
 from fabkit.model.puzzle import PuzzleSet, default_board
 from fabkit.puzzles.graded.generate import UNIQUE_BY, GeneratedChallenges
 from fabkit.puzzles.graded.grading import GradedChallenge
-from fabkit.sets.challenge_file import challenge_record, solution_record
+from fabkit.sets.challenge_writer import challenge_record, solution_record
 from fabkit.sets.library import set_argument
 
 #: The list in the output folder.

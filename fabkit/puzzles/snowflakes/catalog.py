@@ -18,7 +18,7 @@ from fabkit.puzzles.snowflakes.field import EVEN, MIXED, ODD, PARITIES, Field
 from fabkit.puzzles.snowflakes.query import ALGORITHM, SnowflakeQuery
 from fabkit.puzzles.snowflakes.search import UNKNOWN, CandidateResult, ParityResult
 from fabkit.puzzles.snowflakes.tiler import IMPOSSIBLE, SOLVED
-from fabkit.sets.challenge_file import challenge_record, solution_record
+from fabkit.sets.challenge_writer import challenge_record, solution_record
 from fabkit.sets.library import set_argument
 
 
