@@ -36,12 +36,8 @@ _DRAWINGS = {
 
 
 class ChallengeReader:
-    """Reads and validates challenges of a set; errors are recorded with those of its regions.
-
-    Args:
-        puzzle: the set, as far as it has been read.
-        regions: reads drawings.
-    """
+    """Reads and validates challenges of a set, as far as it has been read; errors are recorded with those
+    of its regions."""
 
     def __init__(self, puzzle: PuzzleSet, regions: RegionReader) -> None:
         self.parts = PartsReader(puzzle, regions)
@@ -51,12 +47,8 @@ class ChallengeReader:
         self._errors = regions.errors
 
     def read(self, table: ChallengeFile, name: str = "") -> Entry:
-        """Convert a challenge with its result; usable only if there are no errors.
-
-        Args:
-            table: its document.
-            name: default id.
-        """
+        """Convert a challenge with its result; usable only if there are no errors. `name` is its default
+        id."""
         errors_before = self._errors.count
         whole, numbering = self._region(table)
         minus = self._minus(table, whole, numbering)
@@ -77,24 +69,14 @@ class ChallengeReader:
             open_count = table.open
             self._add(table.key("open"), open_error(open_count, region, count))
         challenge = Challenge(
-            table.id or name,
-            region,
-            pieces,
-            given,
-            flips,
-            table.answer,
-            table.title,
-            count,
-            clues,
-            open_count,
-            minus,
-            table.blocked,
-        )
+            table.id or name, region, pieces, given, flips, table.answer, table.title, count, clues,
+            open_count, minus, table.blocked,
+        )  # fmt: skip
         entry = self._with_result(table, challenge, numbering)
         is_sound = self._errors.count == errors_before and not self._regions.proved
         if entry.solution and is_sound and (error := solution_error(entry, self._puzzle)):
-            message = f"{error}; correct it, or leave it out"
-            self._errors.add(f"{table.key('result')}.solution", message)
+            key = f"{table.key('result')}.solution"
+            self._errors.add(key, f"{error}; correct it, or leave it out")
         return entry
 
     def _add(self, key: str, message: str) -> None:

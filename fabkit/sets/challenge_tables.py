@@ -152,9 +152,7 @@ class ChallengeFile(Table):
     clue: list[ClueTable] = Field([], description="what must cover some cells")
     given: list[GivenTable] = Field([], description="pieces that are placed already")
     of: Text = Field(
-        "",
-        max_length=100,
-        description="id of the challenge that a starting position belongs to",
+        "", max_length=100, description="id of the challenge that a starting position belongs to"
     )
     parity: Annotated[str, choice(*PARITIES)] = Field(
         "", description="of a snowflake: where its centre is on the grid"

@@ -49,17 +49,11 @@ def read_family(table: FamilyTable, parts: PartsReader) -> Family | None:
             errors.add(f"{table.key('without')}[{index}]", message)
     if errors.count > errors_before:
         return None
+    without = tuple(frozenset(name.split("-")) for name in table.without)
     family = Family(
-        table.id,
-        table.title or table.id,
-        board,
-        tuple(groups),
-        pieces,
-        puzzle.flips,
-        table.prefix,
-        table.blocked,
-        tuple(frozenset(name.split("-")) for name in table.without),
-    )
+        table.id, table.title or table.id, board, tuple(groups), pieces, puzzle.flips, table.prefix,
+        table.blocked, without,
+    )  # fmt: skip
     if board.cells and next(family.choices(), None) is None:
         advice = "name more cells, or less in without"
         errors.add(key, f"leave no choice of a different cell of each group; {advice}")
@@ -67,7 +61,7 @@ def read_family(table: FamilyTable, parts: PartsReader) -> Family | None:
 
 
 def _group(group: Any, key: str, numbering: CellNumbering, parts: PartsReader) -> tuple[Label, ...]:
-    """Return the choices of a group; see `_choice_name`."""
+    """Return the choices of a group; see `choice_name`."""
     names = group.split() if isinstance(group, str) else group
     if not isinstance(names, list) or not names:
         expected = "expected labels in a string, or a list of cells"
@@ -105,10 +99,10 @@ def _choice(name: Any, numbering: CellNumbering) -> Label:
         raise ValueError(f"{quote(name)} cannot be in a name, where {advice}")
     if isinstance(name, str):  # other texts are only printed on the board
         read_word(name)
-    return Label(_choice_name(name, numbering, cells), cells)
+    return Label(choice_name(name, numbering, cells), cells)
 
 
-def _choice_name(name: Any, numbering: CellNumbering, cells: frozenset[Cell]) -> str:
+def choice_name(name: Any, numbering: CellNumbering, cells: frozenset[Cell]) -> str:
     """Return a label, or ``r2c3`` for ``[2, 3]`` and ``r2c3k1`` for ``[2, 3, 1]``."""
     if isinstance(name, str):
         return name

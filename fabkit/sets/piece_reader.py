@@ -1,16 +1,15 @@
-"""Read the tables of pieces: how they are drawn, their marks and colours, their copies."""
+"""Read the tables of pieces: how they are drawn, the looks of their marks, their copies."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from fabkit.core.documents import exactly_one, read_identifier
-from fabkit.core.errors import join_names, quote
-from fabkit.model.lattice import Cell
-from fabkit.model.piece import DARK, HOLE, Piece, chequered_cells, moves_onto
+from fabkit.core.documents import COLOUR, exactly_one, read_identifier
+from fabkit.core.errors import ErrorList, join_names, quote
+from fabkit.model.lattice import Cell, Lattice
+from fabkit.model.piece import DARK, HOLE, LOOKS, Piece, chequered_cells, moves_onto
 from fabkit.model.puzzle import area
-from fabkit.sets.head_reader import PLAIN_LETTER
 from fabkit.sets.regions import RegionReader, flat_form, read_balls
 from fabkit.sets.set_checks import area_errors
 from fabkit.sets.set_tables import PIECE_KEYS, HeadTable, PieceTable
@@ -25,7 +24,46 @@ PALETTE = (
     "#778888", "#bbee77", "#886699", "#cc1155", "#2233aa", "#55bb88", "#aa7722", "#bb99ff",
 )  # fmt: skip
 
+#: The letter of a cell without a mark, where a set has marks.
+PLAIN_LETTER = "X"
 _LONGEST_DEFAULT_LABEL = 2
+
+
+def read_looks(head: HeadTable, lattice: Lattice, errors: ErrorList) -> dict[str, str]:
+    """Return the looks of marks by letter, and check the second colour."""
+    if head.chequer and not lattice.is_square:
+        message = f"only squares can be chequered, and the lattice is {lattice.name}; leave it out"
+        errors.add("set.chequer", message)
+    if "chequer_role" in head.model_fields_set and not head.chequer:
+        errors.add("set.chequer_role", 'needs a second colour; write chequer = "#5d3a1a"')
+    looks = _looks(head, errors)
+    if looks and head.chequer:
+        errors.add("set.marks", "exclude set.chequer; choose one")
+    return looks
+
+
+def _looks(head: HeadTable, errors: ErrorList) -> dict[str, str]:
+    """Return the looks of marks; after an error the letter itself, which no other mark has."""
+    looks: dict[str, str] = {}
+    marks = head.marks
+    if not isinstance(marks, dict):
+        errors.add("set.marks", f"expected a table, found {quote(marks)}")
+        return looks
+    for letter, look in marks.items():
+        if len(letter) != 1 or not letter.isalpha() or letter == PLAIN_LETTER:
+            expected = f"expected a single letter other than {PLAIN_LETTER}, the plain cell"
+            errors.add("set.marks", f"{expected}; found {quote(letter)}")
+            continue
+        try:
+            looks[letter] = look if look in LOOKS else COLOUR.read(look)
+        except ValueError:
+            looks[letter] = letter
+            expected = f'expected {", ".join(LOOKS)} or a colour such as "#5d3a1a"'
+            errors.add(f"set.marks.{letter}", f"{expected}, found {quote(look)}")
+        if list(looks.values()).count(looks[letter]) > 1:
+            message = f"another mark is {quote(look)} as well; choose another look"
+            errors.add(f"set.marks.{letter}", message)
+    return looks
 
 
 class PieceReader:
@@ -61,10 +99,7 @@ class PieceReader:
             errors.extend(area_errors(table, area(self.lattice, piece.forms[0])))
         if table.bonds is not None and key not in ("balls", ""):
             errors.add(table.key("bonds"), "join balls, and this piece has none")
-        if table.count == 1:
-            return [piece]
-        stem = f"{table.id}-" if table.id[-1].isdigit() else table.id
-        ids = [f"{stem}{number + 1}" for number in range(table.count)]
+        ids = copy_ids(table.id, table.count)
         if faults := list(filter(None, map(made_id_error, ids))):
             errors.add(table.key("count"), faults[0])
         return [replace(piece, id=copy_id) for copy_id in ids]
@@ -159,6 +194,12 @@ class PieceReader:
             message = f"is neither {PLAIN_LETTER}, a cell, nor a mark of the set ({known})"
             self.errors.add(key, f"{quote(min(unknown))} {message}")
         return {cell: letter for cell, letter in letters.items() if letter in self.looks}
+
+
+def copy_ids(name: str, count: int) -> list[str]:
+    """Return the ids of the pieces of a table."""
+    stem = f"{name}-" if name[-1:].isdigit() else name
+    return [f"{stem}{number + 1}" for number in range(count)] if count > 1 else [name]
 
 
 def default_label(name: str) -> str:

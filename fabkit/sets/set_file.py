@@ -9,19 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from fabkit.core.documents import read_document
-from fabkit.core.errors import ErrorList, escape
+from fabkit.core.errors import ErrorList, InputError, escape, quote
 from fabkit.core.hashes import digest
 from fabkit.core.parsing import parse_toml, read_text
 from fabkit.model.lattice import LATTICES
 from fabkit.model.piece import DARK
 from fabkit.model.puzzle import MOVES, Board, PuzzleSet, Result
-from fabkit.profiles.profile_file import BY_KEY, RENAMED
+from fabkit.profiles.profile_file import BY_KEY, RENAMED, load_profile, table_values
 from fabkit.sets.board_reader import read_board, with_board_clues
 from fabkit.sets.challenge_reader import ChallengeReader
 from fabkit.sets.cut_reader import read_cut
 from fabkit.sets.family_reader import read_family
-from fabkit.sets.head_reader import PROFILE, former_name_notes, profile_values, read_looks
-from fabkit.sets.piece_reader import PieceReader
+from fabkit.sets.piece_reader import PieceReader, read_looks
 from fabkit.sets.regions import RegionReader
 from fabkit.sets.set_checks import (
     area_errors,
@@ -33,6 +32,9 @@ from fabkit.sets.set_checks import (
 )
 from fabkit.sets.set_tables import MOST_PIECES, SetFile
 from fabkit.sets.svg import SvgFolder
+
+#: The table of a set's own defaults of the profile.
+_PROFILE = "profile"
 
 
 def read_set(path: Path, source: str | None = None, text: str | None = None) -> PuzzleSet:
@@ -50,8 +52,8 @@ def read_set(path: Path, source: str | None = None, text: str | None = None) -> 
     if text is None:
         text = read_text(path, name, "a TOML file")
     document = parse_toml(text, name)
-    keys = [f"{PROFILE}.{key}" for key in BY_KEY]
-    renamed = {f"{PROFILE}.{old}": new for old, new in RENAMED.items()}
+    keys = [f"{_PROFILE}.{key}" for key in BY_KEY]
+    renamed = {f"{_PROFILE}.{old}": new for old, new in RENAMED.items()}
     file = read_document(SetFile, document, errors, keys, renamed)
     if file:
         puzzle = _SetReader(file, document, errors, path.parent).read(text)
@@ -69,7 +71,7 @@ class _SetReader:
         self.document = document
         self.errors = errors
         self.lattice = LATTICES[file.set.lattice]
-        self.values = profile_values(file, errors)
+        self.values = _profile_values(file, errors)
         self.drawings = SvgFolder(folder)
         unit_mm = self.values.get("unit_mm")
         self.regions = RegionReader(self.lattice, errors, self.drawings, unit_mm)
@@ -115,10 +117,16 @@ class _SetReader:
             group=head.group,
             credit=head.source,
             licence=head.licence,
-            notes=former_name_notes(
-                self.lattice, self.document["set"]["lattice"], self.errors.source
-            ),
+            notes=self._notes(self.document["set"]["lattice"]),
         )
+
+    def _notes(self, lattice: str) -> tuple[str, ...]:
+        """Return a note about a lattice's former name."""
+        name = self.lattice.name
+        if lattice == name:
+            return ()
+        change = f"is now called {quote(name)}; write lattice = {quote(name)}"
+        return (f"{self.errors.source}: set.lattice: {quote(lattice)} {change}",)
 
     def _with_challenges(self, puzzle: PuzzleSet) -> PuzzleSet:
         """Return the set with clues, challenges and families, which name marks, pieces and boards."""
@@ -153,3 +161,21 @@ class _SetReader:
             errors.extend(shared_names(file, puzzle))
         if not errors.count:
             errors.extend(area_errors(file.set, puzzle.area))
+
+
+def _profile_values(file: SetFile, errors: ErrorList) -> dict[str, Any]:
+    """Return the set's own defaults of the profile: its unit, and its table."""
+    head = file.set
+    unit = {} if head.unit is None else {"unit_mm": head.unit}
+    if file.profile is None:
+        return unit
+    values: dict[str, Any] = {"title": f"as {head.name} is made by default"}
+    values |= unit | table_values(file.profile)
+    if unit and values["unit_mm"] != head.unit:
+        errors.add(f"{_PROFILE}.unit", "differs from set.unit; write only one of them")
+    try:
+        load_profile(set_values=values)
+    except InputError as error:
+        for detail in error.errors:
+            errors.add(f"{_PROFILE}.{detail.key}", detail.message)
+    return values

@@ -186,10 +186,7 @@ class FamilyTable(Table):
     board: Annotated[Any, Shape("a board", str)] = Field(
         None, description="id of the board; the set's first by default"
     )
-    groups: Annotated[
-        Any,
-        Shape("a list of groups", list[str | list[Pair | int | str]]),
-    ] = Field(
+    groups: Annotated[Any, Shape("a list of groups", list[str | list[Pair | int | str]])] = Field(
         description="groups of cells, one of which is chosen: labels in a string, or a list of cells; "
         "names of members consist of them, so they have letters, digits and _ only"
     )
@@ -237,9 +234,7 @@ class SetFile(Table):
     set: HeadTable = Field(description="a table [set] with name, lattice and moves")
     cut: CutTable = Field(None, description="pieces and board in one drawing")  # type: ignore[assignment]
     piece: list[PieceTable] = Field(
-        [],
-        description="one table [[piece]] or more, unless [cut] has them",
-        max_length=MOST_PIECES,
+        [], description="one table [[piece]] or more, unless [cut] has them", max_length=MOST_PIECES
     )
     board: list[BoardTable] = Field([], max_length=1000)
     family: list[FamilyTable] = Field([], max_length=100)

@@ -99,9 +99,6 @@ def line_of(text: str, key: str) -> int:
     return text.count("\n", 0, start) + 1
 
 
-# --- reading --------------------------------------------------------------------------------------
-
-
 @dataclass
 class _Line:
     """A key with its value, below comments and blank lines."""
@@ -189,9 +186,6 @@ def _places(text: str) -> Iterator[tuple[tuple[str | int, ...], int]]:
                     index += 1
 
 
-# --- comparing ------------------------------------------------------------------------------------
-
-
 def _same(a: Any, b: Any) -> bool:
     """Return whether two values are equal; a number is neither true nor false."""
     if isinstance(a, Mapping) and isinstance(b, Mapping):
@@ -231,9 +225,6 @@ def _origins(old: Mapping[_Step, _Table], new: Mapping[_Step, _Table]) -> dict[_
 
 def _identity(step: _Step, table: _Table) -> object:
     return step[0], step[1] is None, json.dumps(table.get("id", table), default=str)
-
-
-# --- writing --------------------------------------------------------------------------------------
 
 
 def _edited(blocks: list[_Block], path: _Path, old: _Table, new: _Table) -> str:

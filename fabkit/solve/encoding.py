@@ -13,13 +13,7 @@ import numpy as np
 from fabkit.core.errors import InputError
 from fabkit.model.clues import ClueFilter, contradictory_given
 from fabkit.model.lattice import Cell, Lattice, Point, Symmetry
-from fabkit.model.piece import (
-    Marks,
-    Piece,
-    marked_images,
-    normalize_cells,
-    placements,
-)
+from fabkit.model.piece import Marks, Piece, marked_images, normalize_cells, placements
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.puzzle import Challenge, Clue, PuzzleSet, rings_to_units
 from fabkit.sets.regions import CellNumbering

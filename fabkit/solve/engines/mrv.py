@@ -234,17 +234,9 @@ def mrv_search(  # type: ignore[no-untyped-def]
     noted = depth = nodes = np.int64(0)
     while True:
         why, depth, walked, weight, noted = _mrv_search(
-            options,
-            state,
-            optional_kinds,
-            no_areas,
-            first_item,
-            items,
-            noted,
-            depth,
-            max_nodes - nodes,
-            solution_limit,
-        )
+            options, state, optional_kinds, no_areas, first_item, items, noted, depth,
+            max_nodes - nodes, solution_limit,
+        )  # fmt: skip
         nodes += walked
         if weight > 0:
             return 1, nodes, chosen[:depth].copy(), items[:noted].copy()
