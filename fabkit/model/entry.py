@@ -49,11 +49,13 @@ def entry_of(challenge: Challenge, kind: str = "") -> Entry:
     return Entry(challenge, kind or ("start" if is_start else "challenge"))
 
 
-def subdivide(lattice: Lattice, cells: Iterable[Cell]) -> frozenset[Cell]:
-    """Split each cell into four cells of the same lattice with units half as long.
+def subdivide(lattice: Lattice, cells: Iterable[Cell], halves: int = 2) -> frozenset[Cell]:
+    """Split each cell into four cells of the same lattice with units half as long; see `Entry.halves`.
 
     Works for lattices of squares, whole or quartered: hexagons cannot be subdivided.
     """
+    if halves == 1:
+        return frozenset(cells)
     quarters = {
         kind: cells_of_rings(lattice, [tuple((2 * x, 2 * y) for x, y in lattice.ring(kind))])
         for kind in lattice.corners

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 
 from fabkit.model.entry import subdivide
@@ -10,11 +10,6 @@ from fabkit.model.lattice import Cell, Lattice, Symmetry
 from fabkit.model.piece import PLAIN, Marks, Orientation, Piece, normalize_cells
 
 _NO_MARKS: Mapping[Cell, str] = MappingProxyType({})
-
-
-def split_cells(lattice: Lattice, cells: Iterable[Cell], halves: int) -> frozenset[Cell]:
-    """Split cells for the lattice of an entry; see `Entry.halves`."""
-    return frozenset(cells) if halves == 1 else subdivide(lattice, cells)
 
 
 class PieceOrientations:
@@ -75,7 +70,7 @@ class PieceOrientations:
         """
         shape = normalize_cells(self._lattice, cells)
         for number, orientation in enumerate(self.all):
-            parts = split_cells(self._lattice, orientation.cells, halves)
+            parts = subdivide(self._lattice, orientation.cells, halves)
             if normalize_cells(self._lattice, parts) != shape:
                 continue
             (x0, y0), (x1, y1) = min(parts), min(cells)

@@ -60,11 +60,8 @@ def _labels(table: BoardTable, cells: frozenset[Cell], regions: RegionReader) ->
 def with_board_clues(
     puzzle: PuzzleSet, tables: Sequence[BoardTable | None], regions: RegionReader
 ) -> PuzzleSet:
-    """Return the set with the clues of its boards, which name pieces and marks.
-
-    Args:
-        tables: of each board; None for one that is cut into the pieces.
-    """
+    """Return the set with the clues of its boards, which name pieces and marks; a board that is cut into
+    the pieces has no table."""
     parts = PartsReader(puzzle, regions)
     boards = []
     for board, table in zip(puzzle.boards, tables, strict=True):

@@ -39,7 +39,8 @@ def read_challenges(path: Path, puzzle: PuzzleSet) -> list[Entry]:
         return read_list(document, puzzle, name)
     errors = ErrorList(name)
     table = read_document(ChallengeFile, document, errors)
-    entries = [_reader(puzzle, errors).read(table, _safe_id(path.stem))] if table else []
+    reader = ChallengeReader(puzzle, RegionReader(puzzle.lattice, errors))
+    entries = [reader.read(table, _safe_id(path.stem))] if table else []
     errors.raise_if_any()
     return entries
 
@@ -66,10 +67,6 @@ def read_shipped(records: Sequence[Any], puzzle: PuzzleSet, source: str) -> list
     return _read_entries({"challenges": records}, puzzle, source, proved=True)
 
 
-def _reader(puzzle: PuzzleSet, errors: ErrorList, proved: bool = False) -> ChallengeReader:
-    return ChallengeReader(puzzle, RegionReader(puzzle.lattice, errors, proved=proved))
-
-
 def _read_entries(
     document: Mapping[str, Any], puzzle: PuzzleSet, source: str, proved: bool = False
 ) -> list[Entry]:
@@ -80,7 +77,7 @@ def _read_entries(
     entries = list[Entry]()
     if file:
         exactly_one(errors, file, ("challenge", "challenges"), required=True)
-        reader = _reader(puzzle, errors, proved)
+        reader = ChallengeReader(puzzle, RegionReader(puzzle.lattice, errors, proved=proved))
         ids = set[str]()
         for table in file.challenge or file.challenges:
             entries.append(reader.read(table))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fabkit.core.documents import exactly_one
-from fabkit.core.errors import join_names, quote
+from fabkit.core.errors import quote
 from fabkit.model.clues import ClueFilter
 from fabkit.model.entry import level_of, solution_error
 from fabkit.model.lattice import Cell
@@ -50,7 +50,7 @@ class ChallengeReader:
         """Convert a challenge with its result; usable only if there are no errors. `name` is its default
         id."""
         errors_before = self._errors.count
-        whole, numbering = self._region(table)
+        whole, numbering, board = self._region(table)
         minus = self._minus(table, whole, numbering)
         region = whole - minus
         flips = self._puzzle.flips if table.flips is None else table.flips
@@ -58,7 +58,6 @@ class ChallengeReader:
         pieces = self.parts.piece_ids(table.pieces, table.key("pieces"))
         given = tuple[Given, ...]()
         count = None
-        board = self._board_of(table)
         clues = board.clues_in(region) if board else ()
         if self._errors.count == errors_before_pieces:
             clues += self.parts.clues(table.clue, numbering, region, pieces)
@@ -103,43 +102,32 @@ class ChallengeReader:
         self._add(key, message)
         return minus
 
-    def _region(self, table: ChallengeFile) -> tuple[frozenset[Cell], CellNumbering]:
-        """Return the cells to cover and their numbering; none after an error.
-
-        Rows and columns begin at the top left of the board or outline.
-        """
-        errors = self._errors
+    def _region(self, table: ChallengeFile) -> tuple[frozenset[Cell], CellNumbering, Board | None]:
+        """Return the cells to cover, their numbering and their board, unless they are drawn; none after an
+        error. Rows and columns begin at the top left of the board or outline."""
+        errors, boards = self._errors, self._puzzle.boards
         errors_before = errors.count
         key = exactly_one(errors, table, _REGION_KEYS, required=False)
-        if errors.count > errors_before:
-            return frozenset(), CellNumbering(self._lattice)
         where = table.key(key)
+        if errors.count > errors_before:
+            return frozenset(), CellNumbering(self._lattice), None
         if key in _DRAWINGS:
             region = self._regions.read(key, getattr(table, key), where, piece=key == "rows")
-            return region, CellNumbering(self._lattice, region, _DRAWINGS[key])
-        numbering = self.parts.board(table.board, where) if key == "board" else self._default()
+            return region, CellNumbering(self._lattice, region, _DRAWINGS[key]), None
+        if key == "board":
+            board, lack = self.parts.board(table.board, where), ""
+        else:
+            board = default_board(boards)
+            lack = "no board is named" if boards else "the set has no board"
+        numbering = CellNumbering(self._lattice, lack=lack)
+        if board is not None:
+            numbering = self.parts.numbering(board)
         if key == "cells":
-            return self._regions.read(key, table.cells, where, numbering), numbering
-        if not key and numbering.lack:
-            keys = (
-                "board, outline, rows or cells" if self._puzzle.boards else "outline, rows or cells"
-            )
-            errors.add(table.place, f"has no region, and {numbering.lack}; add {keys}")
-        return numbering.cells, numbering
-
-    def _board_of(self, table: ChallengeFile) -> Board | None:
-        """Return the board that a challenge fills; None when it draws its region."""
-        if isinstance(table.board, str):
-            return self.parts.boards.get(table.board)
-        is_drawn = any(key in table.model_fields_set for key in _REGION_KEYS)
-        return None if is_drawn else default_board(self._puzzle.boards)
-
-    def _default(self) -> CellNumbering:
-        board = default_board(self._puzzle.boards)
-        if board is None:
-            lack = "no board is named" if self._puzzle.boards else "the set has no board"
-            return CellNumbering(self._lattice, lack=lack)
-        return self.parts.numbering(board)
+            return self._regions.read(key, table.cells, where, numbering), numbering, None
+        if not key and board is None:
+            keys = f"{'board, ' if boards else ''}outline, rows or cells"
+            errors.add(table.place, f"has no region, and {lack}; add {keys}")
+        return numbering.cells, numbering, board
 
     def _count(self, table: ChallengeFile, pieces: int, given: int) -> int | None:
         """Return how many of the pieces fill the region; None when all do."""
@@ -232,9 +220,7 @@ class ChallengeReader:
             return None
         unknown = [piece_id for piece_id in solution if piece_id not in self.parts.pieces]
         if unknown:
-            names = join_names(list(self.parts.pieces))
-            message = f"there is no piece {quote(unknown[0])}; the pieces are {names}"
-            self._errors.add(key, message)
+            self.parts.refuse_piece(unknown[0], key)
             return None
         drawn_as = "outline" if self._lattice.writes_outlines else "cells"
         drawn_as = "frame" if table.frame is not None else drawn_as

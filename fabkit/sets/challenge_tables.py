@@ -47,7 +47,7 @@ _Id = Annotated[str, Field(min_length=1)]
 _PieceIds = Shape("piece ids", _Id | Annotated[list[_Id], Field(min_length=1)])
 _MOST_CHALLENGES = 10_000
 _MAX_SCORE = 10**6
-_MAX_SOLUTIONS = 10**18
+_Count = Annotated[StrictInt | None, Field(ge=1, le=10**18)]
 
 
 class ClueTable(Table):
@@ -91,15 +91,10 @@ class ResultTable(Table):
         None,
         description="by piece id, as `fabkit solve --json` prints them; frame cells if the region is one",
     )
-    count: StrictInt | None = Field(
-        None, ge=1, le=_MAX_SOLUTIONS, description="number of known solutions"
-    )
+    count: _Count = Field(None, description="number of known solutions")
     count_complete: StrictBool = Field(False, description="whether there are no more")
-    count_up_to_symmetry: StrictInt | None = Field(
-        None,
-        ge=1,
-        le=_MAX_SOLUTIONS,
-        description="number of solutions that are not images of each other",
+    count_up_to_symmetry: _Count = Field(
+        None, description="number of solutions that are not images of each other"
     )
     unique_by: Annotated[Any, Shape("a list of engines")] = Field(
         None, description="engines that agree that there is one solution"

@@ -15,11 +15,8 @@ from fabkit.sets.set_tables import CUT_KEYS, CutTable
 def read_cut(
     table: CutTable, reader: PieceReader, piece_tables: int
 ) -> tuple[list[Piece], list[Board]]:
-    """Return the pieces and the board of ``[cut]``; none after an error.
-
-    Args:
-        piece_tables: number of the file's other tables of pieces, for colours.
-    """
+    """Return the pieces and the board of ``[cut]``, whose colours follow those of a number of other tables;
+    none after an error."""
     lattice, errors = reader.lattice, reader.errors
     key = exactly_one(errors, table, CUT_KEYS, required=True)
     parts = {"rows": _lettered_parts, "cells": _listed_parts}[key](table, reader) if key else {}

@@ -24,8 +24,7 @@ def read_family(table: FamilyTable, parts: PartsReader) -> Family | None:
     pieces = parts.piece_ids(table.pieces, table.key("pieces"))
     board = default_board(puzzle.boards)
     if table.board is not None:
-        parts.board(table.board, table.key("board"))
-        board = next((board for board in puzzle.boards if board.id == table.board), None)
+        board = parts.board(table.board, table.key("board"))
     elif board is None:
         errors.add(table.place, "chooses cells of a board, and there is none; add a [[board]]")
     key = table.key("groups")

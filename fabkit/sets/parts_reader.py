@@ -30,18 +30,18 @@ class PartsReader:
         """Return the numbers and names of a board's cells."""
         return CellNumbering(self.puzzle.lattice, board.cells, labels=board.labels)
 
-    def board(self, name: Any, key: str) -> CellNumbering:
-        """Return the numbers and names of the cells of a board by its id; empty after an error."""
+    def board(self, name: Any, key: str) -> Board | None:
+        """Return a board by its id; None after an error."""
         if isinstance(name, str) and name in self.boards:
-            return self.numbering(self.boards[name])
-        if not self.puzzle.boards:
+            return self.boards[name]
+        if not self.boards:
             self.errors.add(key, f"{quote(name)} is not a board; the set has none")
         else:
             try:
                 choice(*self.boards).read(name)
             except ValueError as error:
                 self.errors.add(key, str(error))
-        return CellNumbering(self.puzzle.lattice)
+        return None
 
     def piece_ids(self, value: Any, key: str) -> tuple[str, ...]:
         """Return the piece ids of a key: a list, or a string when every id is a single character."""
@@ -61,12 +61,16 @@ class PartsReader:
         else:
             for piece_id, count in Counter(ids).items():
                 if piece_id not in pieces:
-                    names = join_names(list(pieces))
-                    errors.add(key, f"there is no piece {quote(piece_id)}; the pieces are {names}")
+                    self.refuse_piece(piece_id, key)
                 elif count > 1:
                     message = f"piece {quote(piece_id)} is listed {count} times; there is only one"
                     errors.add(key, message)
         return tuple(ids)
+
+    def refuse_piece(self, piece_id: str, key: str) -> None:
+        """Record that there is no such piece."""
+        names = join_names(list(self.pieces))
+        self.errors.add(key, f"there is no piece {quote(piece_id)}; the pieces are {names}")
 
     def clues(
         self,
@@ -75,12 +79,7 @@ class PartsReader:
         region: frozenset[Cell],
         pieces: Sequence[str],
     ) -> tuple[Clue, ...]:
-        """Return the sound clues of a challenge or board.
-
-        Args:
-            region: the cells to cover.
-            pieces: ids of the pieces that are used.
-        """
+        """Return the sound clues of a challenge or board with this region and these pieces."""
         errors = self.errors
         clues = []
         for table in tables:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import Field, StrictBool, StrictFloat, StrictInt
 
@@ -24,11 +24,6 @@ from fabkit.model.puzzle import MOVES
 from fabkit.profiles.profile_file import profile_table
 from fabkit.sets.challenge_tables import Cells, ChallengeTable, ClueTable, Outline, Pair, TextRows
 from fabkit.sets.regions import LONGEST_SIDE, MAX_CELLS_OF_FILE
-
-if TYPE_CHECKING:
-    ProfileTable = Table
-else:
-    ProfileTable = profile_table()
 
 #: Limits for the length of a grid unit.
 UNIT_RANGE_MM = (4.0, 200.0)
@@ -60,6 +55,7 @@ _NumberRows = Annotated[list[_Length], Field(min_length=1, max_length=LONGEST_SI
 _Places = Annotated[
     list[Annotated[list[int], Field(min_length=2, max_length=3)]], Field(min_length=1)
 ]
+_Area = Annotated[StrictFloat | None, Field(ge=0, le=MAX_CELLS_OF_FILE)]
 _Centre = Annotated[list[int], Field(min_length=3, max_length=3)]
 
 
@@ -82,11 +78,8 @@ cut into 6 kites or 12 drafters"
         None,
         description='length of a grid unit, such as "25 mm"; a profile with `unit` takes precedence',
     )
-    area: StrictFloat | None = Field(
-        None,
-        ge=0,
-        le=MAX_CELLS_OF_FILE,
-        description="area of all pieces in square units, to be compared with the drawings",
+    area: _Area = Field(
+        None, description="area of all pieces in square units, to be compared with the drawings"
     )
     chequer: Annotated[str, COLOUR] = Field("", description="a second colour on every other square")
     chequer_role: Annotated[str, choice(*CHEQUER_ROLES)] = Field(
@@ -140,12 +133,7 @@ class PieceTable(Table, json_schema_extra=_exactly_one(PIECE_KEYS)):
     chequer: Annotated[str, choice(*PARITIES)] = Field(
         "odd", description="squares of the second colour: row plus column"
     )
-    area: StrictFloat | None = Field(
-        None,
-        ge=0,
-        le=MAX_CELLS_OF_FILE,
-        description="area in square units, to be compared with the drawing",
-    )
+    area: _Area = Field(None, description="area in square units, to be compared with the drawing")
 
 
 class BoardTable(Table, json_schema_extra=_exactly_one(BOARD_KEYS)):
@@ -239,7 +227,7 @@ class SetFile(Table):
     board: list[BoardTable] = Field([], max_length=1000)
     family: list[FamilyTable] = Field([], max_length=100)
     challenge: list[ChallengeTable] = Field([], max_length=10_000)
-    profile: ProfileTable | None = Field(
+    profile: profile_table() | None = Field(  # type: ignore[valid-type]
         None,
         description="how the set is made by default: any keys of a profile file, which `-p` and `-s` override",
     )

@@ -19,9 +19,9 @@ from fabkit.core.hashes import json_sha256
 from fabkit.drawing.marks import mark_places
 from fabkit.model.blockers import blockers
 from fabkit.model.clues import ClueFilter
-from fabkit.model.entry import LEVELS
+from fabkit.model.entry import LEVELS, subdivide
 from fabkit.model.lattice import Cell, Lattice, Point
-from fabkit.model.orientations import PieceOrientations, split_cells
+from fabkit.model.orientations import PieceOrientations
 from fabkit.model.piece import PLAIN, Form, Piece, looks_at
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.puzzle import (
@@ -143,7 +143,7 @@ def lattice_data(lattice: Lattice, halves: Iterable[int]) -> dict[str, Any]:
     next, and the parts it splits into, relative to its centroid in steps of the finer frame."""
 
     def parts(x: int, y: int, factor: int) -> list[int]:
-        parts_of_cell = sorted(split_cells(lattice, [(x, y)], factor))
+        parts_of_cell = sorted(subdivide(lattice, [(x, y)], factor))
         return flat_list((px - factor * x, py - factor * y) for px, py in parts_of_cell)
 
     return {
