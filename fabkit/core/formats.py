@@ -19,9 +19,8 @@ _NO_SCHEMA = "has no schema number; it is not a fabkit file"
 
 def json_text(document: dict[str, Any], indent: int | None = 2) -> str:
     """Return a JSON file's text: the schema first, one trailing line break."""
-    return (
-        json.dumps({"schema": SCHEMA_VERSION, **document}, indent=indent, ensure_ascii=False) + "\n"
-    )
+    document = {"schema": SCHEMA_VERSION, **document}
+    return json.dumps(document, indent=indent, ensure_ascii=False) + "\n"
 
 
 def csv_text(rows: Iterable[Iterable[object]]) -> str:

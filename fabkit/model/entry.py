@@ -70,11 +70,10 @@ def subdivide(lattice: Lattice, cells: Iterable[Cell], halves: int = 2) -> froze
 
 def halved(lattice: Lattice, piece: Piece) -> Piece:
     """Return a piece in units half as long: the cells of its forms are subdivided."""
-    forms = []
-    for form in piece.forms:
-        cells = subdivide(lattice, form.cells)
-        forms.append(Form("", cells, rings_of_cells(lattice, cells)))
-    return replace(piece, forms=tuple(forms))
+    parts = [subdivide(lattice, form.cells) for form in piece.forms]
+    return replace(
+        piece, forms=tuple(Form("", cells, rings_of_cells(lattice, cells)) for cells in parts)
+    )
 
 
 def solution_error(entry: Entry, puzzle: PuzzleSet) -> str:

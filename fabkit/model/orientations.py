@@ -9,12 +9,10 @@ from fabkit.model.entry import subdivide
 from fabkit.model.lattice import Cell, Lattice, Symmetry
 from fabkit.model.piece import PLAIN, Marks, Orientation, Piece, normalize_cells
 
-_NO_MARKS: Mapping[Cell, str] = MappingProxyType({})
-
 
 class PieceOrientations:
-    """The distinct orientations of a piece, ``all``, and the `marks` that each shows; with `flips`, mirror
-    images come last, after `plain_count` others."""
+    """The distinct orientations of a piece, ``all``, and the `marks` that each shows; with `flips`,
+    mirror images come last, after `plain_count` others."""
 
     def __init__(self, lattice: Lattice, piece: Piece, flips: bool) -> None:
         self.piece = piece
@@ -60,7 +58,10 @@ class PieceOrientations:
         ]
 
     def place(
-        self, cells: frozenset[Cell], halves: int = 1, wanted: Mapping[Cell, str] = _NO_MARKS
+        self,
+        cells: frozenset[Cell],
+        halves: int = 1,
+        wanted: Mapping[Cell, str] = MappingProxyType({}),
     ) -> tuple[int, int, int] | None:
         """Return the orientation, and the frame vector that moves it onto cells of the lattice with
         `halves`; None when it does not fit them. See `Entry.halves`.
@@ -83,8 +84,8 @@ class PieceOrientations:
         return None
 
     def neighbours(self, number: int) -> dict[str, int]:
-        """Return the orientations that follow: ``left`` and ``right`` by the lattice's smallest rotation,
-        ``over`` when turned over without mirror images, ``flip`` with them."""
+        """Return the orientations that follow: ``left`` and ``right`` by the lattice's smallest
+        rotation, ``over`` when turned over without mirror images, ``flip`` with them."""
         side = next(side for side in self._sides if number in side)
         turn = side.index(number)
         following = {"left": side[(turn + 1) % len(side)], "right": side[turn - 1]}

@@ -60,8 +60,8 @@ def _labels(table: BoardTable, cells: frozenset[Cell], regions: RegionReader) ->
 def with_board_clues(
     puzzle: PuzzleSet, tables: Sequence[BoardTable | None], regions: RegionReader
 ) -> PuzzleSet:
-    """Return the set with the clues of its boards, which name pieces and marks; a board that is cut into
-    the pieces has no table."""
+    """Return the set with the clues of its boards, which name pieces and marks; a board that is
+    cut into the pieces has no table."""
     parts = PartsReader(puzzle, regions)
     boards = []
     for board, table in zip(puzzle.boards, tables, strict=True):

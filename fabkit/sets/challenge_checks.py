@@ -26,7 +26,7 @@ def blocking_error(puzzle: PuzzleSet, minus: frozenset[Cell], numbering: CellNum
 
 
 def open_error(count: int, region: Set[Cell], pieces_count: int | None) -> str:
-    """Return what is wrong with the number of cells that stay open; the region is empty after an error."""
+    """Return what is wrong with the number of cells that stay open; of no region, the least."""
     if count < 0 or (region and count >= len(region)):
         limit = f" to {len(region) - 1}, as the region has {pluralize(len(region), 'cell')}"
         return f"is {quote(count)}; expected 0{limit if region else ' or more'}"

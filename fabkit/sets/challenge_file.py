@@ -46,10 +46,7 @@ def read_challenges(path: Path, puzzle: PuzzleSet) -> list[Entry]:
 
 
 def read_list(document: Mapping[str, Any], puzzle: PuzzleSet, source: str) -> list[Entry]:
-    """Read the challenges of a list or catalog.
-
-    Args:
-        source: the file's name, for messages.
+    """Read the challenges of a list or catalog; `source` is its name in messages.
 
     Raises:
         InputError: with all errors found, or when it is of another set or of an older form.

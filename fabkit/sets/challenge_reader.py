@@ -36,8 +36,8 @@ _DRAWINGS = {
 
 
 class ChallengeReader:
-    """Reads and validates challenges of a set, as far as it has been read; errors are recorded with those
-    of its regions."""
+    """Reads and validates challenges of a set, as far as it has been read; errors are recorded
+    with those of its regions."""
 
     def __init__(self, puzzle: PuzzleSet, regions: RegionReader) -> None:
         self.parts = PartsReader(puzzle, regions)
@@ -47,8 +47,7 @@ class ChallengeReader:
         self._errors = regions.errors
 
     def read(self, table: ChallengeFile, name: str = "") -> Entry:
-        """Convert a challenge with its result; usable only if there are no errors. `name` is its default
-        id."""
+        """Convert a challenge, by default called `name`, and its result; usable only without errors."""
         errors_before = self._errors.count
         whole, numbering, board = self._region(table)
         minus = self._minus(table, whole, numbering)
@@ -66,7 +65,7 @@ class ChallengeReader:
         open_count = board.rest_open(minus) if board else 0
         if table.open is not None:
             open_count = table.open
-            self._add(table.key("open"), open_error(open_count, region, count))
+            self._errors.add(table.key("open"), open_error(open_count, region, count))
         challenge = Challenge(
             table.id or name, region, pieces, given, flips, table.answer, table.title, count, clues,
             open_count, minus, table.blocked,
@@ -77,11 +76,6 @@ class ChallengeReader:
             key = f"{table.key('result')}.solution"
             self._errors.add(key, f"{error}; correct it, or leave it out")
         return entry
-
-    def _add(self, key: str, message: str) -> None:
-        """Record an error, unless its message is empty."""
-        if message:
-            self._errors.add(key, message)
 
     def _minus(
         self, table: ChallengeFile, whole: frozenset[Cell], numbering: CellNumbering
@@ -99,12 +93,12 @@ class ChallengeReader:
             message = "names all cells of the board; leave some to cover"
         if not message and table.blocked and minus:
             message = blocking_error(self._puzzle, minus, numbering)
-        self._add(key, message)
+        self._errors.add(key, message)
         return minus
 
     def _region(self, table: ChallengeFile) -> tuple[frozenset[Cell], CellNumbering, Board | None]:
-        """Return the cells to cover, their numbering and their board, unless they are drawn; none after an
-        error. Rows and columns begin at the top left of the board or outline."""
+        """Return the cells to cover, their numbering and, unless they are drawn, their board; no cells
+        after an error. Rows and columns begin at the top left of the board or outline."""
         errors, boards = self._errors, self._puzzle.boards
         errors_before = errors.count
         key = exactly_one(errors, table, _REGION_KEYS, required=False)
@@ -133,7 +127,7 @@ class ChallengeReader:
         """Return how many of the pieces fill the region; None when all do."""
         count = table.pieces_count
         if count is not None:
-            self._add(table.key("pieces_count"), count_error(count, pieces, given))
+            self._errors.add(table.key("pieces_count"), count_error(count, pieces, given))
         return None if count == pieces else count
 
     def _given(

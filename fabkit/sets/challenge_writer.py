@@ -26,11 +26,7 @@ def frame_cells(cells: frozenset[Cell]) -> tuple[str, list[list[int]]]:
 def challenge_record(
     puzzle: PuzzleSet, challenge: Challenge, describe: Describe = frame_cells
 ) -> dict[str, Any]:
-    """Return the document of a challenge, for TOML or JSON; `read_challenges` reads it.
-
-    Args:
-        describe: writes the cells of region and given pieces.
-    """
+    """Return the document of a challenge, for TOML or JSON; `read_challenges` reads it."""
     whole = challenge.board_cells
     board = next((board for board in puzzle.boards if board.cells == whole), None)
     on_board = board is not None and describe is not frame_cells
@@ -61,10 +57,8 @@ def challenge_record(
         ]
     if challenge.answer:
         record["answer"] = challenge.answer
-    if challenge.given:
-        record["given"] = [
-            dict([("piece", given.piece), describe(given.cells)]) for given in challenge.given
-        ]
+    if given := challenge.given:
+        record["given"] = [dict([("piece", row.piece), describe(row.cells)]) for row in given]
     return record
 
 
@@ -76,9 +70,8 @@ def _cell_references(
     key, value = describe(cells)
     if key != "outline":
         return key, value
-    first_row, first_col = CellNumbering(
-        puzzle.lattice, board.cells if board else frozenset()
-    ).origin
+    board_cells = board.cells if board else frozenset()
+    first_row, first_col = CellNumbering(puzzle.lattice, board_cells).origin
     addresses = sorted(map(puzzle.lattice.address, cells))
     return "cells", [[row - first_row, col - first_col, index] for row, col, index in addresses]
 

@@ -15,8 +15,8 @@ from fabkit.sets.set_tables import CUT_KEYS, CutTable
 def read_cut(
     table: CutTable, reader: PieceReader, piece_tables: int
 ) -> tuple[list[Piece], list[Board]]:
-    """Return the pieces and the board of ``[cut]``, whose colours follow those of a number of other tables;
-    none after an error."""
+    """Return the pieces and the board of ``[cut]``, whose colours follow those of a number of other
+    tables; none after an error."""
     lattice, errors = reader.lattice, reader.errors
     key = exactly_one(errors, table, CUT_KEYS, required=True)
     parts = {"rows": _lettered_parts, "cells": _listed_parts}[key](table, reader) if key else {}
@@ -46,8 +46,8 @@ def _lettered_parts(table: CutTable, reader: PieceReader) -> dict[str, frozenset
     parts: dict[str, set[Cell]] = {}
     for cell, letter in reader.regions.letters(table.rows).items():
         parts.setdefault(letter, set()).add(cell)
-    for fault in filter(None, map(made_id_error, parts)):
-        reader.errors.add(key, fault)
+    for letter in parts:
+        reader.errors.add(key, made_id_error(letter))
     return {letter: frozenset(part) for letter, part in parts.items()}
 
 

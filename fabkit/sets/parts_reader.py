@@ -1,4 +1,4 @@
-"""Read how challenges, families and boards name the parts of a set: pieces, boards, cells and clues."""
+"""Read how challenges, families and boards name parts of a set: pieces, boards, cells, clues."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from fabkit.sets.regions import CellNumbering, RegionReader
 
 
 class PartsReader:
-    """Finds what keys name in a set, as far as it has been read; errors are recorded with those of its
-    regions."""
+    """Finds what keys name in a set, as far as it has been read; errors are recorded with those of
+    its regions."""
 
     def __init__(self, puzzle: PuzzleSet, regions: RegionReader) -> None:
         self.puzzle = puzzle
@@ -87,8 +87,7 @@ class PartsReader:
             stated = [name for name in CLUE_KEYS if getattr(table, name)]
             if key and not stated:
                 errors.add(table.place, f"says nothing of its cells; add {join_or(CLUE_KEYS)}")
-            if cells and (message := numbering.outside(cells, region)):
-                errors.add(table.key(key), message)
+            errors.add(table.key(key), numbering.outside(cells, region))
             if table.piece and table.piece not in pieces:
                 message = f"{quote(table.piece)} is not among the pieces to use; choose from "
                 message += join_names(pieces) + did_you_mean(table.piece, pieces)

@@ -92,27 +92,24 @@ class PieceReader:
         if piece.forms and self.looks:
             piece = self._marked(table, piece)
         elif table.back is not None and not self.head.marks:
-            need = 'the set has no marks; add marks = {o = "hole"} to [set]'
-            errors.add(table.key("back"), f"shows marks, but {need}")
+            need = 'but the set has no marks; add marks = {o = "hole"} to [set]'
+            errors.add(table.key("back"), f"shows marks, {need}")
         piece = self._chequered(table, piece)
         if piece.forms:
             errors.extend(area_errors(table, area(self.lattice, piece.forms[0])))
         if table.bonds is not None and key not in ("balls", ""):
             errors.add(table.key("bonds"), "join balls, and this piece has none")
         ids = copy_ids(table.id, table.count)
-        if faults := list(filter(None, map(made_id_error, ids))):
-            errors.add(table.key("count"), faults[0])
+        errors.add(table.key("count"), next(filter(None, map(made_id_error, ids)), ""))
         return [replace(piece, id=copy_id) for copy_id in ids]
 
     def _ball_piece(self, table: PieceTable, piece: Piece) -> Piece:
         key = table.key("balls")
         if not self.lattice.is_square:
-            message = 'lie on the square lattice; write lattice = "square" in [set]'
-            self.errors.add(key, message)
+            self.errors.add(key, 'lie on the square lattice; write lattice = "square" in [set]')
             return piece
         if self.head.chequer:
-            message = "have one colour, but the set is chequered; omit set.chequer"
-            self.errors.add(key, message)
+            self.errors.add(key, "have one colour, but the set is chequered; omit set.chequer")
         name = f"piece {quote(table.id)}"
         read = read_balls(table.balls, table.bonds, table.place, self.errors, name)
         return replace(piece, forms=read[1], body=read[0]) if read else piece
@@ -146,30 +143,25 @@ class PieceReader:
         back = front
         if table.back is not None:
             key = table.key("back")
-            flip = next(
-                move for move in self.lattice.moves(True) if move.flipped and not move.turns
-            )
+            moves = self.lattice.moves(True)
+            flip = next(move for move in moves if move.flipped and not move.turns)
             cells = self.regions.read("rows", table.back, key, piece=True)
             if not cells:
                 return piece
             marks = self._marks_in(table.back, key)
-            moves = dict(moves_onto(self.lattice, cells, piece.forms[0].cells))
-            if flip not in moves:
+            shifts = dict(moves_onto(self.lattice, cells, piece.forms[0].cells))
+            if flip not in shifts:
                 seen = "is not the piece as seen from behind, left and right exchanged"
                 self.errors.add(key, f"{seen}; draw the same cells as rows, mirrored")
                 return piece
-            dx, dy = moves[flip]
+            dx, dy = shifts[flip]
             moved = {flip(cell): mark for cell, mark in marks.items()}
             back = {(x + dx, y + dy): mark for (x, y), mark in moved.items()}
         looks = self.looks
-        holes, holes_behind = (
-            {cell for cell, mark in marks.items() if looks[mark] == HOLE} for marks in (front, back)
-        )
-        if holes != holes_behind:
-            message = (
-                "has other holes than rows, but a hole goes through the piece; draw it in both"
-            )
-            self.errors.add(table.key("back"), message)
+        holes = [{cell for cell in side if looks[side[cell]] == HOLE} for side in (front, back)]
+        if holes[0] != holes[1]:
+            advice = "but a hole goes through the piece; draw it in both"
+            self.errors.add(table.key("back"), f"has other holes than rows, {advice}")
         colours = {looks[mark] for mark in (*front.values(), *back.values())}
         colours = {colour for colour in colours if colour.startswith("#")}
         if len(colours) > 1:

@@ -38,7 +38,7 @@ def unlike_blockers(file: SetFile, puzzle: PuzzleSet) -> Iterator[ErrorDetail]:
 
 
 def small_boards(file: SetFile, puzzle: PuzzleSet) -> Iterator[ErrorDetail]:
-    """Yield an error for each board on which a piece does not fit that some challenge uses there."""
+    """Yield an error for each board too small for a piece that some challenge uses there."""
     used: dict[frozenset[Cell], set[str]] = {}
     for challenge in puzzle.challenges:
         used.setdefault(challenge.board_cells, set()).update(challenge.pieces)

@@ -129,7 +129,7 @@ class _SetReader:
         return (f"{self.errors.source}: set.lattice: {quote(lattice)} {change}",)
 
     def _with_challenges(self, puzzle: PuzzleSet) -> PuzzleSet:
-        """Return the set with clues, challenges and families, which name marks, pieces and boards."""
+        """Return the set with clues, challenges, families, which name marks, pieces and boards."""
         file = self.file
         cut_boards = len(puzzle.boards) - len(file.board)
         are_all_sound = isinstance(file.set.marks, dict) and cut_boards == (file.cut is not None)

@@ -196,12 +196,7 @@ def test_check_and_verify_find_a_wide_blocker_a_missing_one_and_a_wrong_text() -
     scan = Scanner(meshes, puzzle).scan(20.0)
     report = check(scan, profile)
     rules = {part.key: {finding.rule for finding in part.failed} for part in report.all_parts}
-    assert rules == {
-        "L": set(),
-        "I": set(),
-        BLOCKER: rules[BLOCKER],
-        "tray": {"board-texts"},
-    }
+    assert rules == {"L": set(), "I": set(), BLOCKER: rules[BLOCKER], "tray": {"board-texts"}}
     assert "gap-min" in rules[BLOCKER]
     wrong = [finding for finding in verify(scan, profile).findings if not finding.ok]
     assert [finding.rule for finding in wrong] == ["board-texts"]

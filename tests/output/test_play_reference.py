@@ -164,10 +164,10 @@ def test_many_spoilers_are_named_but_neither_given_nor_right_pieces() -> None:
     given = {placed.piece for placed in entry.challenge.given}
     free = [piece for piece in ids if piece not in given]
     right, wrong = free[:4], free[4:8]
-    oriented = {
-        piece.id: PieceOrientations(puzzle.lattice, piece, puzzle.flips) for piece in puzzle.pieces
+    places = {
+        piece: PieceOrientations(puzzle.lattice, puzzle.piece(piece), puzzle.flips).place(cells)
+        for piece, cells in entry.solution.items()
     }
-    places = {piece: oriented[piece].place(cells) or () for piece, cells in entry.solution.items()}
     laid = [[ids.index(piece), *places[piece]] for piece in right]
     for below, above in zip([*right[:3], min(given)], wrong, strict=True):
         laid.append([ids.index(above), 0, *places[below][1:]])

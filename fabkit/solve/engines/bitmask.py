@@ -1,8 +1,8 @@
 """Backtracking on the lowest bare cell; all cells must fit into one machine word.
 
-Cells are ordered in lines along the short side, so the covered cells form one block with a ragged edge.
-For every cell and every pattern of the few cells after it, the options that fit are listed in advance. A
-node costs a fortieth of a microsecond.
+Cells are ordered in lines along the short side, so the covered cells form one block with a ragged
+edge. For every cell and every pattern of the few cells after it, the options that fit are listed in
+advance. A node costs a fortieth of a microsecond.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Backtracking on the item with the fewest options (minimum remaining values); masks of any width.
 
-A node costs some twenty times as much as one of `bitmask`, but there are fewer. The items branched on are
-the whole proof: replaying them in order visits the same tree.
+A node costs some twenty times as much as one of `bitmask`, but there are fewer. The items branched
+on are the whole proof: replaying them in order visits the same tree.
 """
 
 from __future__ import annotations
