@@ -302,9 +302,6 @@ class ImpossibleShapes(_File):
 Proofs = Certificate | ImpossibleShapes
 
 
-# --- reading ----------------------------------------------------------------------------------------
-
-
 def read(path: Path) -> Proofs:
     """Read a file of proofs.
 

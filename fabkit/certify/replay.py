@@ -214,9 +214,6 @@ class Replay:
         return _State(blocked, state.todo - self._copies_used[number], left, floors, state.weight)
 
 
-# --- sums: the pieces cannot add up to the region ----------------------------------
-
-
 def check_area(cover: CoverProblem) -> None:
     """Check the argument that the pieces cannot have the region's area.
 

@@ -113,9 +113,6 @@ class _TranscriptCounter:
         self._progress((self.nodes + self._begun - 1) / self._all, "")
 
 
-# --- certificates -----------------------------------------------------------------------------------
-
-
 def _check_certificate(certificate: Certificate, counter: _TranscriptCounter) -> None:
     problem_hash = json_sha256(certificate.problem.raw)
     stated = certificate.problem_sha256
@@ -219,9 +216,6 @@ def _fixed_options(
     return tuple(copies), sorted(
         orbit_options, key=lambda option: (option.kind, option.cells, option.copies)
     )
-
-
-# --- files of impossible shapes ---------------------------------------------------------------------
 
 
 def _check_shapes(file: ImpossibleShapes, counter: _TranscriptCounter) -> None:

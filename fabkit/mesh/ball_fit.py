@@ -256,9 +256,6 @@ def distance_to_skeleton(
     return np.asarray(np.min(distances, axis=0))
 
 
-# --- measuring ---------------------------------------------------------------------------------
-
-
 def _refined(mesh: Mesh, rough: _Pose) -> tuple[str, _Pose | None]:
     """Fit balls to the surface near them, and the lattice to the balls; or return why this fails.
 

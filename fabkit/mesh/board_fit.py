@@ -178,9 +178,6 @@ def _sides(points: Points) -> Points:
     return np.sort(np.ptp(points[:, :2], axis=0))[::-1]
 
 
-# --- levels and lines ---------------------------------------------------------------------
-
-
 class ZRange(NamedTuple):
     """The range between two neighbouring heights with level faces."""
 
@@ -261,9 +258,6 @@ def wall_distances(section: BaseGeometry, points: Points, outwards: Points) -> P
     """
     starts = points - _REACH_MM * outwards
     return raycast(section, starts, outwards, 2 * _REACH_MM)[0] - _REACH_MM
-
-
-# --- boards with round holes, trays, lids -------------------------------------------------
 
 
 def round_holes(section: BaseGeometry) -> list[FittedCircle]:

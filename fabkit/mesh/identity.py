@@ -338,9 +338,6 @@ def set_findings(parts: Sequence[ScannedPart], puzzle: PuzzleSet) -> list[Findin
     ]
 
 
-# --- letters --------------------------------------------------------------------------------
-
-
 def read_letter(
     labels: Sequence[Cavity], texts: Sequence[str], turns: int, back: bool = False
 ) -> Letter | None:

@@ -48,9 +48,6 @@ _ONE_UNIT = 0.06
 _ALONG = np.array([0.3, 0.4, 0.5, 0.6, 0.7])
 
 
-# --- target shapes ---------------------------------------------------------------
-
-
 @dataclass(frozen=True, eq=False)
 class _TargetShape:
     """An outline of the set in one orientation of its lattice, in grid units."""
@@ -148,9 +145,6 @@ def _turns(silhouette: Polygon, lattice: Lattice) -> list[float]:
     # A rotation that is not the lattice's own gives another orientation: along the diagonals.
     count = round(2 * math.pi / len(lattice.moves(False)) / step)
     return [turn + k * step for turn in turns for k in range(count)]
-
-
-# --- hypotheses -------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -323,9 +317,6 @@ def _best_fit(
     return fit if _overlap_ratio(fit, lattice) > _THERE else None
 
 
-# --- measuring --------------------------------------------------------------------------------
-
-
 def _refined(fit: _Fit, lattice: Lattice, unit: float | None = None) -> _Fit:
     """The fit, measured along the edges of its cells' outline by least squares.
 
@@ -442,9 +433,6 @@ def _exact_unit(fits: Sequence[_Fit], lattice: Lattice, expected: Sequence[float
     return nearest if _is_near(unit, nearest) else unit
 
 
-# --- meshes that are not in the set ----------------------------------------------------------------
-
-
 class _CellGrid:
     """The cells of a lattice as polygons, in grid units.
 
@@ -557,9 +545,6 @@ def _fit_unknown(stand: _Stand, grid: _CellGrid, unit: float) -> _Fit | None:
     fit = replace(fit, score=_overlap_ratio(fit, grid.lattice))
     is_near = fit.aligned.hausdorff_distance(outline) < 0.2 * fit.unit
     return fit if is_near and fit.score > _ALIKE else None
-
-
-# --- all meshes ----------------------------------------------------------------------
 
 
 class FlatFitter:

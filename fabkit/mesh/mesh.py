@@ -113,9 +113,6 @@ def welded(name: str, vertices: Points, faces: Faces) -> Mesh:
     return Mesh(name, used[np.sort(first)], place.reshape(-1, 3))
 
 
-# --- which way is up ---------------------------------------------------------------------
-
-
 @dataclass(frozen=True, eq=False)
 class Orientation:
     """A way that a mesh may be up.

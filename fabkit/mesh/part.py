@@ -216,9 +216,6 @@ def length_unit_mm(unit: float, units_mm: Sequence[float]) -> float:
     return 1.0
 
 
-# --- silhouettes --------------------------------------------------------------------------
-
-
 def silhouette(mesh: Mesh) -> Polygon:
     """The silhouette of a mesh from above; holes through the mesh are interiors."""
     if mesh.is_solid:

@@ -25,9 +25,6 @@ _TOUCHING = 1e-6
 _MOST_SHELLS = 300
 
 
-# --- edges and faces ----------------------------------------------------------------------
-
-
 def _half_edges(mesh: Mesh) -> tuple[Indices, Indices, NDArray[np.bool_]]:
     """The half-edges of all faces that have three different corners, sorted by edge.
 
@@ -123,9 +120,6 @@ def triangle_heights(triangles: Points) -> NDArray[np.float64]:
     longest = np.linalg.norm(sides, axis=2).max(axis=1)
     doubled_areas = np.linalg.norm(np.cross(sides[:, 0], sides[:, 1]), axis=1)
     return np.asarray(doubled_areas / np.where(longest == 0, 1, longest))
-
-
-# --- shells -------------------------------------------------------------------------------
 
 
 class Shell(NamedTuple):

@@ -227,9 +227,6 @@ def _tolerance_of(
     )
 
 
-# --- one cause, one line ---------------------------------------------------------------------
-
-
 def causes(report: CheckReport) -> list[Cause]:
     """The causes of failure, one line each.
 
@@ -308,9 +305,6 @@ def _of_assemblies(report: CheckReport) -> Iterator[Cause]:
         message, ids = next(iter(kind.items()))
         more = f", and {len(kind) - 1} more like it" if len(kind) > 1 else ""
         yield Cause("assembly", f"{message} (in {join_names(ids, 2)}){more}")
-
-
-# --- does it solve the catalog? -----------------------------------------------------------------
 
 
 @dataclass(frozen=True)

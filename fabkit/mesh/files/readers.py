@@ -183,8 +183,6 @@ def _lines(content: bytes) -> Iterator[tuple[int, list[str]]]:
             yield number, words
 
 
-# --- STL: triangles without names or units ---------------------------------------------------
-
 _FACET = ("facet or endsolid", "outer", "vertex", "vertex", "vertex", "endloop", "endfacet")
 
 
@@ -237,8 +235,6 @@ def _numbers(line: int, words: Sequence[str], how: Callable[[str], Any] = float)
         text = quote(" ".join(words)[:200].strip())
         raise _MeshFileError(f"expected numbers, found {text}", f"line {line}") from None
 
-
-# --- OBJ, OFF and PLY: polygons --------------------------------------------------------------
 
 #: OBJ statements on appearance, drawing or names; none affects the solid.
 _IGNORED = {
@@ -350,9 +346,6 @@ def _cut_up(polygon: Points, normal: Points) -> Faces:
     axes = [(1, 2), (2, 0), (0, 1)][axis]
     flat = polygon[:, axes if normal[axis] > 0 else axes[::-1]]
     return np.asarray(manifold3d.triangulate([flat]), dtype=np.int64)
-
-
-# --- GLB and 3MF: bodies at their places, in a known unit ------------------------------------
 
 
 def _moved(name: str, vertices: Points, faces: Faces, matrix: NDArray[np.float64]) -> Mesh:

@@ -159,9 +159,6 @@ def _room(part: Part, balls: Balls, profile: Profile) -> Iterator[Finding]:
     yield from check_limits("ball-cells", rooms, least_mm)
 
 
-# --- on the bed ---------------------------------------------------------------------------
-
-
 class _OnBed(NamedTuple):
     """A part as printed: on the side with the largest level and lowest surface.
 

@@ -323,9 +323,6 @@ def _width_mm(hole: FittedCircle, asked_mm: float) -> float:
     return max(far or [hole.diameter_mm], key=lambda width: abs(width - asked_mm))
 
 
-# --- lids ---------------------------------------------------------------------------------
-
-
 def _lid_findings(lid: Part, board: Part, lid_low_mm: float, profile: Profile) -> Iterator[Finding]:
     """All findings on a lid with its board; its underside should be at `lid_low_mm`."""
     sockets = [

@@ -167,9 +167,6 @@ def _walls(subject: Subject) -> Iterator[Finding]:
         yield from check_limits("bed-wall", at_bed, profile.bed_wall_mm - noise_mm)
 
 
-# --- marks of south poles ---------------------------------------------------------------------
-
-
 def mark_findings(subject: Subject) -> Iterator[Finding]:
     """All findings on a part's marks of poles."""
     marks, recesses, profile = subject.features.marks, subject.features.recesses, subject.profile
