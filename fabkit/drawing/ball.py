@@ -107,13 +107,11 @@ def _disc(x: float, y: float, radius_mm: float) -> Polygon:
 
 
 def print_pose(body: BallBody) -> tuple[Rotation, tuple[Ball, ...]]:
-    """Return the orientation in which a ball piece is printed: the rotation, and the rotated balls.
+    """Return the orientation in which a ball piece is printed: the rotation, and the rotated balls, in
+    pitches; the minima of x, y and z are 0.
 
     Of the possible orientations it is the one with most balls on the bed, then the base long in x,
     and then the smallest coordinates: the same whichever way the file draws the piece.
-
-    Returns:
-        Balls in pitches; the minima of x, y and z are 0.
 
     Raises:
         DrawingError: when a part would hang in the air in every pose, or no pose is flat.
@@ -133,10 +131,9 @@ def print_pose(body: BallBody) -> tuple[Rotation, tuple[Ball, ...]]:
         # Turned over by half a turn around x.
         first, (a, b, c), (d, e, f) = pose.rotation
         rotation = first, (-a, -b, -c), (-d, -e, -f)
-        places = [rotate_ball(rotation, ball) for ball in body.balls]
-        xs, ys, zs = zip(*places, strict=True)
-        shifted = [(x - min(xs), y - min(ys), z - min(zs)) for x, y, z in places]
-        poses.append((rotation, tuple(shifted)))
+        turned = [rotate_ball(rotation, ball) for ball in body.balls]
+        low_x, low_y, low_z = map(min, zip(*turned, strict=True))
+        poses.append((rotation, tuple((x - low_x, y - low_y, z - low_z) for x, y, z in turned)))
 
     def rank(pose: tuple[Rotation, tuple[Ball, ...]]) -> tuple[int, int, list[Ball]]:
         _, balls = pose
@@ -146,8 +143,8 @@ def print_pose(body: BallBody) -> tuple[Rotation, tuple[Ball, ...]]:
     for rotation, balls in poses:
         if _hanging(body, balls) is None:
             return rotation, balls
-    hanging = _hanging(body, poses[0][1])
-    raise DrawingError(f"{hanging}; the same holds for every other orientation")
+    why = f"{_hanging(body, poses[0][1])}; the same holds for every other orientation"
+    raise DrawingError(why)
 
 
 def _hanging(body: BallBody, balls: Sequence[Ball]) -> str | None:
@@ -241,29 +238,24 @@ def draft_ball_piece(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> BallD
 
 def _refuse_balls(profile: Profile) -> None:
     """Refuse balls that touch their neighbours, or overhang too much at the bed."""
-    ball_mm, flat_mm = profile.ball_mm, profile.ball_flat_mm
-    steepest = profile.overhang_degrees
+    ball_mm, flat_mm, steepest = profile.ball_mm, profile.ball_flat_mm, profile.overhang_degrees
     if ball_mm >= profile.unit_mm:
         raise DrawingError(
             f"balls of {format_mm(ball_mm)} do not fit a pitch of {format_mm(profile.unit_mm)}; choose "
             "a smaller ball.diameter or a larger unit"
         )
     max_flat_mm = ball_mm / 2 * math.sin(math.radians(steepest))
-    if flat_mm <= max_flat_mm + _ROUNDING:
-        return
-    lean = _degrees(math.asin(2 * flat_mm / ball_mm))
-    raise DrawingError(
-        f"balls of {format_mm(ball_mm)} with their centres {format_mm(flat_mm)} above the bed would "
-        f"overhang by {lean} there, and printer.overhang is {format_degrees(steepest)}; "
-        f"choose a ball.flat of {_down(max_flat_mm)} or less, or larger balls"
-    )
+    if flat_mm > max_flat_mm + _ROUNDING:
+        lean = _degrees(math.asin(2 * flat_mm / ball_mm))
+        raise DrawingError(
+            f"balls of {format_mm(ball_mm)} with their centres {format_mm(flat_mm)} above the bed "
+            f"would overhang by {lean} there, and printer.overhang is {format_degrees(steepest)}; "
+            f"choose a ball.flat of {_down(max_flat_mm)} or less, or larger balls"
+        )
 
 
 def _refuse_links(profile: Profile, stands: bool) -> None:
-    """Refuse links that are too wide or too narrow for their balls.
-
-    `stands` is true if some ball is on an upright link.
-    """
+    """Refuse links that are too wide or too narrow for balls, some of which stand on links."""
     ball_mm, link_mm, flat_mm = profile.ball_mm, profile.link_mm, profile.ball_flat_mm
     if link_mm > MAX_LINK_RATIO * ball_mm + _ROUNDING:
         raise DrawingError(

@@ -36,11 +36,7 @@ _CORNER_AREA = 0.4
 
 @dataclass(frozen=True)
 class Lettering:
-    """A short text as closed contours, the middle of its bounding box at the origin.
-
-    Attributes:
-        contours: outer ones and counters; curves are kept as curves.
-    """
+    """A short text as closed contours, outer ones and counters; curves are kept as curves."""
 
     contours: tuple[Contour, ...]
 
@@ -61,11 +57,8 @@ class Lettering:
 
     def polygon(self) -> BaseGeometry:
         """The text's area, with curves as short chords."""
-        areas = [
-            Polygon(flatten_contour(outer), [*map(flatten_contour, counters)])
-            for outer, counters in self.parts()
-        ]
-        return union_all(areas)
+        parts = [(flatten_contour(outer), inner) for outer, inner in self.parts()]
+        return union_all([Polygon(outer, [*map(flatten_contour, inner)]) for outer, inner in parts])
 
     def moved(
         self, x_mm: float, y_mm: float, scale: float = 1.0, mirrored: bool = False
@@ -79,9 +72,7 @@ class Lettering:
         return self._mapped(lambda point: (-point[1], point[0]))
 
     def _mapped(self, move: Callable[[PointMm], PointMm]) -> Lettering:
-        contours = [
-            tuple(tuple(map(move, segment)) for segment in contour) for contour in self.contours
-        ]
+        contours = (tuple(tuple(map(move, each)) for each in contour) for contour in self.contours)
         return Lettering(tuple(contours))
 
 
@@ -126,8 +117,8 @@ def strokes_are_at_least(area: BaseGeometry, width_mm: float) -> bool:
     centres = area.buffer(-width_mm / 2)
     if _parts_and_counters(centres) != _parts_and_counters(area):
         return False
-    rest = area.difference(centres.buffer(width_mm / 2 * 1.001))
-    return all(part.area <= _CORNER_AREA * width_mm**2 for part in get_parts(rest))
+    corners = area.difference(centres.buffer(width_mm / 2 * 1.001))
+    return all(part.area <= _CORNER_AREA * width_mm**2 for part in get_parts(corners))
 
 
 def _parts_and_counters(area: BaseGeometry) -> tuple[int, int]:

@@ -51,11 +51,9 @@ class Jig:
         pole: the outward pole of the magnets it presses in; empty for either.
         tip: the counter-magnet's pole towards the tip; empty for either.
         post_mm: diameter of the post; 0 for a jig without one.
-        post_height_mm: height of the post: the depth of the magnet below the back, or below the top of
-            the print.
+        post_height_mm: the depth of the magnet below the back, or below the top of the print.
         collar_mm: outer diameter of the collar.
-        shaft_mm: diameter of the hole for the counter-magnet.
-        shaft_depth_mm: depth of this hole from the lower end.
+        shaft_mm: diameter of the hole for the counter-magnet; `shaft_depth_mm` from the lower end.
         drawing: in print orientation, its post up.
     """
 
@@ -86,10 +84,8 @@ def draft_jigs(poles: Sequence[str], profile: Profile) -> list[Jig]:
         ('jig-N', 'S', 9.7, 0.2, 15.1)
     """
     if not profile.has_recesses:
-        raise DrawingError(
-            "recess.fit is none, so there are no magnets to press in; choose press, glue, ribs or "
-            "embedded"
-        )
+        why = "recess.fit is none, so there are no magnets to press in"
+        raise DrawingError(f"{why}; choose press, glue, ribs or embedded")
     return [_draft(pole, profile) for pole in poles]
 
 
@@ -119,12 +115,11 @@ def _draft(pole: str, profile: Profile) -> Jig:
     hole_mm = max(shaft_mm, diameters.widest_mm + 2 * profile.lead_in_mm)
     collar_mm = round(hole_mm + 2 * profile.wall_mm, 6)
     apart_mm = _APART * magnet_mm
-    high_mm = max(_STEM_MM, apart_mm + profile.magnet_height_mm + profile.layer_mm)
-    high_mm = layer_top_mm(profile, high_mm)
+    least_mm = apart_mm + profile.magnet_height_mm + profile.layer_mm
+    high_mm = layer_top_mm(profile, max(_STEM_MM, least_mm))
     shaft_depth_mm = layer_bottom_mm(profile, high_mm + post_height_mm - apart_mm)
-    post = list[Cylinder]()
-    if post_height_mm:
-        post.append(Cylinder((0, 0), post_mm, high_mm, round(high_mm + post_height_mm, 6)))
+    post = [Cylinder((0, 0), post_mm, high_mm, round(high_mm + post_height_mm, 6))]
+    post = post if post_height_mm else []
     shaft = Cylinder((0, 0), shaft_mm, 0.0, shaft_depth_mm)
     # At a pause with the back on the bed, the magnet's other pole faces the jig.
     is_from_face = profile.embedded and profile.facing == "up"
@@ -144,19 +139,16 @@ def _drawing(
     pole: str, stem: Cylinder, post: Sequence[Cylinder], shaft: Cylinder, profile: Profile
 ) -> BoardDrawing:
     """Draw a stem with its post and shaft, and a tab with the pole's name, marked as on the pieces."""
-    is_marked = pole == "S" and profile.polarity == "alternating"
     radius_mm = stem.diameter_mm / 2
     tab_mm = layer_top_mm(profile, _TAB_MM)
     side_mm = max(radius_mm, profile.cap_height_mm + profile.label_margin_mm)
-    room = box(-side_mm, -radius_mm - 2 * side_mm, side_mm, -radius_mm)
-    left, low, right, _ = room.bounds
-    cuts = [shaft]
-    label = None
+    face = box(-side_mm, -radius_mm - 2 * side_mm, side_mm, -radius_mm)
+    left, low, right, _ = face.bounds
     depth_mm = min(profile.label_depth_mm, tab_mm / 2)
-    if pole:
-        lettered = replace(profile, faces="front", label_depth_mm=depth_mm)
-        label = place_label(pole, room, room.centroid, lettered)
-    if is_marked:
+    lettered = replace(profile, faces="front", label_depth_mm=depth_mm)
+    label = place_label(pole, face, face.centroid, lettered) if pole else None
+    cuts = [shaft]
+    if pole == "S" and profile.polarity == "alternating":
         low -= 3 * MARK_DIAMETER_MM
         centre_mm = (0.0, low + 1.5 * MARK_DIAMETER_MM)
         deep_mm = MARK_LAYERS * profile.layer_mm

@@ -47,12 +47,10 @@ class Label:
 
 
 def place_label(text: str, face: Polygon, centroid: Point, profile: Profile) -> Label | None:
-    """Place a letter on a face, as near to the centroid as possible.
+    """Place a letter on a face, the flat part inside the chamfer, as near to the centroid as possible.
 
     It has the profile's cap height, or up to half as much more if its strokes are too thin otherwise,
     or the largest cap height that fits.
-
-    The face is the flat part inside the chamfer, in mm.
 
     Raises:
         DrawingError: when only a letter with strokes thinner than the profile's would fit.
@@ -64,15 +62,15 @@ def place_label(text: str, face: Polygon, centroid: Point, profile: Profile) -> 
     shape = letters = unscaled.polygon()
     if both:
         shape = shape.union(affinity.scale(shape, xfact=-1, origin=(0, 0)))
-    wanted_mm = _wanted_height_mm(letters, profile)
-    cap_height_mm, places = largest_place(shape, face, wanted_mm, profile.label_margin_mm)
+    full_mm = _full_height_mm(letters, profile)
+    cap_height_mm, places = largest_place(shape, face, full_mm, profile.label_margin_mm)
     if cap_height_mm == 0:
         raise DrawingError(
             f"label.margin {format_mm(profile.label_margin_mm)} leaves no room for a letter; choose a "
             "smaller margin, a larger unit or label.faces none"
         )
     if not strokes_are_at_least(_scaled(letters, cap_height_mm), profile.stroke_mm):
-        raise DrawingError(_too_thin(cap_height_mm, wanted_mm, profile))
+        raise DrawingError(_too_thin(cap_height_mm, full_mm, profile))
     nearest, _ = nearest_points(places, centroid)
     x_mm, y_mm = round(nearest.x, 3), round(nearest.y, 3)
     return Label(
@@ -86,22 +84,23 @@ def place_label(text: str, face: Polygon, centroid: Point, profile: Profile) -> 
     )
 
 
-def _too_thin(cap_height_mm: float, wanted_mm: float, profile: Profile) -> str:
+def _too_thin(cap_height_mm: float, full_mm: float, profile: Profile) -> str:
     """Return why a letter of that height cannot be engraved; a larger one helps only if it fits."""
     stroke = f"thinner than label.stroke {format_mm(profile.stroke_mm)}"
-    if cap_height_mm < wanted_mm:
+    if cap_height_mm < full_mm:
         return (
             f"the largest letter that fits is {format_mm(cap_height_mm)} high, and its strokes are "
             f"{stroke}; choose a shorter label, a larger unit, a smaller label.stroke or "
             "label.faces none"
         )
     return (
-        f"the strokes of a letter of label.cap_height {format_mm(wanted_mm)} are {stroke}, even at 1.5 "
-        "times this height; choose a larger label.cap_height, a smaller label.stroke or label.faces none"
+        f"the strokes of a letter of label.cap_height {format_mm(full_mm)} are {stroke}, even at 1.5 "
+        "times this height; choose a larger label.cap_height, a smaller label.stroke or "
+        "label.faces none"
     )
 
 
-def _wanted_height_mm(unscaled: BaseGeometry, profile: Profile) -> float:
+def _full_height_mm(unscaled: BaseGeometry, profile: Profile) -> float:
     """Return the profile's cap height, or up to half as much more if its strokes are too thin."""
 
     def wide_enough(cap_height_mm: float) -> bool:
@@ -115,7 +114,7 @@ def _wanted_height_mm(unscaled: BaseGeometry, profile: Profile) -> float:
 
 
 def largest_place(
-    shape: BaseGeometry, face: Polygon, wanted_mm: float, margin_mm: float
+    shape: BaseGeometry, face: Polygon, full_mm: float, margin_mm: float
 ) -> tuple[float, BaseGeometry]:
     """Return the largest cap height that fits (0 if none), and the possible places of the letter.
 
@@ -126,12 +125,11 @@ def largest_place(
         return _places(_scaled(shape, cap_height_mm), face.buffer(-margin_mm))
 
     for times in (*_MARGIN_FACTORS, 1):
-        area = places(wanted_mm, margin_mm * times)
-        if not area.is_empty:
-            return wanted_mm, area
+        if not (area := places(full_mm, margin_mm * times)).is_empty:
+            return full_mm, area
     # A smaller letter lies inside a larger one, so the sizes that fit are all below one limit.
-    bottom, top = face.bounds[1], face.bounds[3]
-    steps = range(1, math.ceil(min(wanted_mm, top - bottom) / _SIZE_STEP_MM))
+    _, bottom, _, top = face.bounds
+    steps = range(1, math.ceil(min(full_mm, top - bottom) / _SIZE_STEP_MM))
     fitting = bisect_left(steps, True, key=lambda x: places(x * _SIZE_STEP_MM, margin_mm).is_empty)
     cap_height_mm = round(fitting * _SIZE_STEP_MM, 6)
     return cap_height_mm, places(cap_height_mm, margin_mm) if fitting else Polygon()
@@ -185,10 +183,9 @@ def place_title(
         return None
     inner = room.buffer(-_MARGIN_MM)
     texts = dict.fromkeys((puzzle.title, puzzle.name))
-    for text in texts:
-        for lines in _line_breaks(text):
-            if label := _fit_title(lines, inner, profile, mirrored):
-                return label
+    for lines in (lines for text in texts for lines in _line_breaks(text)):
+        if label := _fit_title(lines, inner, profile, mirrored):
+            return label
     return None
 
 
@@ -200,12 +197,10 @@ def _fit_title(
         letters = _typeset(lines)
     except DrawingError:
         return None
-    if not letters.contours:
-        return None
-    box = letters.polygon().envelope
-    smallest_mm = min_height_mm(lines, profile.stroke_mm)
+    smallest_mm = min_height_mm(lines, profile.stroke_mm) if letters.contours else math.inf
     if math.isinf(smallest_mm):
         return None
+    box = letters.polygon().envelope
     largest_mm = max(profile.title_mm, min(smallest_mm, profile.title_mm * _MAX_TIMES))
     if mirrored:
         largest_mm = min(largest_mm, profile.max_bridge_mm * _BRIDGED)
@@ -216,9 +211,8 @@ def _fit_title(
         for x_mm, y_mm in _middles(room):
             if room.contains(affinity.translate(_scaled(box, height), x_mm, y_mm)):
                 front = letters.moved(x_mm, y_mm, height, mirrored)
+                text, depth_mm = " ".join(lines), profile.title_depth_mm
                 inlaid = profile.inlay != "none"
-                depth_mm = profile.title_depth_mm
-                text = " ".join(lines)
                 return Label(text, height, depth_mm, (x_mm, y_mm), front, inlaid=inlaid)
     return None
 
@@ -226,9 +220,9 @@ def _fit_title(
 def _middles(room: BaseGeometry) -> list[PointMm]:
     """Return candidates for the middle of a title: of the room's box, then of its parts."""
     left, bottom, right, top = room.bounds if not room.is_empty else (0.0,) * 4
-    middles = [Point((left + right) / 2, (bottom + top) / 2)]
-    middles += [polygon.centroid for polygon in polygons(room)]
-    middles += [polygon.representative_point() for polygon in polygons(room)]
+    parts = polygons(room)
+    middles = [Point((left + right) / 2, (bottom + top) / 2), *(part.centroid for part in parts)]
+    middles += [part.representative_point() for part in parts]
     return [(round(middle.x, 3), round(middle.y, 3)) for middle in middles]
 
 
@@ -237,8 +231,7 @@ def _line_breaks(text: str) -> list[tuple[str, ...]]:
     words = text.split()
     breaks = []
     for count in range(1, len(words) + 1):
-        lines: list[str] = []
-        waiting = words
+        lines, waiting = list[str](), words
         for lines_after in range(count - 1, 0, -1):
             share = sum(map(len, waiting)) / (lines_after + 1)
             size = 1
@@ -249,8 +242,7 @@ def _line_breaks(text: str) -> list[tuple[str, ...]]:
                 size += 1
             lines.append(" ".join(waiting[:size]))
             waiting = waiting[size:]
-        lines.append(" ".join(waiting))
-        breaks.append(tuple(lines))
+        breaks.append((*lines, " ".join(waiting)))
     return breaks
 
 
@@ -258,8 +250,7 @@ def _typeset(lines: tuple[str, ...]) -> Lettering:
     """Set centred lines of words below each other, with capitals 1 mm high."""
     contours: list[Contour] = []
     for number, line in enumerate(lines):
-        words = []
-        pen = 0.0
+        words, pen = [], 0.0
         for word in line.split():
             letters, width = on_baseline(word)
             words.append(letters.moved(pen, -_LINE * number))

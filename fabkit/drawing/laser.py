@@ -95,11 +95,9 @@ class CutPiece:
             return affinity.translate(turned, x_mm, y_mm)
 
         def carried_circles(circles: Sequence[Circle]) -> tuple[Circle, ...]:
-            centres = [carried(Point(circle.centre_mm)) for circle in circles]
-            return tuple(
-                Circle((centre.x, centre.y), circle.diameter_mm)
-                for circle, centre in zip(circles, centres, strict=True)
-            )
+            centres = [carried(Point(circle.centre_mm)).coords[0] for circle in circles]
+            pairs = zip(centres, circles, strict=True)
+            return tuple(Circle(centre, circle.diameter_mm) for centre, circle in pairs)
 
         return CutPiece(
             self.piece,
@@ -142,22 +140,16 @@ def draft_cut_piece(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> CutPie
     inset_mm, kerf_mm = profile.laser_inset_mm, profile.kerf_mm
     outline = _offset(canonical, inset_mm, "laser.inset", inset_mm, "an edge or a neck")
     path = _offset(outline, -kerf_mm / 2, "laser.kerf", kerf_mm, "a hole or a notch")
-    one_face = "none" if profile.faces == "none" else "front"
     marks = place_marks(puzzle, replace(piece, back=()), (outline,), profile)
-    lettered = replace(profile, faces=one_face)
+    lettered = replace(profile, faces="none" if profile.faces == "none" else "front")
     label = place_letter(piece, outline, outline.centroid, marks, lettered)
     contours = label.front.contours if label else ()
     letters = [tuple(flatten_contour(contour, CHORD_TOLERANCE_MM)) for contour in contours]
-    engraved = [rings_mm(mark.area)[0] for mark in marks if mark.look != HOLE]
-    return CutPiece(
-        piece.id,
-        outline,
-        path,
-        (*letters, *engraved),
-        _magnets(canonical, outline, marks, profile),
-        _holes(marks, profile),
-        piece.copies,
-    )
+    letters += [rings_mm(mark.area)[0] for mark in marks if mark.look != HOLE]
+    magnets = _magnets(canonical, outline, marks, profile)
+    path_mm = round(profile.mark_hole_mm - profile.kerf_mm, 6)
+    holes = tuple(Circle(mark.centre_mm, path_mm) for mark in marks if mark.look == HOLE)
+    return CutPiece(piece.id, outline, path, tuple(letters), magnets, holes, piece.copies)
 
 
 def draft_cut_pieces(
@@ -192,12 +184,6 @@ def _offset(
             f"{format_mm(max_mm)}; choose a smaller {key} or a larger unit"
         )
     return inset_outline(outline, distance_mm)
-
-
-def _holes(marks: Sequence[CellMark], profile: Profile) -> tuple[Circle, ...]:
-    """Return the paths of the holes for pegs."""
-    path_mm = round(profile.mark_hole_mm - profile.kerf_mm, 6)
-    return tuple(Circle(mark.centre_mm, path_mm) for mark in marks if mark.look == HOLE)
 
 
 def _magnets(

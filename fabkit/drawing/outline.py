@@ -114,9 +114,6 @@ def largest_chamfer_mm(outline: Polygon) -> tuple[float, float]:
     at its ends. For the flat of a 45-degree tip (two angles of 112.5 degrees) that is 1.336 c:
     the kernel's own chamfer fails beyond 0.748 of the flat, this one is refused from 0.741 on.
 
-    Returns:
-        Chamfer and edge, both in mm.
-
     Example:
         >>> square = Polygon([(0, 0), (20, 0), (20, 20), (0, 20)])
         >>> [round(value, 6) for value in largest_chamfer_mm(square)]
@@ -175,8 +172,7 @@ def cut_tips(ring: RingMm, flat_mm: float) -> RingMm:
             )
         for other in (before, after):
             share = back_mm / math.dist(here, other)
-            x = here[0] + share * (other[0] - here[0])
-            y = here[1] + share * (other[1] - here[1])
+            x, y = (a + share * (b - a) for a, b in zip(here, other, strict=True))
             cut.append((x, y))
     return tuple(cut)
 
@@ -211,10 +207,8 @@ def _normal(start: PointMm, end: PointMm) -> PointMm:
 
 
 def region_mm(lattice: Lattice, cells: Iterable[Cell], unit_mm: float) -> BaseGeometry:
-    """Return the area that cells cover, in mm, in the frame of the lattice.
-
-    Returns:
-        A polygon with its holes; several if the region falls into parts that share no edge.
+    """Return the area that cells cover, in mm, in the frame of the lattice: a polygon with its holes,
+    or several if the region falls into parts that share no edge.
 
     Example:
         >>> from fabkit.model.library import load_set

@@ -94,8 +94,7 @@ def draft_board(puzzle: PuzzleSet, accessory: Accessory, profile: Profile) -> Bo
         >>> len(sockets), sockets[0].diameter_mm, sockets[0].low_mm, sockets[0].high_mm
         (26, 10.4, 2.0, 4.2)
     """
-    kind = accessory.kind
-    heights = levels(puzzle, profile)
+    kind, heights = accessory.kind, levels(puzzle, profile)
     channel_mm = round(profile.link_mm + 2 * profile.channel_mm, 6)
     socket_mm = round(profile.peg_mm + 2 * profile.socket_mm, 6)
     if kind == HOLES:
@@ -109,11 +108,16 @@ def draft_board(puzzle: PuzzleSet, accessory: Accessory, profile: Profile) -> Bo
         low_mm = round(rest_mm - profile.title_depth_mm, 6)
         if has_texts(kind, accessory.board, profile):
             low_mm = round(rest_mm - profile.text_depth_mm, 6)
-            _refuse_thin_floor(low_mm, rest_mm, profile)
+            if low_mm < _BEYOND_TITLE_MM:
+                raise DrawingError(
+                    f"texts of board.text_depth {format_mm(profile.text_depth_mm)} leave less than "
+                    f"{format_mm(_BEYOND_TITLE_MM)} of a floor of {format_mm(rest_mm)}; choose a "
+                    "smaller board.text_depth, a thicker board.floor or board.text none"
+                )
             label = place_texts(puzzle.lattice, accessory.board, profile)
         elif block.lid is None and low_mm >= _BEYOND_TITLE_MM:
-            room = region_mm(puzzle.lattice, accessory.board.cells, profile.unit_mm)
-            label = place_title(puzzle, room, profile)
+            region = region_mm(puzzle.lattice, accessory.board.cells, profile.unit_mm)
+            label = place_title(puzzle, region, profile)
         return board_drawing(accessory, block.steps, rest_mm, label, low_mm if label else 0.0)
     centres = cell_centres(puzzle.lattice, accessory.board.cells, profile.unit_mm)
     diameter_mm = socket_mm if kind == SOCKETS else profile.hole_mm
@@ -128,15 +132,6 @@ def draft_board(puzzle: PuzzleSet, accessory: Accessory, profile: Profile) -> Bo
             channel = LineString(pair).buffer(channel_mm / 2, cap_style="flat")
             cuts.append(Prism(channel, floor_mm, rest_mm))
     return board_drawing(accessory, (*block.steps, Step(True, tuple(cuts))), rest_mm)
-
-
-def _refuse_thin_floor(low_mm: float, rest_mm: float, profile: Profile) -> None:
-    if low_mm < _BEYOND_TITLE_MM:
-        raise DrawingError(
-            f"texts of board.text_depth {format_mm(profile.text_depth_mm)} leave less than "
-            f"{format_mm(_BEYOND_TITLE_MM)} of a floor of {format_mm(rest_mm)}; choose a smaller "
-            "board.text_depth, a thicker board.floor or board.text none"
-        )
 
 
 def _refuse_bad_holes(channel_mm: float, profile: Profile) -> None:
@@ -205,17 +200,14 @@ def draft_lid(puzzle: PuzzleSet, accessory: Accessory, profile: Profile) -> Boar
             f"{format_mm(_BEYOND_TITLE_MM)} of a lid of {format_mm(lid.thick_mm)}; choose a smaller "
             "board.title_depth, a thicker lid.thickness or board.title 0 mm"
         )
-    across = lid.across_mm
-    front = -lid.along_mm
-    back = lid.along_mm
-    low_mm = 0.0
+    across, front, back, low_mm = lid.across_mm, -lid.along_mm, lid.along_mm, 0.0
     if isinstance(lid, SlidingLid):
         back -= across - lid.top_across_mm
         across = lid.top_across_mm
         front = lid.thumb_area().bounds[3] + _BESIDE_THUMB_MM
         low_mm = round(lid.thick_mm - profile.title_depth_mm, 6)
-    room = block.placement.to_board(shapely.box(-across, front, across, back))
-    label = place_title(puzzle, room, profile, mirrored=not isinstance(lid, SlidingLid))
+    area = block.placement.to_board(shapely.box(-across, front, across, back))
+    label = place_title(puzzle, area, profile, mirrored=not isinstance(lid, SlidingLid))
     steps = block.placement.place_steps(lid.lid_steps())
     return board_drawing(accessory, steps, 0.0, label, low_mm if label else 0.0)
 
@@ -277,9 +269,8 @@ def draft_card(
     free = board.cells - given_cells - challenge.minus
     rings: dict[PointMm, Polygon] = {}
     for clue in board.other_clues(challenge.clues):
-        for centre, cells in mark_places(
-            puzzle.lattice, free & clue.cells, profile.unit_mm
-        ).items():
+        marked = mark_places(puzzle.lattice, free & clue.cells, profile.unit_mm)
+        for centre, cells in marked.items():
             if ring := _ring(puzzle, centre, cells, profile):
                 rings[centre] = ring
                 free -= cells
@@ -324,10 +315,9 @@ def _blocked_area(puzzle: PuzzleSet, cells: frozenset[Cell], profile: Profile) -
 
 def _plate(puzzle: PuzzleSet, board: Board, profile: Profile) -> Polygon:
     """Return the plate's outline: a tray's opening less the clearance, or another board's region."""
-    grown_mm = profile.board_clearance_mm - CLEAR_MM
     region = region_mm(puzzle.lattice, board.cells, profile.unit_mm)
     if board_kind(puzzle, profile) == TRAY:
-        region = mitre_offset(region, grown_mm)
+        region = mitre_offset(region, profile.board_clearance_mm - CLEAR_MM)
     parts = polygons(region)
     if len(parts) != 1:
         raise DrawingError(

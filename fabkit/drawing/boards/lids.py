@@ -126,8 +126,7 @@ class SlidingLid:
 
     def _wall(self, edge_mm: float, outer_mm: float, low_mm: float) -> Polygon:
         """Return the cross-section of a wall around an edge of the lid at a distance from the middle."""
-        clearance = self.clearance_mm
-        lean = self.foot_mm + self.land_mm
+        clearance, lean = self.clearance_mm, self.foot_mm + self.land_mm
         high = round(low_mm + self.wall_mm, 6)
         lip = edge_mm - (self.thick_mm - self.land_mm - lean) + clearance * math.sqrt(2)
         inner = [
@@ -144,9 +143,8 @@ class SlidingLid:
         plate = Prism(shapely.box(-across, -along, across, along), 0.0, high)
         ends = (-along - _BEYOND_MM, along + _BEYOND_MM)
         sides = (-across - _BEYOND_MM, across + _BEYOND_MM)
-        cuts = list[Prism]()
-        for edge in self._off(across):
-            cuts += [Prism(edge, *ends, "y"), Prism(_mirrored(edge), *ends, "y")]
+        long_edges = [side for edge in self._off(across) for side in (edge, _mirrored(edge))]
+        cuts = [Prism(edge, *ends, "y") for edge in long_edges]
         cuts += [Prism(edge, *sides, "x") for edge in self._off(along)]
         depth = min(_THUMB_DEPTH_MM, high / 3)
         thumb = Prism(self.thumb_area(), high - depth, high + _BEYOND_MM)
@@ -275,12 +273,9 @@ class SnapLid:
         ]
 
     def frame_step(self, low_mm: float, outer: Polygon) -> Step:
-        """Return the pockets in the frame for the hooks, for the height of the plate's underside.
-
-        They are the hooks' shape offset by the clearance.
-        """
-        clearance = self.clearance_mm
-        out = self.across_mm + _BEYOND_MM
+        """Return the pockets in the frame, for the height of the plate's underside: the hooks' shape
+        offset by the clearance."""
+        clearance, out = self.clearance_mm, self.across_mm + _BEYOND_MM
         (face, catch), (tip, _), (_, high), _ = self._hook
         inner = tip - clearance
         # The catch, moved by the clearance at right angles to it, meets both ends of the pocket.

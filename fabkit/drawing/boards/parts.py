@@ -102,10 +102,8 @@ def printed_parts(
     wholes: dict[str, str] = {}
     for whole_id, part in pairs:
         if part.id in wholes:
-            message = (
-                "has the id of a part of a board that is larger than the bed; choose another id"
-            )
-            raise InputError.of(puzzle.name, message, part.id)
+            why = "has the id of a part of a board that is larger than the bed; choose another id"
+            raise InputError.of(puzzle.name, why, part.id)
         wholes[part.id] = whole_id
     printables(puzzle, profile, [wholes.get(part_id, part_id) for part_id in ids])
     return tuple(part for whole_id, part in pairs if not ids or {whole_id, part.id} & {*ids})
@@ -216,14 +214,12 @@ def _cuts(
     low, high = ends_mm
     middle = (middles_mm.min() + middles_mm.max()) / 2
     _, front, _, back = bottom.bounds
+    largest_mm = room_mm - _LONGEST_TAIL_MM
     cuts: list[float] = []
     for number in range(1, count):
-        largest_mm = room_mm - _LONGEST_TAIL_MM
-        before = cuts[-1] if cuts else low
-        begin = max(
-            before + _SMALLEST_PART_MM, high - (count - number) * largest_mm - _LONGEST_TAIL_MM
-        )
-        end = min(before + largest_mm, high - (count - number) * _SMALLEST_PART_MM)
+        before, after = cuts[-1] if cuts else low, count - number
+        begin = max(before + _SMALLEST_PART_MM, high - after * largest_mm - _LONGEST_TAIL_MM)
+        end = min(before + largest_mm, high - after * _SMALLEST_PART_MM)
         # Symmetric about the middle, as most boards are.
         steps = np.arange(
             math.ceil(round((begin - middle) / _CUT_STEP_MM, 6)),
@@ -261,27 +257,25 @@ def _tails(cut: float, edges: BaseGeometry, bottom: BaseGeometry) -> list[Polygo
     _, front, _, back = bottom.bounds
     middle = (front + back) / 2
     steps = np.arange(-math.floor((back - middle) / _TAIL_STEP_MM), (back - middle) / _TAIL_STEP_MM)
-    places = middle + steps[np.argsort(abs(steps), kind="stable")] * _TAIL_STEP_MM
+    candidates = middle + steps[np.argsort(abs(steps), kind="stable")] * _TAIL_STEP_MM
     tails: list[Polygon] = []
     middles: list[tuple[float, float]] = []
     for width in _TAIL_WIDTHS_MM:
         end, beside = cut + _TAIL_LENGTH * width, width / 2 + _BESIDE_TAIL_MM
-        rooms = shapely.box(
-            cut - _BEHIND_TAIL_MM, places - beside, end + _BESIDE_TAIL_MM, places + beside
-        )
-        free = shapely.contains(bottom, rooms) & ~shapely.intersects(edges, rooms)
-        for place in places[free].tolist():
+        ends = cut - _BEHIND_TAIL_MM, end + _BESIDE_TAIL_MM
+        boxes = shapely.box(ends[0], candidates - beside, ends[1], candidates + beside)
+        free = shapely.contains(bottom, boxes) & ~shapely.intersects(edges, boxes)
+        for middle in candidates[free].tolist():
             if all(
-                abs(place - other) >= max(_TAIL_DISTANCE * (width + other_width), _TAIL_DISTANCE_MM)
-                for other, other_width in middles
+                abs(middle - other) >= max(_TAIL_DISTANCE * (width + wide), _TAIL_DISTANCE_MM)
+                for other, wide in middles
             ):
-                middles.append((place, width))
+                middles.append((middle, width))
                 root = _TAIL_ROOT * width / 2
-                # It begins inside its part.
-                corners = [(end, place - width / 2), (end, place + width / 2)]
-                corners += [(cut, place + root), (cut - _BEHIND_TAIL_MM, place + root)]
-                corners += [(cut - _BEHIND_TAIL_MM, place - root), (cut, place - root)]
-                tails.append(Polygon(corners))
+                begin = cut - _BEHIND_TAIL_MM  # inside its part
+                corners = [(end, middle - width / 2), (end, middle + width / 2)]
+                corners += [(cut, middle + root), (begin, middle + root)]
+                tails.append(Polygon([*corners, (begin, middle - root), (cut, middle - root)]))
     return tails
 
 

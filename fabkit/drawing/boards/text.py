@@ -27,16 +27,11 @@ _MARGIN = 0.1
 
 @dataclass(frozen=True)
 class _Text:
-    """One text of a board.
-
-    Attributes:
-        text: as it is engraved.
-        room: where its letters may be.
-        max_mm: largest cap height for its room; 0 if there is none.
-    """
+    """One text of a board as it is engraved, the area where its letters may be, and the largest cap
+    height there; 0 if there is none."""
 
     text: str
-    room: BaseGeometry
+    area: BaseGeometry
     max_mm: float
 
     def is_readable(self, height_mm: float, stroke_mm: float) -> bool:
@@ -70,8 +65,8 @@ def place_texts(lattice: Lattice, board: Board, profile: Profile) -> Label:
     contours = list[Contour]()
     for text, height_mm in zip(texts, heights_mm, strict=True):
         letters, area = _written(text.text)
-        _, places = largest_place(area.convex_hull, text.room, height_mm, 0.0)
-        middle, _ = nearest_points(places, text.room.centroid)
+        _, places = largest_place(area.convex_hull, text.area, height_mm, 0.0)
+        middle, _ = nearest_points(places, text.area.centroid)
         contours += letters.moved(round(middle.x, 3), round(middle.y, 3), height_mm).contours
     centre = region_mm(lattice, board.cells, profile.unit_mm).centroid
     return Label(
@@ -100,12 +95,11 @@ def _fitted(
         text = label.text.upper() if capitals else label.text
         cells = region_mm(lattice, label.cells, unit_mm)
         inside = polygons(cells.buffer(-margin_mm, join_style="mitre"))
-        room = max(inside, key=lambda area: area.area, default=Polygon())
-        _, area = _written(text)
+        largest = max(inside, key=lambda area: area.area, default=Polygon())
         max_mm = 0.0
-        if not room.is_empty:
-            max_mm, _ = largest_place(area.convex_hull, room, unit_mm, 0.0)
-        yield _Text(text, room, max_mm)
+        if not largest.is_empty:
+            max_mm, _ = largest_place(_written(text)[1].convex_hull, largest, unit_mm, 0.0)
+        yield _Text(text, largest, max_mm)
 
 
 def _common_heights(texts: list[_Text], stroke_mm: float) -> list[float]:
@@ -116,8 +110,7 @@ def _common_heights(texts: list[_Text], stroke_mm: float) -> list[float]:
     heights_mm = dict[str, float]()
     waiting = texts
     while waiting:
-        common_mm = min(text.max_mm for text in waiting)
-        group = waiting
+        common_mm, group = min(text.max_mm for text in waiting), waiting
         if not all(text.is_readable(common_mm, stroke_mm) for text in group):
             longest = max(len(text.text) for text in waiting)
             group = [text for text in waiting if len(text.text) == longest]
