@@ -67,14 +67,8 @@ class BallFitter:
         self._poses: dict[Mesh, tuple[Part, _Pose | None]] = {}
 
     def fit(self, meshes: Sequence[Mesh], *pitches_mm: float) -> tuple[list[Part], float]:
-        """Fit each mesh.
-
-        The candidates `pitches_mm` for the distance of neighbouring balls only determine the files'
-        unit of length.
-
-        Returns:
-            A part for each mesh, and the files' unit of length in mm.
-        """
+        """Return a part for each mesh, and the files' unit of length in mm, which the candidates
+        `pitches_mm` for the distance of neighbouring balls determine."""
         for mesh in meshes:
             if mesh not in self._poses:
                 self._poses[mesh] = _best_pose(mesh, self._shapes)
@@ -130,9 +124,9 @@ class _PoseTable:
     def _plain(self, reach: Points) -> Points:
         """A support function normalized: without the share of position and radius, scaled to 1."""
         around = self.directions
-        rest = reach - reach.mean(axis=-1, keepdims=True)
-        rest -= 3 / len(around) * (reach @ around) @ around.T
-        return np.asarray(rest / np.maximum(np.linalg.norm(rest, axis=-1, keepdims=True), 1e-9))
+        shape = reach - reach.mean(axis=-1, keepdims=True)
+        shape -= 3 / len(around) * (reach @ around) @ around.T
+        return np.asarray(shape / np.maximum(np.linalg.norm(shape, axis=-1, keepdims=True), 1e-9))
 
     def poses(self, vertices: Points) -> list[_Pose]:
         """The poses of shapes that match the support function of a mesh, the best first."""
@@ -148,8 +142,7 @@ class _PoseTable:
         balls = self.balls[which]
         # Gauss-Newton for pitch, position, radius and rotation, shape (k, 8).
         around = np.broadcast_to(self.directions, (len(turns), *self.directions.shape))
-        ones = np.ones((*around.shape[:2], 1))
-        weights = ones
+        weights = ones = np.ones((*around.shape[:2], 1))
         factors = np.full((len(turns), 8), np.ptp(reach) / 4)
         for _ in range(10):
             rotated = balls @ turns.transpose(0, 2, 1)
@@ -201,20 +194,20 @@ def _best_pose(mesh: Mesh, shapes: dict[object, _TargetShape]) -> tuple[Part, _P
     overlays = [(_score(points, pose), pose) for pose in poses]
     (score, _), best = max(overlays, key=lambda overlay: overlay[0])
     # Among shapes with equal balls, the measured links decide.
-    own = _images(BallBody(best.body.balls, ()))
+    balls = _images(BallBody(best.body.balls, ()))
     others = [
         (shapes[_images(pose.body)].description, explained)
         for (explained, _), pose in overlays
-        if _images(BallBody(pose.body.balls, ())) != own
+        if _images(BallBody(pose.body.balls, ())) != balls
     ]
-    why, placed = _refined(mesh, best)
-    if placed:
-        score, outside = _score(points, placed)
+    why, refined = _refined(mesh, best)
+    if refined:
+        score, outside = _score(points, refined)
         why = "" if outside <= 0.01 else "it has additional material"  # than specks
     runner_up = max(others, key=lambda rival: rival[1], default=None)
     part = replace(part, score=score, runner_up=runner_up)
     if not why:
-        return part, placed
+        return part, refined
     nearest = shapes[_images(best.body)].description
     why = f"it is not a piece of the set: {nearest} is closest, but {why}"
     why = why if score >= 0.6 else "no piece of the set has such balls"
@@ -267,15 +260,13 @@ def _refined(mesh: Mesh, rough: _Pose) -> tuple[str, _Pose | None]:
     expected = rough.origin + rough.pitch * drawn @ rough.turn.T
     away = [np.linalg.norm(mesh.vertices - middle, axis=1) for middle in expected]
     owners = np.argmin(away, axis=0)[mesh.faces]
-    middles, diameters = [], []
-    for index, place in enumerate(expected):
-        ball = _fit_ball(mesh, (owners == index).any(axis=1), place, rough.diameters[0] / 2)
+    balls = []
+    for index, middle in enumerate(expected):
+        ball = _fit_ball(mesh, (owners == index).any(axis=1), middle, rough.diameters[0] / 2)
         if ball is None:
             return f"ball {index} is not at its place", None
-        middle, radius = ball
-        middles.append(middle)
-        diameters.append(2 * radius)
-    fitted = np.array(middles)
+        balls.append(ball)
+    fitted, diameters = np.array([middle for middle, _ in balls]), [2 * r for _, r in balls]
     matrix, _, _ = procrustes(*_with_roll(mesh, rough.body, drawn, fitted), reflection=False)
     pitch = float(np.linalg.norm(matrix[:3, 0]))
     turn, origin = matrix[:3, :3] / pitch, matrix[:3, 3]
@@ -347,12 +338,12 @@ def _part(
     diameters_mm = tuple(diameter * length_mm for diameter in pose.diameters)
     part = replace(part, vertices=(part.vertices - pose.origin) @ pose.turn * length_mm)
     links = _link_widths(part, pose.body, pitch_mm, median(diameters_mm))
-    own = BallBody(pose.body.balls, tuple(links))
+    shape = BallBody(pose.body.balls, tuple(links))
     # Among pieces that differ only in links, take the one with exactly these.
-    same = shapes.get(_images(own))
+    same = shapes.get(_images(shape))
     nearest = same or shapes[_images(pose.body)]
     balls = Balls(
-        shape=own,
+        shape=shape,
         pitch_mm=pitch_mm,
         diameters_mm=diameters_mm,
         links_mm=tuple(links.values()),
@@ -395,13 +386,11 @@ def _link_widths(
 def cross_sections(mesh: Any, ends: Points, heights: Sequence[float]) -> list[BaseGeometry]:
     """Sections of a `trimesh.Trimesh` across the line between two points, at offsets from halfway.
 
-    Each is the convex hull of the part nearer to that line than to other places; the line is at 0,
-    0.
+    Each is the convex hull of the part nearer to that line, at (0, 0), than to other balls.
     """
     from trimesh.intersections import mesh_multiplane
 
-    hulls = []
-    axis = ends[1] - ends[0]
+    hulls, axis = [], ends[1] - ends[0]
     sections, _, _ = mesh_multiplane(mesh, ends.mean(axis=0), axis, heights)
     for section in sections:
         lines = shapely.linestrings(section)

@@ -35,10 +35,8 @@ _LEAST_MM2 = 2.0
 _NEAR_UNITS = 0.3
 #: A tray's walls are at most this far (mm) from its region; beyond is a notch.
 _REACH_MM = 3.2
-
 #: A lid may be printed this much (mm) smaller than it is drawn.
 _SMALLER_MM = 2.0
-
 #: A board, a candidate for its grid unit, and its region with this unit.
 _Region = tuple[Board, float, BaseGeometry]
 
@@ -58,25 +56,24 @@ class BoardFitter:
         return np.array([_sides(aligned_to_axes(outline)[0]) for outline in outlines])
 
     def fit(self, meshes: Sequence[Mesh], *units_mm: float, length_mm: float = 1.0) -> list[Part]:
-        """Fit each mesh to a board or lid: one part for each, in the given order.
+        """Fit each mesh to a board or lid; a part that is neither has a `reason`.
 
         A symmetric board is oriented so that more of it is at the back (y up), then to the right, so
         that its orientation does not depend on the file. Boards of one shape are indistinguishable:
         several meshes are assigned to different ones, as long as there are any.
 
         The set's grid unit may be any of `units_mm`, the likeliest first; round holes determine it by
-        themselves. `length_mm` is the unit of length of the meshes' files. A part that is not a board
-        has a `reason`.
+        themselves. `length_mm` is the unit of length of the meshes' files.
         """
         puzzle = self._puzzle
         parts: list[Part] = []
         for mesh in meshes:
             explained: list[Part] = []
-            ways = itertools.product(mesh.orientations.likely(), ([1, 1, 1], [1, -1, -1]))
-            both_ways = (aligned_to_axes(way.vertices * np.array(over)) for way, over in ways)
+            sides = itertools.product(mesh.orientations.likely(), ([1, 1, 1], [1, -1, -1]))
+            poses = (aligned_to_axes(way.vertices * np.array(side)) for way, side in sides)
             candidates = [
                 (Part(mesh, points * length_mm), self._covered_regions(hull, units_mm, length_mm))
-                for points, hull in both_ways
+                for points, hull in poses
             ]
             for (part, regions), explain in itertools.product(candidates, (_fit_holes, _fit_trays)):
                 is_certain = any(explanation.score > 0.9 for explanation in explained)
@@ -100,7 +97,6 @@ class BoardFitter:
 
         As a plate it covers a board's region, and its bounding box is not that of a piece: if the
         grid unit has several candidates, a piece can be as large as a board with a smaller unit.
-        `length_mm` is the unit of length of the mesh's file.
         """
         if not len(mesh.faces):
             return False
@@ -122,8 +118,7 @@ class BoardFitter:
     def _covered_regions(
         self, hull: BaseGeometry, units_mm: Sequence[float], length_mm: float
     ) -> list[_Region]:
-        """The regions that the convex hull of a mesh in its file covers, centred, in any quarter
-        turn."""
+        """The regions that the convex hull of a mesh covers, centred, in any quarter turn."""
         # Not the bounding box: a triangle covers half of a square.
         wider = affinity.scale(hull, length_mm, length_mm, origin=(0, 0)).buffer(_SMALLER_MM / 2)
         hulls = [affinity.rotate(wider, 90 * turns, origin=(0, 0)) for turns in range(4)]
@@ -215,11 +210,8 @@ def top_heights(mesh: Mesh, points: Points) -> Points:
 def raycast(
     section: BaseGeometry, starts: Points, directions: Points, reach_mm: float
 ) -> tuple[Points, Points]:
-    """Cast rays in a section: where each first enters material.
-
-    Returns the distance to that point and the length inside, both of shape (n,) in mm; infinite for
-    rays that meet none.
-    """
+    """Cast rays in a section: the distance to where each first enters material, and the length inside,
+    both of shape (n,) in mm; infinite for rays that meet none."""
     lines = shapely.linestrings(np.stack([starts, starts + reach_mm * directions], axis=1))
     cuts, line = shapely.get_parts(shapely.intersection(lines, section), return_index=True)
     cuts, line = cuts[shapely.length(cuts) > 0], line[shapely.length(cuts) > 0]
@@ -232,10 +224,8 @@ def raycast(
 
 
 def edge_samples(region: BaseGeometry, shortest_mm: float = 0.0) -> tuple[Points, Points]:
-    """Sample the edges of a region about every millimetre, away from their ends; not the shortest edges.
-
-    The points and, as unit vectors, the outward directions there; both of shape (n, 2).
-    """
+    """Sample the edges of a region about every millimetre, away from their ends, but not the shortest:
+    the points and, as unit vectors, the outward directions there; both of shape (n, 2)."""
     points, outwards = [np.empty((0, 2))], [np.empty((0, 2))]
     for ring in shapely.get_rings(shapely.get_parts(shapely.orient_polygons(region))):
         for start, end in itertools.pairwise(shapely.get_coordinates(ring)):
@@ -263,8 +253,7 @@ def wall_distances(section: BaseGeometry, points: Points, outwards: Points) -> P
 def round_holes(section: BaseGeometry) -> list[FittedCircle]:
     """The round holes of a section."""
     holes = [hole for hole in holes_in(section) if not hole.interiors and hole.area > _LEAST_MM2]
-    circles = map(fit_circle, holes)
-    pairs = zip(circles, holes, strict=True)
+    pairs = [(fit_circle(hole), hole) for hole in holes]
     return [circle for circle, hole in pairs if hole.area > 0.93 * math.pi / 4 * circle.outer_mm**2]
 
 
@@ -366,10 +355,9 @@ def _fit_trays(standing: Part, _: PuzzleSet, regions: Sequence[_Region]) -> list
         engraved = floor | (texts & filled(floor))
         # Just above the floor: higher up, walls may be inclined.
         cut = sections.at(0.7 * slab.low_mm + 0.3 * slab.high_mm)
-        turned = itertools.product(regions, range(4))
         trays = [
             _tray(standing, engraved if region[0].labels else floor, cut, region, turns)
-            for region, turns in turned
+            for region, turns in itertools.product(regions, range(4))
         ]
         if any(trays):
             return [replace(tray, rest_mm=slab.low_mm) for tray in trays if tray]
@@ -390,9 +378,8 @@ def _tray(
 
     def mismatch(shift: tuple[float, float]) -> float:
         shifted = affinity.translate(floor, *shift)
-        return round(
-            float(shifted.symmetric_difference(region, grid_size=SNAP_MM).area / region.area), 9
-        )
+        off_mm2 = shifted.symmetric_difference(region, grid_size=SNAP_MM).area
+        return round(float(off_mm2 / region.area), 9)
 
     score, start = min((mismatch(shift), shift) for shift in shifts)
     if score > 0.15:
@@ -422,10 +409,10 @@ def _fit_lids(candidates: Sequence[tuple[Part, Sequence[_Region]]]) -> Iterator[
     plate = standing.sections.at(lowest[0].middle_mm) if lowest else Polygon()
     if plate.area == 0 or plate.area < 0.7 * plate.convex_hull.area:
         return
+    sides = _sides(standing.vertices)
     for board, unit_mm, region in regions:
         low, high = np.reshape(region.bounds, (2, 2))
         wide, deep = high - low
-        sides = _sides(standing.vertices)
         if (np.sort(high - low)[::-1] > sides + _SMALLER_MM).any():
             continue
         score = min(1.0, wide * deep / float(sides.prod()))

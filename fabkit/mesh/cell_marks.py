@@ -70,14 +70,16 @@ def separate_marks(
     """Return a part's features without the marks of cells, and these; none if its set has none."""
     if part.outline is None or set(LOOKS).isdisjoint(puzzle.marks.values()):
         return features, ()
-    places = mark_places(puzzle.lattice, part.outline.cells, part.outline.unit_mm)
+    centres = mark_places(puzzle.lattice, part.outline.cells, part.outline.unit_mm)
     marks = list[ScannedMark]()
-    rest: dict[str, Any] = {}
+    cavities: dict[str, Any] = {}
     for kind in ("through", "labels", "hollows", "marks"):
-        read = [(cavity, _read(cavity, places, part.outline)) for cavity in getattr(features, kind)]
+        read = [
+            (cavity, _read(cavity, centres, part.outline)) for cavity in getattr(features, kind)
+        ]
         marks += [mark for _, mark in read if mark]
-        rest[kind] = [cavity for cavity, mark in read if not mark]
-    return replace(features, **rest), tuple(marks)
+        cavities[kind] = [cavity for cavity, mark in read if not mark]
+    return replace(features, **cavities), tuple(marks)
 
 
 def _read(

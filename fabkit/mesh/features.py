@@ -223,11 +223,8 @@ def _slices(part: Part) -> Iterator[Slice]:
 
 
 def _without_protrusions(part: Part) -> tuple[Part, tuple[float, float]]:
-    """Remove protrusions from back and face, if the part is solid; and their heights.
-
-    Back and face are where a quarter of the outline is filled.
-    """
-
+    """Remove protrusions from back and face, where a quarter of the outline is filled, if the part is
+    solid; and their heights."""
     low_mm, high_mm = _nub_mm(part, part.sections.low, 1), _nub_mm(part, part.sections.high, -1)
     if low_mm + high_mm and part.aligned.is_solid:
         mesh = trim_mesh(part.aligned, low_mm, part.thickness_mm - high_mm)
@@ -238,15 +235,14 @@ def _without_protrusions(part: Part) -> tuple[Part, tuple[float, float]]:
 
 def _nub_mm(part: Part, end: float, inwards: int) -> float:
     """The height of the protrusion from one end; 0 if there is none."""
-    most_mm = part.thickness_mm / 2
-    place = part, end, inwards
-    if not _more_mm2(_NUB_MM, *place) < 0 <= _more_mm2(most_mm, *place):
+    half_mm, face = part.thickness_mm / 2, (part, end, inwards)
+    if not _more_mm2(_NUB_MM, *face) < 0 <= _more_mm2(half_mm, *face):
         return 0.0
     from scipy.optimize import bisect
 
     # SciPy's wrapper of the function refers to itself, so a closure would keep the part, and its
     # manifold, which nanobind reports as leaked when Python ends.
-    return float(bisect(_more_mm2, _NUB_MM, most_mm, args=place, xtol=1e-4)) + 1e-4
+    return float(bisect(_more_mm2, _NUB_MM, half_mm, args=face, xtol=1e-4)) + 1e-4
 
 
 def _more_mm2(away: float, part: Part, end: float, inwards: int) -> float:
@@ -271,17 +267,10 @@ class _Open:
 
     def __init__(self, part: Part) -> None:
         self.cuts = list(_slices(part))
-        levels: list[int] = []
-        areas: list[BaseGeometry] = []
-        is_notch: list[bool] = []
-        for level, cut in enumerate(self.cuts):
-            for area, breaks_side in _open_areas(part, cut):
-                levels.append(level)
-                areas.append(area)
-                is_notch.append(breaks_side)
-        self.levels = np.array(levels, dtype=int)
-        self.areas = np.array(areas, dtype=object)
-        self.is_notch = np.array(is_notch, dtype=bool)
+        cuts = enumerate(self.cuts)
+        rows = [(level, *area) for level, cut in cuts for area in _open_areas(part, cut)]
+        levels, self.areas, is_notch = np.array(rows, dtype=object).reshape(-1, 3).T
+        self.levels, self.is_notch = levels.astype(int), is_notch.astype(bool)
         pairs = shapely.STRtree(self.areas).query(self.areas).T
         pairs = pairs[np.diff(self.levels[pairs])[:, 0] == 1]
         lower, upper = self.areas[pairs].T
@@ -443,8 +432,8 @@ def fit_sphere(points: Points) -> tuple[Points, float, bool]:
     """
     columns = np.column_stack([2 * points, np.ones(len(points))])
     squares = (points**2).sum(axis=1)
-    (*middle, rest), _, rank, _ = np.linalg.lstsq(columns, squares, rcond=None)
-    squared = float(rest + np.dot(middle, middle))
+    (*middle, constant), _, rank, _ = np.linalg.lstsq(columns, squares, rcond=None)
+    squared = float(constant + np.dot(middle, middle))
     is_determined = bool(rank > points.shape[1] and squared > 0)
     return np.array(middle), math.sqrt(max(0.0, squared)), is_determined
 
@@ -462,6 +451,6 @@ def cylinders_mm(areas: Sequence[BaseGeometry]) -> tuple[float, float]:
         [9.8, 10.2]
     """
     cuts = [filled(area) for area in areas]
-    room = polygons_by_size(shapely.intersection_all(cuts))
-    inside_mm = 2 * shapely.maximum_inscribed_circle(room[0], 1e-3).length if room else 0.0
+    common = polygons_by_size(shapely.intersection_all(cuts))
+    inside_mm = 2 * shapely.maximum_inscribed_circle(common[0], 1e-3).length if common else 0.0
     return inside_mm, 2 * float(shapely.minimum_bounding_radius(union_all(cuts)))

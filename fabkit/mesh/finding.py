@@ -22,7 +22,6 @@ TINY_MM = 5e-4
 TINY_MM3 = 1e-3
 #: Digits kept of a measured value: rotated meshes differ in the next one.
 DIGITS = 3
-
 #: A lower or upper limit, or both.
 Limit = float | tuple[float, float] | None
 
@@ -30,7 +29,6 @@ Limit = float | tuple[float, float] | None
 RULE_GROUPS: dict[str, dict[str, str]] = tomllib.loads(
     Path(__file__).with_name("rules.toml").read_text("utf-8")
 )
-
 #: Title and requirement of each rule, by its name, in the order of reports. Rules of one group share
 #: the requirement.
 RULES = {

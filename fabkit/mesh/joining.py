@@ -40,28 +40,18 @@ class JoinedBoard:
     @property
     def mesh(self) -> Mesh:
         """The meshes of all parts, placed, as a single one."""
-        counts = np.cumsum([0, *(len(part.vertices) for part in self.parts)])
-        faces = [
-            part.mesh.faces + count for part, count in zip(self.parts, counts[:-1], strict=True)
-        ]
-        name = ", ".join(part.name for part in self.parts)
-        vertices = np.concatenate([part.vertices for part in self.parts])
-        return Mesh(name, vertices, np.concatenate(faces))
+        from trimesh.util import append_faces
+
+        meshes = [part.aligned for part in self.parts]
+        vertices, faces = append_faces([x.vertices for x in meshes], [x.faces for x in meshes])
+        return Mesh(", ".join(mesh.name for mesh in meshes), vertices, faces)
 
 
 def join_boards(
     meshes: Sequence[Mesh], boards: Sequence[Sequence[BoardDrawing]]
 ) -> list[JoinedBoard]:
-    """Find the parts of boards among meshes.
-
-    Args:
-        boards: the drawings of the parts of each board or lid that is made in parts.
-
-    Returns:
-        The boards of which a part was found.
-    """
-    free = list(meshes)
-    joined = []
+    """Return the boards and lids of which a part is among meshes, by the drawings of their parts."""
+    free, joined = list(meshes), []
     for drawings in boards:
         parts, missing = [], []
         whole = shapely.union_all([drawing.outline for drawing in drawings]).bounds
@@ -83,8 +73,8 @@ def _match(mesh: Mesh, drawing: BoardDrawing, whole: tuple[float, ...]) -> Part 
     low, high = np.reshape(drawing.outline.bounds, (2, 2))
     size = np.append(high - low, drawing.thickness_mm)
     middles_mm = [sum(ends) / 2 for ends in ranges_mm(drawing.steps)]
-    drawn = [(mm, section_at(drawing.steps, mm)) for mm in middles_mm]
-    drawn = [(mm, section - _engraved(drawing, mm)) for mm, section in drawn if section.area]
+    sections = [(mm, section_at(drawing.steps, mm)) for mm in middles_mm]
+    sections = [(mm, area - _engraved(drawing, mm)) for mm, area in sections if area.area]
     best = None
     for points, _ in mesh.orientations.upright:
         if (np.abs(np.sort(np.ptp(points, axis=0)) - np.sort(size)) > _SIZE_OFF_MM).any():
@@ -97,8 +87,8 @@ def _match(mesh: Mesh, drawing: BoardDrawing, whole: tuple[float, ...]) -> Part 
             vertices += [*_shift(vertices, low, high, whole), 0.0]
             part = Part(mesh, vertices)
             off = max(
-                section.symmetric_difference(part.sections.at(middle)).area / section.area
-                for middle, section in drawn
+                section.symmetric_difference(part.sections.at(mm)).area / section.area
+                for mm, section in sections
             )
             if off < _AREA_OFF and (best is None or 1 - off > best.score):
                 best = replace(part, score=1 - off)

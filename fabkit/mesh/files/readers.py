@@ -115,20 +115,15 @@ def _kind(content: bytes, suffix: str) -> str:
     }
     kind = next((kind for kind, matched in matches.items() if matched), suffix)
     if kind not in _READERS or not content:
-        raise _MeshFileError(
-            f"{'has an unknown format' if content else 'is empty'}; expected {_EXPECTED}"
-        )
+        fault = "has an unknown format" if content else "is empty"
+        raise _MeshFileError(f"{fault}; expected {_EXPECTED}")
     return kind
 
 
 def _sound(file: str, bodies_read: Iterator[Mesh]) -> list[Mesh]:
-    """The bodies that have triangles, with unique names, after checking that all corners are
-    finite.
-
-    They are counted while they are read, so that endless input stops early.
-    """
-    bodies: list[Mesh] = []
-    triangles = 0
+    """The bodies that have triangles, with unique names, after checking that all corners are finite;
+    counted while they are read, so that endless input stops early."""
+    bodies, triangles = list[Mesh](), 0
     for number, body in enumerate(bodies_read, start=1):
         triangles += len(body.faces)
         if number > MAX_BODIES:
@@ -140,8 +135,10 @@ def _sound(file: str, bodies_read: Iterator[Mesh]) -> list[Mesh]:
         corners = body.vertices[body.faces.ravel()]
         far = np.flatnonzero(~(np.abs(corners) <= MAX_COORDINATE).all(axis=1))
         if len(far):
-            place = ", ".join(f"{value:g}" for value in corners[far[0]])
-            message = f"has a corner at ({place}); expected numbers of at most {MAX_COORDINATE:.0f}"
+            corner = ", ".join(f"{value:g}" for value in corners[far[0]])
+            message = (
+                f"has a corner at ({corner}); expected numbers of at most {MAX_COORDINATE:.0f}"
+            )
             triangle = f"triangle {far[0] // 3 + 1}"
             raise _MeshFileError(message, f"{body.name}, {triangle}" if body.name else triangle)
         bodies += [welded(body.name, body.vertices, body.faces)] if len(body.faces) else []
@@ -211,8 +208,7 @@ def _read_stl(content: bytes) -> Iterator[Mesh]:
 
 def _ascii_corners(content: bytes) -> Points:
     """The corners of all facets of a complete ASCII STL."""
-    numbers = array("d")
-    step = -1  # the position in a facet, or outside a solid
+    numbers, step = array("d"), -1  # the position in a facet, or outside a solid
     lines = _lines(re.sub(b"(?i)end solid", b"endsolid", content))
     for line, words in chain(lines, [(0, ["the end"])]):
         keyword = words[0].lower()
@@ -245,9 +241,7 @@ _IGNORED = {
 
 def _read_obj(content: bytes) -> Iterator[Mesh]:
     """Each object (``o``) is a body; without objects each group (``g``), without either the file."""
-    numbers = array("d")
-    label = ("", 0)
-    has_objects = False
+    numbers, label, has_objects = array("d"), ("", 0), False
     polygons: dict[tuple[str, int], dict[int, list[int]]] = {}  # by object or group, by line
     for line, words in _lines(re.sub(rb"\\\r?\n", b" ", content)):
         keyword, name = words[0], " ".join(words[1:])
@@ -264,9 +258,8 @@ def _read_obj(content: bytes) -> Iterator[Mesh]:
         elif keyword == "g" and not has_objects:
             label = (name, 0)
         elif keyword not in _IGNORED:
-            expected = "expected an OBJ file of polygons, with v, f, o and g"
-            message = f"unknown statement {quote(keyword[:200])}; {expected}"
-            raise _MeshFileError(message, f"line {line}")
+            message = f"unknown statement {quote(keyword[:200])}; expected an OBJ file of polygons"
+            raise _MeshFileError(f"{message}, with v, f, o and g", f"line {line}")
     vertices = np.array(numbers).reshape(-1, 3)
     for (name, _), polygon_lines in polygons.items():
         faces = _triangles([*polygon_lines.values()], vertices, [*polygon_lines])
@@ -277,8 +270,8 @@ def _read_off(content: bytes) -> Iterator[Mesh]:
     lines = [words for _, words in _lines(content)]
     corners, faces = map(int, (lines.pop(0)[1:] or lines.pop(0))[:2])
     if corners + faces > len(lines):
-        message = f"counts {corners} vertices and {faces} faces, and has {len(lines)} lines"
-        raise _MeshFileError(message)
+        counts = f"{corners} vertices and {faces} faces"
+        raise _MeshFileError(f"counts {counts}, and has {len(lines)} lines")
     points = np.array([words[:3] for words in lines[:corners]], dtype=float)
     rows = lines[corners : corners + faces]
     polygons = [[int(word) for word in row[1 : int(row[0]) + 1]] for row in rows]
@@ -373,9 +366,8 @@ def _read_glb(content: bytes) -> Iterator[Mesh]:
     cosmetic = re.compile(r"KHR_(?:materials|texture|lights)_\w+|EXT_texture_\w+")
     required = tree.get("extensionsRequired", ())
     _refuse([extension for extension in required if not cosmetic.fullmatch(extension)])
-    scene = trimesh.load_scene(
-        io.BytesIO(content), file_type="glb", process=False, skip_materials=True
-    )
+    options = {"file_type": "glb", "process": False, "skip_materials": True}
+    scene = trimesh.load_scene(io.BytesIO(content), **options)
     # Many files have millimetres where the format has metres: nothing is over 5 m long.
     scale = 0.001 if scene.scale > 5.0 else 1.0
     to_mm = np.diag([scale, scale, scale, 1.0]) @ np.linalg.inv(_TO_GLTF)
@@ -389,18 +381,10 @@ def _read_glb(content: bytes) -> Iterator[Mesh]:
     placed = [(node, *scene.graph[node]) for node in reversed(scene.graph.nodes_geometry)]
     solids = [node for node in placed if hasattr(scene.geometry[node[2]], "faces")]
     for name, nodes in groupby(solids, lambda node: name_of(node[0])):
-        parts = [
-            _moved(
-                "",
-                scene.geometry[geometry].vertices,
-                scene.geometry[geometry].faces,
-                to_mm @ transform,
-            )
-            for _, transform, geometry in nodes
-        ]
-        vertices, faces = append_faces(
-            [part.vertices for part in parts], [part.faces for part in parts]
-        )
+        shapes = [(scene.geometry[key], to_mm @ transform) for _, transform, key in nodes]
+        parts = [_moved("", shape.vertices, shape.faces, matrix) for shape, matrix in shapes]
+        points = [part.vertices for part in parts]
+        vertices, faces = append_faces(points, [part.faces for part in parts])
         yield Mesh(name, np.asarray(vertices, float), np.asarray(faces, np.int64))
 
 
@@ -431,8 +415,7 @@ class _Object:
 
 
 class _Package:
-    """A 3MF file: models in XML, in a zip archive. Parts that need no second pass are read at
-    once."""
+    """A 3MF file: models in XML, in a zip archive."""
 
     def __init__(self, content: bytes) -> None:
         self._objects: dict[tuple[str, str], _Object] = {}
@@ -544,11 +527,8 @@ _INSIDE_MM = 0.01
 
 
 def _without_inlays(meshes: Sequence[Mesh]) -> Iterator[Mesh]:
-    """The meshes of an item, without what a second colour fills: letters leave their engravings open,
-    and tiles that reach the sides of a piece become one with it.
-
-    Inlays are components of their own, or surfaces of the same mesh.
-    """
+    """The meshes of an item, without inlays (components of their own, or surfaces of the same mesh):
+    letters leave their engravings open, and tiles that reach the sides become one with the piece."""
     surfaces = [(mesh, shell) for mesh in meshes for shell in shells(mesh)]
     if len(surfaces) < 2:
         yield from meshes
@@ -571,24 +551,20 @@ def _without_inlays(meshes: Sequence[Mesh]) -> Iterator[Mesh]:
         is_inside = (below > low + _INSIDE_MM) & (above < high - _INSIDE_MM)
         return "letter" if is_inside[:2].all() else "tile"
 
-    roles = [role(mesh, shell) for mesh, shell in surfaces]
+    roles = [(mesh, shell.faces, role(mesh, shell)) for mesh, shell in surfaces]
     tiles = [
-        welded(mesh.name, mesh.vertices, mesh.faces[shell.faces])
-        for (mesh, shell), its_role in zip(surfaces, roles, strict=True)
+        welded(mesh.name, mesh.vertices, mesh.faces[faces])
+        for mesh, faces, its_role in roles
         if its_role == "tile"
     ]
     for mesh in meshes:
-        of_mesh = [
-            (shell.faces, its_role)
-            for (other, shell), its_role in zip(surfaces, roles, strict=True)
-            if other is mesh
-        ]
+        of_mesh = [(faces, its_role) for other, faces, its_role in roles if other is mesh]
         kept = [faces for faces, its_role in of_mesh if its_role == "body"]
         if len(kept) == len(of_mesh) and not (mesh is body and tiles):
             yield mesh
         elif kept:
-            rest = welded(mesh.name, mesh.vertices, mesh.faces[np.sort(np.concatenate(kept))])
-            yield joined([rest, *tiles]) if mesh is body else rest
+            bare = welded(mesh.name, mesh.vertices, mesh.faces[np.sort(np.concatenate(kept))])
+            yield joined([bare, *tiles]) if mesh is body else bare
 
 
 def _folded(name: str) -> str:

@@ -45,7 +45,7 @@ class Assembly:
         min_gap_mm: the smallest gap between two parts; None if none are side by side.
         max_gap_mm: the largest gap along a shared edge; None if none is long enough.
         outside_mm: how far a part reaches out of the region.
-        is_measured: whether all parts bound a volume, so that overlaps could be measured.
+        is_measured: whether all parts bound a volume; otherwise overlaps are unknown.
         messages: what is wrong, a sentence for each pair and part.
     """
 
@@ -90,9 +90,8 @@ def assemble(
         for placement in placements_on(sides[key], cells)
     ]
     lattice, unit_mm = placements[0][0].lattice, placements[0][0].unit_mm
-    silhouettes = np.array(
-        [piece.place(piece.silhouette(), [pose])[0] for piece, pose in placements]
-    )
+    outlines = [piece.place(piece.silhouette(), [pose])[0] for piece, pose in placements]
+    silhouettes = np.array(outlines)
     keys = np.array([piece.key for piece, _ in placements])
     area = region_mm(lattice, challenge.region, unit_mm)
     outside_mm = defaultdict[str, float](float)
