@@ -41,8 +41,7 @@ class Letter:
 
     Attributes:
         likeness: the overlap with the font's letter: 1 when they are the same.
-        turns: quarter turns (sixths on those of hexagons and their parts), counter-clockwise, from the font's
-            letter to this one.
+        turns: rotations of the lattice, counter-clockwise, from the font's letter to this one.
     """
 
     text: str
@@ -100,7 +99,7 @@ class ScannedPart:
 
     @property
     def as_drawn(self) -> bool:
-        """Whether it has the shape of its piece as drawn."""
+        """Whether its shape is that of its piece as drawn."""
         return self.piece in self.alike and not self.mirrored
 
     @property
@@ -148,15 +147,14 @@ class ScannedPart:
                 "area_off": round(part.area_off, DIGITS),
             }
         elif balls := part.balls:
+            links_mm = [None if math.isnan(mm) else round(mm, DIGITS) for mm in balls.links_mm]
             numbers = {
                 "balls": len(balls.shape.balls),
                 "links": len(balls.shape.bonds),
                 "unit_mm": round(balls.pitch_mm, DIGITS),
                 "off_mm": round(balls.off_mm, DIGITS),
                 "balls_mm": [round(mm, DIGITS) for mm in balls.diameters_mm],
-                "links_mm": [
-                    None if math.isnan(mm) else round(mm, DIGITS) for mm in balls.links_mm
-                ],
+                "links_mm": links_mm,
             }
         else:
             return summary | {"read": False} | ({"why": part.reason} if part.reason else {})
@@ -195,31 +193,22 @@ def identify(
     used = Counter[str]()
     result = list(scanned)
     for i in sorted(range(len(parts)), key=first):
-        alike, letter = scanned[i].alike, scanned[i].letter
+        names, letter = scanned[i].alike, scanned[i].letter
         if letter:  # which several pieces may have
             lettered = [piece.id for piece in puzzle.pieces if piece.label == letter.text]
-            alike = tuple(name for name in lettered if name in alike) or tuple(lettered)
-        outline = parts[i].outline
-        compared = dict[str, PieceMarks]()
+            names = tuple(name for name in lettered if name in names) or tuple(lettered)
+        outline, balls, marks = parts[i].outline, parts[i].balls, scanned[i].marks
+        by_piece = dict[str, PieceMarks]()
         if outline and puzzle.marks:
-            marks = scanned[i].marks
-            compared = {
-                piece.id: compare_marks(marks, outline, piece, puzzle)
-                for piece in puzzle.select(alike)
-            }
-        alike = tuple(sorted(alike, key=lambda name: len(compared[name].wrong if compared else ())))
-        unused = [name for name in alike if used[name] < copies[name]]
-        piece = next(iter([*unused, *alike]), None)
+            for each in puzzle.select(names):
+                by_piece[each.id] = compare_marks(marks, outline, each, puzzle)
+        names = tuple(sorted(names, key=lambda name: len(by_piece[name].wrong if by_piece else ())))
+        unused = [name for name in names if used[name] < copies[name]]
+        piece = next(iter([*unused, *names]), None)
         key = unique_key(piece or "unknown", used, piece is not None)
-        balls = parts[i].balls
         alike = () if balls and not balls.as_linked else scanned[i].alike
-        result[i] = replace(
-            scanned[i],
-            key=key,
-            piece=piece,
-            alike=alike,
-            piece_marks=compared.get(piece or "", PieceMarks()),
-        )
+        piece_marks = by_piece.get(piece or "", PieceMarks())
+        result[i] = replace(scanned[i], key=key, piece=piece, alike=alike, piece_marks=piece_marks)
     return result
 
 
@@ -239,12 +228,9 @@ def _scanned_part(part: Part, features: Features | None, puzzle: PuzzleSet) -> S
     texts = [piece.label for piece in pieces]
     features, marks = separate_marks(part, features, puzzle)
     read = partial(read_letter, features.labels, turns=len(lattice.moves(False)))
-    letter = read(texts)
-    unknown = None if letter else read(_ALPHABET)
-    back = read(texts, back=True)
-    scanned = ScannedPart(
-        part, features, marks, letter=letter, unknown_letter=unknown, back_letter=back
-    )
+    letter, back = read(texts), read(texts, back=True)
+    scanned = ScannedPart(part, features, marks, letter=letter, back_letter=back)
+    scanned = scanned if letter else replace(scanned, unknown_letter=read(_ALPHABET))
     for flips in (False, True):
         if alike := tuple(piece.id for piece in pieces if is_image(lattice, piece, cells, flips)):
             return replace(scanned, alike=alike, mirrored=flips)
@@ -261,10 +247,8 @@ def ambiguity_finding(rule: str, part: Part, what: str) -> Finding | None:
     if part.runner_up is None or part.margin >= minimum_margin:
         return None
     other, score = part.runner_up
-    message = (
-        f"it cannot be identified: {what} ({part.score:.3f}) and {other} ({score:.3f}) match equally "
-        "well"
-    )
+    both = f"{what} ({part.score:.3f}) and {other} ({score:.3f})"
+    message = f"it cannot be identified: {both} match equally well"
     return Finding(rule, False, part.margin, minimum_margin, "", message, part.silhouette.boundary)
 
 
@@ -303,9 +287,8 @@ def _shape(scanned: ScannedPart) -> Finding:
 
 def _letter(rule: str, letter: Letter | None, scanned: ScannedPart) -> Finding:
     """The finding on which letter is on one side."""
-    face = scanned.letter
+    face, ok = scanned.letter, False
     recognised = letter or (scanned.unknown_letter if rule == "letter" else None)
-    ok = False
     if recognised is None:
         message = "no letter can be read"
     elif letter is None:

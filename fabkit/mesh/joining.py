@@ -44,7 +44,8 @@ class JoinedBoard:
 
         meshes = [part.aligned for part in self.parts]
         vertices, faces = append_faces([x.vertices for x in meshes], [x.faces for x in meshes])
-        return Mesh(", ".join(mesh.name for mesh in meshes), vertices, faces)
+        name = ", ".join(mesh.name for mesh in meshes)
+        return Mesh(name, np.asarray(vertices, float), np.asarray(faces, np.int64))
 
 
 def join_boards(

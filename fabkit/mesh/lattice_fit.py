@@ -32,7 +32,7 @@ from fabkit.model.piece import canonical_turn, orientations
 from fabkit.model.polygon import parts_of_cells, rings_of_cells
 from fabkit.model.puzzle import PuzzleSet, to_units
 
-#: So many directions are tried, the second number as of a tower.
+#: How many directions may be up: first try, and second try for tall parts.
 _DIRECTIONS = 3, 12
 #: A mesh this close (degrees) to upright or upside down in its file is so on purpose.
 _UPRIGHT_DEGREES = 3.0
@@ -67,9 +67,8 @@ def _target_shapes(puzzle: PuzzleSet) -> list[_TargetShape]:
         for image in orientations(puzzle.lattice, piece, flips):
             if image.cells not in shapes:
                 outline = canonical_outline(puzzle.lattice, image.rings, 1.0)
-                shapes[image.cells] = _TargetShape(
-                    image.cells, outline, normalized(outline), flips, kind
-                )
+                normal = normalized(outline)
+                shapes[image.cells] = _TargetShape(image.cells, outline, normal, flips, kind)
     return list(shapes.values())
 
 
@@ -81,14 +80,12 @@ def normalized(area: BaseGeometry, turn: float = 0.0) -> BaseGeometry:
 
 
 def similarities(area: BaseGeometry, others: NDArray[np.object_]) -> list[float]:
-    """The intersection over union of a normalized area with each of several others.
-
-    It is 0 for those with bounding boxes of another size.
-    """
+    """The intersection over union of a normalized area with each of several others; 0 for those with
+    bounding boxes of another size."""
     shapely.prepare(area)
-    near = np.abs(shapely.bounds(others) - area.bounds).max(axis=1) < 0.3
+    alike = np.abs(shapely.bounds(others) - area.bounds).max(axis=1) < 0.3
     common = np.zeros(len(others))
-    common[near] = shapely.area(shapely.intersection(area, others[near]))
+    common[alike] = shapely.area(shapely.intersection(area, others[alike]))
     return [float(share) for share in common / (2 - common)]
 
 
@@ -166,18 +163,15 @@ class _Fit:
     @property
     def aligned(self) -> Polygon:
         """The mesh's silhouette on the lattice's frame."""
-        return affinity.affine_transform(
-            self.part.sides, [*_rotation(self.turn).ravel(), *-self.origin]
-        )
+        matrix = [*_rotation(self.turn).ravel(), *-self.origin]
+        return affinity.affine_transform(self.part.sides, matrix)
 
 
 class _Stand:
     """A mesh in one of its orientations, and what it shows there, whatever its size."""
 
     def __init__(self, part: Part, lattice: Lattice, shapes: Sequence[_TargetShape]) -> None:
-        self.part = part
-        self._lattice = lattice
-        self._shapes = shapes
+        self.part, self._lattice, self._shapes = part, lattice, shapes
 
     @cached_property
     def turns(self) -> list[float]:
@@ -187,10 +181,8 @@ class _Stand:
     @cached_property
     def turned(self) -> list[Polygon]:
         """The silhouette in each of these rotations."""
-        return [
-            affinity.rotate(self.part.sides, -turn, origin=(0, 0), use_radians=True)
-            for turn in self.turns
-        ]
+        options = {"origin": (0, 0), "use_radians": True}
+        return [affinity.rotate(self.part.sides, -turn, **options) for turn in self.turns]
 
     @cached_property
     def hypotheses(self) -> list[_Fit]:
@@ -215,12 +207,8 @@ class _Stand:
 
 
 class _Candidate:
-    """A mesh that may be a piece: what it shows, whatever the grid unit and the unit of length.
-
-    Attributes:
-        stands: its likely orientations.
-        hypotheses: on which piece it is.
-    """
+    """A mesh that may be a piece: its likely orientations, and hypotheses on which piece it is,
+    whatever the grid unit and the unit of length."""
 
     def __init__(
         self,
@@ -272,8 +260,7 @@ def _common_unit(fits: Sequence[Sequence[_Fit]], expected: Sequence[float]) -> f
     rotated by 45 degrees, on one 1.41 times as wide.)
     """
     likely = [[fit for fit in mesh_fits if fit.score > _ALIKE] for mesh_fits in fits]
-    ranks = []
-    tried = 0.0
+    ranks, tried = [], 0.0
     for unit in sorted(fit.unit for mesh_fits in likely for fit in mesh_fits):
         if unit > tried * (1 + _ONE_UNIT / 6):
             tried = unit
@@ -338,25 +325,25 @@ def _refined(fit: _Fit, lattice: Lattice, unit: float | None = None) -> _Fit:
         kept = np.isfinite(off).sum(axis=1) > len(_ALONG) / 2
         matrix, middle = columns[kept], np.median(np.nan_to_num(off[kept]), axis=1)
         weights = np.sqrt(lengths[kept])
-        own = _least_squares(matrix, middle, weights)
-        rest = _least_squares(matrix[:, :3], middle, weights)
-        if rest is None:  # the edges do not even determine its position
+        with_unit = _least_squares(matrix, middle, weights)
+        solved = _least_squares(matrix[:, :3], middle, weights)
+        if solved is None:  # the edges do not even determine its position
             return fit
-        own_unit = None if own is None else scale + float(own[3])
-        if unit is None and own is not None and own_unit is not None:
-            rest, scale, middle = own[:3], own_unit, middle - own[3] * matrix[:, 3]
-        insets = matrix[:, :2] @ rest[:2] - middle
+        own_unit = None if with_unit is None else scale + float(with_unit[3])
+        if unit is None and with_unit is not None and own_unit is not None:
+            solved, scale, middle = with_unit[:3], own_unit, middle - with_unit[3] * matrix[:, 3]
+        insets = matrix[:, :2] @ solved[:2] - middle
         turn = _skew(off[kept], lengths[kept] * scale)
         fit = replace(
             fit,
             turn=fit.turn + turn,
-            origin=_rotation(turn) @ (fit.origin + rest[:2]),
+            origin=_rotation(turn) @ (fit.origin + solved[:2]),
             unit=scale,
             own_unit=own_unit,
-            inset=float(rest[2]),
+            inset=float(solved[2]),
             edge_insets=(float(insets.min()), float(insets.max())),
         )
-        if np.abs(rest[:2]).max() < 1e-7 * scale and abs(turn) < 1e-8:
+        if np.abs(solved[:2]).max() < 1e-7 * scale and abs(turn) < 1e-8:
             break
     return fit
 
@@ -376,16 +363,14 @@ def _edge_offsets(
 
 
 def _skew(off: NDArray[np.float64], lengths: NDArray[np.float64]) -> float:
-    """The rotation (radians) of edges: the median, weighted by length.
-
-    A ridge on one side does not affect a median.
-    """
+    """The rotation (radians) of edges: the median, which a ridge on one side does not affect, weighted
+    by length."""
     rise = (off[:, :2] - off[:, :-3:-1]).ravel()
     run = np.outer(lengths, _ALONG[::-1][:2] - _ALONG[:2]).ravel()
-    known = np.isfinite(rise)
-    if not known.any():
+    is_measured = np.isfinite(rise)
+    if not is_measured.any():
         return 0.0
-    slopes, weights = rise[known] / run[known], run[known] ** 2
+    slopes, weights = rise[is_measured] / run[is_measured], run[is_measured] ** 2
     return float(np.quantile(slopes, 0.5, weights=weights, method="inverted_cdf"))
 
 
@@ -412,10 +397,8 @@ def _overlap_ratio(fit: _Fit, lattice: Lattice) -> float:
 
 
 def _exact_unit(fits: Sequence[_Fit], lattice: Lattice, expected: Sequence[float]) -> float | None:
-    """The grid unit of meshes: by their own edges, else the one that gives all the same inset.
-
-    If all have one size, it is the nearest expected one.
-    """
+    """The grid unit of meshes: by their own edges, else the one that gives all the same inset, or the
+    nearest expected one if all have one size."""
     if not fits:
         return None
     # A mesh that fits far worse than the others may not be a piece, and is ignored.
@@ -434,16 +417,12 @@ def _exact_unit(fits: Sequence[_Fit], lattice: Lattice, expected: Sequence[float
 
 
 class _CellGrid:
-    """The cells of a lattice as polygons, in grid units.
-
-    Attributes:
-        places: where lines along edges of cells intersect, modulo the lattice's translations.
-        cell_area: of any cell.
-    """
+    """The cells of a lattice as polygons, in grid units, and where lines along edges of cells
+    intersect, modulo the lattice's translations."""
 
     def __init__(self, lattice: Lattice) -> None:
         self.lattice = lattice
-        self.places = np.array(to_units(lattice, _intersections(lattice)))
+        self.intersections = np.array(to_units(lattice, _intersections(lattice)))
         self._first = np.array(lattice.first)
         self._rings = np.array([to_units(lattice, lattice.ring(cell)) for cell in self._first])
         self.cell_area = Polygon(self._rings[0]).area
@@ -458,9 +437,8 @@ class _CellGrid:
         rows = range(math.floor(-high / tall) - 1, math.ceil(-low / tall) + 2)
         columns = range(math.floor(left) - 1, math.ceil(right) + 2)
         if (rows, columns) not in self._blocks:
-            away = np.array(
-                [(ux * col + vx * (row & 1), -vy * row) for row in rows for col in columns]
-            )
+            shifts = [(ux * col + vx * (row & 1), -vy * row) for row in rows for col in columns]
+            away = np.array(shifts)
             cells = [(x, y) for x, y in (away[:, None] + self._first).reshape(-1, 2).tolist()]
             rings = self._rings + (away * self._step)[:, None, None]
             shapes = shapely.polygons(rings.reshape(-1, *self._rings.shape[1:]))
@@ -473,7 +451,7 @@ def _intersections(lattice: Lattice) -> list[Point]:
     (ux, uy), (vx, vy) = lattice.basis
     edges = [edge for cell in lattice.first for edge in lattice.cell_edges(cell)]
     step = int(np.gcd.reduce(np.ravel(edges)))
-    places = []
+    points = []
     for x, y in itertools.product(range(0, ux, step), range(0, vy, step)):
         directions = set()
         for (from_x, from_y), (to_x, to_y) in edges:
@@ -484,8 +462,8 @@ def _intersections(lattice: Lattice) -> list[Point]:
                 length = math.gcd(dx, dy)
                 directions.add(max((dx // length, dy // length), (-dx // length, -dy // length)))
         if len(directions) > 1:
-            places.append((x, y))
-    return places
+            points.append((x, y))
+    return points
 
 
 def _covered_cells(
@@ -510,11 +488,8 @@ def _covered_cells(
 
 
 def _fit_unknown(stand: _Stand, grid: _CellGrid, unit: float) -> _Fit | None:
-    """Fit a mesh that is not a piece of the set, so that it fills its cells best.
-
-    The lines of its two longest edges intersect where lines of the lattice do, so there are few
-    candidates.
-    """
+    """Fit a mesh that is not a piece of the set, so that it fills its cells best; the lines of its two
+    longest edges intersect where lines of the lattice do, so there are few candidates."""
     sides = stand.part.sides
     left, low, right, high = sides.bounds
     # It fills more than half a cell, and no piece extends that far.
@@ -533,8 +508,8 @@ def _fit_unknown(stand: _Stand, grid: _CellGrid, unit: float) -> _Fit | None:
         both = [first, (lengths * leans).argmax()]
         offsets = (ring[both] * normals[both]).sum(axis=1)
         corner = np.linalg.lstsq(normals[both], offsets, rcond=None)[0]
-        for place in grid.places:
-            fit = _Fit(stand.part, turn, corner - unit * place, unit, frozenset())
+        for point in grid.intersections:
+            fit = _Fit(stand.part, turn, corner - unit * point, unit, frozenset())
             covered = _covered_cells(fit, grid, best_share + 1e-3)
             if covered and covered[0] and len(parts_of_cells(grid.lattice, covered[0])) == 1:
                 best, best_share = replace(fit, cells=covered[0]), covered[1]
@@ -548,10 +523,8 @@ def _fit_unknown(stand: _Stand, grid: _CellGrid, unit: float) -> _Fit | None:
 
 
 class FlatFitter:
-    """Fits flat meshes to the lattice of a set: orientation, cells, grid unit and unit of length.
-
-    What a mesh shows is found once, and compared with every grid unit that is tried.
-    """
+    """Fits flat meshes to the lattice of a set: orientation, cells, grid unit and unit of length. What
+    a mesh shows is found once, and compared with every grid unit that is tried."""
 
     def __init__(self, puzzle: PuzzleSet) -> None:
         self._grid = _CellGrid(puzzle.lattice)
@@ -566,22 +539,17 @@ class FlatFitter:
         return self._candidates[mesh]
 
     def fit(self, meshes: Sequence[Mesh], *units_mm: float) -> tuple[list[Part], float]:
-        """Fit each mesh, with the candidates `units_mm` for the set's grid unit.
+        """Return a part for each mesh, and the files' unit of length in mm.
 
-        They determine the files' unit of length, and the grid unit of shapes that do not distinguish
-        it from the clearance.
-
-        Returns:
-            A part for each mesh, and the files' unit of length in mm.
+        The candidates `units_mm` for the set's grid unit determine this unit, and the grid unit of
+        shapes that do not distinguish it from the clearance.
         """
         lattice, shapes = self._grid.lattice, self._shapes
         expected = [unit_mm / length for length in LENGTH_UNITS_MM.values() for unit_mm in units_mm]
         candidates = list(map(self._candidate, meshes))
         explained = [candidate.hypotheses for candidate in candidates]
         unit = _common_unit(explained, expected)
-        fits: list[_Fit | None] = [None] * len(meshes)
-        if unit is not None:
-            fits = [_best_fit(hypotheses, lattice, shapes, unit) for hypotheses in explained]
+        fits = [_best_fit(x, lattice, shapes, unit) if unit else None for x in explained]
         # A mesh that is not a piece of the set may still be on its lattice, with a candidate unit.
         read = [fit for fit in fits if fit]
         units = [median(fit.unit for fit in read)] if read else expected
@@ -605,10 +573,8 @@ class FlatFitter:
 
 
 def _part(fit: _Fit, lattice: Lattice, unit: float | None, length_mm: float) -> Part | None:
-    """The part of a fit, measured with the set's grid unit; None if its edges do not match that.
-
-    It is rotated by the lattice so that it does not depend on the rotation in its file.
-    """
+    """The part of a fit, measured with the set's grid unit, and rotated by the lattice so that it does
+    not depend on the rotation in its file; None if its edges do not match that unit."""
     move = canonical_turn(lattice, fit.cells)
     angle = 2 * math.pi * move.turns / len(lattice.moves(False))
     origin, cells = _rotation(-angle) @ fit.origin, frozenset(map(move, fit.cells))
@@ -618,8 +584,7 @@ def _part(fit: _Fit, lattice: Lattice, unit: float | None, length_mm: float) -> 
         return None
     vertices = fit.part.vertices * length_mm
     vertices[:, :2] = vertices[:, :2] @ _rotation(fit.turn).T - fit.origin * length_mm
-    rings = rings_of_cells(lattice, fit.cells)
-    smallest, largest = fit.edge_insets
+    rings, (smallest, largest) = rings_of_cells(lattice, fit.cells), fit.edge_insets
     outline = Outline(
         cells=fit.cells,
         rings=rings,

@@ -17,7 +17,6 @@ from shapely.geometry.base import BaseGeometry
 Points = NDArray[np.float64]
 #: Triangles, one per row: indices of their vertices, counter-clockwise seen from outside.
 Faces = NDArray[np.int64]
-
 #: Faces with normals this close (radians) share a direction.
 _ONE_DIRECTION = 0.03
 #: The weight of the thinnest direction, and of those with level faces at many heights.
@@ -31,10 +30,8 @@ def area_vectors(vertices: Points, faces: Faces) -> Points:
 
 
 def moved(vertices: Points, turn: complex, shift: complex = 0.0) -> Points:
-    """Points in space or the plane, rotated about the z axis and then shifted.
-
-    `turn` and `shift` are complex: x + iy is multiplied by the one and added to the other.
-    """
+    """Points in space or the plane, rotated about the z axis and then shifted: x + iy is multiplied by
+    `turn`, and `shift` is added."""
     plane = (vertices[:, 0] + 1j * vertices[:, 1]) * turn + shift
     return np.column_stack([plane.real, plane.imag, vertices[:, 2:]])
 
@@ -108,9 +105,9 @@ def welded(name: str, vertices: Points, faces: Faces) -> Mesh:
     order = np.lexsort(used.T)
     is_new = (np.diff(used[order], axis=0, prepend=np.nan) != 0).any(axis=1)
     first = order[is_new]  # uses of each place, since equal ones stay in their order
-    place = np.empty_like(order)
-    place[order] = np.argsort(np.argsort(first))[np.cumsum(is_new) - 1]
-    return Mesh(name, used[np.sort(first)], place.reshape(-1, 3))
+    number = np.empty_like(order)
+    number[order] = np.argsort(np.argsort(first))[np.cumsum(is_new) - 1]
+    return Mesh(name, used[np.sort(first)], number.reshape(-1, 3))
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,11 +148,8 @@ class Orientations:
         self._faced: list[Orientation] = []
 
     def likely(self, count: int = 3) -> list[Orientation]:
-        """The likely orientations, upwards in the file, the best first.
-
-        They are at most `count` directions that most of the surface faces, and that in which the
-        mesh is thinnest.
-        """
+        """The likely orientations, upwards in the file, the best first: at most `count` directions that
+        most of the surface faces, and that in which the mesh is thinnest."""
         if not len(self._areas):
             return [Orientation(np.array([0.0, 0.0, 1.0]), self._vertices, 1.0)]
         while self._unassigned.any() and len(self._faced) < count:
@@ -186,21 +180,19 @@ class Orientations:
         fullest = unassigned & (cells == np.bincount(cells, areas * unassigned).argmax())
         first = areas[fullest] @ normals[fullest]
         reach = np.abs(normals @ first)
-        near = fullest | (unassigned & (reach > math.cos(_ONE_DIRECTION) * np.linalg.norm(first)))
-        unassigned &= ~near
-        # Most of a flat face points exactly one way; the rest belongs to a fillet.
-        along = normals @ normals[near][areas[near].argmax()]
-        level = near & (np.abs(along) > math.cos(_ONE_DIRECTION / 10))
-        level = level if areas[level].sum() > areas[near].sum() / 2 else near
-        up = _plane_normal(
-            corners[level], normals[level] * np.sign(along[level])[:, None], areas[level]
-        )
-        # A piece is level at its ends; on its side it is level at many heights. (Pockets are
-        # small.)
-        heights, all_heights = corners[near] @ up, corners @ up
+        alike = fullest | (unassigned & (reach > math.cos(_ONE_DIRECTION) * np.linalg.norm(first)))
+        unassigned &= ~alike
+        # Most of a flat face points exactly one way; the others belong to a fillet.
+        along = normals @ normals[alike][areas[alike].argmax()]
+        level = alike & (np.abs(along) > math.cos(_ONE_DIRECTION / 10))
+        level = level if areas[level].sum() > areas[alike].sum() / 2 else alike
+        outwards = normals[level] * np.sign(along[level])[:, None]
+        up = _plane_normal(corners[level], outwards, areas[level])
+        # A piece is level at its ends; on its side it is level at many heights. (Pockets are small.)
+        heights, all_heights = corners[alike] @ up, corners @ up
         low, high = float(all_heights.min()), float(all_heights.max())
         inner = np.minimum(heights - low, high - heights).min(axis=1) > 0.04 * (high - low)
-        is_on_side = areas[near][inner].sum() > 0.3 * areas[near].sum()
+        is_on_side = areas[alike][inner].sum() > 0.3 * areas[alike].sum()
         return self._turned(up, _NO_FACE if is_on_side else 1.0)
 
     @cached_property

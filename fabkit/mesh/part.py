@@ -165,13 +165,13 @@ class Part:
 
     @cached_property
     def sides(self) -> Polygon:
-        """The largest polygon of the union of its cross-sections, away from feet, chamfers and fillets."""
+        """The largest polygon of its cross-sections together, away from feet, chamfers and fillets."""
         cuts = self.thickness_mm * np.linspace(0.12, 0.88, 7)
         return largest_polygon(union_all([self.sections.at(cut) for cut in cuts.tolist()]))
 
     @cached_property
     def hausdorff_mm(self) -> float:
-        """The Hausdorff distance of the silhouette from the fitted outline, ignoring openings inside."""
+        """The Hausdorff distance of the silhouette, its openings filled, from the fitted outline."""
         assert self.outline is not None
         return float(self.filled(self.silhouette).hausdorff_distance(self.outline.canonical))
 
@@ -182,12 +182,9 @@ class Part:
         return float(self.filled(self.silhouette).area / self.outline.canonical.area) - 1
 
     def within_rings(self, area: BaseGeometry) -> list[BaseGeometry]:
-        """The area within each ring of the outline, if an area of this part has that ring.
-
-        The first is the area within the outer ring, filled: openings of recesses and letters are not
-        rings of the outline. Then comes each hole of the fitted outline, in order; empty where the
-        area does not surround it.
-        """
+        """The area within each ring of the outline: first the outer one, filled (openings of recesses
+        and letters are not rings of the outline), then each hole of the fitted outline, in order;
+        empty where the area of this part does not surround it."""
         rings = [filled(area)]
         open_ = [Polygon(ring) for polygon in polygons_by_size(area) for ring in polygon.interiors]
         for ring in self.outline.canonical.interiors if self.outline else ():
@@ -209,7 +206,7 @@ class Part:
 
 
 def length_unit_mm(unit: float, units_mm: Sequence[float]) -> float:
-    """The unit of length in which a measured grid unit is about the expected one; mm if there is none."""
+    """The unit of length in which a grid unit is about an expected one; mm if there is none."""
     for length in LENGTH_UNITS_MM.values():
         if any(abs(unit * length - expected) < 0.08 * expected for expected in units_mm):
             return length
@@ -260,5 +257,5 @@ def inside_mm(silhouette: BaseGeometry, area: BaseGeometry) -> float:
 
 def protrusion_mm(silhouette: BaseGeometry, area: BaseGeometry) -> float:
     """The distance by which a silhouette protrudes from an area; 0 if it does not."""
-    rest = shapely.points(shapely.get_coordinates(silhouette.difference(area)))
-    return float(shapely.distance(rest, area).max(initial=0.0))
+    outside = shapely.points(shapely.get_coordinates(silhouette.difference(area)))
+    return float(shapely.distance(outside, area).max(initial=0.0))

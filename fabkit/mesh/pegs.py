@@ -84,10 +84,8 @@ def _circles(part: Part, height_mm: float) -> list[FittedCircle]:
 def _read_by_pegs(
     part: Part, pegs: Sequence[FittedCircle], lattice: Lattice, unit_mm: float
 ) -> Part | None:
-    """Place a part on the lattice so that its pegs are below the middles of cells.
-
-    None if the pegs are not on the lattice, or the part extends beyond the cells above them.
-    """
+    """Place a part on the lattice so that its pegs are below the middles of cells; None if they are not
+    on the lattice, or the part extends beyond the cells above them."""
     middles = np.array([complex(peg.x_mm, peg.y_mm) for peg in pegs])
     # Neighbours are a grid unit apart.
     away = middles[1:] - middles[0]
@@ -120,8 +118,7 @@ def _read_by_pegs(
     inset_mm = inside_mm(placed.silhouette, canonical)
     if inset_mm < -_NEAR_UNITS * unit_mm:  # it does not rest on its cells
         return None
-    own_mm = unit_mm if len(pegs) > 1 else None
-    rings = rings_of_cells(lattice, turned)
+    rings, own_mm = rings_of_cells(lattice, turned), unit_mm if len(pegs) > 1 else None
     outline = Outline(turned, rings, unit_mm, own_mm, inset_mm, (inset_mm, inset_mm), canonical)
     return replace(placed, outline=outline)
 

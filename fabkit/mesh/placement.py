@@ -77,12 +77,11 @@ class OrientedPiece:
         matrices = np.reshape([self.matrix(pose)[:2] for pose in poses], (-1, 2, 4))
         repeated = np.repeat(matrices, shapely.get_num_coordinates(area), axis=0)
         turns, shifts = repeated[..., :2], repeated[..., 3]
-        return np.asarray(
-            shapely.transform(
-                np.full(len(poses), area),
-                lambda points: np.einsum("nij,nj->ni", turns, points) + shifts,
-            )
-        )
+
+        def move(points: Points) -> Points:
+            return np.asarray(np.einsum("nij,nj->ni", turns, points) + shifts)
+
+        return np.asarray(shapely.transform(np.full(len(poses), area), move))
 
     @cached_property
     def is_solid(self) -> bool:
@@ -107,9 +106,8 @@ class OrientedPiece:
         if low_mm >= high_mm:
             return Polygon()
         if (low_mm, high_mm) not in self._silhouettes:
-            self._silhouettes[low_mm, high_mm] = silhouette_of(
-                trim_between(self.solid, low_mm, high_mm)
-            )
+            solid = trim_between(self.solid, low_mm, high_mm)
+            self._silhouettes[low_mm, high_mm] = silhouette_of(solid)
         return self._silhouettes[low_mm, high_mm]
 
     @cached_property
@@ -130,10 +128,10 @@ PosedPiece = tuple[OrientedPiece, Pose]
 
 def flat_piece(key: str, part: Part, lattice: Lattice) -> OrientedPiece:
     """A flat piece on its back, over the cells of its outline."""
-    assert part.outline is not None
-    return OrientedPiece(
-        key, lattice, part.outline.unit_mm, part.outline.cells, part.aligned.manifold, part
-    )
+    outline = part.outline
+    assert outline is not None
+    solid = part.aligned.manifold
+    return OrientedPiece(key, lattice, outline.unit_mm, outline.cells, solid, part)
 
 
 def placements_on(sides: Sequence[OrientedPiece], cells: Collection[Cell]) -> list[PosedPiece]:

@@ -37,18 +37,13 @@ class Sections:
     """
 
     def __init__(self, mesh: Mesh) -> None:
-        self._mesh = mesh
-        self.vertices = mesh.vertices
-        self.faces = mesh.faces
+        self._mesh, self.vertices, self.faces = mesh, mesh.vertices, mesh.faces
         heights = self.vertices[:, 2]
         self.low, self.high = float(heights.min()), float(heights.max())
         self._cuts: dict[float, BaseGeometry] = {}
 
     def at(self, height: float) -> BaseGeometry:
-        """The material at a height; empty above and below the mesh.
-
-        At a height with vertices, the section is the one just above.
-        """
+        """The material at a height, or just above it if it has vertices; empty beyond the mesh."""
         if height not in self._cuts:
             solid = self._mesh.manifold if self._mesh.is_solid else None
             self._cuts[height] = to_shapely(solid.slice(height)) if solid else self._open_at(height)
@@ -70,8 +65,7 @@ class Sections:
 
     def levels(self) -> list[float]:
         """The heights of vertices, ascending, with nearby ones merged."""
-        flats = np.array(self._flat_levels)
-        near = self.scatter_mm
+        flats, near = np.array(self._flat_levels), self.scatter_mm
         heights = np.unique(self.vertices[:, 2])
         if len(flats):
             heights = heights[np.abs(heights[:, None] - flats).min(axis=1) > near]
@@ -170,9 +164,9 @@ def _heaviest(
         chosen = order[start : ends[start]]
         height = float(corners[chosen].min() + corners[chosen].max()) / 2
         yield chosen, height
-        rest = np.abs(middles[order] - height) > near
-        rest[start : ends[start]] = False
-        order = order[rest]
+        is_left = np.abs(middles[order] - height) > near
+        is_left[start : ends[start]] = False
+        order = order[is_left]
 
 
 def to_shapely(cut: Any, least_hole_mm2: float = _NO_AREA_MM2) -> BaseGeometry:

@@ -70,9 +70,10 @@ def self_intersections(mesh: Mesh, touching_mm: float = TOUCHING_MM) -> Indices:
             offsets = triangles.take(second, 2) - triangles[:, :1].take(first, 2)
             above.append(_along(offsets, normals.take(first, 1)))
         crossings.append(_intersecting(triangles, normals, pairs, *above))
-        for ordered_pairs, corners_above in zip(both_ways, above, strict=True):
-            inside = _edges_inside(faces, triangles, normals, ordered_pairs, corners_above)
-            edges_inside.append(inside)
+        edges_inside += [
+            _edges_inside(faces, triangles, normals, *each)
+            for each in zip(both_ways, above, strict=True)
+        ]
         if sum(pairs.shape[1] for pairs in crossings) >= MAX_INTERSECTIONS:
             break
     # A surface passes through if one of its edges lies in a face and it continues on both sides.
@@ -86,19 +87,15 @@ def self_intersections(mesh: Mesh, touching_mm: float = TOUCHING_MM) -> Indices:
 
 
 def _by_step(batches: Sequence[Indices], step: int) -> Indices:
-    """Join batches of pairs, sorted by the step of the broader face.
-
-    So the pairs that are reported do not depend on how many steps a batch has.
-    """
+    """Join batches of pairs, sorted by the step of the broader face, so that the pairs that are reported
+    do not depend on how many steps a batch has."""
     joined = np.concatenate(batches, axis=1)
     return joined[:, np.argsort(joined[:2].min(axis=0) // step, kind="stable")]
 
 
 def _near_pairs(triangles: Points, step: int) -> Iterator[Indices]:
-    """All pairs of triangles whose boxes meet, the earlier one first, in batches of shape (2, p).
-
-    The boxes of `step` triangles are compared at once.
-    """
+    """All pairs of triangles whose boxes meet, the earlier one first, in batches of shape (2, p); the
+    boxes of `step` triangles are compared at once."""
     if not triangles.shape[-1]:
         return
     low, high = triangles.min(axis=1) - TOUCHING_MM, triangles.max(axis=1) + TOUCHING_MM
@@ -106,8 +103,7 @@ def _near_pairs(triangles: Points, step: int) -> Iterator[Indices]:
     x, y, z = np.argsort(low.min(axis=1) - high.max(axis=1))
     boxes = shapely.box(low[x], low[y], high[x], high[y])
     tree = shapely.STRtree(boxes)
-    batch = [np.empty((2, 0), dtype=np.int64)]
-    size = 0
+    batch, size = [np.empty((2, 0), dtype=np.int64)], 0
     for start in range(0, len(boxes), step):
         first, second = tree.query(boxes[start : start + step])
         first += start
@@ -170,10 +166,8 @@ def _edges_inside(
 
 
 def _overlap(first: Points, second: Points, axes: Points) -> NDArray[np.bool_]:
-    """Whether the two triangles of each pair overlap along an axis.
-
-    The axis of parallel edges has length 0 and separates nothing.
-    """
+    """Whether the triangles of each pair overlap along an axis; that of parallel edges, of length 0,
+    separates nothing."""
     a, b = _along(first, axes), _along(second, axes)
     depth = np.minimum(a.max(axis=0) - b.min(axis=0), b.max(axis=0) - a.min(axis=0))
     return np.asarray(depth >= TOUCHING_MM * np.linalg.norm(axes, axis=0))

@@ -26,13 +26,9 @@ _MOST_SHELLS = 300
 
 
 def _half_edges(mesh: Mesh) -> tuple[Indices, Indices, NDArray[np.bool_]]:
-    """The half-edges of all faces that have three different corners, sorted by edge.
-
-    Returns:
-        The number of each edge, ascending: its smaller corner times the number of corners, plus its
-            larger one; the face it belongs to; and whether the face runs along it from the smaller
-            to the larger corner.
-    """
+    """The half-edges of all faces that have three different corners, sorted by edge: the number of the
+    edge (its smaller corner times the number of corners, plus its larger one), the face it belongs to,
+    and whether this runs along it from the smaller to the larger corner."""
     has_three = np.flatnonzero((mesh.faces != np.roll(mesh.faces, 1, axis=1)).all(axis=1))
     start = mesh.faces[has_three]
     end = np.roll(start, -1, axis=1)
@@ -42,10 +38,8 @@ def _half_edges(mesh: Mesh) -> tuple[Indices, Indices, NDArray[np.bool_]]:
 
 
 def open_edges(mesh: Mesh) -> Indices:
-    """The edges that are not shared by exactly two faces: their two corners, sorted, (k, 2).
-
-    Faces with two equal corners have none.
-    """
+    """The edges that are not shared by exactly two faces: their two corners, sorted, (k, 2); faces with
+    two equal corners have none."""
     edges, counts = np.unique(_half_edges(mesh)[0], return_counts=True)
     return np.column_stack(np.divmod(edges[counts != 2], len(mesh.vertices)))
 
@@ -130,13 +124,11 @@ class Shell(NamedTuple):
 
 
 def shells(mesh: Mesh) -> tuple[Shell, ...]:
-    """The components of a mesh that are connected by edges, however many faces share an edge.
-
-    The largest absolute volume comes first. Faces with two equal corners belong to none.
-    """
+    """The components of a mesh that are connected by edges, however many faces share an edge, the
+    largest absolute volume first. Faces with two equal corners belong to none."""
     edges, faces, _ = _half_edges(mesh)
-    beside = np.flatnonzero(edges[1:] == edges[:-1])
-    links = np.column_stack([faces[beside], faces[beside + 1]])
+    shared = np.flatnonzero(edges[1:] == edges[:-1])
+    links = np.column_stack([faces[shared], faces[shared + 1]])
     faces = np.unique(faces)
     labels = component_labels(len(mesh.faces), links)[faces]
     order = np.argsort(labels, kind="stable")
@@ -161,14 +153,13 @@ def signed_volume(mesh: Mesh, faces: Indices | slice = slice(None)) -> float:
 
 
 def encloses(mesh: Mesh, outer: Shell, inner: Shell) -> bool:
-    """Whether one shell is inside another, as a cavity is inside its body.
-
-    Either may face inwards. An open shell counts as inside, since that cannot be decided.
-    """
-    if abs(inner.volume_mm3) >= abs(outer.volume_mm3):
+    """Whether one shell is inside another, as a cavity is inside its body; either may face inwards. An
+    open shell counts as inside, since that cannot be decided."""
+    inner_mm3 = abs(inner.volume_mm3)
+    if inner_mm3 >= abs(outer.volume_mm3):
         return False
-    beside_mm3 = abs(inner.volume_mm3) - _common_mm3(_outward(mesh, outer), _outward(mesh, inner))
-    return beside_mm3 < _TOUCHING * abs(inner.volume_mm3)
+    outside_mm3 = inner_mm3 - _common_mm3(_outward(mesh, outer), _outward(mesh, inner))
+    return outside_mm3 < _TOUCHING * inner_mm3
 
 
 def _outward(mesh: Mesh, shell: Shell) -> Mesh:
@@ -214,9 +205,8 @@ def split_components(mesh: Mesh) -> list[Mesh]:
     if len(groups) < 2 or any(sizes[members[0]] <= _A_PART * sizes[0] for members in groups):
         return [mesh]
     groups.sort(key=lambda members: tuple(low[members[0]].tolist()))
-    unsorted = [[components[index].faces for index in members] for members in groups]
-    together = [np.sort(np.concatenate(faces)) for faces in unsorted]
-    return [
-        welded(f"{mesh.name} ({number})", mesh.vertices, mesh.faces[faces])
-        for number, faces in enumerate(together, 1)
-    ]
+    parts = []
+    for number, members in enumerate(groups, 1):
+        faces = np.sort(np.concatenate([components[index].faces for index in members]))
+        parts.append(welded(f"{mesh.name} ({number})", mesh.vertices, mesh.faces[faces]))
+    return parts

@@ -31,12 +31,9 @@ _DIGITS = 3
 
 @dataclass(frozen=True)
 class Measure:
-    """A length between two points of a section, in mm: along x or along z.
-
-    Attributes:
-        name: ``thickness``, ``top-chamfer``, ``foot-chamfer``, ``recess-depth``,
-            ``recess-diameter``, ``lead-in``, ``floor`` or ``roof``.
-    """
+    """A length between two points of a section, in mm, along x or along z: ``thickness``,
+    ``top-chamfer``, ``foot-chamfer``, ``recess-depth``, ``recess-diameter``, ``lead-in``, ``floor`` or
+    ``roof``."""
 
     name: str
     start: tuple[float, float]
@@ -49,12 +46,8 @@ class Measure:
 
 
 def section_document(mesh: Mesh, drawing: PartDrawing) -> dict[str, Any]:
-    """Cut a part through its first recess, or else through its middle.
-
-    Returns:
-        ``rings`` of points in mm, x to the right and z up, and ``measures``, each with its ``name``,
-        ``mm`` and two ``points``; all from the mesh.
-    """
+    """Cut a part through its first recess, or else through its middle: ``rings`` of points in mm, x to
+    the right and z up, and ``measures``, each with ``name``, ``mm`` and two ``points``."""
     recess = None
     y_mm = drawing.outline.representative_point().y
     if drawing.recesses:
@@ -92,11 +85,8 @@ def upright_section(mesh: Mesh, y_mm: float) -> BaseGeometry:
 def measure_section(
     section: BaseGeometry, recess: tuple[float, float] | None = None
 ) -> list[Measure]:
-    """Measure a section: its thickness and chamfers at the right end, and a recess.
-
-    Args:
-        recess: x of the middle of a recess, and its diameter as drawn.
-    """
+    """Measure a section: its thickness and chamfers at the right end, and a recess, given by the x of
+    its middle and its diameter as drawn."""
     if section.is_empty:
         return []
     _, low, right, high = section.bounds

@@ -366,8 +366,8 @@ def _read_glb(content: bytes) -> Iterator[Mesh]:
     cosmetic = re.compile(r"KHR_(?:materials|texture|lights)_\w+|EXT_texture_\w+")
     required = tree.get("extensionsRequired", ())
     _refuse([extension for extension in required if not cosmetic.fullmatch(extension)])
-    options = {"file_type": "glb", "process": False, "skip_materials": True}
-    scene = trimesh.load_scene(io.BytesIO(content), **options)
+    file = io.BytesIO(content)
+    scene = trimesh.load_scene(file, file_type="glb", process=False, skip_materials=True)
     # Many files have millimetres where the format has metres: nothing is over 5 m long.
     scale = 0.001 if scene.scale > 5.0 else 1.0
     to_mm = np.diag([scale, scale, scale, 1.0]) @ np.linalg.inv(_TO_GLTF)
