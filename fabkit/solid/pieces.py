@@ -87,9 +87,8 @@ def release_cutters(release: ReleaseHole) -> list[cq.Shape]:
     overlapping the one below it."""
     radius, step = release.diameter_mm / 2, release.step_mm
     low, inside = release.low_mm, min(step, 0.1) or 0.1
-    cutters: list[cq.Shape] = [
-        _revolved([(radius, low + 2 * step - inside), (radius, release.high_mm)])
-    ]
+    upper = _revolved([(radius, low + 2 * step - inside), (radius, release.high_mm)])
+    cutters: list[cq.Shape] = [upper]
     if step:
         end = release.slot_mm / 2
         ends = _revolved([(end, low - inside), (end, low + step)])
@@ -187,8 +186,7 @@ def build_ball_piece(drawing: BallDrawing) -> cq.Shape:
         cq.Solid.makeSphere(drawing.ball_mm / 2, angleDegrees1=-90).moved(cq.Location(place))
         for place in drawing.balls_mm
     ]
-    up = cq.Vector(0, 0, 1)
-    radius_mm = drawing.link_mm / 2
+    up, radius_mm = cq.Vector(0, 0, 1), drawing.link_mm / 2
     links = [
         _bed_link(drawing, low, high)
         if low[2] == high[2]
@@ -204,13 +202,12 @@ def build_ball_piece(drawing: BallDrawing) -> cq.Shape:
 
 def _bed_link(drawing: BallDrawing, start: Point3Mm, end: Point3Mm) -> cq.Solid:
     """Extrude a link's circle and the two planes below it, from ball to ball."""
-    middle = cq.Vector(start)
+    middle, up = cq.Vector(start), cq.Vector(0, 0, 1)
     direction = cq.Vector(end) - middle
-    up = cq.Vector(0, 0, 1)
-    across = up.cross(direction).normalized()
     lean, radius = math.radians(drawing.lean_degrees), drawing.link_mm / 2
-    right = middle + across * (radius * math.cos(lean)) - up * (radius * math.sin(lean))
-    left = middle - across * (radius * math.cos(lean)) - up * (radius * math.sin(lean))
+    across = up.cross(direction).normalized() * (radius * math.cos(lean))
+    right = middle + across - up * (radius * math.sin(lean))
+    left = middle - across - up * (radius * math.sin(lean))
     ridge = middle - up * drawing.ridge_mm
     edges = [
         cq.Edge.makeThreePointArc(right, middle + up * radius, left),

@@ -103,10 +103,8 @@ class CheckReport:
         return all(verdicts) and (self.tolerance is None or self.tolerance.ok)
 
     def document(self) -> dict[str, Any]:
-        """Return the report for JSON.
-
-        Apart from file names, it does not depend on the names or rotations of the meshes.
-        """
+        """Return the report for JSON; apart from file names, it does not depend on the names or rotations
+        of the meshes."""
         document: dict[str, Any] = {
             "set": self.scan.puzzle.name,
             "ok": self.ok,
@@ -212,18 +210,9 @@ def _tolerance_of(
     ]
     recesses_mm = () if profile.fit == "ribs" else scan.recesses_mm  # ribs are meant to be crushed
     magnet_mm = profile.magnet_diameter_mm if scan.flat else 0.0
-    pressed = profile.fit == "press"
+    magnets = magnet_mm, recesses_mm, profile.fit == "press"
     return simulate_tolerances(
-        pieces,
-        puzzle.lattice,
-        solved,
-        error,
-        magnet_mm,
-        recesses_mm,
-        pressed,
-        sockets,
-        flakes,
-        progress,
+        pieces, puzzle.lattice, solved, error, *magnets, sockets, flakes, progress
     )
 
 
@@ -245,9 +234,8 @@ def causes(report: CheckReport) -> list[Cause]:
     pieces = sum(part.piece is not None for part in report.parts)
     alike = dict[str, Cause]()
     for rule, failures in failing.items():
-        values = [
-            finding.value for part, finding in failures if part.piece and finding.value is not None
-        ]
+        of_pieces = [finding.value for part, finding in failures if part.piece]
+        values = [value for value in of_pieces if value is not None]
         # Values that differ by less than 0.02, or by 1 %, count as equal.
         if 1 < pieces == len(values) and np.ptp(values) <= max(0.02, 0.01 * abs(max(values))):
             alike[rule] = Cause(rule, f"all {pieces} pieces: {failures[0][1].message}")
@@ -282,10 +270,8 @@ def causes(report: CheckReport) -> list[Cause]:
 
 
 def _is_deviation(finding: Finding, part: ScannedPart) -> bool:
-    """Return whether `describe_deviations` already reports this finding.
-
-    It does if the outline is another piece's, or if outline and letter are both mirrored.
-    """
+    """Return whether `describe_deviations` already reports this finding: where the outline is another
+    piece's, or outline and letter are both mirrored."""
     mirrored = {failed.rule for failed in part.failed if "mirror" in failed.message}
     is_mirrored = {"shape", finding.rule} <= mirrored and finding.rule.startswith("letter")
     is_other = finding.rule == "shape" and finding.value is None
@@ -352,10 +338,8 @@ class VerifyReport:
         return insides[0] + insides[1] if len(insides) > 1 else None
 
     def document(self) -> dict[str, Any]:
-        """Return the report for JSON.
-
-        Apart from file names, it does not depend on the names or rotations of the meshes.
-        """
+        """Return the report for JSON; apart from file names, it does not depend on the names or rotations
+        of the meshes."""
         gap = self.minimum_gap_mm
         parts = sorted(self.scan.parts, key=lambda part: part.key)
         return {
@@ -393,9 +377,8 @@ def _turned_over(
     scan: ScannedSet, answers: Sequence[ChallengeResult], budget_s: float | None
 ) -> Flips:
     # Balls hang in holes, so these pieces cannot be turned over.
-    if not all(
-        part.features and can_be_turned_over(part.part, part.features) for part in scan.parts
-    ):
+    pairs = [(part.part, part.features) for part in scan.parts]
+    if not all(features and can_be_turned_over(part, features) for part, features in pairs):
         return Flips(False, [], "pieces cannot be turned over: their faces differ")
     hard = tuple(result.challenge for result in answers if result.status == IMPOSSIBLE)
     turned = solve_catalog(replace(scan.as_scanned, challenges=hard), budget_s, flips=True)

@@ -18,6 +18,7 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.boards.frame import levels
 from fabkit.drawing.boards.lids import MAX_STRAIN
+from fabkit.drawing.magnets import bisect_largest
 from fabkit.drawing.outline import corner_angles, mitre_offset, region_mm
 from fabkit.mesh.board_fit import (
     ZRange,
@@ -123,9 +124,9 @@ def _board_finding(part: Part, puzzle: PuzzleSet, profile: Profile) -> Finding:
         message = f"it is {what}, with a unit of {part.unit_mm:.3f} mm; expected {unit_mm:g} mm"
         return Finding("board-read", False, part.unit_mm, unit_mm, "mm", message)
     message = f"it is {what}, of kind {part.kind} (a match of {part.score:.0%}"
-    message += (
-        f"; {part.runner_up[0]} would be one of {part.runner_up[1]:.0%})" if part.runner_up else ")"
-    )
+    if part.runner_up:
+        message += "; {} would be one of {:.0%}".format(*part.runner_up)
+    message += ")"
     return Finding("board-read", True, None, None, "", message)
 
 
@@ -210,9 +211,8 @@ def _board_findings(
         floor_mm = profile.board_floor_mm
         floors = np.array([z[1] - z[0] if len(z) > 1 else 0.0 for z in surfaces])
         has_text = has_texts(part.kind, board, profile)
-        if part.kind == TRAY and (
-            has_text or profile.lid == "none"
-        ):  # a title may be engraved in it
+        may_be_engraved = has_text or profile.lid == "none"  # then with a title
+        if part.kind == TRAY and may_be_engraved:
             engraved_mm = profile.text_depth_mm if has_text else profile.title_depth_mm
             floors[floors < part.rest_mm - TOLERANCE_MM] += engraved_mm
         # Nothing goes through between the middles either, near the bed.
@@ -236,13 +236,12 @@ def _circles(
     what = f"round {name}s, one for each cell"
     where = shapely.MultiPoint(missing).buffer(1.0) if missing else None
     yield count_finding(f"board-{name}s", count, len(cells), what, where)
-    found_holes = [hole for _, holes in cells for hole in holes if hole]
-    wanted = [middle for middle, holes in cells for hole in holes if hole]
-    widths = [_width_mm(hole, asked_mm) for hole in found_holes]
-    places = centres_of(found_holes)
-    yield from _worst(f"board-{name}-diameter", widths, places, *near(asked_mm, TOLERANCE_MM))
-    off = np.linalg.norm(places - np.reshape(wanted, (-1, 2)), axis=1)
-    yield from _worst(f"board-{name}-place", off, places, maximum=PLACE_MM)
+    pairs = [(hole, middle) for middle, holes in cells for hole in holes if hole]
+    widths = [_width_mm(hole, asked_mm) for hole, _ in pairs]
+    centres = centres_of([hole for hole, _ in pairs])
+    yield from _worst(f"board-{name}-diameter", widths, centres, *near(asked_mm, TOLERANCE_MM))
+    off = np.linalg.norm(centres - np.reshape([middle for _, middle in pairs], (-1, 2)), axis=1)
+    yield from _worst(f"board-{name}-place", off, centres, maximum=PLACE_MM)
 
 
 def _channels(part: Part, lattice: Lattice, profile: Profile) -> Iterator[Finding]:
@@ -270,8 +269,8 @@ def _corners(region: BaseGeometry, cut: BaseGeometry, profile: Profile) -> Itera
     if corners:
         # A quarter of the radius that the nozzle leaves must be free beyond the clearance.
         minimum_mm = profile.board_clearance_mm + profile.nozzle_mm / 4
-        rooms = shapely.distance(shapely.points(corners), cut)
-        yield from _worst("board-corners", rooms, corners, minimum_mm)
+        distances = shapely.distance(shapely.points(corners), cut)
+        yield from _worst("board-corners", distances, corners, minimum_mm)
 
 
 def _walls(
@@ -303,8 +302,7 @@ def _without_joints(part: Part, height_mm: float) -> BaseGeometry:
 def _worst(
     rule: str, values: Any, places: Any, minimum: float = -math.inf, maximum: float = math.inf
 ) -> Iterator[Finding]:
-    """The finding on the worst of several lengths, each with its place; it fails if there are
-    none."""
+    """The finding on the worst of several lengths, each with its place; it fails if there are none."""
     measured = list(zip(np.asarray(values).tolist(), shapely.points(places), strict=True))
     for finding in check_limits(rule, measured or [(math.inf, None)], minimum, maximum):
         yield replace(finding, where=finding.where.buffer(1.0) if finding.where else None)
@@ -353,8 +351,7 @@ class _LidMotion:
     def __init__(self, board: Part, lid: Part, socket_mm: float) -> None:
         import manifold3d
 
-        self.board, self.lid = board, lid
-        sections = lid.sections
+        self.board, self.lid, sections = board, lid, lid.sections
         self.noise_mm = 2 * (board.sections.noise_mm + sections.noise_mm)
         # The plate extends up to the largest level face that faces up.
         flats = sections.flats().items()
@@ -377,8 +374,8 @@ class _LidMotion:
         if self.snaps:
             solid = solid.rotate((180.0, 0.0, 0.0)).translate((0.0, 0.0, self.plate_mm))
         # Its centre is that of the region, scaled by the lid's unit.
-        place = [*(board.unit_mm / lid.unit_mm * middle[:2]).tolist(), self._low_mm]
-        turned = [solid.rotate((0, 0, 90 * turns)).translate(place) for turns in range(4)]
+        centre = [*(board.unit_mm / lid.unit_mm * middle[:2]).tolist(), self._low_mm]
+        turned = [solid.rotate((0, 0, 90 * turns)).translate(centre) for turns in range(4)]
         overlaps = [self.overlap_mm3(lid=solid) for solid in turned]
         # Some lids fit their board in several orientations; they are held in one of them.
         free = [turned[i] for i, overlap_mm3 in enumerate(overlaps) if overlap_mm3 <= _TINY_MM3]
@@ -394,27 +391,22 @@ class _LidMotion:
         return max(self.overlap_mm3(up=up, lid=lid) for up in (0.5, 1.0, 1.5, 2.0))
 
     def slide_findings(self, profile: Profile) -> Iterator[Finding]:
-        """Findings on a sliding lid on its path to the side with the least overlap.
-
-        Its bumps catch in the frame: both halves give way by that much, and nothing else overlaps.
-        """
+        """Findings on a sliding lid on its path to the side with the least overlap: its bumps catch in
+        the frame, so both halves give way by that much, and nothing else overlaps."""
         sides = ((0, -1), (0, 1), (-1, 0), (1, 0))
         x, y = min(sides, key=lambda side: self.overlap_mm3(5 * side[0], 5 * side[1]))
         far = float(np.ptp(self.board.vertices[:, 0 if x else 1]))
         steps = np.arange(_STEP_MM, far + _STEP_MM, _STEP_MM).tolist()
         tolerance_mm = TOLERANCE_MM + self.noise_mm
         free = self._narrowed(x, profile.detent_mm + tolerance_mm) if profile.detent_mm else None
-        overlaps_mm3 = {
-            out_mm: self.overlap_mm3(x * out_mm, y * out_mm, lid=free) for out_mm in steps
-        }
-        worst_mm = max(overlaps_mm3, key=overlaps_mm3.__getitem__)
-        worst_mm3 = overlaps_mm3[worst_mm]
+        overlaps_mm3 = [self.overlap_mm3(x * mm, y * mm, lid=free) for mm in steps]
+        worst_mm3 = max(overlaps_mm3)
+        worst_mm = steps[overlaps_mm3.index(worst_mm3)]
         what = f"the overlap of lid and board along its path, {worst_mm:g} mm before its end,"
         yield from check_limits("lid-path", worst_mm3, maximum=_TINY_MM3, unit="mm3", what=what)
         if profile.detent_mm:
-            caught_mm = self._caught_mm(x, y, steps)
-            limits = near(profile.detent_mm, _CATCH_MM + self.noise_mm)
-            yield from check_limits("lid-detent", caught_mm, *limits)
+            asked_mm = near(profile.detent_mm, _CATCH_MM + self.noise_mm)
+            yield from check_limits("lid-detent", self._caught_mm(x, y, steps), *asked_mm)
 
     def _narrowed(self, x: int, by_mm: float) -> Any:
         """A sliding lid with both halves closer to its middle; it slides along x unless that is 0."""
@@ -429,22 +421,19 @@ class _LidMotion:
         """How far both halves of a sliding lid have to give way where it overlaps the frame most."""
         near_end = [mm for mm in steps if mm <= _CATCH_WITHIN_MM]
         out_mm = max(near_end, key=lambda mm: self.overlap_mm3(x * mm, y * mm))
-        low_mm, high_mm = 0.0, 1.5
         if self.overlap_mm3(x * out_mm, y * out_mm) <= _TINY_MM3:
-            return low_mm
-        while high_mm - low_mm > TOLERANCE_MM / 10:
-            middle_mm = (low_mm + high_mm) / 2
-            narrowed = self._narrowed(x, middle_mm)
-            is_free = self.overlap_mm3(x * out_mm, y * out_mm, lid=narrowed) <= _TINY_MM3
-            low_mm, high_mm = (low_mm, middle_mm) if is_free else (middle_mm, high_mm)
-        return high_mm
+            return 0.0
+
+        def is_free(minus_mm: float) -> bool:
+            narrowed = self._narrowed(x, -minus_mm)
+            return self.overlap_mm3(x * out_mm, y * out_mm, lid=narrowed) <= _TINY_MM3
+
+        return -bisect_largest(is_free, -1.5, 0.0, TOLERANCE_MM / 10)
 
     def snap_findings(self, profile: Profile) -> Iterator[Finding]:
-        """Findings on a snap lid: only hooks touch the board, and they bend within their limit.
-
-        They bend by as much as they overlap the frame. Their strain is 1.5 t y / l^2 of each
-        tongue (Bayer, Snap-fit joints for plastics), as measured.
-        """
+        """Findings on a snap lid: only hooks touch the board, and they bend within their limit, by as much
+        as they overlap the frame. For the strain, 1.5 t y / l^2 of each tongue as measured, see
+        `fabkit.drawing.boards.lids.snap_strain`."""
         plate, tongues = self.inserted.split_by_plane((0.0, 0.0, 1.0), self._low_mm)
         bent_mm, most_mm3 = 0.0, 0.0
         far = self.lid.sections.high - self.plate_mm + _STEP_MM
@@ -455,8 +444,8 @@ class _LidMotion:
                     low, high = np.reshape(hook.bounding_box(), (2, 3))
                     bent_mm = max(bent_mm, float((high - low)[:2].min()))
         if most_mm3 > _TINY_MM3:
-            message = f"the plate of the lid overlaps the board by {most_mm3:.3f} mm3 on its way"
-            message += " down"
+            overlap = f"overlaps the board by {most_mm3:.3f} mm3 on its way down"
+            message = f"the plate of the lid {overlap}"
             yield Finding("lid-path", False, most_mm3, _TINY_MM3, "mm3", message)
         else:
             what = "the bending of a hook on the lid's way down"

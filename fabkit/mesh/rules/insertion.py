@@ -19,6 +19,7 @@ import shapely
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.core.progress import Progress, counted, no_progress
+from fabkit.drawing.magnets import bisect_largest
 from fabkit.drawing.outline import region_mm
 from fabkit.drawing.placement import Pose
 from fabkit.mesh.finding import TINY_MM3, Finding, check_limits, count_finding
@@ -87,10 +88,8 @@ def ball_orientations(key: str, part: Part, unit_mm: float) -> tuple[OrientedPie
 def peg_orientation(
     key: str, pegged: PeggedPart, lattice: Lattice, unit_mm: float, over: bool
 ) -> OrientedPiece:
-    """A fitted piece with pegs, as placed on a board of sockets, or turned over on it.
-
-    Its plate's back (turned over: its face) is at height 0. See `ball_orientations`.
-    """
+    """A fitted piece with pegs, as placed on a board of sockets, or turned over on it, the back (turned
+    over: the face) of its plate at height 0. See `ball_orientations`."""
     flat = flat_piece(key, pegged.whole, lattice)
     move = next(move for move in lattice.symmetries if move.flipped == over)
     cells = frozenset(map(move, flat.cells))
@@ -183,16 +182,13 @@ class _Insertion:
         return prisms
 
     def fit_findings(self, orientations: Sequence[OrientedPiece]) -> list[Finding]:
-        """`socket-free`, and `socket-insert` if there is a place, at all places in all
-        rotations."""
+        """`socket-free`, and `socket-insert` if there is a place, at all places in all rotations."""
         places = turns = 0
         blocked: list[tuple[float, str]] = []
         for piece in orientations:
             by_rotation = itertools.groupby(piece.poses(self._region), key=lambda pose: pose[0])
-            for _, group in by_rotation:
-                poses = list(group)
-                places += len(poses)
-                turns += 1
+            for poses in [list(group) for _, group in by_rotation]:
+                places, turns = places + len(poses), turns + 1
                 for overlap_mm3, pose in self._blocked(piece, poses):
                     cells = sorted(map(piece.lattice.row_col, piece.covered(pose)))
                     place = " ".join(f"[{row}, {col}]" for row, col in cells)
@@ -200,9 +196,8 @@ class _Insertion:
         if not places:
             message = "there is no place for it on the board"
             return [Finding("socket-free", False, None, TINY_MM3, "mm3", message)]
-        worst_mm3, place = max(blocked, key=lambda overlap: overlap[0], default=(0.0, ""))
-        place = place if worst_mm3 else ""
-        free = f"the overlap with the board{place} ({places} placements tried)"
+        worst_mm3, where = max(blocked, key=lambda overlap: overlap[0], default=(0.0, ""))
+        free = f"the overlap with the board{where if worst_mm3 else ''} ({places} placements tried)"
         first = blocked[0][1] if blocked else ""
         insert = f"rotations, of {turns}, in which it cannot be inserted straight from above{first}"
         return [
@@ -223,9 +218,8 @@ class _Insertion:
             if len(near):
                 below = piece.silhouette(high_mm=high_mm - self._rest_mm - LIFT_MM)
                 areas = piece.place(below, [poses[index] for index in near.tolist()])
-                suspect_mm3[near] += [
-                    _common_mm3(silhouette, area, high_mm - low_mm) for area in areas
-                ]
+                thick_mm = high_mm - low_mm
+                suspect_mm3[near] += [_common_mm3(silhouette, area, thick_mm) for area in areas]
         unreachable: list[tuple[float, Pose]] = []
         order = np.argsort(-suspect_mm3, kind="stable")
         for index in order[: np.count_nonzero(suspect_mm3 > TINY_MM3)].tolist():
@@ -249,8 +243,7 @@ class _Insertion:
         self, orientations: Sequence[OrientedPiece], profile: Profile
     ) -> list[Finding]:
         """`socket-play`, `-loose`, `-turn` and `-rest`: the worst, mid-board and at the border."""
-        plays = []
-        middle = np.mean(sorted(self._region), axis=0)
+        plays, middle = [], np.mean(sorted(self._region), axis=0)
         for piece in orientations:
             poses = list(piece.poses(self._region))
             means = [np.mean(sorted(piece.covered(pose)), axis=0) for pose in poses]
@@ -264,8 +257,7 @@ class _Insertion:
         maximum_mm = MAX_PLAY_MM + max(lost_mm)
         # At the end of four cells that is half of their clearance.
         turn = 3.0 * maximum_mm / MAX_PLAY_MM
-        turns = [(play[4], None) for play in plays]
-        drops = [(play[5], None) for play in plays]
+        turns, drops = ([(play[i], None) for play in plays] for i in (4, 5))
         return [
             *check_limits("socket-play", shifts, maximum=maximum_mm),
             *check_limits("socket-loose", shifts, MIN_PLAY_MM + min(lost_mm)),
@@ -326,8 +318,7 @@ class _Insertion:
     def _overlaps(
         self, piece: OrientedPiece, pose: Pose, at_mm: float
     ) -> Iterator[tuple[Any, Any, float]]:
-        """The prisms that a piece at some height extends over, its silhouette in each, and their
-        heights."""
+        """The prisms that a piece at some height extends over, its silhouette in each, and heights."""
         for low_mm, high_mm, silhouette in self._prisms:
             area = piece.silhouette(low_mm - at_mm, high_mm - at_mm)
             if not area.is_empty:
@@ -368,8 +359,4 @@ def _travel(
         free += step
         if free >= limit:
             return limit
-    blocked = free + step
-    while blocked - free > _PRECISION:
-        middle = (free + blocked) / 2
-        free, blocked = (free, middle) if stops(middle) else (middle, blocked)
-    return free
+    return bisect_largest(lambda travel: not stops(travel), free, free + step, _PRECISION)

@@ -28,7 +28,6 @@ _TINY_MM3 = 0.01
 def joint_findings(parts: Sequence[Part], profile: Profile) -> Iterator[Finding]:
     """The findings on the joints of a board in parts: no overlap, and the profile's gap all along them."""
     overlaps_mm3, gaps = [], []
-    asked_mm = 2 * profile.joint_mm
     for part, other in itertools.combinations(parts, 2):
         solids = part.aligned.manifold, other.aligned.manifold
         # In a crossing of two joints, parts that are not neighbours are farther apart.
@@ -46,7 +45,7 @@ def joint_findings(parts: Sequence[Part], profile: Profile) -> Iterator[Finding]
         yield Finding("joint-overlap", False, None, _TINY_MM3, "mm3", message)
         return
     yield from check_limits("joint-overlap", max(overlaps_mm3), maximum=_TINY_MM3, unit="mm3")
-    yield from check_limits("joint-gap", gaps, *near(asked_mm, _GAP_TOLERANCE_MM))
+    yield from check_limits("joint-gap", gaps, *near(2 * profile.joint_mm, _GAP_TOLERANCE_MM))
 
 
 def _facing_mm(

@@ -34,11 +34,10 @@ _LAYER_MM = 0.02
 def recess_findings(subject: Subject) -> Iterator[Finding]:
     """All findings on a part's recesses."""
     part, profile, recesses = subject.part, subject.profile, subject.features.recesses
-    expected = _expected_counts(subject)
-    if expected:
+    if expected := _expected_counts(subject):
         right = min(expected, key=lambda count: (abs(count - len(recesses)), count))
-        what = "recesses for magnets"
-        yield count_finding("recess-count", len(recesses), right, what, part.silhouette.boundary)
+        what, outline = "recesses for magnets", part.silhouette.boundary
+        yield count_finding("recess-count", len(recesses), right, what, outline)
     if not recesses or not profile.has_recesses:
         return
     places = [recess.middle for recess in recesses]
@@ -50,8 +49,8 @@ def recess_findings(subject: Subject) -> Iterator[Finding]:
     yield count_finding("recess-empty", len(blocked), 0, what, union_all(blocked))
     magnet_mm = profile.magnet_height_mm
     depths = [(recess.depth_mm, recess.middle) for recess in recesses]
-    limit = (magnet_mm + profile.air_mm, magnet_mm + MAX_AIR_MM)
-    yield from check_limits("recess-depth", depths, *limit)
+    least_mm, most_mm = magnet_mm + profile.air_mm, magnet_mm + MAX_AIR_MM
+    yield from check_limits("recess-depth", depths, least_mm, most_mm)
     closed = sum(not recess.below for recess in recesses)
     if profile.embedded:
         yield count_finding("recess-closed", closed, len(recesses), "closed recesses")
@@ -79,8 +78,7 @@ def recess_findings(subject: Subject) -> Iterator[Finding]:
 def _expected_counts(subject: Subject) -> set[int]:
     """The number of magnets for a piece of this length; empty if its outline was not fitted.
 
-    The length is that along x or y as the piece is drawn, with its letter upright. Without a letter
-    it may have been drawn in any rotation.
+    The length is along x or y as drawn, with the letter upright; without one, in any rotation.
     """
     outline, letter, usual = subject.part.outline, subject.identity.letter, subject.common.recesses
     moves = len(subject.puzzle.lattice.moves(False))
@@ -96,20 +94,18 @@ def _expected_counts(subject: Subject) -> set[int]:
 
 def _plastic_mm(subject: Subject, cavity: Cavity, facing: int) -> float:
     """The thickness of plastic above or below a cavity, up to the letter there, or the face or back."""
-    over = [x for x in subject.features.labels if x.middle.intersects(cavity.middle)]
+    labels = [x for x in subject.features.labels if x.middle.intersects(cavity.middle)]
     if facing == UP:
         face_mm = subject.part.thickness_mm
-        ends = [x.low_mm for x in over if x.above and x is not cavity]
+        ends = [x.low_mm for x in labels if x.above and x is not cavity]
         return max(0.0, min(ends, default=face_mm) - (face_mm if cavity.above else cavity.high_mm))
-    return max(0.0, cavity.low_mm - max((x.high_mm for x in over if x.below), default=0.0))
+    return max(0.0, cavity.low_mm - max((x.high_mm for x in labels if x.below), default=0.0))
 
 
 def _diameters(subject: Subject) -> Iterator[Finding]:
-    """Findings on diameters: the largest cylinder that fits in and the smallest around it both have
-    the right diameter, so that a recess is neither narrow nor wide, oval, tapered, bent nor
-    bumpy."""
-    profile = subject.profile
-    nominal = recess_diameters(profile)
+    """Findings on diameters: the largest cylinder that fits in and the smallest around it both have the
+    right diameter, so that a recess is neither narrow nor wide, oval, tapered, bent nor bumpy."""
+    profile, nominal = subject.profile, recess_diameters(subject.profile)
     inside, around = [], []
     for recess in subject.features.recesses:
         # Slightly above its lead-in and, with ribs, above the cone down to their crests.
@@ -121,11 +117,9 @@ def _diameters(subject: Subject) -> Iterator[Finding]:
         around.append((around_mm, recess.middle))
     low_mm, high_mm = near(nominal.widest_mm)
     narrow_mm = max(0.0, low_mm - min(mm for mm, _ in inside))
-    measured = around
-    what = "the smallest cylinder around the recess"
+    measured, what = around, "the smallest cylinder around the recess"
     if nominal.crest_mm is None and max(mm for mm, _ in around) - high_mm <= narrow_mm:
-        measured = inside
-        what = "the largest cylinder that fits into the recess"
+        measured, what = inside, "the largest cylinder that fits into the recess"
     yield from check_limits("recess-diameter", measured, low_mm, high_mm, what=what)
     if nominal.crest_mm is not None:
         yield from check_limits("rib-crest", inside, *near(nominal.crest_mm))
@@ -161,8 +155,8 @@ def _walls(subject: Subject) -> Iterator[Finding]:
     yield from check_limits("wall", beside, profile.wall_mm - noise_mm)
     if not profile.embedded:
         back = part.sections.flat(0.0, DOWN)
-        own = [x.middle for x in recesses if x.below]
-        openings = [hole for hole in holes_in(back) if any(map(hole.intersects, own))]
+        areas = [x.middle for x in recesses if x.below]
+        openings = [hole for hole in holes_in(back) if any(map(hole.intersects, areas))]
         at_bed = [(part.filled(back).boundary.distance(hole), hole) for hole in openings]
         yield from check_limits("bed-wall", at_bed, profile.bed_wall_mm - noise_mm)
 
@@ -183,9 +177,8 @@ def mark_findings(subject: Subject) -> Iterator[Finding]:
         lowest_mm = min(recess.low_mm for recess in recesses)
         facing = [UP if x.below or x.low_mm > lowest_mm else DOWN for x in marks]
         beyond = [_plastic_mm(subject, *mark) for mark in zip(marks, facing, strict=True)]
-        yield from check_limits(
-            "mark-floor", zip(beyond, places, strict=True), beyond_mark_mm(profile)
-        )
+        floors = zip(beyond, places, strict=True)
+        yield from check_limits("mark-floor", floors, beyond_mark_mm(profile))
         if not profile.embedded:
             back = subject.part.sections.flat(0.0, DOWN)
             rims = [filled(back).boundary, *holes_in(back)]  # one of these is the mark itself
@@ -194,10 +187,8 @@ def mark_findings(subject: Subject) -> Iterator[Finding]:
 
 
 def _right_ones(subject: Subject) -> Iterator[Finding]:
-    """The finding on which magnets are marked: each visible south pole once, and no others.
-
-    There is none for parts that are not as drawn or have another number of recesses.
-    """
+    """The finding on which magnets are marked: each visible south pole once, and no others; none for
+    parts that are not as drawn or have another number of recesses."""
     recesses, marks = subject.features.recesses, subject.features.marks
     marked = [_marked_by(mark, subject) for mark in marks]
     astray = [mark.middle for mark, index in zip(marks, marked, strict=True) if index is None]
