@@ -1,8 +1,8 @@
 """The cells of many shapes as one board, whose orbits and placements are derived only once.
 
-For each centre, with its own lattice, the board holds the cells of all shapes and their images under
-the eight symmetries of the square. A shape is a set of orbits; its placements are those of the board
-that touch no other orbit. Cells have the same order on the board as in every shape.
+For each centre, with its own lattice, the board holds the cells of all shapes and their images
+under the eight symmetries of the square. A shape is a set of orbits; its placements are those of
+the board that touch no other orbit. Cells have the same order on the board as in every shape.
 """
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ class ShapeProblem:
 class Board:
     """The cells of many shapes, and every placement of the pieces among them.
 
-    For each of the one or two centres, `points` has the centroid of at least one cell of each orbit.
+    For each of the one or two centres, `points` has the centroid of at least one cell of
+    each orbit.
 
     Raises:
         InputError: if an outline is not on the lattice, or the problem is too large.
@@ -229,8 +230,8 @@ class CellLayer:
 def overlapping_orbits(
     tiling: Tiling, centres: Sequence[FramePoint], layers: Sequence[CellLayer]
 ) -> dict[int, frozenset[int]]:
-    """Return for each orbit of the first layer those of the second, numbered after the first's, that
-    it overlaps, so that they cannot be in one shape. Touching is not overlapping."""
+    """Return for each orbit of the first layer those of the second, numbered after the first's,
+    that it overlaps, so that they cannot be in one shape. Touching is not overlapping."""
     if len(layers) < 2:
         return {}
     polygons = []

@@ -76,7 +76,7 @@ class CoverProblem:
         return tuple(len(pieces) or self.open for pieces in self.kinds)
 
     def labelled(self, count: int) -> int | None:
-        """Convert a count of solutions to one with identical pieces distinguished, if it follows."""
+        """Convert a count of solutions to one with identical pieces distinguished, if it can be."""
         if count and self.pieces_count is not None and max(self.copies, default=0) > 1:
             return None
         return count * prod(factorial(len(pieces)) for pieces in self.kinds)

@@ -254,7 +254,7 @@ class ImpossibleShapes(_File):
 
     @property
     def parity(self) -> str:
-        """``even`` about a corner of the grid, ``odd`` about the centre of a square, or ``mixed``."""
+        """``even`` about a corner of the grid, ``odd`` about a square's centre; or ``mixed``."""
         if len(self.centres) == 2:
             return "mixed"
         return "odd" if self.centres[0][0] else "even"

@@ -86,7 +86,7 @@ def verify_content(file: Proofs, progress: Progress = no_progress) -> Verdict:
 
 
 class _TranscriptCounter:
-    """Counts the items read over all transcripts, and reports progress."""
+    """The count of items read over all transcripts, which reports progress."""
 
     def __init__(self, file: Proofs, progress: Progress) -> None:
         self.nodes = self.shapes = self._before = self._begun = 0

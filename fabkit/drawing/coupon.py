@@ -1,6 +1,7 @@
 """The coupon: a small print, or cut, whose numbered places are measured to calibrate a machine.
 
-Its parts and places are in the table beside this module; those that depend on the magnet are computed.
+Its parts and places are in the table beside this module; those that depend on the magnet
+are computed.
 """
 
 from __future__ import annotations
@@ -95,8 +96,9 @@ class CouponPlace:
     """One place to measure.
 
     Attributes:
-        kind: ``step``, ``slot``, ``hole``, ``foot`` or ``height``; on what is cut ``tab`` or ``gap``;
-            ``magnet`` for the recesses to try a magnet in, where the letter of one is read.
+        kind: ``step``, ``slot``, ``hole``, ``foot`` or ``height``; on what is cut ``tab`` or
+            ``gap``; ``magnet`` for the recesses to try a magnet in, where the letter of one
+            is read.
         axis: ``x`` or ``y``; ``z`` for a height or a magnet.
         nominal_mm: the length as drawn; the diameter of the middle recess.
         line_mm: start and end, in the frame of its part; empty for a height or a magnet.
@@ -267,8 +269,8 @@ def _holes(
 
 
 def _magnet_strip(profile: Profile) -> list[CouponPart]:
-    """Return a strip of recesses to try a magnet in: one as wide as a piece's in the middle, the others
-    narrower and wider in steps. None where magnets are not pressed in, or are too large."""
+    """Return a strip of recesses to try a magnet in: one as wide as a piece's in the middle, the
+    others narrower and wider in steps. None where magnets are not pressed in, or are too large."""
     if profile.fit != "press" or profile.magnet_diameter_mm > _MAX_MM:
         return []
     nominal_mm = recess_diameters(profile).widest_mm
@@ -311,8 +313,8 @@ def rung_mm(place: CouponPlace, letter: str) -> float:
 
 
 def fit_test_pieces(puzzle: PuzzleSet, profile: Profile) -> list[FlatDrawing]:
-    """Return two pieces to test a calibration: those with the shortest outlines that have a side of the
-    same length, as low frames.
+    """Return two pieces to test a calibration: those with the shortest outlines that have a side of
+    the same length, as low frames.
 
     Their sides are those of the real pieces with this profile. None for a set of ball pieces, which
     touch only their board.

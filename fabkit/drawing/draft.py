@@ -1,5 +1,5 @@
-"""Drafting: from a piece on its lattice and a profile to its drawing in mm; and the same for everything
-else that a set prints: ball pieces, boards, trays and lids."""
+"""Drafting: from a piece on its lattice and a profile to its drawing in mm; and the same for
+everything else that a set prints: ball pieces, boards, trays and lids."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ _Printable = TypeVar("_Printable", bound=Printable)
 class FlatDrawing(PartDrawing):
     """One flat piece in mm, seen from its lettered face, y up, its back at height 0.
 
-    This is the frame of its files, whichever face is on the bed. The foot chamfer (or the top chamfer
-    if the face is printed downwards) compensates for the elephant foot. The ends of pegs are at height
-    0, with the back above them. `outline` is the one between both chamfers, `face` is inside the top
-    chamfer, `foot` inside the foot chamfer.
+    This is the frame of its files, whichever face is on the bed. The foot chamfer (or the top
+    chamfer if the face is printed downwards) compensates for the elephant foot. The ends of pegs
+    are at height 0, with the back above them. `outline` is the one between both chamfers, `face` is
+    inside the top chamfer, `foot` inside the foot chamfer.
 
     Attributes:
         canonical: the outline as drawn.
@@ -100,9 +100,10 @@ def draft_flat_piece(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> FlatD
         chamfer_mm = getattr(profile, f"{key}_mm")
         if chamfer_mm > limit_mm:
             raise DrawingError(
-                f"{key} {format_mm(chamfer_mm)} is too large: the shortest edge, {format_mm(edge_mm)} "
-                f"long, allows at most {format_mm(int(limit_mm * 1000) / 1000)}; choose a smaller "
-                f"{key} or a larger tip_flat"
+                f"{key} {format_mm(chamfer_mm)} is too large: the shortest edge, "
+                f"{format_mm(edge_mm)} long, allows at most "
+                f"{format_mm(int(limit_mm * 1000) / 1000)}; choose a smaller {key} or a larger "
+                "tip_flat"
             )
     face = chamfer_outline(outline, profile.top_chamfer_mm)
     foot = chamfer_outline(outline, profile.foot_chamfer_mm)
@@ -110,8 +111,8 @@ def draft_flat_piece(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> FlatD
     marks = place_marks(puzzle, piece, (face, foot), profile)
     if marks and pegs:
         raise DrawingError(
-            "holes, crosses and dots cannot be made in pieces on pegs, which are below the middles of "
-            "cells; choose peg.height 0 mm"
+            "holes, crosses and dots cannot be made in pieces on pegs, which are below the "
+            "middles of cells; choose peg.height 0 mm"
         )
     count = magnet_count(canonical, profile.unit_mm)
     recesses = place_magnets(outline, foot, count, marks, profile)
@@ -141,7 +142,7 @@ def draft_flat_piece(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> FlatD
 def place_magnets(
     outline: Polygon, foot: Polygon, count: int, marks: Sequence[CellMark], profile: Profile
 ) -> tuple[Recess, ...]:
-    """Place the recesses of a piece beside its marks, as `place_recesses` does; none if there are no magnets.
+    """Place the recesses of a piece beside its marks, as `place_recesses` does, if it has magnets.
 
     Raises:
         DrawingError: when there is no room for them.
@@ -205,8 +206,8 @@ def _label(
         release, roof = format_mm(profile.release_mm), format_mm(profile.roof_mm)
         raise DrawingError(
             f"beside a hole of {release} (recess.release) there is no room for the letter, {roof} "
-            "(recess.roof) away from it; choose a smaller recess.release, a smaller label.stroke or "
-            "label.margin, a larger unit or label.faces none"
+            "(recess.roof) away from it; choose a smaller recess.release, a smaller label.stroke "
+            "or label.margin, a larger unit or label.faces none"
         ) from None
 
 
@@ -318,8 +319,8 @@ def draft_for_pictures(
 def tone_areas(
     puzzle: PuzzleSet, piece: Piece, unit_mm: float
 ) -> tuple[BaseGeometry, BaseGeometry]:
-    """Return the cells of a flat piece in its second colour on face and back, in mm, in the frame of
-    its face; they are as deep as its letter. On the back only marks have it."""
+    """Return the cells of a flat piece in its second colour on face and back, in mm, in the frame
+    of its face; they are as deep as its letter. On the back only marks have it."""
     behind = [cell for cell, mark in piece.back if puzzle.marks[mark].startswith("#")]
     front, back = (cells_area(puzzle.lattice, cells, unit_mm) for cells in (piece.tones, behind))
     return front, back

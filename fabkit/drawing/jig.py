@@ -1,9 +1,9 @@
-"""The jig that presses magnets in: a stem with a post that enters a recess to the depth of the magnet
-below the back, and a collar around the post that stops it there.
+"""The jig that presses magnets in: a stem with a post that enters a recess to the depth of the
+magnet below the back, and a collar around the post that stops it there.
 
 A second magnet of the same kind, the counter-magnet, is glued into the stem with the opposite pole
-towards the tip and holds the magnet. So a magnet sticks to it only with the correct pole outwards. The
-jig is printed upright, tip up, with its name on a tab.
+towards the tip and holds the magnet. So a magnet sticks to it only with the correct pole outwards.
+The jig is printed upright, tip up, with its name on a tab.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ _STEM_MM = 15.0
 #: Thickness of a stem's tab.
 _TAB_MM = 3.0
 #: Plastic between both magnets, in diameters. Two of 10 x 3 mm (N35) then attract each other with
-#: 2.3 N, a seventh of the force in contact and 130 times their weight: enough to carry a magnet, and
-#: little enough that its recess keeps it.
+#: 2.3 N, a seventh of the force in contact and 130 times their weight: enough to carry a magnet,
+#: and little enough that its recess keeps it.
 _APART = 0.5
 
 
@@ -71,8 +71,8 @@ def draft_jigs(poles: Sequence[str], profile: Profile) -> list[Jig]:
     """Draft a jig for each pole: ``N``, ``S``, or empty for either.
 
     For open recesses, the post presses the magnet down to the recess's end, to whole layers of the
-    jig's print. With closed cavities the print pauses while they are open above and the magnet falls
-    in, so the jig has no post and can be pushed aside.
+    jig's print. With closed cavities the print pauses while they are open above and the magnet
+    falls in, so the jig has no post and can be pushed aside.
 
     Raises:
         DrawingError: when the profile has no magnets, or they are too small or large for a jig.
@@ -100,8 +100,9 @@ def _draft(pole: str, profile: Profile) -> Jig:
         if post_mm < 2 * profile.nozzle_mm:
             raise DrawingError(
                 f"its post would be {format_mm(max(0.0, post_mm))} wide, for a recess of "
-                f"{format_mm(diameters.narrowest_mm)}, and {format_mm(2 * profile.nozzle_mm)} (two lines of the "
-                "nozzle) is the minimum; choose a larger magnet.diameter or a smaller inset"
+                f"{format_mm(diameters.narrowest_mm)}, and {format_mm(2 * profile.nozzle_mm)} (two "
+                "lines of the nozzle) is the minimum; choose a larger magnet.diameter or a "
+                "smaller inset"
             )
         deep_mm = recess_span(profile).depth_mm - profile.magnet_height_mm
         post_height_mm = round(int(deep_mm / profile.layer_mm + 1e-6) * profile.layer_mm, 6)
@@ -109,8 +110,8 @@ def _draft(pole: str, profile: Profile) -> Jig:
     if shaft_mm > profile.max_bridge_mm:
         raise DrawingError(
             f"the end of its hole for a magnet is a ceiling of {format_mm(shaft_mm)}, and "
-            f"printer.max_bridge is {format_mm(profile.max_bridge_mm)}; choose a smaller magnet, or "
-            "a larger max_bridge if your printer spans that"
+            f"printer.max_bridge is {format_mm(profile.max_bridge_mm)}; choose a smaller magnet, "
+            "or a larger max_bridge if your printer spans that"
         )
     hole_mm = max(shaft_mm, diameters.widest_mm + 2 * profile.lead_in_mm)
     collar_mm = round(hole_mm + 2 * profile.wall_mm, 6)
@@ -138,7 +139,7 @@ def _draft(pole: str, profile: Profile) -> Jig:
 def _drawing(
     pole: str, stem: Cylinder, post: Sequence[Cylinder], shaft: Cylinder, profile: Profile
 ) -> BoardDrawing:
-    """Draw a stem with its post and shaft, and a tab with the pole's name, marked as on the pieces."""
+    """Draw a stem with its post and shaft, and a tab with the pole's name and mark."""
     radius_mm = stem.diameter_mm / 2
     tab_mm = layer_top_mm(profile, _TAB_MM)
     side_mm = max(radius_mm, profile.cap_height_mm + profile.label_margin_mm)

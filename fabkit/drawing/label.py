@@ -33,7 +33,8 @@ class Label:
         cap_height_mm: height of its capitals.
         centre_mm: middle of the text's bounding box, in the frame of the outline.
         front: the contours as seen from the lettered face, in the frame of the outline.
-        back: the same for the back (mirrored, so that it reads from there); None if it has no letter.
+        back: the same for the back (mirrored, so that it reads from there); None if it has
+            no letter.
         inlaid: whether a part of a second colour fills it.
     """
 
@@ -47,10 +48,10 @@ class Label:
 
 
 def place_label(text: str, face: Polygon, centroid: Point, profile: Profile) -> Label | None:
-    """Place a letter on a face, the flat part inside the chamfer, as near to the centroid as possible.
+    """Place a letter on a face, the flat inside the chamfer, as near to the centroid as possible.
 
-    It has the profile's cap height, or up to half as much more if its strokes are too thin otherwise,
-    or the largest cap height that fits.
+    It has the profile's cap height, or up to half as much more if its strokes are too thin
+    otherwise, or the largest cap height that fits.
 
     Raises:
         DrawingError: when only a letter with strokes thinner than the profile's would fit.
@@ -66,8 +67,8 @@ def place_label(text: str, face: Polygon, centroid: Point, profile: Profile) -> 
     cap_height_mm, places = largest_place(shape, face, full_mm, profile.label_margin_mm)
     if cap_height_mm == 0:
         raise DrawingError(
-            f"label.margin {format_mm(profile.label_margin_mm)} leaves no room for a letter; choose a "
-            "smaller margin, a larger unit or label.faces none"
+            f"label.margin {format_mm(profile.label_margin_mm)} leaves no room for a letter; "
+            "choose a smaller margin, a larger unit or label.faces none"
         )
     if not strokes_are_at_least(_scaled(letters, cap_height_mm), profile.stroke_mm):
         raise DrawingError(_too_thin(cap_height_mm, full_mm, profile))
@@ -94,8 +95,8 @@ def _too_thin(cap_height_mm: float, full_mm: float, profile: Profile) -> str:
             "label.faces none"
         )
     return (
-        f"the strokes of a letter of label.cap_height {format_mm(full_mm)} are {stroke}, even at 1.5 "
-        "times this height; choose a larger label.cap_height, a smaller label.stroke or "
+        f"the strokes of a letter of label.cap_height {format_mm(full_mm)} are {stroke}, even at "
+        "1.5 times this height; choose a larger label.cap_height, a smaller label.stroke or "
         "label.faces none"
     )
 
@@ -171,11 +172,11 @@ _BRIDGED = 0.6
 def place_title(
     puzzle: PuzzleSet, room: BaseGeometry, profile: Profile, mirrored: bool = False
 ) -> Label | None:
-    """Place the title in the middle of a room, with the height ``board.title`` or the largest that fits.
+    """Place the title in the middle of an area, ``board.title`` high or as high as fits.
 
     It is broken into lines if that makes it larger. If the font lacks one of its letters, or its
-    strokes would be thinner than ``label.stroke``, the set's short name is used instead. If that does
-    not fit either, there is no title.
+    strokes would be thinner than ``label.stroke``, the set's short name is used instead. If that
+    does not fit either, there is no title.
 
     A title cut into the bottom, where it is read from below, is mirrored.
     """
@@ -278,7 +279,7 @@ def on_baseline(word: str) -> tuple[Lettering, float]:
 
 @lru_cache(maxsize=64)
 def min_height_mm(lines: tuple[str, ...], stroke_mm: float) -> float:
-    """Return the least cap height at which no stroke is thinner than a width; infinite above 60 mm."""
+    """Return the least cap height at which all strokes have a width; infinite above 60 mm."""
     shape = _typeset(lines).polygon()
     sizes = [round(step * _SIZE_STEP_MM, 6) for step in range(1, 601)]
 

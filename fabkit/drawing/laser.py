@@ -1,8 +1,9 @@
 """Drawings for a laser or a cutting plotter: a piece cut from a sheet, its letter and its magnets.
 
-A cut removes a strip as wide as the kerf, so there are two outlines: the *finished* one of the piece,
-and the *path* of the middle of the beam or knife, half a kerf outside of it. A round beam cannot cut a
-sharp inner corner: it leaves a fillet with a radius of half the kerf, as on every machine.
+A cut removes a strip as wide as the kerf, so there are two outlines: the *finished* one of the
+piece, and the *path* of the middle of the beam or knife, half a kerf outside of it. A round
+beam cannot cut a sharp inner corner: it leaves a fillet with a radius of half the kerf, as on
+every machine.
 """
 
 from __future__ import annotations
@@ -109,7 +110,7 @@ class CutPiece:
         )
 
     def on_own_sheet(self) -> tuple[list[CutPiece], float, float]:
-        """Return the piece, alone on a sheet that is just large enough, and the sheet's width and depth."""
+        """Return the piece, alone on the smallest sheet, and the sheet's width and depth."""
         left, bottom, right, top = self.path.bounds
         moved = self.moved(0.0, SHEET_MARGIN_MM - left, SHEET_MARGIN_MM - bottom)
         return [moved], right - left + 2 * SHEET_MARGIN_MM, top - bottom + 2 * SHEET_MARGIN_MM
@@ -129,8 +130,8 @@ def draft_cut_piece(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> CutPie
     Example:
         >>> from fabkit.model.library import load_set
         >>> from fabkit.model.profile_file import load_profile
-        >>> fridgeiq = load_set("fridgeiq")
-        >>> piece = draft_cut_piece(fridgeiq, fridgeiq.piece("B"), load_profile((), ["laser.kerf=0.2 mm"]))
+        >>> fridgeiq, profile = load_set("fridgeiq"), load_profile((), ["laser.kerf=0.2 mm"])
+        >>> piece = draft_cut_piece(fridgeiq, fridgeiq.piece("B"), profile)
         >>> piece.outline.bounds, piece.path.bounds
         ((0.0, 0.0, 40.0, 20.0), (-0.1, -0.1, 40.1, 20.1))
         >>> piece.magnets

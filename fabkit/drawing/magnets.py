@@ -1,8 +1,8 @@
 """Magnets: their recesses, their places in a piece, and which pole of each faces outwards.
 
-When poles alternate, a magnet inserted the wrong way round repels neighbours that it should attract. So
-every south pole is marked by a round dimple that is visible when inserting the magnet: in the back beside
-an open recess, in the floor of a closed cavity.
+When poles alternate, a magnet inserted the wrong way round repels neighbours that it should
+attract. So every south pole is marked by a round dimple that is visible when inserting the magnet:
+in the back beside an open recess, in the floor of a closed cavity.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def erode(area: Polygon, distance_mm: float) -> BaseGeometry:
 def farthest_pair(
     allowed: BaseGeometry, centroid: Point, farthest_mm: float
 ) -> list[PointMm] | None:
-    """Return two points of a region as far apart as possible, up to a limit; None if there are none.
+    """Return two points of a region as far apart as possible, up to a limit; None without any.
 
     They are as symmetric about the centroid as possible.
 
@@ -211,8 +211,7 @@ class Recess:
 
     @property
     def circles(self) -> tuple[tuple[PointMm, float], ...]:
-        """Its circles in a drawing, as centres and diameters in mm: the recess, the push-out hole and
-        the mark."""
+        """The circles of recess, push-out hole and mark in a drawing, as centres and diameters."""
         holes = [(self.centre_mm, self.release.diameter_mm)] if self.release else []
         marks = [(self.mark.centre_mm, self.mark.diameter_mm)] if self.mark else []
         return ((self.centre_mm, self.diameters.widest_mm), *holes, *marks)
@@ -227,8 +226,8 @@ def recess_diameters(profile: Profile) -> RecessDiameters:
 
     Example:
         >>> from fabkit.model.profile_file import load_profile
-        >>> recess_diameters(load_profile()), recess_diameters(load_profile((), ["recess.fit=ribs"]))
-        (RecessDiameters(widest_mm=10.1, crest_mm=None), RecessDiameters(widest_mm=10.5, crest_mm=9.9))
+        >>> recess_diameters(load_profile((), ["recess.fit=ribs"]))
+        RecessDiameters(widest_mm=10.5, crest_mm=9.9)
     """
     magnet_mm = profile.magnet_diameter_mm
     added_mm = {
@@ -259,8 +258,8 @@ def _refuse_loose_press(profile: Profile) -> None:
     play_mm = round(profile.press_mm - profile.hole_loss_mm, 3)
     if profile.fit == "press" and profile.hole_sd_mm and play_mm > MAX_PRESS_PLAY_MM:
         raise DrawingError(
-            f"recess.press {format_mm(profile.press_mm)} prints holes {format_mm(play_mm)} wider than "
-            "the magnet on this printer, which lose it; calibrate again, or choose "
+            f"recess.press {format_mm(profile.press_mm)} prints holes {format_mm(play_mm)} wider "
+            "than the magnet on this printer, which lose it; calibrate again, or choose "
             f"{format_mm(round(profile.hole_loss_mm, 3))} or less, or recess.fit glue or ribs"
         )
 
@@ -277,8 +276,8 @@ def place_recesses(
     One magnet is as near to the piece's centroid as the walls allow; two are as far apart as the
     walls allow, up to `MAX_SPACING_UNITS`, and then as symmetric about the centroid as possible.
 
-    The wall at the bed is measured from `foot`, the outline of the back inside the foot chamfer: in a
-    concave corner a chamfer cuts deeper than its width.
+    The wall at the bed is measured from `foot`, the outline of the back inside the foot chamfer: in
+    a concave corner a chamfer cuts deeper than its width.
 
     Raises:
         DrawingError: when the magnet does not fit; with the actual and the required wall, and the
@@ -299,7 +298,7 @@ def place_recesses(
     def centres(
         recess_mm: float, wall_mm: float, bed_wall_mm: float | None
     ) -> list[PointMm] | None:
-        """Return the best centres for a recess and walls, if any; None ignores the wall at the bed."""
+        """Return the best centres for a recess and walls; None ignores the wall at the bed."""
         between_mm = wall_mm
         allowed = erode(beside_recess, recess_mm / 2 + wall_mm)
         if bed_wall_mm is not None and not profile.embedded:
@@ -371,9 +370,9 @@ def _fit_error(
     if largest_mm < _SMALLEST_MAGNET_MM:
         remedy = "no magnet fits here, choose"
     return (
-        f"{magnet_mm:g} x {format_mm(profile.magnet_height_mm)} (recess {format_mm(recess_mm)}) would "
-        f"{problem}, and {key} requires a wall of {format_mm(need_mm)}; {remedy} a larger unit or "
-        "recess.fit none"
+        f"{magnet_mm:g} x {format_mm(profile.magnet_height_mm)} (recess {format_mm(recess_mm)}) "
+        f"would {problem}, and {key} requires a wall of {format_mm(need_mm)}; {remedy} a larger "
+        "unit or recess.fit none"
     )
 
 
@@ -396,7 +395,8 @@ def poles(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> tuple[str, ...]:
     Example:
         >>> from fabkit.model.library import load_set
         >>> from fabkit.model.profile_file import load_profile
-        >>> puzzle, profile = load_set("fridgeiq"), load_profile((), ["magnet.polarity=alternating"])
+        >>> puzzle = load_set("fridgeiq")
+        >>> profile = load_profile((), ["magnet.polarity=alternating"])
         >>> [poles(puzzle, piece, profile) for piece in puzzle.pieces[:5]]
         [('N',), ('S',), ('N',), ('S', 'N'), ('S',)]
     """
@@ -436,8 +436,7 @@ def left_to_right_order(centres: Sequence[PointMm], unit_mm: float) -> list[int]
 def assign_poles(
     recesses: Sequence[Recess], pole_sequence: Sequence[str], foot: Polygon, profile: Profile
 ) -> tuple[Recess, ...]:
-    """Give recesses their poles, from left to right, and marks where poles alternate and the south pole
-    faces outwards.
+    """Give recesses their poles, from left to right, and marks where poles alternate.
 
     Raises:
         DrawingError: when there is no room in the back for a mark beside an open recess.
@@ -461,8 +460,8 @@ def _mark_centre(
 ) -> PointMm:
     """Return the place for a mark in the back nearest to its recess, with a wall all around.
 
-    It is nearer to this recess than to any other. Of equally near places, it is the one farthest from
-    the other recess, and of these the lowest.
+    It is nearer to this recess than to any other. Of equally near places, it is the one farthest
+    from the other recess, and of these the lowest.
     """
     wall_mm = profile.bed_wall_mm
     others = [Point(other.centre_mm) for other in recesses if other is not recess]
@@ -485,9 +484,9 @@ def _mark_centre(
     if not points or (others and off_others(points[0]) < nearest_mm + _AS_NEAR_MM):
         open_mm = recess.diameters.widest_mm + 2 * recess.lead_in_mm
         raise DrawingError(
-            f"there is no room in the back for the mark of a south pole, {format_mm(MARK_DIAMETER_MM)} "
-            f"across, beside a recess that opens to {format_mm(open_mm)}: recess.bed_wall asks "
-            f"for {format_mm(wall_mm)} around it; choose a smaller magnet or bed_wall, a larger unit, "
-            "or another magnet.polarity"
+            "there is no room in the back for the mark of a south pole, "
+            f"{format_mm(MARK_DIAMETER_MM)} across, beside a recess that opens to "
+            f"{format_mm(open_mm)}: recess.bed_wall asks for {format_mm(wall_mm)} around it; "
+            "choose a smaller magnet or bed_wall, a larger unit, or another magnet.polarity"
         )
     return round_point(points[0])

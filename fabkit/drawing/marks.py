@@ -74,13 +74,13 @@ def cells_area(lattice: Lattice, cells: Iterable[Cell], unit_mm: float) -> BaseG
 def mark_places(
     lattice: Lattice, cells: Iterable[Cell], unit_mm: float
 ) -> dict[PointMm, frozenset[Cell]]:
-    """Return the places of cells that a mark can be on, by their centres: a square has four quarters.
+    """Return the places for marks on cells, by their centres: a square has four quarters.
 
     Example:
         >>> from fabkit.model.lattice import LATTICES
-        >>> quarters = LATTICES["quarter-square"].cells_at(0, 1)
-        >>> [(centre, len(cells)) for centre, cells in mark_places(LATTICES["quarter-square"], quarters, 20).items()]
-        [((30.0, -10.0), 4)]
+        >>> lattice = LATTICES["quarter-square"]
+        >>> {xy: len(cells) for xy, cells in mark_places(lattice, lattice.cells_at(0, 1), 20).items()}
+        {(30.0, -10.0): 4}
     """
     places = {}
     for at_place in lattice.places(cells):
@@ -130,8 +130,8 @@ def _refuse_large(
     room_mm = max(0.0, math.floor((edge_mm - MIN_WALL_MM) * 2000 + 1e-6) / 1000)
     if width_mm > room_mm:
         raise DrawingError(
-            f"{key} {format_mm(width_mm)} is too large: with a wall of {format_mm(MIN_WALL_MM)} a cell "
-            f"has room for {format_mm(room_mm)}; choose a smaller {key} or a larger unit"
+            f"{key} {format_mm(width_mm)} is too large: with a wall of {format_mm(MIN_WALL_MM)} a "
+            f"cell has room for {format_mm(room_mm)}; choose a smaller {key} or a larger unit"
         )
 
 

@@ -1,5 +1,5 @@
-"""Outlines in mm: the canonical one, the offset one to print (inset, acute tips cut to a flat), chamfers
-and regions."""
+"""Outlines in mm: the canonical one, the offset one to print (inset, acute tips cut to a flat),
+chamfers and regions."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from fabkit.model.puzzle import rings_to_units
 PointMm = tuple[float, float]
 RingMm = tuple[PointMm, ...]
 
-#: The grid on which nearly equal areas are compared: of polygons whose corners differ by 1e-17, GEOS
-#: 3.14 finds that they do not overlap at all.
+#: The grid on which nearly equal areas are compared: of polygons whose corners differ by 1e-17,
+#: GEOS 3.14 finds that they do not overlap at all.
 SNAP_MM = 1e-6
 #: Mitres at the sharpest notch of a lattice (45 degrees) reach 2.6 insets out.
 _MITRE_LIMIT = 10
@@ -85,8 +85,8 @@ def rings_mm(polygon: Polygon) -> list[RingMm]:
 def inset_ring(ring: RingMm, distance_mm: float) -> RingMm:
     """Move a ring inwards with mitred corners, corner by corner.
 
-    The material is on the left. Unlike shapely's buffer, this keeps the number and order of corners,
-    which the sides of a chamfer need.
+    The material is on the left. Unlike shapely's buffer, this keeps the number and order of
+    corners, which the sides of a chamfer need.
 
     Example:
         >>> inset_ring(((0, 0), (4, 0), (4, 4), (0, 4)), 1.0)
@@ -207,8 +207,8 @@ def _normal(start: PointMm, end: PointMm) -> PointMm:
 
 
 def region_mm(lattice: Lattice, cells: Iterable[Cell], unit_mm: float) -> BaseGeometry:
-    """Return the area that cells cover, in mm, in the frame of the lattice: a polygon with its holes,
-    or several if the region falls into parts that share no edge.
+    """Return the area that cells cover, in mm, in the frame of the lattice: a polygon with its
+    holes, or several if the region falls into parts that share no edge.
 
     Example:
         >>> from fabkit.model.library import load_set

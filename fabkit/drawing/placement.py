@@ -1,4 +1,4 @@
-"""Rigid placements in mm, as matrices of shape (3, 4): a rotation, and the translation that follows."""
+"""Rigid placements in mm, as matrices of shape (3, 4): a rotation, then a translation."""
 
 from __future__ import annotations
 
@@ -80,8 +80,8 @@ def place_ball_piece(
     pitch_mm: float,
 ) -> Matrix:
     """Return the matrix that places a ball piece, printed with these ball centres, on cells of the
-    square lattice: balls above the cells are at height 0, prongs that hang down one pitch lower. The
-    printed flat is below unless the cells require another side.
+    square lattice: balls above the cells are at height 0, prongs that hang down one pitch lower.
+    The printed flat is below unless the cells require another side.
 
     Raises:
         ValueError: when the piece cannot cover the cells.

@@ -59,7 +59,7 @@ class _Pose(NamedTuple):
 
 
 class BallFitter:
-    """Fits meshes to the ball pieces of a set, in any orientation, and measures them; each once."""
+    """The fit of meshes to the ball pieces of a set, in any orientation; each is measured once."""
 
     def __init__(self, puzzle: PuzzleSet) -> None:
         bodies = [(piece.id, piece.body) for piece in puzzle.pieces if piece.body]
@@ -80,7 +80,7 @@ class BallFitter:
 
 @lru_cache
 def _target_shapes(pieces: tuple[tuple[str, BallBody], ...]) -> dict[object, _TargetShape]:
-    """The different shapes of pieces and their mirror images, by their rotated images."""
+    """Return the different shapes of pieces and their mirror images, by their rotated images."""
     shapes: dict[object, _TargetShape] = {}
     for sign, (name, piece) in product((1, -1), pieces):
         body = BallBody(tuple((sign * x, y, z) for x, y, z in piece.balls), piece.bonds)
@@ -91,7 +91,7 @@ def _target_shapes(pieces: tuple[tuple[str, BallBody], ...]) -> dict[object, _Ta
 
 
 def _images(shape: BallBody) -> object:
-    """All rotated images of a shape, equal for shapes that differ by a rotation."""
+    """Return all rotated images of a shape, equal for shapes that differ by a rotation."""
     images = set()
     for rotation in ROTATIONS:
         balls = np.array([rotate_ball(rotation, ball) for ball in shape.balls])
@@ -122,14 +122,14 @@ class _PoseTable:
         self._reaches = self._plain(np.array([(turned @ b.T).max(axis=2) for b in self.balls]))
 
     def _plain(self, reach: Points) -> Points:
-        """A support function normalized: without the share of position and radius, scaled to 1."""
+        """Return a support function without the share of position and radius, scaled to 1."""
         around = self.directions
         shape = reach - reach.mean(axis=-1, keepdims=True)
         shape -= 3 / len(around) * (reach @ around) @ around.T
         return np.asarray(shape / np.maximum(np.linalg.norm(shape, axis=-1, keepdims=True), 1e-9))
 
     def poses(self, vertices: Points) -> list[_Pose]:
-        """The poses of shapes that match the support function of a mesh, the best first."""
+        """Return the poses of shapes that match the support function of a mesh, the best first."""
         from scipy.spatial.transform import Rotation
 
         reach = (vertices @ self.directions.T).max(axis=0)
@@ -173,14 +173,14 @@ class _PoseTable:
 
 @lru_cache
 def _directions(fine: int) -> Points:
-    """Evenly spread unit vectors, each with its opposite: 42 for 1, 162 for 2."""
+    """Return evenly spread unit vectors, each with its opposite: 42 for 1, 162 for 2."""
     from trimesh.creation import icosphere
 
     return np.asarray(icosphere(fine).vertices)
 
 
 def _best_pose(mesh: Mesh, shapes: dict[object, _TargetShape]) -> tuple[Part, _Pose | None]:
-    """The mesh as in its file, the score of the best shape, and that shape in its pose."""
+    """Return the mesh as in its file, the score of the best shape, and that shape in its pose."""
     from trimesh.sample import sample_surface
 
     part = Part(mesh, mesh.vertices, BALLS)
@@ -233,14 +233,15 @@ def _score(points: Points, pose: _Pose) -> tuple[float, float]:
     ball_points = (balls[:, None] + radius * _directions(1)).reshape(-1, 3)
     near = cKDTree(positions).query(ball_points[outside(ball_points) > -1e-6])[0] < 0.1
     off = outside(positions)
-    # As a share of the radius: else balls halfway along links of twice the pitch would pass for links.
+    # As a share of the radius: else balls halfway along links of twice the pitch would pass for
+    # links.
     return float((off < min(0.1, 0.2 * radius)).mean() * near.mean()), float((off > 0.25).mean())
 
 
 def distance_to_skeleton(
     points: Points, places: Points, bonds: Sequence[tuple[int, int]]
 ) -> NDArray[np.float64]:
-    """The distances of points (n, 3) from the nearest ball's middle or link's axis."""
+    """Return the distances of points (n, 3) from the nearest ball's middle or link's axis."""
     distances = []
     for start, end in [*((i, i) for i in range(len(places))), *bonds]:
         axis = places[end] - places[start]
@@ -331,7 +332,7 @@ def _fit_outer_sphere(points: Points) -> tuple[Points, float] | None:
 def _part(
     part: Part, pose: _Pose | None, shapes: dict[object, _TargetShape], length_mm: float
 ) -> Part:
-    """A part in mm, on the lattice of its balls."""
+    """Return a part in mm, on the lattice of its balls."""
     if pose is None:
         return replace(part, vertices=part.vertices * length_mm)
     pitch_mm = pose.pitch * length_mm
@@ -356,7 +357,7 @@ def _part(
 
 
 def adjacent_pairs(shape: BallBody) -> Iterator[tuple[int, int]]:
-    """The pairs of balls one pitch apart: the bonded ones in their order, then others."""
+    """Yield the pairs of balls one pitch apart: the bonded ones in their order, then others."""
     yield from shape.bonds
     bonded = {frozenset(bond) for bond in shape.bonds}
     for pair in combinations(range(len(shape.balls)), 2):
@@ -367,7 +368,7 @@ def adjacent_pairs(shape: BallBody) -> Iterator[tuple[int, int]]:
 def _link_widths(
     part: Part, body: BallBody, pitch_mm: float, ball_mm: float
 ) -> dict[tuple[int, int], float]:
-    """The links found, drawn or not, each with its smallest width.
+    """Return the links found, drawn or not, each with its smallest width.
 
     The width is the smallest distance of two parallel lines around it, in any of nine sections
     where balls are still wider: from a quarter of a ball from both centres to halfway between. A
@@ -384,7 +385,7 @@ def _link_widths(
 
 
 def cross_sections(mesh: Any, ends: Points, heights: Sequence[float]) -> list[BaseGeometry]:
-    """Sections of a `trimesh.Trimesh` across the line between two points, at offsets from halfway.
+    """Return sections of a `trimesh.Trimesh` across the line between two points, off halfway.
 
     Each is the convex hull of the part nearer to that line, at (0, 0), than to other balls.
     """
@@ -400,7 +401,7 @@ def cross_sections(mesh: Any, ends: Points, heights: Sequence[float]) -> list[Ba
 
 
 def _width(hull: BaseGeometry) -> float:
-    """The smallest distance of two parallel lines around a convex polygon."""
+    """Return the smallest distance of two parallel lines around a convex polygon."""
     ring = shapely.get_coordinates(hull)
     if len(ring) < 4:
         return math.inf

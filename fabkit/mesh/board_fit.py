@@ -42,7 +42,7 @@ _Region = tuple[Board, float, BaseGeometry]
 
 
 class BoardFitter:
-    """Fits meshes to the boards and lids of a set."""
+    """The fit of meshes to the boards and lids of a set."""
 
     def __init__(self, puzzle: PuzzleSet) -> None:
         self._puzzle = puzzle
@@ -58,12 +58,12 @@ class BoardFitter:
     def fit(self, meshes: Sequence[Mesh], *units_mm: float, length_mm: float = 1.0) -> list[Part]:
         """Fit each mesh to a board or lid; a part that is neither has a `reason`.
 
-        A symmetric board is oriented so that more of it is at the back (y up), then to the right, so
-        that its orientation does not depend on the file. Boards of one shape are indistinguishable:
-        several meshes are assigned to different ones, as long as there are any.
+        A symmetric board is oriented so that more of it is at the back (y up), then to the right,
+        so that its orientation does not depend on the file. Boards of one shape are
+        indistinguishable: several meshes are assigned to different ones, as long as there are any.
 
-        The set's grid unit may be any of `units_mm`, the likeliest first; round holes determine it by
-        themselves. `length_mm` is the unit of length of the meshes' files.
+        The set's grid unit may be any of `units_mm`, the likeliest first; round holes determine it
+        by themselves. `length_mm` is the unit of length of the meshes' files.
         """
         puzzle = self._puzzle
         parts: list[Part] = []
@@ -86,14 +86,14 @@ class BoardFitter:
             names = ", ".join(board.id for board in puzzle.boards)
             units = " or ".join(f"{unit_mm:g} mm" for unit_mm in dict.fromkeys(units_mm))
             why = (
-                "neither its round holes, nor its floor within walls, nor its plate as a lid match a "
-                f"board of {puzzle.name} ({names}) with a unit of {units}"
+                "neither its round holes, nor its floor within walls, nor its plate as a lid "
+                f"match a board of {puzzle.name} ({names}) with a unit of {units}"
             )
             parts.append(Part(mesh, mesh.vertices * length_mm, "", reason=why))
         return parts
 
     def is_board_sized(self, mesh: Mesh, *units_mm: float, length_mm: float = 1.0) -> bool:
-        """Whether a mesh, in any orientation, is too large to be anything but a board or lid.
+        """Return whether a mesh, in any orientation, can only be a board or lid, as large as it is.
 
         As a plate it covers a board's region, and its bounding box is not that of a piece: if the
         grid unit has several candidates, a piece can be as large as a board with a smaller unit.
@@ -118,7 +118,7 @@ class BoardFitter:
     def _covered_regions(
         self, hull: BaseGeometry, units_mm: Sequence[float], length_mm: float
     ) -> list[_Region]:
-        """The regions that the convex hull of a mesh covers, centred, in any quarter turn."""
+        """Return the regions that a mesh's convex hull covers, centred, in any quarter turn."""
         # Not the bounding box: a triangle covers half of a square.
         wider = affinity.scale(hull, length_mm, length_mm, origin=(0, 0)).buffer(_SMALLER_MM / 2)
         hulls = [affinity.rotate(wider, 90 * turns, origin=(0, 0)) for turns in range(4)]
@@ -130,7 +130,7 @@ class BoardFitter:
         return regions
 
     def _region(self, board: Board, unit_mm: float) -> tuple[BaseGeometry, BaseGeometry]:
-        """A board's region with a grid unit, and its convex hull, centred."""
+        """Return a board's region with a grid unit, and its convex hull, centred."""
         if (board.id, unit_mm) not in self._regions:
             region = region_mm(self._puzzle.lattice, board.cells, unit_mm)
             _, hull = aligned_to_axes(shapely.get_coordinates(region.convex_hull))
@@ -139,13 +139,13 @@ class BoardFitter:
 
 
 def _identity(part: Part) -> tuple[str, bool]:
-    """The id of the board, and whether it is the lid."""
+    """Return the id of the board, and whether it is the lid."""
     assert part.board is not None
     return part.board.id, part.kind == LID
 
 
 def _best(explanations: Sequence[Part], used: Collection[tuple[str, bool]]) -> Part:
-    """The best explanation: of equal boards an unused one, its centroid farthest back."""
+    """Return the best explanation: of equal boards an unused one, its centroid farthest back."""
     # Boards of one shape are equally good.
     best_score = max(part.score for part in explanations) - 1e-6
     equal = [part for part in explanations if part.score >= best_score]
@@ -169,7 +169,7 @@ def _best(explanations: Sequence[Part], used: Collection[tuple[str, bool]]) -> P
 
 
 def _sides(points: Points) -> Points:
-    """The longer and the shorter side of the rectangle around points, seen from above."""
+    """Return the longer and the shorter side of the rectangle around points, seen from above."""
     return np.sort(np.ptp(points[:, :2], axis=0))[::-1]
 
 
@@ -182,14 +182,14 @@ class ZRange(NamedTuple):
 
 
 def z_ranges(sections: Sections) -> list[ZRange]:
-    """The ranges between heights with level faces, ascending, from the lowest to the highest point."""
+    """Return the ranges between heights with level faces and both ends, ascending."""
     levels = {height for (height, _), area in sections.flats().items() if area > _LEAST_MM2}
     pairs = itertools.pairwise(sorted(levels | {sections.low, sections.high}))
     return [ZRange(low, (low + high) / 2, high) for low, high in pairs if high - low > 0.15]
 
 
 def surface_heights(mesh: Mesh, points: Points) -> list[list[float]]:
-    """The heights, ascending, where vertical lines through points (…, 2) cross a surface."""
+    """Return the heights, ascending, where vertical lines through points (…, 2) cross a surface."""
     normals = area_vectors(mesh.vertices, mesh.faces)
     leans = normals[:, 2] != 0
     normals, corners = normals[leans], mesh.vertices[mesh.faces[leans]]
@@ -203,15 +203,15 @@ def surface_heights(mesh: Mesh, points: Points) -> list[list[float]]:
 
 
 def top_heights(mesh: Mesh, points: Points) -> Points:
-    """The height of a mesh at several points; 0, the bed, where there is none."""
+    """Return the height of a mesh at several points; 0, the bed, where there is none."""
     return np.array([heights[-1] if heights else 0.0 for heights in surface_heights(mesh, points)])
 
 
 def raycast(
     section: BaseGeometry, starts: Points, directions: Points, reach_mm: float
 ) -> tuple[Points, Points]:
-    """Cast rays in a section: the distance to where each first enters material, and the length inside,
-    both of shape (n,) in mm; infinite for rays that meet none."""
+    """Cast rays in a section: the distance to where each first enters material, and the length
+    inside, both of shape (n,) in mm; infinite for rays that meet none."""
     lines = shapely.linestrings(np.stack([starts, starts + reach_mm * directions], axis=1))
     cuts, line = shapely.get_parts(shapely.intersection(lines, section), return_index=True)
     cuts, line = cuts[shapely.length(cuts) > 0], line[shapely.length(cuts) > 0]
@@ -224,8 +224,9 @@ def raycast(
 
 
 def edge_samples(region: BaseGeometry, shortest_mm: float = 0.0) -> tuple[Points, Points]:
-    """Sample the edges of a region about every millimetre, away from their ends, but not the shortest:
-    the points and, as unit vectors, the outward directions there; both of shape (n, 2)."""
+    """Sample the edges of a region about every millimetre, away from their ends, but not the
+    shortest: the points and, as unit vectors, the outward directions there; both of shape
+    (n, 2)."""
     points, outwards = [np.empty((0, 2))], [np.empty((0, 2))]
     for ring in shapely.get_rings(shapely.get_parts(shapely.orient_polygons(region))):
         for start, end in itertools.pairwise(shapely.get_coordinates(ring)):
@@ -242,7 +243,7 @@ def edge_samples(region: BaseGeometry, shortest_mm: float = 0.0) -> tuple[Points
 
 
 def wall_distances(section: BaseGeometry, points: Points, outwards: Points) -> Points:
-    """The distance from each of a region's `edge_samples` straight out to a wall of a section.
+    """Return the distances from a region's `edge_samples` straight out to a wall of a section.
 
     Negative if the wall is inside the region, infinite if none is within `_REACH_MM`.
     """
@@ -251,31 +252,31 @@ def wall_distances(section: BaseGeometry, points: Points, outwards: Points) -> P
 
 
 def round_holes(section: BaseGeometry) -> list[FittedCircle]:
-    """The round holes of a section."""
+    """Return the round holes of a section."""
     holes = [hole for hole in holes_in(section) if not hole.interiors and hole.area > _LEAST_MM2]
     pairs = [(fit_circle(hole), hole) for hole in holes]
     return [circle for circle, hole in pairs if hole.area > 0.93 * math.pi / 4 * circle.outer_mm**2]
 
 
 def centres_of(circles: Sequence[FittedCircle]) -> Points:
-    """The centres of circles, shape (n, 2)."""
+    """Return the centres of circles, shape (n, 2)."""
     return np.reshape([(circle.x_mm, circle.y_mm) for circle in circles], (-1, 2))
 
 
 def cell_centres_mm(lattice: Lattice, board: Board, unit_mm: float) -> Points:
-    """The middles of a board's cells, shape (n, 2), in the order of the cells."""
+    """Return the middles of a board's cells, shape (n, 2), in the order of the cells."""
     return np.array(to_units(lattice, sorted(board.cells))) * unit_mm
 
 
 def hole_at(circles: Sequence[FittedCircle], middle: Points, unit_mm: float) -> FittedCircle | None:
-    """The round hole of the cell with this middle, shape (2,); None if there is none."""
+    """Return the round hole of the cell with this middle, shape (2,); None if there is none."""
     away = np.linalg.norm(centres_of(circles) - middle, axis=1)
     near = away.min(initial=math.inf) <= _NEAR_UNITS * unit_mm
     return circles[int(away.argmin())] if near else None
 
 
 def post_heights_mm(part: Part, lattice: Lattice) -> Points:
-    """The heights of the posts between the holes of a board, at the corners of its cells."""
+    """Return the heights of the posts between the holes of a board, at the corners of its cells."""
     assert part.board is not None
     middles = cell_centres_mm(lattice, part.board, part.unit_mm)[:, None]
     rings = np.array([to_units(lattice, lattice.ring(cell)) for cell in sorted(part.board.cells)])
@@ -367,7 +368,7 @@ def _fit_trays(standing: Part, _: PuzzleSet, regions: Sequence[_Region]) -> list
 def _tray(
     standing: Part, floor: BaseGeometry, cut: BaseGeometry, place: _Region, quarter_turns: int
 ) -> Part | None:
-    """A tray placed on its region; None if the floor does not match or has no walls around it."""
+    """Return a tray placed on its region; None if its floor does not match or lacks walls."""
     board, unit_mm, region = place
     floor = affinity.rotate(floor, 90 * quarter_turns, origin=(0, 0))
     cut = affinity.rotate(cut, 90 * quarter_turns, origin=(0, 0))

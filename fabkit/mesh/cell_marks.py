@@ -1,4 +1,4 @@
-"""Marks of cells on a scanned part: found among its features, and compared with those of its piece."""
+"""Marks of cells on a scanned part: found among its features, compared with its piece's."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def _sorted(marks: Mapping[Cell, str]) -> Marks:
 def _differences(
     puzzle: PuzzleSet, read: Mapping[Cell, str], drawn: Mapping[Cell, str]
 ) -> dict[Cell, str]:
-    """Return how marks differ from those drawn on one side, by cell; colours do not show on a mesh."""
+    """Return how marks differ from those drawn on one side, by cell; colours do not show."""
 
     def look(marks: Mapping[Cell, str], cell: Cell) -> str:
         shown = puzzle.marks.get(marks.get(cell, ""), marks.get(cell, ""))

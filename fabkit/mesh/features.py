@@ -1,5 +1,5 @@
-"""Features of a flat part, found by following open areas through its sections: recesses for magnets,
-letters, pole marks, holes and hollows; and protrusions from its back and face."""
+"""Features of a flat part, found by following open areas through its sections: recesses for
+magnets, letters, pole marks, holes and hollows; and protrusions from its back and face."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Cavity:
 
     @property
     def lead_in_mm(self) -> float:
-        """The width of its lead-in: how much wider the lower rim is, on each side, at 45 degrees."""
+        """The width of its lead-in: how much wider the lower rim is on each side, at 45 degrees."""
         cut, rim = self.cuts[0]
         wider_mm = fit_circle(rim).diameter_mm - fit_circle(self.middle).diameter_mm
         return wider_mm / 2 + cut.height_mm
@@ -186,7 +186,7 @@ def _classified(part: Part, open_: _Open, space: _Positions) -> Iterator[tuple[s
 
 
 def _released(open_: _Open, space: _Positions, thickness_mm: float) -> list[tuple[str, Cavity]]:
-    """A recess and the narrow push-out hole from its end, round at the face; otherwise nothing."""
+    """Return a recess and the narrow push-out hole from its end, round at the face; or nothing."""
     below, *rest = open_.groups(space, at_steps=True)
     if not rest:
         return []
@@ -198,7 +198,7 @@ def _released(open_: _Open, space: _Positions, thickness_mm: float) -> list[tupl
 
 
 def _slices(part: Part) -> Iterator[Slice]:
-    """Sections just above and below the main heights with vertices, ascending.
+    """Yield sections just above and below the main heights with vertices, ascending.
 
     Between two such heights every side is straight, so walls are thinnest at these sections. The
     heights are those of level faces, and the dozen others with the most corners: an engraving has
@@ -223,8 +223,7 @@ def _slices(part: Part) -> Iterator[Slice]:
 
 
 def _without_protrusions(part: Part) -> tuple[Part, tuple[float, float]]:
-    """Remove protrusions from back and face, where a quarter of the outline is filled, if the part is
-    solid; and their heights."""
+    """Remove what protrudes from back and face, a quarter of it filled; and return its heights."""
     low_mm, high_mm = _nub_mm(part, part.sections.low, 1), _nub_mm(part, part.sections.high, -1)
     if low_mm + high_mm and part.aligned.is_solid:
         mesh = trim_mesh(part.aligned, low_mm, part.thickness_mm - high_mm)
@@ -234,7 +233,7 @@ def _without_protrusions(part: Part) -> tuple[Part, tuple[float, float]]:
 
 
 def _nub_mm(part: Part, end: float, inwards: int) -> float:
-    """The height of the protrusion from one end; 0 if there is none."""
+    """Return the height of the protrusion from one end; 0 if there is none."""
     half_mm, face = part.thickness_mm / 2, (part, end, inwards)
     if not _more_mm2(_NUB_MM, *face) < 0 <= _more_mm2(half_mm, *face):
         return 0.0
@@ -246,7 +245,7 @@ def _nub_mm(part: Part, end: float, inwards: int) -> float:
 
 
 def _more_mm2(away: float, part: Part, end: float, inwards: int) -> float:
-    """How much larger a part is, at a distance from one end, than a quarter of its silhouette."""
+    """Return how much larger a part is than a quarter of its silhouette, away from one end."""
     section = filled(part.sections.at(end + inwards * away))
     return float(section.area - part.silhouette.area / 4)
 
@@ -293,7 +292,7 @@ class _Open:
         return [positions[labels == label] for label in np.unique(labels)]
 
     def cavity(self, positions: _Positions) -> Cavity:
-        """One cavity from connected areas."""
+        """Return one cavity from connected areas."""
         levels_of = self.levels[positions]
         levels = np.unique(levels_of).tolist()
         areas = [union_all(self.areas[positions[levels_of == level]]) for level in levels]
@@ -311,8 +310,8 @@ class _Open:
 
 
 def _open_areas(part: Part, cut: Slice) -> Iterator[tuple[BaseGeometry, bool]]:
-    """The holes of a slice, and the notches where a cavity breaks through the side; and whether
-    each is a notch."""
+    """Yield the holes of a slice, and the notches where a cavity breaks through the side; and
+    whether each is a notch."""
     yield from ((hole, False) for hole in holes_in(cut.material) if hole.area > _LEAST_MM2)
     # Chamfers, fillets and inclined sides leave a ring open all around, which is not a notch.
     inset = part.silhouette.buffer(-cut.inside_mm, join_style="mitre", mitre_limit=10)
@@ -322,21 +321,21 @@ def _open_areas(part: Part, cut: Slice) -> Iterator[tuple[BaseGeometry, bool]]:
 
 
 def _is_hollow(part: Part, cavity: Cavity) -> bool:
-    """Whether a cavity is wider (by a fifth of a unit) than the strokes of letters, and for a
-    recess too shallow or not round."""
+    """Return whether a cavity is wider (by a fifth of a unit) than the strokes of letters, and for
+    a recess too shallow or not round."""
     unit_mm = part.outline.unit_mm if part.outline else math.sqrt(part.silhouette.area) / 2
     area = filled(cavity.middle) if _is_pocket(cavity) else cavity.middle
     return _disc_mm(area) > 0.2 * unit_mm and not _is_recess(cavity, part.thickness_mm)
 
 
 def _is_pocket(cavity: Cavity) -> bool:
-    """Whether a cavity is a round, mostly open pocket for a raised or engraved letter."""
+    """Return whether a cavity is a round, mostly open pocket for a raised or engraved letter."""
     disc = filled(cavity.middle)
     return cavity.middle.area > 0.6 * disc.area and _fills(disc) > 0.97
 
 
 def _raised_letter(pocket: Cavity) -> Cavity | None:
-    """The raised letter in a round pocket, as if it were engraved; None if there is none."""
+    """Return the raised letter in a round pocket, as if it were engraved; None if there is none."""
     cuts = []
     for cut, area in pocket.cuts:
         stands = polygons_by_size(filled(area).intersection(cut.material))
@@ -348,14 +347,14 @@ def _raised_letter(pocket: Cavity) -> Cavity | None:
 
 
 def _is_mark(cavity: Cavity) -> bool:
-    """Whether a cavity is round and small, at most three times as wide as a mark of a pole."""
+    """Return whether a cavity is round, and at most three times as wide as a mark of a pole."""
     width_mm = 2 * shapely.minimum_bounding_radius(cavity.middle)
     is_small = width_mm <= 3 * MARK_DIAMETER_MM and not cavity.beside
     return bool(is_small and _fills(cavity.middle) > 0.85)
 
 
 def _is_recess(cavity: Cavity, thickness_mm: float) -> bool:
-    """Whether a cavity is for a magnet rather than a letter: round, and closed in or deep.
+    """Return whether a cavity is for a magnet rather than a letter: round, and closed in or deep.
 
     One that is open at the side has room for a magnet of 2 mm; rounded corners leave less.
     """
@@ -367,20 +366,20 @@ def _is_recess(cavity: Cavity, thickness_mm: float) -> bool:
 
 
 def _fills(area: BaseGeometry) -> float:
-    """The share of its bounding circle that an area fills, a square 0.64; 0 for several polygons."""
+    """Return the share of its bounding circle that one polygon fills, a square 0.64; else 0."""
     if not isinstance(area, Polygon):
         return 0.0
     return float(area.area / (math.pi * shapely.minimum_bounding_radius(area) ** 2))
 
 
 def _disc_mm(area: BaseGeometry) -> float:
-    """The diameter of the largest disc in an area."""
+    """Return the diameter of the largest disc in an area."""
     radii = map(shapely.length, map(shapely.maximum_inscribed_circle, polygons_by_size(area)))
     return 2 * max(radii, default=0)
 
 
 def can_be_turned_over(part: Part, features: Features) -> bool:
-    """Whether a part can be played on either face: no recess is open, and both faces look alike."""
+    """Return whether a part can be played on either face: alike, and without open recesses."""
     front = any(label.above for label in features.labels)
     back = any(label.below for label in features.labels)
     foot_mm, top_mm = (
@@ -393,8 +392,8 @@ def can_be_turned_over(part: Part, features: Features) -> bool:
 
 @dataclass(frozen=True)
 class FittedCircle:
-    """A circle fitted to an outline's vertices by least squares: its centre, its diameter, and twice
-    the smallest and the largest distance of the outline from the centre."""
+    """A circle fitted to an outline's vertices by least squares: its centre, its diameter, and
+    twice the smallest and the largest distance of the outline from the centre."""
 
     x_mm: float
     y_mm: float
@@ -427,8 +426,8 @@ def fit_circle(area: BaseGeometry) -> FittedCircle:
 def fit_sphere(points: Points) -> tuple[Points, float, bool]:
     """Fit a circle or sphere to points near the origin, shape (n, 2 or 3).
 
-    By least squares for |p|^2 = 2 c p + d, with the centre c. Returns centre, radius, and whether the
-    points determine them.
+    By least squares for |p|^2 = 2 c p + d, with the centre c. Returns centre, radius, and whether
+    the points determine them.
     """
     columns = np.column_stack([2 * points, np.ones(len(points))])
     squares = (points**2).sum(axis=1)
@@ -439,10 +438,11 @@ def fit_sphere(points: Points) -> tuple[Points, float, bool]:
 
 
 def cylinders_mm(areas: Sequence[BaseGeometry]) -> tuple[float, float]:
-    """The diameters of the largest vertical cylinder inside a hole, and of the smallest around it.
+    """Return the diameters of the largest vertical cylinder inside a hole, and of the smallest
+    around it.
 
-    They are measured on its polygonal sections, without islands: a hole of 16 sides with its corners
-    on a circle of 10.1 mm has room for 9.91 mm.
+    They are measured on its polygonal sections, without islands: a hole of 16 sides with its
+    corners on a circle of 10.1 mm has room for 9.91 mm.
 
     Example:
         >>> from shapely import Point, affinity

@@ -132,7 +132,7 @@ class ScannedPart:
         return [finding for finding in self.findings if not finding.ok]
 
     def summary(self) -> dict[str, Any]:
-        """Its identity and fit, for JSON."""
+        """Return its identity and fit, for JSON."""
         part = self.part
         if not self.is_piece:
             board = part.board.id if part.board else None
@@ -161,7 +161,7 @@ class ScannedPart:
         return summary | {"read": True, "as_drawn": self.as_drawn} | numbers
 
     def document(self) -> dict[str, Any]:
-        """Its identity, fit, size and findings, for JSON."""
+        """Return its identity, fit, size and findings, for JSON."""
         return {
             "ok": not self.failed,
             **self.summary(),
@@ -178,14 +178,14 @@ def identify(
     """Identify each part as a piece of the set, given its features (None for ball pieces).
 
     The letter decides, or else the outline or the balls. Parts with letters come first; equal parts
-    are ordered by volume, so that names do not depend on the order of files. A part with the balls of
-    a piece but other links is not `alike`.
+    are ordered by volume, so that names do not depend on the order of files. A part with the balls
+    of a piece but other links is not `alike`.
     """
     pairs = zip(parts, features, strict=True)
     scanned = [_scanned_part(part, part_features, puzzle) for part, part_features in pairs]
 
     def first(i: int) -> tuple[object, ...]:
-        """A sort key that does not depend on the rotation, name or order of parts."""
+        """Return a sort key that does not depend on the rotation, name or order of parts."""
         around = parts[i].silhouette.length if parts[i].kind == FLAT else 0.0
         return not scanned[i].letter, round(parts[i].volume_mm3, 2), round(around, 2), i
 
@@ -213,13 +213,13 @@ def identify(
 
 
 def unique_key(stem: str, used: Counter[str], is_known: bool) -> str:
-    """A unique key: the stem, numbered unless it is known and the first."""
+    """Return a unique key: the stem, numbered unless it is known and the first."""
     used[stem] += 1
     return stem if is_known and used[stem] == 1 else f"{stem}-{used[stem]}"
 
 
 def _scanned_part(part: Part, features: Features | None, puzzle: PuzzleSet) -> ScannedPart:
-    """A part with its letters and matching pieces, not yet named."""
+    """Return a part with its letters and matching pieces, not yet named."""
     if part.balls:
         return ScannedPart(part, alike=part.balls.alike, mirrored=part.balls.mirrored)
     if part.outline is None or features is None:
@@ -238,7 +238,7 @@ def _scanned_part(part: Part, features: Features | None, puzzle: PuzzleSet) -> S
 
 
 def ambiguity_finding(rule: str, part: Part, what: str) -> Finding | None:
-    """The failed finding on a part that matches two shapes equally well; None if it is unambiguous.
+    """Return the failed finding on a part that matches two shapes equally well, if it does.
 
     Other measurements of such a part would be meaningless.
     """
@@ -253,7 +253,7 @@ def ambiguity_finding(rule: str, part: Part, what: str) -> Finding | None:
 
 
 def identity_findings(scanned: ScannedPart, profile: Profile) -> Iterator[Finding]:
-    """Findings on whether a part is a piece of the set, by outline and letter."""
+    """Yield findings on whether a part is a piece of the set, by outline and letter."""
     part, outline = scanned.part, scanned.part.outline
     if outline is None:
         message = "its outline is not on the set's lattice"
@@ -286,7 +286,7 @@ def _shape(scanned: ScannedPart) -> Finding:
 
 
 def _letter(rule: str, letter: Letter | None, scanned: ScannedPart) -> Finding:
-    """The finding on which letter is on one side."""
+    """Return the finding on which letter is on one side."""
     face, ok = scanned.letter, False
     recognised = letter or (scanned.unknown_letter if rule == "letter" else None)
     if recognised is None:
@@ -303,7 +303,7 @@ def _letter(rule: str, letter: Letter | None, scanned: ScannedPart) -> Finding:
 
 
 def set_findings(parts: Sequence[ScannedPart], puzzle: PuzzleSet) -> list[Finding]:
-    """Findings on whether the parts are the whole set: no missing, duplicate or unknown parts.
+    """Return findings on whether the parts are the whole set: none missing, duplicate or unknown.
 
     An unknown part may be one of those missing.
     """
@@ -326,8 +326,8 @@ def read_letter(
 ) -> Letter | None:
     """Recognise which of several texts is engraved on a part's face, or on its back.
 
-    `labels` are its engraved cavities, `turns` the number of rotations of its lattice. None if there
-    is no letter, it is in another font, or two texts match equally well.
+    `labels` are its engraved cavities, `turns` the number of rotations of its lattice. None if
+    there is no letter, it is in another font, or two texts match equally well.
     """
     area = union_all([label.middle for label in labels if label.above != back])
     return read_text(affinity.scale(area, xfact=-1 if back else 1, origin=(0, 0)), texts, turns)
@@ -356,7 +356,7 @@ def read_text(
 
 
 def symmetry_turns(text: str, turns: int) -> tuple[int, ...]:
-    """The rotations of a lattice, of `turns`, that leave a label looking the same.
+    """Return the rotations of a lattice, of `turns`, that leave a label looking the same.
 
     Example:
         >>> symmetry_turns("N", 4), symmetry_turns("A", 4)
@@ -369,7 +369,7 @@ def symmetry_turns(text: str, turns: int) -> tuple[int, ...]:
 
 @lru_cache(maxsize=2048)
 def _glyph(text: str, turn: float, mirrored: bool) -> BaseGeometry:
-    """The font's letter at area 1, turned by a part of a full turn; empty if the font has none."""
+    """Return the font's letter, if any, at area 1, turned by a part of a full turn."""
     try:
         area = lettering(text).moved(0.0, 0.0, 1.0, mirrored).polygon()
     except DrawingError:

@@ -1,7 +1,7 @@
 """Boards and lids in parts: recognised by their drawings, and assembled.
 
-A part is placed by those of its sides that are sides of the whole board, not by its dovetails, so that these
-show whether the parts fit.
+A part is placed by those of its sides that are sides of the whole board, not by its dovetails, so
+that these show whether the parts fit.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class JoinedBoard:
 def join_boards(
     meshes: Sequence[Mesh], boards: Sequence[Sequence[BoardDrawing]]
 ) -> list[JoinedBoard]:
-    """Return the boards and lids of which a part is among meshes, by the drawings of their parts."""
+    """Return the boards and lids that have parts among meshes, by the drawings of these."""
     free, joined = list(meshes), []
     for drawings in boards:
         parts, missing = [], []
@@ -105,7 +105,7 @@ def _engraved(drawing: BoardDrawing, height_mm: float) -> BaseGeometry:
 
 
 def _shift(vertices: Points, low: Points, high: Points, whole: tuple[float, ...]) -> Points:
-    """Return the shift in x and y that places a part by its sides at the edge of the whole board."""
+    """Return the shift that places a part by its sides at the edge of the whole board."""
     to_low = low - vertices[:, :2].min(axis=0)
     to_high = high - vertices[:, :2].max(axis=0)
     is_low = np.abs(low - whole[:2]) < _SIZE_OFF_MM

@@ -1,11 +1,12 @@
 """Fitting flat pieces to the lattice: which side is up, unit, rotation, and which piece it is.
 
 No single feature decides, since a fillet, a taper or noise could mimic it. Each mesh gets
-hypotheses: a few directions that may be up, with rotations that suit its edges. Each is scored by the
-overlap of the mesh's silhouette with the outlines of the set's pieces, both scaled to one area. The
-grid unit is the one that fits all meshes together best, and with it the best hypothesis of each mesh
-wins. A mesh that is not a piece of the set is fitted by the cells of the lattice that it fills. Only
-then is anything measured: along each edge of the outline, by least squares (`_refined`).
+hypotheses: a few directions that may be up, with rotations that suit its edges. Each is scored
+by the overlap of the mesh's silhouette with the outlines of the set's pieces, both scaled to one
+area. The grid unit is the one that fits all meshes together best, and with it the best
+hypothesis of each mesh wins. A mesh that is not a piece of the set is fitted by the cells of the
+lattice that it fills. Only then is anything measured: along each edge of the outline, by least
+squares (`_refined`).
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ class _TargetShape:
 
 
 def _target_shapes(puzzle: PuzzleSet) -> list[_TargetShape]:
-    """All orientations of all outlines, each once."""
+    """Return all orientations of all outlines, each once."""
     shapes: dict[frozenset[Cell], _TargetShape] = {}
     for flips, piece in itertools.product((False, True), puzzle.pieces):
         kind = len(shapes)
@@ -80,8 +81,8 @@ def normalized(area: BaseGeometry, turn: float = 0.0) -> BaseGeometry:
 
 
 def similarities(area: BaseGeometry, others: NDArray[np.object_]) -> list[float]:
-    """The intersection over union of a normalized area with each of several others; 0 for those with
-    bounding boxes of another size."""
+    """Return the intersection over union of a normalized area with each of several others; 0 for
+    those with bounding boxes of another size."""
     shapely.prepare(area)
     alike = np.abs(shapely.bounds(others) - area.bounds).max(axis=1) < 0.3
     common = np.zeros(len(others))
@@ -90,13 +91,13 @@ def similarities(area: BaseGeometry, others: NDArray[np.object_]) -> list[float]
 
 
 def _rotation(angle: float) -> Points:
-    """The matrix that rotates points back by an angle."""
+    """Return the matrix that rotates points back by an angle."""
     cos, sin = math.cos(angle), math.sin(angle)
     return np.array([[cos, sin], [-sin, cos]])
 
 
 def _back_is_below(part: Part) -> bool | None:
-    """Whether the back, the side with recesses, is down; None if nothing shows it.
+    """Return whether the back, the side with recesses, is down; None if nothing shows it.
 
     Without a magnet's pocket, the back is the side without a letter. Pockets that open at one of
     the first three heights and extend over one or two of the next are shallow, like letters;
@@ -109,7 +110,7 @@ def _back_is_below(part: Part) -> bool | None:
     through = shapely.intersection_all(cuts)
 
     def depth(cuts: Sequence[BaseGeometry]) -> int:
-        """The number of heights with pockets open on the first side; 0 without any."""
+        """Return the number of heights with pockets open on the first side; 0 without any."""
         pockets, deep = union_all(cuts[:3]) - through, 0
         for cut in cuts[2:]:
             if pockets.buffer(-room).is_empty:
@@ -124,7 +125,7 @@ def _back_is_below(part: Part) -> bool | None:
 
 
 def _turns(silhouette: Polygon, lattice: Lattice) -> list[float]:
-    """Candidate rotations (radians) of a silhouette from the lattice, up to the lattice's own."""
+    """Return candidate rotations (radians) of a silhouette, up to those of the lattice itself."""
     edges = (to_units(lattice, edge) for cell in lattice.first for edge in lattice.cell_edges(cell))
     angles = {round(math.atan2(y1 - y0, x1 - x0) % math.pi, 9) for (x0, y0), (x1, y1) in edges}
     step = math.pi / len(angles)  # between neighbouring directions of its edges
@@ -235,7 +236,7 @@ class _Candidate:
                 break
 
     def fit_by_cells(self, unit: float) -> _Fit | None:
-        """The fit as a shape that is not in the set, with a grid unit; None if it fills no cells."""
+        """Return the fit as a shape that is not in the set, with a grid unit, if it fills cells."""
         if self._twin and self._twin.fit_by_cells(unit) is None:
             return None
         if unit not in self._by_cells:
@@ -245,7 +246,7 @@ class _Candidate:
 
     @cached_property
     def unfitted(self) -> Part:
-        """The part of an unknown mesh: as in its file if it is upright, else on its largest face."""
+        """The part of an unknown mesh: as in its file if upright, else on its largest face."""
         parts = [stand.part for stand in self.stands]
         upright = [part for part in parts if part.tilt_degrees < _UPRIGHT_DEGREES]
         part = (upright or parts)[0]
@@ -253,7 +254,7 @@ class _Candidate:
 
 
 def _common_unit(fits: Sequence[Sequence[_Fit]], expected: Sequence[float]) -> float | None:
-    """The unit that fits all meshes together best; None if none fits any.
+    """Return the unit that fits all meshes together best; None if none fits any.
 
     Among units that explain as many meshes as pieces of the set, the expected one comes first, then
     the better overlaps, then the larger unit. (A piece on the quarter-square lattice may also be,
@@ -279,7 +280,7 @@ def _is_near(unit: float, *others: float) -> bool:
 def _best_fit(
     fits: Sequence[_Fit], lattice: Lattice, shapes: Sequence[_TargetShape], unit: float
 ) -> _Fit | None:
-    """The best fit of a mesh with the set's unit; None if it is not a piece."""
+    """Return the best fit of a mesh with the set's unit; None if it is not a piece."""
 
     def near_unit(fits: Iterable[_Fit]) -> list[_Fit]:
         # A clearance takes most from small pieces, which therefore suggest a smaller unit.
@@ -305,7 +306,7 @@ def _best_fit(
 
 
 def _refined(fit: _Fit, lattice: Lattice, unit: float | None = None) -> _Fit:
-    """The fit, measured along the edges of its cells' outline by least squares.
+    """Return the fit, measured along the edges of its cells' outline by least squares.
 
     The distance of an edge outwards from its line on the lattice is n . shift - inset + more * k,
     with the outward normal n, the line's exact position k in grid units, and the excess `more` of a
@@ -351,7 +352,7 @@ def _refined(fit: _Fit, lattice: Lattice, unit: float | None = None) -> _Fit:
 def _edge_offsets(
     area: Polygon, points: Points, outwards: Points, reach: float
 ) -> NDArray[np.float64]:
-    """How far an area extends beyond points on edges; NaN where it does not end nearby."""
+    """Return how far an area extends beyond points on edges; NaN where it does not end nearby."""
     flat = points.reshape(-1, 2)
     along = np.repeat(outwards, points.shape[1], axis=0)
     rays = shapely.linestrings(np.stack([flat - reach * along, flat + reach * along], axis=1))
@@ -363,8 +364,7 @@ def _edge_offsets(
 
 
 def _skew(off: NDArray[np.float64], lengths: NDArray[np.float64]) -> float:
-    """The rotation (radians) of edges: the median, which a ridge on one side does not affect, weighted
-    by length."""
+    """Return the rotation (radians) of edges: their median, weighted by length."""
     rise = (off[:, :2] - off[:, :-3:-1]).ravel()
     run = np.outer(lengths, _ALONG[::-1][:2] - _ALONG[:2]).ravel()
     is_measured = np.isfinite(rise)
@@ -377,7 +377,7 @@ def _skew(off: NDArray[np.float64], lengths: NDArray[np.float64]) -> float:
 def _least_squares(
     matrix: NDArray[np.float64], right: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> NDArray[np.float64] | None:
-    """The least-squares solution; None if it is ill-conditioned.
+    """Return the least-squares solution; None if it is ill-conditioned.
 
     The condition number is about 50 for pieces, and far larger for shapes that do not distinguish
     unit and inset (squares).
@@ -389,7 +389,7 @@ def _least_squares(
 
 
 def _overlap_ratio(fit: _Fit, lattice: Lattice) -> float:
-    """The intersection over union of a mesh and its outline with the same inset."""
+    """Return the intersection over union of a mesh and its outline with the same inset."""
     outline = canonical_outline(lattice, rings_of_cells(lattice, fit.cells), fit.unit)
     outline = outline.buffer(-max(0.0, fit.inset), join_style="mitre")
     areas = fit.aligned, Polygon(fit.aligned.exterior)
@@ -397,8 +397,8 @@ def _overlap_ratio(fit: _Fit, lattice: Lattice) -> float:
 
 
 def _exact_unit(fits: Sequence[_Fit], lattice: Lattice, expected: Sequence[float]) -> float | None:
-    """The grid unit of meshes: by their own edges, else the one that gives all the same inset, or the
-    nearest expected one if all have one size."""
+    """Return the grid unit of meshes: by their own edges, else the one that gives all the same
+    inset, or the nearest expected one if all have one size."""
     if not fits:
         return None
     # A mesh that fits far worse than the others may not be a piece, and is ignored.
@@ -430,7 +430,7 @@ class _CellGrid:
         self._blocks: dict[tuple[range, range], tuple[list[Cell], NDArray[np.object_]]] = {}
 
     def around(self, bounds: Sequence[float]) -> tuple[list[Cell], NDArray[np.object_]]:
-        """The cells that may meet a box, and their polygons."""
+        """Return the cells that may meet a box, and their polygons."""
         left, low, right, high = bounds
         (ux, _), (vx, vy) = self.lattice.basis
         tall = vy * self._step[1]
@@ -447,7 +447,7 @@ class _CellGrid:
 
 
 def _intersections(lattice: Lattice) -> list[Point]:
-    """The points, modulo translations, where lines along edges of cells intersect."""
+    """Return the points, modulo translations, where lines along edges of cells intersect."""
     (ux, uy), (vx, vy) = lattice.basis
     edges = [edge for cell in lattice.first for edge in lattice.cell_edges(cell)]
     step = int(np.gcd.reduce(np.ravel(edges)))
@@ -469,7 +469,7 @@ def _intersections(lattice: Lattice) -> list[Point]:
 def _covered_cells(
     fit: _Fit, grid: _CellGrid, minimum: float
 ) -> tuple[frozenset[Cell], float] | None:
-    """The cells that a mesh fills by more than half, and the smallest share that is full or empty.
+    """Return the cells that a mesh fills by more than half, and the smallest share full or empty.
 
     None as soon as a cell has a share that is at most `minimum`.
     """
@@ -488,8 +488,8 @@ def _covered_cells(
 
 
 def _fit_unknown(stand: _Stand, grid: _CellGrid, unit: float) -> _Fit | None:
-    """Fit a mesh that is not a piece of the set, so that it fills its cells best; the lines of its two
-    longest edges intersect where lines of the lattice do, so there are few candidates."""
+    """Fit a mesh that is not a piece of the set, so that it fills its cells best; the lines of its
+    two longest edges intersect where lines of the lattice do, so there are few candidates."""
     sides = stand.part.sides
     left, low, right, high = sides.bounds
     # It fills more than half a cell, and no piece extends that far.
@@ -523,8 +523,8 @@ def _fit_unknown(stand: _Stand, grid: _CellGrid, unit: float) -> _Fit | None:
 
 
 class FlatFitter:
-    """Fits flat meshes to the lattice of a set: orientation, cells, grid unit and unit of length. What
-    a mesh shows is found once, and compared with every grid unit that is tried."""
+    """The fit of flat meshes to a set's lattice: orientation, cells, grid unit and unit of length.
+    What a mesh shows is found once, and compared with every grid unit that is tried."""
 
     def __init__(self, puzzle: PuzzleSet) -> None:
         self._grid = _CellGrid(puzzle.lattice)
@@ -573,8 +573,9 @@ class FlatFitter:
 
 
 def _part(fit: _Fit, lattice: Lattice, unit: float | None, length_mm: float) -> Part | None:
-    """The part of a fit, measured with the set's grid unit, and rotated by the lattice so that it does
-    not depend on the rotation in its file; None if its edges do not match that unit."""
+    """Return the part of a fit, measured with the set's grid unit, and rotated by the lattice
+    so that it does not depend on the rotation in its file; None if its edges do not match
+    that unit."""
     move = canonical_turn(lattice, fit.cells)
     angle = 2 * math.pi * move.turns / len(lattice.moves(False))
     origin, cells = _rotation(-angle) @ fit.origin, frozenset(map(move, fit.cells))
@@ -599,7 +600,7 @@ def _part(fit: _Fit, lattice: Lattice, unit: float | None, length_mm: float) -> 
 
 
 def _are_congruent(mesh: Mesh, other: Mesh) -> bool:
-    """Whether two meshes have the same faces, and one is a rotated or mirrored copy of the other."""
+    """Return whether two meshes have the same faces, and differ by a rotation or reflection."""
     from scipy.linalg import orthogonal_procrustes
 
     if not (mesh.vertices.size and np.array_equal(mesh.faces, other.faces)):
@@ -612,5 +613,5 @@ def _are_congruent(mesh: Mesh, other: Mesh) -> bool:
 
 
 def _in_mm(part: Part, length_mm: float) -> Part:
-    """A part in mm, itself if it is already."""
+    """Return a part in mm, itself if it is already."""
     return part if length_mm == 1.0 else replace(part, vertices=part.vertices * length_mm)

@@ -54,7 +54,7 @@ class MeasuredSizes:
     label_mm: float
 
     def rows(self) -> list[tuple[str, str]]:
-        """Rows for a table: name and size."""
+        """Return rows for a table: name and size."""
         mm_text = partial(format_mm, digits=2)
         how, sizes_mm = "rounded" if self.rounded else "chamfered", (self.top_mm, self.foot_mm)
         edges = [f"{how} by {mm_text(mm)}" if mm > _NONE_MM else "sharp" for mm in sizes_mm]
@@ -82,8 +82,8 @@ class MeasuredSizes:
         ]
 
     def profile(self, usual: Profile) -> Profile:
-        """The profile that gives these sizes; values that pieces do not show (layers, printer,
-        boards, prices) are those of `usual`."""
+        """Return the profile that gives these sizes; values that pieces do not show (layers,
+        printer, boards, prices) are those of `usual`."""
         gap_mm = 2 * self.common.inset_mm
         sizes: dict[str, Any] = {
             "unit_mm": round(self.common.unit_mm, 3),
@@ -158,7 +158,7 @@ def measure_sizes(
 
 
 def _inside_mm(part: Part, area: BaseGeometry) -> float:
-    """The typical inset of an area from the part's outline, at the middles of long sides."""
+    """Return the typical inset of an area from the part's outline, at the middles of long sides."""
     rim = filled(area)
     middles = edge_midpoints(Polygon(part.silhouette.exterior))
     return 0.0 if rim.is_empty else median(middle.distance(rim) for middle in middles)

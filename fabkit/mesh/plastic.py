@@ -1,8 +1,8 @@
 """The plastic in a printed part, estimated from its mesh.
 
-The mesh is cut into layers, and each layer is filled as PrusaSlicer fills it: perimeters, solid infill
-near surfaces that face up or down, and sparse infill elsewhere (``PerimeterGenerator.cpp``, and
-``process_external_surfaces``, ``discover_vertical_shells`` and ``bridge_over_infill``).
+The mesh is cut into layers, and each layer is filled as PrusaSlicer fills it: perimeters, solid
+infill near surfaces that face up or down, and sparse infill elsewhere (``PerimeterGenerator.cpp``,
+and ``process_external_surfaces``, ``discover_vertical_shells`` and ``bridge_over_infill``).
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _ROUNDING = 1 - math.pi / 4
 _MARGIN_MM = 3.0
 #: The gap between two threads of a bridge (``BRIDGE_EXTRA_SPACING``).
 _BRIDGE_GAP_MM = 0.05
-#: Sparse infill has its density times this, on an area that is wider by `_ANCHOR_MM` on all sides, since
-#: its threads continue along the walls. Both are fitted to G-code of the shipped sets.
+#: Sparse infill has its density times this, on an area that is wider by `_ANCHOR_MM` on all sides,
+#: since its threads continue along the walls. Both are fitted to G-code of the shipped sets.
 _GYROID = 0.94
 _ANCHOR_MM = 0.6
 #: Outlines are simplified by this much.
@@ -73,8 +73,8 @@ class Filling:
 
 
 def printed_mm3(mesh: Mesh, filling: Filling, facing: str = "up") -> float:
-    """Return the plastic in a part in mm3, printed with its top facing ``up`` or ``down``; a mesh that
-    is not closed counts as solid."""
+    """Return the plastic in a part in mm3, printed with its top facing ``up`` or ``down``; a mesh
+    that is not closed counts as solid."""
     from manifold3d import CrossSection, JoinType, OpType
 
     if not mesh.is_solid:
@@ -86,13 +86,13 @@ def printed_mm3(mesh: Mesh, filling: Filling, facing: str = "up") -> float:
 
     @cache
     def surface(section: _Section, beside: _Section) -> Any:
-        """The area without material in the layer above or below, and the margin around it."""
+        """Return the area without material in the layer above or below, and its margin."""
         bare = section.infill - beside.area
         return bare.offset(_MARGIN_MM, JoinType.Square) if bare.area() else bare
 
     @cache
     def sparse_in(window: tuple[_Section, ...]) -> Any:
-        """The sparse infill in the middle one of the layers that have a bearing on it."""
+        """Return the sparse infill in the middle one of the layers that have a bearing on it."""
         steps = list(pairwise(window))
         surfaces = [surface(high, low) for low, high in steps[: filling.bottom]]
         surfaces += [surface(low, high) for low, high in steps[filling.bottom :]]
@@ -125,8 +125,8 @@ class _Section:
     """A section of a part in the middle of a layer.
 
     Attributes:
-        area: the material; `infill` what is inside the perimeters, and `small` those parts of it that
-            are too small for sparse infill.
+        area: the material; `infill` what is inside the perimeters, and `small` those parts of it
+            that are too small for sparse infill.
         walls_mm2: what the perimeters cover.
     """
 
@@ -146,7 +146,7 @@ class _Section:
 
 
 def _sections(solid: Any, filling: Filling) -> Iterator[_Section]:
-    """Yield the section of each layer, from the bed upwards; equal neighbours are the same object."""
+    """Yield the section of each layer, from the bed upwards; equal neighbours are one object."""
     *_, low_mm, _, _, high_mm = solid.bounding_box()
     last: tuple[Any, _Section] | None = None
     second_mm = low_mm + filling.first_layer_mm + filling.layer_mm / 2

@@ -26,9 +26,9 @@ _MOST_SHELLS = 300
 
 
 def _half_edges(mesh: Mesh) -> tuple[Indices, Indices, NDArray[np.bool_]]:
-    """The half-edges of all faces that have three different corners, sorted by edge: the number of the
-    edge (its smaller corner times the number of corners, plus its larger one), the face it belongs to,
-    and whether this runs along it from the smaller to the larger corner."""
+    """Return the half-edges of all faces that have three different corners, sorted by edge: the
+    number of the edge (its smaller corner times the number of corners, plus its larger one), the
+    face it belongs to, and whether this runs along it from the smaller to the larger corner."""
     has_three = np.flatnonzero((mesh.faces != np.roll(mesh.faces, 1, axis=1)).all(axis=1))
     start = mesh.faces[has_three]
     end = np.roll(start, -1, axis=1)
@@ -38,14 +38,14 @@ def _half_edges(mesh: Mesh) -> tuple[Indices, Indices, NDArray[np.bool_]]:
 
 
 def open_edges(mesh: Mesh) -> Indices:
-    """The edges that are not shared by exactly two faces: their two corners, sorted, (k, 2); faces with
-    two equal corners have none."""
+    """Return the edges that are not shared by exactly two faces: their two corners, sorted, (k, 2);
+    faces with two equal corners have none."""
     edges, counts = np.unique(_half_edges(mesh)[0], return_counts=True)
     return np.column_stack(np.divmod(edges[counts != 2], len(mesh.vertices)))
 
 
 def flipped_faces(mesh: Mesh) -> Indices:
-    """The faces whose orientation is inconsistent with their neighbours'.
+    """Return the faces whose orientation is inconsistent with their neighbours'.
 
     Two faces that share an edge with each other alone agree if they run along it in opposite
     directions. If flipping some faces makes all agree, the smaller group is returned; otherwise (a
@@ -74,7 +74,7 @@ def flipped_faces(mesh: Mesh) -> Indices:
 
 
 def component_labels(count: int, links: Indices) -> Indices:
-    """Component labels of `count` nodes that are joined by links, shape (k, 2).
+    """Return component labels of `count` nodes that are joined by links, shape (k, 2).
 
     Example:
         >>> component_labels(4, np.array([[0, 2], [2, 3]])).tolist()
@@ -89,13 +89,13 @@ def component_labels(count: int, links: Indices) -> Indices:
 
 
 def degenerate_faces(mesh: Mesh) -> Indices:
-    """The faces without area: two corners coincide, or all are on a line (see `FLAT_MM`)."""
+    """Return the faces without area: two corners coincide, or all are on a line (see `FLAT_MM`)."""
     # Written so that a height of nan counts as degenerate.
     return np.flatnonzero(~(triangle_heights(mesh.vertices[mesh.faces]) >= FLAT_MM))
 
 
 def duplicate_faces(mesh: Mesh) -> Indices:
-    """The faces with the same three corners as an earlier one, in either orientation."""
+    """Return the faces with the same three corners as an earlier one, in either orientation."""
     corners = np.sort(mesh.faces, axis=1)
     order = np.lexsort(corners.T)
     is_again = (np.diff(corners[order], axis=0) == 0).all(axis=1)
@@ -103,8 +103,8 @@ def duplicate_faces(mesh: Mesh) -> Indices:
 
 
 def triangle_heights(triangles: Points) -> NDArray[np.float64]:
-    """The smallest heights of triangles (m, 3, 3), shape (m,): the distance of a corner from the
-    longest side; 0 if all corners coincide.
+    """Return the smallest heights of triangles (m, 3, 3), shape (m,): the distance of a corner from
+    the longest side; 0 if all corners coincide.
 
     Example:
         >>> triangle_heights(np.array([[[0.0, 0, 0], [4, 0, 0], [0, 3, 0]]])).tolist()
@@ -124,8 +124,8 @@ class Shell(NamedTuple):
 
 
 def shells(mesh: Mesh) -> tuple[Shell, ...]:
-    """The components of a mesh that are connected by edges, however many faces share an edge, the
-    largest absolute volume first. Faces with two equal corners belong to none."""
+    """Return the components of a mesh that are connected by edges, however many faces share an
+    edge, the largest absolute volume first. Faces with two equal corners belong to none."""
     edges, faces, _ = _half_edges(mesh)
     shared = np.flatnonzero(edges[1:] == edges[:-1])
     links = np.column_stack([faces[shared], faces[shared + 1]])
@@ -138,7 +138,7 @@ def shells(mesh: Mesh) -> tuple[Shell, ...]:
 
 
 def signed_volume(mesh: Mesh, faces: Indices | slice = slice(None)) -> float:
-    """The volume bounded by faces (all if none are given), in mm³.
+    """Return the volume bounded by faces (all if none are given), in mm³.
 
     It is positive if they face outwards, negative if inwards, like those of a cavity. If the faces
     leave gaps it is only approximate, measured from the centre of their bounding box.
@@ -153,8 +153,8 @@ def signed_volume(mesh: Mesh, faces: Indices | slice = slice(None)) -> float:
 
 
 def encloses(mesh: Mesh, outer: Shell, inner: Shell) -> bool:
-    """Whether one shell is inside another, as a cavity is inside its body; either may face inwards. An
-    open shell counts as inside, since that cannot be decided."""
+    """Return whether one shell is inside another, as a cavity is inside its body; either may face
+    inwards. An open shell counts as inside, since that cannot be decided."""
     inner_mm3 = abs(inner.volume_mm3)
     if inner_mm3 >= abs(outer.volume_mm3):
         return False
@@ -163,13 +163,13 @@ def encloses(mesh: Mesh, outer: Shell, inner: Shell) -> bool:
 
 
 def _outward(mesh: Mesh, shell: Shell) -> Mesh:
-    """A shell of a mesh, facing outwards."""
+    """Return a shell of a mesh, facing outwards."""
     faces = mesh.faces[shell.faces][:, :: 1 if shell.volume_mm3 > 0 else -1]
     return welded("", mesh.vertices, faces)
 
 
 def _common_mm3(first: Mesh, second: Mesh) -> float:
-    """The overlap of two shells; infinite if one is open and it is unknown."""
+    """Return the overlap of two shells; infinite if one is open and it is unknown."""
     if not (first.is_solid and second.is_solid):
         return math.inf
     return float((first.manifold ^ second.manifold).volume())

@@ -32,8 +32,8 @@ _DIGITS = 3
 @dataclass(frozen=True)
 class Measure:
     """A length between two points of a section, in mm, along x or along z: ``thickness``,
-    ``top-chamfer``, ``foot-chamfer``, ``recess-depth``, ``recess-diameter``, ``lead-in``, ``floor`` or
-    ``roof``."""
+    ``top-chamfer``, ``foot-chamfer``, ``recess-depth``, ``recess-diameter``, ``lead-in``, ``floor``
+    or ``roof``."""
 
     name: str
     start: tuple[float, float]
@@ -46,8 +46,8 @@ class Measure:
 
 
 def section_document(mesh: Mesh, drawing: PartDrawing) -> dict[str, Any]:
-    """Cut a part through its first recess, or else through its middle: ``rings`` of points in mm, x to
-    the right and z up, and ``measures``, each with ``name``, ``mm`` and two ``points``."""
+    """Cut a part through its first recess, or else through its middle: ``rings`` of points in mm, x
+    to the right and z up, and ``measures``, each with ``name``, ``mm`` and two ``points``."""
     recess = None
     y_mm = drawing.outline.representative_point().y
     if drawing.recesses:
@@ -70,7 +70,7 @@ def section_document(mesh: Mesh, drawing: PartDrawing) -> dict[str, Any]:
 
 
 def upright_section(mesh: Mesh, y_mm: float) -> BaseGeometry:
-    """The material in the plane parallel to the front at ``y_mm``; x to the right, z up.
+    """Return the material in the plane parallel to the front at ``y_mm``; x to the right, z up.
 
     Example:
         >>> corners = np.array([[0, 0, 0], [4, 0, 0], [0, 4, 0], [0, 0, 4]], float)
@@ -85,8 +85,8 @@ def upright_section(mesh: Mesh, y_mm: float) -> BaseGeometry:
 def measure_section(
     section: BaseGeometry, recess: tuple[float, float] | None = None
 ) -> list[Measure]:
-    """Measure a section: its thickness and chamfers at the right end, and a recess, given by the x of
-    its middle and its diameter as drawn."""
+    """Measure a section: its thickness and chamfers at the right end, and a recess, given by the x
+    of its middle and its diameter as drawn."""
     if section.is_empty:
         return []
     _, low, right, high = section.bounds
@@ -106,7 +106,7 @@ def _measure_recess(section: BaseGeometry, middle: float, diameter: float) -> li
     left, low, right, high = section.bounds
 
     def spans(start: tuple[float, float], end: tuple[float, float]) -> list[tuple[float, float]]:
-        """The material along a line: from where to where."""
+        """Return the material along a line: from where to where."""
         axis = int(start[0] == end[0])
         lines = shapely.get_parts(section.intersection(LineString([start, end])))
         pairs = [sorted(shapely.get_coordinates(line)[:, axis]) for line in lines]
@@ -116,7 +116,7 @@ def _measure_recess(section: BaseGeometry, middle: float, diameter: float) -> li
         return spans((x, low - 1), (x, high + 1))
 
     def void(z: float) -> tuple[float, float]:
-        """The gap around the middle at a height."""
+        """Return the gap around the middle at a height."""
         material = spans((left - 1, z), (right + 1, z))
         ends = [left, *(x for span in material for x in span), right]
         before = max((x for x in ends if x <= middle), default=left)

@@ -114,10 +114,10 @@ class ChallengeResult:
 
 
 def challenges_to_solve(puzzle: PuzzleSet) -> tuple[Challenge, ...]:
-    """The challenges of a set, and its boards as challenges with all pieces, like `fabkit solve`.
+    """Return a set's challenges, and its boards as challenges with all pieces, like `fabkit solve`.
 
-    Only boards that are not already a challenge, by name or by cells, and whose area the pieces cover,
-    unless there is nothing else to solve.
+    Only boards that are not already a challenge, by name or by cells, and whose area the pieces
+    cover, unless there is nothing else to solve.
     """
     cells = sum(len(piece.forms[0].cells) for piece in puzzle.pieces)
     ids = {challenge.id for challenge in puzzle.challenges}
@@ -137,8 +137,8 @@ def challenges_to_solve(puzzle: PuzzleSet) -> tuple[Challenge, ...]:
 def solve_catalog(
     puzzle: PuzzleSet, budget_s: float | None, progress: Progress = no_progress, flips: bool = False
 ) -> list[ChallengeResult]:
-    """Solve every challenge of a set, each within `budget_s` (no limit if None; at most ten seconds if
-    the catalog states no answer). `flips` allows turning pieces over even against the rules."""
+    """Solve every challenge of a set, each within `budget_s` (no limit if None; at most ten seconds
+    if the catalog states no answer). `flips` allows turning pieces over even against the rules."""
     ids = {piece.id for piece in puzzle.pieces}
     answers = []
     for done, challenge in enumerate(puzzle.challenges):
@@ -226,8 +226,8 @@ def group_by_message(answers: Iterable[ChallengeResult]) -> dict[str, list[str]]
 def describe_deviations(
     parts: Sequence[ScannedPart], answers: Sequence[ChallengeResult]
 ) -> list[str]:
-    """Describe pieces that are not as drawn, with the answers that change: in one sentence those that
-    are mirror images, and in one the others."""
+    """Describe pieces that are not as drawn, with the answers that change: in one sentence those
+    that are mirror images, and in one the others."""
     sentences = []
     other = [part for part in parts if part.piece and not part.plays_as_drawn]
     mirrored = [part for part in other if part.mirrored and part.piece in part.alike]
@@ -246,7 +246,7 @@ def describe_deviations(
 
 
 def _changes(answers: Sequence[ChallengeResult]) -> str:
-    """The changes in the answers to challenges, in words."""
+    """Return the changes in the answers to challenges, in words."""
     ids = defaultdict[tuple[str, str], list[str]](list)
     for result in answers:
         ids[result.status_as_drawn, result.status].append(result.challenge.id)

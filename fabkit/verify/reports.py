@@ -51,14 +51,14 @@ _KIND = re.compile("overlap|gap|reaches|closed")
 
 @dataclass(frozen=True)
 class Cause:
-    """A cause of failure: the rule and the files that fail it; no files if the set as a whole does."""
+    """A cause of failure: the rule, and the files that fail it; none if the whole set does."""
 
     rule: str
     message: str
     files: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        """The line to print: files, rule, message."""
+        """Return the line to print: files, rule, message."""
         where = f"{join_names(self.files, _NAMED)}: " if self.files else ""
         return f"{where}{self.rule}: {self.message}"
 
@@ -103,8 +103,7 @@ class CheckReport:
         return all(verdicts) and (self.tolerance is None or self.tolerance.ok)
 
     def document(self) -> dict[str, Any]:
-        """Return the report for JSON; apart from file names, it does not depend on the names or rotations
-        of the meshes."""
+        """Return the report for JSON; it does not depend on names or rotations of meshes."""
         document: dict[str, Any] = {
             "set": self.scan.puzzle.name,
             "ok": self.ok,
@@ -127,8 +126,8 @@ def check(
     error: PrinterError | None = None,
     answers: Sequence[ChallengeResult] | None = None,
 ) -> CheckReport:
-    """Check every part against a profile, and assemble the solutions of the catalog: the `answers`, or
-    those found within `budget_s` for each challenge.
+    """Check every part against a profile, and assemble the solutions of the catalog: the `answers`,
+    or those found within `budget_s` for each challenge.
 
     The odds of challenges are computed from the given printer error, or else from that of a
     calibrated profile.
@@ -154,8 +153,8 @@ def check(
 def _magnet_forces_of(
     scan: ScannedSet, answers: Sequence[ChallengeResult], profile: Profile
 ) -> MagnetForces | None:
-    """The magnetic forces between the pieces that are as drawn; None where the profile, perhaps measured
-    on meshes from elsewhere, does not suit their drawings."""
+    """Return the magnetic forces between the pieces that are as drawn; None where the profile,
+    perhaps measured on meshes from elsewhere, does not suit their drawings."""
     from fabkit.printing.magnet_forces import magnet_forces
 
     as_drawn = {part.piece for part in scan.parts if part.as_drawn}
@@ -174,8 +173,8 @@ def _tolerance_of(
     error: PrinterError,
     progress: Progress,
 ) -> ToleranceReport:
-    """The effect of a printer's errors on the solutions of a set's challenges, the snowflakes of
-    its catalog, its boards and magnets.
+    """Return the effect of a printer's errors on the solutions of a set's challenges, the
+    snowflakes of its catalog, its boards and magnets.
 
     Each ball has its own hole, so only the sockets matter for ball pieces.
     """
@@ -217,11 +216,11 @@ def _tolerance_of(
 
 
 def causes(report: CheckReport) -> list[Cause]:
-    """The causes of failure, one line each.
+    """Return the causes of failure, one line each.
 
-    A part that is unknown or has a faulty mesh is reported once, and so is a failure that all pieces
-    share. Consequences are omitted, such as gaps that follow from the clearance and solutions that
-    follow from a piece. There is at least one cause if anything fails.
+    A part that is unknown or has a faulty mesh is reported once, and so is a failure that all
+    pieces share. Consequences are omitted, such as gaps that follow from the clearance and
+    solutions that follow from a piece. There is at least one cause if anything fails.
     """
     failed = [finding for finding in report.findings if not finding.ok]
     of_set = {finding.rule: Cause(finding.rule, finding.message) for finding in failed}
@@ -270,8 +269,8 @@ def causes(report: CheckReport) -> list[Cause]:
 
 
 def _is_deviation(finding: Finding, part: ScannedPart) -> bool:
-    """Return whether `describe_deviations` already reports this finding: where the outline is another
-    piece's, or outline and letter are both mirrored."""
+    """Return whether `describe_deviations` already reports this finding: where the outline is
+    another piece's, or outline and letter are both mirrored."""
     mirrored = {failed.rule for failed in part.failed if "mirror" in failed.message}
     is_mirrored = {"shape", finding.rule} <= mirrored and finding.rule.startswith("letter")
     is_other = finding.rule == "shape" and finding.value is None
@@ -279,7 +278,7 @@ def _is_deviation(finding: Finding, part: ScannedPart) -> bool:
 
 
 def _of_assemblies(report: CheckReport) -> Iterator[Cause]:
-    """Problems of assemblies for which no piece was blamed."""
+    """Yield the problems of assemblies for which no piece was blamed."""
     blamed = {part.key for part in report.all_parts if part.failed}
     kinds = defaultdict[str, dict[str, list[str]]](dict)
     for assembly in report.assemblies:
@@ -295,8 +294,8 @@ def _of_assemblies(report: CheckReport) -> Iterator[Cause]:
 
 @dataclass(frozen=True)
 class Flips:
-    """The effect of turning pieces over: whether all can be turned over, and which challenges without a
-    solution by the rules then have one."""
+    """The effect of turning pieces over: whether all can be turned over, and which challenges
+    without a solution by the rules then have one."""
 
     possible: bool
     newly_solved: list[str]
@@ -305,8 +304,8 @@ class Flips:
 
 @dataclass(frozen=True, eq=False)
 class VerifyReport:
-    """The report of `verify` on the set and on each challenge of the catalog; `flips` is the effect of
-    turning pieces over, None if the rules allow it anyway."""
+    """The report of `verify` on the set and on each challenge of the catalog; `flips` is the effect
+    of turning pieces over, None if the rules allow it anyway."""
 
     scan: ScannedSet
     findings: tuple[Finding, ...]
@@ -323,8 +322,7 @@ class VerifyReport:
 
     @cached_property
     def minimum_gap_mm(self) -> float | None:
-        """The minimum gap between two flat parts in any solution; negative if one extends beyond
-        its outline.
+        """The minimum gap of two flat parts in any solution; negative if one exceeds its outline.
 
         Let each part's silhouette be at least c inside its outline as read. The outlines of a
         solution do not overlap, so a straight line from one part to another leaves the first
@@ -338,8 +336,7 @@ class VerifyReport:
         return insides[0] + insides[1] if len(insides) > 1 else None
 
     def document(self) -> dict[str, Any]:
-        """Return the report for JSON; apart from file names, it does not depend on the names or rotations
-        of the meshes."""
+        """Return the report for JSON; it does not depend on names or rotations of meshes."""
         gap = self.minimum_gap_mm
         parts = sorted(self.scan.parts, key=lambda part: part.key)
         return {
@@ -364,8 +361,8 @@ def verify(
     budget_s: float | None = None,
     progress: Progress = no_progress,
 ) -> VerifyReport:
-    """Solve the catalog with the forms of the meshes, each challenge within `budget_s`, and assemble
-    every solution; the profile limits the gaps."""
+    """Solve the catalog with the forms of the meshes, each challenge within `budget_s`, and
+    assemble every solution; the profile limits the gaps."""
     answers = scan.solve_and_assemble(scan.limits(profile), budget_s, progress)
     findings = *set_findings(scan.parts, scan.as_printed), *scan.text_findings(profile)
     flips = None if scan.puzzle.flips else _turned_over(scan, answers, budget_s)
@@ -392,8 +389,8 @@ def _turned_over(
 
 
 def challenge_problems(report: VerifyReport) -> list[str]:
-    """The problems found by `verify`, with challenges and with pieces that are not as drawn: one line
-    for each cause, grouped by message."""
+    """Return the problems found by `verify`, with challenges and with pieces that are not as drawn:
+    one line for each cause, grouped by message."""
     problems = describe_deviations(report.scan.parts, report.challenges)
     answers = report.challenges
     if files := sorted(part.name for part in report.scan.parts if not part.piece):

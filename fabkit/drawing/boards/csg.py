@@ -1,5 +1,5 @@
-"""The drawing of a board or lid as constructive solid geometry: prisms and cylinders, added and cut in
-order; and its sections."""
+"""The drawing of a board or lid as constructive solid geometry: prisms and cylinders, added and cut
+in order; and its sections."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Prism:
         return {height for _, height in shapely.get_coordinates(self.area).tolist()}
 
     def section(self, height_mm: float) -> BaseGeometry:
-        """Return its section at a height: the whole area, or a rectangle for each interval there."""
+        """Return its section at a height: the whole area, or rectangles for intervals there."""
         if self.axis == "z":
             return self.area if self.low_mm < height_mm < self.high_mm else Polygon()
         left, _, right, _ = self.area.bounds
@@ -92,8 +92,8 @@ class BoardDrawing(PartDrawing):
     """One board or lid in mm, as it is printed: its lowest point at height 0, its top up.
 
     A board has the x and y of the lattice's frame, where the set's file draws its region. A lid is
-    centred over the middle of the region. A title is in the frame of the outline, as seen from above
-    (so it is mirrored when it is cut into the bottom).
+    centred over the middle of the region. A title is in the frame of the outline, as seen from
+    above (so it is mirrored when it is cut into the bottom).
 
     Attributes:
         kind: ``tray``, ``holes``, ``sockets`` or ``lid``.

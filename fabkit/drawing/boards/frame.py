@@ -1,5 +1,5 @@
-"""The frame of a board: a rectangular block around a region, with its opening and its lid's slots; and
-the heights in it."""
+"""The frame of a board: a rectangular block around a region, with its opening and its lid's slots;
+and the heights in it."""
 
 from __future__ import annotations
 
@@ -166,8 +166,8 @@ _CHORDS = 32
 
 @dataclass(frozen=True)
 class Block:
-    """A rectangular block around a region: its placement, the dimensions of its lid, if any, and the
-    steps that build it, before further cuts.
+    """A rectangular block around a region: its placement, the dimensions of its lid, if any, and
+    the steps that build it, before further cuts.
 
     A closed sliding lid is its drawing, lifted to its height in `Levels`. A closed snapping lid is
     its drawing turned over (about x or y through the middle of the region's box, which is the
@@ -184,10 +184,10 @@ def build_block(
 ) -> Block:
     """Build the block around a region, including everything that its lid needs.
 
-    The opening is the region offset by the clearance. The front, with the notch for a finger, where a
-    sliding lid goes in, is towards negative y, or towards negative x if the board is wider than deep.
-    Holes of the region become pillars that end below the lid. If it is relieved, the opening's corners
-    have room for the sharp corners of pieces.
+    The opening is the region offset by the clearance. The front, with the notch for a finger, where
+    a sliding lid goes in, is towards negative y, or towards negative x if the board is wider than
+    deep. Holes of the region become pillars that end below the lid. If it is relieved, the
+    opening's corners have room for the sharp corners of pieces.
 
     Raises:
         DrawingError: when a wall or pillar would be too thin, a relief does not reach its
@@ -195,7 +195,7 @@ def build_block(
 
     Example:
         >>> from fabkit.model.profile_file import load_profile
-        >>> tray = build_block(shapely.box(0, 0, 160, 160), 2.0, 9.0, load_profile(), relieved=False)
+        >>> tray = build_block(shapely.box(0, 0, 160, 160), 2.0, 9.0, load_profile(), False)
         >>> [(step.cuts, step.shapes[0].low_mm, step.shapes[0].high_mm) for step in tray.steps[:2]]
         [(False, 0.0, 9.4), (True, 2.0, 10.4)]
     """
@@ -219,8 +219,8 @@ def build_block(
     min_mm = _LINES * profile.nozzle_mm
     if not strokes_are_at_least(outer.difference(opening), min_mm):
         raise DrawingError(
-            f"a wall or pillar inside the board would be thinner than {format_mm(min_mm)}; choose a "
-            "smaller board.clearance, a smaller board.relief or a larger unit"
+            f"a wall or pillar inside the board would be thinner than {format_mm(min_mm)}; choose "
+            "a smaller board.clearance, a smaller board.relief or a larger unit"
         )
     up_mm = base_mm + _BEYOND_MM
     cylinders = [Cylinder(relief, 2 * profile.relief_mm, rest_mm, up_mm) for relief in reliefs]
@@ -233,7 +233,7 @@ def build_block(
 
 
 def _placement(region: BaseGeometry, opening: BaseGeometry) -> tuple[FramePlacement, float, float]:
-    """Return the frame's placement, and how far the opening extends from the middle, across and along.
+    """Return the frame's placement, and how far the opening extends across and along.
 
     All four sides get the greatest extra width of any, so that the lid is centred on the region.
     """

@@ -1,8 +1,8 @@
 """Boards and lids in parts that join: those that are larger than the printer's bed.
 
-A board is cut along straight lines from side to side, with dovetails where its material is the same all
-around. The cuts go straight through, so each part is printed like the whole board, and the parts are
-pressed together from above.
+A board is cut along straight lines from side to side, with dovetails where its material is the same
+all around. The cuts go straight through, so each part is printed like the whole board, and the
+parts are pressed together from above.
 """
 
 from __future__ import annotations
@@ -158,8 +158,8 @@ def draft_part(
 ) -> BoardDrawing:
     """Draft one of the parts of a board or lid, in the frame of the whole one.
 
-    Parts are numbered from left to right, then from front to back; dovetails point to the right and to
-    the back. Cuts avoid edges, texts and the middles of cells as far as the bed leaves a choice.
+    Parts are numbered from left to right, then from front to back; dovetails point to the right and
+    to the back. Cuts avoid edges, texts and the middles of cells as far as the bed leaves a choice.
 
     Raises:
         DrawingError: when a cut crosses a text of a second colour.
@@ -209,8 +209,8 @@ def _cuts(
     count: int,
     room_mm: float,
 ) -> list[float]:
-    """Return the x of the cuts between parts: through material, beside few edges, between the cells with
-    these middles, and about evenly spaced."""
+    """Return the x of the cuts between parts: through material, beside few edges, between the cells
+    with these middles, and about evenly spaced."""
     low, high = ends_mm
     middle = (middles_mm.min() + middles_mm.max()) / 2
     _, front, _, back = bottom.bounds
@@ -290,8 +290,8 @@ def _label_on(label: Label | None, area: BaseGeometry) -> Label | None:
             contours += [outer, *counters]
             if label.inlaid and not area.contains(letter):
                 raise DrawingError(
-                    f"{label.text!r} is of a second colour, and the board is larger than the bed: the "
-                    "cut between its parts crosses a letter; choose label.inlay none and board.text "
-                    "engraved, or board.title 0 mm"
+                    f"{label.text!r} is of a second colour, and the board is larger than the bed: "
+                    "the cut between its parts crosses a letter; choose label.inlay none and "
+                    "board.text engraved, or board.title 0 mm"
                 )
     return replace(label, front=Lettering(tuple(contours))) if contours else None

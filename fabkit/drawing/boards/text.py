@@ -35,7 +35,7 @@ class _Text:
     max_mm: float
 
     def is_readable(self, height_mm: float, stroke_mm: float) -> bool:
-        """Whether its strokes have a width, with capitals of a height."""
+        """Return whether its strokes have a width, with capitals of a height."""
         _, area = _written(self.text)
         return height_mm > 0 and strokes_are_at_least(area, stroke_mm / height_mm)
 
@@ -43,7 +43,8 @@ class _Text:
 def place_texts(lattice: Lattice, board: Board, profile: Profile) -> Label:
     """Place the labels of a board on its cells, as one text.
 
-    They are written as in the set's file; or else, since capitals have wider strokes, all in capitals.
+    They are written as in the set's file; or else, since capitals have wider strokes, all
+    in capitals.
 
     Raises:
         DrawingError: when the strokes of one would be thinner than the profile's.
@@ -105,7 +106,8 @@ def _fitted(
 def _common_heights(texts: list[_Text], stroke_mm: float) -> list[float]:
     """Return the cap height of each text: the largest that all can have.
 
-    If that is too small for some, the longest texts have their own, and the others one for themselves.
+    If that is too small for some, the longest texts have their own, and the others one
+    for themselves.
     """
     heights_mm = dict[str, float]()
     waiting = texts
@@ -130,7 +132,7 @@ def _too_thin(text: _Text, profile: Profile) -> str:
     if text.max_mm and math.isfinite(min_mm):
         larger = f" of about {format_mm(math.ceil(profile.unit_mm * min_mm / text.max_mm))}"
     return (
-        f"the text {quote(text.text)} must be {needed} to have {stroke}, and the largest that fits its "
-        f"cell is {format_mm(text.max_mm)} high; choose a shorter text, a larger unit{larger}, a smaller "
-        "label.stroke or board.text none"
+        f"the text {quote(text.text)} must be {needed} to have {stroke}, and the largest that fits "
+        f"its cell is {format_mm(text.max_mm)} high; choose a shorter text, a larger unit{larger}, "
+        "a smaller label.stroke or board.text none"
     )

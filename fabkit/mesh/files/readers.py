@@ -100,7 +100,7 @@ def read_meshes(path: Path) -> list[Mesh]:
 
 
 def _kind(content: bytes, suffix: str) -> str:
-    """The format, detected by content or else by the file's suffix."""
+    """Return the format, detected by content or else by the file's suffix."""
     start = content[: 4 * MAX_LINE]
     is_text = b"\0" not in start[:1024]
     matches = {
@@ -121,8 +121,8 @@ def _kind(content: bytes, suffix: str) -> str:
 
 
 def _sound(file: str, bodies_read: Iterator[Mesh]) -> list[Mesh]:
-    """The bodies that have triangles, with unique names, after checking that all corners are finite;
-    counted while they are read, so that endless input stops early."""
+    """Return the bodies that have triangles, with unique names, after checking that all corners are
+    finite; counted while they are read, so that endless input stops early."""
     bodies, triangles = list[Mesh](), 0
     for number, body in enumerate(bodies_read, start=1):
         triangles += len(body.faces)
@@ -151,7 +151,7 @@ def _sound(file: str, bodies_read: Iterator[Mesh]) -> list[Mesh]:
 
 
 def _different(names: Sequence[str]) -> list[str]:
-    """Unique names, without control characters, path separators and markup."""
+    """Return unique names, without control characters, path separators and markup."""
     result: list[str] = []
     for position, name in enumerate(names, start=1):
         # Remove characters that are special in terminals, web pages, shells or file systems.
@@ -172,7 +172,7 @@ def _check_corners(
 
 
 def _lines(content: bytes) -> Iterator[tuple[int, list[str]]]:
-    """The non-empty lines of a text: number and words."""
+    """Yield the non-empty lines of a text: number and words."""
     for number, line in enumerate(io.BytesIO(content.removeprefix(b"\xef\xbb\xbf")), start=1):
         if len(line) > MAX_LINE:
             raise _MeshFileError(f"is longer than {MAX_LINE} bytes", f"line {number}")
@@ -184,12 +184,12 @@ _FACET = ("facet or endsolid", "outer", "vertex", "vertex", "vertex", "endloop",
 
 
 def _stl_size(content: bytes) -> int:
-    """The size in bytes of a binary STL with its count of triangles."""
+    """Return the size in bytes of a binary STL with its count of triangles."""
     return 84 + 50 * int.from_bytes(content[80:84], "little")
 
 
 def _read_stl(content: bytes) -> Iterator[Mesh]:
-    """All solids of the file are one body. Normals are not used: some programs write nan."""
+    """Yield all solids of the file are one body. Normals are not used: some programs write nan."""
     size = _stl_size(content)
     if len(content) == size:
         if size > 84 + 50 * MAX_TRIANGLES:
@@ -198,8 +198,9 @@ def _read_stl(content: bytes) -> Iterator[Mesh]:
         points = facets["f1"].reshape(-1, 3).astype(float)
     elif b"\0" in content[:1024]:
         raise _MeshFileError(
-            f"is not a complete STL file: its header announces {pluralize(size // 50 - 1, 'triangle')}, "
-            f"which take {size} bytes, and it has {len(content)}; export it again"
+            "is not a complete STL file: its header announces "
+            f"{pluralize(size // 50 - 1, 'triangle')}, which take {size} bytes, and it has "
+            f"{len(content)}; export it again"
         )
     else:
         points = _ascii_corners(content)
@@ -207,7 +208,7 @@ def _read_stl(content: bytes) -> Iterator[Mesh]:
 
 
 def _ascii_corners(content: bytes) -> Points:
-    """The corners of all facets of a complete ASCII STL."""
+    """Return the corners of all facets of a complete ASCII STL."""
     numbers, step = array("d"), -1  # the position in a facet, or outside a solid
     lines = _lines(re.sub(b"(?i)end solid", b"endsolid", content))
     for line, words in chain(lines, [(0, ["the end"])]):
@@ -224,7 +225,7 @@ def _ascii_corners(content: bytes) -> Points:
 
 
 def _numbers(line: int, words: Sequence[str], how: Callable[[str], Any] = float) -> list[Any]:
-    """The numbers after the first word of a line."""
+    """Return the numbers after the first word of a line."""
     try:
         return [how(word) for word in words[1:]]
     except ValueError:
@@ -240,7 +241,7 @@ _IGNORED = {
 
 
 def _read_obj(content: bytes) -> Iterator[Mesh]:
-    """Each object (``o``) is a body; without objects each group (``g``), without either the file."""
+    """Yield a body for each object (``o``), without them for each group (``g``), or the file."""
     numbers, label, has_objects = array("d"), ("", 0), False
     polygons: dict[tuple[str, int], dict[int, list[int]]] = {}  # by object or group, by line
     for line, words in _lines(re.sub(rb"\\\r?\n", b" ", content)):
@@ -279,7 +280,7 @@ def _read_off(content: bytes) -> Iterator[Mesh]:
 
 
 def _read_ply(content: bytes) -> Iterator[Mesh]:
-    """The polygons as trimesh finds them; after that it cuts them into fans."""
+    """Yield the polygons as trimesh finds them; after that it cuts them into fans."""
     from trimesh.exchange.ply import load_ply
 
     elements = load_ply(io.BytesIO(content), skip_materials=True)["metadata"]["_ply_raw"]
@@ -357,7 +358,7 @@ def _refuse(needed: Collection[str], part: str = "") -> None:
 
 
 def _read_glb(content: bytes) -> Iterator[Mesh]:
-    """Each node with a mesh is a body; the parts of a mesh with different materials are one."""
+    """Yield a body for each node with a mesh, whose parts may differ in material."""
     import trimesh
     from trimesh.util import append_faces
 
@@ -446,7 +447,7 @@ class _Package:
         self._spaces[prefix] = uri
 
     def start(self, tag: str, values: dict[str, str]) -> None:
-        """Called by the parser for each element of the XML."""
+        """Take an element of the XML from the parser."""
         if tag == _VERTEX:
             self._object.numbers.extend([float(values[key]) for key in "xyz"])
             return
@@ -478,7 +479,7 @@ class _Package:
                 self._items.append((_UNITS_MM[self._unit], {"path": self._part, **values}))
 
     def bodies(self) -> Iterator[Mesh]:
-        """Each instance of a mesh in the items of the build, without what fills its engravings."""
+        """Yield each instance of a mesh in the build's items, without what fills its engravings."""
         if not self._items:
             raise _MeshFileError("has nothing to build; add its objects to the build")
         for unit_mm, item in self._items:
@@ -490,11 +491,11 @@ class _Package:
 
     @staticmethod
     def _key(used: dict[str, str]) -> tuple[str, str]:
-        """The part and the id of the object that an item or a component names."""
+        """Return the part and the id of the object that an item or a component names."""
         return _folded(used.get(f"{{{_PRODUCTION}}}path", used["path"])), used["objectid"]
 
     def _placed(self, used: dict[str, str], outer: Points, name: str) -> Iterator[Mesh]:
-        """The bodies of an item or a component; each leads to a mesh or an error.
+        """Yield the bodies of an item or a component; each leads to a mesh or an error.
 
         Cyclic components end at Python's recursion limit.
         """
@@ -527,8 +528,9 @@ _INSIDE_MM = 0.01
 
 
 def _without_inlays(meshes: Sequence[Mesh]) -> Iterator[Mesh]:
-    """The meshes of an item, without inlays (components of their own, or surfaces of the same mesh):
-    letters leave their engravings open, and tiles that reach the sides become one with the piece."""
+    """Yield the meshes of an item, without inlays (components of their own, or surfaces of the
+    same mesh): letters leave their engravings open, and tiles that reach the sides become one with
+    the piece."""
     surfaces = [(mesh, shell) for mesh in meshes for shell in shells(mesh)]
     if len(surfaces) < 2:
         yield from meshes
@@ -539,7 +541,7 @@ def _without_inlays(meshes: Sequence[Mesh]) -> Iterator[Mesh]:
     corners = set(map(tuple, around.tolist()))
 
     def role(mesh: Mesh, shell: Shell) -> str:
-        """Whether a surface is a ``letter`` or a ``tile`` of a second colour, or neither: ``body``."""
+        """Return what a surface is: ``letter`` or ``tile`` of a second colour, or ``body``."""
         points = mesh.vertices[np.unique(mesh.faces[shell.faces])]
         below, above = points.min(axis=0), points.max(axis=0)
         is_flat = above[2] - below[2] <= _MOST_HEIGHT * (high[2] - low[2])
@@ -568,7 +570,7 @@ def _without_inlays(meshes: Sequence[Mesh]) -> Iterator[Mesh]:
 
 
 def _folded(name: str) -> str:
-    """Names of parts are compared without case, and with or without a slash at the start."""
+    """Return names of parts are compared without case, and with or without a slash at the start."""
     return unquote(name).strip("/").casefold()
 
 

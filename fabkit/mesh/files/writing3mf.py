@@ -1,5 +1,4 @@
-"""Writing 3MF files with lib3mf: named, coloured objects at their places. Equal objects give equal
-bytes."""
+"""Writing 3MF files with lib3mf: named, coloured objects; equal ones give equal bytes."""
 
 from __future__ import annotations
 
@@ -56,8 +55,8 @@ class Package3mf:
         thumbnail: a PNG image; empty for none.
         parts: extra parts by name, for specific programs.
         has_components: whether the solids of an object are components with a colour group each, as
-            OrcaSlicer and Bambu Studio read them; otherwise they are ranges of triangles of one mesh,
-            as PrusaSlicer does (2.5 makes an object of each component).
+            OrcaSlicer and Bambu Studio read them; otherwise they are ranges of triangles of one
+            mesh, as PrusaSlicer does (2.5 makes an object of each component).
     """
 
     objects: tuple[Object3mf, ...]
@@ -68,7 +67,7 @@ class Package3mf:
 
 
 def write_3mf(package: Package3mf) -> bytes:
-    """The bytes of a 3MF file. Vertices are shared within each solid, never between solids.
+    """Return the bytes of a 3MF file. Vertices are shared within each solid, never between solids.
 
     Raises:
         ExternalError: when the library cannot be loaded, or cannot write it.
@@ -100,7 +99,7 @@ def _fill(model: Any, wrapper: Any, library: Any, package: Package3mf) -> None:
     numbers = itertools.count(1)
 
     def identity(kind: str) -> str:
-        """The UUID of an object or item, the same for the same place in every file."""
+        """Return the UUID of an object or item, the same for the same place in every file."""
         namespace = uuid.UUID("8f0c8a52-6f1d-5d6a-9c41-d5b1f6d0a3e7")
         return str(uuid.uuid5(namespace, f"{kind} {next(numbers)}"))
 
@@ -174,8 +173,7 @@ def _colours(model: Any, wrapper: Any, library: Any, package: Package3mf) -> dic
 
 
 def _model_config(objects: Sequence[Object3mf], ids: Sequence[int]) -> bytes:
-    """PrusaSlicer's configuration, as in its own files (tested with 2.5): the triangles and the
-    extruder of each part."""
+    """Return PrusaSlicer's configuration (tested with 2.5): triangles and extruder of parts."""
     config = ElementTree.Element("config")
     for package_object, number in zip(objects, ids, strict=True):
         whole = ElementTree.SubElement(config, "object", id=str(number), instances_count="1")
@@ -194,8 +192,8 @@ def _model_config(objects: Sequence[Object3mf], ids: Sequence[int]) -> bytes:
 def _plate_config(
     objects: Sequence[Object3mf], ids: Sequence[int], part_ids: Sequence[Sequence[int]]
 ) -> bytes:
-    """OrcaSlicer's and Bambu Studio's configuration, as their importer reads it
-    (``src/libslic3r/Format/bbs_3mf.cpp``): the extruder of each part, the objects of each plate."""
+    """Return OrcaSlicer's and Bambu Studio's configuration, as ``src/libslic3r/Format/bbs_3mf.cpp``
+    reads it: the extruder of each part, the objects of each plate."""
     config = ElementTree.Element("config")
     for package_object, number, parts in zip(objects, ids, part_ids, strict=True):
         whole = ElementTree.SubElement(config, "object", id=str(number))

@@ -63,7 +63,7 @@ class Assembly:
         return not self.messages
 
     def document(self) -> dict[str, Any]:
-        """The measurements and messages, for JSON."""
+        """Return the measurements and messages, for JSON."""
         sizes = "min_gap_mm", "max_gap_mm", "overlap_mm3", "outside_mm"
         measured = {size: getattr(self, size) for size in sizes}
         rounded = {size: mm and round(mm, DIGITS) for size, mm in measured.items()}
@@ -142,7 +142,7 @@ def assemble(
 def _pair_problems(
     both: str, overlap_mm3: float, gap_mm: float, edge_mm: float, profile: Profile
 ) -> Iterator[str]:
-    """What is wrong between two parts, or a part and the board."""
+    """Yield what is wrong between two parts, or a part and the board."""
     least_mm, most_mm = profile.gap_min_mm, profile.gap_max_mm
     if overlap_mm3 > TINY_MM3:
         yield f"{both} overlap by {overlap_mm3:.3f} mm3"
@@ -154,7 +154,7 @@ def _pair_problems(
 
 
 def ball_setup(parts: Mapping[str, Part], board: Part | None) -> BallSetup:
-    """The orientations in which fitted ball pieces lie flat, and the board if it is closed."""
+    """Return the orientations in which ball pieces lie flat, and the board if it is closed."""
     pitches = [part.balls.pitch_mm for part in parts.values() if part.balls]
     unit_mm = board.unit_mm if board else median(pitches)
     sides = {key: ball_orientations(key, part, unit_mm) for key, part in parts.items()}
@@ -166,7 +166,7 @@ def ball_setup(parts: Mapping[str, Part], board: Part | None) -> BallSetup:
 def _edge_gaps_mm(
     placements: Sequence[PosedPiece], i: NDArray[np.int64], j: NDArray[np.int64]
 ) -> Points:
-    """For pairs of placements, the largest gap along the edges that two flat parts share, at
+    """Return for pairs of placements the largest gap along the edges that two flat parts share, at
     mid-height; -inf if there are none. It occurs at the ends of the measured segments, or at
     corners beside them."""
     borders = np.array([_border(*placement) for placement in placements])
@@ -197,6 +197,6 @@ def _edge_gaps_mm(
 
 
 def _border(piece: OrientedPiece, pose: Pose) -> BaseGeometry:
-    """The outline of a flat part as read, in a pose, in frame points; empty for other parts."""
+    """Return the outline of a flat part in a pose, in frame points; empty for other parts."""
     rings = piece.flat.outline.rings if piece.flat and piece.flat.outline else ()
     return shapely.MultiLineString([posed([*ring, ring[0]], pose) for ring in rings])

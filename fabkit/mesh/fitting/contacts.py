@@ -90,14 +90,14 @@ class PieceInsets:
         self._corners_mm: dict[tuple[int, int, float, float], float] = {}
 
     def ends_at(self, cells: frozenset[Cell]) -> list[tuple[Point, Point]]:
-        """The ends of each side where the piece covers these cells, what is inside on the left; raise
-        `InputError` if it does not have that shape."""
+        """Return the ends of each side where the piece covers these cells, what is inside on the
+        left; raise `InputError` if it does not have that shape."""
         _, pose = placements_on([self.piece], cells)[0]
         sides = (posed(ends, pose) for ends in self.ends)
         return [(b, a) if pose[0].flipped else (a, b) for a, b in sides]
 
     def corner_mm(self, first: int, second: int, along: Sequence[float]) -> float:
-        """The inset of the corner of two sides, along a combination of their normals."""
+        """Return the inset of the corner of two sides, along a combination of their normals."""
         key = first, second, round(along[0], 6), round(along[1], 6)
         if key not in self._corners_mm:
             (corner,) = {*self.ends[first]} & {*self.ends[second]}
@@ -114,7 +114,7 @@ class PieceInsets:
 def contacts(
     lattice: Lattice, solution: Solution, pieces: Mapping[str, PieceInsets]
 ) -> list[Contact]:
-    """The contacts of a solution's pieces with each other and the border, once per pair of sides.
+    """Return the contacts of a solution's pieces, also with the border, once per pair of sides.
 
     Raises:
         InputError: when a piece does not have the shape that the layout asks for.
@@ -176,19 +176,19 @@ def contacts(
 
 
 def _normals(ends: Points) -> Points:
-    """The outward unit normals of sides."""
+    """Return the outward unit normals of sides."""
     along = ends[:, 1] - ends[:, 0]
     return np.asarray(along[:, ::-1] * [1, -1] / np.linalg.norm(along, axis=1)[:, None])
 
 
 def _sides(lattice: Lattice, cells: frozenset[Cell]) -> list[tuple[Point, Point]]:
-    """The ends of the straight sides of an area, with the area on the left."""
+    """Return the ends of the straight sides of an area, with the area on the left."""
     rings = rings_of_cells(lattice, cells)
     return [ends for ring in rings for ends in zip(ring, (*ring[1:], ring[0]), strict=True)]
 
 
 def _inside_mm(section: BaseGeometry, ends: Points, out: Points) -> Points:
-    """The insets of a piece's section at mid-height from each of its drawn sides."""
+    """Return the insets of a piece's section at mid-height from each of its drawn sides."""
     start, end = ends[:, 0], ends[:, 1]
     length = np.linalg.norm(end - start, axis=1)[:, None]
     along, cut = (end - start) / length, np.minimum(_END_MM, _END_PART * length)

@@ -28,8 +28,8 @@ from fabkit.model.puzzle import PuzzleSet
 def inspect_balls(
     part: Part, identity: ScannedPart, puzzle: PuzzleSet, profile: Profile
 ) -> list[Finding]:
-    """All findings on one ball piece, in the order of the rules, with places seen from above, as printed.
-    An unknown part has only that finding and those on its mesh."""
+    """Return all findings on one ball piece, in the order of the rules, with places seen from
+    above, as printed. An unknown part has only that finding and those on its mesh."""
     if part.balls is None:
         unknown = Finding("ball-shape", False, None, None, "", part.reason)
         return [*mesh_findings(part), unknown]
@@ -49,7 +49,7 @@ def inspect_balls(
 def _shape(
     part: Part, balls: Balls, on_bed: _OnBed, identity: ScannedPart, puzzle: PuzzleSet
 ) -> Finding:
-    """The finding on whether a part is its piece, with the links that are wrong."""
+    """Return the finding on whether a part is its piece, with the links that are wrong."""
     mirror = "the mirror image of " if identity.mirrored else ""
     if ambiguity := ambiguity_finding("ball-shape", part, f"{mirror}{identity.piece}"):
         return ambiguity
@@ -73,7 +73,7 @@ def _shape(
 
 
 def _sizes(part: Part, balls: Balls, on_bed: _OnBed, profile: Profile) -> Iterator[Finding]:
-    """Findings on pitch, balls, links, gaps, what is neither ball nor link, slits, and the flat."""
+    """Yield findings on pitch, balls, links, gaps, stray material, slits, and the flat."""
     ball_mm, unit_mm, shape = profile.ball_mm, profile.unit_mm, balls.shape
     middles = np.array(shape.balls, float) * balls.pitch_mm
     yield from check_limits("ball-pitch", balls.pitch_mm, *near(unit_mm, unit_mm * UNIT_TOLERANCE))
@@ -123,13 +123,13 @@ def _sizes(part: Part, balls: Balls, on_bed: _OnBed, profile: Profile) -> Iterat
 
 
 def height_on_bed_mm(profile: Profile) -> float:
-    """The height of a link on the bed, cut by the flat: its smallest width."""
+    """Return the height of a link on the bed, cut by the flat: its smallest width."""
     return profile.link_mm / 2 + min(profile.link_mm / 2, profile.ball_flat_mm)
 
 
 def _cells(part: Part, balls: Balls, profile: Profile) -> Iterator[Finding]:
-    """The finding on whether a part stays inside its own cells in every orientation on a board, so that
-    two pieces never touch."""
+    """Yield the finding on whether a part stays inside its own cells in every orientation on a
+    board, so that two pieces never touch."""
     least_mm = profile.gap_min_mm / 2
     try:
         poses = flat_poses(balls.shape)
@@ -168,7 +168,7 @@ class _OnBed(NamedTuple):
     tilt_degrees: float
 
     def mark(self, balls: Sequence[int]) -> BaseGeometry:
-        """The area of some balls from above, for a drawing."""
+        """Return the area of some balls from above, for a drawing."""
         return shapely.multipoints(self.middles[[*balls], :2]).convex_hull.buffer(1.0)
 
 
@@ -212,7 +212,7 @@ def _place_on_bed(part: Part, balls: Balls) -> _OnBed:
 
 
 def _across(vertices: Points, faces: Faces) -> Points:
-    """The unit vector across faces of one plane that points to the side of the body's middle."""
+    """Return the unit vector across faces of one plane that points towards the body's middle."""
     from trimesh.points import plane_fit
 
     middle, across = plane_fit(vertices[np.unique(faces)])

@@ -39,7 +39,7 @@ _NAMED = 5
 
 
 def text_findings(part: Part, lattice: Lattice, profile: Profile) -> Iterator[Finding]:
-    """All findings on the texts of a tray that must have some."""
+    """Yield all findings on the texts of a tray that must have some."""
     yield reading_finding(part, lattice)
     part = _open(part)
     upper = _engraved(part, lattice, part.rest_mm - _MIN_DEPTH_MM)
@@ -61,7 +61,7 @@ def text_findings(part: Part, lattice: Lattice, profile: Profile) -> Iterator[Fi
 
 
 def reading_finding(part: Part, lattice: Lattice) -> Finding:
-    """The finding on which text is on which cell of a tray."""
+    """Return the finding on which text is on which cell of a tray."""
     board, part = part.board, _open(part)
     assert board is not None
     engraved = _engraved(part, lattice, part.rest_mm - _MIN_DEPTH_MM)
@@ -104,7 +104,7 @@ def _engraved(part: Part, lattice: Lattice, height_mm: float) -> BaseGeometry:
 
 
 def _symmetric_turns(region: BaseGeometry) -> list[int]:
-    """Return the quarter turns that leave a region as it is: its texts alone show how it is turned."""
+    """Return the quarter turns that leave a region as it is, which only its texts tell apart."""
     return [
         turn
         for turn in range(4)
@@ -121,8 +121,8 @@ def _turned(area: BaseGeometry, region: BaseGeometry, turn: int) -> BaseGeometry
 def _wrong_texts(
     engraved: BaseGeometry, part: Part, board: Board, lattice: Lattice
 ) -> Mapping[Label, str]:
-    """Return the labels whose cells do not have their text, and what is there instead; what is engraved
-    elsewhere is under a label without a text."""
+    """Return the labels whose cells do not have their text, and what is there instead; what is
+    engraved elsewhere is under a label without a text."""
     turns = len(lattice.moves(False))
     texts = list(dict.fromkeys(label.text for label in board.labels))
     spellings = texts, list(dict.fromkeys(map(str.upper, texts)))

@@ -1,8 +1,8 @@
 """Insertion of pieces into their board: whether they fit at every place, and with how much play.
 
-Every orientation and rotation is tried at every place. Nearly all are decided in silhouette: between
-the heights at which it changes, a board is a vertical prism, and a piece whose silhouette there does
-not intersect the prism does not touch it. The rest is measured on the meshes.
+Every orientation and rotation is tried at every place. Nearly all are decided in silhouette:
+between the heights at which it changes, a board is a vertical prism, and a piece whose silhouette
+there does not intersect the prism does not touch it. The rest is measured on the meshes.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _PRECISION = 1e-3
 
 
 def ball_orientations(key: str, part: Part, unit_mm: float) -> tuple[OrientedPiece, ...]:
-    """The orientations in which a fitted ball piece lies flat, up to rotation on the board.
+    """Return the orientations in which a fitted ball piece lies flat, up to rotation on the board.
 
     One for each side that can be up, in the order of `fabkit.model.balls.flat_poses`; the middles
     of its base's balls at height 0. If its printed flat is down, its links rest on the flat, and
@@ -88,8 +88,8 @@ def ball_orientations(key: str, part: Part, unit_mm: float) -> tuple[OrientedPie
 def peg_orientation(
     key: str, pegged: PeggedPart, lattice: Lattice, unit_mm: float, over: bool
 ) -> OrientedPiece:
-    """A fitted piece with pegs, as placed on a board of sockets, or turned over on it, the back (turned
-    over: the face) of its plate at height 0. See `ball_orientations`."""
+    """Return a fitted piece with pegs, as placed on a board of sockets, or turned over on it, the
+    back (turned over: the face) of its plate at height 0. See `ball_orientations`."""
     flat = flat_piece(key, pegged.whole, lattice)
     move = next(move for move in lattice.symmetries if move.flipped == over)
     cells = frozenset(map(move, flat.cells))
@@ -101,7 +101,7 @@ def peg_orientation(
 
 
 def _middle(lattice: Lattice, cells: frozenset[Cell]) -> Points:
-    """The mean of the middles of cells, at height 0, in grid units."""
+    """Return the mean of the middles of cells, at height 0, in grid units."""
     return np.array([*np.mean(to_units(lattice, sorted(cells)), axis=0), 0.0])
 
 
@@ -112,7 +112,7 @@ def insertion_findings(
     profile: Profile,
     progress: Progress = no_progress,
 ) -> dict[str, list[Finding]]:
-    """Findings on pieces inserted flat into a board of holes or sockets, by piece.
+    """Return findings on pieces inserted flat into a board of holes or sockets, by piece.
 
     A piece that is not solid, or any piece when the board is not, has only `socket-free`, which
     then fails and says why; the same holds for a piece without any place. Several pieces also get
@@ -182,7 +182,7 @@ class _Insertion:
         return prisms
 
     def fit_findings(self, orientations: Sequence[OrientedPiece]) -> list[Finding]:
-        """`socket-free`, and `socket-insert` if there is a place, at all places in all rotations."""
+        """Return `socket-free`, and `socket-insert` if there is a place, for all rotations."""
         places = turns = 0
         blocked: list[tuple[float, str]] = []
         for piece in orientations:
@@ -206,7 +206,7 @@ class _Insertion:
         ]
 
     def _blocked(self, piece: OrientedPiece, poses: Sequence[Pose]) -> list[tuple[float, Pose]]:
-        """Among poses of one rotation, the first that overlaps the board, and the overlap (mm3);
+        """Return of poses of one rotation the first that overlaps the board, and the overlap;
         else the first that cannot be reached straight from above; else none."""
         # A piece inserted from above passes each prism with everything that ends up there or below.
         # If that meets nothing, the piece gets in and is free in its place; all others are
@@ -235,14 +235,14 @@ class _Insertion:
         return unreachable
 
     def _around(self, solid: Any) -> Any:
-        """The board around a solid, seen from above: everything it may touch on its way down."""
+        """Return the board around a solid, from above: all that it may touch on its way down."""
         low, high = np.reshape(solid.bounding_box(), (2, 3))[:, :2].tolist()
         return crop(self._solid, shapely.box(*low, *high).buffer(1.0).bounds)
 
     def play_findings(
         self, orientations: Sequence[OrientedPiece], profile: Profile
     ) -> list[Finding]:
-        """`socket-play`, `-loose`, `-turn` and `-rest`: the worst, mid-board and at the border."""
+        """Return `socket-play`, `-loose`, `-turn` and `-rest`: the worst of middle and border."""
         plays, middle = [], np.mean(sorted(self._region), axis=0)
         for piece in orientations:
             poses = list(piece.poses(self._region))
@@ -266,8 +266,8 @@ class _Insertion:
         ]
 
     def _play(self, piece: OrientedPiece, pose: Pose) -> list[float]:
-        """The play of a level piece, seen from above: from stop to stop in four directions, and in
-        rotation about the worst of its cells' middles; and how far it drops."""
+        """Return the play of a level piece, seen from above: from stop to stop in four directions,
+        and in rotation about the worst of its cells' middles; and how far it drops."""
         met = list(self._overlaps(piece, pose, self._rest_mm + LIFT_MM))
         silhouettes, areas, high_mm = np.array(met, object).reshape(-1, 3).T
         around = piece.place(piece.silhouette(), [pose])[0].envelope.buffer(2.0)
@@ -295,8 +295,8 @@ class _Insertion:
         return [*shifts, turn_degrees, -self._rest_height_mm(piece, pose, 0.0, PRESS_MM)]
 
     def protrusion_finding(self, upright: OrientedPiece, over: OrientedPiece) -> Finding:
-        """`socket-protrusion`: by how much a piece on pegs rests higher when it is turned over, at
-        least, in any rotation and place, compared with pegs down in the first place."""
+        """Return `socket-protrusion`: by how much a piece on pegs rests higher when it is turned
+        over, at least, in any rotation and place, compared with pegs down in the first place."""
         above_mm = self._sections.high - self._rest_mm
         lowest_mm = math.inf
         for pose in over.poses(self._region):
@@ -318,7 +318,7 @@ class _Insertion:
     def _overlaps(
         self, piece: OrientedPiece, pose: Pose, at_mm: float
     ) -> Iterator[tuple[Any, Any, float]]:
-        """The prisms that a piece at some height extends over, its silhouette in each, and heights."""
+        """Yield the prisms that a piece at a height is in, its silhouettes, and heights."""
         for low_mm, high_mm, silhouette in self._prisms:
             area = piece.silhouette(low_mm - at_mm, high_mm - at_mm)
             if not area.is_empty:
@@ -327,7 +327,7 @@ class _Insertion:
     def _rest_height_mm(
         self, piece: OrientedPiece, pose: Pose, start_mm: float, step_mm: float
     ) -> float:
-        """The height above the board's ``rest_mm`` at which a piece lowered from some height stops."""
+        """Return the height above the board's ``rest_mm`` at which a lowered piece stops."""
         solid = piece.at(pose, self._rest_mm + start_mm)
         near = self._around(solid)
 
@@ -338,20 +338,20 @@ class _Insertion:
 
 
 def _common_mm3(silhouettes: Any, areas: Any, high_mm: Any) -> float:
-    """An upper bound of the overlap with the board: areas in prisms of some height."""
+    """Return an upper bound of the overlap with the board: areas in prisms of some height."""
     near = np.where(shapely.intersects(silhouettes, areas), silhouettes, None)  # a quick test
     return float(np.nansum(shapely.area(shapely.intersection(near, areas)) * high_mm))
 
 
 def _intersect(solid: Any, other: Any) -> bool:
-    """Whether two solids overlap."""
+    """Return whether two solids overlap."""
     return float((solid ^ other).volume()) > TINY_MM3
 
 
 def _travel(
     stops: Callable[[float], bool], limit: float, step: float | None = None, free: float = 0.0
 ) -> float:
-    """The travel of a motion until it stops, at least `free`; `limit` if it does not stop."""
+    """Return the travel of a motion until it stops, from `free` on; `limit` if it does not."""
     step = step or limit / 30
     if stops(free):
         return free

@@ -26,7 +26,7 @@ _TINY_MM3 = 0.01
 
 
 def joint_findings(parts: Sequence[Part], profile: Profile) -> Iterator[Finding]:
-    """The findings on the joints of a board in parts: no overlap, and the profile's gap all along them."""
+    """Yield the findings on the joints of a board in parts: no overlap, and the profile's gap."""
     overlaps_mm3, gaps = [], []
     for part, other in itertools.combinations(parts, 2):
         solids = part.aligned.manifold, other.aligned.manifold
@@ -51,7 +51,7 @@ def joint_findings(parts: Sequence[Part], profile: Profile) -> Iterator[Finding]
 def _facing_mm(
     part: Part, other: Part, height_mm: float
 ) -> list[tuple[float, BaseGeometry | None]]:
-    """The distances from points on the edges of a part straight out to another part, at a height."""
+    """Return the distances from points on a part's edges straight out to another part."""
     section, beside = part.sections.at(height_mm), other.sections.at(height_mm)
     points, outwards = edge_samples(section, _SHORTEST_MM)
     distances = raycast(beside, points, outwards, _FACING_MM)[0]

@@ -23,7 +23,7 @@ from fabkit.mesh.section import DOWN, UP, polygons_by_size
 
 
 def label_findings(subject: Subject) -> Iterator[Finding]:
-    """All findings on the engraving of a part."""
+    """Yield all findings on the engraving of a part."""
     part, profile = subject.part, subject.profile
     labels: list[Cavity] = []
     areas: list[BaseGeometry] = []
@@ -66,7 +66,7 @@ def label_findings(subject: Subject) -> Iterator[Finding]:
 
 
 def _as_drawn(subject: Subject, area: BaseGeometry) -> Iterator[Finding]:
-    """Findings on the letter's size and orientation, compared with its drawing."""
+    """Yield findings on the letter's size and orientation, compared with its drawing."""
     letter, puzzle = subject.identity.letter, subject.puzzle
     if letter is None or subject.identity.piece is None:
         return

@@ -64,12 +64,12 @@ class Subject(NamedTuple):
 
 
 def near(mm: float, off_mm: float = TOLERANCE_MM) -> tuple[float, float]:
-    """The range of a length with its tolerance."""
+    """Return the range of a length with its tolerance."""
     return max(0.0, mm - off_mm), mm + off_mm
 
 
 def outline_findings(subject: Subject) -> Iterator[Finding]:
-    """All findings on a part's outline, its back and its face."""
+    """Yield all findings on a part's outline, its back and its face."""
     part, features, _, common, _, profile = subject
     bed_mm2 = part.sections.flat(0.0, DOWN).area
     # The rule on an even back reports hollows.
@@ -111,8 +111,8 @@ def outline_findings(subject: Subject) -> Iterator[Finding]:
 
 
 def _chamfer(part: Part, rule: str, flat: BaseGeometry, nominal_mm: float) -> Iterator[Finding]:
-    """The finding on the width of a chamfer at the middles of sides, where it deviates most; each side
-    is compared with its own ring of the flat face: the outer one, or that of its hole."""
+    """Yield the finding on the width of a chamfer at the middles of sides, where it deviates most;
+    each side is compared with its own ring of the flat face: the outer one, or that of its hole."""
     rims = part.within_rings(flat)
     rings = list(zip(part.within_rings(part.silhouette), rims, strict=True))
     if any(ring.is_empty or rim.is_empty for ring, rim in rings):
@@ -131,7 +131,7 @@ def _chamfer(part: Part, rule: str, flat: BaseGeometry, nominal_mm: float) -> It
 
 
 def edge_midpoints(within: BaseGeometry) -> list[Point]:
-    """The middles of sides longer than a fifth of the longest: no fillets or flats of tips."""
+    """Return the middles of sides over a fifth of the longest: no fillets or flats of tips."""
     rings = [np.asarray(part.exterior.coords)[:, :2] for part in polygons_by_size(within)]
     sides = [pair for ring in rings for pair in itertools.pairwise(ring)]
     longest = max(math.dist(*side) for side in sides)
@@ -139,7 +139,7 @@ def edge_midpoints(within: BaseGeometry) -> list[Point]:
 
 
 def _unit(part: Part, outline: Outline, common: CommonSizes, profile: Profile) -> Iterator[Finding]:
-    """The finding on the grid unit: the part's own one if it is a part of another scale.
+    """Yield the finding on the grid unit: the part's own one if it is a part of another scale.
 
     If a shape has few sides, a displaced side looks like another scale, too. A part of another
     scale is recognised by its thickness, off by the same factor, or by insets that differ widely;
@@ -159,8 +159,9 @@ def _unit(part: Part, outline: Outline, common: CommonSizes, profile: Profile) -
 
 
 class _Corner(NamedTuple):
-    """A corner of a drawn outline, the angle of the material in radians, and the distance from there
-    to the part's own outline: the amount cut off a convex corner, or filled into a concave one."""
+    """A corner of a drawn outline, the angle of the material in radians, and the distance from
+    there to the part's own outline: the amount cut off a convex corner, or filled into a
+    concave one."""
 
     point: Point
     angle: float
@@ -173,7 +174,7 @@ class _Corner(NamedTuple):
 
 
 def _corners(canonical: Polygon, area: Polygon) -> list[_Corner]:
-    """The corners of an outline as drawn, and how far the measured area is from them."""
+    """Return the corners of an outline as drawn, and how far the measured area is from them."""
     corners = []
     for here, turn in corner_angles(canonical):
         point, outwards = Point(here), turn < math.pi
@@ -183,7 +184,7 @@ def _corners(canonical: Polygon, area: Polygon) -> list[_Corner]:
 
 
 def typical_corners_mm(parts: Sequence[Part]) -> dict[int, float]:
-    """The amounts by which corners of parts are cut back or filled: the median for each angle."""
+    """Return by how much corners of parts are cut back or filled: the median for each angle."""
     by_angle: dict[int, list[float]] = {}
     for part in filter(lambda part: part.outline, parts):
         for corner in _corners(_on_own_sides(part), part.silhouette):
@@ -192,14 +193,14 @@ def typical_corners_mm(parts: Sequence[Part]) -> dict[int, float]:
 
 
 def tip_flats(part: Part) -> list[tuple[float, Point]]:
-    """The widths in mm of the flats at acute tips of a measured part, and where the tips would be."""
+    """Return the widths in mm of the flats at acute tips, and where the tips would be."""
     corners = _corners(_on_own_sides(part), part.silhouette)
     acute = [corner for corner in corners if corner.degrees < 90]
     return [(2 * tip.off_mm * math.tan(tip.angle / 2), tip.point) for tip in acute]
 
 
 def _form(subject: Subject) -> Iterator[Finding]:
-    """Findings on protrusions from the outline and on dents in it, as distances.
+    """Yield findings on protrusions from the outline and on dents in it, as distances.
 
     They are compared with the outline as drawn, fitted to the part's own sides; the position of the
     sides is covered by the gaps. At any height only chamfers may be missing, and nothing may
@@ -251,7 +252,7 @@ def _form(subject: Subject) -> Iterator[Finding]:
 
 
 def _in_file(part: Part, place: BaseGeometry) -> str:
-    """The coordinates in the file of the vertex that is nearest to a place of a part."""
+    """Return the coordinates in the file of the vertex that is nearest to a place of a part."""
     vertices = shapely.points(part.vertices[:, :2])
     nearest = part.mesh.vertices[shapely.distance(vertices, place).argmin()]
     return ", ".join(f"{axis} {mm + 0.0:.1f}" for axis, mm in zip("xyz", nearest, strict=True))
@@ -260,8 +261,8 @@ def _in_file(part: Part, place: BaseGeometry) -> str:
 def _off(
     area: BaseGeometry, other: BaseGeometry, usual: Sequence[tuple[_Corner, float]]
 ) -> list[tuple[float, BaseGeometry]]:
-    """The polygons of `area` minus `other`, except near corners that are cut or filled by the usual
-    amount, and how far their vertices are from `other` and from the border of `area`.
+    """Return the polygons of `area` minus `other`, except near corners that are cut or filled by
+    the usual amount, and how far their vertices are from `other` and from the border of `area`.
 
     No point in a slit is far from material, but its end is far from the border.
     """
@@ -279,7 +280,7 @@ def _off(
 
 
 def _on_own_sides(part: Part) -> Polygon:
-    """The outline as drawn, each side moved to its typical position on this part."""
+    """Return the outline as drawn, each side moved to its typical position on this part."""
     assert part.outline is not None
     silhouette, share = part.silhouette, np.linspace(0.2, 0.8, 31)
     rings = []

@@ -1,4 +1,4 @@
-"""Rules on recesses and on the marks of south poles: their number, sizes, and the plastic around."""
+"""Rules on recesses and marks of south poles: their number, sizes, and the plastic around."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _LAYER_MM = 0.02
 
 
 def recess_findings(subject: Subject) -> Iterator[Finding]:
-    """All findings on a part's recesses."""
+    """Yield all findings on a part's recesses."""
     part, profile, recesses = subject.part, subject.profile, subject.features.recesses
     if expected := _expected_counts(subject):
         right = min(expected, key=lambda count: (abs(count - len(recesses)), count))
@@ -76,7 +76,7 @@ def recess_findings(subject: Subject) -> Iterator[Finding]:
 
 
 def _expected_counts(subject: Subject) -> set[int]:
-    """The number of magnets for a piece of this length; empty if its outline was not fitted.
+    """Return the number of magnets for a piece of this length; empty if its outline was not fitted.
 
     The length is along x or y as drawn, with the letter upright; without one, in any rotation.
     """
@@ -93,7 +93,7 @@ def _expected_counts(subject: Subject) -> set[int]:
 
 
 def _plastic_mm(subject: Subject, cavity: Cavity, facing: int) -> float:
-    """The thickness of plastic above or below a cavity, up to the letter there, or the face or back."""
+    """Return the thickness of plastic above or below a cavity, up to a letter, or face or back."""
     labels = [x for x in subject.features.labels if x.middle.intersects(cavity.middle)]
     if facing == UP:
         face_mm = subject.part.thickness_mm
@@ -103,8 +103,9 @@ def _plastic_mm(subject: Subject, cavity: Cavity, facing: int) -> float:
 
 
 def _diameters(subject: Subject) -> Iterator[Finding]:
-    """Findings on diameters: the largest cylinder that fits in and the smallest around it both have the
-    right diameter, so that a recess is neither narrow nor wide, oval, tapered, bent nor bumpy."""
+    """Yield findings on diameters: the largest cylinder that fits in and the smallest around it
+    both have the right diameter, so that a recess is neither narrow nor wide, oval, tapered, bent
+    nor bumpy."""
     profile, nominal = subject.profile, recess_diameters(subject.profile)
     inside, around = [], []
     for recess in subject.features.recesses:
@@ -126,7 +127,7 @@ def _diameters(subject: Subject) -> Iterator[Finding]:
 
 
 def _releases(subject: Subject) -> Iterator[Finding]:
-    """Findings on push-out holes: one in the middle of each recess's end, or none at all."""
+    """Yield findings on push-out holes: one in the middle of each recess's end, or none at all."""
     recesses, asked_mm = subject.features.recesses, subject.profile.release_mm
     ends = [hole.cuts[-1][1] for hole in subject.features.releases]  # round, at the face
     right = len(recesses) if asked_mm else 0
@@ -140,7 +141,7 @@ def _releases(subject: Subject) -> Iterator[Finding]:
 
 
 def _walls(subject: Subject) -> Iterator[Finding]:
-    """Findings on the walls to the sides, to holes, and to the next recess; and on those at the bed."""
+    """Yield findings on the walls to sides, holes and the next recess; and on those at the bed."""
     part, profile, recesses = subject.part, subject.profile, subject.features.recesses
     beside = [
         (x.middle.distance(y.middle), x.middle) for x, y in itertools.combinations(recesses, 2)
@@ -162,7 +163,7 @@ def _walls(subject: Subject) -> Iterator[Finding]:
 
 
 def mark_findings(subject: Subject) -> Iterator[Finding]:
-    """All findings on a part's marks of poles."""
+    """Yield all findings on a part's marks of poles."""
     marks, recesses, profile = subject.features.marks, subject.features.recesses, subject.profile
     places = [mark.middle for mark in marks]
     if profile.has_recesses and profile.polarity != "alternating":
@@ -187,8 +188,8 @@ def mark_findings(subject: Subject) -> Iterator[Finding]:
 
 
 def _right_ones(subject: Subject) -> Iterator[Finding]:
-    """The finding on which magnets are marked: each visible south pole once, and no others; none for
-    parts that are not as drawn or have another number of recesses."""
+    """Yield the finding on which magnets are marked: each visible south pole once, and no others;
+    none for parts that are not as drawn or have another number of recesses."""
     recesses, marks = subject.features.recesses, subject.features.marks
     marked = [_marked_by(mark, subject) for mark in marks]
     astray = [mark.middle for mark, index in zip(marks, marked, strict=True) if index is None]
@@ -203,7 +204,7 @@ def _right_ones(subject: Subject) -> Iterator[Finding]:
 
 
 def _marked_by(mark: Cavity, subject: Subject) -> int | None:
-    """The index of the recess that a mark belongs to; None for a stray mark."""
+    """Return the index of the recess that a mark belongs to; None for a stray mark."""
     distances = [mark.middle.distance(recess.middle) for recess in subject.features.recesses]
     which = distances.index(min(distances))
     recess = subject.features.recesses[which]
@@ -216,8 +217,8 @@ def _marked_by(mark: Cavity, subject: Subject) -> int | None:
 
 
 def _souths(subject: Subject) -> Iterator[set[int]]:
-    """The indices of the recesses with a visible south pole; several sets if the rotation of the part,
-    or which of two equal pieces it is, is ambiguous."""
+    """Yield the indices of the recesses with a visible south pole; several sets if the rotation of
+    the part, or which of two equal pieces it is, is ambiguous."""
     outline, identity, puzzle = subject.part.outline, subject.identity, subject.puzzle
     if outline is None or not identity.as_drawn:
         return
@@ -239,12 +240,12 @@ def _souths(subject: Subject) -> Iterator[set[int]]:
 
 
 def turns_of(subject: Subject, piece: Piece) -> list[int]:
-    """The rotations of the lattice that map a piece as drawn to the outline of a part."""
+    """Return the rotations of the lattice that map a piece as drawn to the outline of a part."""
     outline, cells = subject.part.outline, piece.forms[0].cells
     moves = moves_onto(subject.puzzle.lattice, cells, outline.cells) if outline else ()
     return [move.turns for move, _ in moves if not move.flipped]
 
 
 def letter_turns(letter: Letter, moves: int) -> set[int]:
-    """The rotations, of `moves`, that map the letter as drawn to a recognised one."""
+    """Return the rotations, of `moves`, that map the letter as drawn to a recognised one."""
     return {(letter.turns + turn) % moves for turn in symmetry_turns(letter.text, moves)}

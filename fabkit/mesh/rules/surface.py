@@ -1,5 +1,5 @@
-"""Rules on any mesh: closed, oriented outwards, free of self-intersections, and printable. A part is
-checked as it is printed: on its back, or turned over if the profile prints faces down."""
+"""Rules on any mesh: closed, oriented outwards, free of self-intersections, and printable. A part
+is checked as it is printed: on its back, or turned over if the profile prints faces down."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _SPECK_MM2 = 0.01
 
 
 def mesh_findings(part: Part, closed: int = 0) -> Iterator[Finding]:
-    """All findings on the mesh of a part, which should have `closed` cavities."""
+    """Yield all findings on the mesh of a part, which should have `closed` cavities."""
     mesh, faces = part.aligned, part.mesh.faces
     # Rounding to so few decimals moves corners onto a nearby line. Single precision may add a
     # fiftieth of a step.
@@ -77,7 +77,7 @@ def mesh_findings(part: Part, closed: int = 0) -> Iterator[Finding]:
 
 
 def _marked(vertices: Points, faces: Faces) -> BaseGeometry:
-    """Up to 500 edges or faces from above, with a margin."""
+    """Return up to 500 edges or faces from above, with a margin."""
     # Each on its own: crossing lines, joined first, would be split at every crossing.
     hull = shapely.convex_hull(shapely.multipoints(vertices[faces[:500], :2]))
     return shapely.union_all(shapely.buffer(hull, 0.3))
@@ -86,8 +86,8 @@ def _marked(vertices: Points, faces: Faces) -> BaseGeometry:
 def printing_findings(
     part: Part, profile: Profile, hollows_mm: Sequence[float] = ()
 ) -> Iterator[Finding]:
-    """All findings on printing a part, with the profile's side on the bed, except for ceilings at
-    `hollows_mm`: other rules report hollows."""
+    """Yield all findings on printing a part, with the profile's side on the bed, except for
+    ceilings at `hollows_mm`: other rules report hollows."""
     yield from _overhang(part, profile)
     # Ceilings are bridged where they are narrow: the width is that of the largest disc inside.
     # With the face down, these are the ends of a letter's strokes, and floors of closed cavities.
@@ -114,7 +114,7 @@ def printing_findings(
 
 
 def _overhang(part: Part, profile: Profile) -> Iterator[Finding]:
-    """The finding on the steepest triangle that is not a ceiling, within the precision of the mesh."""
+    """Yield the finding on the steepest triangle but ceilings, within the mesh's precision."""
     corners = part.vertices[part.mesh.faces]
     normals = area_vectors(part.vertices, part.mesh.faces)
     areas = np.linalg.norm(normals, axis=1)
