@@ -100,11 +100,11 @@ class _TranscriptCounter:
         self._all = 1 + sum(len(items) + 1 for items in transcripts)
 
     def replay(
-        self, replay: Replay, items: Sequence[int], place: str, at_root: Weights = None
+        self, replay: Replay, items: Sequence[int], path: str, at_root: Weights = None
     ) -> int:
         """Replay one more transcript; return the number of solutions it counts."""
         self._before, self._begun = self.nodes, self._begun + 1
-        return replay.count(items, place, self._on_progress, at_root)
+        return replay.count(items, path, self._on_progress, at_root)
 
     def _on_progress(self, read: int) -> None:
         self.nodes = self._before + read
@@ -231,12 +231,12 @@ def _orbits(file: ImpossibleShapes, board: Board) -> list[frozenset[int]]:
     first: dict[frozenset[int], int] = {}
     for index, shape in enumerate(file.shapes):
         owner: dict[int, str] = {}
-        for place, layer, cell in _cells(shape):
-            key = f"shapes[{index}].{place}"
+        for path, layer, cell in _cells(shape):
+            key = f"shapes[{index}].{path}"
             orbit = board.orbit_at(layer, cell)
             if orbit is None:
                 raise InputError.of("", f"{list(cell)} is not the centroid of a cell", key)
-            if owner.setdefault(orbit, place) != place:
+            if owner.setdefault(orbit, path) != path:
                 message = f"{list(cell)} is already in the orbit of {owner[orbit]}"
                 raise InputError.of("", message, key)
         orbits = frozenset(owner)

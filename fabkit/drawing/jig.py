@@ -158,5 +158,5 @@ def _drawing(
     name = f"{JIG}-{pole}" if pole else JIG
     accessory = Accessory(name, JIG, Board(name, frozenset()), profile.board_colour)
     steps = [Step(False, (stem, tab)), Step(False, tuple(post)), Step(True, tuple(cuts))]
-    used = tuple(step for step in steps if step.shapes)
-    return board_drawing(accessory, used, stem.high_mm, label, round(tab_mm - depth_mm, 6))
+    solid_steps = tuple(step for step in steps if step.shapes)
+    return board_drawing(accessory, solid_steps, stem.high_mm, label, round(tab_mm - depth_mm, 6))

@@ -140,7 +140,7 @@ def _scaled(shape: BaseGeometry, factor: float) -> BaseGeometry:
     return affinity.scale(shape, factor, factor, origin=(0, 0))
 
 
-def _places(shape: BaseGeometry, room: BaseGeometry) -> BaseGeometry:
+def _places(shape: BaseGeometry, area: BaseGeometry) -> BaseGeometry:
     """Return where the origin of a shape may be so that its convex hull stays inside the room.
 
     The hull meets an edge of the room exactly when the origin is in the sweep of the mirrored hull
@@ -148,12 +148,12 @@ def _places(shape: BaseGeometry, room: BaseGeometry) -> BaseGeometry:
     """
     mirrored = -shapely.get_coordinates(shape.convex_hull.exterior)
     sweeps: list[BaseGeometry] = []
-    for ring in shapely.get_rings(shapely.get_parts(room)):
+    for ring in shapely.get_rings(shapely.get_parts(area)):
         corners = shapely.get_coordinates(ring)
         edges = np.stack([corners[:-1], corners[1:]], axis=1)
         ends = (edges[:, :, None] + mirrored).reshape(len(edges), -1, 2)
         sweeps += list(shapely.convex_hull(shapely.linestrings(ends)))
-    return room.difference(union_all(sweeps)) if sweeps else room
+    return area.difference(union_all(sweeps)) if sweeps else area
 
 
 #: Space between two words, in cap heights.
@@ -191,7 +191,7 @@ def place_title(
 
 
 def _fit_title(
-    lines: tuple[str, ...], room: BaseGeometry, profile: Profile, mirrored: bool
+    lines: tuple[str, ...], area: BaseGeometry, profile: Profile, mirrored: bool
 ) -> Label | None:
     """Place lines in the largest size that fits the room; None if none fits."""
     try:
@@ -209,8 +209,8 @@ def _fit_title(
     last = math.floor(largest_mm / _SIZE_STEP_MM + 1e-6)
     for step in range(last, first - 1, -1):
         height = round(step * _SIZE_STEP_MM, 6)
-        for x_mm, y_mm in _middles(room):
-            if room.contains(affinity.translate(_scaled(box, height), x_mm, y_mm)):
+        for x_mm, y_mm in _middles(area):
+            if area.contains(affinity.translate(_scaled(box, height), x_mm, y_mm)):
                 front = letters.moved(x_mm, y_mm, height, mirrored)
                 text, depth_mm = " ".join(lines), profile.title_depth_mm
                 inlaid = profile.inlay != "none"
@@ -218,10 +218,10 @@ def _fit_title(
     return None
 
 
-def _middles(room: BaseGeometry) -> list[PointMm]:
+def _middles(area: BaseGeometry) -> list[PointMm]:
     """Return candidates for the middle of a title: of the room's box, then of its parts."""
-    left, bottom, right, top = room.bounds if not room.is_empty else (0.0,) * 4
-    parts = polygons(room)
+    left, bottom, right, top = area.bounds if not area.is_empty else (0.0,) * 4
+    parts = polygons(area)
     middles = [Point((left + right) / 2, (bottom + top) / 2), *(part.centroid for part in parts)]
     middles += [part.representative_point() for part in parts]
     return [(round(middle.x, 3), round(middle.y, 3)) for middle in middles]

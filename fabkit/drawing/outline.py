@@ -119,15 +119,15 @@ def largest_chamfer_mm(outline: Polygon) -> tuple[float, float]:
         >>> [round(value, 6) for value in largest_chamfer_mm(square)]
         [9.9, 20.0]
     """
-    limits = []
+    chamfers = []
     for ring in rings_mm(outline):
         shrink = [1 / math.tan(angle(*triple) / 2) for triple in corner_triples(ring)]
         for i, (start, end) in enumerate(zip(ring, (*ring[1:], ring[0]), strict=True)):
             rate = shrink[i] + shrink[(i + 1) % len(ring)]
             if rate > 0:
                 length = math.dist(start, end)
-                limits.append((length * (1 - _EDGE_LEFT) / rate, length))
-    return min(limits)
+                chamfers.append((length * (1 - _EDGE_LEFT) / rate, length))
+    return min(chamfers)
 
 
 def chamfer_outline(outline: Polygon, chamfer_mm: float) -> Polygon:

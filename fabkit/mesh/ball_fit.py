@@ -136,9 +136,9 @@ class _PoseTable:
         alike = self._reaches @ self._plain(reach)
         # Try only the best of similar rotations, and at most a dozen for each shape.
         alike[alike < alike[:, self.near].max(axis=2)] = -1.0
-        tried = np.argsort(-alike, axis=1)[:, :12]
-        which = np.repeat(np.arange(len(self.shapes)), tried.shape[1])
-        turns = self.rotations[tried.ravel()]
+        best = np.argsort(-alike, axis=1)[:, :12]
+        which = np.repeat(np.arange(len(self.shapes)), best.shape[1])
+        turns = self.rotations[best.ravel()]
         balls = self.balls[which]
         # Gauss-Newton for pitch, position, radius and rotation, shape (k, 8).
         around = np.broadcast_to(self.directions, (len(turns), *self.directions.shape))
@@ -231,11 +231,11 @@ def _score(points: Points, pose: _Pose) -> tuple[float, float]:
         return np.minimum(distance_to_skeleton(points, balls, ()) - radius, in_links)
 
     ball_points = (balls[:, None] + radius * _directions(1)).reshape(-1, 3)
-    near = cKDTree(positions).query(ball_points[outside(ball_points) > -1e-6])[0] < 0.1
+    met = cKDTree(positions).query(ball_points[outside(ball_points) > -1e-6])[0] < 0.1
     off = outside(positions)
     # As a share of the radius: else balls halfway along links of twice the pitch would pass for
     # links.
-    return float((off < min(0.1, 0.2 * radius)).mean() * near.mean()), float((off > 0.25).mean())
+    return float((off < min(0.1, 0.2 * radius)).mean() * met.mean()), float((off > 0.25).mean())
 
 
 def distance_to_skeleton(
@@ -290,13 +290,13 @@ def _with_roll(mesh: Mesh, body: BallBody, drawn: Points, fitted: Points) -> tup
 
 
 def _fit_ball(
-    mesh: Mesh, near: NDArray[np.bool_], middle: Points, radius: float
+    mesh: Mesh, is_near: NDArray[np.bool_], middle: Points, radius: float
 ) -> tuple[Points, float] | None:
     """Fit a sphere to the facets near it; None if too little of it is there."""
-    faces = mesh.faces[near]
+    faces = mesh.faces[is_near]
     corners = mesh.vertices[faces]
-    areas = mesh.as_trimesh.area_faces[near]
-    normals = mesh.as_trimesh.face_normals[near]
+    areas = mesh.as_trimesh.area_faces[is_near]
+    normals = mesh.as_trimesh.face_normals[is_near]
     for tolerance in (0.15, 0.08, 0.08):  # of the radius, closer each time
         off = np.linalg.norm(corners - middle, axis=2) - radius
         away = ((corners[:, 0] - middle) * normals).sum(axis=1)
@@ -395,8 +395,8 @@ def cross_sections(mesh: Any, ends: Points, heights: Sequence[float]) -> list[Ba
     sections, _, _ = mesh_multiplane(mesh, ends.mean(axis=0), axis, heights)
     for section in sections:
         lines = shapely.linestrings(section)
-        near = shapely.distance(lines, shapely.Point(0, 0)) < np.linalg.norm(axis) / 2
-        hulls.append(shapely.multilinestrings(lines[near]).convex_hull)
+        is_near = shapely.distance(lines, shapely.Point(0, 0)) < np.linalg.norm(axis) / 2
+        hulls.append(shapely.multilinestrings(lines[is_near]).convex_hull)
     return hulls
 
 

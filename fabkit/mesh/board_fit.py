@@ -144,12 +144,12 @@ def _identity(part: Part) -> tuple[str, bool]:
     return part.board.id, part.kind == LID
 
 
-def _best(explanations: Sequence[Part], used: Collection[tuple[str, bool]]) -> Part:
+def _best(explanations: Sequence[Part], used_names: Collection[tuple[str, bool]]) -> Part:
     """Return the best explanation: of equal boards an unused one, its centroid farthest back."""
     # Boards of one shape are equally good.
     best_score = max(part.score for part in explanations) - 1e-6
     equal = [part for part in explanations if part.score >= best_score]
-    best = min(equal, key=lambda part: _identity(part) in used)
+    best = min(equal, key=lambda part: _identity(part) in used_names)
     # A notch may change a tray's floor slightly; one cell more or less is another orientation.
     cells = best.board.cells if best.board else ()
     tolerance = min(0.03, 1 / len(cells)) if best.kind == TRAY else 1e-6
@@ -271,8 +271,8 @@ def cell_centres_mm(lattice: Lattice, board: Board, unit_mm: float) -> Points:
 def hole_at(circles: Sequence[FittedCircle], middle: Points, unit_mm: float) -> FittedCircle | None:
     """Return the round hole of the cell with this middle, shape (2,); None if there is none."""
     away = np.linalg.norm(centres_of(circles) - middle, axis=1)
-    near = away.min(initial=math.inf) <= _NEAR_UNITS * unit_mm
-    return circles[int(away.argmin())] if near else None
+    is_near = away.min(initial=math.inf) <= _NEAR_UNITS * unit_mm
+    return circles[int(away.argmin())] if is_near else None
 
 
 def post_heights_mm(part: Part, lattice: Lattice) -> Points:
@@ -326,14 +326,14 @@ def _match_cells(
     for _ in range(3):
         away = np.abs(holes[:, None] - (scale * cells + shift))
         nearest, off = away.argmin(axis=1), away.min(axis=1)
-        near = off < _NEAR_UNITS * unit
-        if near.sum() < 0.6 * len(cells):
+        is_near = off < _NEAR_UNITS * unit
+        if is_near.sum() < 0.6 * len(cells):
             return None
         # Outliers do not determine the lattice.
-        usual = near & (off <= max(0.02, 4 * float(np.median(off[near]))))
+        usual = is_near & (off <= max(0.02, 4 * float(np.median(off[is_near]))))
         columns = np.column_stack([cells[nearest[usual]], np.ones(usual.sum())])
         scale, shift = map(complex, np.linalg.lstsq(columns, holes[usual], rcond=None)[0])
-    matched = len(set(nearest[near].tolist()))
+    matched = len(set(nearest[is_near].tolist()))
     score = matched / (len(cells) + len(holes) - matched)
     return (score, scale, shift) if abs(scale) > unit / 2 else None
 
@@ -366,10 +366,10 @@ def _fit_trays(standing: Part, _: PuzzleSet, regions: Sequence[_Region]) -> list
 
 
 def _tray(
-    standing: Part, floor: BaseGeometry, cut: BaseGeometry, place: _Region, quarter_turns: int
+    standing: Part, floor: BaseGeometry, cut: BaseGeometry, target: _Region, quarter_turns: int
 ) -> Part | None:
     """Return a tray placed on its region; None if its floor does not match or lacks walls."""
-    board, unit_mm, region = place
+    board, unit_mm, region = target
     floor = affinity.rotate(floor, 90 * quarter_turns, origin=(0, 0))
     cut = affinity.rotate(cut, 90 * quarter_turns, origin=(0, 0))
     # A notch may reach to the floor on one side, so align one of two opposite sides with the
@@ -389,12 +389,12 @@ def _tray(
     directions, which = np.unique(along[1].round(6), axis=0, return_inverse=True)
     for _ in range(3):
         away = wall_distances(affinity.translate(cut, *shift), *along)
-        near = np.isfinite(away)
-        if near.mean() < 0.5:  # the share of its outline with walls
+        has_wall = np.isfinite(away)
+        if has_wall.mean() < 0.5:  # the share of its outline with walls
             return None
         # Walls all around are at an even distance from the region, along most of each side.
-        sides = np.unique(which[near])
-        middles = [np.median(away[near & (which.ravel() == side)]) for side in sides]
+        sides = np.unique(which[has_wall])
+        middles = [np.median(away[has_wall & (which.ravel() == side)]) for side in sides]
         columns = np.column_stack([np.ones(len(sides)), directions[sides]])
         shift -= np.linalg.lstsq(columns, np.array(middles), rcond=None)[0][1:]
     vertices = moved(standing.vertices, 1j**quarter_turns, complex(*shift))

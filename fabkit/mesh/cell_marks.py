@@ -153,7 +153,7 @@ def _sorted(marks: Mapping[Cell, str]) -> Marks:
 
 
 def _differences(
-    puzzle: PuzzleSet, read: Mapping[Cell, str], drawn: Mapping[Cell, str]
+    puzzle: PuzzleSet, read: Mapping[Cell, str], marks_drawn: Mapping[Cell, str]
 ) -> dict[Cell, str]:
     """Return how marks differ from those drawn on one side, by cell; colours do not show."""
 
@@ -162,7 +162,7 @@ def _differences(
         return f"a {shown}" if shown in LOOKS else "no mark"
 
     return {
-        cell: f"{look(read, cell)} instead of {look(drawn, cell)}"
-        for cell in sorted({*read, *drawn})
-        if look(read, cell) != look(drawn, cell)
+        cell: f"{look(read, cell)} instead of {look(marks_drawn, cell)}"
+        for cell in sorted({*read, *marks_drawn})
+        if look(read, cell) != look(marks_drawn, cell)
     }

@@ -157,7 +157,7 @@ def _classified(part: Part, open_: _Open, space: _Positions) -> Iterator[tuple[s
     # Steps separate marks and hollows from the rest, which keeps its own steps.
     steps = open_.groups(space, at_steps=True)
     hollows: list[Cavity] = []
-    rest = space[:0]
+    others = space[:0]
     for step in steps:
         cavity = open_.cavity(step)
         if is_closed and len(steps) > 1 and _is_mark(cavity):
@@ -165,8 +165,8 @@ def _classified(part: Part, open_: _Open, space: _Positions) -> Iterator[tuple[s
         elif _is_hollow(part, cavity):
             hollows.append(cavity)
         else:
-            rest = np.union1d(rest, step)
-    for positions in open_.groups(rest):
+            others = np.union1d(others, step)
+    for positions in open_.groups(others):
         # If it opens into a hollow, its depth counts from the part's own face.
         cavity = replace(open_.cavity(positions), below=whole.below, above=whole.above)
         cavity = replace(cavity, low_mm=whole.low_mm) if whole.below else cavity
@@ -181,16 +181,16 @@ def _classified(part: Part, open_: _Open, space: _Positions) -> Iterator[tuple[s
     for hollow in hollows:
         if _is_pocket(hollow) and (letter := _raised_letter(hollow)):
             yield from (("pockets", hollow), ("letters", letter))
-        elif not _is_pocket(hollow) or not len(rest):
+        elif not _is_pocket(hollow) or not len(others):
             yield "hollows", hollow
 
 
 def _released(open_: _Open, space: _Positions, thickness_mm: float) -> list[tuple[str, Cavity]]:
     """Return a recess and the narrow push-out hole from its end, round at the face; or nothing."""
-    below, *rest = open_.groups(space, at_steps=True)
-    if not rest:
+    below, *others = open_.groups(space, at_steps=True)
+    if not others:
         return []
-    recess, hole = open_.cavity(below), open_.cavity(np.concatenate(rest))
+    recess, hole = open_.cavity(below), open_.cavity(np.concatenate(others))
     end = hole.cuts[-1][1]
     is_narrow = _fills(end) > 0.85 and end.area < recess.middle.area / 2
     is_released = is_narrow and not recess.beside and _is_recess(recess, thickness_mm)
@@ -215,8 +215,8 @@ def _slices(part: Part) -> Iterator[Slice]:
     for low, high in itertools.pairwise(sorted(main)):
         if high - low < 2 * part.sections.noise_mm:
             continue  # one height, with noise
-        near = min(0.01, (high - low) / 4)
-        for height in (low + near, high - near):
+        off_mm = min(0.01, (high - low) / 4)
+        for height in (low + off_mm, high - off_mm):
             material = part.sections.at(height)
             inside = 0.0 if material.is_empty else shapely.distance(sides, filled(material))
             yield Slice(height, low, high, material, float(np.median(inside)))
@@ -315,8 +315,8 @@ def _open_areas(part: Part, cut: Slice) -> Iterator[tuple[BaseGeometry, bool]]:
     yield from ((hole, False) for hole in holes_in(cut.material) if hole.area > _LEAST_MM2)
     # Chamfers, fillets and inclined sides leave a ring open all around, which is not a notch.
     inset = part.silhouette.buffer(-cut.inside_mm, join_style="mitre", mitre_limit=10)
-    beside = inset.difference(filled(cut.material)).buffer(-_NOTCH_MM / 2)
-    for notch in polygons_by_size(beside):
+    notches = inset.difference(filled(cut.material)).buffer(-_NOTCH_MM / 2)
+    for notch in polygons_by_size(notches):
         yield notch.buffer(_NOTCH_MM / 2 + cut.inside_mm) & part.silhouette, True
 
 

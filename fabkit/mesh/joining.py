@@ -80,8 +80,8 @@ def _match(mesh: Mesh, drawing: BoardDrawing, whole: tuple[float, ...]) -> Part 
     for points, _ in mesh.orientations.upright:
         if (np.abs(np.sort(np.ptp(points, axis=0)) - np.sort(size)) > _SIZE_OFF_MM).any():
             continue
-        for over, turns in itertools.product(([1, 1, 1], [1, -1, -1]), range(4)):
-            upright, _ = aligned_to_axes(points * np.array(over))
+        for side, turns in itertools.product(([1, 1, 1], [1, -1, -1]), range(4)):
+            upright, _ = aligned_to_axes(points * np.array(side))
             vertices = moved(upright, 1j**turns)
             if (np.abs(np.ptp(vertices, axis=0) - size) > _SIZE_OFF_MM).any():
                 continue

@@ -104,7 +104,7 @@ def _back_is_below(part: Part) -> bool | None:
     scratches have no room for a disc.
     """
     height = part.sections.high
-    room = 0.04 * min(height, np.ptp(part.vertices[:, :2], axis=0).max())
+    disc = 0.04 * min(height, np.ptp(part.vertices[:, :2], axis=0).max())
     shares = (0.02, 0.05, 0.1, 0.25, 0.4, 0.6, 0.75, 0.9, 0.95, 0.98)
     cuts = [union_all(holes_in(part.sections.at(share * height))) for share in shares]
     through = shapely.intersection_all(cuts)
@@ -113,7 +113,7 @@ def _back_is_below(part: Part) -> bool | None:
         """Return the number of heights with pockets open on the first side; 0 without any."""
         pockets, deep = union_all(cuts[:3]) - through, 0
         for cut in cuts[2:]:
-            if pockets.buffer(-room).is_empty:
+            if pockets.buffer(-disc).is_empty:
                 break
             pockets, deep = pockets & cut, deep + 1
         return deep
@@ -261,15 +261,15 @@ def _common_unit(fits: Sequence[Sequence[_Fit]], expected: Sequence[float]) -> f
     rotated by 45 degrees, on one 1.41 times as wide.)
     """
     likely = [[fit for fit in mesh_fits if fit.score > _ALIKE] for mesh_fits in fits]
-    ranks, tried = [], 0.0
+    ranks, last_unit = [], 0.0
     for unit in sorted(fit.unit for mesh_fits in likely for fit in mesh_fits):
-        if unit > tried * (1 + _ONE_UNIT / 6):
-            tried = unit
-            near = [[fit for fit in mesh_fits if _is_near(fit.unit, unit)] for mesh_fits in likely]
-            best = [max(mesh_fits, key=lambda fit: fit.score) for mesh_fits in near if mesh_fits]
-            fitted = median(fit.unit for fit in best)
+        if unit > last_unit * (1 + _ONE_UNIT / 6):
+            last_unit = unit
+            of_unit = [[fit for fit in each if _is_near(fit.unit, unit)] for each in likely]
+            best = [max(each, key=lambda fit: fit.score) for each in of_unit if each]
+            unit_of_best = median(fit.unit for fit in best)
             total = round(sum(fit.score for fit in best), 2)
-            ranks.append((len(best), _is_near(fitted, *expected), total, fitted))
+            ranks.append((len(best), _is_near(unit_of_best, *expected), total, unit_of_best))
     return max(ranks)[-1] if ranks else None
 
 
@@ -286,20 +286,20 @@ def _best_fit(
         # A clearance takes most from small pieces, which therefore suggest a smaller unit.
         return [fit for fit in fits if 0.9 < fit.unit / unit < 1 + _ONE_UNIT]
 
-    near = near_unit(fits)
-    best = max(near, key=lambda fit: fit.score, default=None)
+    candidates = near_unit(fits)
+    best = max(candidates, key=lambda fit: fit.score, default=None)
     if best is None or best.shape is None or best.score < _ALIKE:
         return None
     is_back = _back_is_below(best.part)
     if is_back is None and best.part.tilt_degrees > _UPRIGHT_DEGREES:
         is_back = not best.shape.mirrored  # not oriented on purpose: orient it as drawn
     if is_back is False:
-        over = replace(best.part.turned_over(), score=1.0)
-        again = near_unit(_Stand(over, lattice, shapes).hypotheses)
-        near = [fit for fit in near if fit.part is not best.part] + again
+        turned_part = replace(best.part.turned_over(), score=1.0)
+        again = near_unit(_Stand(turned_part, lattice, shapes).hypotheses)
+        candidates = [fit for fit in candidates if fit.part is not best.part] + again
         best = max(again, key=lambda fit: fit.score, default=best)
     kind = best.shape and best.shape.kind
-    others = [fit.score for fit in near if fit.shape and fit.shape.kind != kind]
+    others = [fit.score for fit in candidates if fit.shape and fit.shape.kind != kind]
     fit = _refined(best, lattice, unit)
     fit = replace(fit, runner_up=max(others, default=0.0))
     return fit if _overlap_ratio(fit, lattice) > _THERE else None

@@ -32,7 +32,7 @@ def capsules(places: Points, bonds: Sequence[tuple[int, int]], radius_mm: float)
     import manifold3d
 
     sphere = manifold3d.Manifold.sphere(radius_mm, 16)
-    balls = [sphere.translate(place) for place in places.tolist()]
+    balls = [sphere.translate(centre) for centre in places.tolist()]
     return [manifold3d.Manifold.batch_hull([balls[i] for i in bond]) for bond in bonds]
 
 
@@ -79,8 +79,8 @@ def split_by_prisms(
         corners = [np.asarray(ring.coords)[:-1] for ring in rings]
         outline = manifold3d.CrossSection(corners, manifold3d.FillRule.EvenOdd)
         cutter += outline.extrude(high_mm - low_mm).translate((0.0, 0.0, low_mm))
-    inside, rest = mesh.manifold.split(cutter)
-    return _mesh_of(rest, mesh.name), _mesh_of(inside, mesh.name)
+    inside, outside = mesh.manifold.split(cutter)
+    return _mesh_of(outside, mesh.name), _mesh_of(inside, mesh.name)
 
 
 def joined(meshes: Sequence[Mesh]) -> Mesh:

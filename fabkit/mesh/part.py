@@ -187,10 +187,10 @@ class Part:
         recesses and letters are not rings of the outline), then each hole of the fitted outline, in
         order; empty where the area of this part does not surround it."""
         rings = [filled(area)]
-        open_ = [Polygon(ring) for polygon in polygons_by_size(area) for ring in polygon.interiors]
+        open_areas = [Polygon(ring) for part in polygons_by_size(area) for ring in part.interiors]
         for ring in self.outline.canonical.interiors if self.outline else ():
             middle = Polygon(ring).representative_point()
-            around = [opening for opening in open_ if opening.contains(middle)]
+            around = [opening for opening in open_areas if opening.contains(middle)]
             rings.append(min(around, key=lambda opening: opening.area, default=Polygon()))
         return rings
 

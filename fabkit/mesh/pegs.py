@@ -71,8 +71,8 @@ def _back_mm(part: Part) -> float | None:
         return None
     feet, plate = (filled(sections.at(share * height_mm)) for share in (0.5, 1.5))
     # The end of a pocket in the back of a rounded piece is inside the area below it.
-    beside = sections.flat(height_mm, DOWN).difference(feet).area > area / 2
-    return height_mm if beside and 0 < feet.area < 0.9 * plate.area else None
+    is_beside = sections.flat(height_mm, DOWN).difference(feet).area > area / 2
+    return height_mm if is_beside and 0 < feet.area < 0.9 * plate.area else None
 
 
 def _circles(part: Part, height_mm: float) -> list[FittedCircle]:

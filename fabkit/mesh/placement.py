@@ -146,10 +146,10 @@ def placements_on(sides: Sequence[OrientedPiece], cells: Collection[Cell]) -> li
         (piece, pose) for piece in sides for pose in moves_onto(piece.lattice, piece.cells, cells)
     ]
     upright = [(piece, pose) for piece, pose in placements if not pose[0].flipped]
-    over = [(piece, pose) for piece, pose in placements if piece.flat]
-    if not upright and not over:
+    flat = [(piece, pose) for piece, pose in placements if piece.flat]
+    if not upright and not flat:
         raise InputError.of(sides[0].key, "does not have the shape that the solution needs")
-    return upright or over[:1]
+    return upright or flat[:1]
 
 
 def posed(points: Iterable[Point], pose: Pose) -> list[Point]:

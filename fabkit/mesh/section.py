@@ -65,14 +65,14 @@ class Sections:
 
     def levels(self) -> list[float]:
         """Return the heights of vertices, ascending, with nearby ones merged."""
-        flats, near = np.array(self._flat_levels), self.scatter_mm
+        flats, scatter_mm = np.array(self._flat_levels), self.scatter_mm
         heights = np.unique(self.vertices[:, 2])
         if len(flats):
-            heights = heights[np.abs(heights[:, None] - flats).min(axis=1) > near]
+            heights = heights[np.abs(heights[:, None] - flats).min(axis=1) > scatter_mm]
         # Vertices scatter around one height, but spread out along a curve.
-        run = np.cumsum(np.diff(heights, prepend=-np.inf) > near)
+        run = np.cumsum(np.diff(heights, prepend=-np.inf) > scatter_mm)
         starts = heights[np.searchsorted(run, run)]
-        step = ((heights - starts) / (4 * near)).astype(np.int64)
+        step = ((heights - starts) / (4 * scatter_mm)).astype(np.int64)
         first = np.unique(np.column_stack([run, step]), axis=0, return_index=True)[1]
         return sorted([*self._flat_levels, *heights[first].tolist()])
 
@@ -149,7 +149,7 @@ class Sections:
 
 
 def _heaviest(
-    corners: Points, areas: NDArray[np.float64], near: float
+    corners: Points, areas: NDArray[np.float64], reach: float
 ) -> Iterator[tuple[NDArray[np.int64], float]]:
     """Cluster faces by height: the indices and mean height of the heaviest cluster, then the next.
 
@@ -158,13 +158,13 @@ def _heaviest(
     middles = corners.mean(axis=1)
     order = np.argsort(middles, kind="stable")
     while len(order):
-        ends = np.searchsorted(middles[order], middles[order] + 2 * near, side="right")
+        ends = np.searchsorted(middles[order], middles[order] + 2 * reach, side="right")
         sums = np.concatenate([[0.0], np.cumsum(areas[order])])
         start = int(np.argmax(sums[ends] - sums[:-1]))
         chosen = order[start : ends[start]]
         height = float(corners[chosen].min() + corners[chosen].max()) / 2
         yield chosen, height
-        is_left = np.abs(middles[order] - height) > near
+        is_left = np.abs(middles[order] - height) > reach
         is_left[start : ends[start]] = False
         order = order[is_left]
 

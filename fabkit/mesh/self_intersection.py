@@ -108,9 +108,9 @@ def _near_pairs(triangles: Points, step: int) -> Iterator[Indices]:
     for start in range(0, len(boxes), step):
         first, second = tree.query(boxes[start : start + step])
         first += start
-        near = (low[z, first] <= high[z, second]) & (low[z, second] <= high[z, first])
-        near &= first < second
-        batch.append(np.stack([first[near], second[near]]))
+        is_near = (low[z, first] <= high[z, second]) & (low[z, second] <= high[z, first])
+        is_near &= first < second
+        batch.append(np.stack([first[is_near], second[is_near]]))
         size += batch[-1].shape[1]
         if size >= _PAIRS_AT_ONCE:
             yield np.concatenate(batch, axis=1)

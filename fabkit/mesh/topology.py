@@ -66,11 +66,11 @@ def flipped_faces(mesh: Mesh) -> Indices:
     as_is_links = np.column_stack([first_face, turned])
     over_links = np.column_stack([first_face + count, (turned + count) % (2 * count)])
     joined = component_labels(2 * count, np.concatenate([as_is_links, over_links]))
-    as_is, over = joined[:count], joined[count:]
+    as_is, flipped = joined[:count], joined[count:]
     sizes = np.bincount(as_is, minlength=2 * count)
-    fewer = (sizes[as_is] < sizes[over]) | ((sizes[as_is] == sizes[over]) & (as_is > over))
+    fewer = (sizes[as_is] < sizes[flipped]) | ((sizes[as_is] == sizes[flipped]) & (as_is > flipped))
     disagreeing = np.isin(np.arange(count), [first_face[differ], second_face[differ]])
-    return np.flatnonzero(np.where(as_is == over, disagreeing, fewer))
+    return np.flatnonzero(np.where(as_is == flipped, disagreeing, fewer))
 
 
 def component_labels(count: int, links: Indices) -> Indices:

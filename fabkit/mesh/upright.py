@@ -122,15 +122,15 @@ def _measure_recess(section: BaseGeometry, middle: float, diameter: float) -> li
         before = max((x for x in ends if x <= middle), default=left)
         return before, min((x for x in ends if x > middle), default=right)
 
-    beside = middle + _BESIDE * diameter
-    material = upright(beside)
+    off_middle = middle + _BESIDE * diameter
+    material = upright(off_middle)
     is_open = bool(material) and material[0][0] > low + _ON_LINE_MM
     if len(material) < 1 + (not is_open):
         return []
     start, end = (low, material[0][0]) if is_open else (material[0][1], material[1][0])
     from_x, to_x = void((start + end) / 2)
     measures = [
-        Measure("recess-depth", (beside, start), (beside, end)),
+        Measure("recess-depth", (off_middle, start), (off_middle, end)),
         Measure("recess-diameter", (from_x, (start + end) / 2), (to_x, (start + end) / 2)),
     ]
     if is_open:
@@ -139,12 +139,12 @@ def _measure_recess(section: BaseGeometry, middle: float, diameter: float) -> li
         if wider_mm > 2 * _AT_MOUTH_MM:
             measures.append(Measure("lead-in", (to_x, start), (to_x + wider_mm, start)))
     else:
-        measures.append(Measure("floor", (beside, low), (beside, start)))
+        measures.append(Measure("floor", (off_middle, low), (off_middle, start)))
     roofs = []
     for x in np.linspace(-_BESIDE, _BESIDE, _PLACES) * diameter + middle:
         above = [span for span in upright(float(x)) if abs(span[0] - end) < _ON_LINE_MM]
         roofs += [(span[1] - span[0], float(x), span) for span in above]
     if roofs:
-        _, x, (under, over) = min(roofs)
-        measures.append(Measure("roof", (x, under), (x, over)))
+        _, x, (lower, upper) = min(roofs)
+        measures.append(Measure("roof", (x, lower), (x, upper)))
     return measures

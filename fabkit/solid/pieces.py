@@ -182,8 +182,8 @@ def _polar(radius: float, angle: float, height: float) -> cq.Vector:
 def build_ball_piece(drawing: BallDrawing) -> cq.Shape:
     """Build the piece as it is printed; all its surfaces are spheres, cylinders and planes."""
     spheres = [
-        cq.Solid.makeSphere(drawing.ball_mm / 2, angleDegrees1=-90).moved(cq.Location(place))
-        for place in drawing.balls_mm
+        cq.Solid.makeSphere(drawing.ball_mm / 2, angleDegrees1=-90).moved(cq.Location(centre))
+        for centre in drawing.balls_mm
     ]
     up, radius_mm = cq.Vector(0, 0, 1), drawing.link_mm / 2
     links = [

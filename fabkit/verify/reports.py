@@ -132,20 +132,20 @@ def check(
     The odds of challenges are computed from the given printer error, or else from that of a
     calibrated profile.
     """
-    limits = scan.limits(profile)
-    answers = scan.solve_and_assemble(limits, budget_s, progress, answers)
+    sizes = scan.limits(profile)
+    answers = scan.solve_and_assemble(sizes, budget_s, progress, answers)
     left = [result.challenge.id for result in answers if not result.as_expected]
     named = f" ({', '.join(left)})" if left else ""
     what = f"challenges whose answer differs from the catalog{named}"
     of_set = *set_findings(scan.parts, scan.as_printed), *scan.scale_findings()
     findings = *of_set, count_finding("assembly", len(left), 0, what)
-    parts = scan.inspect(limits, progress)
+    parts = scan.inspect(sizes, progress)
     odds = None
     if error or profile.side_sd_mm:
         from fabkit.printing.odds import PrinterError
 
         error = error or PrinterError.of_profile(profile)
-        odds = _tolerance_of(scan, answers, limits, error, progress)
+        odds = _tolerance_of(scan, answers, sizes, error, progress)
     forces = _magnet_forces_of(scan, answers, profile)
     return CheckReport(scan, profile, findings, parts, tuple(answers), odds, forces)
 

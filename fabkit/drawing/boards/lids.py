@@ -302,8 +302,8 @@ class SnapLid:
 
     def _both_sides(self, area: Polygon, half_mm: float) -> tuple[Prism, ...]:
         return tuple(
-            Prism(side, place - half_mm, place + half_mm, "y")
-            for place in self.places_mm
+            Prism(side, centre - half_mm, centre + half_mm, "y")
+            for centre in self.places_mm
             for side in (area, _mirrored(area))
         )
 

@@ -140,16 +140,16 @@ def _parts_of(puzzle: PuzzleSet, whole: Printable, profile: Profile) -> Sequence
 def _grid(size: tuple[float, float], profile: Profile) -> _Grid:
     """Return the grid with the fewest parts that fit the bed; a single part if no grid does."""
     grids = []
-    for room in bed_rooms_mm(profile):
-        if sum(size) <= math.sqrt(2) * min(room):  # at 45 degrees
+    for bed in bed_rooms_mm(profile):
+        if sum(size) <= math.sqrt(2) * min(bed):  # at 45 degrees
             return _Grid(1, 1, size)
-        if min(room) >= MIN_ROOM_MM:
+        if min(bed) >= MIN_ROOM_MM:
             # All parts of a row have dovetails, except the last one.
             counts = [
                 math.ceil(round((side - _LONGEST_TAIL_MM) / (free - _LONGEST_TAIL_MM), 6))
-                for side, free in zip(size, room, strict=True)
+                for side, free in zip(size, bed, strict=True)
             ]
-            grids.append(_Grid(max(1, counts[0]), max(1, counts[1]), room))
+            grids.append(_Grid(max(1, counts[0]), max(1, counts[1]), bed))
     return min(grids, key=lambda grid: grid.count, default=_Grid(1, 1, size))
 
 
@@ -182,14 +182,14 @@ def draft_part(
     level = [shapely.LineString([(left, y), (right, y)]) for y in rows]
     upright = [shapely.LineString([(x, front), (x, back)]) for x in columns]
     edges = shapely.union_all([edges, *shapely.buffer(shapely.points(centres), _MIDDLE_MM)])
-    beside = shapely.union_all([edges, *shapely.buffer(level, _BESIDE_CROSSING_MM)])
-    area = _with_tails(area, columns, column, beside, bottom)
-    beside = _transposed(shapely.union_all([edges, *shapely.buffer(upright, _BESIDE_CROSSING_MM)]))
-    area = _with_tails(_transposed(area), rows, row, beside, _transposed(bottom))
+    avoided = shapely.union_all([edges, *shapely.buffer(level, _BESIDE_CROSSING_MM)])
+    area = _with_tails(area, columns, column, avoided, bottom)
+    avoided = _transposed(shapely.union_all([edges, *shapely.buffer(upright, _BESIDE_CROSSING_MM)]))
+    area = _with_tails(_transposed(area), rows, row, avoided, _transposed(bottom))
     area = mitre_offset(_transposed(area), -profile.joint_mm)
     around = shapely.box(*whole.outline.bounds).buffer(2 * _OUTSIDE_MM, join_style="mitre")
     high_mm = whole.thickness_mm + _OUTSIDE_MM
-    cutters = [Prism(rest, -_OUTSIDE_MM, high_mm) for rest in polygons(around.difference(area))]
+    cutters = [Prism(part, -_OUTSIDE_MM, high_mm) for part in polygons(around.difference(area))]
     label = _label_on(whole.label, area)
     steps = (*whole.steps, Step(True, tuple(cutters)))
     low_mm = whole.label_low_mm if label else 0.0
@@ -261,9 +261,9 @@ def _tails(cut: float, edges: BaseGeometry, bottom: BaseGeometry) -> list[Polygo
     tails: list[Polygon] = []
     middles: list[tuple[float, float]] = []
     for width in _TAIL_WIDTHS_MM:
-        end, beside = cut + _TAIL_LENGTH * width, width / 2 + _BESIDE_TAIL_MM
+        end, half_mm = cut + _TAIL_LENGTH * width, width / 2 + _BESIDE_TAIL_MM
         ends = cut - _BEHIND_TAIL_MM, end + _BESIDE_TAIL_MM
-        boxes = shapely.box(ends[0], candidates - beside, ends[1], candidates + beside)
+        boxes = shapely.box(ends[0], candidates - half_mm, ends[1], candidates + half_mm)
         free = shapely.contains(bottom, boxes) & ~shapely.intersects(edges, boxes)
         for middle in candidates[free].tolist():
             if all(

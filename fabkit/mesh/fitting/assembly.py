@@ -108,10 +108,10 @@ def assemble(
     for pair in np.flatnonzero(gaps_mm < profile.gap_min_mm):
         (piece, pose), (other, other_pose) = placements[i[pair]], placements[j[pair]]
         if piece.is_solid and other.is_solid:
-            solid, beside = piece.at(pose), other.at(other_pose)
-            overlaps_mm3[pair] = (solid ^ beside).volume()
+            solid, other_solid = piece.at(pose), other.at(other_pose)
+            overlaps_mm3[pair] = (solid ^ other_solid).volume()
             # The library searches only up to this distance.
-            apart_mm = solid.min_gap(beside, profile.gap_min_mm)
+            apart_mm = solid.min_gap(other_solid, profile.gap_min_mm)
             gaps_mm[pair] = apart_mm if overlaps_mm3[pair] <= TINY_MM3 else 0.0
     edges_mm = _edge_gaps_mm(placements, i, j)
     worst = {(key, "the board"): (mm3, math.inf, -math.inf) for key, mm3 in in_board_mm3.items()}
@@ -119,8 +119,8 @@ def assemble(
         pairs = (keys[i] == key) & (keys[j] == other_key)
         sizes = overlaps_mm3[pairs].max(), gaps_mm[pairs].min(), edges_mm[pairs].max()
         worst[key, other_key] = sizes
-    open_ = sorted({piece.key for piece, _ in placements if not piece.is_solid})
-    messages = [f"{key} is not closed; its overlaps cannot be measured" for key in open_]
+    open_keys = sorted({piece.key for piece, _ in placements if not piece.is_solid})
+    messages = [f"{key} is not closed; its overlaps cannot be measured" for key in open_keys]
     for both_keys, sizes in worst.items():
         messages += _pair_problems(" and ".join(both_keys), *sizes, profile)
     messages += [
@@ -134,7 +134,7 @@ def assemble(
         min(gaps_mm.tolist(), default=None),
         max(edges_mm[edges_mm >= 0].tolist(), default=None),
         max(outside_mm.values()),
-        not open_,
+        not open_keys,
         tuple(messages),
     )
 
@@ -180,20 +180,20 @@ def _edge_gaps_mm(
     pair_of = pair_of[line_of[:-1][goes_on][long]]
     ends = shapely.line_interpolate_point(edges[long][:, None], [_END_ZONE_MM, -_END_ZONE_MM])
     stretches = shapely.linestrings(shapely.get_coordinates(ends).reshape(-1, 2, 2))
-    beside = shapely.buffer(stretches, _EDGE_REACH_MM, cap_style="flat")
+    strips = shapely.buffer(stretches, _EDGE_REACH_MM, cap_style="flat")
     sections = np.array([piece.place(piece.section, [pose])[0] for piece, pose in placements])
-    found_mm = np.full(len(i), -math.inf)
+    largest_mm = np.full(len(i), -math.inf)
     for near_side, far_side in ((i, j), (j, i)):
         sides, others = sections[near_side[pair_of]], sections[far_side[pair_of]]
         nearest = shapely.shortest_line(shapely.boundary(sides)[:, None], ends)
         gaps_mm = shapely.distance(shapely.get_point(nearest, 0), others[:, None])
-        np.maximum.at(found_mm, pair_of, gaps_mm.max(axis=1))
+        np.maximum.at(largest_mm, pair_of, gaps_mm.max(axis=1))
         points, side_of = shapely.get_coordinates(sides, return_index=True)
         corners = shapely.points(points)
-        near = shapely.contains(beside[side_of], corners)
-        gaps_mm = shapely.distance(corners[near], others[side_of[near]])
-        np.maximum.at(found_mm, pair_of[side_of[near]], gaps_mm)
-    return found_mm
+        is_beside = shapely.contains(strips[side_of], corners)
+        gaps_mm = shapely.distance(corners[is_beside], others[side_of[is_beside]])
+        np.maximum.at(largest_mm, pair_of[side_of[is_beside]], gaps_mm)
+    return largest_mm
 
 
 def _border(piece: OrientedPiece, pose: Pose) -> BaseGeometry:

@@ -202,8 +202,8 @@ def _board_findings(
         yield from _circles(part, middles, heights, "socket", asked_mm)
         yield from _worst("board-socket-depth", depths, middles, profile.peg_height_mm + 0.1)
     if above:
-        limits = near(profile.board_clearance_mm, TOLERANCE_MM)
-        yield from _worst("board-opening", *clearances_mm(part, lattice), *limits)
+        clearance = near(profile.board_clearance_mm, TOLERANCE_MM)
+        yield from _worst("board-opening", *clearances_mm(part, lattice), *clearance)
         if profile.relief_mm and part.kind == TRAY:
             yield from _corners(region, sections.at(above[0].middle_mm), profile)
         yield from _walls(part, region, _near_ends(above), profile)
@@ -217,9 +217,9 @@ def _board_findings(
             engraved_mm = profile.text_depth_mm if has_text else profile.title_depth_mm
             floors[floors < part.rest_mm - TOLERANCE_MM] += engraved_mm
         # Nothing goes through between the middles either, near the bed.
-        open_ = region - _without_joints(part, min(floor_mm / 4, 0.3))
-        if open_.area > TOLERANCE_MM:
-            yield from check_limits("board-floor", [(0.0, open_)], floor_mm)
+        holes = region - _without_joints(part, min(floor_mm / 4, 0.3))
+        if holes.area > TOLERANCE_MM:
+            yield from check_limits("board-floor", [(0.0, holes)], floor_mm)
         else:
             yield from _worst("board-floor", floors, middles, floor_mm - 2 * sections.noise_mm)
         if has_text:

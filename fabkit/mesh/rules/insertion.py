@@ -123,10 +123,10 @@ def insertion_findings(
     findings: dict[str, list[Finding]] = {}
     for done, (key, part) in enumerate(parts.items()):
         counted(progress, done, len(parts), key)
-        over: list[OrientedPiece] = []
+        turned_over: list[OrientedPiece] = []
         if isinstance(part, PeggedPart):
             orientations = [peg_orientation(key, part, lattice, board.unit_mm, over=False)]
-            over = [peg_orientation(key, part, lattice, board.unit_mm, over=True)]
+            turned_over = [peg_orientation(key, part, lattice, board.unit_mm, over=True)]
         else:
             orientations = list(ball_orientations(key, part, board.unit_mm))
         if insertion is None or not orientations[0].is_solid:
@@ -138,7 +138,7 @@ def insertion_findings(
         findings[key] = insertion.fit_findings(orientations)
         if len(findings[key]) > 1:
             findings[key] += insertion.play_findings(orientations, profile)
-            findings[key] += [insertion.protrusion_finding(orientations[0], x) for x in over]
+            findings[key] += [insertion.protrusion_finding(orientations[0], x) for x in turned_over]
     for key in margins if len(margins) > 1 else ():
         # A piece that is inside its own cells by some margin is apart from every other piece by the
         # sum of both margins.
@@ -169,9 +169,9 @@ class _Insertion:
         around = shapely.box(*self._bounds)
         prisms: list[tuple[float, float, BaseGeometry]] = []
         for low, high in itertools.pairwise(self._sections.levels()):
-            near = min(1e-4, (high - low) / 4)  # beyond what single precision makes of heights
-            lower = self._sections.at(low + near) & around
-            upper = self._sections.at(high - near) & around
+            off_mm = min(1e-4, (high - low) / 4)  # beyond what single precision makes of heights
+            lower = self._sections.at(low + off_mm) & around
+            upper = self._sections.at(high - off_mm) & around
             # Inclined walls are sliced so finely that they are nearly vertical.
             leans = (lower ^ upper).area > 0.005 * lower.length
             heights = np.linspace(low, high, math.ceil((high - low) / 0.05) + 1 if leans else 2)
@@ -191,8 +191,8 @@ class _Insertion:
                 places, turns = places + len(poses), turns + 1
                 for overlap_mm3, pose in self._blocked(piece, poses):
                     cells = sorted(map(piece.lattice.row_col, piece.covered(pose)))
-                    place = " ".join(f"[{row}, {col}]" for row, col in cells)
-                    blocked.append((overlap_mm3, f" at {place}"))
+                    cells_text = " ".join(f"[{row}, {col}]" for row, col in cells)
+                    blocked.append((overlap_mm3, f" at {cells_text}"))
         if not places:
             message = "there is no place for it on the board"
             return [Finding("socket-free", False, None, TINY_MM3, "mm3", message)]
@@ -214,12 +214,12 @@ class _Insertion:
         suspect_mm3 = np.zeros(len(poses))
         everywhere = piece.place(piece.silhouette(), poses)
         for low_mm, high_mm, silhouette in self._prisms:
-            near = np.flatnonzero(shapely.intersects(silhouette, everywhere))
-            if len(near):
+            indices = np.flatnonzero(shapely.intersects(silhouette, everywhere))
+            if len(indices):
                 below = piece.silhouette(high_mm=high_mm - self._rest_mm - LIFT_MM)
-                areas = piece.place(below, [poses[index] for index in near.tolist()])
+                areas = piece.place(below, [poses[index] for index in indices.tolist()])
                 thick_mm = high_mm - low_mm
-                suspect_mm3[near] += [_common_mm3(silhouette, area, thick_mm) for area in areas]
+                suspect_mm3[indices] += [_common_mm3(silhouette, area, thick_mm) for area in areas]
         unreachable: list[tuple[float, Pose]] = []
         order = np.argsort(-suspect_mm3, kind="stable")
         for index in order[: np.count_nonzero(suspect_mm3 > TINY_MM3)].tolist():
@@ -329,18 +329,18 @@ class _Insertion:
     ) -> float:
         """Return the height above the board's ``rest_mm`` at which a lowered piece stops."""
         solid = piece.at(pose, self._rest_mm + start_mm)
-        near = self._around(solid)
+        board = self._around(solid)
 
         def stops(down_mm: float) -> bool:
-            return _intersect(solid.translate((0.0, 0.0, -down_mm)), near)
+            return _intersect(solid.translate((0.0, 0.0, -down_mm)), board)
 
         return start_mm - _travel(stops, solid.bounding_box()[5] + _STEP_MM, step_mm)
 
 
 def _common_mm3(silhouettes: Any, areas: Any, high_mm: Any) -> float:
     """Return an upper bound of the overlap with the board: areas in prisms of some height."""
-    near = np.where(shapely.intersects(silhouettes, areas), silhouettes, None)  # a quick test
-    return float(np.nansum(shapely.area(shapely.intersection(near, areas)) * high_mm))
+    candidates = np.where(shapely.intersects(silhouettes, areas), silhouettes, None)  # a quick test
+    return float(np.nansum(shapely.area(shapely.intersection(candidates, areas)) * high_mm))
 
 
 def _intersect(solid: Any, other: Any) -> bool:

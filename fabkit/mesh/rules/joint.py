@@ -52,9 +52,9 @@ def _facing_mm(
     part: Part, other: Part, height_mm: float
 ) -> list[tuple[float, BaseGeometry | None]]:
     """Return the distances from points on a part's edges straight out to another part."""
-    section, beside = part.sections.at(height_mm), other.sections.at(height_mm)
+    section, other_section = part.sections.at(height_mm), other.sections.at(height_mm)
     points, outwards = edge_samples(section, _SHORTEST_MM)
-    distances = raycast(beside, points, outwards, _FACING_MM)[0]
+    distances = raycast(other_section, points, outwards, _FACING_MM)[0]
     is_facing = np.isfinite(distances)
     places = shapely.buffer(shapely.points(points[is_facing]), 1.0)
     return list(zip(distances[is_facing].tolist(), places.tolist(), strict=True))

@@ -105,7 +105,7 @@ def outline_findings(subject: Subject) -> Iterator[Finding]:
             gap_mm = min(gap_mm, 2 * common.inset_mm - TOLERANCE_MM)
         yield from check_limits("gap-min", [(least_mm, edges)], gap_mm)
         yield from check_limits("gap-max", [(most_mm, edges)], maximum=profile.gap_max_mm)
-        tips = [(mm, place.buffer(profile.unit_mm / 8)) for mm, place in tip_flats(part)]
+        tips = [(mm, point.buffer(profile.unit_mm / 8)) for mm, point in tip_flats(part)]
         yield from check_limits("tip", tips, profile.tip_flat_mm - TOLERANCE_MM)
         yield from _form(subject)
 
@@ -239,22 +239,22 @@ def _form(subject: Subject) -> Iterator[Finding]:
             dents += [(off_mm - mm - cut.inside_mm, point) for point, off_mm, mm in away]
     for rule, off in (("bump", bumps), ("dent", dents)):
         # Among slices with the same slit, that with the least around it.
-        far_mm, place = max(off, key=lambda x: (round(x[0], 2), -x[1].area), default=(0.0, Point()))
+        far_mm, area = max(off, key=lambda x: (round(x[0], 2), -x[1].area), default=(0.0, Point()))
         what = f"the {RULES[rule][0]}"
         if far_mm > TOLERANCE_MM:
-            what += f" (at {_in_file(part, place)} in the file"
-            if place.area:
-                long_mm = place.length / 2
-                what += f"; {place.area / long_mm:.2f} mm wide, {long_mm:.1f} mm long"
+            what += f" (at {_in_file(part, area)} in the file"
+            if area.area:
+                long_mm = area.length / 2
+                what += f"; {area.area / long_mm:.2f} mm wide, {long_mm:.1f} mm long"
             what += ")"
-        where = [(max(0.0, far_mm), place.buffer(1.0))]
+        where = [(max(0.0, far_mm), area.buffer(1.0))]
         yield from check_limits(rule, where, maximum=TOLERANCE_MM, what=what)
 
 
-def _in_file(part: Part, place: BaseGeometry) -> str:
+def _in_file(part: Part, area: BaseGeometry) -> str:
     """Return the coordinates in the file of the vertex that is nearest to a place of a part."""
     vertices = shapely.points(part.vertices[:, :2])
-    nearest = part.mesh.vertices[shapely.distance(vertices, place).argmin()]
+    nearest = part.mesh.vertices[shapely.distance(vertices, area).argmin()]
     return ", ".join(f"{axis} {mm + 0.0:.1f}" for axis, mm in zip("xyz", nearest, strict=True))
 
 

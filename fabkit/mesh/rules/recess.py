@@ -40,7 +40,7 @@ def recess_findings(subject: Subject) -> Iterator[Finding]:
         yield count_finding("recess-count", len(recesses), right, what, outline)
     if not recesses or not profile.has_recesses:
         return
-    places = [recess.middle for recess in recesses]
+    areas = [recess.middle for recess in recesses]
     yield from _diameters(subject)
     yield from _releases(subject)
     cuts = [area for recess in recesses for _, area in recess.cuts]
@@ -57,7 +57,7 @@ def recess_findings(subject: Subject) -> Iterator[Finding]:
         ends = [r.low_mm if profile.facing == "down" else r.high_mm for r in recesses]
         pauses = [height_as_printed_mm(profile.facing, end, part.thickness_mm) for end in ends]
         off = [abs(pause - layer_top_mm(profile, pause - _LAYER_MM)) for pause in pauses]
-        yield from check_limits("pause-height", zip(off, places, strict=True), maximum=_LAYER_MM)
+        yield from check_limits("pause-height", zip(off, areas, strict=True), maximum=_LAYER_MM)
     else:
         what = "recesses that are open at the back"
         yield count_finding("recess-open", len(recesses) - closed, len(recesses), what)
@@ -143,7 +143,7 @@ def _releases(subject: Subject) -> Iterator[Finding]:
 def _walls(subject: Subject) -> Iterator[Finding]:
     """Yield findings on the walls to sides, holes and the next recess; and on those at the bed."""
     part, profile, recesses = subject.part, subject.profile, subject.features.recesses
-    beside = [
+    walls = [
         (x.middle.distance(y.middle), x.middle) for x, y in itertools.combinations(recesses, 2)
     ]
     for recess in recesses:
@@ -151,9 +151,9 @@ def _walls(subject: Subject) -> Iterator[Finding]:
         for cut, area in recess.cuts:
             # Its open end is wider, and checked at the bed.
             if profile.embedded or shapely.minimum_bounding_radius(area) < recess_mm + 0.002:
-                beside.append((max(0.0, inside_mm(area, part.filled(cut.material))), area))
+                walls.append((max(0.0, inside_mm(area, part.filled(cut.material))), area))
     noise_mm = part.sections.noise_mm  # the precision of any wall
-    yield from check_limits("wall", beside, profile.wall_mm - noise_mm)
+    yield from check_limits("wall", walls, profile.wall_mm - noise_mm)
     if not profile.embedded:
         back = part.sections.flat(0.0, DOWN)
         areas = [x.middle for x in recesses if x.below]
@@ -165,12 +165,12 @@ def _walls(subject: Subject) -> Iterator[Finding]:
 def mark_findings(subject: Subject) -> Iterator[Finding]:
     """Yield all findings on a part's marks of poles."""
     marks, recesses, profile = subject.features.marks, subject.features.recesses, subject.profile
-    places = [mark.middle for mark in marks]
+    areas = [mark.middle for mark in marks]
     if profile.has_recesses and profile.polarity != "alternating":
-        yield count_finding("pole-mark", len(marks), 0, "marks of south poles", union_all(places))
+        yield count_finding("pole-mark", len(marks), 0, "marks of south poles", union_all(areas))
     elif profile.has_recesses and recesses:
         yield from _right_ones(subject)
-        widths = [(fit_circle(place).diameter_mm, place) for place in places]
+        widths = [(fit_circle(area).diameter_mm, area) for area in areas]
         yield from check_limits("mark-diameter", widths, *near(MARK_DIAMETER_MM))
         depths = [(mark.depth_mm, mark.middle) for mark in marks]
         yield from check_limits("mark-depth", depths, *near(mark_span(profile).depth_mm))
@@ -178,12 +178,12 @@ def mark_findings(subject: Subject) -> Iterator[Finding]:
         lowest_mm = min(recess.low_mm for recess in recesses)
         facing = [UP if x.below or x.low_mm > lowest_mm else DOWN for x in marks]
         beyond = [_plastic_mm(subject, *mark) for mark in zip(marks, facing, strict=True)]
-        floors = zip(beyond, places, strict=True)
+        floors = zip(beyond, areas, strict=True)
         yield from check_limits("mark-floor", floors, beyond_mark_mm(profile))
         if not profile.embedded:
             back = subject.part.sections.flat(0.0, DOWN)
             rims = [filled(back).boundary, *holes_in(back)]  # one of these is the mark itself
-            walls = [(min(rim.distance(x) or math.inf for rim in rims), x) for x in places]
+            walls = [(min(rim.distance(x) or math.inf for rim in rims), x) for x in areas]
             yield from check_limits("mark-wall", walls, profile.bed_wall_mm)
 
 
@@ -198,9 +198,9 @@ def _right_ones(subject: Subject) -> Iterator[Finding]:
         for south in _souths(subject)
     ]
     if wrong:
-        places = [*min(wrong, key=len), *astray]
+        areas = [*min(wrong, key=len), *astray]
         what = "magnets with a wrong mark (each visible south pole has one mark)"
-        yield count_finding("pole-mark", len(places), 0, what, union_all(places))
+        yield count_finding("pole-mark", len(areas), 0, what, union_all(areas))
 
 
 def _marked_by(mark: Cavity, subject: Subject) -> int | None:
