@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fabkit.certify.board import Board
@@ -231,9 +231,10 @@ def _orbits(file: ImpossibleShapes, board: Board) -> list[frozenset[int]]:
     first: dict[frozenset[int], int] = {}
     for index, shape in enumerate(file.shapes):
         owner: dict[int, str] = {}
-        for path, layer, cell in _cells(shape):
-            key = f"shapes[{index}].{path}"
-            orbit = board.orbit_at(layer, cell)
+        cells = [(layer, i, x) for layer, xs in enumerate(shape.cells) for i, x in enumerate(xs)]
+        for layer, number, cell in cells:
+            path = f"cells[{layer}][{number}]"
+            key, orbit = f"shapes[{index}].{path}", board.orbit_at(layer, cell)
             if orbit is None:
                 raise InputError.of("", f"{list(cell)} is not the centroid of a cell", key)
             if owner.setdefault(orbit, path) != path:
@@ -243,12 +244,6 @@ def _orbits(file: ImpossibleShapes, board: Board) -> list[frozenset[int]]:
         if first.setdefault(orbits, index) != index:
             raise InputError.of("", f"repeats shapes[{first[orbits]}]", f"shapes[{index}]")
     return list(first)
-
-
-def _cells(shape: ShapeProof) -> Iterator[tuple[str, int, tuple[int, int]]]:
-    for layer, cells in enumerate(shape.cells):
-        for index, cell in enumerate(cells):
-            yield f"cells[{layer}][{index}]", layer, cell
 
 
 def _check_shape(

@@ -223,7 +223,8 @@ def _slices(part: Part) -> Iterator[Slice]:
 
 
 def _without_protrusions(part: Part) -> tuple[Part, tuple[float, float]]:
-    """Remove what protrudes from back and face, a quarter of it filled; and return its heights."""
+    """Remove protrusions from a solid part; also return their heights, from back and face, which
+    are where a quarter of the outline is filled."""
     low_mm, high_mm = _nub_mm(part, part.sections.low, 1), _nub_mm(part, part.sections.high, -1)
     if low_mm + high_mm and part.aligned.is_solid:
         mesh = trim_mesh(part.aligned, low_mm, part.thickness_mm - high_mm)

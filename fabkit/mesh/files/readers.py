@@ -189,7 +189,7 @@ def _stl_size(content: bytes) -> int:
 
 
 def _read_stl(content: bytes) -> Iterator[Mesh]:
-    """Yield all solids of the file are one body. Normals are not used: some programs write nan."""
+    """Yield the solids of the file as one body, without normals: some programs write nan."""
     size = _stl_size(content)
     if len(content) == size:
         if size > 84 + 50 * MAX_TRIANGLES:
@@ -570,7 +570,7 @@ def _without_inlays(meshes: Sequence[Mesh]) -> Iterator[Mesh]:
 
 
 def _folded(name: str) -> str:
-    """Return names of parts are compared without case, and with or without a slash at the start."""
+    """Return the name of a part as it is compared: without case, and slashes around it."""
     return unquote(name).strip("/").casefold()
 
 
